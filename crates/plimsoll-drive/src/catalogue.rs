@@ -1,0 +1,108 @@
+//! The drives that plimsoll knows: the files in `drives/`, as they are.
+
+use plimsoll_model::plan::{PlanErrors, suggestion};
+
+use crate::spec::DriveSpec;
+
+/// A drive file of the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Name of the file without `.toml`.
+    pub name: &'static str,
+    pub text: &'static str,
+}
+
+macro_rules! entries {
+    ($($name:literal),* $(,)?) => {
+        &[$(Entry { name: $name, text: include_str!(concat!("../../../drives/", $name, ".toml")) }),*]
+    };
+}
+
+const ENTRIES: &[Entry] = entries![
+    "aws-gp3",
+    "aws-io2",
+    "azure-premium-ssd-v2",
+    "consumer-nvme-1t",
+    "disk-7200rpm-4t",
+    "kingston-dc1500m-1920g",
+    "kingston-dc1500m-960g",
+    "kingston-dc500m-1920g",
+    "kingston-dc500m-960g",
+    "kingston-dc500r-1920g",
+    "kingston-dc500r-960g",
+    "micron-5200-eco-1920g",
+    "samsung-pm9a3-3840g",
+    "seagate-constellation2-1t",
+    "skhynix-pe6011-960g",
+    "skhynix-se4011-960g",
+    "solidigm-d7-ps1010-3840g",
+];
+
+/// A name that is not in the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no drive `{name}` in the catalogue\n{help}")]
+pub struct UnknownDrive {
+    pub name: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+/// All of them, by name.
+pub fn all() -> &'static [Entry] {
+    ENTRIES
+}
+
+/// The drive of this name.
+///
+/// # Errors
+/// There is none; says which name may be meant.
+pub fn find(name: &str) -> Result<Entry, UnknownDrive> {
+    ENTRIES.iter().find(|entry| entry.name == name).copied().ok_or_else(|| {
+        let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        let own = "a drive file of your own is given by its path, which ends with .toml";
+        UnknownDrive { name: name.to_owned(), help: format!("{}; {own}", suggestion(name, &known, "")) }
+    })
+}
+
+/// Reads a drive file. `name_or_path` becomes the drive's id, without folders and `.toml`.
+///
+/// # Errors
+/// Everything that is wrong with the text.
+pub fn load(name_or_path: &str, text: &str) -> Result<DriveSpec, PlanErrors> {
+    let file = name_or_path.rsplit(['/', '\\']).next().unwrap_or(name_or_path);
+    DriveSpec::parse(file.strip_suffix(".toml").unwrap_or(file), text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_in_drives_is_in_the_catalogue() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../drives");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))
+            .collect();
+        files.sort();
+        let known: Vec<&str> = all().iter().map(|entry| entry.name).collect();
+        assert_eq!(files, known);
+    }
+
+    #[test]
+    fn every_drive_can_be_read_and_written_again() {
+        for entry in all() {
+            let spec = load(entry.name, entry.text).unwrap_or_else(|errors| panic!("{}:\n{errors}", entry.name));
+            let again = load(&format!("/some/where/{}.toml", entry.name), &spec.to_toml());
+            assert_eq!(again.as_ref(), Ok(&spec), "{}", spec.to_toml());
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_not_there_gets_a_suggestion() {
+        assert_eq!(find("aws-gp3").unwrap().name, "aws-gp3");
+        let error = find("aws-gp4").unwrap_err().to_string();
+        assert!(error.contains("did you mean `aws-gp3`?"), "{error}");
+    }
+}

@@ -1,0 +1,208 @@
+//! The block form: a file over FUSE, a loop device over the file, a filesystem on the device.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use fuser::SessionACL;
+use plimsoll_model::units::{Bytes, Nanos};
+use rustix::mount::MountFlags;
+
+use super::engine::{Engine, Timing};
+use super::error::EmulatorError;
+use super::image::Image;
+use super::mounts::{Unmounted, is_mounted, take_down};
+use super::protocol::{Filesystem, Lost};
+use super::session::Mounted;
+use super::store::Store;
+use super::{clock, names, tool};
+
+/// How long those who use the filesystem may take to let go of it.
+const PATIENCE: Nanos = Nanos::from_secs(5);
+
+pub struct Block {
+    dir: PathBuf,
+    filesystem: Filesystem,
+    engine: Arc<Engine>,
+    store: Arc<Store>,
+    session: Option<Mounted>,
+    device: Option<PathBuf>,
+    is_down: bool,
+}
+
+impl Filesystem {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Xfs => "xfs",
+            Self::Ext4 => "ext4",
+        }
+    }
+
+    /// Both makers write as little as they can: the device is new and reads as zeroes. What ext4 would write in the
+    /// background after mounting is written now.
+    fn make(self, device: &Path) -> Result<String, EmulatorError> {
+        let device = device.to_string_lossy();
+        match self {
+            Self::Xfs => tool::run("mkfs.xfs", &["-q", "-f", "-K", &*device]),
+            Self::Ext4 => {
+                let now = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
+                tool::run("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", now, &*device])
+            }
+        }
+    }
+}
+
+fn make_dir(path: &Path, mode: u32) -> Result<(), EmulatorError> {
+    fs::DirBuilder::new().mode(mode).create(path).map_err(EmulatorError::at(path))
+}
+
+impl Block {
+    /// The device, without a filesystem yet and without timing.
+    pub fn attach(
+        dir: &Path,
+        filesystem: Filesystem,
+        engine: Arc<Engine>,
+        store: Arc<Store>,
+        full: Arc<AtomicBool>,
+    ) -> Result<Self, EmulatorError> {
+        if !rustix::process::geteuid().is_root() {
+            return Err(EmulatorError::new(
+                "only root may make a block device, and this user is not root",
+                "Give the drive form = \"directory\" (or \"auto\"), or run as root.",
+            ));
+        }
+        let (session, device, is_down) = (None, None, false);
+        let mut block = Self { dir: dir.to_owned(), filesystem, engine, store, session, device, is_down };
+        make_dir(&names::mount(dir), 0o755)?;
+        make_dir(&names::fuse(dir), 0o700)?;
+        let (engine, store) = (Arc::clone(&block.engine), Arc::clone(&block.store));
+        let image = Image { engine, store, name: names::image(dir), full };
+        let engine = Arc::clone(&block.engine);
+        block.session = Some(Mounted::new(image, &names::fuse(dir), engine, SessionACL::Owner, Vec::new())?);
+        let image = block.image();
+        let args = ["-f".as_ref(), "--show".as_ref(), "--direct-io=on".as_ref(), image.as_os_str()];
+        let device = tool::run("losetup", &args).map_err(|error| {
+            let next = "In a container, loop devices need --privileged, or give the drive form = \"directory\".";
+            EmulatorError::no_fuse(error.why, next)
+        })?;
+        block.device = Some(PathBuf::from(device));
+        Ok(block)
+    }
+
+    pub fn device(&self) -> &Path {
+        self.device.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// The drive as a file, without the loop device.
+    pub fn image(&self) -> PathBuf {
+        names::fuse(&self.dir).join(names::image(&self.dir))
+    }
+
+    pub fn is_alive(&self) -> bool {
+        self.session.as_ref().is_some_and(Mounted::is_alive)
+    }
+
+    pub fn make_filesystem(&self) -> Result<(), EmulatorError> {
+        self.filesystem.make(self.device()).map_err(|error| {
+            let size = Bytes(self.store.size());
+            let next = match error.no_fuse {
+                true => error.next,
+                false => format!("The drive has {size}; give it more with `capacity`, or another filesystem."),
+            };
+            EmulatorError { next, ..error }
+        })?;
+        self.mount()
+    }
+
+    fn mount(&self) -> Result<(), EmulatorError> {
+        let at = names::mount(&self.place());
+        rustix::mount::mount(self.device(), &at, self.filesystem.name(), MountFlags::NODEV, None).map_err(|error| {
+            EmulatorError::new(
+                format!("{} on {} could not be mounted: {error}", self.filesystem.name(), self.device().display()),
+                "`dmesg` says why; `modprobe` the filesystem when the kernel does not know it.",
+            )
+        })
+    }
+
+    /// Writes out whatever the filesystem still holds in memory.
+    pub fn sync(&self) -> Result<(), EmulatorError> {
+        use rustix::fs::{Mode, OFlags};
+        let at = names::mount(&self.dir);
+        let dir = rustix::fs::open(&at, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+        dir.and_then(rustix::fs::syncfs).map_err(EmulatorError::at(&at))
+    }
+
+    pub fn power_off(&self) -> Result<Lost, EmulatorError> {
+        self.engine.power_off(&self.store).map_err(|error| {
+            EmulatorError::new(format!("the backing store failed: {error}"), "Look at the disk that holds it.")
+        })
+    }
+
+    /// The filesystem that had no power goes, with all that it still held in memory; then it is mounted as after a
+    /// crash.
+    pub fn power_on(&self) -> Result<(), EmulatorError> {
+        let at = names::mount(&self.place());
+        if is_mounted(&at) && take_down(&at, PATIENCE).map_err(EmulatorError::at(&at))? == Unmounted::Lazily {
+            return Err(EmulatorError::new(
+                format!("{} is still in use {PATIENCE} after the power cut", at.display()),
+                "End the programs that have files open there (`fuser -vm` shows them) before the power returns.",
+            ));
+        }
+        // Nothing that the kernel remembers of the device may hide what is on it now.
+        tool::run("blockdev", &["--flushbufs".as_ref(), self.device().as_os_str()])?;
+        self.engine.power_on();
+        self.mount().map_err(|error| EmulatorError {
+            why: format!("the filesystem did not survive the power cut: {}", error.why),
+            next: "A drive that ignores flushes does this; its data is gone.".into(),
+            ..error
+        })
+    }
+
+    /// The drive's directory, also after somebody moved it.
+    fn place(&self) -> PathBuf {
+        let fuse = self.session.as_ref().map(Mounted::place);
+        fuse.as_deref().and_then(Path::parent).unwrap_or(&self.dir).to_owned()
+    }
+
+    /// Takes everything down, in reverse order. Says what could not be done properly.
+    pub fn take_down(&mut self) -> Vec<String> {
+        self.is_down = true;
+        self.engine.set_timing(Timing::Off);
+        let mut said = Vec::new();
+        let dir = self.place();
+        let at = names::mount(&dir);
+        if is_mounted(&at) {
+            match take_down(&at, PATIENCE) {
+                Ok(Unmounted::Wholly) => {}
+                Ok(Unmounted::Lazily) => said.push(format!("{} was in use when it was unmounted", at.display())),
+                Err(error) => said.push(format!("{} could not be unmounted: {error}", at.display())),
+            }
+        }
+        if let Some(device) = self.device.take() {
+            let detached = tool::run("losetup", &["-d".as_ref(), device.as_os_str()]);
+            said.extend(detached.err().map(|error| error.why));
+            // The kernel lets go of the image only after the command has ended.
+            let gone = || !Path::new("/sys/block").join(device.file_name().unwrap_or_default()).join("loop").exists();
+            clock::wait_until(PATIENCE, gone);
+        }
+        if let Some(session) = self.session.take() {
+            match session.unmount(Nanos::SECOND) {
+                Ok(Unmounted::Wholly) => {}
+                Ok(Unmounted::Lazily) => said.push("the drive's image was in use when it was unmounted".into()),
+                Err(error) => said.push(format!("the drive's image could not be unmounted: {error}")),
+            }
+        }
+        said.extend(names::remove_all(&dir).err().map(|error| format!("{}: {error}", dir.display())));
+        said
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if !self.is_down {
+            self.take_down();
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Power cuts by hand: a socket beside the mount at which a second process asks the emulator for one.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::mpsc::{Receiver, Sender};
+
+use rustix::fs::{Mode, OFlags};
+
+use super::error::EmulatorError;
+use super::names;
+use super::protocol::{Command, Lost, Told};
+use super::serve::Order;
+
+const CUT: &str = "cut";
+/// How long a visitor may take to say what it wants, and to take the answer.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// The socket's path by way of an open directory, since a socket's own may have 107 bytes only (unix(7)).
+fn short(dir: &Path) -> io::Result<(OwnedFd, PathBuf)> {
+    let dir_fd = rustix::fs::open(dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let name = names::socket(dir).file_name().unwrap_or_default().to_owned();
+    let path = Path::new("/proc/self/fd").join(dir_fd.as_raw_fd().to_string()).join(name);
+    Ok((dir_fd, path))
+}
+
+/// Where orders can be given for the drive in `dir`, by this user only.
+pub struct Desk {
+    listener: UnixListener,
+    orders: Sender<Order>,
+    answers: Mutex<Receiver<Told>>,
+}
+
+impl Desk {
+    /// `answers` gets every [`Told`] that answers an order.
+    pub fn open(dir: &Path, orders: Sender<Order>, answers: Receiver<Told>) -> io::Result<Self> {
+        let (_dir, path) = short(dir)?;
+        let listener = UnixListener::bind(&path)?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        Ok(Self { listener, orders, answers: Mutex::new(answers) })
+    }
+
+    /// A thread's whole life.
+    pub fn attend(&self) {
+        for visitor in self.listener.incoming().flatten() {
+            // Who does not speak in time wants nothing.
+            let _ = self.serve(&visitor);
+        }
+    }
+
+    fn serve(&self, visitor: &UnixStream) -> io::Result<()> {
+        visitor.set_read_timeout(Some(PATIENCE))?;
+        visitor.set_write_timeout(Some(PATIENCE))?;
+        let mut line = String::new();
+        BufReader::new(visitor.take(CUT.len() as u64 + 2)).read_line(&mut line)?;
+        if line.trim() != CUT {
+            return Ok(());
+        }
+        for command in [Command::PowerOff, Command::PowerOn] {
+            if self.orders.send(Order::Do(command)).is_err() {
+                break;
+            }
+            let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+            let Ok(told) = answers.recv() else { break };
+            // Who went away does not want the answer; the power comes back all the same.
+            let _ = serde_json::to_string(&told).map(|line| writeln!(&*visitor, "{line}"));
+            if matches!(told, Told::Failed { .. } | Told::Refused { .. }) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Asks the emulator of the drive in `dir` for a power cut, waits until the power is back and says what was lost.
+pub fn request(dir: &Path) -> Result<Lost, EmulatorError> {
+    let nobody = |error: io::Error| {
+        EmulatorError::new(
+            format!("no emulated drive answers in {}: {error}", dir.display()),
+            "Give the directory that `plimsoll drive mount` was given, as the same user.",
+        )
+    };
+    let (_dir, path) = short(dir).map_err(nobody)?;
+    let mut stream = UnixStream::connect(path).map_err(nobody)?;
+    writeln!(stream, "{CUT}").map_err(nobody)?;
+    conclude(BufReader::new(stream))
+}
+
+fn conclude(answers: impl BufRead) -> Result<Lost, EmulatorError> {
+    let mut lost = None;
+    for line in answers.lines().map_while(Result::ok) {
+        match (serde_json::from_str(&line), lost) {
+            (Ok(Told::PowerIsOff(taken)), None) => lost = Some(taken),
+            (Ok(Told::PowerIsOn), Some(lost)) => return Ok(lost),
+            (Ok(Told::Refused { why, next }), _) => return Err(EmulatorError::new(why, next)),
+            (Ok(Told::Failed { why, next, no_fuse }), _) => return Err(EmulatorError { why, next, no_fuse }),
+            _ => break,
+        }
+    }
+    Err(EmulatorError::new("the emulator ended before the power was back", "Look at what `drive mount` says."))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use plimsoll_model::units::Bytes;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_cut_is_asked_for_and_answered() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep = dir.path().join("a".repeat(120));
+        std::fs::create_dir(&deep).unwrap();
+        assert!(request(&deep).unwrap_err().why.contains("no emulated drive"));
+        let (order, orders) = channel();
+        let (answer, answers) = channel();
+        let desk = Desk::open(&deep, order, answers).unwrap();
+        assert_eq!(names::socket(&deep).metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        std::thread::spawn(move || desk.attend());
+        let lost = Lost { writes: 3, bytes: Bytes(4096), flushed_writes: 1 };
+        let drive = std::thread::spawn(move || {
+            assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
+            answer.send(Told::PowerIsOff(lost)).unwrap();
+            assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOn)));
+            answer.send(Told::PowerIsOn).unwrap();
+        });
+        assert_eq!(request(&deep), Ok(lost));
+        drive.join().unwrap();
+    }
+
+    #[test]
+    fn visitors_that_go_away_or_say_nothing_do_no_harm() {
+        let dir = tempfile::tempdir().unwrap();
+        let (order, orders) = channel();
+        let (answer, answers) = channel();
+        let desk = Desk::open(dir.path(), order, answers).unwrap();
+        let path = names::socket(dir.path());
+        std::thread::spawn(move || desk.attend());
+        let mut hasty = UnixStream::connect(&path).unwrap();
+        writeln!(hasty, "{CUT}").unwrap();
+        assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
+        drop(hasty);
+        answer.send(Told::PowerIsOff(Lost::default())).unwrap();
+        assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOn)));
+        answer.send(Told::PowerIsOn).unwrap();
+        let _silent = UnixStream::connect(&path).unwrap();
+        let mut endless = UnixStream::connect(&path).unwrap();
+        write!(endless, "cut or not").unwrap();
+        let drive = std::thread::spawn(move || {
+            assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
+            answer.send(Told::PowerIsOff(Lost::default())).unwrap();
+            assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOn)));
+            answer.send(Told::PowerIsOn).unwrap();
+        });
+        assert_eq!(request(dir.path()), Ok(Lost::default()));
+        drive.join().unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(text in ".*") {
+            prop_assert!(conclude(text.as_bytes()).is_err());
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! One emulated drive, in either form.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use plimsoll_model::units::Bytes;
+
+use super::backing;
+use super::block::Block;
+use super::calibrate::calibrate;
+use super::engine::{Engine, Timing};
+use super::error::EmulatorError;
+use super::form::Files;
+use super::names;
+use super::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready, Told};
+use super::serve::{Tell, Watch};
+use super::session::check_fuse;
+use super::store::Store;
+use super::undo::UndoLog;
+use crate::model::{Drive, Setup};
+use crate::spec::{DriveSpec, Mechanism, WriteCache};
+
+/// A volatile buffer whose size the drive file does not state.
+const BUFFER: Bytes = Bytes::mib(64);
+
+/// setpriority(2).
+const HIGHEST_PRIORITY: i32 = -20;
+
+enum Shape {
+    Block(Block),
+    Directory(Files),
+}
+
+pub struct Emulation {
+    engine: Arc<Engine>,
+    full: Arc<AtomicBool>,
+    limit: Bytes,
+    shape: Shape,
+}
+
+impl Emulation {
+    /// Sets everything up; afterwards the timing is on.
+    pub fn start(spec: &MountSpec, tell: &Tell) -> Result<(Self, Ready), EmulatorError> {
+        check_fuse()?;
+        // A drive does not wait for a processor because a database has it. Threads started from here on inherit this.
+        // Refused to other users than root, whose drives answer late on a busy machine, which is told.
+        let _ = rustix::process::setpriority_process(None, HIGHEST_PRIORITY);
+        let dir = spec.dir.canonicalize().map_err(EmulatorError::at(&spec.dir))?;
+        check_empty(&dir)?;
+        let drive = drive_of(spec)?;
+        let setup =
+            Setup { capacity: spec.capacity, fill: spec.fill, seed: spec.seed, ignores_flush: spec.ignores_flush };
+        let model = Drive::new(&drive, &setup);
+        if spec.backing == Backing::File
+            && let Some(text) = backing::check(&dir, &model, spec.capacity.0)?
+        {
+            tell(Told::Warning { code: "backing_slower".into(), text });
+        }
+        match spec.form {
+            Form::Block(filesystem) => {
+                let engine = Arc::new(Engine::new(model, undo_log(&drive, spec.ignores_flush)));
+                Self::start_block(spec, &dir, filesystem, engine)
+            }
+            Form::Directory => Self::start_directory(spec, &dir, Arc::new(Engine::new(model, None))),
+        }
+    }
+
+    fn start_block(
+        spec: &MountSpec,
+        dir: &Path,
+        filesystem: Filesystem,
+        engine: Arc<Engine>,
+    ) -> Result<(Self, Ready), EmulatorError> {
+        let store = match spec.backing {
+            Backing::Memory => Store::in_memory(spec.capacity, spec.backing_limit),
+            Backing::File => Store::in_file(&names::store(dir), spec.capacity, spec.backing_limit),
+        };
+        let store = Arc::new(store.map_err(EmulatorError::at(dir))?);
+        let full = Arc::new(AtomicBool::new(false));
+        let block = Block::attach(dir, filesystem, Arc::clone(&engine), Arc::clone(&store), Arc::clone(&full))?;
+        let calibration = calibrate(&engine, block.device(), &block.image(), store.size())?;
+        block.make_filesystem()?;
+        let ready = Ready {
+            path: names::mount(dir),
+            device: Some(block.device().to_owned()),
+            calibration,
+            pid: std::process::id(),
+        };
+        block.sync()?;
+        engine.settle();
+        engine.set_timing(Timing::Model);
+        Ok((Self { engine, full, limit: spec.backing_limit, shape: Shape::Block(block) }, ready))
+    }
+
+    fn start_directory(spec: &MountSpec, dir: &Path, engine: Arc<Engine>) -> Result<(Self, Ready), EmulatorError> {
+        let full = Arc::new(AtomicBool::new(false));
+        let files = Files::mount(dir, spec, Arc::clone(&engine), Arc::clone(&full))?;
+        let calibration = files.calibrate()?;
+        let ready = Ready { path: names::mount(dir), device: None, calibration, pid: std::process::id() };
+        engine.set_timing(Timing::Model);
+        let limit = spec.backing_limit.min(spec.capacity);
+        Ok((Self { engine, full, limit, shape: Shape::Directory(files) }, ready))
+    }
+
+    pub fn watch(&self) -> Watch {
+        Watch { engine: Arc::clone(&self.engine), full: Arc::clone(&self.full), limit: self.limit }
+    }
+
+    pub fn set_timing(&self, on: bool) {
+        self.engine.set_timing(if on { Timing::Model } else { Timing::Off });
+    }
+
+    pub fn is_alive(&self) -> bool {
+        match &self.shape {
+            Shape::Block(block) => block.is_alive(),
+            Shape::Directory(files) => files.is_alive(),
+        }
+    }
+
+    pub fn has_power_switch(&self) -> bool {
+        matches!(self.shape, Shape::Block(_))
+    }
+
+    pub fn power_off(&self) -> Result<Lost, EmulatorError> {
+        match &self.shape {
+            Shape::Block(block) => block.power_off(),
+            Shape::Directory(_) => Err(no_power_switch()),
+        }
+    }
+
+    pub fn power_on(&self) -> Result<(), EmulatorError> {
+        match &self.shape {
+            Shape::Block(block) => block.power_on(),
+            Shape::Directory(_) => Err(no_power_switch()),
+        }
+    }
+
+    /// Takes everything down. Says what could not be done properly.
+    pub fn stop(self) -> Vec<String> {
+        match self.shape {
+            Shape::Block(mut block) => block.take_down(),
+            Shape::Directory(mut files) => files.take_down(),
+        }
+    }
+}
+
+/// Why there are no power cuts in the directory form.
+pub fn no_power_switch() -> EmulatorError {
+    EmulatorError::new(
+        "the power of a drive in directory form cannot be cut: the kernel would keep what the drive lost",
+        "Give the drive form = \"block\" and run as root.",
+    )
+}
+
+/// Before anything is made there.
+pub fn check_empty(dir: &Path) -> Result<(), EmulatorError> {
+    let mut inside = fs::read_dir(dir).map_err(EmulatorError::at(dir))?;
+    let ours = |name: &std::ffi::OsStr| names::socket(dir).file_name() == Some(name);
+    match inside.find(|entry| entry.as_ref().is_ok_and(|entry| !ours(&entry.file_name()))) {
+        None => Ok(()),
+        Some(_) => Err(EmulatorError::new(
+            format!("{} is not empty", dir.display()),
+            "Give the drive an empty directory; what a killed emulator left there goes with the next run.",
+        )),
+    }
+}
+
+fn drive_of(spec: &MountSpec) -> Result<DriveSpec, EmulatorError> {
+    DriveSpec::parse(&spec.id, &spec.drive).map_err(|errors| {
+        EmulatorError::new(
+            format!("the drive file {}: {errors}", spec.id),
+            "`plimsoll drive list` shows drives that work.",
+        )
+    })
+}
+
+/// What the drive acknowledges before it is on the medium.
+fn buffer_of(drive: &DriveSpec) -> Bytes {
+    let stated = match &drive.mechanism {
+        Mechanism::Flash(flash) => flash.buffer,
+        Mechanism::Disk(disk) => disk.buffer,
+        Mechanism::Volume(_) => Bytes(0),
+    };
+    if stated.0 == 0 { BUFFER } else { stated }
+}
+
+/// What a power cut has to know. A drive that ignores flushes is taken for one whose buffer is volatile, even when its
+/// file has capacitors: with them nothing would be lost, and the setting would mean nothing.
+fn undo_log(drive: &DriveSpec, ignores_flush: bool) -> Option<UndoLog> {
+    let is_volatile = ignores_flush || drive.write_cache == WriteCache::Volatile;
+    is_volatile.then(|| UndoLog::new(buffer_of(drive), ignores_flush))
+}

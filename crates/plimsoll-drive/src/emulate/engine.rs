@@ -1,0 +1,319 @@
+//! Asks the model when each request is answered, and answers then.
+//!
+//! The thread that reads requests does everything at their arrival: data, model, undo log. It never sleeps. Answers go
+//! to the timer's thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
+use plimsoll_model::drive::{DriveOp, DriveSecond};
+use plimsoll_model::units::Nanos;
+
+use super::acknowledged::{Acknowledged, Covered};
+use super::awake::Awake;
+use super::buffers::{Buffer, Buffers};
+use super::clock;
+use super::costs::Costs;
+use super::protocol::Lost;
+use super::recorder::{Recorder, Thresholds};
+use super::store::Store;
+use super::timer::Timer;
+use super::undo::UndoLog;
+use crate::model::{Drive, Op};
+
+/// Where an answer goes.
+pub enum Reply {
+    Data(ReplyData),
+    Written(ReplyWrite),
+    Empty(ReplyEmpty),
+}
+
+/// What came of a request's work on the data.
+#[derive(Default)]
+pub struct Done {
+    pub data: Buffer,
+    /// The write's number in the undo log.
+    pub undo: Option<u64>,
+    /// What the flush makes durable.
+    pub flush: Option<Covered>,
+}
+
+/// How long requests take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timing {
+    /// Answered as fast as possible, and not counted.
+    Off,
+    /// For calibration: this long, with nothing subtracted.
+    Fixed(Nanos),
+    Model,
+}
+
+struct Pending {
+    op: Op,
+    arrived: Nanos,
+    modelled: Nanos,
+    undo: Option<u64>,
+    flush: Option<Covered>,
+    data: Buffer,
+    reply: Reply,
+}
+
+struct State {
+    model: Drive,
+    timing: Timing,
+    has_power: bool,
+    undo: Option<UndoLog>,
+}
+
+pub struct Engine {
+    state: Mutex<State>,
+    /// The model's time 0.
+    origin: Nanos,
+    /// What asking and answering cost, once that is known.
+    costs: OnceLock<Costs>,
+    /// When a request last arrived or was answered.
+    last_activity: AtomicU64,
+    timer: Timer<Pending>,
+    recorder: Mutex<Recorder>,
+    pub buffers: Buffers,
+    reader: OnceLock<i32>,
+    awake: Awake,
+    /// Taken from the timer and not answered yet.
+    leaving: AtomicU64,
+    acknowledged: Arc<Acknowledged>,
+}
+
+/// As FUSE has it.
+pub fn errno(error: rustix::io::Errno) -> Errno {
+    Errno::from_i32(error.raw_os_error())
+}
+
+impl Reply {
+    pub fn fail(self, error: Errno) {
+        match self {
+            Self::Data(reply) => reply.error(error),
+            Self::Written(reply) => reply.error(error),
+            Self::Empty(reply) => reply.error(error),
+        }
+    }
+
+    fn succeed(self, data: &[u8], len: u64) {
+        match self {
+            Self::Data(reply) => reply.data(data),
+            Self::Written(reply) => reply.written(len as u32),
+            Self::Empty(reply) => reply.ok(),
+        }
+    }
+}
+
+impl Engine {
+    /// Without timing at first.
+    pub fn new(model: Drive, undo: Option<UndoLog>) -> Self {
+        let now = clock::now();
+        let acknowledged = undo.as_ref().map(UndoLog::acknowledged).unwrap_or_default();
+        Self {
+            acknowledged,
+            state: Mutex::new(State { model, timing: Timing::Off, has_power: true, undo }),
+            origin: now,
+            costs: OnceLock::new(),
+            last_activity: AtomicU64::new(0),
+            timer: Timer::default(),
+            recorder: Mutex::new(Recorder::new(now)),
+            buffers: Buffers::default(),
+            reader: OnceLock::new(),
+            awake: Awake::new(),
+            leaving: AtomicU64::new(0),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn recorder(&self) -> MutexGuard<'_, Recorder> {
+        self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A request has just arrived: does its work and has it answered when it is due, with EIO while there is no power.
+    pub fn ask(&self, op: Op, reply: Reply, work: impl FnOnce(Option<&mut UndoLog>) -> rustix::io::Result<Done>) {
+        self.ask_after(None, op, reply, work);
+    }
+
+    /// As [`Self::ask`]; the drive has to do `first` before, which nobody asked for by itself and which is not counted.
+    pub fn ask_after(
+        &self,
+        first: Option<Op>,
+        op: Op,
+        reply: Reply,
+        work: impl FnOnce(Option<&mut UndoLog>) -> rustix::io::Result<Done>,
+    ) {
+        let arrived = clock::now();
+        self.reader.get_or_init(|| rustix::thread::gettid().as_raw_nonzero().get());
+        // Held over the work, so that a power cut falls between two requests and never into one.
+        let mut state = self.state();
+        let done = match state.has_power {
+            true => work(state.undo.as_mut()).map_err(errno),
+            false => Err(Errno::EIO),
+        };
+        let done = match done {
+            Ok(done) => done,
+            Err(error) => {
+                let counted = state.timing == Timing::Model;
+                drop(state);
+                reply.fail(error);
+                return if counted {
+                    self.recorder().failed(op.kind)
+                };
+            }
+        };
+        let modelled = match state.timing {
+            Timing::Off => {
+                self.acknowledged.writes(done.undo);
+                // The power is on.
+                let _ = done.flush.clone().is_none_or(|covered| self.acknowledged.flush(covered));
+                drop(state);
+                return self.answer_at_once(reply, done, op.len);
+            }
+            Timing::Fixed(time) => time,
+            Timing::Model => {
+                let asked = arrived.saturating_sub(self.origin);
+                let before = first.map_or(asked, |first| state.model.submit(asked, first));
+                let done = state.model.submit(asked, op).max(before);
+                done.saturating_sub(asked)
+            }
+        };
+        let Done { data, undo, flush } = done;
+        let due = arrived + modelled;
+        self.last_activity.fetch_max(arrived.0, Ordering::Relaxed);
+        // Still under the lock: a power cut finds every write either here or acknowledged.
+        self.timer.push(due, Pending { op, arrived, modelled, undo, flush, data, reply });
+    }
+
+    fn answer_at_once(&self, reply: Reply, done: Done, len: u64) {
+        reply.succeed(done.data.data(), len);
+        self.buffers.give_back(done.data);
+    }
+
+    /// The timer thread's life.
+    pub fn answer_when_due(&self) {
+        let mut times = Vec::new();
+        let hand_out = |batch: &mut Vec<Pending>| {
+            self.leaving.store(batch.len() as u64, Ordering::Relaxed);
+            self.acknowledged.writes(batch.iter().filter_map(|pending| pending.undo));
+            for Pending { op, arrived, modelled, flush, data, reply, .. } in batch.drain(..) {
+                if flush.is_some_and(|covered| !self.acknowledged.flush(covered)) {
+                    self.recorder().failed(op.kind);
+                    reply.fail(Errno::EIO);
+                    continue;
+                }
+                let begins = clock::now();
+                reply.succeed(data.data(), op.len);
+                let ends = clock::now();
+                times.push((op, modelled, arrived, begins, ends, self.quiet_before(begins)));
+                self.last_activity.fetch_max(ends.0, Ordering::Relaxed);
+                self.buffers.give_back(data);
+            }
+            self.leaving.store(0, Ordering::Relaxed);
+            let mut recorder = self.recorder();
+            for (op, modelled, arrived, begins, ends, quiet) in times.drain(..) {
+                let took = ends.saturating_sub(arrived);
+                let (modelled, real) = match self.costs.get().map(|costs| costs.after(quiet)) {
+                    Some(step) => (modelled, took + step.around.saturating_sub(step.writing)),
+                    // For the calibration: until the answer is written, and with the writing.
+                    None => (begins.saturating_sub(arrived), took),
+                };
+                recorder.answered(op.kind, op.len, modelled, real);
+            }
+        };
+        self.timer.run(|due| self.lead(due), hand_out);
+    }
+
+    /// How long nothing has happened at this time.
+    fn quiet_before(&self, at: Nanos) -> Nanos {
+        at.saturating_sub(Nanos(self.last_activity.load(Ordering::Relaxed)))
+    }
+
+    /// How much earlier an answer that is due has to be written.
+    fn lead(&self, due: Nanos) -> Nanos {
+        self.costs.get().map_or(Nanos::ZERO, |costs| costs.after(self.quiet_before(due)).around)
+    }
+
+    pub fn end(&self) {
+        self.timer.end();
+    }
+
+    pub fn set_timing(&self, timing: Timing) {
+        self.state().timing = timing;
+    }
+
+    pub fn is_timed(&self) -> bool {
+        self.state().timing == Timing::Model
+    }
+
+    /// Whether processors are kept from sleeping.
+    pub fn keeps_awake(&self) -> bool {
+        self.awake.is_heard()
+    }
+
+    /// From now on answers go out earlier by what they cost.
+    pub fn set_costs(&self, costs: Costs) {
+        // Calibrated once, at the start.
+        let _ = self.costs.set(costs);
+    }
+
+    /// Ends a second of the account.
+    pub fn end_second(&self) -> DriveSecond {
+        let spare = Box::default();
+        let in_flight = self.timer.len() as u64 + self.leaving.load(Ordering::Relaxed);
+        let second = self.recorder().end_second(clock::now(), in_flight, spare);
+        let thresholds = Thresholds::of(&second);
+        self.recorder().judge_by(thresholds);
+        second
+    }
+
+    /// CPU time that the reading thread had or waited for so far.
+    pub fn reader_busy(&self) -> Option<Nanos> {
+        clock::busy(*self.reader.get()?)
+    }
+
+    /// The power fails: whatever is in flight gets EIO, and what would not have survived is gone.
+    pub fn power_off(&self, store: &Store) -> rustix::io::Result<Lost> {
+        let mut state = self.state();
+        state.has_power = false;
+        let open = self.timer.take_all();
+        {
+            let mut recorder = self.recorder();
+            open.iter().for_each(|pending| recorder.failed(pending.op.kind));
+        }
+        open.into_iter().for_each(|pending| pending.reply.fail(Errno::EIO));
+        match &mut state.undo {
+            Some(undo) => undo.power_off(store),
+            None => Ok(Lost::default()),
+        }
+    }
+
+    /// What was written until now, by those who set the drive up, has long reached the medium.
+    pub fn settle(&self) {
+        self.state().undo.iter_mut().for_each(UndoLog::settle);
+    }
+
+    pub fn power_on(&self) {
+        let mut state = self.state();
+        state.model.power_cycle(clock::now().saturating_sub(self.origin));
+        state.has_power = true;
+    }
+
+    pub fn read_op(offset: u64, len: u64) -> Op {
+        Op { kind: DriveOp::Read, offset, len }
+    }
+
+    pub fn write_op(offset: u64, len: u64) -> Op {
+        Op { kind: DriveOp::Write, offset, len }
+    }
+
+    pub fn flush_op() -> Op {
+        Op { kind: DriveOp::Flush, offset: 0, len: 0 }
+    }
+}

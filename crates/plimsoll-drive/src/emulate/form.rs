@@ -1,0 +1,106 @@
+//! The directory form as a whole: backing directory, mount, teardown.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use fuser::{MountOption, SessionACL};
+use plimsoll_model::units::Nanos;
+
+use super::calibrate::calibrate;
+use super::directory::Directory;
+use super::engine::{Engine, Timing};
+use super::error::EmulatorError;
+use super::mounts::Unmounted;
+use super::names;
+use super::protocol::{Backing, Calibration, MountSpec};
+use super::session::Mounted;
+
+const PATIENCE: Nanos = Nanos::from_secs(5);
+/// What calibration reads.
+const SAMPLE: &str = ".plimsoll-calibration";
+const SAMPLE_SIZE: usize = 1 << 20;
+
+pub struct Files {
+    dir: PathBuf,
+    engine: Arc<Engine>,
+    session: Option<Mounted>,
+    is_down: bool,
+}
+
+impl Files {
+    pub fn mount(
+        dir: &Path,
+        spec: &MountSpec,
+        engine: Arc<Engine>,
+        full: Arc<AtomicBool>,
+    ) -> Result<Self, EmulatorError> {
+        // Each file in use takes two of them; the soft limit of 1024 is for programs that use select(2).
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+        let raised = rustix::process::Rlimit { current: limit.maximum, ..limit };
+        // Refused nowhere; if it were, opening the thousandth file would say so.
+        let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, raised);
+        let mut files = Self { dir: dir.to_owned(), engine: Arc::clone(&engine), session: None, is_down: false };
+        let root = match spec.backing {
+            Backing::Memory => names::files_in_memory(dir),
+            Backing::File => names::files(dir),
+        };
+        let at = names::mount(dir);
+        // Only the emulator goes in there; the mount has the same rights as seen from outside.
+        for made in [&root, &at] {
+            fs::DirBuilder::new().mode(0o755).create(made).map_err(EmulatorError::at(made))?;
+        }
+        let filesystem = Directory::new(&root, engine, spec.capacity.0, spec.backing_limit.0, full);
+        let filesystem = filesystem.map_err(EmulatorError::at(&root))?;
+        // Root may let others in; everybody else needs a line in /etc/fuse.conf for that, and is alone.
+        let acl = if rustix::process::geteuid().is_root() { SessionACL::All } else { SessionACL::Owner };
+        let options = vec![MountOption::DefaultPermissions];
+        files.session = Some(Mounted::new(filesystem, &at, Arc::clone(&files.engine), acl, options)?);
+        Ok(files)
+    }
+
+    pub fn calibrate(&self) -> Result<Calibration, EmulatorError> {
+        let sample = names::mount(&self.dir).join(SAMPLE);
+        let written = fs::write(&sample, vec![1; SAMPLE_SIZE]);
+        let calibration = written
+            .map_err(EmulatorError::at(&sample))
+            .and_then(|()| calibrate(&self.engine, &sample, &sample, SAMPLE_SIZE as u64));
+        fs::remove_file(&sample).map_err(EmulatorError::at(&sample))?;
+        calibration.map(|calibration| Calibration { of_which_loop: Nanos::ZERO, ..calibration })
+    }
+
+    pub fn is_alive(&self) -> bool {
+        self.session.as_ref().is_some_and(Mounted::is_alive)
+    }
+
+    /// Says what could not be done properly.
+    pub fn take_down(&mut self) -> Vec<String> {
+        self.is_down = true;
+        self.engine.set_timing(Timing::Off);
+        let mut said = Vec::new();
+        let place = self.session.as_ref().map(Mounted::place);
+        let dir = place.as_deref().and_then(Path::parent).unwrap_or(&self.dir).to_owned();
+        match self.session.take().map(|session| session.unmount(PATIENCE)) {
+            None | Some(Ok(Unmounted::Wholly)) => {}
+            Some(Ok(Unmounted::Lazily)) => {
+                said.push(format!("{} was in use when it was unmounted", names::mount(&dir).display()));
+            }
+            Some(Err(error)) => said.push(format!("the directory could not be unmounted: {error}")),
+        }
+        // Its files in memory are named after the directory's old place.
+        for dir in [&self.dir, &dir] {
+            said.extend(names::remove_all(dir).err().map(|error| format!("{}: {error}", dir.display())));
+        }
+        said
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        if !self.is_down {
+            self.take_down();
+        }
+    }
+}

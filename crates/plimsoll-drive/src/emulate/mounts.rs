@@ -1,0 +1,245 @@
+//! Mounts and loop devices that belong to one directory: taking them down, also after an emulator that is gone.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use plimsoll_model::units::Nanos;
+use rustix::io::Errno;
+use rustix::mount::{UnmountFlags, unmount};
+
+use super::{claim, clock, names, tool};
+
+/// What the emulator's FUSE mounts show as their source.
+pub const SOURCE: &str = "plimsoll";
+
+/// A line of `/proc/self/mountinfo` (proc(5)).
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mounted {
+    /// Of the device, which for FUSE is the number of its connection.
+    minor: u32,
+    at: PathBuf,
+    kind: String,
+    /// The device, or for FUSE the name that the server gave.
+    source: String,
+}
+
+impl Mounted {
+    fn is_fuse(&self) -> bool {
+        self.kind.starts_with("fuse")
+    }
+
+    fn is_emulators_fuse(&self) -> bool {
+        self.is_fuse() && self.source == SOURCE
+    }
+}
+
+fn parse_mountinfo(line: &str) -> Option<Mounted> {
+    let (mount, filesystem) = line.split_once(" - ")?;
+    let mut fields = mount.split(' ').skip(2);
+    let minor = fields.next()?.split_once(':')?.1.parse().ok()?;
+    let at = unescape(fields.nth(1)?);
+    let mut of_filesystem = filesystem.split(' ');
+    let kind = of_filesystem.next()?.to_owned();
+    Some(Mounted { minor, at, kind, source: of_filesystem.next()?.to_owned() })
+}
+
+/// The kernel writes blanks, tabs, newlines and backslashes as three octal digits.
+fn unescape(text: &str) -> PathBuf {
+    let (mut out, bytes) = (Vec::with_capacity(text.len()), text.as_bytes());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = bytes.get(at + 1..at + 4).filter(|_| bytes[at] == b'\\');
+        let code = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        out.push(code.unwrap_or(bytes[at]));
+        at += if code.is_some() { 4 } else { 1 };
+    }
+    PathBuf::from(std::ffi::OsString::from_vec(out))
+}
+
+fn all() -> Vec<Mounted> {
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    text.lines().filter_map(parse_mountinfo).collect()
+}
+
+/// Mounts at or below a directory, innermost first.
+fn below(dir: &Path) -> Vec<Mounted> {
+    let mut found = all();
+    found.retain(|mounted| mounted.at.starts_with(dir));
+    found.reverse();
+    found.sort_by_key(|mounted| std::cmp::Reverse(mounted.at.components().count()));
+    found
+}
+
+pub fn is_mounted(at: &Path) -> bool {
+    below(at).iter().any(|mounted| mounted.at == at)
+}
+
+/// The number of the FUSE connection behind a mount of the emulator's.
+pub fn connection(at: &Path) -> Option<u32> {
+    below(at).into_iter().find(|mounted| mounted.at == at && mounted.is_emulators_fuse()).map(|mounted| mounted.minor)
+}
+
+/// Where a FUSE connection is mounted now: directories can be moved with what is mounted in them.
+pub fn place_of_connection(connection: u32) -> Option<PathBuf> {
+    all().into_iter().find(|mounted| mounted.is_fuse() && mounted.minor == connection).map(|mounted| mounted.at)
+}
+
+/// Breaks a FUSE connection: whoever waits for it gets an error, and its server ends.
+pub fn abort(connection: u32) {
+    // Not there when it is broken already, not allowed for others than its owner.
+    let _ = fs::write(format!("/sys/fs/fuse/connections/{connection}/abort"), "1");
+}
+
+/// How a filesystem was unmounted.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unmounted {
+    /// It is gone.
+    Wholly,
+    /// Nobody can reach it any more, but somebody still uses it.
+    Lazily,
+}
+
+/// Unmounts; waits up to `patience` for those who use it.
+pub fn take_down(at: &Path, patience: Nanos) -> io::Result<Unmounted> {
+    let mut result = Err(Errno::BUSY);
+    clock::wait_until(patience, || {
+        result = unmount(at, UnmountFlags::empty());
+        result != Err(Errno::BUSY)
+    });
+    match result {
+        // The others: nothing is mounted there.
+        Ok(()) | Err(Errno::INVAL | Errno::NOENT) => Ok(Unmounted::Wholly),
+        Err(Errno::PERM) => fusermount(at),
+        Err(_) => unmount(at, UnmountFlags::DETACH).map(|()| Unmounted::Lazily).map_err(Into::into),
+    }
+}
+
+/// Users other than root unmount what they mounted with a program that has the right to.
+fn fusermount(at: &Path) -> io::Result<Unmounted> {
+    let run = |how| tool::run("fusermount3", &[how, &*at.to_string_lossy()]).map_err(io::Error::other);
+    run("-u").map(|_| Unmounted::Wholly).or_else(|_| run("-uz").map(|_| Unmounted::Lazily))
+}
+
+/// Loop devices over this directory's image, also when the filesystem that holds it can no longer be reached.
+fn loops_of(dir: &Path) -> Vec<PathBuf> {
+    let image = names::image(dir);
+    let blocks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let over = blocks.filter_map(|entry| {
+        let backing = fs::read_to_string(entry.path().join("loop/backing_file")).ok()?;
+        let backing = PathBuf::from(backing.trim_end().trim_end_matches(" (deleted)"));
+        let is_ours = backing.starts_with(dir) || backing.file_name().is_some_and(|name| *name == *image);
+        is_ours.then(|| Path::new("/dev").join(entry.file_name()))
+    });
+    over.collect()
+}
+
+/// An emulator's mounts among those below its directory, and whatever somebody mounted inside them.
+fn of_emulator(dir: &Path, devices: &[PathBuf], mut mounts: Vec<Mounted>) -> Vec<Mounted> {
+    let points = [names::fuse(dir), names::mount(dir)];
+    let is_ours = |mounted: &&Mounted| {
+        let from_device = devices.iter().any(|device| *device == Path::new(&mounted.source));
+        points.contains(&mounted.at) && (from_device || mounted.is_emulators_fuse())
+    };
+    let ours: Vec<PathBuf> = mounts.iter().filter(is_ours).map(|mounted| mounted.at.clone()).collect();
+    mounts.retain(|mounted| ours.iter().any(|at| mounted.at.starts_with(at)));
+    mounts
+}
+
+/// Breaks the FUSE connections of the drive in `dir`, so that nothing waits for answers that do not come.
+pub fn abort_all(dir: &Path) {
+    let ours = of_emulator(dir, &[], below(dir));
+    ours.iter().filter(|mounted| mounted.is_emulators_fuse()).for_each(|fuse| abort(fuse.minor));
+}
+
+/// Removes what an emulator that was killed left of a drive: its mounts, loop devices, and data. `dir` is its
+/// [`super::protocol::MountSpec::dir`], which stays, as does everything in it that is not an emulator's. Says what was
+/// done, a sentence each. Refuses a living emulator's directory.
+pub fn clear(dir: &Path) -> io::Result<Vec<String>> {
+    let dir = match dir.canonicalize() {
+        Ok(dir) => dir,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        // The directory itself is a mount of an emulator that is gone.
+        Err(_) => std::path::absolute(dir)?,
+    };
+    let _claim = claim::lock(&dir)?;
+    clear_claimed(&dir)
+}
+
+/// As [`clear`], for whoever has the directory's lock. The path is canonical.
+pub fn clear_claimed(dir: &Path) -> io::Result<Vec<String>> {
+    let mut said = Vec::new();
+    abort_all(dir);
+    let devices = loops_of(dir);
+    let mounts = of_emulator(dir, &devices, below(dir));
+    let (fuse, others): (Vec<_>, Vec<_>) = mounts.into_iter().partition(Mounted::is_emulators_fuse);
+    for mounted in &others {
+        take_down(&mounted.at, Nanos::SECOND)?;
+        said.push(format!("Unmounted {}, left by an emulated drive.", mounted.at.display()));
+    }
+    for device in devices {
+        tool::run("losetup", &["-d".as_ref(), device.as_os_str()]).map_err(io::Error::other)?;
+        said.push(format!("Detached {}, left by an emulated drive.", device.display()));
+    }
+    for mounted in &fuse {
+        take_down(&mounted.at, Nanos::SECOND)?;
+        said.push(format!("Unmounted {}, left by an emulated drive.", mounted.at.display()));
+    }
+    names::remove_all(dir)?;
+    Ok(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_line_of_mountinfo() {
+        let line = r"98 29 0:47 / /mnt/a\040b\134/fuse rw,nosuid shared:5 - fuse.plimsoll plimsoll rw,user_id=0";
+        let mounted = parse_mountinfo(line).unwrap();
+        let (kind, source) = ("fuse.plimsoll".into(), "plimsoll".into());
+        assert_eq!(mounted, Mounted { minor: 47, at: r"/mnt/a b\/fuse".into(), kind, source });
+        assert!(is_mounted(Path::new("/proc")), "the root's mounts are seen");
+        assert!(!is_mounted(Path::new("/proc/self")));
+    }
+
+    #[test]
+    fn only_an_emulators_mounts_are_its() {
+        let mount = |at: &str, kind: &str, source: &str| {
+            parse_mountinfo(&format!("98 29 0:47 / {at} rw - {kind} {source} rw")).unwrap()
+        };
+        let ours = [
+            mount("/d/mnt/a/b", "fuse.sshfs", "host:"),
+            mount("/d/mnt/a", "tmpfs", "none"),
+            mount("/d/mnt", "ext4", "/dev/loop7"),
+            mount("/d/fuse", "fuse.plimsoll", "plimsoll"),
+        ];
+        let theirs = [
+            mount("/d/other", "fuse.plimsoll", "plimsoll"),
+            mount("/d", "fuse.plimsoll", "plimsoll"),
+            mount("/d/mntb", "fuse.plimsoll", "plimsoll"),
+        ];
+        let found = of_emulator(Path::new("/d"), &["/dev/loop7".into()], [&ours[..], &theirs].concat());
+        assert_eq!(found, ours);
+        let theirs = [mount("/d/mnt", "fuse.sshfs", "plimsoll2"), mount("/d/fuse", "ext4", "/dev/loop8")];
+        assert_eq!(of_emulator(Path::new("/d"), &["/dev/loop7".into()], theirs.into()), []);
+    }
+
+    #[test]
+    fn nothing_to_clear() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("precious"), "x").unwrap();
+        assert_eq!(clear(dir.path()).unwrap(), [""; 0]);
+        assert_eq!(clear(&dir.path().join("not there")).unwrap(), [""; 0]);
+        assert!(dir.path().join("precious").exists());
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(line in ".*", fields in "[0-9: /\\\\-]*") {
+            let _ = (parse_mountinfo(&line), parse_mountinfo(&fields), unescape(&line), unescape(&fields));
+        }
+    }
+}

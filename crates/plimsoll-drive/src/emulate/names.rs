@@ -1,0 +1,106 @@
+//! What an emulator's directory holds, and where its data is when they are not in it.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Where the image is mounted through FUSE.
+pub fn fuse(dir: &Path) -> PathBuf {
+    dir.join("fuse")
+}
+
+/// Where programs' files go.
+pub fn mount(dir: &Path) -> PathBuf {
+    dir.join("mnt")
+}
+
+/// The sparse file.
+pub fn store(dir: &Path) -> PathBuf {
+    dir.join("store")
+}
+
+/// What the disk is measured with.
+pub fn probe(dir: &Path) -> PathBuf {
+    dir.join("probe")
+}
+
+/// Where [`super::cut`] asks for a power cut.
+pub fn socket(dir: &Path) -> PathBuf {
+    dir.join("control")
+}
+
+/// The directory form's files, while they are on a disk.
+pub fn files(dir: &Path) -> PathBuf {
+    dir.join("files")
+}
+
+/// The directory form's files, while they are in memory. The name follows from the directory's, so that it is found
+/// when the emulator was killed.
+pub fn files_in_memory(dir: &Path) -> PathBuf {
+    let user = rustix::process::geteuid().as_raw();
+    Path::new("/dev/shm").join(format!("plimsoll-drive-{user}-{:016x}", hash(dir)))
+}
+
+/// The image's name, of its own for each directory: a loop device over it is known by it even when the mount is gone.
+pub fn image(dir: &Path) -> String {
+    format!("plimsoll-{:016x}.img", hash(dir))
+}
+
+/// FNV-1a (Fowler, Noll, Vo), which never changes between versions.
+fn hash(dir: &Path) -> u64 {
+    let bytes = dir.as_os_str().as_bytes();
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn no_matter_if_gone(result: io::Result<()>) -> io::Result<()> {
+    result.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+}
+
+/// Removes all of it. Mount points go only when they are empty, so nothing mounted is ever removed.
+pub fn remove_all(dir: &Path) -> io::Result<()> {
+    for mount_point in [fuse(dir), mount(dir)] {
+        no_matter_if_gone(fs::remove_dir(mount_point))?;
+    }
+    for file in [store(dir), socket(dir), probe(dir)] {
+        no_matter_if_gone(fs::remove_file(file))?;
+    }
+    let in_memory = files_in_memory(dir);
+    // Others may write to /dev/shm: only a directory, and no link to one, is removed.
+    for files in [files(dir), in_memory] {
+        if files.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            no_matter_if_gone(fs::remove_dir_all(files))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_from_the_directory() {
+        let (a, b) = (Path::new("/a"), Path::new("/b"));
+        assert_ne!(image(a), image(b));
+        assert_ne!(files_in_memory(a), files_in_memory(b));
+        assert_eq!(hash(Path::new("")), 0xcbf2_9ce4_8422_2325, "the published offset basis");
+        assert_eq!(hash(Path::new("a")), 0xaf63_dc4c_8601_ec8c, "a published test vector");
+    }
+
+    #[test]
+    fn only_what_is_an_emulators_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        for inside in [fuse(dir), mount(dir), files(dir).join("deep")] {
+            fs::create_dir_all(inside).unwrap();
+        }
+        fs::create_dir(dir.join("other")).unwrap();
+        fs::write(store(dir), "x").unwrap();
+        remove_all(dir).unwrap();
+        let left: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["other"]);
+        fs::create_dir_all(mount(dir).join("in use")).unwrap();
+        assert!(remove_all(dir).is_err(), "a mount point with something in it is not touched");
+    }
+}

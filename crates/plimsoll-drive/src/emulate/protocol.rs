@@ -1,0 +1,185 @@
+//! What the emulator's process and the one that started it tell each other: one JSON object a line on stdin and stdout.
+//! When stdin ends, the emulator takes everything down and ends.
+
+use std::path::PathBuf;
+
+use plimsoll_model::drive::DriveSecond;
+use plimsoll_model::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// The emulator's whole task, on its stdin's first line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MountSpec {
+    /// The drive file's text, so that both processes mean the same one.
+    pub drive: String,
+    /// Its name without `.toml`.
+    pub id: String,
+    /// An empty directory of plimsoll's own: mount points and the backing file go into it.
+    pub dir: PathBuf,
+    pub capacity: Bytes,
+    pub fill: f64,
+    pub seed: u64,
+    pub ignores_flush: bool,
+    pub form: Form,
+    pub backing: Backing,
+    /// Most that the backing store may hold; a write beyond it gets ENOSPC.
+    pub backing_limit: Bytes,
+}
+
+/// What the drive looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// A block device with a filesystem, mounted. Needs root.
+    Block(Filesystem),
+    /// A directory; every file in it lies on the drive.
+    Directory,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Filesystem {
+    Xfs,
+    Ext4,
+}
+
+/// Where the drive's data really are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backing {
+    Memory,
+    /// A sparse file in [`MountSpec::dir`].
+    File,
+}
+
+/// To the emulator.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// Answer at the model's times (the state after `Ready`), or as fast as possible.
+    Timing(bool),
+    /// The power fails: from now on every request is answered with EIO, and what would not have survived is gone.
+    /// Answered with [`Told::PowerIsOff`].
+    PowerOff,
+    /// The power is back: the filesystem is unmounted if it still is, and mounted anew as after a crash.
+    /// Answered with [`Told::PowerIsOn`].
+    PowerOn,
+}
+
+/// From the emulator.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// Can be used.
+    Ready(Ready),
+    Second(Box<DriveSecond>),
+    /// Something worth keeping: a code for machines, and a sentence.
+    Warning {
+        code: String,
+        text: String,
+    },
+    PowerIsOff(Lost),
+    PowerIsOn,
+    /// A command that this form of drive cannot carry out; nothing was done, and the drive goes on.
+    Refused {
+        why: String,
+        next: String,
+    },
+    /// It could not be set up, or cannot go on. The last thing it says.
+    Failed {
+        why: String,
+        next: String,
+        no_fuse: bool,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ready {
+    /// Where files go.
+    pub path: PathBuf,
+    /// The block device, such as `/dev/loop3`; `None` for a directory.
+    pub device: Option<PathBuf>,
+    pub calibration: Calibration,
+    /// Of the emulator's process.
+    pub pid: u32,
+}
+
+/// What asking and answering cost on this machine beyond the modelled time, found at the start. It is subtracted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// Of a 4 KiB read at depth 1 that is answered at once, as a program sees it.
+    pub floor: Nanos,
+    /// Of one that is answered after a millisecond in which nothing happened: processors have to wake up.
+    pub after_1ms: Nanos,
+    /// Processors were kept from sleeping, so that both hardly differ.
+    pub awake: bool,
+    /// The part of the floor that the loop device adds to FUSE; 0 for a directory.
+    pub of_which_loop: Nanos,
+    /// How late the timer was at the median, after the worst of the waits that were tried.
+    pub timer: Nanos,
+}
+
+/// What a power cut took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Acknowledged writes that were not flushed.
+    pub writes: u64,
+    pub bytes: Bytes,
+    /// Of them, those that a flush had been acknowledged for: the drive lied.
+    pub flushed_writes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn comes_back<T: Serialize + for<'a> Deserialize<'a> + PartialEq + std::fmt::Debug>(what: T) {
+        let line = serde_json::to_string(&what).unwrap();
+        assert!(!line.contains('\n'), "one line: {line}");
+        assert_eq!(serde_json::from_str::<T>(&line).unwrap(), what);
+    }
+
+    #[test]
+    fn everything_comes_back_as_it_was() {
+        comes_back(MountSpec {
+            drive: "title = \"a\"\nkind = \"disk\"\n".into(),
+            id: "a".into(),
+            dir: "/x y".into(),
+            capacity: Bytes(1),
+            fill: 0.5,
+            seed: u64::MAX,
+            ignores_flush: true,
+            form: Form::Block(Filesystem::Ext4),
+            backing: Backing::File,
+            backing_limit: Bytes(2),
+        });
+        for command in [Command::Timing(true), Command::PowerOff, Command::PowerOn] {
+            comes_back(command);
+        }
+        let mut second = DriveSecond { from: Nanos(1), to: Nanos(2), tallies: Default::default(), in_flight: 3 };
+        for (n, tally) in (1..).zip(&mut second.tallies) {
+            (tally.ops, tally.bytes, tally.errors, tally.beyond) = (n, n + 10, n + 20, n + 30);
+            tally.modelled.record(Nanos::from_micros(n * 7));
+            tally.real.record(Nanos::from_micros(n * 8));
+            tally.late.record(Nanos::from_micros(n));
+        }
+        let calibration =
+            Calibration { floor: Nanos(4), after_1ms: Nanos(7), awake: true, of_which_loop: Nanos(5), timer: Nanos(6) };
+        comes_back(Told::Second(Box::new(second)));
+        comes_back(Told::Ready(Ready { path: "/m".into(), device: Some("/dev/loop3".into()), calibration, pid: 7 }));
+        comes_back(Told::Warning { code: "c".into(), text: "t\nu".into() });
+        comes_back(Told::PowerIsOff(Lost { writes: 1, bytes: Bytes(2), flushed_writes: 3 }));
+        comes_back(Told::PowerIsOn);
+        comes_back(Told::Refused { why: "w".into(), next: "n".into() });
+        comes_back(Told::Failed { why: "w".into(), next: "n".into(), no_fuse: true });
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(text in ".*") {
+            prop_assert!(serde_json::from_str::<MountSpec>(&text).is_err());
+            let _ = (serde_json::from_str::<Command>(&text), serde_json::from_str::<Told>(&text));
+        }
+    }
+}

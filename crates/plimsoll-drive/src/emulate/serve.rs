@@ -1,0 +1,174 @@
+//! An emulator's life in its own process: set up, obey, report every second, take down.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+
+use plimsoll_model::units::Nanos;
+
+use super::clock;
+use super::emulation::{Emulation, no_power_switch};
+use super::error::EmulatorError;
+use super::protocol::{Command, MountSpec, Told};
+
+/// What the emulator's main thread is asked to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    Do(Command),
+    /// Take everything down and end.
+    Stop,
+}
+
+/// Where it tells things. Called from several threads, and must not take long.
+pub type Tell = Arc<dyn Fn(Told) + Send + Sync>;
+
+/// A reader that is this busy, in thousandths of a second, cannot be trusted with arrival times.
+const SATURATED: u64 = 950;
+
+/// Sets a drive up and keeps it until [`Order::Stop`], or until nobody can order any more. All that happens is told,
+/// the failure too.
+pub fn serve(spec: &MountSpec, orders: &Receiver<Order>, tell: &Tell) -> Result<(), EmulatorError> {
+    // Programs' rights are theirs to limit, not the caller's shell's.
+    rustix::process::umask(rustix::fs::Mode::empty());
+    let served = Emulation::start(spec, tell).and_then(|(emulation, ready)| {
+        // The account begins before anybody can ask for anything.
+        emulation.watch().engine.end_second();
+        tell(Told::Ready(ready));
+        keep(emulation, orders, tell)
+    });
+    if let Err(EmulatorError { why, next, no_fuse }) = served.clone() {
+        tell(Told::Failed { why, next, no_fuse });
+    }
+    served
+}
+
+fn keep(mut emulation: Emulation, orders: &Receiver<Order>, tell: &Tell) -> Result<(), EmulatorError> {
+    let ends = Arc::new(AtomicBool::new(false));
+    let account = {
+        let (watch, tell, ends) = (emulation.watch(), Arc::clone(tell), Arc::clone(&ends));
+        let thread = std::thread::Builder::new().name("drive-account".into());
+        thread.spawn(move || report_seconds(watch, &tell, &ends)).map_err(|error| {
+            EmulatorError::new(format!("a thread could not be started: {error}"), "Raise the limit on threads.")
+        })?
+    };
+    let obeyed = obey(&mut emulation, orders, tell);
+    ends.store(true, Ordering::SeqCst);
+    account.thread().unpark();
+    for text in emulation.stop() {
+        tell(Told::Warning { code: "teardown".into(), text });
+    }
+    // It panics only when telling does.
+    let _ = account.join();
+    obeyed
+}
+
+fn obey(emulation: &mut Emulation, orders: &Receiver<Order>, tell: &Tell) -> Result<(), EmulatorError> {
+    loop {
+        match orders.recv_timeout(std::time::Duration::from_secs(1)) {
+            Ok(Order::Do(Command::Timing(on))) => emulation.set_timing(on),
+            Ok(Order::Do(Command::PowerOff | Command::PowerOn)) if !emulation.has_power_switch() => {
+                let EmulatorError { why, next, .. } = no_power_switch();
+                tell(Told::Refused { why, next });
+            }
+            Ok(Order::Do(Command::PowerOff)) => tell(Told::PowerIsOff(emulation.power_off()?)),
+            Ok(Order::Do(Command::PowerOn)) => {
+                emulation.power_on()?;
+                tell(Told::PowerIsOn);
+            }
+            Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(RecvTimeoutError::Timeout) if emulation.is_alive() => {}
+            Err(RecvTimeoutError::Timeout) => {
+                return Err(EmulatorError::new(
+                    "the FUSE connection was broken from outside (aborted, or unmounted by force)",
+                    "Start the drive again; its data is gone.",
+                ));
+            }
+        }
+    }
+}
+
+/// What the account looks at.
+pub struct Watch {
+    pub engine: Arc<super::engine::Engine>,
+    /// A write found the backing store full.
+    pub full: Arc<AtomicBool>,
+    pub limit: plimsoll_model::units::Bytes,
+}
+
+fn report_seconds(watch: Watch, tell: &Tell, ends: &AtomicBool) {
+    let warn = |code: &str, text: String| tell(Told::Warning { code: code.into(), text });
+    let mut full_told = false;
+    let mut reader = Reader { busy: watch.engine.reader_busy(), was_timed: false };
+    while !ends.load(Ordering::SeqCst) {
+        clock::park_until_next_second();
+        let second = watch.engine.end_second();
+        let length = second.to.saturating_sub(second.from);
+        // In every second in which it is so: who judges a span of time looks for those that lie in it.
+        if let Some(share) = reader.saturated(watch.engine.reader_busy(), watch.engine.is_timed(), length) {
+            warn(
+                "saturated",
+                format!(
+                    "The emulator's reader was busy for {:.0} % of a second: requests wait before they are seen, which \
+                 their lateness does not show. Ask less of the drive, or use a machine with more idle cores.",
+                    100.0 * share
+                ),
+            );
+        }
+        tell(Told::Second(Box::new(second)));
+        if !full_told && watch.full.load(Ordering::Relaxed) {
+            full_told = true;
+            warn(
+                "backing_full",
+                format!(
+                    "The drive's backing store reached its limit of {}: writes to new places fail with \"no space left\".",
+                    watch.limit
+                ),
+            );
+        }
+    }
+}
+
+/// The thread that reads requests, second by second.
+struct Reader {
+    busy: Option<Nanos>,
+    was_timed: bool,
+}
+
+impl Reader {
+    /// Ends a second: the share of it that the reader was busy for, if that was too much. A second in which the drive
+    /// answered as fast as possible for a while does not count: then the reader is as busy as it can be.
+    fn saturated(&mut self, busy: Option<Nanos>, is_timed: bool, length: Nanos) -> Option<f64> {
+        let before = std::mem::replace(&mut self.busy, busy);
+        let was_timed = std::mem::replace(&mut self.was_timed, is_timed);
+        let worked = busy.unwrap_or_default().saturating_sub(before.unwrap_or_default());
+        let counts = was_timed && is_timed && is_saturated(worked, length);
+        counts.then(|| worked.as_secs_f64() / length.as_secs_f64())
+    }
+}
+
+fn is_saturated(worked: Nanos, length: Nanos) -> bool {
+    length >= Nanos::from_millis(500) && u128::from(worked.0) * 1000 > u128::from(length.0) * u128::from(SATURATED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_for_more_than_95_percent() {
+        let ms = Nanos::from_millis;
+        assert!(!is_saturated(ms(950), Nanos::SECOND));
+        assert!(is_saturated(ms(951), Nanos::SECOND));
+        assert!(!is_saturated(ms(10), ms(10)), "too short to judge");
+    }
+
+    #[test]
+    fn every_saturated_second_with_timing_is_told() {
+        let mut reader = Reader { busy: None, was_timed: false };
+        let mut second =
+            |busy_ms, is_timed| reader.saturated(Some(Nanos::from_millis(busy_ms)), is_timed, Nanos::SECOND).is_some();
+        let told = [(960, false), (1930, true), (2900, true), (3870, true), (4000, true), (4970, true), (5940, false)];
+        let told = told.map(|(busy, is_timed)| second(busy, is_timed));
+        assert_eq!(told, [false, false, true, true, false, true, false]);
+    }
+}

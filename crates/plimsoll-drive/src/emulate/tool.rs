@@ -1,0 +1,46 @@
+//! Programs of the system that the block form needs.
+
+use std::ffi::OsStr;
+use std::io;
+use std::process::{Command, Stdio};
+
+use super::error::EmulatorError;
+
+/// The package that brings it, as Debian calls it.
+fn package(program: &str) -> &'static str {
+    match program {
+        "mkfs.xfs" => "xfsprogs",
+        "mkfs.ext4" => "e2fsprogs",
+        "fusermount3" => "fuse3",
+        _ => "util-linux",
+    }
+}
+
+/// Runs a program to its end and returns what it printed.
+pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, EmulatorError> {
+    // A user who became root by su may lack them.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null());
+    if let Ok(path) = std::env::join_paths(path) {
+        command.env("PATH", path);
+    }
+    let line = || args.iter().fold(program.to_owned(), |line, arg| line + " " + &arg.as_ref().to_string_lossy());
+    match command.output() {
+        Ok(out) if out.status.success() => Ok(String::from_utf8_lossy(&out.stdout).trim().to_owned()),
+        Ok(out) => {
+            let said = String::from_utf8_lossy(&out.stderr);
+            let why = format!("`{}` ended with {}: {}", line(), out.status, said.trim());
+            Err(EmulatorError::new(why, "Run the command by hand to see more."))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(EmulatorError::no_fuse(
+            format!("{program} is not installed, and an emulated block device needs it"),
+            format!("Install it (`apt install {}`), or give the drive form = \"directory\".", package(program)),
+        )),
+        Err(error) => {
+            let next = format!("Look at the rights of {program}.");
+            Err(EmulatorError::new(format!("`{}` could not be started: {error}", line()), next))
+        }
+    }
+}

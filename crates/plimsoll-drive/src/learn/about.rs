@@ -1,0 +1,99 @@
+//! What drive it is, for the head of the file that is written: model, kernel, filesystem.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use plimsoll_model::units::Bytes;
+
+use super::evidence::Target;
+
+/// What the kernel tells; `None` where it does not.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct About {
+    /// `nvme0n1`.
+    pub disk: Option<String>,
+    pub model: Option<String>,
+    /// Of the whole disk.
+    pub capacity: Option<Bytes>,
+    /// Of the device measured; the disk's where that is a directory.
+    pub device_size: Option<Bytes>,
+    /// What the kernel says. Virtual disks say so too often: the seek curve decides.
+    pub rotational: Option<bool>,
+    /// `write back`: the kernel sends flushes. `write through`: it sends none.
+    pub write_cache: Option<String>,
+    pub filesystem: Option<String>,
+    pub kernel: Option<String>,
+    /// Mean number of processes that ran or waited in the last minute (proc(5), loadavg).
+    pub load: Option<f64>,
+}
+
+/// Looks at the drive under a directory or device.
+pub fn about(target: &Target) -> About {
+    let path = match target {
+        Target::Directory(path) | Target::Device(path) | Target::File(path) => path,
+    };
+    let number = fs::metadata(path).ok().map(|about| match target {
+        Target::Device(_) => about.rdev(),
+        Target::Directory(_) | Target::File(_) => about.dev(),
+    });
+    let directory = number.and_then(|number| sysfs(rustix::fs::major(number), rustix::fs::minor(number)));
+    let disk = directory.as_deref().map(whole);
+    let of = |name: &str| disk.as_ref().and_then(|disk| line(&disk.join(name)));
+    // 512-byte sectors, whatever the device's.
+    let size = |directory: Option<&Path>| {
+        let sectors: u64 = line(&directory?.join("size"))?.parse().ok()?;
+        sectors.checked_mul(512).map(Bytes)
+    };
+    About {
+        disk: disk.as_ref().and_then(|disk| Some(disk.file_name()?.to_string_lossy().replace('!', "/"))),
+        model: of("device/model"),
+        capacity: size(disk.as_deref()),
+        device_size: size(directory.as_deref()),
+        rotational: of("queue/rotational").map(|text| text == "1"),
+        write_cache: of("queue/write_cache"),
+        filesystem: matches!(target, Target::Directory(_)).then(|| filesystem(path)).flatten(),
+        kernel: line(Path::new("/proc/sys/kernel/osrelease")),
+        load: line(Path::new("/proc/loadavg")).and_then(|text| text.split(' ').next()?.parse().ok()),
+    }
+}
+
+fn sysfs(major: u32, minor: u32) -> Option<PathBuf> {
+    fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()
+}
+
+/// The disk of a partition.
+fn whole(directory: &Path) -> PathBuf {
+    let partition = directory.join("partition").exists();
+    directory.parent().filter(|_| partition).unwrap_or(directory).into()
+}
+
+fn line(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The type of the filesystem that holds a directory: of the deepest mount point above it, the last one mounted.
+fn filesystem(path: &Path) -> Option<String> {
+    let text = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let parse = |line: &str| {
+        let (front, back) = line.split_once(" - ")?;
+        Some((PathBuf::from(front.split(' ').nth(4)?), back.split(' ').next()?.to_owned()))
+    };
+    let mounts = text.lines().filter_map(parse).filter(|(point, _)| path.starts_with(point));
+    mounts.max_by_key(|(point, _)| point.components().count()).map(|(_, filesystem)| filesystem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_directory_has_a_kernel_and_a_filesystem() {
+        let here = fs::canonicalize(".").unwrap();
+        let about = about(&Target::Directory(here));
+        assert!(about.kernel.is_some() && about.filesystem.is_some(), "{about:?}");
+        assert_eq!(about.disk.is_some(), about.capacity.is_some(), "{about:?}");
+    }
+}

@@ -1,0 +1,246 @@
+//! Who uses a device and what it holds: what [`super::safety`] decides on.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::fs::OFlags;
+
+use super::LearnError;
+use super::openers::open_by;
+use super::relatives::Relatives;
+use super::safety::{DeviceEvidence, Exclusive};
+
+/// What a path leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    Directory(PathBuf),
+    /// The device node, without symbolic links.
+    Device(PathBuf),
+    File(PathBuf),
+}
+
+/// Looks at a path.
+pub fn target(path: &Path) -> Result<Target, LearnError> {
+    let not_there = |error: io::Error| LearnError::NotThere { path: path.into(), why: error.to_string() };
+    let real = fs::canonicalize(path).map_err(not_there)?;
+    let kind = fs::metadata(&real).map_err(not_there)?.file_type();
+    match () {
+        () if kind.is_dir() => Ok(Target::Directory(real)),
+        () if kind.is_block_device() => Ok(Target::Device(real)),
+        () if kind.is_file() => Ok(Target::File(real)),
+        () if kind.is_char_device() => {
+            Err(LearnError::Unsuitable { path: path.into(), what: "a character device, which has no blocks" })
+        }
+        () => Err(LearnError::Unsuitable { path: path.into(), what: "neither a directory nor a block device" }),
+    }
+}
+
+/// A device that the kernel gives to nobody else as long as this lives: it cannot be mounted meanwhile.
+#[derive(Debug)]
+pub struct Claim(Option<File>);
+
+impl Claim {
+    pub fn is_held(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Lets the programs that this one starts hold it as well: should one outlive us, it keeps the device to itself.
+    pub fn hand_down(&self) -> io::Result<()> {
+        self.0.as_ref().map_or(Ok(()), hand_down)
+    }
+}
+
+/// Lets the programs that this one starts have the file open under the same number.
+pub(super) fn hand_down(file: &File) -> io::Result<()> {
+    Ok(rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty())?)
+}
+
+/// Tries to get the device alone, then looks at everything else. `given` is what the user wrote.
+pub fn gather(given: &Path, node: &Path) -> Result<(DeviceEvidence, Claim), LearnError> {
+    let about = fs::metadata(node).map_err(|e| LearnError::NotThere { path: node.into(), why: e.to_string() })?;
+    let number = (rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev()));
+    let (exclusive, claim) = claim(node);
+    let sysfs = fs::canonicalize(format!("/sys/dev/block/{}:{}", number.0, number.1)).map_err(|e| e.to_string());
+    let partitions = sysfs.clone().and_then(|directory| partitions(&directory));
+    let relatives = sysfs.clone().and_then(|directory| Relatives::of(&directory));
+    let numbers = relatives.as_ref().map(|relatives| &relatives.numbers);
+    let evidence = DeviceEvidence {
+        given: given.into(),
+        node: node.into(),
+        own_name: sysfs.clone().and_then(|directory| own_name(&directory)),
+        mounts: numbers.map_err(String::clone).and_then(mounts),
+        swaps: numbers.map_err(String::clone).and_then(swaps),
+        exclusive,
+        holders: relatives.as_ref().map_err(String::clone).and_then(holders),
+        open_by: numbers.map_err(String::clone).and_then(open_by),
+        signatures: signatures(node),
+        partitions,
+        read_only: sysfs.is_ok_and(|directory| first_line(&directory.join("ro")).is_ok_and(|ro| ro != "0")),
+    };
+    Ok((evidence, claim))
+}
+
+/// The node that the kernel made, by its uevent.
+fn own_name(directory: &Path) -> Result<PathBuf, String> {
+    let path = directory.join("uevent");
+    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let name = text.lines().find_map(|line| line.strip_prefix("DEVNAME="));
+    name.map(|name| Path::new("/dev").join(name)).ok_or_else(|| format!("{} has no DEVNAME", path.display()))
+}
+
+fn claim(node: &Path) -> (Exclusive, Claim) {
+    let flags = OFlags::EXCL | OFlags::NONBLOCK;
+    match OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(node) {
+        Ok(file) => (Exclusive::Granted, Claim(Some(file))),
+        Err(error) if error.kind() == io::ErrorKind::ResourceBusy => (Exclusive::Busy, Claim(None)),
+        Err(error) => (Exclusive::Unknown(error.to_string()), Claim(None)),
+    }
+}
+
+pub(super) type Number = (u32, u32);
+pub(super) type Found = Result<Vec<String>, String>;
+
+pub(super) fn parse_number(text: &str) -> Option<Number> {
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+pub(super) fn first_line(path: &Path) -> Result<String, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(text.lines().next().unwrap_or_default().trim().to_owned())
+}
+
+pub(super) fn names_in(directory: &Path) -> Found {
+    let entries = fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
+pub(super) fn partitions(directory: &Path) -> Found {
+    let names = names_in(directory)?;
+    Ok(names.into_iter().filter(|name| directory.join(name).join("partition").exists()).collect())
+}
+
+/// The number of a device node that a path leads to.
+pub(super) fn number_at(path: impl AsRef<Path>) -> Option<Number> {
+    let about = fs::metadata(path).ok()?;
+    let number = (rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev()));
+    about.file_type().is_block_device().then_some(number)
+}
+
+fn mounts(numbers: &BTreeSet<Number>) -> Found {
+    let path = "/proc/self/mountinfo";
+    let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let found = text.lines().filter_map(parse_mount).filter(|(number, _, source)| {
+        // btrfs has a number of its own; its source is one of its devices.
+        numbers.contains(number) || number_at(source).is_some_and(|number| numbers.contains(&number))
+    });
+    Ok(found.map(|(_, point, _)| point.to_owned()).collect())
+}
+
+/// Number, mount point and source of a line of mountinfo (proc(5)).
+fn parse_mount(line: &str) -> Option<(Number, &str, &str)> {
+    let (front, back) = line.split_once(" - ")?;
+    let mut front = front.split(' ').skip(2);
+    let number = parse_number(front.next()?)?;
+    Some((number, front.nth(1)?, back.split(' ').nth(1)?))
+}
+
+fn swaps(numbers: &BTreeSet<Number>) -> Found {
+    let path = "/proc/swaps";
+    let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let names = text.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    let ours = names.filter(|name| number_at(name).is_some_and(|number| numbers.contains(&number)));
+    Ok(ours.map(str::to_owned).collect())
+}
+
+/// Devices that the kernel knows to be built on it, and loop devices, which it does not list as holders.
+fn holders(relatives: &Relatives) -> Found {
+    let mut found = Vec::new();
+    for directory in &relatives.claimable {
+        found.extend(names_in(&directory.join("holders"))?);
+    }
+    for name in names_in(Path::new("/sys/block"))?.into_iter().filter(|name| name.starts_with("loop")) {
+        let backing = first_line(&Path::new("/sys/block").join(&name).join("loop/backing_file"));
+        if backing.is_ok_and(|path| number_at(path).is_some_and(|number| relatives.numbers.contains(&number))) {
+            found.push(name);
+        }
+    }
+    Ok(found)
+}
+
+/// Every signature that libblkid knows, as wipefs(8) lists them; it is told not to act.
+fn signatures(node: &Path) -> Found {
+    let places = ["wipefs", "/usr/sbin/wipefs", "/sbin/wipefs"];
+    let run = |place: &&str| {
+        let mut command = Command::new(place);
+        command.args(["--no-act", "--noheadings", "--output", "TYPE"]).arg(node).stdin(Stdio::null()).output().ok()
+    };
+    let output = places.iter().find_map(run).ok_or("wipefs is not installed")?;
+    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if !output.status.success() || !errors.trim().is_empty() {
+        return Err(format!("wipefs: {}", errors.trim()));
+    }
+    let types: BTreeSet<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    Ok(types.into_iter().map(|name| format!("a signature of {name}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_directory_a_device_or_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(dir.path()).unwrap();
+        assert_eq!(target(dir.path()).unwrap(), Target::Directory(real.clone()));
+        fs::write(dir.path().join("f"), "x").unwrap();
+        assert_eq!(target(&dir.path().join("f")).unwrap(), Target::File(real.join("f")));
+        let told = |path: &str| target(Path::new(path)).unwrap_err().to_string();
+        assert!(told("/dev/null").starts_with("/dev/null is a character device"), "{}", told("/dev/null"));
+        assert!(told("/no/such").contains("cannot be looked at"), "{}", told("/no/such"));
+    }
+
+    #[test]
+    fn a_claim_that_is_handed_down_is_held_by_children() {
+        let claim = Claim(Some(File::open("/dev/null").unwrap()));
+        let held = || {
+            let number = std::os::fd::AsRawFd::as_raw_fd(claim.0.as_ref().unwrap());
+            Command::new("test").arg("-c").arg(format!("/proc/self/fd/{number}")).status().unwrap().success()
+        };
+        assert!(!held());
+        claim.hand_down().unwrap();
+        assert!(held());
+    }
+
+    #[test]
+    fn lines_of_mountinfo() {
+        let line = "42 27 7:0 / /tmp/m rw,relatime shared:2 - ext4 /dev/loop0 rw";
+        assert_eq!(parse_mount(line), Some(((7, 0), "/tmp/m", "/dev/loop0")));
+        assert_eq!(parse_mount("42 27 7 / /tmp/m rw - ext4"), None);
+    }
+
+    #[test]
+    fn what_is_mounted_here_is_found_by_its_number() {
+        let text = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let (number, point, _) = text.lines().find_map(parse_mount).unwrap();
+        assert!(mounts(&BTreeSet::from([number])).unwrap().contains(&point.to_owned()));
+        assert_eq!(mounts(&BTreeSet::from([(4095, 1)])), Ok(Vec::new()));
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(line in "\\PC*", tail in "[ /:0-9-]*") {
+            parse_mount(&line);
+            parse_mount(&tail);
+            parse_number(&tail);
+        }
+    }
+}

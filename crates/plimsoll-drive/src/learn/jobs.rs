@@ -1,0 +1,337 @@
+//! What fio is asked, in which order. Pure: the same options give the same command lines.
+
+use std::path::PathBuf;
+
+use plimsoll_model::units::Bytes;
+
+/// One kind of load. The simulator understands it as well, so that the model can be held against the drive.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Profile {
+    pub write: bool,
+    pub random: bool,
+    pub block: Bytes,
+    /// Requests in flight.
+    pub depth: u32,
+    /// Share of the measured part that is used, from its start.
+    pub span: f64,
+    /// A flush after each write.
+    pub flush: bool,
+}
+
+const KIB: u64 = 1 << 10;
+
+impl Profile {
+    pub const fn read(block: u64, depth: u32) -> Self {
+        Self { write: false, random: true, block: Bytes(block), depth, span: 1.0, flush: false }
+    }
+
+    pub const fn write(block: u64, depth: u32) -> Self {
+        Self { write: true, ..Self::read(block, depth) }
+    }
+
+    pub const fn sequential(self) -> Self {
+        Self { random: false, ..self }
+    }
+
+    pub const fn flushed(self) -> Self {
+        Self { flush: true, ..self }
+    }
+
+    /// `randread 4K QD1`, as people write it.
+    pub fn name(&self) -> String {
+        let direction = if self.write { "write" } else { "read" };
+        let random = if self.random { "rand" } else { "" };
+        let span = if self.span < 1.0 { format!(" span {}%", self.span * 100.0) } else { String::new() };
+        let flush = if self.flush { " + flush" } else { "" };
+        format!("{random}{direction} {}K QD{}{span}{flush}", self.block.0 / KIB, self.depth)
+    }
+}
+
+/// How requests are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Libaio,
+    /// One thread for each request in flight.
+    Psync,
+}
+
+impl Engine {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Libaio => "libaio",
+            Self::Psync => "psync",
+        }
+    }
+}
+
+/// Where fio works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub file: PathBuf,
+    /// Where the measured part begins, and how large it is.
+    pub offset: u64,
+    pub size: Bytes,
+    /// What fio's logs begin with; needed where something is written.
+    pub log: PathBuf,
+}
+
+/// What is to be measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// For one load, all its repeats together.
+    pub seconds: f64,
+    /// Without it nothing but reads; fio is told to refuse everything else.
+    pub writes: bool,
+    /// Whether the kernel says that it turns: a seek curve is measured.
+    pub rotational: bool,
+    pub engine: Engine,
+    pub cpus: u32,
+    /// Of all random positions; each run gets its own from it.
+    pub seed: u64,
+}
+
+/// Runs of the same load: their spread is the error of the measurement.
+pub const REPEATS: u32 = 3;
+/// Depths of the curve of 4 KiB random reads.
+pub const DEPTHS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+/// Spans of the seek curve.
+pub const SPANS: [f64; 5] = [0.001, 0.01, 0.1, 0.33, 1.0];
+
+/// One run of fio.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// Fills the measured part with data that do not compress.
+    LayOut,
+    /// Writes as fast as possible, with the speed every 100 ms: a buffer shows as a bend.
+    Burst,
+    Load(Profile, u32),
+}
+
+impl Step {
+    pub fn name(&self) -> String {
+        match self {
+            Self::LayOut => "laying out".into(),
+            Self::Burst => "burst of writes".into(),
+            Self::Load(profile, repeat) => format!("{} ({}/{REPEATS})", profile.name(), repeat + 1),
+        }
+    }
+
+    /// About how long it takes with fio's start, for telling the time left; the laying out at 500 MB/s.
+    pub fn expected_millis(&self, options: &Options, size: Bytes) -> u64 {
+        const START: u64 = 250;
+        let laying_out = if *self == Self::LayOut { size.0 / 500_000 } else { 0 };
+        START + laying_out + self.millis(options)
+    }
+
+    /// What fio is told; the laying out ends when all is written.
+    pub fn millis(&self, options: &Options) -> u64 {
+        let whole = (options.seconds * 1e3).max(30.0) as u64;
+        match self {
+            Self::LayOut => 0,
+            Self::Burst => whole * 4,
+            Self::Load(..) => whole / u64::from(REPEATS),
+        }
+    }
+}
+
+/// Requests in flight of sequential loads.
+fn sequential_depth(options: &Options) -> u32 {
+    if options.engine == Engine::Psync { 1 } else { 32 }
+}
+
+/// All loads, reads first: meanwhile the drive writes out what the laying out has left in its buffer.
+pub fn profiles(options: &Options) -> Vec<Profile> {
+    let depth = sequential_depth(options);
+    let mut all: Vec<Profile> = DEPTHS.iter().map(|depth| Profile::read(4 * KIB, *depth)).collect();
+    all.extend([16, 64, 256].map(|kib| Profile::read(kib * KIB, 1)));
+    if options.rotational {
+        all.extend(SPANS[..4].iter().map(|span| Profile { span: *span, ..Profile::read(4 * KIB, 1) }));
+    }
+    all.extend([128, 1024].map(|kib| Profile::read(kib * KIB, depth).sequential()));
+    if options.writes {
+        all.extend([128, 1024].map(|kib| Profile::write(kib * KIB, depth).sequential()));
+        all.extend([Profile::write(4 * KIB, 1), Profile::write(4 * KIB, 1).flushed(), Profile::write(4 * KIB, 32)]);
+    }
+    all
+}
+
+/// All runs of fio in their order. The repeats of a load are apart: what else goes on then hits one of them.
+pub fn steps(options: &Options) -> Vec<Step> {
+    let profiles = profiles(options);
+    let (reads, writes): (Vec<Profile>, Vec<Profile>) = profiles.into_iter().partition(|profile| !profile.write);
+    let repeated = |profiles: &[Profile]| {
+        let repeat = |repeat| profiles.iter().map(move |profile| Step::Load(*profile, repeat)).collect::<Vec<_>>();
+        (0..REPEATS).flat_map(repeat).collect::<Vec<_>>()
+    };
+    let first = options.writes.then_some(Step::LayOut);
+    let burst = options.writes.then_some(Step::Burst);
+    first.into_iter().chain(repeated(&reads)).chain(burst).chain(repeated(&writes)).collect()
+}
+
+/// fio's arguments for the `number`th step.
+pub fn arguments(step: &Step, number: usize, place: &Place, options: &Options) -> Vec<String> {
+    let size = |share: f64, block: u64| ((place.size.0 as f64 * share) as u64 / block).max(1) * block;
+    let mut args = common(number, place, options);
+    let mut add = |list: &[String]| args.extend_from_slice(list);
+    let timed = ["--time_based=1".to_owned(), format!("--runtime={}ms", step.millis(options))];
+    match step {
+        Step::LayOut => add(&[
+            "--name=layout".into(),
+            "--rw=write".into(),
+            "--bs=1M".into(),
+            format!("--size={}", place.size.0),
+            "--refill_buffers=1".into(),
+            "--end_fsync=1".into(),
+        ]),
+        Step::Burst => {
+            add(&["--name=burst".into(), "--rw=write".into(), "--bs=128k".into()]);
+            add(&[format!("--size={}", place.size.0), "--log_avg_msec=100".into()]);
+            add(&[format!("--write_bw_log={}", place.log.display())]);
+            add(&timed);
+        }
+        Step::Load(profile, _) => {
+            let direction = if profile.write { "write" } else { "read" };
+            let random = if profile.random { "rand" } else { "" };
+            add(&[format!("--name={}", profile.name()), format!("--rw={random}{direction}")]);
+            add(&[format!("--bs={}", profile.block.0), format!("--size={}", size(profile.span, profile.block.0))]);
+            add(&timed);
+            if profile.random {
+                add(&["--norandommap=1".into()]);
+            }
+            if profile.flush {
+                // fdatasync: a file's time stamps would make the filesystem write its journal as well.
+                add(&["--fdatasync=1".into()]);
+            }
+            if !profile.write {
+                // fio itself then refuses to write.
+                add(&["--readonly".into()]);
+            }
+        }
+    }
+    match step {
+        Step::LayOut | Step::Burst => args.extend(one_thread(32, options)),
+        Step::Load(profile, _) if profile.random => args.extend(in_flight(profile.depth, options)),
+        Step::Load(profile, _) => args.extend(one_thread(profile.depth, options)),
+    }
+    args
+}
+
+/// What is sequential, or logged, stays in one thread. Without asynchronous I/O that is one request at a time.
+fn one_thread(depth: u32, options: &Options) -> [String; 2] {
+    let depth = depth.min(sequential_depth(options));
+    ["--numjobs=1".into(), format!("--iodepth={depth}")]
+}
+
+fn common(number: usize, place: &Place, options: &Options) -> Vec<String> {
+    vec![
+        // fio takes a colon for the end of a name.
+        format!("--filename={}", place.file.display().to_string().replace(':', "\\:")),
+        format!("--offset={}", place.offset),
+        "--output-format=json+".into(),
+        "--direct=1".into(),
+        // Direct I/O needs none of it, and of a device it would write out what others have left dirty.
+        "--invalidate=0".into(),
+        "--thread=1".into(),
+        "--group_reporting=1".into(),
+        "--allow_file_create=0".into(),
+        format!("--ioengine={}", options.engine.name()),
+        // Knuth's multiplier: neighbouring numbers give unlike seeds.
+        format!("--randseed={}", (options.seed + number as u64 + 1).wrapping_mul(2_654_435_761) & 0x7fff_ffff),
+    ]
+}
+
+/// One thread makes about 200,000 requests a second: from depth 32 on they are shared among the CPUs.
+fn in_flight(depth: u32, options: &Options) -> [String; 2] {
+    let threads = match options.engine {
+        Engine::Psync => depth,
+        Engine::Libaio => (depth / 16).clamp(1, options.cpus.clamp(1, 8).next_power_of_two()),
+    };
+    [format!("--numjobs={threads}"), format!("--iodepth={}", depth / threads)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(writes: bool, engine: Engine) -> Options {
+        Options { seconds: 5.0, writes, rotational: true, engine, cpus: 2, seed: 7 }
+    }
+
+    fn place() -> Place {
+        let file = PathBuf::from("/data/.plimsoll-learn-1");
+        Place { log: "/data/.plimsoll-learn-1.burst".into(), file, offset: 1 << 20, size: Bytes::mib(1024) }
+    }
+
+    fn lines(options: &Options) -> Vec<Vec<String>> {
+        let steps = steps(options);
+        steps.iter().enumerate().map(|(i, step)| arguments(step, i, &place(), options)).collect()
+    }
+
+    #[test]
+    fn without_writes_every_run_tells_fio_to_refuse_them() {
+        for line in lines(&options(false, Engine::Libaio)) {
+            assert!(line.contains(&"--readonly".to_owned()), "{line:?}");
+            assert!(!line.iter().any(|arg| arg.contains("write") || arg.contains("fsync")), "{line:?}");
+        }
+        let writing = lines(&options(true, Engine::Libaio));
+        assert!(writing.iter().any(|line| line.contains(&"--fdatasync=1".to_owned())));
+        assert!(writing[0].contains(&"--rw=write".to_owned()), "laid out first: {:?}", writing[0]);
+    }
+
+    #[test]
+    fn every_run_has_its_own_seed_and_never_makes_a_file() {
+        let lines = lines(&options(true, Engine::Libaio));
+        let seeds: std::collections::BTreeSet<&String> =
+            lines.iter().flatten().filter(|arg| arg.starts_with("--randseed")).collect();
+        assert_eq!(seeds.len(), lines.len());
+        assert!(lines.iter().all(|line| line.contains(&"--allow_file_create=0".to_owned())));
+        assert!(lines.iter().all(|line| line.contains(&"--direct=1".to_owned())));
+    }
+
+    #[test]
+    fn all_requests_are_in_flight_and_what_is_sequential_stays_in_one_thread() {
+        for engine in [Engine::Libaio, Engine::Psync] {
+            let options = options(true, engine);
+            for (step, line) in steps(&options).iter().zip(lines(&options)) {
+                let of = |name: &str| {
+                    let arg = line.iter().find_map(|arg| arg.strip_prefix(name)).unwrap();
+                    arg.parse::<u32>().unwrap()
+                };
+                let of_log = sequential_depth(&options);
+                let (depth, random) =
+                    if let Step::Load(profile, _) = step { (profile.depth, profile.random) } else { (of_log, false) };
+                assert_eq!(of("--numjobs=") * of("--iodepth="), depth, "{line:?}");
+                assert!(random || of("--numjobs=") == 1, "{line:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn runtimes_are_whole_milliseconds() {
+        // fio reads `runtime=0.8` as 0 and runs the whole size.
+        for seconds in [0.01, 0.8, 5.0] {
+            let options = Options { seconds, ..options(true, Engine::Libaio) };
+            for (step, line) in steps(&options).iter().zip(lines(&options)).skip(1) {
+                let time = line.iter().find_map(|arg| arg.strip_prefix("--runtime=")?.strip_suffix("ms")).unwrap();
+                assert!(time.parse::<u64>().unwrap() >= 10, "{} {line:?}", step.name());
+            }
+        }
+    }
+
+    #[test]
+    fn a_colon_does_not_end_the_name_of_the_file() {
+        let place = Place { file: "/data/a:b/c".into(), ..place() };
+        let options = options(false, Engine::Libaio);
+        let line = arguments(&Step::Load(Profile::read(4096, 1), 0), 0, &place, &options);
+        assert!(line.contains(&"--filename=/data/a\\:b/c".to_owned()), "{line:?}");
+    }
+
+    #[test]
+    fn spans_are_whole_blocks_of_the_measured_part() {
+        let options = options(false, Engine::Libaio);
+        let narrow = Profile { span: 0.001, ..Profile::read(4096, 1) };
+        let line = arguments(&Step::Load(narrow, 0), 0, &place(), &options);
+        assert!(line.contains(&"--size=1073152".to_owned()), "{line:?}");
+        assert_eq!(narrow.name(), "randread 4K QD1 span 0.1%");
+    }
+}

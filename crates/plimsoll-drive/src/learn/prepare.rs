@@ -1,0 +1,224 @@
+//! From a path to a place where fio may work, with everything that has to be held meanwhile.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use plimsoll_model::units::Bytes;
+use rustix::io::Errno;
+
+use super::LearnError;
+use super::about::{About, about};
+use super::evidence::{Claim, Target, gather, target};
+use super::jobs::Place;
+use super::logs::{self, Logs};
+use super::safety::{Decision, decide};
+use super::testfile::{self, RESERVED, TestFile};
+
+/// What will be done at a path. Nothing has been touched yet.
+#[derive(Debug)]
+pub struct Intent {
+    pub target: Target,
+    pub about: About,
+    pub size: Bytes,
+    pub writes: bool,
+    /// Sentences for the user: what is left out and why, what is lost.
+    pub told: Vec<String>,
+    /// Held from the decision until the end.
+    claim: Option<Claim>,
+}
+
+/// Looks at a path and decides what may be done there.
+///
+/// # Errors
+/// Refusals: what is neither directory nor block device, a device in use that is to be overwritten, too little space.
+pub fn look(path: &Path, overwrite: bool, size: Option<Bytes>) -> Result<Intent, LearnError> {
+    match target(path)? {
+        Target::Device(node) => device(path, node, overwrite, size),
+        Target::Directory(directory) => in_directory(directory, overwrite, size),
+        Target::File(file) => in_directory(testfile::directory_of(&file)?, overwrite, size),
+    }
+}
+
+fn in_directory(directory: PathBuf, overwrite: bool, asked: Option<Bytes>) -> Result<Intent, LearnError> {
+    let not_there = |error: Errno| LearnError::NotThere { path: directory.clone(), why: error.to_string() };
+    let kind = rustix::fs::statfs(&directory).map_err(not_there)?.f_type;
+    if let Some(name) = memory(kind as u32) {
+        return Err(LearnError::TestFile {
+            path: directory,
+            why: format!("this is a {name}: memory would be measured, not a drive"),
+            next: "Give a directory on a filesystem that lies on the drive.".into(),
+        });
+    }
+    let stat = rustix::fs::statvfs(&directory).map_err(not_there)?;
+    let free = Bytes(stat.f_bavail.saturating_mul(stat.f_frsize));
+    let size = testfile::size(asked, free, &directory)?;
+    let target = Target::Directory(directory);
+    let about = about(&target);
+    let told = told_of_directory(&about, overwrite);
+    Ok(Intent { about, target, size, writes: true, told, claim: None })
+}
+
+/// Said where a filesystem has no device of its own number.
+const NO_DISK: &str = "No block device was found below the directory: it may be a network, several devices or memory \
+                       that is measured.";
+
+fn told_of_directory(about: &About, overwrite: bool) -> Vec<String> {
+    let sentences = [(overwrite, "--overwrite means nothing for a directory"), (about.disk.is_none(), NO_DISK)];
+    sentences.into_iter().filter(|(holds, _)| *holds).map(|(_, told)| told.to_owned()).collect()
+}
+
+/// The name of a filesystem that lies in memory, by its number in linux/magic.h. tmpfs has direct I/O since Linux 6.6.
+fn memory(kind: u32) -> Option<&'static str> {
+    match kind {
+        0x0102_1994 => Some("tmpfs"),
+        0x8584_58f6 => Some("ramfs"),
+        _ => None,
+    }
+}
+
+fn device(given: &Path, node: PathBuf, overwrite: bool, asked: Option<Bytes>) -> Result<Intent, LearnError> {
+    let (evidence, claim) = gather(given, &node)?;
+    let (writes, told) = match decide(&evidence, overwrite) {
+        Decision::ReadOnly(why) => (false, vec![format!("{} is only read: {}", node.display(), why.join("; "))]),
+        Decision::Overwrite(lost) if lost.is_empty() => {
+            (true, vec![format!("{} is overwritten; nothing was recognised on it", node.display())])
+        }
+        Decision::Overwrite(lost) => (true, vec![format!("{} is overwritten: {}", node.display(), lost.join("; "))]),
+        Decision::Refused { why, next } => return Err(LearnError::Refused { path: node, why, next }),
+    };
+    let target = Target::Device(node.clone());
+    let about = about(&target);
+    File::open(&node).map_err(|error| LearnError::TestFile {
+        path: node.clone(),
+        why: format!("it cannot be read: {error}"),
+        next: "Run as root, or give a directory on it.".into(),
+    })?;
+    let has = about.device_size.unwrap_or_default();
+    // Writes stay in a part: the buffer and the sustained rate show there as well.
+    let by_default = if writes { Bytes(has.0.min(4 << 30)) } else { has };
+    let size = Bytes(asked.map_or(by_default.0, |asked| asked.0.min(has.0)) >> 20 << 20);
+    if size < Bytes::mib(16) {
+        let why = format!("{size} is too little to measure a drive in");
+        let next = "Give a larger device, or more with --size.".into();
+        return Err(LearnError::TestFile { path: node, why, next });
+    }
+    Ok(Intent { target, about, size, writes, told, claim: writes.then_some(claim) })
+}
+
+/// A place to work in. Dropped, it leaves nothing behind.
+#[derive(Debug)]
+pub struct Prepared {
+    pub place: Place,
+    /// Leftovers of killed runs that were removed.
+    pub swept: Vec<PathBuf>,
+    _file: Option<TestFile>,
+    _logs: Option<Logs>,
+    _claim: Option<Claim>,
+}
+
+impl Intent {
+    /// Where fio would work, for a list of what would be done.
+    pub fn place(&self) -> Place {
+        let log = logs::log_in(&std::env::temp_dir());
+        match &self.target {
+            Target::Device(node) => Place { file: node.clone(), offset: 0, size: self.size, log },
+            Target::Directory(path) | Target::File(path) => {
+                let file = testfile::path_in(path);
+                Place { log, file, offset: RESERVED, size: self.size }
+            }
+        }
+    }
+
+    /// Makes the test file, sweeps what killed runs left, and keeps the claim on a device.
+    ///
+    /// # Errors
+    /// The directory cannot be written to, or has no direct I/O.
+    pub fn prepare(self) -> Result<Prepared, LearnError> {
+        let mut place = self.place();
+        let temporary = std::env::temp_dir();
+        let mut swept = logs::sweep(&temporary);
+        let logs = if self.writes { Some(Logs::create(&temporary)?) } else { None };
+        let file = match &self.target {
+            Target::Device(_) => None,
+            Target::Directory(path) | Target::File(path) => {
+                swept.extend(testfile::sweep(path));
+                let file = TestFile::create(path, self.size)?;
+                file.check_direct()?;
+                place.file = file.handed_down()?;
+                Some(file)
+            }
+        };
+        let lost_claim = self.claim.as_ref().is_some_and(|claim| !claim.is_held());
+        if self.writes && matches!(self.target, Target::Device(_)) && (lost_claim || self.claim.is_none()) {
+            // The decision rules this out; writing without the claim is not to happen whatever else changes.
+            let why = io::Error::from(io::ErrorKind::ResourceBusy).to_string();
+            let next = "Leave out --overwrite: then it is only read.".into();
+            return Err(LearnError::Refused { path: place.file, why: vec![why], next });
+        }
+        if let Some(claim) = &self.claim {
+            claim.hand_down().map_err(|error| LearnError::TestFile {
+                path: place.file.clone(),
+                why: format!("the claim on it cannot be handed down to fio: {error}"),
+                next: "Leave out --overwrite: then it is only read.".into(),
+            })?;
+        }
+        Ok(Prepared { place, swept, _file: file, _logs: logs, _claim: self.claim })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_gets_a_file_that_goes_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let intent = look(dir.path(), false, Some(Bytes::mib(32))).unwrap();
+        assert!(intent.writes);
+        assert_eq!(intent.told, told_of_directory(&intent.about, false));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "looking touches nothing");
+        let expected = intent.place();
+        let prepared = intent.prepare().unwrap();
+        let number = |path: &Path| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
+        assert_eq!(number(&prepared.place.file), number(&expected.file));
+        assert!(prepared.place.offset >= RESERVED && prepared.place.log == expected.log);
+        // Whoever owns the directory puts something else in its place: fio works in what was made all the same.
+        let made = number(&expected.file);
+        std::fs::remove_file(&expected.file).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", &expected.file).unwrap();
+        assert_eq!(number(&prepared.place.file), made);
+        drop(prepared);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn memory_is_no_drive() {
+        assert_eq!(memory(0x0102_1994), Some("tmpfs"));
+        assert_eq!(memory(0x8584_58f6), Some("ramfs"));
+        assert_eq!(memory(0xef53), None, "ext4");
+        // Every Linux with a C library has this one, for shm_open(3).
+        let told = look(Path::new("/dev/shm"), false, Some(Bytes::mib(16))).unwrap_err().to_string();
+        assert!(told.contains("memory would be measured, not a drive"), "{told}");
+    }
+
+    #[test]
+    fn what_lies_on_no_block_device_is_told() {
+        let on_disk = About { disk: Some("sda".into()), ..About::default() };
+        assert!(told_of_directory(&on_disk, false).is_empty());
+        assert_eq!(told_of_directory(&about(&Target::Directory("/sys".into())), false), [NO_DISK], "sysfs has none");
+        assert_eq!(told_of_directory(&About::default(), true).len(), 2);
+    }
+
+    #[test]
+    fn a_file_of_others_is_refused_and_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data");
+        std::fs::write(&path, "precious").unwrap();
+        for overwrite in [false, true] {
+            let told = look(&path, overwrite, None).unwrap_err().to_string();
+            assert!(told.contains("a file that plimsoll did not make"), "{told}");
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+    }
+}

@@ -1,0 +1,272 @@
+//! Whether a device may be written to. A pure decision on evidence that [`super::evidence`] gathers.
+//!
+//! Reading is always allowed. Writing destroys what a device holds, so it takes `--overwrite`, the device's own name,
+//! and evidence that nobody uses it. What could not be found out counts as being in use.
+
+use std::path::{Path, PathBuf};
+
+/// What was found out about a device. `Err` holds why something could not be found out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceEvidence {
+    /// As the user wrote it.
+    pub given: PathBuf,
+    /// The device node that it leads to: `/dev/sdb`.
+    pub node: PathBuf,
+    /// The node that the kernel makes for it: whatever else bears its number is not its own.
+    pub own_name: Result<PathBuf, String>,
+    /// Where it or a partition of it is mounted.
+    pub mounts: Result<Vec<String>, String>,
+    /// It or partitions of it that are swap space in use.
+    pub swaps: Result<Vec<String>, String>,
+    /// Whether the kernel gives it to us alone (open(2) with `O_EXCL`).
+    pub exclusive: Exclusive,
+    /// Devices built on it or on its partitions: device mapper, md, loop.
+    pub holders: Result<Vec<String>, String>,
+    /// Processes that hold it open: `qemu (1234)`.
+    pub open_by: Result<Vec<String>, String>,
+    /// What libblkid recognises on it: filesystem, partition table, RAID or LVM member.
+    pub signatures: Result<Vec<String>, String>,
+    pub partitions: Result<Vec<String>, String>,
+    /// The kernel does not let anybody write to it.
+    pub read_only: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Exclusive {
+    Granted,
+    /// Mounted, a member of something, or taken by another program.
+    Busy,
+    Unknown(String),
+}
+
+/// What may be done with a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Only reads; the reasons why nothing is written.
+    ReadOnly(Vec<String>),
+    /// Reads and writes; what is lost by it, empty when nothing was recognised.
+    Overwrite(Vec<String>),
+    /// The user wants it overwritten, and it must not be: why, and what to do next.
+    Refused { why: Vec<String>, next: String },
+}
+
+/// The decision. Without `overwrite` nothing is ever written.
+pub fn decide(evidence: &DeviceEvidence, overwrite: bool) -> Decision {
+    let (in_use, holds) = (in_use(evidence), holds(evidence));
+    let node = evidence.node.display();
+    if !overwrite {
+        let told = in_use.into_iter().chain(holds);
+        return Decision::ReadOnly(std::iter::once("--overwrite was not given".to_owned()).chain(told).collect());
+    }
+    if !in_use.is_empty() {
+        let next = format!("Unmount and release {node}, or leave out --overwrite: then it is only read.");
+        return Decision::Refused { why: in_use, next };
+    }
+    let unclear = unclear(evidence);
+    if !unclear.is_empty() {
+        let next = "Run as root, outside of any container, with util-linux installed, or leave out --overwrite: then \
+                    it is only read.";
+        return Decision::Refused { why: unclear, next: next.into() };
+    }
+    if evidence.read_only {
+        let next = "Leave out --overwrite: then it is only read.".to_owned();
+        return Decision::Refused { why: vec![format!("{node} is read-only")], next };
+    }
+    if let Some(own) = other_than_given(evidence) {
+        let own = own.display();
+        let why = vec![format!("{} is another name of {own}", evidence.given.display())];
+        return Decision::Refused { why, next: format!("To overwrite it, give its own name: {own}") };
+    }
+    Decision::Overwrite(holds)
+}
+
+/// Its own name, unless the user gave just that and it leads nowhere else.
+fn other_than_given(evidence: &DeviceEvidence) -> Option<&Path> {
+    let own = evidence.own_name.as_deref().unwrap_or(&evidence.node);
+    (evidence.given != own || evidence.node != own).then_some(own)
+}
+
+/// Signs of use, one sentence each.
+fn in_use(evidence: &DeviceEvidence) -> Vec<String> {
+    let each = |found: &Result<Vec<String>, String>, say: &dyn Fn(&str) -> String| {
+        found.iter().flatten().map(|name| say(name)).collect::<Vec<_>>()
+    };
+    let mut signs = each(&evidence.mounts, &|at| format!("it is mounted: {at}"));
+    signs.extend(each(&evidence.swaps, &|name| format!("it is swap space in use: {name}")));
+    signs.extend(each(&evidence.holders, &|name| format!("{name} is built on it")));
+    signs.extend(each(&evidence.open_by, &|name| format!("it is held open by {name}")));
+    if evidence.exclusive == Exclusive::Busy && signs.is_empty() {
+        signs.push("it is in use: the kernel does not give it to one program alone".into());
+    }
+    signs
+}
+
+/// What would be lost.
+fn holds(evidence: &DeviceEvidence) -> Vec<String> {
+    let signatures = evidence.signatures.iter().flatten().map(|name| format!("it holds {name}"));
+    let partitions = evidence.partitions.iter().flatten().map(|name| format!("it has the partition {name}"));
+    signatures.chain(partitions).collect()
+}
+
+/// What must be known before anything is written, and is not.
+fn unclear(evidence: &DeviceEvidence) -> Vec<String> {
+    let lists = [
+        ("where it is mounted", &evidence.mounts),
+        ("whether it is swap space", &evidence.swaps),
+        ("what is built on it", &evidence.holders),
+        ("who holds it open", &evidence.open_by),
+        ("what it holds", &evidence.signatures),
+        ("its partitions", &evidence.partitions),
+    ];
+    let unknown = |(what, found): (&str, &Result<Vec<String>, String>)| {
+        found.as_ref().err().map(|why| format!("{what} cannot be found out: {why}"))
+    };
+    let mut unclear: Vec<String> = lists.into_iter().filter_map(unknown).collect();
+    if let Err(why) = &evidence.own_name {
+        unclear.push(format!("its own name cannot be found out: {why}"));
+    }
+    if let Exclusive::Unknown(why) = &evidence.exclusive {
+        unclear.push(format!("whether it is in use cannot be found out: {why}"));
+    }
+    unclear
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// An empty disk that nobody uses.
+    fn idle() -> DeviceEvidence {
+        DeviceEvidence {
+            given: "/dev/sdb".into(),
+            node: "/dev/sdb".into(),
+            own_name: Ok("/dev/sdb".into()),
+            mounts: Ok(Vec::new()),
+            swaps: Ok(Vec::new()),
+            exclusive: Exclusive::Granted,
+            holders: Ok(Vec::new()),
+            open_by: Ok(Vec::new()),
+            signatures: Ok(Vec::new()),
+            partitions: Ok(Vec::new()),
+            read_only: false,
+        }
+    }
+
+    fn some(name: &str) -> Result<Vec<String>, String> {
+        Ok(vec![name.into()])
+    }
+
+    fn unknown() -> Result<Vec<String>, String> {
+        Err("no permission".into())
+    }
+
+    /// What differs from [`idle`], the words that tell it, and whether `--overwrite` helps.
+    fn table() -> Vec<(DeviceEvidence, &'static str, bool)> {
+        let idle = idle();
+        vec![
+            (DeviceEvidence { mounts: some("/srv"), ..idle.clone() }, "it is mounted: /srv", false),
+            (DeviceEvidence { swaps: some("/dev/sdb2"), ..idle.clone() }, "swap space in use: /dev/sdb2", false),
+            (DeviceEvidence { holders: some("dm-0"), ..idle.clone() }, "dm-0 is built on it", false),
+            (DeviceEvidence { open_by: some("qemu (7)"), ..idle.clone() }, "held open by qemu (7)", false),
+            (DeviceEvidence { exclusive: Exclusive::Busy, ..idle.clone() }, "it is in use", false),
+            (DeviceEvidence { signatures: some("an ext4 filesystem"), ..idle.clone() }, "an ext4 filesystem", true),
+            (DeviceEvidence { partitions: some("sdb1"), ..idle }, "it has the partition sdb1", true),
+        ]
+    }
+
+    #[test]
+    fn without_overwrite_everything_is_only_read_and_says_why() {
+        assert_eq!(decide(&idle(), false), Decision::ReadOnly(vec!["--overwrite was not given".into()]));
+        for (evidence, words, _) in table() {
+            let Decision::ReadOnly(why) = decide(&evidence, false) else { panic!("{evidence:?}") };
+            assert!(why.join("\n").contains(words), "{words:?} is not in {why:?}");
+        }
+    }
+
+    #[test]
+    fn overwrite_writes_to_what_nobody_uses_and_tells_what_is_lost() {
+        assert_eq!(decide(&idle(), true), Decision::Overwrite(Vec::new()));
+        for (evidence, words, helps) in table() {
+            match decide(&evidence, true) {
+                Decision::Overwrite(lost) => assert!(helps && lost.join("\n").contains(words), "{lost:?}"),
+                Decision::Refused { why, next } => {
+                    assert!(!helps && why.join("\n").contains(words), "{why:?}");
+                    assert!(next.starts_with("Unmount and release /dev/sdb"), "{next}");
+                }
+                Decision::ReadOnly(_) => panic!("refused, not quietly read: {evidence:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn only_its_own_name_will_do() {
+        let by_id = DeviceEvidence { given: "/dev/disk/by-id/ata-X".into(), ..idle() };
+        let Decision::Refused { why, next } = decide(&by_id, true) else { panic!("{by_id:?}") };
+        assert_eq!(why, ["/dev/disk/by-id/ata-X is another name of /dev/sdb"]);
+        assert_eq!(next, "To overwrite it, give its own name: /dev/sdb");
+        assert!(matches!(decide(&by_id, false), Decision::ReadOnly(_)));
+        // A node of the user's own making, and a name that leads elsewhere.
+        let made = DeviceEvidence { given: "/tmp/mynode".into(), node: "/tmp/mynode".into(), ..idle() };
+        let Decision::Refused { why, next } = decide(&made, true) else { panic!("{made:?}") };
+        assert_eq!(why, ["/tmp/mynode is another name of /dev/sdb"]);
+        assert_eq!(next, "To overwrite it, give its own name: /dev/sdb");
+        let elsewhere = DeviceEvidence { node: "/tmp/mynode".into(), ..idle() };
+        assert!(matches!(decide(&elsewhere, true), Decision::Refused { .. }));
+    }
+
+    #[test]
+    fn what_is_not_known_and_what_cannot_be_written_is_refused() {
+        let idle = idle();
+        let cases = [
+            DeviceEvidence { mounts: unknown(), ..idle.clone() },
+            DeviceEvidence { swaps: unknown(), ..idle.clone() },
+            DeviceEvidence { holders: unknown(), ..idle.clone() },
+            DeviceEvidence { open_by: unknown(), ..idle.clone() },
+            DeviceEvidence { signatures: unknown(), ..idle.clone() },
+            DeviceEvidence { partitions: unknown(), ..idle.clone() },
+            DeviceEvidence { exclusive: Exclusive::Unknown("no permission".into()), ..idle.clone() },
+            DeviceEvidence { own_name: Err("no permission".into()), ..idle.clone() },
+        ];
+        for evidence in cases {
+            let Decision::Refused { why, next } = decide(&evidence, true) else { panic!("{evidence:?}") };
+            assert!(why[0].ends_with("cannot be found out: no permission"), "{why:?}");
+            assert!(next.starts_with("Run as root, outside of any container, with util-linux"), "{next}");
+        }
+        let Decision::Refused { why, .. } = decide(&DeviceEvidence { read_only: true, ..idle }, true) else { panic!() };
+        assert_eq!(why, ["/dev/sdb is read-only"]);
+    }
+
+    fn list() -> impl Strategy<Value = Result<Vec<String>, String>> {
+        prop_oneof![
+            3 => Just(Ok(Vec::new())),
+            1 => Just(Ok(vec!["something".to_owned()])),
+            1 => Just(Err("hidden".to_owned())),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_in_use_or_unknown_is_ever_written(
+            lists in [list(), list(), list(), list(), list(), list()],
+            exclusive in prop_oneof![
+                Just(Exclusive::Granted), Just(Exclusive::Busy), Just(Exclusive::Unknown("hidden".into()))
+            ],
+            read_only: bool,
+            own_name: bool,
+            overwrite: bool,
+        ) {
+            let [mounts, swaps, holders, open_by, signatures, partitions] = lists;
+            let given = if own_name { "/dev/sdb" } else { "/dev/link" }.into();
+            let known = [&mounts, &swaps, &holders, &open_by].iter().all(|found| **found == Ok(Vec::new()));
+            let allowed = overwrite && known && signatures.is_ok() && partitions.is_ok() && own_name && !read_only
+                && exclusive == Exclusive::Granted;
+            let evidence = DeviceEvidence {
+                given, mounts, swaps, exclusive, holders, open_by, signatures, partitions, read_only, ..idle()
+            };
+            prop_assert_eq!(matches!(decide(&evidence, overwrite), Decision::Overwrite(_)), allowed);
+            prop_assert_eq!(matches!(decide(&evidence, overwrite), Decision::ReadOnly(_)), !overwrite);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The file that a drive is measured in: marked, locked while in use, removed afterwards, and swept when its owner was
+//! killed.
+//!
+//! Its first block holds the mark; fio works behind it. The name alone is never reason enough to remove a file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use plimsoll_model::units::Bytes;
+use rustix::fs::{FallocateFlags, OFlags};
+use rustix::io::Errno;
+
+use super::LearnError;
+use super::evidence::hand_down;
+
+const PREFIX: &str = ".plimsoll-learn-";
+const MARK: &[u8] = b"plimsoll learn 1: a test file. It is removed when the measuring ends, or by the next one.\n";
+
+/// Where fio's part begins: behind the mark, on the largest boundary that a block size asks for.
+pub const RESERVED: u64 = 1 << 20;
+/// Least for a measurement that means anything.
+const SMALLEST: Bytes = Bytes::mib(16);
+const LARGEST_BY_DEFAULT: Bytes = Bytes::mib(4096);
+
+/// A marked file; removed when this is dropped.
+#[derive(Debug)]
+pub struct TestFile {
+    path: PathBuf,
+    /// Locked as long as its owner lives.
+    lock: File,
+}
+
+fn fault(path: &Path, error: &io::Error) -> LearnError {
+    let next = "Give a directory on the drive that this user may write to.".into();
+    LearnError::TestFile { path: path.into(), why: error.to_string(), next }
+}
+
+/// The name of this process's file in a directory.
+pub fn path_in(directory: &Path) -> PathBuf {
+    directory.join(format!("{PREFIX}{}", std::process::id()))
+}
+
+impl TestFile {
+    /// Makes a file of this process in a directory, with so much room behind the mark.
+    pub fn create(directory: &Path, room: Bytes) -> Result<Self, LearnError> {
+        let path = path_in(directory);
+        let lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|error| fault(&path, &error))?;
+        // A file system without locks is no obstacle to measuring; such a file is never swept.
+        let _ = lock.try_lock();
+        let made = Self { path, lock };
+        (&made.lock).write_all(MARK).map_err(|error| fault(&made.path, &error))?;
+        if room > Bytes::default() {
+            made.reserve(RESERVED + room.0).map_err(|error| fault(&made.path, &error))?;
+        }
+        Ok(made)
+    }
+
+    /// fio is told to make no files longer. A filesystem that cannot reserve space gets a sparse file.
+    fn reserve(&self, size: u64) -> io::Result<()> {
+        match rustix::fs::fallocate(&self.lock, FallocateFlags::empty(), 0, size) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.lock.set_len(size),
+            other => Ok(other?),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Under this name the programs that this one starts find the very file, whatever has become of its path; and hold
+    /// its lock, so that none that outlives us has it swept away.
+    ///
+    /// # Errors
+    /// The file cannot be handed down.
+    pub fn handed_down(&self) -> Result<PathBuf, LearnError> {
+        hand_down(&self.lock).map_err(|error| fault(&self.path, &error))?;
+        Ok(format!("/proc/self/fd/{}", self.lock.as_raw_fd()).into())
+    }
+
+    /// Without direct I/O the page cache would be measured.
+    pub fn check_direct(&self) -> Result<(), LearnError> {
+        let direct =
+            OpenOptions::new().read(true).custom_flags(OFlags::DIRECT.bits().cast_signed()).open(self.handed_down()?);
+        direct.map(drop).map_err(|error| LearnError::TestFile {
+            path: self.path.clone(),
+            why: format!("this filesystem has no direct I/O ({error}): memory would be measured, not the drive"),
+            next: "Give a directory on a filesystem that lies on the drive.".into(),
+        })
+    }
+}
+
+impl Drop for TestFile {
+    fn drop(&mut self) {
+        // What cannot be removed stays for the next sweep.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Whether a file bears our mark, both in its name and in its first block, and nobody holds it.
+fn is_leftover(path: &Path) -> bool {
+    let named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+    let marked = |mut file: &File| {
+        let mut head = [0; MARK.len()];
+        file.read_exact(&mut head).is_ok() && head == MARK
+    };
+    // It may have become something else since it was looked at.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let open = || OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let plain = path.symlink_metadata().is_ok_and(|about| about.is_file());
+    named && plain && open().is_ok_and(|file| marked(&file) && file.try_lock().is_ok())
+}
+
+/// Removes the files of killed runs in a directory, and returns which.
+pub fn sweep(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let left: Vec<PathBuf> = entries.filter(|path| is_leftover(path)).collect();
+    left.into_iter().filter(|path| fs::remove_file(path).is_ok()).collect()
+}
+
+/// The directory in which a leftover file lies; a file that is not ours is refused.
+pub fn directory_of(path: &Path) -> Result<PathBuf, LearnError> {
+    let foreign = LearnError::Unsuitable { path: path.into(), what: "a file that plimsoll did not make" };
+    path.parent().filter(|_| is_leftover(path)).map(Path::to_path_buf).ok_or(foreign)
+}
+
+/// How large the measured part is: what is asked for, else a quarter of the free space and at most 4 GiB; in whole MiB.
+pub fn size(asked: Option<Bytes>, free: Bytes, directory: &Path) -> Result<Bytes, LearnError> {
+    let whole = |bytes: u64| Bytes(bytes >> 20 << 20);
+    let size = whole(asked.map_or(LARGEST_BY_DEFAULT.0.min(free.0 / 4), |asked| asked.0));
+    let refuse = |why: String, next: &str| LearnError::TestFile { path: directory.into(), why, next: next.into() };
+    if size < SMALLEST {
+        let why = format!("{size} is too little to measure a drive in; it takes {SMALLEST}");
+        return Err(refuse(why, "Give more with --size, or free space there."));
+    }
+    if size.0.saturating_add(RESERVED) > free.0 {
+        let why = format!("a test file of {size} does not fit into the {free} that are free");
+        return Err(refuse(why, "Give less with --size, or free space there."));
+    }
+    Ok(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_marked_and_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = TestFile::create(dir.path(), Bytes::default()).unwrap();
+        assert!(fs::read(file.path()).unwrap().starts_with(MARK));
+        fs::write(dir.path().join("mine"), "x").unwrap();
+        drop(file);
+        let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["mine"]);
+    }
+
+    #[test]
+    fn only_what_is_marked_named_and_free_is_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::write(path(".plimsoll-learn-1"), MARK).unwrap();
+        fs::write(path(".plimsoll-learn-2"), "my notes on plimsoll").unwrap();
+        fs::write(path("copy"), MARK).unwrap();
+        std::os::unix::fs::symlink(path("copy"), path(".plimsoll-learn-3")).unwrap();
+        let held = TestFile::create(dir.path(), Bytes::default()).unwrap();
+        assert_eq!(directory_of(&path(".plimsoll-learn-1")).unwrap(), dir.path());
+        for foreign in [".plimsoll-learn-2", "copy", ".plimsoll-learn-3"] {
+            let told = directory_of(&path(foreign)).unwrap_err().to_string();
+            assert!(told.contains("a file that plimsoll did not make"), "{told}");
+        }
+        assert!(directory_of(held.path()).is_err(), "in use");
+        assert_eq!(sweep(dir.path()), [path(".plimsoll-learn-1")]);
+        assert!(held.path().exists() && path(".plimsoll-learn-2").exists() && path("copy").exists());
+    }
+
+    #[test]
+    fn sizes() {
+        let of = |asked: Option<u64>, free: u64| size(asked.map(Bytes::mib), Bytes::mib(free), Path::new("/srv"));
+        assert_eq!(of(None, 100_000).unwrap(), Bytes::mib(4096));
+        assert_eq!(of(None, 1_000).unwrap(), Bytes::mib(250));
+        assert_eq!(of(Some(64), 1_000).unwrap(), Bytes::mib(64));
+        let told = of(Some(1_000), 1_000).unwrap_err().to_string();
+        assert!(told.contains("/srv: a test file of 1000.0 MiB does not fit into the 1000.0 MiB"), "{told}");
+        assert!(of(None, 40).unwrap_err().to_string().contains("10.0 MiB is too little"), "a quarter of little");
+    }
+}

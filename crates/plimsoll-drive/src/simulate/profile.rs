@@ -1,0 +1,72 @@
+//! Workloads that have a name.
+
+use plimsoll_model::plan::suggestion;
+use plimsoll_model::units::{Bytes, Nanos};
+
+use super::{Load, Order, Profile};
+
+/// A workload that has a name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Named {
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    pub block_kib: u64,
+    pub read_share: f64,
+    pub order: Order,
+    pub depth: u32,
+    pub jobs: u32,
+}
+
+const fn of(name: &'static str, about: &'static str, block_kib: u64, read: f64, order: Order, depth: u32) -> Named {
+    Named { name, about, block_kib, read_share: read, order, depth, jobs: 1 }
+}
+
+/// All of them.
+pub const PROFILES: [Named; 9] = [
+    of("randread4k", "4 KiB random reads, 32 in flight", 4, 1.0, Order::Random, 32),
+    of("randwrite4k", "4 KiB random writes, 32 in flight", 4, 0.0, Order::Random, 32),
+    of("seqread128k", "128 KiB sequential reads, 32 in flight", 128, 1.0, Order::Sequential, 32),
+    of("seqwrite128k", "128 KiB sequential writes, 32 in flight", 128, 0.0, Order::Sequential, 32),
+    of("k-a", "4 KiB random, 75 % reads, 32 in flight (report K)", 4, 0.75, Order::Random, 32),
+    of("mix", "4 KiB random, 70 % reads, 32 in flight (HCIBench)", 4, 0.7, Order::Random, 32),
+    of("latency", "4 KiB random, 65 % reads, one at a time (SNIA PTS)", 4, 0.65, Order::Random, 1),
+    Named { jobs: 4, ..of("sql", "8 KiB random, 70 % reads, 4 × 32 in flight (VMFleet)", 8, 0.7, Order::Random, 32) },
+    of("log", "32 KiB sequential writes, one at a time (VMFleet)", 32, 0.0, Order::Sequential, 1),
+];
+
+/// A profile that there is not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no profile `{name}`\n{help}")]
+pub struct UnknownProfile {
+    pub name: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+/// The profile of this name, on a full drive, for ten seconds after one.
+///
+/// # Errors
+/// There is none; says which name may be meant.
+pub fn named(name: &str) -> Result<Profile, UnknownProfile> {
+    let known: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+    let found = PROFILES.iter().find(|profile| profile.name == name);
+    found.map(Named::profile).ok_or_else(|| UnknownProfile { name: name.into(), help: suggestion(name, &known, "") })
+}
+
+impl Named {
+    pub fn profile(&self) -> Profile {
+        Profile {
+            block: Bytes(self.block_kib << 10),
+            read_share: self.read_share,
+            order: self.order,
+            load: Load::Closed { depth: self.depth, jobs: self.jobs },
+            working_share: 1.0,
+            fill: 1.0,
+            warm: Nanos::SECOND,
+            measure: Nanos::from_secs(10),
+            most_ops: u64::MAX,
+            seed: 1,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The data sheet's points, simulated: whether the model does what the maker states.
+
+use plimsoll_model::units::{Bytes, Nanos};
+
+use super::{Load, Order, Outcome, Profile, simulate};
+use crate::spec::{DriveSpec, Mechanism, Stated};
+
+/// A stated figure beside the simulated one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    pub stated: Stated,
+    /// In the unit of the stated value.
+    pub simulated: f64,
+    pub outcome: Outcome,
+}
+
+impl Compared {
+    pub fn deviation_percent(&self) -> f64 {
+        (self.simulated / self.stated.value - 1.0) * 100.0
+    }
+}
+
+/// The workload that a stated figure is measured with.
+pub fn at_stated_point(spec: &DriveSpec, stated: &Stated, seed: u64) -> Profile {
+    // What is written first goes into the buffer, and what a volume is asked for first comes out of its burst: both have
+    // to be used up before the drive's own pace shows.
+    let is_slow = !stated.point.is_read() || matches!(spec.mechanism, Mechanism::Volume(_));
+    let warm_ms = if is_slow { 1000 } else { 20 };
+    let is_sequential = stated.point.is_sequential();
+    // The sequential figures of disks hold at the outer edge.
+    let edge = is_sequential && matches!(spec.mechanism, Mechanism::Disk(_));
+    Profile {
+        block: Bytes(stated.block),
+        read_share: if stated.point.is_read() { 1.0 } else { 0.0 },
+        order: if is_sequential { Order::Sequential } else { Order::Random },
+        load: Load::Closed { depth: stated.depth, jobs: 1 },
+        working_share: if edge { 0.02 } else { 1.0 },
+        fill: stated.fill,
+        warm: Nanos::from_millis(warm_ms),
+        measure: Nanos::from_secs(120),
+        most_ops: if is_sequential { 10_000 } else { 50_000 }.min(u64::from(stated.depth) * 5_000),
+        seed,
+    }
+}
+
+/// All figures that the drive's file states, simulated.
+pub fn compare(spec: &DriveSpec, seed: u64) -> Vec<Compared> {
+    let compared = |stated: &Stated| {
+        let outcome = simulate(spec, &at_stated_point(spec, stated, seed));
+        let simulated = if stated.point.is_sequential() { outcome.bytes_per_second() } else { outcome.iops() };
+        Compared { stated: *stated, simulated, outcome }
+    };
+    spec.stated.iter().map(compared).collect()
+}

@@ -1,0 +1,202 @@
+//! What is wrong with a drive file: figures out of range or missing, sources that are not listed, tables of another
+//! kind of drive.
+
+use plimsoll_model::plan::{PlanError, PlanErrors, read_toml, suggestion};
+
+use super::figure::{ASSUMED, Figure, UNVERIFIED};
+use super::file::{DriveFile, DriveKind, with_unit};
+
+/// Ends of keys, and between what their values have to lie. Wide enough for any drive, narrow enough that no sum of
+/// times overflows. The first that fits counts.
+const RANGES: [(&str, f64, f64); 23] = [
+    ("capacity_gb", 0.01, 1e6),
+    ("slc_gb", 0.0, 1e6),
+    ("_mb_s", 0.1, 1e6),
+    ("mib_s", 0.1, 1e6),
+    ("burst_ios", 0.0, 1e9),
+    ("burst_mib", 0.0, 1e6),
+    ("iops", 1.0, 1e8),
+    ("flush_us", 0.0, 1e7),
+    ("trim_us", 0.0, 1e7),
+    ("firmware_us", 0.0, 1e7),
+    ("program_us", 0.0, 1e7),
+    ("_us", 0.1, 4e6),
+    ("_ms", 0.001, 4e3),
+    ("buffer_mb", 0.0, 1e6),
+    ("unit_kib", 0.5, 1e6),
+    ("units", 1.0, 4096.0),
+    ("queue", 1.0, 32.0),
+    ("rpm", 100.0, 1e6),
+    ("physical_share", 0.05, 1.0),
+    ("_share", 0.0, 1.0),
+    ("_w", 0.0, 1e4),
+    ("tbw", 0.001, 1e9),
+    ("", 0.001, 1e3),
+];
+
+/// A drive file without faults.
+pub(super) fn checked(text: &str) -> Result<DriveFile, PlanErrors> {
+    let file = read_toml::<DriveFile>(text)?;
+    let mut faults = Faults { text, errors: Vec::new() };
+    faults.of_figures(&file);
+    faults.of_tables(&file);
+    if faults.errors.is_empty() {
+        faults.of_order(&file);
+    }
+    let Faults { mut errors, .. } = faults;
+    errors.sort_by_key(|error| error.span.start);
+    if errors.is_empty() { Ok(file) } else { Err(PlanErrors(errors)) }
+}
+
+struct Faults<'t> {
+    text: &'t str,
+    errors: Vec<PlanError>,
+}
+
+impl Faults<'_> {
+    fn at(&mut self, figure: &Figure, message: String, help: &str) {
+        self.errors.push(PlanError::new(self.text, figure.span(), message).help(help));
+    }
+
+    fn anywhere(&mut self, message: String, help: String) {
+        self.errors.push(PlanError::new(self.text, 0..0, message).help(help));
+    }
+
+    fn of_figures(&mut self, file: &DriveFile) {
+        for (table, key, figure) in file.figures() {
+            self.of_range(key, figure);
+            self.of_source(file, figure);
+            if table != "datasheet" && (figure.block_kib.is_some() || figure.depth.is_some()) {
+                self.at(figure, "`block_kib` and `depth` belong to [datasheet]".into(), "leave them out here");
+            }
+            let sane = |value: Option<f64>, low: f64, high: f64| value.is_none_or(|v| (low..=high).contains(&v));
+            if !sane(figure.block_kib, 0.5, 65536.0) || !sane(figure.depth, 1.0, 4096.0) {
+                let help = "block_kib lies between 0.5 and 65536, depth between 1 and 4096";
+                self.at(figure, "no drive is measured like that".into(), help);
+            }
+            if !sane(figure.error_percent, 0.0, 1e6) {
+                self.at(figure, "`error_percent` is no percentage".into(), "give a number from 0 upwards");
+            }
+        }
+        let known = |id: &str| file.sources.contains_key(id) || id == UNVERIFIED || id == ASSUMED;
+        if !known(&file.write_cache.source) {
+            let text = format!("`{}`, the source of write_cache, is not in [sources]", file.write_cache.source);
+            self.anywhere(text, format!("list it there, or write \"{UNVERIFIED}\""));
+        }
+    }
+
+    fn of_range(&mut self, key: &str, figure: &Figure) {
+        let Some((_, low, high)) = RANGES.iter().find(|(end, _, _)| key.ends_with(end)) else { return };
+        if !(*low..=*high).contains(&figure.value) {
+            let help = format!("it lies between {} and {}", with_unit(key, *low), with_unit(key, *high));
+            self.at(figure, format!("`{key}` cannot be {}", figure.value), &help);
+        }
+    }
+
+    fn of_source(&mut self, file: &DriveFile, figure: &Figure) {
+        let id = figure.source.as_str();
+        if id != UNVERIFIED && id != ASSUMED && !file.sources.contains_key(id) {
+            let mut known: Vec<&str> = file.sources.keys().map(String::as_str).collect();
+            known.extend([UNVERIFIED, ASSUMED]);
+            self.at(figure, format!("source `{id}` is not in [sources]"), &suggestion(id, &known, ""));
+        }
+    }
+
+    /// The table of its kind, no other, and in it what has to be there.
+    fn of_tables(&mut self, file: &DriveFile) {
+        let own = match file.kind {
+            DriveKind::Nvme | DriveKind::Sata => "flash",
+            DriveKind::Disk => "disk",
+            DriveKind::Volume => "volume",
+        };
+        let tables =
+            [("flash", file.flash.is_some()), ("disk", file.disk.is_some()), ("volume", file.volume.is_some())];
+        for (table, _) in tables.iter().filter(|(table, there)| *there && *table != own) {
+            let text = format!("[{table}] does not describe a drive of kind `{}`", file.kind.name());
+            self.anywhere(text, format!("say it in [{own}], or give another kind"));
+        }
+        let needed: &[(&str, &str)] = match file.kind {
+            DriveKind::Nvme | DriveKind::Sata => &[
+                ("datasheet", "sequential_read_mb_s"),
+                ("datasheet", "sequential_write_mb_s"),
+                ("datasheet", "random_read_iops"),
+                ("datasheet", "random_write_iops"),
+                ("flash", "read_us"),
+                ("flash", "write_us"),
+            ],
+            DriveKind::Disk => &[("disk", "rpm"), ("disk", "seek_average_ms"), ("datasheet", "sequential_read_mb_s")],
+            DriveKind::Volume => {
+                &[("volume", "iops"), ("volume", "mib_s"), ("volume", "read_us"), ("volume", "write_us")]
+            }
+        };
+        let there = file.figures();
+        for (table, key) in needed {
+            if !there.iter().any(|(t, k, _)| t == table && k == key) {
+                let help = format!("[{table}] of a drive of kind `{}` has to say it", file.kind.name());
+                self.anywhere(format!("`{table}.{key}` is missing"), help);
+            }
+        }
+    }
+
+    /// Figures that contradict each other.
+    fn of_order(&mut self, file: &DriveFile) {
+        let mut rising = |low: Option<&Figure>, high: Option<&Figure>, what: &str, help: &str| {
+            if let (Some(low), Some(high)) = (low, high)
+                && low.value > high.value
+            {
+                self.errors.push(PlanError::new(self.text, high.span(), what).help(help));
+            }
+        };
+        const TAIL: &str = "the 99th percentile lies below the median";
+        if let Some(flash) = &file.flash {
+            rising(flash.read_us.as_ref(), flash.read_p99_us.as_ref(), TAIL, "read_p99_us ≥ read_us");
+            rising(flash.write_us.as_ref(), flash.write_p99_us.as_ref(), TAIL, "write_p99_us ≥ write_us");
+        }
+        if let Some(disk) = &file.disk {
+            let order = "seek_track_ms ≤ seek_average_ms ≤ seek_full_ms";
+            rising(
+                disk.seek_track_ms.as_ref(),
+                disk.seek_average_ms.as_ref(),
+                "a seek to the next track is longest",
+                order,
+            );
+            rising(
+                disk.seek_average_ms.as_ref(),
+                disk.seek_full_ms.as_ref(),
+                "the longest seek is shorter than the mean",
+                order,
+            );
+            rising(
+                disk.inner_mb_s.as_ref(),
+                disk.outer_mb_s.as_ref(),
+                "the inner edge is faster than the outer",
+                "inner_mb_s ≤ outer_mb_s",
+            );
+        }
+        if let Some(volume) = &file.volume {
+            rising(volume.read_us.as_ref(), volume.read_p99_us.as_ref(), TAIL, "read_p99_us ≥ read_us");
+            rising(volume.write_us.as_ref(), volume.write_p99_us.as_ref(), TAIL, "write_p99_us ≥ write_us");
+        }
+        self.of_latency(file);
+    }
+
+    /// The command and the transfer are parts of the latency at depth 1.
+    fn of_latency(&mut self, file: &DriveFile) {
+        let Some(flash) = &file.flash else { return };
+        let spec = super::resolve::flash(file, flash);
+        let parts = spec.read_command.0 as f64 + spec.read_ns_per_byte * 4096.0 + spec.firmware.0 as f64;
+        if let Some(read) = &flash.read_us
+            && read.value * 1e3 <= parts
+        {
+            let help = format!("command, transfer and firmware alone take {:.1} µs by the other figures", parts / 1e3);
+            self.at(read, "`read_us` leaves no time for the flash".into(), &help);
+        }
+        let parts = spec.write_command.0 as f64 + spec.write_ns_per_byte * 4096.0;
+        if let Some(write) = &flash.write_us
+            && write.value * 1e3 <= parts
+        {
+            let help = format!("command and transfer alone take {:.1} µs by the other figures", parts / 1e3);
+            self.at(write, "`write_us` is shorter than what it consists of".into(), &help);
+        }
+    }
+}

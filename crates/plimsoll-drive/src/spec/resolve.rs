@@ -1,0 +1,180 @@
+//! From a checked file to the model's figures. What is not said is derived; what cannot be is assumed, and said here.
+
+use plimsoll_model::units::{Bytes, Nanos};
+
+use super::figure::Figure;
+use super::file::{CacheKind, Disk, DriveFile, DriveKind, Flash, Volume};
+use super::{DiskSpec, DriveSpec, FlashSpec, Latency, Mechanism, Point, Stated, VolumeSpec, Watts, WriteCache};
+
+/// 99th percentile ÷ median where a file gives none: what reads of TLC flash at depth 1 are like.
+const READ_TAIL: f64 = 2.0;
+/// The same for writes, which end in memory.
+const WRITE_TAIL: f64 = 3.0;
+
+pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
+    let mechanism = match (&file.flash, &file.disk, &file.volume) {
+        (_, Some(disk), _) => Mechanism::Disk(disk_spec(&file, disk)),
+        (_, _, Some(of)) => Mechanism::Volume(volume_spec(of)),
+        (of, _, _) => Mechanism::Flash(flash(&file, &of.clone().unwrap_or_default())),
+    };
+    let write_cache = match file.write_cache.value {
+        CacheKind::Protected | CacheKind::None => WriteCache::Protected,
+        CacheKind::Volatile => WriteCache::Volatile,
+    };
+    let capacity_gb = file.capacity_gb.value;
+    let years = value(&file.endurance.years);
+    let dwpd = value(&file.endurance.dwpd);
+    let of_dwpd = dwpd.zip(years).map(|(dwpd, years)| dwpd * capacity_gb / 1e3 * 365.0 * years);
+    DriveSpec {
+        id: id.to_owned(),
+        title: file.title.clone(),
+        capacity: Bytes((capacity_gb * 1e9) as u64),
+        write_cache,
+        kind: file.kind,
+        stated: stated(&file),
+        watts: watts(&file),
+        tbw: value(&file.endurance.tbw).or(of_dwpd),
+        years,
+        mechanism,
+        file,
+    }
+}
+
+fn value(figure: &Option<Figure>) -> Option<f64> {
+    figure.as_ref().map(|figure| figure.value)
+}
+
+fn us(value: f64) -> Nanos {
+    Nanos((value * 1e3).round() as u64)
+}
+
+fn ms(value: f64) -> Nanos {
+    us(value * 1e3)
+}
+
+fn ns_per_byte(mb_s: f64) -> f64 {
+    1e3 / mb_s
+}
+
+/// A latency less the parts that are modelled apart from it. The tail is theirs as well: it is not shortened.
+fn less(median: f64, p99: f64, parts: f64) -> Latency {
+    let left = |ns: f64| Nanos((ns - parts).max(100.0) as u64);
+    Latency { median: left(median), p99: left(p99).max(left(median)) }
+}
+
+pub(super) fn flash(file: &DriveFile, flash: &Flash) -> FlashSpec {
+    let sheet = &file.datasheet;
+    let or = |figure: &Option<Figure>, default: f64| value(figure).unwrap_or(default);
+    let (read_mb_s, write_mb_s) = (or(&sheet.sequential_read_mb_s, 1.0), or(&sheet.sequential_write_mb_s, 1.0));
+    let (read_iops, write_iops) = (or(&sheet.random_read_iops, 1.0), or(&sheet.random_write_iops, 1.0));
+    let interface = or(&flash.interface_mb_s, read_mb_s.max(write_mb_s)).max(write_mb_s);
+    let (read_command, write_command) = (1e9 / read_iops, 1e9 / read_iops.max(write_iops));
+    let (read_ns_per_byte, write_ns_per_byte) = (ns_per_byte(read_mb_s), ns_per_byte(interface));
+    let (read_us, write_us) = (or(&flash.read_us, 100.0), or(&flash.write_us, 100.0));
+    let firmware = or(&flash.firmware_us, 0.0) * 1e3;
+    let media = less(
+        read_us * 1e3,
+        or(&flash.read_p99_us, read_us * READ_TAIL) * 1e3,
+        read_command + 4096.0 * read_ns_per_byte + firmware,
+    );
+    let written = or(&sheet.written_share, 1.0);
+    let physical_share = or(&flash.physical_share, 0.9);
+    let block = sheet.random_write_iops.as_ref().and_then(|figure| figure.block_kib).unwrap_or(4.0) * 1024.0;
+    let sequential_ns_per_byte = ns_per_byte(write_mb_s);
+    // A data sheet of a fresh drive states the cost without the copying that a full one has to do.
+    let to_full = crate::model::amplification(physical_share) / crate::model::amplification(physical_share * written);
+    FlashSpec {
+        half_duplex: file.kind == DriveKind::Sata,
+        media,
+        firmware: Nanos(firmware as u64),
+        acknowledge: less(
+            write_us * 1e3,
+            or(&flash.write_p99_us, write_us * WRITE_TAIL) * 1e3,
+            write_command + 4096.0 * write_ns_per_byte,
+        ),
+        units: value(&flash.units).map_or_else(|| units(read_iops, media), |units| units as usize),
+        program: us(or(&flash.program_us, 60.0)),
+        read_command: Nanos(read_command.round() as u64),
+        write_command: Nanos(write_command.round() as u64),
+        read_ns_per_byte,
+        write_ns_per_byte,
+        sequential_ns_per_byte,
+        random_ns_per_byte: 1e9 / write_iops / block * to_full,
+        folded_ns_per_byte: value(&flash.folded_write_mb_s).map_or(sequential_ns_per_byte, ns_per_byte),
+        slc: Bytes((or(&flash.slc_gb, 0.0) * 1e9) as u64),
+        buffer: Bytes((or(&flash.buffer_mb, 16.0) * 1e6) as u64),
+        physical_share,
+        flush: us(or(&flash.flush_us, 10.0)),
+        trim: us(or(&flash.trim_us, 20.0)),
+    }
+}
+
+/// Enough units that 128 reads in flight do not wait for each other more than the command processing makes them. With
+/// N in flight over M equal servers chosen at random a closed network does M·N/(M+N−1) at once (Lazowska et al.,
+/// Quantitative System Performance, 1984, balanced job bounds); half of what that allows is wanted.
+fn units(read_iops: f64, media: Latency) -> usize {
+    let busy = read_iops * media.median.as_secs_f64();
+    let can = |units: usize| units as f64 * 128.0 / (units as f64 + 127.0);
+    [16, 32, 64, 128, 256, 512].into_iter().find(|units| can(*units) > busy * 1.5).unwrap_or(1024)
+}
+
+fn disk_spec(file: &DriveFile, disk: &Disk) -> DiskSpec {
+    let or = |figure: &Option<Figure>, default: f64| value(figure).unwrap_or(default);
+    let outer = or(&disk.outer_mb_s, or(&file.datasheet.sequential_read_mb_s, 100.0));
+    let average = or(&disk.seek_average_ms, 8.5);
+    DiskSpec {
+        turn: Nanos((60e9 / or(&disk.rpm, 7200.0)) as u64),
+        seek_track: ms(or(&disk.seek_track_ms, (average / 8.0).min(1.0))),
+        seek_average: ms(average),
+        seek_full: ms(or(&disk.seek_full_ms, average * 2.0)),
+        outer_ns_per_byte: ns_per_byte(outer),
+        // The bytes of a track follow its length; the inner tracks of 3.5-inch disks are half as long as the outer.
+        inner_ns_per_byte: ns_per_byte(or(&disk.inner_mb_s, outer / 2.0)),
+        interface_ns_per_byte: ns_per_byte(or(&disk.interface_mb_s, 300.0).max(outer)),
+        command: us(or(&disk.command_us, 100.0)),
+        queue: or(&disk.queue, 32.0) as usize,
+        buffer: Bytes((or(&disk.buffer_mb, 16.0) * 1e6) as u64),
+        buffers_writes: file.write_cache.value != CacheKind::None,
+    }
+}
+
+fn volume_spec(volume: &Volume) -> VolumeSpec {
+    let or = |figure: &Option<Figure>, default: f64| value(figure).unwrap_or(default);
+    let latency = |median: f64, p99: &Option<Figure>| Latency { median: us(median), p99: us(or(p99, median * 2.0)) };
+    let mib = f64::from(1 << 20);
+    VolumeSpec {
+        ns_per_io: 1e9 / or(&volume.iops, 1.0),
+        ns_per_byte: 1e9 / (or(&volume.mib_s, 1.0) * mib),
+        unit: ((or(&volume.unit_kib, 256.0) * 1024.0) as u64).max(512),
+        burst_ios: or(&volume.burst_ios, 1.0),
+        burst_bytes: or(&volume.burst_mib, 1.0) * mib,
+        read: latency(or(&volume.read_us, 1.0), &volume.read_p99_us),
+        write: latency(or(&volume.write_us, 1.0), &volume.write_p99_us),
+        flush: us(or(&volume.flush_us, 0.0)),
+    }
+}
+
+fn stated(file: &DriveFile) -> Vec<Stated> {
+    let sheet = &file.datasheet;
+    let fill = value(&sheet.written_share).unwrap_or(1.0);
+    let figures = [
+        (Point::SequentialRead, &sheet.sequential_read_mb_s),
+        (Point::SequentialWrite, &sheet.sequential_write_mb_s),
+        (Point::RandomRead, &sheet.random_read_iops),
+        (Point::RandomWrite, &sheet.random_write_iops),
+    ];
+    let stated = |(point, figure): (Point, &Option<Figure>)| {
+        let figure = figure.as_ref()?;
+        let (value, block, depth) =
+            if point.is_sequential() { (figure.value * 1e6, 128.0, 32.0) } else { (figure.value, 4.0, 128.0) };
+        let block = (figure.block_kib.unwrap_or(block) * 1024.0) as u64;
+        Some(Stated { point, value, block, depth: figure.depth.unwrap_or(depth) as u32, fill })
+    };
+    figures.into_iter().filter_map(stated).collect()
+}
+
+fn watts(file: &DriveFile) -> Option<Watts> {
+    let idle = value(&file.power.idle_w)?;
+    let write = value(&file.power.write_w).unwrap_or(idle);
+    Some(Watts { idle, read: value(&file.power.read_w).unwrap_or(write), write })
+}

@@ -1,0 +1,69 @@
+//! An engine that does nothing but take time, as scripted: for tests of everything above it, under either clock.
+
+use plimsoll_model::lane::{MockScript, Stall};
+use plimsoll_model::units::Nanos;
+
+use crate::clock::LaneClock;
+use crate::rng::Rng;
+use crate::session::{Session, SessionError, TxnEnd};
+use crate::workload::{Input, tpcc};
+
+pub struct MockSession {
+    script: MockScript,
+    clock: LaneClock,
+    rng: Rng,
+    transactions: u64,
+    retried: bool,
+    round_trips: u64,
+}
+
+impl MockSession {
+    /// Times of the script count from the lane's start.
+    pub fn new(script: MockScript, clock: LaneClock, seed: u64, user: u32) -> Self {
+        let rng = Rng::stream(seed, &[u64::from_be_bytes(*b"mocking "), u64::from(user)]);
+        Self { script, clock, rng, transactions: 0, retried: false, round_trips: 0 }
+    }
+
+    /// When work of `service` ends that starts now: stalls that it meets are added.
+    fn end_of(&self, now: Nanos, service: Nanos) -> Nanos {
+        let mut end = now + service;
+        for Stall { at, lasts } in &self.script.stalls {
+            let over = *at + *lasts;
+            if now < over && end > *at {
+                end += over - now.max(*at);
+            }
+        }
+        end
+    }
+}
+
+impl Session for MockSession {
+    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
+        self.round_trips += 1;
+        let now = self.clock.now();
+        if self.script.lost_at.is_some_and(|at| now >= at) {
+            return Err(SessionError::Lost("the script loses the connection here".into()));
+        }
+        let jitter = Nanos(self.rng.between(0, self.script.jitter.0));
+        self.clock.sleep_until(self.end_of(now, self.script.latency + jitter)).await;
+        let due = |every: Option<u64>| every.is_some_and(|n| (self.transactions + 1).is_multiple_of(n));
+        if due(self.script.retry_every) && !self.retried {
+            self.retried = true;
+            return Err(SessionError::Retry("the script wants a retry here".into()));
+        }
+        let fails = due(self.script.fail_every);
+        self.retried = false;
+        self.transactions += 1;
+        if fails {
+            return Err(SessionError::Failed("the script fails this transaction".into()));
+        }
+        Ok(match input {
+            Input::Tpcc(tpcc::input::Input::NewOrder(order)) if order.rolls_back() => TxnEnd::RolledBack,
+            Input::Tpcc(_) => TxnEnd::Committed,
+        })
+    }
+
+    fn take_round_trips(&mut self) -> u64 {
+        std::mem::take(&mut self.round_trips)
+    }
+}

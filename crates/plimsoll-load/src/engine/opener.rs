@@ -1,0 +1,86 @@
+//! The engines as a closed set: how a lane gets its sessions.
+
+use std::path::Path;
+
+use plimsoll_model::lane::{Endpoint, LaneSpec};
+use plimsoll_model::plan::resolved::Workload;
+
+use super::mock::MockSession;
+use super::postgres::PostgresSession;
+use super::sqlite::{SqliteSession, WriterQueue};
+use crate::clock::LaneClock;
+use crate::error::LoadError;
+use crate::session::{Session, SessionError, TxnEnd};
+use crate::workload::Input;
+
+/// A session of any engine.
+pub enum AnySession {
+    Mock(Box<MockSession>),
+    Sqlite(Box<SqliteSession>),
+    Postgres(Box<PostgresSession>),
+}
+
+impl Session for AnySession {
+    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
+        match self {
+            Self::Mock(session) => session.run(input).await,
+            Self::Sqlite(session) => session.run(input).await,
+            Self::Postgres(session) => session.run(input).await,
+        }
+    }
+
+    fn take_round_trips(&mut self) -> u64 {
+        match self {
+            Self::Mock(session) => session.take_round_trips(),
+            Self::Sqlite(session) => session.take_round_trips(),
+            Self::Postgres(session) => session.take_round_trips(),
+        }
+    }
+}
+
+/// Opens sessions on a lane's endpoint.
+pub struct Opener {
+    endpoint: Endpoint,
+    workload: Workload,
+    clock: LaneClock,
+    seed: u64,
+    /// All users of the lane queue for SQLite's one writer here.
+    writers: WriterQueue,
+}
+
+impl Opener {
+    pub fn new(spec: &LaneSpec, clock: LaneClock) -> Self {
+        Self {
+            endpoint: spec.endpoint.clone(),
+            workload: spec.workload.clone(),
+            clock,
+            seed: spec.seed,
+            writers: WriterQueue::default(),
+        }
+    }
+
+    pub async fn open(&self, user: u32) -> Result<AnySession, LoadError> {
+        match &self.endpoint {
+            Endpoint::Mock(script) => {
+                Ok(AnySession::Mock(Box::new(MockSession::new(script.clone(), self.clock.clone(), self.seed, user))))
+            }
+            Endpoint::Sqlite { path, pragmas } => {
+                let session = SqliteSession::open(Path::new(path), pragmas, self.writers.clone())?;
+                Ok(AnySession::Sqlite(Box::new(session)))
+            }
+            Endpoint::Postgres { conninfo, schema } => {
+                let Workload::Tpcc(tpcc) = &self.workload;
+                Ok(AnySession::Postgres(Box::new(PostgresSession::open(conninfo, schema, tpcc.mode).await?)))
+            }
+        }
+    }
+
+    /// How many users share a thread. A blocking engine has a thread for each; the others share one among so many that
+    /// a wake-up serves several of them, and need a second only when one core could become the limit.
+    pub fn users_per_worker(&self) -> u32 {
+        match self.endpoint {
+            Endpoint::Sqlite { .. } => 1,
+            Endpoint::Mock(_) | Endpoint::Postgres { .. } => 16,
+        }
+    }
+}

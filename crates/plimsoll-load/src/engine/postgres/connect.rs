@@ -1,0 +1,310 @@
+//! Connections: Unix socket or TCP, with or without TLS, and what an error on the way means.
+
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Error, NoTls, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::managed::is_disk_full;
+use super::socket::QuietSocket;
+use crate::error::LoadError;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Parses a URL (`postgres://user@host/db`) or key/value string and fills in what libpq would take from the
+/// environment: `PGPASSWORD` when no password is given.
+///
+/// The server's certificate is always verified against the system's roots, so `sslmode=verify-full` is what `require`
+/// does here, and `prefer` falls back to no TLS when the certificate does not hold.
+pub fn parse(conninfo: &str) -> Result<Config, LoadError> {
+    let text =
+        conninfo.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
+    let mut config: Config = text.parse().map_err(|error: Error| {
+        // The parser's words may hold a piece of a password that was not quoted.
+        let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        let safe = match unknown_option(&cause) {
+            Some(name) => format!("unknown option {name}"),
+            None if cause.starts_with("invalid value for option") => cause,
+            None => "cannot be parsed".into(),
+        };
+        LoadError::other("the PostgreSQL URL", format!("{safe}\nWrite it as postgres://user@host:5432/database"))
+    })?;
+    if config.get_password().is_none()
+        && let Ok(password) = std::env::var("PGPASSWORD")
+    {
+        config.password(password);
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("plimsoll");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT_TIMEOUT);
+    }
+    Ok(config)
+}
+
+/// The option of libpq's that the parser does not know. Any other name may be a piece of a password.
+fn unknown_option(cause: &str) -> Option<&'static str> {
+    const OF_LIBPQ: [&str; 21] = [
+        "client_encoding",
+        "fallback_application_name",
+        "gssdelegation",
+        "gssencmode",
+        "gsslib",
+        "krbsrvname",
+        "passfile",
+        "replication",
+        "require_auth",
+        "requirepeer",
+        "requiressl",
+        "service",
+        "sslcert",
+        "sslcertmode",
+        "sslcompression",
+        "sslcrl",
+        "sslcrldir",
+        "sslkey",
+        "sslpassword",
+        "sslrootcert",
+        "sslsni",
+    ];
+    let name = cause.strip_prefix("unknown option `")?.strip_suffix('`')?;
+    OF_LIBPQ.into_iter().find(|known| *known == name)
+}
+
+/// The half of a connection that reads and writes. It ends with the connection, with what the server said last if that
+/// was the answer to no request: that it shuts down, or why it ended this session.
+pub type Driver = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
+
+/// Opens a connection; its driver is spawned on the current runtime and ends when the client is dropped.
+pub async fn connect(conninfo: &str) -> Result<Client, LoadError> {
+    let (client, driver) = connect_with_driver(conninfo).await?;
+    tokio::spawn(driver);
+    Ok(client)
+}
+
+/// Opens a connection that moves only while its driver is polled.
+pub async fn connect_with_driver(conninfo: &str) -> Result<(Client, Driver), LoadError> {
+    let mut config = parse(conninfo)?;
+    let remote = config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(_)));
+    if !remote || config.get_ssl_mode() == SslMode::Disable {
+        return open(&config, NoTls).await.map_err(|e| explain(&config, &e));
+    }
+    match open(&config, MakeRustlsConnect::new(tls_config()?)).await {
+        Err(error) if config.get_ssl_mode() == SslMode::Prefer && is_tls(&error) => {
+            tracing::warn!("{}: no TLS: {}", place(&config), words(&error));
+            config.ssl_mode(SslMode::Disable);
+            open(&config, NoTls).await
+        }
+        done => done,
+    }
+    .map_err(|e| explain(&config, &e))
+}
+
+async fn open<T>(config: &Config, tls: T) -> Result<(Client, Driver), Error>
+where
+    T: MakeTlsConnect<Socket>,
+    T::Stream: Send + 'static,
+{
+    if let Some(socket) = quiet_socket(config) {
+        let (client, connection) = config.connect_raw(socket, NoTls).await?;
+        return Ok((client, Box::pin(drive(connection))));
+    }
+    let (client, connection) = config.connect(tls).await?;
+    Ok((client, Box::pin(drive(connection))))
+}
+
+async fn drive(connection: impl Future<Output = Result<(), Error>>) -> Option<String> {
+    let error = connection.await.err()?;
+    tracing::debug!("connection ended: {}", words(&error));
+    error.as_db_error().map(|_| words(&error))
+}
+
+/// The local server's socket, if it answers; whatever stands in the way is for the driver to explain.
+fn quiet_socket(config: &Config) -> Option<QuietSocket> {
+    let [Host::Unix(directory)] = config.get_hosts() else { return None };
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    QuietSocket::connect(&directory.join(format!(".s.PGSQL.{port}"))).ok()
+}
+
+/// The system's roots, read once.
+fn tls_config() -> Result<ClientConfig, LoadError> {
+    static CONFIG: OnceLock<ClientConfig> = OnceLock::new();
+    if let Some(config) = CONFIG.get() {
+        return Ok(config.clone());
+    }
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|e| LoadError::other("TLS", e))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(CONFIG.get_or_init(|| config).clone())
+}
+
+fn is_tls(error: &Error) -> bool {
+    error.as_db_error().is_none() && error.to_string().contains("TLS")
+}
+
+/// Where the configuration leads, without the password: `database "x" at host:5432`.
+fn place(config: &Config) -> String {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(host)) => host.clone(),
+        Some(Host::Unix(path)) => path.display().to_string(),
+        None => "(no host given)".into(),
+    };
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    format!("PostgreSQL at {host}:{port}")
+}
+
+/// What went wrong, in the server's words with SQLSTATE, or the chain of causes of a client-side error.
+pub fn words(error: &Error) -> String {
+    if let Some(db) = error.as_db_error() {
+        let more = [db.detail(), db.hint()].into_iter().flatten().map(|text| format!("; {text}")).collect::<String>();
+        return format!("{} (SQLSTATE {}){more}", db.message(), db.code().code());
+    }
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(next) = cause {
+        text = format!("{text}: {next}");
+        cause = next.source();
+    }
+    text
+}
+
+/// An error of connecting, with the next step.
+fn explain(config: &Config, error: &Error) -> LoadError {
+    let what = place(config);
+    let why = words(error);
+    let user = config.get_user().unwrap_or_default();
+    let database = config.get_dbname().unwrap_or(user);
+    let Some(code) = error.code() else {
+        if why.contains("password missing") || why.contains("authentication") {
+            let next = "Set PGPASSWORD in the environment, or give the password in the URL.".into();
+            return LoadError::Refused { what, why, next };
+        }
+        let next = if is_tls(error) {
+            "Name the authority that signed the server's certificate with SSL_CERT_FILE, or use sslmode=disable."
+        } else {
+            "Check host and port in the URL, that the server runs, and that it listens there (listen_addresses)."
+        };
+        return LoadError::Unreachable { what, why, next: next.into() };
+    };
+    if *code == SqlState::INVALID_PASSWORD {
+        let next = format!("Give the right password of {user:?} in PGPASSWORD or in the URL.");
+        return LoadError::Refused { what, why, next };
+    }
+    if *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION {
+        let next = format!("Check the user {user:?} and what pg_hba.conf says of connections from here.");
+        return LoadError::Refused { what, why, next };
+    }
+    if *code == SqlState::INVALID_CATALOG_NAME {
+        let next = format!("Create it (createdb {database}), or name another one in the URL.");
+        return LoadError::Missing { what: format!("Database {database:?} of {what}"), searched: why, next };
+    }
+    if *code == SqlState::TOO_MANY_CONNECTIONS {
+        let next = "Raise max_connections of the server, or lower `users` in the plan.".into();
+        return LoadError::Unreachable { what, why, next };
+    }
+    if *code == SqlState::CANNOT_CONNECT_NOW {
+        let next = "Try again when the server has started, or look into its log.".into();
+        return LoadError::Unreachable { what, why, next };
+    }
+    server_error(&what, error)
+}
+
+/// An error of a statement, with the next step where there is one.
+pub fn server_error(what: &str, error: &Error) -> LoadError {
+    let (what, why) = (what.to_owned(), words(error));
+    match error.code() {
+        Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&why) => LoadError::DiskFull {
+            place: "the server's disk".into(),
+            why: format!("{what}: {why}"),
+            next: "Free space there, choose another medium, or shrink the data with --data-scale.".into(),
+        },
+        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => LoadError::Refused {
+            what,
+            why,
+            next: "Let this user create a schema (GRANT CREATE ON DATABASE …), or connect as another one.".into(),
+        },
+        Some(code) if is_shutdown(code) => died(what, why),
+        None if error.is_closed() || why.contains("communicating with the server") => died(what, why),
+        _ => LoadError::Other { what, why },
+    }
+}
+
+fn died(what: String, why: String) -> LoadError {
+    LoadError::Died {
+        what: format!("{what}: the server's connection"),
+        why,
+        next: "Look into the server's log.".into(),
+    }
+}
+
+/// The server ended this session, and more than this session may be gone.
+pub fn is_shutdown(code: &SqlState) -> bool {
+    [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW].contains(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn all_ways_of_tls_are_understood() {
+        for (mode, expected) in [
+            ("disable", SslMode::Disable),
+            ("prefer", SslMode::Prefer),
+            ("require", SslMode::Require),
+            ("verify-full", SslMode::Require),
+        ] {
+            let config = parse(&format!("postgres://u@h/db?sslmode={mode}")).unwrap();
+            assert_eq!(config.get_ssl_mode(), expected, "{mode}");
+        }
+        tls_config().unwrap();
+    }
+
+    #[test]
+    fn a_wrong_url_does_not_show_its_password() {
+        for url in ["host=h port=x password=secret", "host=h password=sec ret", "postgres://u:secret@h:port/db"] {
+            let error = parse(url).unwrap_err().to_string();
+            assert!(!error.contains("sec") && !error.contains("ret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_option_is_named_when_it_is_one() {
+        for url in ["postgres://u@h/db?sslrootcert=/x", "host=h sslrootcert=/x"] {
+            let error = parse(url).unwrap_err().to_string();
+            assert!(error.contains("unknown option sslrootcert"), "{error}");
+        }
+        let error = parse("host=h password=my secret=x").unwrap_err().to_string();
+        assert!(error.contains("cannot be parsed") && !error.contains("secret"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn nobody_there() {
+        let error = connect("postgres://u:secret@127.0.0.1:1/db").await.unwrap_err();
+        assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
+        assert!(error.to_string().contains("127.0.0.1:1") && !error.to_string().contains("secret"), "{error}");
+        let error = connect("host=/nonexistent user=u").await.unwrap_err();
+        assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(text in ".*") {
+            let _ = parse(&text);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What a report says about a PostgreSQL server.
+
+use plimsoll_model::plan::resolved::redact;
+use plimsoll_model::units::Bytes;
+use tokio_postgres::Error;
+
+use super::blocking;
+use super::connect::{connect, server_error};
+use crate::error::LoadError;
+
+/// Version, settings and size of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// `version()`: number, build, compiler.
+    pub version: String,
+    /// `name`, `value with unit`, sorted by name: all that are not at their default, and those that decide whether a
+    /// commit is durable, whatever they are.
+    pub settings: Vec<(String, String)>,
+    /// The database's files, as `pg_database_size` counts them.
+    pub database_size: Bytes,
+}
+
+/// The session's own settings (`client`, `session`) say nothing about the server.
+const SETTINGS: &str = "SELECT name, current_setting(name) FROM pg_settings
+    WHERE source NOT IN ('default', 'override', 'client', 'session')
+       OR name IN ('fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method', 'data_checksums')
+    ORDER BY name";
+
+/// Asks the server. Passwords in settings (`primary_conninfo`) are replaced by `***`. Blocks the calling thread.
+pub fn facts(conninfo: &str) -> Result<Facts, LoadError> {
+    blocking(|| async {
+        let client = connect(conninfo).await?;
+        let error = |e: Error| server_error("asking the server about itself", &e);
+        let about = "SELECT version(), pg_database_size(current_database())";
+        let about = client.query_one(about, &[]).await.map_err(error)?;
+        let size: i64 = about.try_get(1).map_err(error)?;
+        let mut settings = Vec::new();
+        for row in client.query(SETTINGS, &[]).await.map_err(error)? {
+            let value: String = row.try_get(1).map_err(error)?;
+            settings.push((row.try_get(0).map_err(error)?, redact(&value)));
+        }
+        Ok(Facts { version: about.try_get(0).map_err(error)?, settings, database_size: Bytes(size.unsigned_abs()) })
+    })
+}

@@ -1,0 +1,60 @@
+//! PostgreSQL: a server that plimsoll creates on a medium, or one that exists.
+//!
+//! [`load`], [`check`] and [`facts`] block their caller; a [`PostgresSession`] is asynchronous, many of them on one
+//! current-thread runtime.
+
+use std::future::Future;
+use std::thread;
+
+use crate::error::LoadError;
+
+pub mod binaries;
+pub mod check;
+pub mod codec;
+pub mod connect;
+mod copy;
+pub mod facts;
+mod guard;
+pub mod load;
+pub mod managed;
+pub mod session;
+mod socket;
+#[cfg(test)]
+mod tests;
+mod unprivileged;
+
+pub use check::{books, check};
+pub use facts::{Facts, facts};
+pub use load::{IfOther, load};
+pub use managed::ManagedPostgres;
+pub use session::PostgresSession;
+
+/// The schema on a server of plimsoll's own.
+pub const MANAGED_SCHEMA: &str = "plimsoll";
+
+/// Runs asynchronous work to its end on a thread and runtime of its own, whatever the caller runs on.
+fn blocking<T, F, W>(work: F) -> Result<T, LoadError>
+where
+    T: Send,
+    F: FnOnce() -> W + Send,
+    W: Future<Output = Result<T, LoadError>>,
+{
+    let on_thread = || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|e| LoadError::other("starting a runtime", e))?;
+        runtime.block_on(work())
+    };
+    thread::scope(|scope| scope.spawn(on_thread).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// A name as SQL quotes it.
+fn quote_ident(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Makes unqualified names mean this schema's, and no other's.
+fn search_path(schema: &str) -> String {
+    format!("SET search_path TO {}", quote_ident(schema))
+}

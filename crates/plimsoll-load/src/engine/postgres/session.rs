@@ -1,0 +1,245 @@
+//! One virtual user's connection.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use futures_util::TryStreamExt;
+use futures_util::future::{Fuse, FutureExt, join, try_join_all};
+use plimsoll_model::plan::resolved::TxnMode;
+use tokio_postgres::error::{Severity, SqlState};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Error, Statement};
+
+use super::codec::{SqlParam, values};
+use super::connect::{Driver, connect_with_driver, is_shutdown, server_error, words};
+use super::guard::{self, Use};
+use super::search_path;
+use crate::error::LoadError;
+use crate::session::{Session, SessionError, TxnEnd};
+use crate::workload::Input;
+use crate::workload::tpcc::input::{self, CustomerBy};
+use crate::workload::tpcc::sql::Stmt;
+use crate::workload::tpcc::statement::{Param, Rows, Statements};
+use crate::workload::tpcc::transactions;
+
+/// SQLSTATE that `plimsoll_new_order` raises for an unused item.
+const UNUSED_ITEM: &str = "PL001";
+
+/// Lines of an order at most (clause 2.4.1.3).
+const MAX_LINES: usize = 15;
+
+/// The functions' calls, in the order of [`plimsoll_model::plan::resolved::TPCC_TXNS`].
+const CALLS: [&str; 5] = [
+    "SELECT plimsoll_new_order($1, $2, $3, $4, $5, $6)",
+    "SELECT plimsoll_payment($1, $2, $3, $4, $5, $6, $7)",
+    "SELECT plimsoll_order_status($1, $2, $3, $4)",
+    "SELECT plimsoll_delivery($1, $2)",
+    "SELECT plimsoll_stock_level($1, $2, $3)",
+];
+
+/// A connection with all statements of its mode prepared.
+pub struct PostgresSession {
+    client: Client,
+    wire: Wire,
+    mode: TxnMode,
+    /// By [`Stmt`] or by transaction type.
+    prepared: Vec<Statement>,
+    /// The BEGIN that is due, which goes out together with the transaction's first statement.
+    begin_due: Option<&'static str>,
+    round_trips: u64,
+}
+
+/// Moves the connection within the user's own task, while a request waits: a task of its own for the connection would
+/// cost two switches between tasks for each request.
+struct Wire {
+    driver: Fuse<Driver>,
+    /// What the server said before it ended the connection.
+    last_words: Option<String>,
+}
+
+impl Wire {
+    async fn carry<T>(&mut self, request: impl Future<Output = T>) -> T {
+        let mut request = pin!(request);
+        poll_fn(|context| {
+            if let Poll::Ready(done) = request.as_mut().poll(context) {
+                return Poll::Ready(done);
+            }
+            // When this ends, the request ends with an error that says so.
+            if let Poll::Ready(last_words) = self.driver.poll_unpin(context) {
+                self.last_words = last_words;
+            }
+            request.as_mut().poll(context)
+        })
+        .await
+    }
+}
+
+impl PostgresSession {
+    /// Opens a connection and keeps loaders out of the schema as long as it lives.
+    pub async fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
+        let (client, driver) = connect_with_driver(conninfo).await?;
+        let mut wire = Wire { driver: driver.fuse(), last_words: None };
+        let error = |e: Error| server_error("preparing a session", &e);
+        wire.carry(client.batch_execute(&search_path(schema))).await.map_err(error)?;
+        wire.carry(guard::take(&client, schema, Use::Keep)).await?;
+        let (texts, absent): (Vec<String>, _) = match mode {
+            TxnMode::Procedures => (CALLS.map(str::to_owned).into(), SqlState::UNDEFINED_FUNCTION),
+            TxnMode::Statements => {
+                (Stmt::ALL.map(|stmt| stmt.sql().replace("{now}", "now()")).into(), SqlState::UNDEFINED_TABLE)
+            }
+        };
+        let prepared = wire.carry(try_join_all(texts.iter().map(|text| client.prepare(text)))).await;
+        let prepared = prepared.map_err(|error| match error.code() {
+            Some(code) if *code == absent => LoadError::Missing {
+                what: format!("TPC-C data in schema {schema}"),
+                searched: words(&error),
+                next: "Load it first.".into(),
+            },
+            _ => server_error("preparing a session", &error),
+        })?;
+        Ok(Self { client, wire, mode, prepared, begin_due: None, round_trips: 0 })
+    }
+
+    /// One call, one round trip, one database transaction. The result is received and left unread.
+    async fn call(&mut self, input: &input::Input) -> Result<(), Error> {
+        self.round_trips += 1;
+        match input {
+            input::Input::NewOrder(order) => {
+                let mut columns = [[0i32; MAX_LINES]; 3];
+                let lines = &order.lines[..order.lines.len().min(MAX_LINES)];
+                for (i, line) in lines.iter().enumerate() {
+                    (columns[0][i], columns[1][i], columns[2][i]) = (line.item, line.supply_warehouse, line.quantity);
+                }
+                let [items, supply, quantity] = columns.each_ref().map(|column| &column[..lines.len()]);
+                let (w, d, c) = (&order.warehouse, &order.district, &order.customer);
+                self.send(0, &[w, d, c, &items, &supply, &quantity]).await
+            }
+            input::Input::Payment(payment) => {
+                let (id, name) = by(&payment.customer);
+                let amount = SqlParam(Param::Cents(payment.amount_cents));
+                let (w, d) = (&payment.warehouse, &payment.district);
+                let (cw, cd) = (&payment.customer_warehouse, &payment.customer_district);
+                self.send(1, &[w, d, cw, cd, &id, &name, &amount]).await
+            }
+            input::Input::OrderStatus(status) => {
+                let (id, name) = by(&status.customer);
+                self.send(2, &[&status.warehouse, &status.district, &id, &name]).await
+            }
+            input::Input::Delivery(delivery) => self.send(3, &[&delivery.warehouse, &delivery.carrier]).await,
+            input::Input::StockLevel(level) => {
+                self.send(4, &[&level.warehouse, &level.district, &level.threshold]).await
+            }
+        }
+    }
+
+    async fn send(&mut self, txn: usize, params: &[&(dyn ToSql + Sync)]) -> Result<(), Error> {
+        self.wire.carry(self.client.execute(&self.prepared[txn], params)).await.map(drop)
+    }
+
+    /// Sends BEGIN ahead of `request` if it is due, without waiting for its answer in between.
+    async fn first<T>(
+        &mut self,
+        request: impl AsyncFnOnce(&Client, &[Statement]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.round_trips += 1;
+        let request = request(&self.client, &self.prepared);
+        let Some(begin) = self.begin_due.take() else { return self.wire.carry(request).await };
+        let (begun, done) = self.wire.carry(join(self.client.batch_execute(begin), request)).await;
+        begun.and(done)
+    }
+
+    async fn end(&mut self, sql: &str) -> Result<(), SessionError> {
+        if self.begin_due.take().is_some() {
+            return Ok(());
+        }
+        self.round_trips += 1;
+        self.wire.carry(self.client.batch_execute(sql)).await.map_err(|e| self.error(&e))
+    }
+
+    fn error(&self, error: &Error) -> SessionError {
+        const AGAIN: [SqlState; 3] =
+            [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
+        let said = words(error);
+        match error.code() {
+            _ if self.is_lost(error, &said) => SessionError::Lost(match &self.wire.last_words {
+                Some(last) => format!("{said}; before that the server said: {last}"),
+                None => said,
+            }),
+            Some(code) if AGAIN.contains(code) => SessionError::Retry(said),
+            _ => SessionError::Failed(said),
+        }
+    }
+
+    fn is_lost(&self, error: &Error, said: &str) -> bool {
+        match error.as_db_error() {
+            // Whatever the reason: after these the server ends the session.
+            Some(db) => {
+                matches!(db.parsed_severity(), Some(Severity::Fatal | Severity::Panic)) || is_shutdown(db.code())
+            }
+            None => error.is_closed() || self.client.is_closed() || said.contains("communicating with the server"),
+        }
+    }
+}
+
+/// One of the two is given, the other is NULL.
+fn by(customer: &CustomerBy) -> (Option<i32>, Option<&str>) {
+    match customer {
+        CustomerBy::Id(id) => (Some(*id), None),
+        CustomerBy::LastName(name) => (None, Some(name)),
+    }
+}
+
+impl Session for PostgresSession {
+    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
+        let Input::Tpcc(input) = input;
+        match self.mode {
+            TxnMode::Statements => transactions::run(self, input).await,
+            TxnMode::Procedures => match self.call(input).await {
+                Ok(()) => Ok(TxnEnd::Committed),
+                Err(error) if error.code().is_some_and(|code| code.code() == UNUSED_ITEM) => Ok(TxnEnd::RolledBack),
+                Err(error) => Err(self.error(&error)),
+            },
+        }
+    }
+
+    /// Waits for the server. BEGIN and the statement that it travels with are one.
+    fn take_round_trips(&mut self) -> u64 {
+        std::mem::take(&mut self.round_trips)
+    }
+}
+
+impl Statements<Stmt> for PostgresSession {
+    /// What only reads sees one snapshot, as the STABLE functions do: an order and its lines belong together.
+    async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
+        self.begin_due = Some(if writes { "BEGIN" } else { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" });
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), SessionError> {
+        self.end("COMMIT").await
+    }
+
+    async fn rollback(&mut self) -> Result<(), SessionError> {
+        self.end("ROLLBACK").await
+    }
+
+    async fn query(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
+        let rows = self
+            .first(async |client, prepared| {
+                let rows = client.query_raw(&prepared[id as usize], params.iter().copied().map(SqlParam)).await?;
+                rows.and_then(|row| std::future::ready(values(&row))).try_collect().await
+            })
+            .await;
+        rows.map_err(|e| self.error(&e))
+    }
+
+    async fn execute(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
+        let changed = self
+            .first(async |client, prepared| {
+                client.execute_raw(&prepared[id as usize], params.iter().copied().map(SqlParam)).await
+            })
+            .await;
+        changed.map_err(|e| self.error(&e))
+    }
+}

@@ -1,0 +1,18 @@
+//! SQLite, embedded: one file on the medium, in WAL mode with synchronous=FULL.
+//!
+//! SQLite admits one writer at a time. Users of one process queue for it first come, first served ([`WriterQueue`]), so
+//! that waiting is part of the service time and nobody starves; readers do not queue.
+
+mod check;
+mod connection;
+mod load;
+mod queue;
+mod schema;
+mod session;
+#[cfg(test)]
+mod tests;
+
+pub use check::{books, check, facts, recover};
+pub use load::{is_loaded, load};
+pub use queue::WriterQueue;
+pub use session::SqliteSession;

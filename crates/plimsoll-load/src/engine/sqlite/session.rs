@@ -1,0 +1,151 @@
+//! One virtual user's connection.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::ValueRef;
+use rusqlite::{CachedStatement, Connection};
+
+use super::connection::{open, session_error};
+use super::queue::{Turn, WriterQueue};
+use crate::error::LoadError;
+use crate::session::{Session, SessionError, TxnEnd};
+use crate::workload::Input;
+use crate::workload::tpcc::sql::Stmt;
+use crate::workload::tpcc::statement::{Param, Rows, Statements, Value};
+use crate::workload::tpcc::transactions;
+
+/// Microseconds since 1970 (to the millisecond, which is as exact as SQLite's clock is).
+const NOW: &str = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)";
+
+/// A connection to a loaded database. It blocks its thread while it works and while it waits for its turn to write.
+#[derive(Debug)]
+pub struct SqliteSession {
+    connection: Connection,
+    path: PathBuf,
+    writers: WriterQueue,
+    turn: Option<Turn>,
+    /// By [`Stmt`]'s number.
+    texts: Vec<String>,
+    round_trips: u64,
+}
+
+/// In SQLite's dialect, and as short as it can be: the text is hashed for each execution.
+pub fn dialect(stmt: Stmt) -> String {
+    let text = stmt.sql().replace('$', "?").replace("{now}", NOW);
+    text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl SqliteSession {
+    /// Opens the database with WAL, synchronous=FULL and then the plan's PRAGMAs. All sessions on a file share `writers`.
+    pub fn open(path: &Path, pragmas: &BTreeMap<String, String>, writers: WriterQueue) -> Result<Self, LoadError> {
+        let connection = open(path, pragmas)?;
+        connection.set_prepared_statement_cache_capacity(Stmt::ALL.len() + 8);
+        let texts = Stmt::ALL.map(dialect).into();
+        Ok(Self { connection, path: path.to_owned(), writers, turn: None, texts, round_trips: 0 })
+    }
+
+    fn control(&mut self, sql: &str) -> Result<(), SessionError> {
+        self.round_trips += 1;
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.raw_execute())
+            .map(drop)
+            .map_err(|error| session_error(&self.path, sql, &error))
+    }
+
+    /// Prepares (once) and binds, then hands the statement to `work`.
+    fn with<T>(
+        &mut self,
+        id: Stmt,
+        params: &[Param<'_>],
+        work: impl FnOnce(&mut CachedStatement<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, SessionError> {
+        self.round_trips += 1;
+        let text = &self.texts[id as usize];
+        let result = self.connection.prepare_cached(text).and_then(|mut statement| {
+            for (i, param) in params.iter().enumerate() {
+                match *param {
+                    Param::Null => statement.raw_bind_parameter(i + 1, rusqlite::types::Null),
+                    Param::Int(n) | Param::Cents(n) => statement.raw_bind_parameter(i + 1, n),
+                    Param::Text(text) => statement.raw_bind_parameter(i + 1, text),
+                }?;
+            }
+            work(&mut statement)
+        });
+        result.map_err(|error| session_error(&self.path, &format!("{id:?}"), &error))
+    }
+}
+
+fn value(column: ValueRef<'_>) -> rusqlite::Result<Value> {
+    Ok(match column {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(n) => Value::Int(n),
+        ValueRef::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Real(_) | ValueRef::Blob(_) => {
+            return Err(rusqlite::Error::FromSqlConversionFailure(
+                0,
+                column.data_type(),
+                "the tables hold integers and text only".into(),
+            ));
+        }
+    })
+}
+
+impl Statements<Stmt> for SqliteSession {
+    async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
+        if !writes {
+            return self.control("BEGIN");
+        }
+        // A turn that was never ended would be waited for by the very session that has it.
+        self.turn = None;
+        self.turn = Some(self.writers.wait());
+        let begun = self.control("BEGIN IMMEDIATE");
+        if begun.is_err() {
+            self.turn = None;
+        }
+        begun
+    }
+
+    /// After a failure the transaction is still open, and so is the turn: [`Self::rollback`] ends both.
+    async fn commit(&mut self) -> Result<(), SessionError> {
+        self.control("COMMIT")?;
+        self.turn = None;
+        Ok(())
+    }
+
+    async fn rollback(&mut self) -> Result<(), SessionError> {
+        // On some errors (disk full, I/O) SQLite has rolled back by itself.
+        let result = if self.connection.is_autocommit() { Ok(()) } else { self.control("ROLLBACK") };
+        self.turn = None;
+        result
+    }
+
+    async fn query(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
+        self.with(id, params, |statement| {
+            let columns = statement.column_count();
+            let mut rows = statement.raw_query();
+            let mut out = Rows::new();
+            while let Some(row) = rows.next()? {
+                out.push((0..columns).map(|i| value(row.get_ref(i)?)).collect::<Result<_, _>>()?);
+            }
+            Ok(out)
+        })
+    }
+
+    async fn execute(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
+        self.with(id, params, |statement| statement.raw_execute()).map(|changed| changed as u64)
+    }
+}
+
+impl Session for SqliteSession {
+    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
+        match input {
+            Input::Tpcc(input) => transactions::run(self, input).await,
+        }
+    }
+
+    fn take_round_trips(&mut self) -> u64 {
+        std::mem::take(&mut self.round_trips)
+    }
+}

@@ -1,0 +1,490 @@
+//! The contract: load, run, check, and everything that can go wrong on the way.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use plimsoll_model::plan::resolved::{Home, Tpcc, TxnMode, Workload};
+use proptest::prelude::{any, prop};
+use proptest::{prop_assert, prop_assert_eq, proptest};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::check::verdicts;
+use super::load::loading_path;
+use super::*;
+use crate::clock::Clock;
+use crate::engine::LoadControl;
+use crate::error::LoadError;
+use crate::session::{Session, SessionError, TxnEnd};
+use crate::workload::tpcc::generator::UNUSED_ITEM;
+use crate::workload::tpcc::input::{self, CustomerBy, Line};
+use crate::workload::tpcc::population::Population;
+use crate::workload::tpcc::rows::Table;
+use crate::workload::tpcc::statement::Statements;
+use crate::workload::{Input, Source};
+
+const SEED: u64 = 42;
+const TPCC: Tpcc = Tpcc { warehouses: 2, mode: TxnMode::Statements, home: Home::Roaming };
+
+fn pragmas<const N: usize>(settings: [(&str, &str); N]) -> BTreeMap<String, String> {
+    settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+}
+
+/// A fresh database that was loaded after an earlier load had been killed. Never written to: tests copy it.
+static LOADED: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tpcc.db");
+    fs::write(loading_path(&path), "what a kill has left").unwrap();
+    let control = LoadControl::default();
+    load(&path, &TPCC, SEED, &pragmas([]), &control).unwrap();
+    assert_eq!(control.rows_done(), control.rows_total());
+    assert_eq!(files(&dir), ["tpcc.db"]);
+    (dir, path)
+});
+
+fn files(dir: &TempDir) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn copy() -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("copy.db");
+    fs::copy(&LOADED.1, &path).unwrap();
+    (dir, path)
+}
+
+fn run(session: &mut SqliteSession, input: &Input) -> Result<TxnEnd, SessionError> {
+    Clock::real().block_on(session.run(input)).unwrap()
+}
+
+fn numbers(connection: &Connection, sql: &str) -> Vec<i64> {
+    connection
+        .query_row(sql, [], |row| (0..row.as_ref().column_count()).map(|i| row.get(i)).collect())
+        .unwrap_or_else(|error| panic!("{sql}: {error}"))
+}
+
+fn failures(verdicts: &[crate::engine::Verdict]) -> Vec<&str> {
+    verdicts.iter().filter(|v| !v.holds).map(|v| v.detail.as_str()).collect()
+}
+
+#[test]
+fn a_loaded_database_holds_the_population() {
+    let connection = Connection::open(&LOADED.1).unwrap();
+    let population = Population { warehouses: 2, seed: SEED };
+    for table in Table::ALL {
+        let expected: u64 = population.chunks().iter().filter(|c| c.table == table).map(|c| c.rows()).sum();
+        let found = numbers(&connection, &format!("SELECT count(*) FROM {}", table.name()));
+        assert_eq!(found, [expected as i64], "{table:?}");
+        let columns: Vec<String> = connection
+            .prepare(&format!("SELECT * FROM {}", table.name()))
+            .unwrap()
+            .column_names()
+            .map(str::to_owned)
+            .collect();
+        assert_eq!(columns, table.columns(), "{table:?}");
+    }
+    assert!(is_loaded(&LOADED.1, &TPCC, SEED).unwrap());
+    assert!(!is_loaded(&LOADED.1, &TPCC, SEED + 1).unwrap());
+    assert!(!is_loaded(&LOADED.1, &Tpcc { warehouses: 3, ..TPCC }, SEED).unwrap());
+    assert!(!is_loaded(&LOADED.1.with_extension("none"), &TPCC, SEED).unwrap());
+}
+
+#[test]
+fn all_conditions_hold_after_a_mixed_load_of_many_users() {
+    let (_dir, path) = copy();
+    let writers = WriterQueue::default();
+    let users: Vec<_> = (0..6)
+        .map(|user| {
+            let (path, writers) = (path.clone(), writers.clone());
+            std::thread::spawn(move || {
+                let mut session = SqliteSession::open(&path, &pragmas([]), writers).unwrap();
+                let mut source = Source::new(&Workload::Tpcc(TPCC), SEED, 0, user);
+                let mut ends = [[0u32; 2]; 5];
+                for _ in 0..400 {
+                    let input = source.next();
+                    let end = run(&mut session, &input).unwrap();
+                    ends[input.txn()][usize::from(end == TxnEnd::RolledBack)] += 1;
+                }
+                assert!(session.take_round_trips() > 4_000 && session.take_round_trips() == 0);
+                ends
+            })
+        })
+        .collect();
+    let mut ends = [[0; 2]; 5];
+    for user in users {
+        for (sum, one) in ends.iter_mut().zip(user.join().unwrap()) {
+            *sum = [sum[0] + one[0], sum[1] + one[1]];
+        }
+    }
+    assert_eq!(ends.map(|[committed, back]| committed + back), [1080, 1032, 96, 96, 96]);
+    assert!(ends[0][1] > 0 && ends[1..].iter().all(|[_, back]| *back == 0), "{ends:?}");
+    let verdicts = check(&path).unwrap();
+    assert_eq!((verdicts.len(), failures(&verdicts)), (12, vec![]));
+    // The client's counts and the database's agree.
+    let connection = Connection::open(&path).unwrap();
+    let committed = numbers(&connection, "SELECT sum(d_next_o_id - 3001) FROM district")[0];
+    assert_eq!(committed, i64::from(ends[0][0]));
+    let paid = numbers(&connection, "SELECT count(*) - 60000 FROM history")[0];
+    assert_eq!(paid, i64::from(ends[1][0]));
+    let delivered = numbers(&connection, "SELECT sum(c_delivery_cnt) FROM customer")[0];
+    assert_eq!(delivered, 960);
+    let remote = numbers(&connection, "SELECT sum(s_remote_cnt) FROM stock")[0];
+    assert!((50..200).contains(&remote), "{remote}");
+    every_condition_can_fail(&path);
+}
+
+/// What is broken, which conditions fail then, and the place that the first of them names.
+const BROKEN: &[(&str, &[u32], &str)] = &[
+    ("UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 2", &[1, 8], "w_id=2: "),
+    ("UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 2 AND d_id = 3", &[2], "w_id=2, d_id=3: "),
+    ("DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 4 AND no_o_id = 2900", &[3, 5, 11], "w_id=1, d_id=4: "),
+    (
+        "UPDATE orders SET o_ol_cnt = o_ol_cnt + 1 WHERE o_w_id = 1 AND o_d_id = 5 AND o_id = 17",
+        &[4, 6],
+        "w_id=1, d_id=5: ",
+    ),
+    (
+        "UPDATE orders SET o_carrier_id = NULL WHERE o_w_id = 1 AND o_d_id = 6 AND o_id = 100",
+        &[5, 7],
+        "w_id=1, d_id=6, o_id=100: carrier null ≠ not in NEW-ORDER",
+    ),
+    (
+        "UPDATE orders SET o_ol_cnt = o_ol_cnt + o_id * 2 - 35 WHERE o_w_id = 1 AND o_d_id = 5 AND o_id IN (17, 18)",
+        &[6],
+        "w_id=1, d_id=5, o_id=17: ",
+    ),
+    (
+        "UPDATE order_line SET ol_delivery_d = NULL WHERE ol_w_id = 2 AND ol_d_id = 7 AND ol_o_id = 1 AND ol_number = 2",
+        &[7],
+        "w_id=2, d_id=7, o_id=1, number=2: ",
+    ),
+    (
+        "UPDATE warehouse SET w_ytd = w_ytd + 100 WHERE w_id = 1;
+         UPDATE district SET d_ytd = d_ytd + 100 WHERE d_w_id = 1 AND d_id = 1",
+        &[8, 9],
+        "w_id=1: ",
+    ),
+    (
+        "UPDATE district SET d_ytd = d_ytd + (d_id * 2 - 19) WHERE d_w_id = 1 AND d_id IN (9, 10)",
+        &[9],
+        "w_id=1, d_id=10: ",
+    ),
+    (
+        "UPDATE customer SET c_balance = c_balance + 1, c_ytd_payment = c_ytd_payment - 1
+         WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 42",
+        &[10],
+        "w_id=1, d_id=1, c_id=42: ",
+    ),
+    (
+        "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 WHERE c_w_id = 1 AND c_d_id = 8 AND c_id = 42",
+        &[11],
+        "w_id=1, d_id=8: ",
+    ),
+    (
+        "UPDATE customer SET c_ytd_payment = c_ytd_payment + 1 WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 42",
+        &[12],
+        "w_id=1, d_id=1, c_id=42: ",
+    ),
+];
+
+/// Breaks a few rows so that certain conditions fail, and only these, and names the place.
+fn every_condition_can_fail(path: &std::path::Path) {
+    let connection = Connection::open(path).unwrap();
+    for (sql, clauses, key) in BROKEN {
+        connection.execute_batch("BEGIN").unwrap();
+        connection.execute_batch(sql).unwrap();
+        let verdicts = verdicts(&connection, path).unwrap();
+        connection.execute_batch("ROLLBACK").unwrap();
+        let failed: Vec<_> = verdicts.iter().filter(|v| !v.holds).collect();
+        let expected: Vec<_> = clauses.iter().map(|n| format!("3.3.2.{n}")).collect();
+        assert_eq!(failed.iter().map(|v| v.clause).collect::<Vec<_>>(), expected, "{sql}");
+        assert!(failed[0].detail.contains(&format!("fails for {key}")), "{}", failed[0].detail);
+    }
+    connection.execute_batch("UPDATE warehouse SET w_ytd = 12345 WHERE w_id = 2").unwrap();
+    let detail = check(path).unwrap().swap_remove(0).detail;
+    let sum = numbers(&connection, "SELECT sum(d_ytd) FROM district WHERE d_w_id = 2")[0];
+    let (whole, cents) = (sum / 100, sum % 100);
+    let expected =
+        format!("3.3.2.1: W_YTD = Σ D_YTD fails for w_id=2: 123.45 ≠ {whole}.{cents:02} (1 of 2 rows of warehouse)");
+    assert_eq!(detail, expected);
+}
+
+#[test]
+fn emptied_tables_and_half_a_load_do_not_pass() {
+    let (_dir, path) = copy();
+    let connection = Connection::open(&path).unwrap();
+    for table in Table::ALL {
+        connection.execute_batch(&format!("BEGIN; DELETE FROM {}", table.name())).unwrap();
+        let verdicts = verdicts(&connection, &path).unwrap();
+        connection.execute_batch("ROLLBACK").unwrap();
+        let failed = failures(&verdicts);
+        if table == Table::NewOrder {
+            assert_eq!(failed.len(), 2, "{failed:?}");
+        } else {
+            assert_eq!(failed.len(), 12, "{failed:?}");
+            assert!(failed[0].contains(&format!("cannot be judged: {} has 0 rows", table.name())), "{failed:?}");
+        }
+    }
+    connection.execute_batch("DELETE FROM stock WHERE s_w_id = 2 AND s_i_id = 17").unwrap();
+    assert!(failures(&check(&path).unwrap())[0].contains("stock has 199999 rows, not 200000 (for 2 warehouses)"));
+    connection.execute_batch("DELETE FROM plimsoll_load").unwrap();
+    assert!(matches!(check(&path), Err(LoadError::Missing { .. })));
+}
+
+fn order(lines: &[(i32, i32, i32)]) -> Input {
+    let lines = lines.iter().map(|&(item, supply_warehouse, quantity)| Line { item, supply_warehouse, quantity });
+    let order = input::NewOrder { warehouse: 1, district: 2, customer: 3, lines: lines.collect() };
+    Input::Tpcc(input::Input::NewOrder(order))
+}
+
+const STATE: &str = "SELECT (SELECT sum(d_next_o_id) FROM district), (SELECT count(*) FROM orders),
+    (SELECT count(*) FROM new_order), (SELECT count(*) FROM order_line), (SELECT sum(s_ytd) FROM stock),
+    (SELECT sum(s_quantity) FROM stock), (SELECT sum(s_order_cnt) FROM stock)";
+
+#[test]
+fn a_new_order_changes_what_the_clause_says_and_a_rolled_back_one_nothing() {
+    let (_dir, path) = copy();
+    let connection = Connection::open(&path).unwrap();
+    let mut session = SqliteSession::open(&path, &pragmas([]), WriterQueue::default()).unwrap();
+    let before = numbers(&connection, STATE);
+    let bad = order(&[(7, 1, 3), (8, 2, 4), (9, 1, 5), (10, 1, 6), (UNUSED_ITEM, 1, 1)]);
+    assert_eq!(run(&mut session, &bad), Ok(TxnEnd::RolledBack));
+    assert_eq!(numbers(&connection, STATE), before);
+
+    connection.execute_batch("UPDATE stock SET s_quantity = 19 WHERE s_i_id IN (7, 8)").unwrap();
+    let good = order(&[(8, 2, 10), (7, 1, 9), (7, 2, 1), (9, 1, 5), (10, 1, 6)]);
+    assert_eq!(run(&mut session, &good), Ok(TxnEnd::Committed));
+    let stock = "SELECT s_quantity, s_ytd, s_order_cnt, s_remote_cnt FROM stock WHERE s_i_id = ";
+    assert_eq!(numbers(&connection, &format!("{stock} 7 AND s_w_id = 1")), [10, 9, 1, 0]);
+    assert_eq!(numbers(&connection, &format!("{stock} 7 AND s_w_id = 2")), [18, 1, 1, 1]);
+    assert_eq!(numbers(&connection, &format!("{stock} 8 AND s_w_id = 2")), [100, 10, 1, 1], "19 - 10 + 91");
+    let header = "SELECT o_id, o_c_id, o_ol_cnt, o_all_local, o_carrier_id IS NULL, o_entry_d > 1700000000000000
+        FROM orders WHERE o_w_id = 1 AND o_d_id = 2 ORDER BY o_id DESC";
+    assert_eq!(numbers(&connection, header), [3001, 3, 5, 0, 1, 1]);
+    let line = "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount - 10 * i_price, ol_delivery_d IS NULL,
+        ol_dist_info = s_dist_02 FROM order_line JOIN item ON i_id = ol_i_id
+        JOIN stock ON s_w_id = ol_supply_w_id AND s_i_id = ol_i_id
+        WHERE ol_w_id = 1 AND ol_d_id = 2 AND ol_o_id = 3001 AND ol_number = 1";
+    assert_eq!(numbers(&connection, line), [8, 2, 10, 0, 1, 1]);
+    assert_eq!(failures(&check(&path).unwrap()), Vec::<&str>::new());
+}
+
+#[test]
+fn payments_and_deliveries_change_what_the_clauses_say() {
+    let (_dir, path) = copy();
+    let connection = Connection::open(&path).unwrap();
+    let mut session = SqliteSession::open(&path, &pragmas([]), WriterQueue::default()).unwrap();
+    let bearers: Vec<i64> = connection
+        .prepare("SELECT c_id FROM customer WHERE c_w_id = 2 AND c_d_id = 5 AND c_last = 'BARBARBAR' ORDER BY c_first")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let middle = bearers[bearers.len().div_ceil(2) - 1];
+    connection.execute("UPDATE customer SET c_credit = 'BC' WHERE c_id = ?1", [middle]).unwrap();
+    let payment = input::Payment {
+        warehouse: 1,
+        district: 4,
+        customer_warehouse: 2,
+        customer_district: 5,
+        customer: CustomerBy::LastName("BARBARBAR".to_owned()),
+        amount_cents: 123_405,
+    };
+    assert_eq!(run(&mut session, &Input::Tpcc(input::Input::Payment(payment))), Ok(TxnEnd::Committed));
+    let customer = format!(
+        "SELECT c_balance, c_ytd_payment, c_payment_cnt, length(c_data) <= 500,
+            c_data LIKE '{middle} 5 2 4 1 1234.05|%' FROM customer WHERE c_w_id = 2 AND c_d_id = 5 AND c_id = {middle}"
+    );
+    assert_eq!(numbers(&connection, &customer), [-1000 - 123_405, 1000 + 123_405, 2, 1, 1]);
+    let history = "SELECT h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_amount, h_data = w_name || '    ' || d_name
+        FROM history JOIN warehouse ON w_id = 1 JOIN district ON d_w_id = 1 AND d_id = 4 ORDER BY history.rowid DESC";
+    assert_eq!(numbers(&connection, history), [5, 2, 4, 1, 123_405, 1]);
+
+    // District 9 of warehouse 1 has nothing to deliver and is skipped.
+    connection
+        .execute_batch(
+            "DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 9;
+             UPDATE customer SET c_delivery_cnt = 900 WHERE c_w_id = 1 AND c_d_id = 9 AND c_id = 1",
+        )
+        .unwrap();
+    let delivery = Input::Tpcc(input::Input::Delivery(input::Delivery { warehouse: 1, carrier: 7 }));
+    assert_eq!(run(&mut session, &delivery), Ok(TxnEnd::Committed));
+    let left = "SELECT count(*), min(no_o_id) FROM new_order WHERE no_w_id = 1";
+    assert_eq!(numbers(&connection, left), [9 * 899, 2102]);
+    let order = "SELECT o_carrier_id, c_delivery_cnt, c_balance + 1000 - (SELECT sum(ol_amount) FROM order_line
+          WHERE ol_w_id = 1 AND ol_d_id = 3 AND ol_o_id = 2101 AND ol_delivery_d IS NOT NULL)
+        FROM orders JOIN customer ON c_w_id = 1 AND c_d_id = 3 AND c_id = o_c_id
+        WHERE o_w_id = 1 AND o_d_id = 3 AND o_id = 2101";
+    assert_eq!(numbers(&connection, order), [7, 1, 0]);
+}
+
+#[test]
+fn an_interrupted_load_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tpcc.db");
+    let control = LoadControl::default();
+    control.cancel();
+    assert!(matches!(load(&path, &TPCC, SEED, &pragmas([]), &control), Err(LoadError::Cancelled)));
+    assert!(control.rows_done() < control.rows_total());
+    let full = load(&path, &TPCC, SEED, &pragmas([("max_page_count", "1000")]), &LoadControl::default());
+    assert!(matches!(full, Err(LoadError::DiskFull { .. })), "{full:?}");
+    assert_eq!(files(&dir), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_of_somebody_else_is_not_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = dir.path().join("text.db");
+    fs::write(&text, "dear diary, ".repeat(100)).unwrap();
+    let other = dir.path().join("other.db");
+    let owner = Connection::open(&other).unwrap();
+    owner.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE mine (a)").unwrap();
+    drop(owner);
+    for path in [text, other] {
+        let before = fs::read(&path).unwrap();
+        assert!(matches!(is_loaded(&path, &TPCC, SEED), Err(LoadError::Foreign { .. })));
+        let refused = load(&path, &TPCC, SEED, &pragmas([]), &LoadControl::default());
+        assert!(matches!(refused, Err(LoadError::Foreign { .. })), "{refused:?}");
+        assert!(matches!(check(&path), Err(LoadError::Missing { .. })));
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+    assert_eq!(files(&dir), ["other.db", "text.db"]);
+    assert!(matches!(check(&dir.path().join("tpcc.db")), Err(LoadError::Missing { .. })));
+    let missing = dir.path().join("none/tpcc.db");
+    assert!(matches!(check(&missing), Err(LoadError::Missing { .. })));
+    let nowhere = load(&missing, &TPCC, SEED, &pragmas([]), &LoadControl::default());
+    assert!(matches!(nowhere, Err(LoadError::Missing { .. })), "{nowhere:?}");
+}
+
+#[test]
+fn settings_are_applied_shown_and_never_ignored() {
+    let (_dir, path) = copy();
+    let settings = pragmas([("cache_size", "-8000"), ("wal_autocheckpoint", "5000"), ("cell_size_check", "1")]);
+    let facts: BTreeMap<_, _> = facts(&path, &settings).unwrap().into_iter().collect();
+    let shown = ["journal_mode", "synchronous", "page_size", "cache_size", "wal_autocheckpoint", "cell_size_check"];
+    assert_eq!(shown.map(|name| facts[name].as_str()), ["wal", "FULL", "4096", "-8000", "5000", "1"]);
+    let set = |name: &str, value: &str| SqliteSession::open(&path, &pragmas([(name, value)]), WriterQueue::default());
+    for (name, value, said) in [
+        ("cash_size", "1", "no such PRAGMA"),
+        ("synchronous", "FULLL", "setting synchronous = FULLL: is no value of synchronous. Choose one of OFF, NORMAL"),
+        ("synchronous", "4", "Choose one of"),
+        ("journal_mode", "WALL", "Choose one of DELETE, "),
+        ("locking_mode", "EXCLUDED", "Choose one of NORMAL, EXCLUSIVE"),
+        ("temp_store", "RAM", "Choose one of DEFAULT, FILE, MEMORY"),
+        ("page_size", "8192", "SQLite keeps page_size = 4096"),
+        ("cache_size", "1e3", "is no number"),
+    ] {
+        let error = set(name, value).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    for (name, value) in
+        [("synchronous", "extra"), ("synchronous", "1"), ("temp_store", "memory"), ("mmap_size", "4096")]
+    {
+        set(name, value).unwrap();
+    }
+    // A database in memory has no log: plimsoll's own settings are held to the same.
+    let memory = Connection::open_in_memory().unwrap();
+    let error = super::connection::apply(&memory, &path, &pragmas([("journal_mode", "WAL")])).unwrap_err().to_string();
+    assert!(error.contains("SQLite keeps journal_mode = memory"), "{error}");
+}
+
+#[test]
+fn a_check_leaves_the_database_as_it_is() {
+    for mode in ["DELETE", "WAL"] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a b?c#d%20.db");
+        fs::copy(&LOADED.1, &path).unwrap();
+        Connection::open(&path).unwrap().execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
+        let before = fs::read(&path).unwrap();
+        assert_eq!(failures(&check(&path).unwrap()), Vec::<&str>::new());
+        assert!(fs::read(&path).unwrap() == before, "{mode}: not a byte differs");
+        assert_eq!(files(&dir), ["a b?c#d%20.db"], "{mode}");
+    }
+}
+
+#[test]
+fn failures_are_told_apart_and_leave_no_trace() {
+    let (_dir, path) = copy();
+    let connection = Connection::open(&path).unwrap();
+    let before = numbers(&connection, STATE);
+    let good = order(&[(8, 2, 10), (7, 1, 9), (7, 2, 1), (9, 1, 5), (10, 1, 6)]);
+    let writers = WriterQueue::default();
+    let open = |settings| SqliteSession::open(&path, &settings, writers.clone()).unwrap();
+
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let busy = run(&mut open(pragmas([("busy_timeout", "10")])), &good);
+    assert!(matches!(busy, Err(SessionError::Retry(_))), "{busy:?}");
+    connection.execute_batch("ROLLBACK").unwrap();
+
+    let read_only = run(&mut open(pragmas([("query_only", "1")])), &good);
+    assert!(matches!(&read_only, Err(SessionError::Failed(why)) if why.contains("cannot be written")), "{read_only:?}");
+    assert_eq!(numbers(&connection, STATE), before);
+
+    // The page count cannot grow: sooner or later an order finds no room.
+    let mut full = open(pragmas([("max_page_count", "1")]));
+    let mut ends = (0..2_000).map(|_| run(&mut full, &good));
+    let error = ends.find_map(Result::err);
+    assert!(matches!(&error, Some(SessionError::Failed(why)) if why.contains("no space left")), "{error:?}");
+    let missing = Input::Tpcc(input::Input::StockLevel(input::StockLevel { warehouse: 9, district: 1, threshold: 10 }));
+    let absent = run(&mut open(pragmas([])), &missing);
+    assert!(
+        matches!(&absent, Err(SessionError::Failed(why)) if why.contains("not loaded for this plan")),
+        "{absent:?}"
+    );
+    // The turn to write has been passed on each time, and no half of an order is left.
+    assert_eq!(run(&mut open(pragmas([])), &good), Ok(TxnEnd::Committed));
+    assert_eq!(failures(&check(&path).unwrap()), Vec::<&str>::new());
+}
+
+#[test]
+fn a_session_never_waits_for_itself() {
+    let (_dir, path) = copy();
+    let (done, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut session = SqliteSession::open(&path, &pragmas([]), WriterQueue::default()).unwrap();
+        let twice = async {
+            session.begin(true).await.unwrap();
+            session.begin(true).await
+        };
+        done.send(Clock::real().block_on(twice).unwrap()).unwrap();
+    });
+    let second = ended.recv_timeout(std::time::Duration::from_secs(60)).expect("it does not park for ever");
+    assert!(matches!(second, Err(SessionError::Failed(_))), "{second:?}");
+}
+
+proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(24))]
+
+    /// Damage of any kind is an error or a failed condition, never a panic.
+    #[test]
+    fn rubbish_never_panics(
+        head in prop::collection::vec(any::<u8>(), 0..200),
+        at in 0usize..200_000,
+        length in 0usize..400_000,
+        own in any::<bool>(),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rubbish.db");
+        let mut bytes = vec![0; length];
+        if own {
+            std::io::Read::read_exact(&mut fs::File::open(&LOADED.1).unwrap(), &mut bytes).unwrap();
+        }
+        if let Some(damaged) = bytes.get_mut(at..at + head.len()) {
+            damaged.copy_from_slice(&head);
+        }
+        fs::write(&path, &bytes).unwrap();
+        let loaded = is_loaded(&path, &TPCC, SEED);
+        let checked = check(&path);
+        if !own {
+            prop_assert!(matches!(loaded, Err(LoadError::Foreign { .. })), "{loaded:?}");
+            prop_assert!(matches!(checked, Err(LoadError::Missing { .. })), "{checked:?}");
+            prop_assert_eq!(fs::read(&path).unwrap(), bytes);
+        }
+    }
+}

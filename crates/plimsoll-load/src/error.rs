@@ -1,0 +1,38 @@
+//! Why something could not be done: what, where, and what to do next.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// An error of an engine, a managed system or a load. Every text says what to do next; none holds a password.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    #[error("{what} cannot be reached: {why}\n{next}")]
+    Unreachable { what: String, why: String, next: String },
+    #[error("{what} refuses this user: {why}\n{next}")]
+    Refused { what: String, why: String, next: String },
+    #[error("no space left on {place}: {why}\n{next}")]
+    DiskFull { place: String, why: String, next: String },
+    #[error("{} cannot be written: {why}\nGive the medium a directory that this user may write to.", path.display())]
+    ReadOnly { path: PathBuf, why: String },
+    #[error("{what} was not found ({searched})\n{next}")]
+    Missing { what: String, searched: String, next: String },
+    #[error("{what} ended by itself: {why}\n{next}")]
+    Died { what: String, why: String, next: String },
+    #[error("{what} already exists and was not made by plimsoll\n{next}")]
+    Foreign { what: String, next: String },
+    /// Data of plimsoll's that it will not replace without being told to.
+    #[error("{what} already holds {holds}\n{next}")]
+    Occupied { what: String, holds: String, next: String },
+    #[error("stopped by the user")]
+    Cancelled,
+    /// Anything else, in the server's or system's words.
+    #[error("{what}: {why}")]
+    Other { what: String, why: String },
+}
+
+impl LoadError {
+    pub fn other(what: impl Into<String>, why: impl ToString) -> Self {
+        Self::Other { what: what.into(), why: why.to_string() }
+    }
+}

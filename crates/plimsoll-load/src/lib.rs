@@ -1,0 +1,15 @@
+//! Everything that puts load on a system and watches what happens: engines, workloads, the runner, probes.
+//!
+//! Data flows one way: a resolved step becomes intents, a [`session::Session`] carries them out, outcomes and samples
+//! come back as messages. Nothing here prints, exits, or knows the run file.
+
+pub mod clock;
+pub mod engine;
+pub mod error;
+pub mod probe;
+pub mod rng;
+pub mod runner;
+pub mod scratch;
+pub mod session;
+pub mod system;
+pub mod workload;

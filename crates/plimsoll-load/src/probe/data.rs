@@ -1,0 +1,154 @@
+//! The size of a database's files, looked up only as often as that costs next to nothing.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use plimsoll_model::metric::Metric;
+use plimsoll_model::units::{Bytes, Nanos};
+
+use super::emit::Emit;
+use super::source::Warnings;
+
+/// Spreads something costly so that it takes at most 0.1 % of one core: after a cost of `c`, `1000 * c` of rest, at
+/// least until the next second and at most half a minute.
+#[derive(Debug, Default)]
+pub(super) struct Rest {
+    until: Nanos,
+    last: Option<Nanos>,
+}
+
+impl Rest {
+    const SHARE: u64 = 1000;
+    const LONGEST: Nanos = Nanos::from_secs(30);
+    /// A sample comes up to this much earlier than a whole interval after a late one.
+    const SLACK: Nanos = Nanos::from_millis(500);
+
+    pub fn is_over(&self, now: Nanos) -> bool {
+        now >= self.until
+    }
+
+    /// Starts the rest; gives the time since the last start, zero at the first.
+    pub fn start(&mut self, now: Nanos, cost: Nanos) -> Nanos {
+        let rest = Nanos(cost.0.saturating_mul(Self::SHARE)).min(Self::LONGEST).saturating_sub(Self::SLACK);
+        self.until = Nanos(now.0.saturating_add(rest.0));
+        self.last.replace(now).map_or(Nanos::ZERO, |last| now.saturating_sub(last))
+    }
+}
+
+/// CPU time of this thread so far.
+pub(super) fn thread_cpu() -> Nanos {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let (s, ns) = (u64::try_from(time.tv_sec).unwrap_or(0), u64::try_from(time.tv_nsec).unwrap_or(0));
+    Nanos(s.saturating_mul(Nanos::SECOND.0).saturating_add(ns))
+}
+
+/// A directory, or a file with its siblings.
+#[derive(Debug)]
+pub(super) struct Data {
+    path: PathBuf,
+    rest: Rest,
+}
+
+impl Data {
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, rest: Rest::default() }
+    }
+
+    pub fn sample(&mut self, warnings: &mut Warnings, emit: &mut Emit<'_>) {
+        if !self.rest.is_over(emit.at) {
+            return;
+        }
+        let started = thread_cpu();
+        let size = size(&self.path);
+        let over = self.rest.start(emit.at, thread_cpu().saturating_sub(started));
+        match size {
+            Ok(size) => emit.put_over(Metric::SystemData, over, size.0 as f64),
+            Err((path, error)) => warnings.say(emit.subject, "unreadable", "data", || {
+                format!("{}: {error}; no figures for the size of the system's data", path.display())
+            }),
+        }
+    }
+}
+
+/// Lengths of all files of a directory, or of a database file with `-wal`, `-shm` and `-journal`. Symbolic links are
+/// not followed: what they lead to lies elsewhere. What vanishes meanwhile counts nothing.
+fn size(path: &Path) -> Result<Bytes, (PathBuf, io::Error)> {
+    let meta = fs::metadata(path).map_err(|error| (path.to_owned(), error))?;
+    if meta.is_dir() {
+        return directory_size(path);
+    }
+    let sibling = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        fs::metadata(name).map_or(0, |meta| meta.len())
+    };
+    let siblings: u64 = ["-wal", "-shm", "-journal"].map(sibling).into_iter().fold(0, u64::saturating_add);
+    Ok(Bytes(meta.len().saturating_add(siblings)))
+}
+
+fn directory_size(path: &Path) -> Result<Bytes, (PathBuf, io::Error)> {
+    let mut size = 0_u64;
+    let mut open = vec![path.to_owned()];
+    while let Some(directory) = open.pop() {
+        let fail = |error| (directory.clone(), error);
+        let Some(entries) = unless_gone(fs::read_dir(&directory)).map_err(fail)? else { continue };
+        for entry in entries {
+            let Some(entry) = unless_gone(entry).map_err(fail)? else { continue };
+            let Some(kind) = unless_gone(entry.file_type()).map_err(fail)? else { continue };
+            if kind.is_dir() {
+                open.push(entry.path());
+            } else if kind.is_file()
+                && let Some(meta) = unless_gone(entry.metadata()).map_err(fail)?
+            {
+                size = size.saturating_add(meta.len());
+            }
+        }
+    }
+    Ok(Bytes(size))
+}
+
+fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_file_counts_with_its_siblings_and_a_directory_with_all_below() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str, bytes: usize| fs::write(dir.path().join(name), vec![0; bytes]).unwrap();
+        file("db", 1);
+        file("db-wal", 20);
+        file("db-shm", 300);
+        file("db-journal", 4000);
+        file("other", 50_000);
+        assert_eq!(size(&dir.path().join("db")).unwrap(), Bytes(4321));
+        fs::create_dir_all(dir.path().join("base/1")).unwrap();
+        file("base/1/2", 600_000);
+        std::os::unix::fs::symlink("/usr", dir.path().join("link")).unwrap();
+        assert_eq!(size(dir.path()).unwrap(), Bytes(654_321));
+        let missing = dir.path().join("missing");
+        assert_eq!(size(&missing).unwrap_err().0, missing);
+    }
+
+    #[test]
+    fn what_costs_much_rests_long() {
+        let second = Nanos::SECOND;
+        let mut rest = Rest::default();
+        assert!(rest.is_over(Nanos::ZERO));
+        assert_eq!(rest.start(second, Nanos::from_micros(900)), Nanos::ZERO);
+        assert!(rest.is_over(second * 2));
+        assert_eq!(rest.start(second * 2, Nanos::from_millis(5)), second);
+        assert!(!rest.is_over(second * 6));
+        assert!(rest.is_over(second * 7));
+        rest.start(second * 7, Nanos(u64::MAX));
+        assert!(rest.is_over(second * 37));
+    }
+}

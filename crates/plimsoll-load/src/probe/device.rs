@@ -1,0 +1,88 @@
+//! One block device, from /proc/diskstats (Documentation/admin-guide/iostats.rst).
+
+use plimsoll_model::metric::Metric;
+use plimsoll_model::units::Nanos;
+
+use super::emit::Emit;
+use super::parse::{self, Disk};
+use super::source::{Source, Warnings};
+
+/// Sectors of /proc/diskstats are of this size whatever the device's.
+const SECTOR: u64 = 512;
+
+#[derive(Debug)]
+pub(super) struct Device {
+    major: u32,
+    minor: u32,
+    last: Option<Disk>,
+}
+
+impl Device {
+    pub fn new(major: u32, minor: u32) -> Self {
+        Self { major, minor, last: None }
+    }
+
+    pub fn sample(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
+        let (major, minor) = (self.major, self.minor);
+        let new = source
+            .parse("proc/diskstats", |text| parse::diskstats(text, major, minor))
+            .inspect_err(|error| {
+                let about = format!("device {major}:{minor}");
+                warnings.say(emit.subject, "unreadable", &about, || {
+                    format!("/proc/diskstats, {about}: {error}, or the device is gone; no figures for it")
+                });
+            })
+            .ok();
+        if new.as_ref().is_some_and(|disk| disk.flushes.is_none()) {
+            warnings.say(emit.subject, "unreadable", "flushes", || {
+                "/proc/diskstats has no flush counters on this kernel (5.5 brought them); no figures for flushes".into()
+            });
+        }
+        if let Some(spent) = self.last.as_ref().zip(new.as_ref()).and_then(|(old, new)| difference(old, new)) {
+            emit_device(&spent, emit);
+        }
+        self.last = new;
+    }
+}
+
+/// `None` when any counter went back: another device took the number, or a counter wrapped (the times are 32 bits).
+fn difference(old: &Disk, new: &Disk) -> Option<Disk> {
+    if old.name != new.name {
+        return None;
+    }
+    let flushes = match (old.flushes, new.flushes) {
+        (Some(old), Some(new)) => Some(new.checked_sub(old)?),
+        _ => None,
+    };
+    Some(Disk {
+        name: String::new(),
+        reads: new.reads.checked_sub(old.reads)?,
+        read_sectors: new.read_sectors.checked_sub(old.read_sectors)?,
+        read_ms: new.read_ms.checked_sub(old.read_ms)?,
+        writes: new.writes.checked_sub(old.writes)?,
+        write_sectors: new.write_sectors.checked_sub(old.write_sectors)?,
+        write_ms: new.write_ms.checked_sub(old.write_ms)?,
+        busy_ms: new.busy_ms.checked_sub(old.busy_ms)?,
+        weighted_ms: new.weighted_ms.checked_sub(old.weighted_ms)?,
+        flushes,
+    })
+}
+
+fn emit_device(spent: &Disk, emit: &mut Emit<'_>) {
+    emit.per_second(Metric::DeviceReads, spent.reads);
+    emit.per_second(Metric::DeviceWrites, spent.writes);
+    if let Some(flushes) = spent.flushes {
+        emit.per_second(Metric::DeviceFlushes, flushes);
+    }
+    emit.per_second(Metric::DeviceReadBytes, spent.read_sectors.saturating_mul(SECTOR));
+    emit.per_second(Metric::DeviceWriteBytes, spent.write_sectors.saturating_mul(SECTOR));
+    // Without I/O there is no latency; zero would be a figure.
+    if spent.reads > 0 {
+        emit.put(Metric::DeviceReadLatency, spent.read_ms as f64 / spent.reads as f64);
+    }
+    if spent.writes > 0 {
+        emit.put(Metric::DeviceWriteLatency, spent.write_ms as f64 / spent.writes as f64);
+    }
+    emit.put(Metric::DeviceQueue, spent.weighted_ms as f64 / emit.over.as_millis_f64());
+    emit.share(Metric::DeviceBusy, Nanos(spent.busy_ms.saturating_mul(1_000_000)));
+}

@@ -1,0 +1,55 @@
+//! What is watched while the load runs: once a second, from files under /proc and /sys.
+//!
+//! A [`Watch`] says what, a [`Sampler`] turns counters into rates over the real interval between two readings, and
+//! [`spawn`] runs a sampler on a thread of its own. [`environment`] collects what holds for a whole run.
+//! Nothing here writes to what it watches. What cannot be read is said once, as a [`Warning`].
+
+use std::path::PathBuf;
+
+pub(crate) use parse::pid_stat;
+use plimsoll_model::record::SubjectId;
+
+mod data;
+mod device;
+mod emit;
+pub mod environment;
+mod generator;
+mod host;
+mod parse;
+mod processes;
+mod sampler;
+mod source;
+mod thread;
+mod tree;
+
+pub use sampler::Sampler;
+pub use thread::{Probe, spawn};
+
+/// What to watch for a subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Watch {
+    /// CPU, memory, pressure and network of this machine.
+    Host,
+    /// A block device by its numbers; a whole disk or a partition.
+    Device { major: u32, minor: u32 },
+    /// Space on the filesystem that holds `path`.
+    Medium { path: PathBuf },
+    /// A server or an emulator: the process `pid` with all its descendants, and the size of its data directory if it
+    /// has one.
+    Processes { pid: u32, data: Option<PathBuf> },
+    /// An embedded database, whose CPU is the generator's: the size of its file (with `-wal`, `-shm` and `-journal`
+    /// beside it) or directory.
+    EmbeddedData { path: PathBuf },
+    /// plimsoll itself, and the sampling thread's cost and lateness.
+    Generator,
+}
+
+/// Something that could not be read, or not read in full. Each is said once per subject and source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    pub subject: SubjectId,
+    /// Stable: `unreadable` (and its figures are missing), `approximated`, `ended`.
+    pub code: &'static str,
+    /// Which file, why, and which figures it concerns.
+    pub text: String,
+}

@@ -1,0 +1,220 @@
+//! Parsers of /proc files (proc(5), Documentation/filesystems/proc.rst, Documentation/admin-guide/iostats.rst).
+//!
+//! Pure functions of a file's text. A text in another form gives `None`; none panics.
+
+use plimsoll_model::units::{Bytes, Nanos};
+
+/// Ticks since boot, of one CPU or all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CpuTimes {
+    pub user: u64,
+    pub nice: u64,
+    pub system: u64,
+    pub idle: u64,
+    pub iowait: u64,
+    pub irq: u64,
+    pub softirq: u64,
+    pub steal: u64,
+}
+
+/// /proc/stat.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stat {
+    pub all: CpuTimes,
+    /// By CPU number.
+    pub each: Vec<(u32, CpuTimes)>,
+}
+
+pub fn stat(text: &str) -> Option<Stat> {
+    let mut stat = Stat::default();
+    let mut lines = text.lines();
+    stat.all = cpu_times(lines.next()?.strip_prefix("cpu ")?)?;
+    for line in lines.map_while(|line| line.strip_prefix("cpu")) {
+        let (number, times) = line.split_once(' ')?;
+        stat.each.push((number.parse().ok()?, cpu_times(times)?));
+    }
+    Some(stat)
+}
+
+/// guest and guest_nice are left out: user and nice hold them already.
+fn cpu_times(text: &str) -> Option<CpuTimes> {
+    let mut fields = text.split_ascii_whitespace().map(|field| field.parse::<u64>().ok());
+    let mut next = || fields.next().flatten();
+    let (user, nice, system, idle) = (next()?, next()?, next()?, next()?);
+    let mut late = || next().unwrap_or(0);
+    Some(CpuTimes { user, nice, system, idle, iowait: late(), irq: late(), softirq: late(), steal: late() })
+}
+
+/// /proc/meminfo, as far as it is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemInfo {
+    pub total: Bytes,
+    pub available: Bytes,
+    pub cached: Bytes,
+    pub dirty: Bytes,
+}
+
+pub fn meminfo(text: &str) -> Option<MemInfo> {
+    let sum = |a: Bytes, b: Bytes| Bytes(a.0.saturating_add(b.0));
+    Some(MemInfo {
+        total: kib_field(text, "MemTotal")?,
+        available: kib_field(text, "MemAvailable")?,
+        cached: sum(kib_field(text, "Cached")?, kib_field(text, "Buffers")?),
+        dirty: sum(kib_field(text, "Dirty")?, kib_field(text, "Writeback")?),
+    })
+}
+
+/// The value of `Name:   123 kB`.
+pub fn kib_field(text: &str, name: &str) -> Option<Bytes> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    let number: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(Bytes(number.checked_mul(1024)?))
+}
+
+/// Totals of a file of /proc/pressure (Documentation/accounting/psi.rst).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pressure {
+    pub some: Nanos,
+    /// Absent for the CPU before kernel 5.13.
+    pub full: Option<Nanos>,
+}
+
+pub fn pressure(text: &str) -> Option<Pressure> {
+    let total = |kind: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '))?;
+        let us = line.split_ascii_whitespace().find_map(|field| field.strip_prefix("total="))?;
+        Some(Nanos(us.parse::<u64>().ok()?.checked_mul(1000)?))
+    };
+    Some(Pressure { some: total("some")?, full: total("full") })
+}
+
+/// One line of /proc/net/dev.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    pub name: String,
+    pub received: u64,
+    pub sent: u64,
+}
+
+pub fn net_dev(text: &str) -> Option<Vec<Interface>> {
+    let interface = |line: &str| {
+        let (name, counters) = line.rsplit_once(':')?;
+        let mut counters = counters.split_ascii_whitespace();
+        let received = counters.next()?.parse().ok()?;
+        // Eight columns of what was received, then the bytes sent.
+        let sent = counters.nth(7)?.parse().ok()?;
+        Some(Interface { name: name.trim().into(), received, sent })
+    };
+    let mut lines = text.lines();
+    lines.next()?.trim_start().strip_prefix("Inter-|")?;
+    lines.skip(1).map(interface).collect()
+}
+
+/// One line of /proc/diskstats. Times are milliseconds; a sector is always 512 bytes here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disk {
+    pub name: String,
+    pub reads: u64,
+    pub read_sectors: u64,
+    pub read_ms: u64,
+    pub writes: u64,
+    pub write_sectors: u64,
+    pub write_ms: u64,
+    pub busy_ms: u64,
+    pub weighted_ms: u64,
+    /// Since kernel 5.5.
+    pub flushes: Option<u64>,
+}
+
+/// The line of one device. `None` as well for a partition before kernel 2.6.25, which had four counters only.
+pub fn diskstats(text: &str, major: u32, minor: u32) -> Option<Disk> {
+    text.lines().find_map(|line| {
+        let mut fields = line.split_ascii_whitespace();
+        let mut number = || fields.next()?.parse::<u32>().ok();
+        if (number()?, number()?) != (major, minor) {
+            return None;
+        }
+        let name = fields.next()?.to_owned();
+        let n: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
+        let &[reads, _, read_sectors, read_ms, writes, _, write_sectors, write_ms, _, busy_ms, weighted_ms, ..] =
+            &n[..]
+        else {
+            return None;
+        };
+        let flushes = n.get(15).copied();
+        Some(Disk {
+            name,
+            reads,
+            read_sectors,
+            read_ms,
+            writes,
+            write_sectors,
+            write_ms,
+            busy_ms,
+            weighted_ms,
+            flushes,
+        })
+    })
+}
+
+/// /proc/PID/stat, as far as it is sampled. CPU times are ticks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PidStat {
+    pub parent: u32,
+    pub cpu: u64,
+    /// CPU of children that ended and were waited for, with theirs.
+    pub children_cpu: u64,
+    /// Page faults of those children: grows with every child that is waited for.
+    pub children_faults: u64,
+    pub threads: u64,
+    /// Ticks since boot; with the PID, identifies a process.
+    pub start: u64,
+}
+
+pub fn pid_stat(text: &str) -> Option<PidStat> {
+    // The name, in parentheses, may hold anything, parentheses and spaces too.
+    let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    Some(PidStat {
+        parent: u32::try_from(field(4)?).ok()?,
+        cpu: field(14)?.checked_add(field(15)?)?,
+        children_cpu: field(16)?.checked_add(field(17)?)?,
+        children_faults: field(11)?.checked_add(field(13)?)?,
+        threads: field(20)?,
+        start: field(22)?,
+    })
+}
+
+/// PIDs of /proc/PID/task/TID/children.
+pub fn children(text: &str) -> Option<Vec<u32>> {
+    text.split_ascii_whitespace().map(|pid| pid.parse().ok()).collect()
+}
+
+/// /proc/PID/statm, in pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Statm {
+    pub resident: u64,
+    pub shared: u64,
+}
+
+pub fn statm(text: &str) -> Option<Statm> {
+    let mut fields = text.split_ascii_whitespace().skip(1);
+    let mut next = || fields.next()?.parse().ok();
+    Some(Statm { resident: next()?, shared: next()? })
+}
+
+/// What a process and its ended, waited-for children had fetched from or sent to storage: /proc/PID/io.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PidIo {
+    pub read: u64,
+    pub written: u64,
+}
+
+pub fn pid_io(text: &str) -> Option<PidIo> {
+    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    Some(PidIo { read: field("read_bytes:")?, written: field("write_bytes:")? })
+}
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;

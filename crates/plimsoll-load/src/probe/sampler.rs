@@ -1,0 +1,116 @@
+//! Everything that is watched, read at one time.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use plimsoll_model::metric::Metric;
+use plimsoll_model::record::{Sample, SubjectId};
+use plimsoll_model::units::Nanos;
+
+use super::data::Data;
+use super::device::Device;
+use super::emit::Emit;
+use super::environment;
+use super::generator::Generator;
+use super::host::Host;
+use super::processes::Processes;
+use super::source::{Source, Warnings};
+use super::{Warning, Watch};
+
+/// Turns counters into samples. Rates are the difference of two readings over the time between them, so that the first
+/// sample after a [`Sampler::watch`] holds gauges only. A counter that went back gives no sample; a latency without
+/// I/O none either.
+#[derive(Debug)]
+pub struct Sampler {
+    source: Source,
+    warnings: Warnings,
+    watched: BTreeMap<SubjectId, Watched>,
+}
+
+#[derive(Debug)]
+struct Watched {
+    last: Option<Nanos>,
+    state: State,
+}
+
+/// What each kind of watch remembers of the last sample.
+#[derive(Debug)]
+enum State {
+    Host(Host),
+    Device(Device),
+    Medium(PathBuf),
+    Processes(Processes),
+    EmbeddedData(Data),
+    Generator(Generator),
+}
+
+impl Default for Sampler {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Sampler {
+    pub fn new() -> Self {
+        Self::at("/")
+    }
+
+    /// Reads `root`/proc in place of /proc.
+    fn at(root: impl Into<PathBuf>) -> Self {
+        Self { source: Source::new(root), warnings: Warnings::default(), watched: BTreeMap::new() }
+    }
+
+    /// Starts to watch; what was watched for this subject before is forgotten.
+    pub fn watch(&mut self, subject: SubjectId, watch: Watch) {
+        let state = match watch {
+            Watch::Host => State::Host(Host::default()),
+            Watch::Device { major, minor } => State::Device(Device::new(major, minor)),
+            Watch::Medium { path } => State::Medium(path),
+            Watch::Processes { pid, data } => State::Processes(Processes::new(pid, data)),
+            Watch::EmbeddedData { path } => State::EmbeddedData(Data::new(path)),
+            Watch::Generator => State::Generator(Generator::default()),
+        };
+        self.warnings.forget(subject);
+        self.watched.insert(subject, Watched { last: None, state });
+    }
+
+    pub fn unwatch(&mut self, subject: SubjectId) {
+        self.watched.remove(&subject);
+    }
+
+    /// Reads everything. `now` is the time of this reading; `late`, how much later than intended it is.
+    pub fn sample(&mut self, now: Nanos, late: Nanos) -> Vec<(SubjectId, Metric, Sample)> {
+        let mut out = Vec::with_capacity(64);
+        let (source, warnings) = (&self.source, &mut self.warnings);
+        for (subject, watched) in &mut self.watched {
+            let over = watched.last.replace(now).map_or(Nanos::ZERO, |last| now.saturating_sub(last));
+            let emit = &mut Emit { out: &mut out, subject: *subject, at: now, over };
+            match &mut watched.state {
+                State::Host(host) => host.sample(source, warnings, emit),
+                State::Device(device) => device.sample(source, warnings, emit),
+                State::Medium(path) => match environment::space(path) {
+                    Ok(space) => {
+                        emit.put(Metric::MediumUsed, space.used.0 as f64);
+                        emit.put(Metric::MediumFree, space.free.0 as f64);
+                    }
+                    Err(error) => warnings.say(*subject, "unreadable", "space", || {
+                        format!("{}: {error}; no figures for used and free space", path.display())
+                    }),
+                },
+                State::Processes(processes) => processes.sample(source, warnings, emit),
+                State::EmbeddedData(data) => data.sample(warnings, emit),
+                State::Generator(generator) => generator.sample(late, source, warnings, emit),
+            }
+        }
+        out
+    }
+
+    /// What could not be read since the last call.
+    pub fn take_warnings(&mut self) -> Vec<Warning> {
+        self.warnings.take()
+    }
+}
+
+#[cfg(test)]
+#[path = "sampler_tests.rs"]
+mod tests;

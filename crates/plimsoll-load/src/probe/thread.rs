@@ -1,0 +1,163 @@
+//! The sampling thread.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use plimsoll_model::metric::Metric;
+use plimsoll_model::record::{Sample, SubjectId};
+use plimsoll_model::units::Nanos;
+
+use super::{Sampler, Warning, Watch};
+use crate::clock::Clock;
+
+/// The longest sleep before the thread looks whether it shall end.
+const NAP: Nanos = Nanos::from_millis(200);
+
+/// A running sampling thread; ends when dropped.
+#[derive(Debug)]
+pub struct Probe {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    sampler: Mutex<Sampler>,
+    ends: AtomicBool,
+}
+
+impl Shared {
+    /// A sampler whose user panicked holds whole readings still.
+    fn sampler(&self) -> MutexGuard<'_, Sampler> {
+        self.sampler.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ends(&self) -> bool {
+        self.ends.load(Ordering::Acquire)
+    }
+}
+
+/// Starts a thread that samples on each whole second of the run's timeline, until [`Probe::stop`] or until nobody
+/// receives. The thread's own cost and lateness belong to the subject of [`Watch::Generator`].
+///
+/// Errors: no thread can be started; the clock is virtual, under which no thread can wait.
+pub fn spawn(clock: Clock, sender: Sender<Vec<(SubjectId, Metric, Sample)>>) -> io::Result<Probe> {
+    if let Clock::Virtual(_) = clock {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "a sampling thread needs the real clock"));
+    }
+    let shared = Arc::new(Shared::default());
+    let of_thread = Arc::clone(&shared);
+    let thread = std::thread::Builder::new().name("probe".into()).spawn(move || run(&of_thread, &clock, &sender))?;
+    Ok(Probe { shared, thread: Some(thread) })
+}
+
+fn run(shared: &Shared, clock: &Clock, sender: &Sender<Vec<(SubjectId, Metric, Sample)>>) {
+    loop {
+        let due = next_second(clock.now());
+        while clock.now() < due {
+            clock.block_until(due.min(clock.now() + NAP));
+            if shared.ends() {
+                return;
+            }
+        }
+        // The lock first: waiting for it is lateness, too.
+        let mut sampler = shared.sampler();
+        let now = clock.now();
+        let samples = sampler.sample(now, now.saturating_sub(due));
+        drop(sampler);
+        if sender.send(samples).is_err() {
+            return;
+        }
+    }
+}
+
+/// The first whole second after `now`: seconds that were slept through are not made up for.
+fn next_second(now: Nanos) -> Nanos {
+    Nanos::from_secs(now.0 / Nanos::SECOND.0 + 1)
+}
+
+impl Probe {
+    /// See [`Sampler::watch`]; counts from the next whole second on.
+    pub fn watch(&self, subject: SubjectId, watch: Watch) {
+        self.shared.sampler().watch(subject, watch);
+    }
+
+    pub fn unwatch(&self, subject: SubjectId) {
+        self.shared.sampler().unwatch(subject);
+    }
+
+    /// What could not be read since the last call.
+    pub fn take_warnings(&self) -> Vec<Warning> {
+        self.shared.sampler().take_warnings()
+    }
+
+    /// Ends the thread, within a second; samples that were sent can still be received. Gives the last warnings.
+    pub fn stop(mut self) -> Vec<Warning> {
+        self.end();
+        self.take_warnings()
+    }
+
+    fn end(&mut self) {
+        self.shared.ends.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the sampling thread panicked");
+        }
+    }
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock::VirtualClock;
+
+    #[test]
+    fn samples_on_whole_seconds_and_stops_soon() {
+        let clock = Clock::real();
+        let (sender, receiver) = mpsc::channel();
+        let probe = spawn(clock.clone(), sender).unwrap();
+        probe.watch(SubjectId(3), Watch::Generator);
+        let jitter = |samples: &[(SubjectId, Metric, Sample)]| {
+            let (_, _, sample) = samples.iter().find(|(_, metric, _)| *metric == Metric::ProbeJitter).unwrap();
+            (sample.at, sample.value)
+        };
+        for _ in 0..2 {
+            let samples = receiver.recv_timeout(Duration::from_secs(30)).unwrap();
+            assert!(samples.iter().all(|(subject, _, _)| *subject == SubjectId(3)));
+            let (at, late_ms) = jitter(&samples);
+            let past_second = Nanos(at.0 % Nanos::SECOND.0).as_millis_f64();
+            assert!((f64::from(late_ms) % 1000.0 - past_second).abs() < 1.0, "{late_ms} ms late at {at}");
+        }
+        let before = clock.now();
+        assert_eq!(probe.stop(), []);
+        assert!(clock.now() - before < Nanos::SECOND);
+        assert!(receiver.try_iter().count() <= 1);
+        assert!(receiver.recv().is_err(), "the sender is gone with the thread");
+    }
+
+    #[test]
+    fn needs_the_real_clock() {
+        let error = spawn(Clock::Virtual(VirtualClock::default()), mpsc::channel().0).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Unsupported);
+    }
+
+    #[test]
+    fn a_second_slept_through_is_not_made_up_for() {
+        assert_eq!(next_second(Nanos::ZERO), Nanos::SECOND);
+        assert_eq!(next_second(Nanos::from_millis(3999)), Nanos::from_secs(4));
+        assert_eq!(next_second(Nanos::from_secs(4)), Nanos::from_secs(5));
+    }
+}

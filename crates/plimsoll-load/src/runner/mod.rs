@@ -1,0 +1,255 @@
+//! The runner: a lane's users, its ticks, its end.
+//!
+//! ```text
+//! LaneSpec ─► lane ─► workers (threads) ─► users ─► session.run(input)
+//!              ▲            │ raw entries
+//!              └─ once a second: swap, sort into ticks, merge ─► LaneMessage::Second
+//! ```
+//!
+//! The same code runs under the real clock, with a thread and a runtime per worker, and under the virtual one, with
+//! every worker as a task of one thread.
+
+mod arrivals;
+mod tally;
+mod user;
+mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use plimsoll_model::lane::{LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec};
+use plimsoll_model::schedule::{PhaseKind, Tick, Timeline};
+use plimsoll_model::units::Nanos;
+use tokio::sync::{mpsc, watch};
+
+use crate::clock::{Clock, LaneClock};
+use crate::engine::Opener;
+use arrivals::ArrivalQueue;
+use tally::Merger;
+use user::{Receipts, Shared};
+use worker::Workers;
+
+/// How long after a tick's end its entries are collected: longer than a thread usually waits for its core.
+const GRACE: Nanos = Nanos::from_millis(20);
+
+/// Drives one load point from the opening of its sessions to its last report. Messages go to `out`; the last one is
+/// [`LaneMessage::Ended`]. Nothing panics when `out` is closed: the lane then ends by itself.
+pub async fn run_lane(
+    spec: LaneSpec,
+    clock: Clock,
+    control: watch::Receiver<LaneControl>,
+    out: mpsc::Sender<LaneMessage>,
+) {
+    let end = Lane::run(spec, clock, control, &out).await;
+    // Nobody listens any more: there is nobody to tell.
+    let _ = out.send(LaneMessage::Ended(end)).await;
+}
+
+struct Lane<'a> {
+    shared: Arc<Shared>,
+    workers: Workers,
+    merger: Merger,
+    events: mpsc::Receiver<LaneEvent>,
+    out: &'a mpsc::Sender<LaneMessage>,
+    /// Every user has ended, without an error.
+    users_done: bool,
+}
+
+/// Opens all sessions; an order to end is heard meanwhile, and nothing of the workers is left when this fails.
+async fn open(shared: &Arc<Shared>) -> Result<Workers, LaneEnd> {
+    let mut control = shared.control.clone();
+    let mut workers = Workers::spawn(shared).map_err(LaneEnd::Failed)?;
+    let opened = tokio::select! {
+        biased;
+        _ = control.wait_for(|order| *order != LaneControl::Run) => Err(LaneEnd::Closed),
+        ready = workers.ready() => ready.map_err(LaneEnd::Failed),
+    };
+    match opened {
+        Ok(()) => Ok(workers),
+        Err(end) => {
+            workers.finish().await;
+            Err(end)
+        }
+    }
+}
+
+/// Why the lane stopped waiting for the end of a tick.
+enum Wake {
+    Tick,
+    Order(LaneControl),
+    WorkersDone(Result<(), String>),
+}
+
+impl<'a> Lane<'a> {
+    async fn run(
+        spec: LaneSpec,
+        clock: Clock,
+        control: watch::Receiver<LaneControl>,
+        out: &'a mpsc::Sender<LaneMessage>,
+    ) -> LaneEnd {
+        let (tell, events) = mpsc::channel(64);
+        let clock = LaneClock::new(clock);
+        // The load must be there when the power fails.
+        let load_end = spec.timeline.load_end() + if spec.power_cut { spec.timeline.cool } else { Nanos::ZERO };
+        let shared = Arc::new(Shared {
+            opener: Opener::new(&spec, clock.clone()),
+            arrivals: ArrivalQueue::new(spec.load, &spec.workload, (spec.seed, spec.round), load_end),
+            control,
+            clock,
+            events: tell,
+            load_end: AtomicU64::new(load_end.0),
+            under_way: AtomicU64::new(0),
+            receipts: spec.power_cut.then(|| Receipts::new(spec.timeline.load_end())),
+            ended: AtomicBool::new(false),
+            spec,
+        });
+        let workers = match open(&shared).await {
+            Ok(workers) => workers,
+            Err(end) => return end,
+        };
+        let merger = Merger::new(shared.spec.workload.txn_names().len());
+        let at = shared.clock.start();
+        if out.send(LaneMessage::Started { at }).await.is_err() {
+            return LaneEnd::Stopped;
+        }
+        workers.start();
+        Lane { shared, workers, merger, events, out, users_done: false }.drive().await
+    }
+
+    async fn drive(mut self) -> LaneEnd {
+        let mut timeline = self.shared.spec.timeline.clone();
+        let mut end = LaneEnd::Complete;
+        let mut obeyed = LaneControl::Run;
+        let mut start = Nanos::ZERO;
+        while let Some(tick) = timeline.tick_at(start) {
+            if self.users_done && tick.phase == PhaseKind::Cool {
+                break;
+            }
+            match self.wait_for(tick.end, obeyed).await {
+                Wake::Tick => {
+                    if self.report(tick).await.is_err() {
+                        end = LaneEnd::Stopped;
+                        break;
+                    }
+                    start = tick.end;
+                }
+                Wake::Order(LaneControl::Close) => {
+                    (end, obeyed) = (LaneEnd::Closed, LaneControl::Close);
+                    timeline.close(self.close().max(start));
+                }
+                Wake::Order(_) => {
+                    end = LaneEnd::Stopped;
+                    break;
+                }
+                // The last intent of an open loop may be settled before the window ends: the window is still measured
+                // to its end.
+                Wake::WorkersDone(Ok(())) => self.users_done = true,
+                Wake::WorkersDone(Err(why)) => {
+                    end = LaneEnd::Failed(why);
+                    break;
+                }
+            }
+        }
+        self.finish(&timeline, start, end).await
+    }
+
+    /// Until `end` and a little longer, a new order, or the last user's end.
+    async fn wait_for(&mut self, end: Nanos, obeyed: LaneControl) -> Wake {
+        let clock = self.shared.clock.clone();
+        let mut control = self.shared.control.clone();
+        let out = self.out.clone();
+        let tick = clock.sleep_until(end + GRACE);
+        tokio::pin!(tick);
+        loop {
+            tokio::select! {
+                biased;
+                order = control.wait_for(|order| *order > obeyed) => {
+                    return Wake::Order(order.map_or(LaneControl::Stop, |order| *order));
+                }
+                Some(event) = self.events.recv() => {
+                    if out.send(LaneMessage::Event(event)).await.is_err() {
+                        return Wake::Order(LaneControl::Stop);
+                    }
+                }
+                result = self.workers.ended(), if !self.users_done => return Wake::WorkersDone(result),
+                () = &mut tick => return Wake::Tick,
+            }
+        }
+    }
+
+    /// No new intents from now on.
+    fn close(&self) -> Nanos {
+        let now = self.shared.clock.now();
+        self.shared.load_end.fetch_min(now.0, Ordering::AcqRel);
+        if let Some(queue) = &self.shared.arrivals {
+            queue.close(now);
+        }
+        now
+    }
+
+    /// What still waits for a user is dropped, and counted.
+    fn drop_waiting(&self) {
+        if let Some(queue) = &self.shared.arrivals {
+            queue.drop_waiting(self.shared.clock.now());
+        }
+    }
+
+    fn merge(&mut self, tick: Tick) -> LaneSecond {
+        if let Some(queue) = &self.shared.arrivals {
+            queue.pump(tick.end);
+        }
+        let queue = self.shared.arrivals.as_ref().map(|queue| &queue.notebook);
+        let notebooks: Vec<_> = self.workers.notebooks().chain(queue).collect();
+        let mut second = self.merger.merge(&notebooks, tick);
+        second.merge_lag = self.shared.clock.now().saturating_sub(tick.end);
+        second
+    }
+
+    async fn report(&mut self, tick: Tick) -> Result<(), ()> {
+        let second = self.merge(tick);
+        self.out.send(LaneMessage::Second(Box::new(second))).await.map_err(drop)
+    }
+
+    /// Ends the workers, writes down what was under way or waiting, and reports all that is left.
+    async fn finish(mut self, timeline: &Timeline, mut start: Nanos, end: LaneEnd) -> LaneEnd {
+        self.close();
+        self.shared.ended.store(true, Ordering::Release);
+        // Before the workers end, so that a blocking user does not go on to work off what waits.
+        self.drop_waiting();
+        self.workers.finish().await;
+        self.drop_waiting();
+        let now = self.shared.clock.now();
+        while let Some(tick) = timeline.tick_at(start).filter(|tick| tick.end <= now) {
+            // A closed channel, here and below: nobody wants to know.
+            let _ = self.report(tick).await;
+            start = tick.end;
+        }
+        // The last tick takes all that was written since, whenever it is dated.
+        let phase = timeline.tick_at(start).map_or(PhaseKind::Cool, |tick| tick.phase);
+        let mut last = self.merge(Tick { start, end: Nanos(u64::MAX), phase });
+        last.tick.end = now.max(start);
+        last.merge_lag = Nanos::ZERO;
+        // The users' own count, apart from what they wrote down: here two accounts of the same thing meet.
+        let counted = self.shared.under_way.load(Ordering::Acquire);
+        last.in_flight = counted;
+        let _ = self.out.send(LaneMessage::Second(Box::new(last))).await;
+        if let Some(receipts) = &self.shared.receipts {
+            let _ = self.out.send(LaneMessage::Acknowledged(receipts.ledger())).await;
+        }
+        while let Ok(event) = self.events.try_recv() {
+            let _ = self.out.send(LaneMessage::Event(event)).await;
+        }
+        if (self.merger.in_flight(), counted) != (0, 0) {
+            let text = format!(
+                "{} intents are unaccounted for at the end of the lane ({counted} by the users' own count)",
+                self.merger.in_flight()
+            );
+            let event = LaneEvent { at: now, code: "conservation".into(), text };
+            let _ = self.out.send(LaneMessage::Event(event)).await;
+        }
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,319 @@
+//! The runner under the virtual clock: everything here is exact and takes no time.
+
+use plimsoll_model::lane::{
+    Arrivals, Counts, Endpoint, LaneControl, LaneEnd, LaneMessage, LaneSecond, LaneSpec, LoadShape, MockScript, Stall,
+    Tally,
+};
+use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
+use plimsoll_model::receipt::Ledger;
+use plimsoll_model::schedule::{PhaseKind, Timeline};
+use plimsoll_model::units::Nanos;
+use proptest::prelude::*;
+use tokio::sync::{mpsc, watch};
+
+use super::run_lane;
+use crate::clock::{Clock, VirtualClock};
+
+fn spec(script: MockScript, load: LoadShape) -> LaneSpec {
+    LaneSpec {
+        endpoint: Endpoint::Mock(script),
+        workload: Workload::Tpcc(Tpcc { warehouses: 2, mode: TxnMode::Procedures, home: Home::Fixed }),
+        load,
+        timeline: Timeline { warm: Nanos::from_secs(2), measure: Nanos::from_secs(10), cool: Nanos::from_secs(5) },
+        pacing: Pacing::default(),
+        seed: 7,
+        round: 1,
+        max_retries: 3,
+        power_cut: false,
+    }
+}
+
+fn open(per_second: f64, users: u32, queue: u32) -> LoadShape {
+    LoadShape::Open { users, per_second, arrivals: Arrivals::Constant, queue }
+}
+
+/// What a lane answered.
+struct Told {
+    seconds: Vec<LaneSecond>,
+    events: Vec<String>,
+    acknowledged: Ledger,
+    end: LaneEnd,
+}
+
+impl Told {
+    fn all(&self) -> Tally {
+        self.merged(|_| true)
+    }
+
+    fn measured(&self) -> Tally {
+        self.merged(|second| second.tick.phase == PhaseKind::Measure)
+    }
+
+    fn measured_time(&self) -> Nanos {
+        let measured = self.seconds.iter().map(|second| second.tick).filter(|tick| tick.phase == PhaseKind::Measure);
+        measured.map(|tick| tick.end - tick.start).sum()
+    }
+
+    fn merged(&self, keep: impl Fn(&LaneSecond) -> bool) -> Tally {
+        let mut sum = Tally::default();
+        self.seconds.iter().filter(|second| keep(second)).flat_map(|second| &second.tallies).for_each(|t| sum.merge(t));
+        sum
+    }
+
+    fn conserved(&self) {
+        if self.end == LaneEnd::Complete {
+            assert_eq!(self.measured_time(), Nanos::from_secs(10), "a complete window is measured to its end");
+        }
+        let Counts { offered, .. } = self.all().counts;
+        assert_eq!(offered, self.all().counts.settled());
+        assert_eq!(self.seconds.last().map(|second| second.in_flight), Some(0));
+        assert!(!self.events.iter().any(|code| code == "conservation"), "{:?}", self.events);
+        let (mut due, mut settled) = (0, 0);
+        for second in &self.seconds {
+            due += second.tallies.iter().map(|tally| tally.counts.offered).sum::<u64>();
+            settled += second.tallies.iter().map(|tally| tally.counts.settled()).sum::<u64>();
+            assert_eq!(due - settled, second.in_flight, "at the end of {:?}", second.tick);
+        }
+    }
+}
+
+fn run(spec: LaneSpec) -> Told {
+    run_ordered(spec, &[])
+}
+
+/// Runs a lane in virtual time and gives it orders at these times.
+fn run_ordered(spec: LaneSpec, orders: &[(Nanos, LaneControl)]) -> Told {
+    let clock = Clock::Virtual(VirtualClock::default());
+    let (out, mut messages) = mpsc::channel(1024);
+    let (order, control) = watch::channel(LaneControl::Run);
+    let mut told =
+        Told { seconds: Vec::new(), events: Vec::new(), acknowledged: Ledger::default(), end: LaneEnd::Complete };
+    clock
+        .block_on(async {
+            let lane = run_lane(spec, clock.clone(), control, out);
+            let giving = async {
+                for (at, what) in orders {
+                    clock.sleep_until(*at).await;
+                    order.send_replace(*what);
+                }
+            };
+            let listening = async {
+                while let Some(message) = messages.recv().await {
+                    match message {
+                        LaneMessage::Started { .. } => {}
+                        LaneMessage::Second(second) => told.seconds.push(*second),
+                        LaneMessage::Event(event) => told.events.push(event.code),
+                        LaneMessage::Acknowledged(ledger) => told.acknowledged = ledger,
+                        LaneMessage::Ended(end) => told.end = end,
+                    }
+                }
+            };
+            tokio::join!(lane, giving, listening);
+        })
+        .unwrap();
+    told
+}
+
+fn latency(ms: u64) -> MockScript {
+    MockScript { latency: Nanos::from_millis(ms), ..MockScript::default() }
+}
+
+#[test]
+fn a_closed_loop_obeys_little_exactly() {
+    let told = run(spec(latency(10), LoadShape::Closed { users: 4 }));
+    told.conserved();
+    assert_eq!(told.end, LaneEnd::Complete);
+    // 4 users, 10 ms each: 400 a second, in every second of the window.
+    for second in told.seconds.iter().filter(|second| second.tick.phase == PhaseKind::Measure) {
+        assert_eq!(second.tallies.iter().map(|tally| tally.counts.completed()).sum::<u64>(), 400);
+    }
+    let measured = told.measured();
+    assert_eq!(measured.counts.completed(), 4_000);
+    assert!(measured.differing_service().is_none(), "in a closed loop due = start");
+    assert_eq!(measured.response.mean(), Some(Nanos::from_millis(10)));
+}
+
+#[test]
+fn a_stall_shows_in_response_and_not_in_service() {
+    let stall = Stall { at: Nanos::from_secs(5), lasts: Nanos::from_secs(2) };
+    let script = MockScript { stalls: vec![stall], ..latency(1) };
+    let told = run(spec(script, open(100.0, 64, 100_000)));
+    told.conserved();
+    let measured = told.measured();
+    assert_eq!(measured.counts.offered, 1_000, "the system's stall does not slow the offered rate");
+    // 200 of 1,000 intents become due during the stall and wait for up to its whole length. Of the 64 that are under
+    // way when it begins or start in it, each sees it in its service time; the others only wait for a user.
+    let p = |hist: &plimsoll_model::hist::Hist, q| hist.quantile(q).unwrap().as_millis_f64();
+    assert!(p(&measured.response, 0.99) > 1_800.0, "{}", p(&measured.response, 0.99));
+    let told = run(spec(MockScript { stalls: vec![stall], ..latency(1) }, open(100.0, 1, 100_000)));
+    let measured = told.measured();
+    assert!(p(&measured.response, 0.99) > 1_800.0, "{}", p(&measured.response, 0.99));
+    assert_eq!(p(measured.service(), 0.99).round(), 1.0, "one of 1,000 meets the stall in service");
+    assert!(measured.service().max().unwrap() >= Nanos::from_secs(2));
+}
+
+#[test]
+fn constant_arrivals_are_due_at_exact_times() {
+    let told = run(spec(latency(1), open(250.0, 8, 10)));
+    told.conserved();
+    for second in told.seconds.iter().filter(|second| second.tick.phase != PhaseKind::Cool) {
+        assert_eq!(second.tallies.iter().map(|tally| tally.counts.offered).sum::<u64>(), 250);
+    }
+    assert_eq!(told.all().response.max(), Some(Nanos::from_millis(1)), "nobody waits below capacity");
+}
+
+#[test]
+fn overload_drops_what_the_queue_cannot_hold_and_counts_it() {
+    // One user, 10 ms: capacity 100/s at an offered 200/s, and room for 50.
+    let told = run(spec(latency(10), open(200.0, 1, 50)));
+    told.conserved();
+    let measured = told.measured().counts;
+    assert_eq!((measured.offered, measured.completed()), (2_000, 1_000));
+    assert_eq!(measured.dropped, 1_000);
+    assert_eq!(told.all().counts.offered, 2_400);
+    assert_eq!(told.all().counts.dropped, 2_400 - told.all().counts.completed());
+}
+
+#[test]
+fn what_still_waits_when_cooling_ends_is_dropped() {
+    let mut spec = spec(latency(10), open(200.0, 1, 100_000));
+    spec.timeline.cool = Nanos::from_secs(1);
+    let told = run(spec);
+    told.conserved();
+    assert_eq!(told.all().counts.offered, 2_400);
+    // 12 s of load, one of cooling and the last tick's grace at 100/s; the one under way at the end is abandoned.
+    let counts = told.all().counts;
+    assert_eq!((counts.completed(), counts.failed), (1_301, 1), "{counts:?}");
+    assert_eq!(counts.dropped, 2_400 - 1_302);
+}
+
+#[test]
+fn retries_are_counted_apart_and_bounded() {
+    let told = run(spec(MockScript { retry_every: Some(5), ..latency(10) }, LoadShape::Closed { users: 1 }));
+    told.conserved();
+    let counts = told.all().counts;
+    assert_eq!(counts.failed, 0);
+    assert_eq!(counts.retries, counts.completed() / 5);
+    assert_eq!(counts.round_trips, counts.completed() + counts.retries);
+    let mut spec = spec(MockScript { retry_every: Some(5), ..latency(10) }, LoadShape::Closed { users: 1 });
+    spec.max_retries = 0;
+    let told = run(spec);
+    told.conserved();
+    assert!(told.all().counts.failed > 0 && told.all().counts.retries == 0);
+    assert!(told.events.contains(&"retries_exhausted".to_owned()));
+}
+
+#[test]
+fn failures_are_counted_told_and_kept_out_of_latency() {
+    let told = run(spec(MockScript { fail_every: Some(4), ..latency(10) }, LoadShape::Closed { users: 2 }));
+    told.conserved();
+    let all = told.all();
+    assert_eq!(all.counts.failed, all.counts.offered / 4);
+    assert_eq!(all.response.count(), all.counts.completed());
+    assert_eq!(told.events.iter().filter(|code| *code == "failed").count(), 6, "three per user, not thousands");
+}
+
+#[test]
+fn a_hopeless_system_ends_the_lane_with_its_own_words() {
+    let told = run(spec(MockScript { fail_every: Some(1), ..latency(1) }, LoadShape::Closed { users: 2 }));
+    told.conserved();
+    assert!(matches!(&told.end, LaneEnd::Failed(why) if why.contains("the script fails")), "{:?}", told.end);
+}
+
+#[test]
+fn a_lost_connection_is_opened_again_and_in_the_end_given_up() {
+    let script = MockScript { lost_at: Some(Nanos::from_secs(6)), ..latency(10) };
+    let told = run(spec(script, LoadShape::Closed { users: 3 }));
+    told.conserved();
+    assert!(told.events.contains(&"connection_lost".to_owned()) && told.events.contains(&"reconnected".to_owned()));
+    assert!(matches!(told.end, LaneEnd::Failed(_) | LaneEnd::Complete));
+    assert!(told.measured().counts.completed() >= 3 * 395, "what was measured before is kept");
+}
+
+#[test]
+fn one_order_closes_the_phase_and_keeps_everything() {
+    let at = Nanos::from_millis(5_505);
+    let told = run_ordered(spec(latency(10), LoadShape::Closed { users: 4 }), &[(at, LaneControl::Close)]);
+    told.conserved();
+    assert_eq!(told.end, LaneEnd::Closed);
+    assert_eq!(told.measured_time(), Nanos::from_millis(3_505));
+    assert_eq!(told.all().counts.failed, 0, "what was under way was finished");
+    assert_eq!(told.all().counts.completed(), 4 * 551, "550 each, and one that was under way");
+}
+
+#[test]
+fn a_second_order_stops_at_once_and_counts_what_was_under_way() {
+    let script = latency(3_000);
+    let orders = [(Nanos::from_millis(5_500), LaneControl::Close), (Nanos::from_millis(5_600), LaneControl::Stop)];
+    let told = run_ordered(spec(script, LoadShape::Closed { users: 4 }), &orders);
+    told.conserved();
+    assert_eq!(told.end, LaneEnd::Stopped);
+    assert_eq!((told.all().counts.completed(), told.all().counts.failed), (4, 4));
+    assert!(told.seconds.last().unwrap().tick.end < Nanos::from_millis(5_700));
+}
+
+#[test]
+fn what_was_committed_before_the_power_failed_is_told_by_place() {
+    let load = LoadShape::Closed { users: 4 };
+    let cut = Nanos::from_secs(12);
+    let stop = [(cut + Nanos::from_millis(1_500), LaneControl::Stop)];
+    let told = run_ordered(LaneSpec { power_cut: true, ..spec(latency(10), load) }, &stop);
+    assert_eq!((told.measured().counts.completed(), told.end.clone()), (4_000, LaneEnd::Stopped));
+    assert_eq!(told.all().counts.offered, told.all().counts.settled());
+    let of = |txn: usize, end: Nanos| {
+        let seconds = told.seconds.iter().filter(|second| second.tick.end <= end);
+        seconds.map(|second| second.tallies[txn].counts.committed).sum::<u64>()
+    };
+    assert_eq!(told.acknowledged.total(), of(0, cut) + of(1, cut), "New-Orders and Payments, not a stroke more");
+    let second = cut + Nanos::from_secs(1);
+    assert!(of(0, second) > of(0, cut), "the load is there when the power fails");
+    assert_eq!(run(spec(latency(10), load)).acknowledged, Ledger::default(), "without a cut nobody keeps books");
+}
+
+#[test]
+fn keying_and_thinking_pace_the_users_and_are_in_no_figure() {
+    let mut spec = spec(latency(10), LoadShape::Closed { users: 200 });
+    spec.pacing = Pacing { keying: 0.1, think: 0.1 };
+    let told = run(spec);
+    told.conserved();
+    // Mean cycle of the mix at a tenth: keying 0.1 × (0.45·18 + 0.43·3 + 0.12·2) = 0.963 s, thinking
+    // 0.1 × (0.45·12 + 0.43·12 + 0.04·(10 + 5 + 5)) = 1.136 s, 0.01 s of service.
+    let rate = told.measured().counts.completed() as f64 / 10.0;
+    assert!((rate / (200.0 / 2.109) - 1.0).abs() < 0.15, "{rate}");
+    assert_eq!(told.measured().response.max(), Some(Nanos::from_millis(10)));
+}
+
+#[test]
+fn a_seed_has_one_course() {
+    let make = || {
+        let script = MockScript { jitter: Nanos::from_millis(7), retry_every: Some(11), ..latency(5) };
+        run(spec(script, LoadShape::Open { users: 5, per_second: 300.0, arrivals: Arrivals::Poisson, queue: 100 }))
+    };
+    let (one, two) = (make(), make());
+    one.conserved();
+    assert_eq!(one.seconds, two.seconds);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Whatever the load and the system's behaviour, nothing disappears.
+    #[test]
+    fn outcomes_are_conserved(
+        ms in 1u64..400, jitter in 0u64..300, users in 1u32..20, rate in 1.0f64..400.0, queue in 0u32..100,
+        closed in any::<bool>(), fail in 2u64..50, retry in 2u64..50,
+        stall in 0u64..12, close in proptest::option::of(0u64..13_000), stop in any::<bool>(),
+    ) {
+        let script = MockScript {
+            latency: Nanos::from_millis(ms),
+            jitter: Nanos::from_millis(jitter),
+            stalls: vec![Stall { at: Nanos::from_secs(stall), lasts: Nanos::from_secs(3) }],
+            fail_every: Some(fail),
+            retry_every: Some(retry),
+            lost_at: None,
+        };
+        let load = if closed { LoadShape::Closed { users } } else { open(rate, users, queue) };
+        let order = if stop { LaneControl::Stop } else { LaneControl::Close };
+        let orders: Vec<_> = close.map(|at| (Nanos::from_millis(at), order)).into_iter().collect();
+        run_ordered(spec(script, load), &orders).conserved();
+    }
+}

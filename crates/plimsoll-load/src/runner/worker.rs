@@ -1,0 +1,220 @@
+//! Worker threads: each has one runtime, several users and one notebook.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use super::tally::Notebook;
+use super::user::{Shared, User};
+use crate::clock::Clock;
+use crate::error::LoadError;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Open,
+    Go,
+    Abort,
+}
+
+enum Answer {
+    /// All sessions of the worker are open.
+    Ready,
+    Ended(Result<(), String>),
+}
+
+const VANISHED: &str = "a worker ended by a fault of plimsoll";
+
+/// A lane's workers.
+pub struct Workers {
+    notebooks: Vec<Arc<Notebook>>,
+    orders: watch::Sender<Order>,
+    answers: mpsc::Receiver<Answer>,
+    running: usize,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Workers {
+    /// Starts the workers, which open their sessions.
+    pub fn spawn(shared: &Arc<Shared>) -> Result<Self, String> {
+        let shares = shares(shared.spec.load.users(), shared.opener.users_per_worker());
+        let (orders, _) = watch::channel(Order::Open);
+        let (answer, answers) = mpsc::channel(shares.len() * 2);
+        let mut workers = Self { notebooks: Vec::new(), orders, answers, running: 0, threads: Vec::new() };
+        for users in shares {
+            let notebook = Arc::new(Notebook::default());
+            workers.notebooks.push(notebook.clone());
+            let worker = Worker {
+                shared: shared.clone(),
+                notebook,
+                users,
+                orders: workers.orders.subscribe(),
+                answer: answer.clone(),
+            };
+            workers.spawn_one(worker, shared.clock.base())?;
+            workers.running += 1;
+        }
+        Ok(workers)
+    }
+
+    /// Waits until every session is open, or the first one cannot be.
+    pub async fn ready(&mut self) -> Result<(), String> {
+        for _ in 0..self.running {
+            match self.answers.recv().await {
+                Some(Answer::Ready) => {}
+                Some(Answer::Ended(result)) => {
+                    self.running -= 1;
+                    return result.and_then(|()| Err("a worker ended before it began".into()));
+                }
+                None => return Err(VANISHED.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn spawn_one(&mut self, worker: Worker, clock: &Clock) -> Result<(), String> {
+        match clock {
+            Clock::Virtual(_) => {
+                tokio::task::spawn_local(worker.run());
+            }
+            Clock::Real(_) => {
+                let clock = clock.clone();
+                let answer = worker.answer.clone();
+                let body = move || {
+                    if let Err(error) = clock.block_on(worker.run()) {
+                        // The lane may be gone already: then nobody needs to know.
+                        let _ = answer.try_send(Answer::Ended(Err(format!("no runtime for a worker: {error}"))));
+                    }
+                };
+                let thread = std::thread::Builder::new().name("plimsoll-users".into()).spawn(body);
+                self.threads.push(thread.map_err(|error| format!("no thread for a worker: {error}"))?);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn start(&self) {
+        self.orders.send_replace(Order::Go);
+    }
+
+    /// Users stop where they are; what they had under way is written down as failed.
+    pub fn abort(&self) {
+        self.orders.send_replace(Order::Abort);
+    }
+
+    /// Waits until every worker has ended, or the first one failed.
+    pub async fn ended(&mut self) -> Result<(), String> {
+        while self.running > 0 {
+            match self.answers.recv().await {
+                Some(Answer::Ready) => {}
+                Some(Answer::Ended(result)) => {
+                    self.running -= 1;
+                    result?;
+                }
+                // Every sender is gone, and some without a word.
+                None => {
+                    self.running = 0;
+                    return Err(VANISHED.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends what still runs and waits for it.
+    pub async fn finish(&mut self) {
+        self.abort();
+        // Failures were told when they happened; here only the end counts.
+        while self.running > 0 {
+            let _ = self.ended().await;
+        }
+        for thread in self.threads.drain(..) {
+            // A panicking worker has printed its message and sent no end; its entries are kept.
+            let _ = thread.join();
+        }
+    }
+
+    pub fn notebooks(&self) -> impl Iterator<Item = &Notebook> {
+        self.notebooks.iter().map(Arc::as_ref)
+    }
+}
+
+/// Users 0..n in equal shares of at most `per_worker`.
+fn shares(users: u32, per_worker: u32) -> Vec<Range<u32>> {
+    let workers = users.div_ceil(per_worker.max(1)).max(1);
+    (0..workers).map(|i| (users * i / workers)..(users * (i + 1) / workers)).collect()
+}
+
+struct Worker {
+    shared: Arc<Shared>,
+    notebook: Arc<Notebook>,
+    users: Range<u32>,
+    orders: watch::Receiver<Order>,
+    answer: mpsc::Sender<Answer>,
+}
+
+impl Worker {
+    async fn run(self) {
+        let answer = self.answer.clone();
+        let result = self.work().await;
+        // Without a lane there is nobody to tell.
+        let _ = answer.send(Answer::Ended(result)).await;
+    }
+
+    async fn work(mut self) -> Result<(), String> {
+        let mut users = Vec::new();
+        for number in self.users.clone() {
+            let session = tokio::select! {
+                biased;
+                _ = self.orders.wait_for(|order| *order == Order::Abort) => return Ok(()),
+                session = self.shared.opener.open(number) => session.map_err(|error| error.to_string())?,
+            };
+            users.push(User::new(self.shared.clone(), self.notebook.clone(), number, session));
+        }
+        if self.answer.send(Answer::Ready).await.is_err() {
+            return Ok(());
+        }
+        // An error means that the lane is gone, as an abort does.
+        if !matches!(self.orders.wait_for(|order| *order != Order::Open).await.map(|order| *order), Ok(Order::Go)) {
+            return Ok(());
+        }
+        let mut running = JoinSet::new();
+        for user in users {
+            running.spawn(user.run());
+        }
+        let result = tokio::select! {
+            biased;
+            _ = self.orders.wait_for(|order| *order == Order::Abort) => Ok(()),
+            result = all_of(&mut running) => result,
+        };
+        // Waits until the users' futures are gone: what they had under way is written down by then.
+        running.shutdown().await;
+        result
+    }
+}
+
+async fn all_of(running: &mut JoinSet<Result<(), LoadError>>) -> Result<(), String> {
+    while let Some(ended) = running.join_next().await {
+        match ended {
+            Ok(result) => result.map_err(|error| error.to_string())?,
+            Err(panic) => return Err(format!("a user ended by a fault of plimsoll: {panic}")),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_user_has_one_worker() {
+        for (users, per_worker) in [(1, 16), (16, 16), (17, 16), (89, 1), (100, 16)] {
+            let shares = shares(users, per_worker);
+            assert!(shares.iter().all(|share| (1..=per_worker).contains(&(share.len() as u32))));
+            assert_eq!(shares.into_iter().flatten().collect::<Vec<_>>(), (0..users).collect::<Vec<_>>());
+        }
+    }
+}

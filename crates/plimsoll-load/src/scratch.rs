@@ -1,0 +1,464 @@
+//! A directory of plimsoll's own on a medium, and how leftovers of a killed run are cleared.
+//!
+//! `<medium>/.plimsoll/<run id>/` begins with an owner file that names the process it belongs to, and a lock that this
+//! process holds as long as it lives. [`sweep`] removes such a directory when, and only when, its owner is gone.
+
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::LoadError;
+
+mod servers;
+mod sweep;
+
+pub(crate) use servers::{kill_all, servers_work_in, start_time};
+pub use sweep::sweep;
+
+const FOLDER: &str = ".plimsoll";
+const OWNER: &str = "owner.json";
+const LOCK: &str = "owner.lock";
+/// First line of defence against taking a stranger's JSON for ours.
+const FORMAT: &str = "plimsoll scratch 1";
+/// Directories outside the medium (sockets) carry this prefix; others are never removed.
+const OUTSIDE_PREFIX: &str = "plimsoll-";
+
+/// How long an `initdb` may go on that a killed plimsoll has left.
+const INITDB_SECONDS: u64 = 60;
+
+/// What `owner.json` holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Owner {
+    format: String,
+    run_id: String,
+    host: String,
+    pid: i32,
+    /// Field 22 of /proc/PID/stat: clock ticks since boot. With the pid it names a process (proc(5)).
+    start_time: u64,
+    /// Directories made inside.
+    contains: BTreeSet<String>,
+    /// Directories made elsewhere, for sockets whose path would be too long here.
+    outside: BTreeSet<PathBuf>,
+}
+
+impl Owner {
+    /// This process.
+    fn new(run_id: &str) -> Self {
+        let pid = std::process::id().cast_signed();
+        Self {
+            format: FORMAT.into(),
+            run_id: run_id.into(),
+            host: host(),
+            pid,
+            start_time: start_time(pid).unwrap_or_default(),
+            contains: BTreeSet::new(),
+            outside: BTreeSet::new(),
+        }
+    }
+}
+
+/// A directory that is removed when this is dropped, and by [`sweep`] when the process died before.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    owner: Owner,
+    /// Locked while the owner lives; the kernel releases it at its end, in whichever way that comes.
+    lock: Option<File>,
+    removed: bool,
+}
+
+/// An error of the file system as the user should read it.
+pub(crate) fn io_error(path: &Path, error: &io::Error) -> LoadError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LoadError::DiskFull {
+            place: path.display().to_string(),
+            why: error.to_string(),
+            next: "Free space there, choose another medium, or shrink the data with --data-scale.".into(),
+        },
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            LoadError::ReadOnly { path: path.into(), why: error.to_string() }
+        }
+        _ => LoadError::other(path.display().to_string(), error),
+    }
+}
+
+/// An error at the folder that all runs on a medium share: it is open to its owner only.
+fn closed(folder: &Path, error: &io::Error) -> LoadError {
+    let owner = fs::metadata(folder).map(|about| about.uid()).unwrap_or_default();
+    if error.kind() != io::ErrorKind::PermissionDenied || owner == rustix::process::geteuid().as_raw() {
+        return io_error(folder, error);
+    }
+    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    belongs_to(folder, &user_name(&passwd, owner))
+}
+
+fn belongs_to(folder: &Path, owner: &str) -> LoadError {
+    let place = folder.display();
+    LoadError::Refused {
+        what: place.to_string(),
+        why: format!("it belongs to {owner}, who has used plimsoll on this medium"),
+        next: format!(
+            "Run plimsoll as that user, or give the medium another directory. When no run of {owner} is going, they can \
+             remove it: rm -r '{place}'"
+        ),
+    }
+}
+
+/// The login of a line of passwd(5), else the number.
+fn user_name(passwd: &str, uid: u32) -> String {
+    let name = passwd.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let login = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then(|| login.to_owned())
+    });
+    name.unwrap_or_else(|| format!("user {uid}"))
+}
+
+fn host() -> String {
+    fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().into()
+}
+
+fn make_dir(path: &Path, mode: u32) -> io::Result<()> {
+    DirBuilder::new().mode(mode).create(path)?;
+    // The umask may have taken bits away that the server's own user needs.
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+impl Scratch {
+    /// Makes `<medium>/.plimsoll/<run_id>`. The medium must exist; `run_id` is one path component.
+    pub fn create(medium: &Path, run_id: &str) -> Result<Self, LoadError> {
+        if run_id.is_empty() || run_id.starts_with('.') || run_id.contains('/') {
+            return Err(LoadError::other(format!("run id {run_id:?}"), "is not a plain file name"));
+        }
+        let medium = medium.canonicalize().map_err(|e| io_error(medium, &e))?;
+        let folder = medium.join(FOLDER);
+        let path = folder.join(run_id);
+        let made = make_dir(&folder, 0o711).or_else(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists => Ok(()),
+            _ => Err(e),
+        });
+        made.map_err(|e| io_error(&folder, &e))?;
+        make_dir(&path, 0o711).map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists => LoadError::Foreign {
+                what: path.display().to_string(),
+                next: "Is another plimsoll at work here? Otherwise remove that directory.".into(),
+            },
+            _ => closed(&folder, &e),
+        })?;
+        let mut scratch = Self { path, owner: Owner::new(run_id), lock: None, removed: false };
+        scratch.take_lock()?;
+        scratch.save()?;
+        Ok(scratch)
+    }
+
+    /// A directory on a drive of plimsoll's own that is mounted in another scratch directory. It takes no lock: an open
+    /// file would keep the drive from being unmounted. The other one's lock protects both.
+    pub fn inside(mount: &Path, name: &str) -> Result<Self, LoadError> {
+        let path = mount.join(name);
+        make_dir(&path, 0o711).map_err(|e| io_error(&path, &e))?;
+        let scratch = Self { path, owner: Owner::new(name), lock: None, removed: false };
+        scratch.save()?;
+        Ok(scratch)
+    }
+
+    fn take_lock(&mut self) -> Result<(), LoadError> {
+        let path = self.path.join(LOCK);
+        let file = File::create(&path).map_err(|e| io_error(&path, &e))?;
+        // A file system without locks is no obstacle: pid and start time remain.
+        self.lock = file.try_lock().is_ok().then_some(file);
+        Ok(())
+    }
+
+    /// Replaces the owner file as a whole: a crash leaves the old one or the new one.
+    fn save(&self) -> Result<(), LoadError> {
+        let path = self.path.join(OWNER);
+        let new = self.path.join("owner.json.new");
+        let text = serde_json::to_string_pretty(&self.owner).map_err(|e| LoadError::other("owner file", e))?;
+        fs::write(&new, text + "\n").and_then(|()| fs::rename(&new, &path)).map_err(|e| io_error(&path, &e))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A new directory inside, `name` being one path component; its name is recorded first.
+    pub fn dir(&mut self, name: &str) -> Result<PathBuf, LoadError> {
+        self.owner.contains.insert(name.into());
+        self.save()?;
+        let path = self.path.join(name);
+        make_dir(&path, 0o711).map_err(|e| io_error(&path, &e))?;
+        Ok(path)
+    }
+
+    /// A directory for sockets whose own path plus `reserve` bytes fits into a socket address: inside when that is
+    /// short enough, else a new one under the directory for temporary files. `sun_path` holds 108 bytes with its
+    /// terminating zero (unix(7)).
+    pub fn socket_dir(&mut self, name: &str, reserve: usize) -> Result<PathBuf, LoadError> {
+        const LONGEST: usize = 107;
+        let inside = self.path.join(name);
+        if inside.as_os_str().len() + reserve <= LONGEST {
+            return self.dir(name);
+        }
+        let unique = format!("{OUTSIDE_PREFIX}{}-{}-{name}", self.owner.pid, self.owner.start_time);
+        for attempt in 0..100 {
+            let path = std::env::temp_dir().join(format!("{unique}{attempt}"));
+            if path.as_os_str().len() + reserve > LONGEST {
+                return Err(LoadError::other(
+                    path.display().to_string(),
+                    "is too long for a socket; set TMPDIR to a short path",
+                ));
+            }
+            if path.symlink_metadata().is_ok() {
+                continue;
+            }
+            self.owner.outside.insert(path.clone());
+            self.save()?;
+            make_dir(&path, 0o700).map_err(|e| io_error(&path, &e))?;
+            return Ok(path);
+        }
+        Err(LoadError::other(unique, "no free name for a socket directory"))
+    }
+
+    /// Removes everything, and the folder `.plimsoll` when nothing else is in it.
+    pub fn remove(mut self) -> Result<(), LoadError> {
+        self.remove_all()
+    }
+
+    fn remove_all(&mut self) -> Result<(), LoadError> {
+        if self.removed {
+            return Ok(());
+        }
+        self.removed = true;
+        remove(&self.path, &self.owner)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = self.remove_all() {
+            tracing::warn!("{} remains: {error}", self.path.display());
+        }
+    }
+}
+
+/// Removes a scratch directory; the owner file goes last, so that an interruption can be taken up again.
+///
+/// Where something is mounted inside, nothing is removed: it may be somebody else's, and what could not be unmounted is
+/// better looked at.
+fn remove(path: &Path, owner: &Owner) -> Result<(), LoadError> {
+    if let Some(mount) = mounted_below(path) {
+        return Err(LoadError::Other {
+            what: path.display().to_string(),
+            why: format!("is left there, because {} is still mounted; umount it, then start again", mount.display()),
+        });
+    }
+    for outside in &owner.outside {
+        remove_socket_dir(outside);
+    }
+    for entry in fs::read_dir(path).map_err(|e| io_error(path, &e))?.flatten() {
+        let inside = entry.path();
+        if inside.ends_with(OWNER) || inside.ends_with(LOCK) {
+            continue;
+        }
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let done = if is_dir { fs::remove_dir_all(&inside) } else { fs::remove_file(&inside) };
+        done.map_err(|e| io_error(&inside, &e))?;
+    }
+    for last in [LOCK, OWNER] {
+        let last = path.join(last);
+        match fs::remove_file(&last) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io_error(&last, &error)),
+            _ => {}
+        }
+    }
+    fs::remove_dir(path).map_err(|e| io_error(path, &e))?;
+    if let Some(folder) = path.parent() {
+        // Fails, and should, when somebody else's scratch is there.
+        let _ = fs::remove_dir(folder);
+    }
+    Ok(())
+}
+
+/// A mount point strictly below a directory (proc(5): the fifth field, with octal escapes).
+fn mounted_below(path: &Path) -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+    let unescape = |text: &str| text.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
+    points.map(|point| PathBuf::from(unescape(point))).find(|point| point.starts_with(path) && point != path)
+}
+
+/// Removes a directory named as ours with sockets in it and nothing else: the owner file of a medium that somebody
+/// else can write to must not make plimsoll remove anything more.
+fn remove_socket_dir(path: &Path) {
+    let named_ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(OUTSIDE_PREFIX));
+    let Ok(entries) = fs::read_dir(path) else { return };
+    if !named_ours || path.symlink_metadata().is_ok_and(|m| m.is_symlink()) {
+        return;
+    }
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(".s.PGSQL.") {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    let _ = fs::remove_dir(path);
+}
+
+/// Polls up to `seconds`; says whether it came true.
+pub(crate) fn wait_until(seconds: u64, mut done: impl FnMut() -> bool) -> bool {
+    const STEP: Duration = Duration::from_millis(20);
+    for _ in 0..seconds * 50 {
+        if done() {
+            return true;
+        }
+        std::thread::sleep(STEP);
+    }
+    done()
+}
+
+#[cfg(test)]
+impl Scratch {
+    /// Leaves the directory behind as a process that is gone would: for tests of [`sweep`].
+    pub(crate) fn abandon(mut self) -> PathBuf {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        self.owner.pid = child.id().cast_signed();
+        self.save().unwrap();
+        self.removed = true;
+        self.path.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::sweep::parse_owner;
+    use super::*;
+
+    #[test]
+    fn nothing_remains_after_the_end() {
+        let medium = tempfile::tempdir().unwrap();
+        let mut a = Scratch::create(medium.path(), "a").unwrap();
+        let b = Scratch::create(medium.path(), "b").unwrap();
+        fs::write(a.dir("data").unwrap().join("file"), "x").unwrap();
+        assert!(matches!(Scratch::create(medium.path(), "a"), Err(LoadError::Foreign { .. })));
+        a.remove().unwrap();
+        assert!(b.path().exists());
+        drop(b);
+        assert_eq!(fs::read_dir(medium.path()).unwrap().count(), 0);
+        assert!(Scratch::create(medium.path(), "../x").is_err());
+    }
+
+    #[test]
+    fn only_what_a_dead_owner_left_is_swept() {
+        let medium = tempfile::tempdir().unwrap();
+        assert_eq!(sweep(medium.path(), &|_| Vec::new()).unwrap(), [""; 0]);
+        let living = Scratch::create(medium.path(), "living").unwrap();
+        let folder = medium.path().join(FOLDER);
+        for (name, owner) in [("foreign", None), ("broken", Some("{\"format\":\"plimsoll scr")), ("list", Some("[]"))] {
+            fs::create_dir(folder.join(name)).unwrap();
+            if let Some(text) = owner {
+                fs::write(folder.join(name).join(OWNER), text).unwrap();
+            }
+        }
+        let mut dead = Scratch::create(medium.path(), &"dead".repeat(20)).unwrap();
+        let socket = dead.socket_dir("sock", 20).unwrap();
+        assert!(!socket.starts_with(medium.path()));
+        fs::write(socket.join(".s.PGSQL.5432"), "").unwrap();
+        // An owner file that names a directory which is not plimsoll's.
+        dead.owner.outside.insert(medium.path().join("precious"));
+        fs::create_dir(medium.path().join("precious")).unwrap();
+        let dead = dead.abandon();
+        let said = sweep(medium.path(), &|_| Vec::new()).unwrap();
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("dead"), "{said:?}");
+        assert!(!dead.exists() && !socket.exists());
+        assert!(living.path().exists() && medium.path().join("precious").exists());
+        for name in ["foreign", "broken", "list"] {
+            assert!(folder.join(name).exists(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_mounted_inside_is_not_removed() {
+        let medium = tempfile::tempdir().unwrap();
+        let mut scratch = Scratch::create(medium.path(), "mounted").unwrap();
+        let inside = scratch.dir("with space").unwrap();
+        if !rustix::process::geteuid().is_root() {
+            // Only root can mount: of what is there, the root directory has mounts below it.
+            assert!(mounted_below(Path::new("/")).is_some());
+            return;
+        }
+        rustix::mount::mount("none", &inside, "tmpfs", rustix::mount::MountFlags::empty(), None).unwrap();
+        fs::write(inside.join("precious"), "x").unwrap();
+        let error = remove(scratch.path(), &scratch.owner).unwrap_err().to_string();
+        assert!(error.contains("is still mounted") && inside.join("precious").exists(), "{error}");
+        rustix::mount::unmount(&inside, rustix::mount::UnmountFlags::empty()).unwrap();
+        scratch.remove().unwrap();
+    }
+
+    #[test]
+    fn a_lock_held_elsewhere_protects() {
+        let medium = tempfile::tempdir().unwrap();
+        let mut scratch = Scratch::create(medium.path(), "other").unwrap();
+        let lock = scratch.lock.take().unwrap();
+        let path = scratch.abandon();
+        assert_eq!(sweep(medium.path(), &|_| Vec::new()).unwrap(), [""; 0]);
+        assert!(path.exists());
+        drop(lock);
+        assert_eq!(sweep(medium.path(), &|_| Vec::new()).unwrap().len(), 1);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn an_initdb_that_outlived_its_owner_is_waited_for() {
+        let medium = tempfile::tempdir().unwrap();
+        let program = medium.path().join("initdb");
+        fs::copy("/bin/sleep", &program).unwrap();
+        let mut scratch = Scratch::create(medium.path(), "init").unwrap();
+        let data = scratch.dir("postgres").unwrap();
+        let mut child = std::process::Command::new(&program).arg("1").current_dir(&data).spawn().unwrap();
+        let path = scratch.abandon();
+        assert!(wait_until(5, || servers_work_in(&path)));
+        assert_eq!(sweep(medium.path(), &|_| Vec::new()).unwrap().len(), 1);
+        assert!(child.try_wait().unwrap().is_some() && !path.exists());
+    }
+
+    #[test]
+    fn a_folder_of_another_user_is_theirs() {
+        let passwd = "root:x:0:0::/:/bin/sh\nbad\nanna:x:1000:1000::/home/anna:/bin/sh\n";
+        assert_eq!([0, 1000, 7].map(|uid| user_name(passwd, uid)), ["root", "anna", "user 7"]);
+        let said = belongs_to(Path::new("/m/.plimsoll"), "anna").to_string();
+        assert!(said.contains("it belongs to anna") && said.contains("rm -r '/m/.plimsoll'"), "{said}");
+        let own = tempfile::tempdir().unwrap();
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        assert!(matches!(closed(own.path(), &denied), LoadError::ReadOnly { .. }));
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(own.path(), Some(12345), None).unwrap();
+            assert!(closed(own.path(), &denied).to_string().contains("user 12345"));
+        }
+    }
+
+    #[test]
+    fn another_hosts_directory_is_left_alone() {
+        let medium = tempfile::tempdir().unwrap();
+        let mut scratch = Scratch::create(medium.path(), "far").unwrap();
+        scratch.owner.host = "elsewhere.example".into();
+        let path = scratch.abandon();
+        assert!(sweep(medium.path(), &|_| Vec::new()).unwrap()[0].contains("elsewhere.example"));
+        assert!(path.exists());
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_is_no_owner(text in ".*") {
+            prop_assert_eq!(parse_owner(&text), None);
+            let _ = user_name(&text, 0);
+        }
+    }
+}

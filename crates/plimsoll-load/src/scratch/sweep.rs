@@ -1,0 +1,106 @@
+//! Clearing what dead runs have left on a medium.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Access;
+
+use super::servers::{end, end_stranded, postmasters, servers_work_in, start_time};
+use super::{
+    FOLDER, FORMAT, INITDB_SECONDS, LOCK, OWNER, Owner, closed, host, io_error, remove, remove_socket_dir, wait_until,
+};
+use crate::error::LoadError;
+
+/// Clears what dead runs left on a medium and says what was done, a sentence for each. Never touches a directory
+/// without a valid owner file, nor one whose owner lives or lived on another host. `unmount` takes down what a dead run
+/// has mounted below a directory; it is called when nothing works there any more.
+pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> Vec<String>) -> Result<Vec<String>, LoadError> {
+    let mut said = Vec::new();
+    let folder = match medium.canonicalize() {
+        Ok(medium) => medium.join(FOLDER),
+        Err(error) => return Err(io_error(medium, &error)),
+    };
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(said);
+        }
+        Err(error) => {
+            let closed = closed(&folder, &error);
+            // Whoever may write there may make a directory of one's own, seen or unseen.
+            if rustix::fs::access(&folder, Access::WRITE_OK | Access::EXEC_OK).is_err() {
+                return Err(closed);
+            }
+            said.push(format!("Did not look for what dead runs left. {closed}"));
+            return Ok(said);
+        }
+    };
+    for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        let path = entry.path();
+        let Some(owner) = fs::read_to_string(path.join(OWNER)).ok().and_then(|text| parse_owner(&text)) else {
+            continue;
+        };
+        if entry.file_name() != *owner.run_id {
+            continue;
+        }
+        if owner.host != host() {
+            said.push(format!(
+                "Left {} alone: it belongs to process {} on host {:?}. Remove it when that run is over.",
+                path.display(),
+                owner.pid,
+                owner.host
+            ));
+            continue;
+        }
+        // Held until the directory is gone, so that two plimsolls do not sweep the same one.
+        let Ok(_lock) = gone(&path, &owner) else { continue };
+        for postmaster in postmasters(&path) {
+            end(&postmaster)?;
+            said.push(format!("Stopped the PostgreSQL server {} of the dead run {}.", postmaster.pid, owner.run_id));
+        }
+        end_stranded(&path);
+        if !wait_until(INITDB_SECONDS, || !servers_work_in(&path)) {
+            return Err(LoadError::other(
+                path.display().to_string(),
+                "a PostgreSQL or initdb of a dead run still works there; end it by hand, then start again",
+            ));
+        }
+        sockets_on_drives(&path).iter().for_each(|outside| remove_socket_dir(outside));
+        said.extend(unmount(&path));
+        remove(&path, &owner)?;
+        said.push(format!("Removed {}, left by process {} which is gone.", path.display(), owner.pid));
+    }
+    // Fails, and should, when something is left in it.
+    let _ = fs::remove_dir(&folder);
+    Ok(said)
+}
+
+/// Socket directories of systems on drives that are mounted in a scratch directory ([`Scratch::inside`]).
+fn sockets_on_drives(scratch: &Path) -> Vec<PathBuf> {
+    let below = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    // SCRATCH/drive/mnt/SYSTEM
+    let systems = below(scratch.into()).flat_map(below).flat_map(below);
+    let owners = systems.map(|dir| dir.join(OWNER));
+    let owners = owners.filter_map(|owner| parse_owner(&fs::read_to_string(owner).ok()?));
+    owners.flat_map(|owner| owner.outside).collect()
+}
+
+pub(super) fn parse_owner(text: &str) -> Option<Owner> {
+    let owner: Owner = serde_json::from_str(text).ok()?;
+    (owner.format == FORMAT && owner.pid > 0).then_some(owner)
+}
+
+/// Whether the owner is gone: no process with its pid and start time, and nobody holds the lock (which is seen from
+/// other pid namespaces, too). `Ok` holds the lock, where the file system has locks.
+fn gone(path: &Path, owner: &Owner) -> Result<Option<File>, ()> {
+    if start_time(owner.pid) == Some(owner.start_time) {
+        return Err(());
+    }
+    let Ok(file) = File::open(path.join(LOCK)) else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(()),
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}

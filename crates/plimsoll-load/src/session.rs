@@ -1,0 +1,37 @@
+//! What a virtual user needs of an engine.
+
+use crate::workload::Input;
+
+/// How a business transaction ended when nothing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TxnEnd {
+    Committed,
+    /// Rolled back as the workload's specification wants (TPC-C clause 2.4.1.4), really and in the database.
+    RolledBack,
+}
+
+/// What went wrong with one attempt. After `Retry` and `Failed` the attempt has left no trace: its database transaction is
+/// rolled back. After `Lost` nobody knows: a connection that ends while a COMMIT or a function's call is on its way may
+/// have been committed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionError {
+    /// Deadlock, serialisation failure, busy: the same intent may be tried again.
+    Retry(String),
+    /// The system refused this intent.
+    Failed(String),
+    /// The connection is gone; the session must be opened anew.
+    Lost(String),
+}
+
+/// One connection of one virtual user.
+///
+/// Sessions live on the thread that opened them; futures need not be `Send`. A blocking engine (SQLite) blocks inside
+/// `run` and says so with [`crate::engine::Engine::users_per_worker`].
+#[allow(async_fn_in_trait)]
+pub trait Session {
+    /// Carries out one attempt of one business transaction.
+    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError>;
+
+    /// Requests sent to the system since the last call (for an embedded engine: statements executed).
+    fn take_round_trips(&mut self) -> u64;
+}

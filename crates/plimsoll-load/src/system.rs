@@ -1,0 +1,207 @@
+//! A system under test while it is in use: started, loaded, checked, stopped. One arm per engine; everything else about
+//! an engine is in its own folder.
+//!
+//! All functions block their caller.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use plimsoll_model::lane::{Endpoint, MockScript};
+use plimsoll_model::plan::resolved::{Secret, SystemKind, Workload};
+use plimsoll_model::receipt::Ledger;
+
+use crate::engine::postgres::IfOther;
+use crate::engine::{LoadControl, Loaded, Verdict, postgres, sqlite};
+use crate::error::LoadError;
+use crate::probe::Watch;
+use crate::scratch::Scratch;
+use crate::workload::tpcc::population::Population;
+
+/// A system that runs, or can be reached.
+pub struct Instance(Backing);
+
+enum Backing {
+    Mock(MockScript),
+    Sqlite { path: PathBuf, pragmas: BTreeMap<String, String> },
+    Managed(postgres::ManagedPostgres),
+    Existing { url: Secret, schema: String },
+}
+
+impl Instance {
+    /// Starts the system in `scratch`, which systems that keep their data on a medium need; an existing one is left as
+    /// it is.
+    pub fn start(kind: &SystemKind, scratch: Option<&mut Scratch>) -> Result<Self, LoadError> {
+        let place = || scratch.ok_or_else(|| LoadError::other("the system", "needs a medium to keep its data on"));
+        Ok(Self(match kind {
+            SystemKind::Mock(script) => Backing::Mock(script.clone()),
+            SystemKind::Sqlite { settings } => {
+                Backing::Sqlite { path: place()?.dir("sqlite")?.join("tpcc.db"), pragmas: settings.clone() }
+            }
+            SystemKind::ManagedPostgres { settings, binaries } => {
+                Backing::Managed(postgres::ManagedPostgres::start(place()?, settings, binaries)?)
+            }
+            SystemKind::ExistingPostgres { url, schema } => {
+                Backing::Existing { url: url.clone(), schema: schema.clone() }
+            }
+        }))
+    }
+
+    /// A SQLite file that exists; nothing is written to it.
+    pub fn existing_sqlite(path: &Path) -> Result<Self, LoadError> {
+        if !path.is_file() {
+            return Err(LoadError::Missing {
+                what: format!("the database {}", path.display()),
+                searched: "there is no such file".into(),
+                next: "Name a SQLite file, or a postgres:// URL.".into(),
+            });
+        }
+        Ok(Self(Backing::Sqlite { path: path.into(), pragmas: BTreeMap::new() }))
+    }
+
+    pub fn endpoint(&self) -> Endpoint {
+        match &self.0 {
+            Backing::Mock(script) => Endpoint::Mock(script.clone()),
+            Backing::Sqlite { path, pragmas } => {
+                Endpoint::Sqlite { path: path.display().to_string(), pragmas: pragmas.clone() }
+            }
+            Backing::Managed(server) => {
+                Endpoint::Postgres { conninfo: server.conninfo(), schema: postgres::MANAGED_SCHEMA.into() }
+            }
+            Backing::Existing { url, schema } => {
+                Endpoint::Postgres { conninfo: url.reveal().into(), schema: schema.clone() }
+            }
+        }
+    }
+
+    /// Loads the workload's data set unless the system holds it.
+    pub fn load(&self, workload: &Workload, seed: u64, control: &LoadControl) -> Result<Loaded, LoadError> {
+        let Workload::Tpcc(tpcc) = workload;
+        let population = Population { warehouses: tpcc.warehouses, seed };
+        match &self.0 {
+            Backing::Mock(_) => Ok(Loaded::Reused),
+            Backing::Sqlite { path, .. } if sqlite::is_loaded(path, tpcc, seed)? => Ok(Loaded::Reused),
+            Backing::Sqlite { path, pragmas } => {
+                sqlite::load(path, tpcc, seed, pragmas, control).map(|()| Loaded::Fresh)
+            }
+            Backing::Managed(server) => {
+                postgres::load(&server.conninfo(), postgres::MANAGED_SCHEMA, population, IfOther::Replace, control)
+                    .map_err(|error| server.explain(error))
+            }
+            Backing::Existing { url, schema } => {
+                postgres::load(url.reveal(), schema, population, IfOther::Refuse, control)
+            }
+        }
+    }
+
+    /// The verdicts on all consistency conditions of the data set; none for a mock.
+    pub fn check(&self) -> Result<Vec<Verdict>, LoadError> {
+        match &self.0 {
+            Backing::Mock(_) => Ok(Vec::new()),
+            Backing::Sqlite { path, .. } => sqlite::check(path),
+            Backing::Managed(server) => {
+                postgres::check(&server.conninfo(), postgres::MANAGED_SCHEMA).map_err(|error| server.explain(error))
+            }
+            Backing::Existing { url, schema } => postgres::check(url.reveal(), schema),
+        }
+    }
+
+    /// What is known about the system: its version, and the settings that matter.
+    pub fn facts(&self) -> Result<Vec<(String, String)>, LoadError> {
+        match &self.0 {
+            Backing::Mock(_) => Ok(Vec::new()),
+            Backing::Sqlite { path, pragmas } => sqlite::facts(path, pragmas),
+            Backing::Managed(server) => {
+                postgres::facts(&server.conninfo()).map(named).map_err(|error| server.explain(error))
+            }
+            Backing::Existing { url, .. } => postgres::facts(url.reveal()).map(named),
+        }
+    }
+
+    /// How the system's own processes and files can be watched from here.
+    pub fn watch(&self) -> Option<Watch> {
+        match &self.0 {
+            Backing::Mock(_) | Backing::Existing { .. } => None,
+            Backing::Sqlite { path, .. } => Some(Watch::EmbeddedData { path: path.clone() }),
+            Backing::Managed(server) => {
+                Some(Watch::Processes { pid: server.pid(), data: Some(server.data_dir().to_owned()) })
+            }
+        }
+    }
+
+    /// Why a server of plimsoll's own is no longer there.
+    pub fn died(&self) -> Option<LoadError> {
+        match &self.0 {
+            Backing::Managed(server) => server.died(),
+            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing { .. } => None,
+        }
+    }
+
+    /// Ends the processes of a server of plimsoll's own as a power failure does. An embedded database ends with its
+    /// sessions.
+    pub fn crash(&self) -> Result<(), LoadError> {
+        match &self.0 {
+            Backing::Managed(server) => server.crash(),
+            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing { .. } => Ok(()),
+        }
+    }
+
+    /// Brings the database up again after a crash; returns when it has recovered and can be used.
+    pub fn recover(&self, control: &LoadControl) -> Result<(), LoadError> {
+        match &self.0 {
+            Backing::Managed(server) => server.restart(&|| control.is_cancelled()),
+            Backing::Sqlite { path, pragmas } => sqlite::recover(path, pragmas),
+            Backing::Mock(_) | Backing::Existing { .. } => Ok(()),
+        }
+    }
+
+    /// What the workload's transactions have left in the database, by place.
+    pub fn books(&self) -> Result<Ledger, LoadError> {
+        match &self.0 {
+            Backing::Mock(_) => Ok(Ledger::default()),
+            Backing::Sqlite { path, pragmas } => sqlite::books(path, pragmas),
+            Backing::Managed(server) => {
+                postgres::books(&server.conninfo(), postgres::MANAGED_SCHEMA).map_err(|error| server.explain(error))
+            }
+            Backing::Existing { url, schema } => postgres::books(url.reveal(), schema),
+        }
+    }
+
+    /// Stops a server of plimsoll's own; anything else is left as it is.
+    pub fn stop(self) -> Result<(), LoadError> {
+        match self.0 {
+            Backing::Managed(server) => server.stop(),
+            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing { .. } => Ok(()),
+        }
+    }
+}
+
+/// Server facts under the names that the record has for them.
+fn named(facts: postgres::Facts) -> Vec<(String, String)> {
+    let postgres::Facts { version, settings, database_size } = facts;
+    let settings = settings.into_iter().map(|(name, value)| (format!("setting.{name}"), value));
+    [("version".to_owned(), version), ("database_size".into(), database_size.to_string())]
+        .into_iter()
+        .chain(settings)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dead_server_is_explained_by_its_log() {
+        let medium = tempfile::tempdir().unwrap();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(medium.path(), open).unwrap();
+        let mut scratch = Scratch::create(medium.path(), "dead").unwrap();
+        let kind = SystemKind::ManagedPostgres { settings: BTreeMap::new(), binaries: String::new() };
+        let instance = Instance::start(&kind, Some(&mut scratch)).unwrap();
+        let Some(Watch::Processes { pid, .. }) = instance.watch() else { panic!("a server is watched") };
+        let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        for error in [instance.check().unwrap_err(), instance.facts().unwrap_err()] {
+            assert!(error.to_string().contains("its log ends with"), "{error}");
+        }
+    }
+}

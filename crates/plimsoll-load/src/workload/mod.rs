@@ -1,0 +1,71 @@
+//! What users do. A workload draws inputs from a seed; an engine's session carries them out.
+
+use plimsoll_model::plan::resolved::{Pacing, Workload};
+use plimsoll_model::receipt::Place;
+use plimsoll_model::units::Nanos;
+
+use crate::rng::Rng;
+
+pub mod tpcc;
+
+/// One intent's input, drawn before its clock starts. A closed set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    Tpcc(tpcc::input::Input),
+}
+
+impl Input {
+    /// Index into [`plimsoll_model::plan::resolved::Workload::txn_names`].
+    pub fn txn(&self) -> usize {
+        match self {
+            Self::Tpcc(input) => input.txn(),
+        }
+    }
+
+    /// Where a committed transaction can be looked for in the database, if it can.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::Tpcc(input) => tpcc::books::place(input),
+        }
+    }
+}
+
+/// What one virtual user does, without end. Pacing is drawn from a stream of its own: equal seeds give equal inputs with
+/// and without think times.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pacing: Rng,
+    generator: Generator,
+}
+
+#[derive(Debug, Clone)]
+enum Generator {
+    Tpcc(tpcc::generator::Generator),
+}
+
+impl Source {
+    /// `user` counts from 0; `seed` is that of the data; rounds draw different inputs.
+    pub fn new(workload: &Workload, seed: u64, round: u32, user: u32) -> Self {
+        let generator = match workload {
+            Workload::Tpcc(tpcc) => Generator::Tpcc(tpcc::generator::Generator::new(seed, round, user, tpcc)),
+        };
+        Self {
+            pacing: Rng::stream(seed, &[u64::from_be_bytes(*b" pacing "), u64::from(round), u64::from(user)]),
+            generator,
+        }
+    }
+
+    #[expect(clippy::should_implement_trait, reason = "never ends, so it is no iterator")]
+    pub fn next(&mut self) -> Input {
+        match &mut self.generator {
+            Generator::Tpcc(generator) => Input::Tpcc(generator.next()),
+        }
+    }
+
+    /// Keying time before and think time after a transaction of this type.
+    pub fn pacing(&mut self, txn: usize, pacing: &Pacing) -> (Nanos, Nanos) {
+        match self.generator {
+            Generator::Tpcc(_) => tpcc::generator::pacing(txn, &mut self.pacing, pacing),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What New-Orders and Payments leave in the database, by district: what a power cut is judged by
+//! (see [`plimsoll_model::receipt`]).
+
+use plimsoll_model::receipt::Place;
+
+use super::input::Input;
+
+const DISTRICTS: u32 = 10;
+
+/// Type, place and count of what is in the database, in both dialects. A district's next order number grows by one with
+/// each committed New-Order (clause 2.4.2.2); a Payment leaves one row of history (clause 2.5.2.2).
+pub const SQL: &str = "SELECT CAST(0 AS bigint), CAST((d_w_id - 1) * 10 + d_id - 1 AS bigint), CAST(d_next_o_id AS bigint) \
+     FROM district \
+     UNION ALL \
+     SELECT CAST(1 AS bigint), CAST((h_w_id - 1) * 10 + h_d_id - 1 AS bigint), CAST(count(*) AS bigint) \
+     FROM history GROUP BY h_w_id, h_d_id";
+
+/// Where a transaction can be looked for; `None` for types that leave nothing that could be counted by place.
+pub fn place(input: &Input) -> Option<Place> {
+    let of =
+        |warehouse: i32, district: i32| ((warehouse - 1).unsigned_abs() * DISTRICTS) + (district - 1).unsigned_abs();
+    match input {
+        Input::NewOrder(order) => Some((0, of(order.warehouse, order.district))),
+        Input::Payment(payment) => Some((1, of(payment.warehouse, payment.district))),
+        Input::OrderStatus(_) | Input::Delivery(_) | Input::StockLevel(_) => None,
+    }
+}
+
+/// `warehouse 2, district 7`.
+pub fn describe(place: u32) -> String {
+    format!("warehouse {}, district {}", place / DISTRICTS + 1, place % DISTRICTS + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::tpcc::input::{CustomerBy, NewOrder, Payment};
+
+    #[test]
+    fn a_place_is_a_district() {
+        let order = Input::NewOrder(NewOrder { warehouse: 3, district: 10, customer: 1, lines: Vec::new() });
+        let payment = Input::Payment(Payment {
+            warehouse: 1,
+            district: 1,
+            customer_warehouse: 2,
+            customer_district: 5,
+            customer: CustomerBy::Id(1),
+            amount_cents: 100,
+        });
+        assert_eq!(place(&order).map(|(txn, at)| (txn, describe(at))), Some((0, "warehouse 3, district 10".into())));
+        assert_eq!(place(&payment).map(|(txn, at)| (txn, describe(at))), Some((1, "warehouse 1, district 1".into())));
+    }
+}

@@ -1,0 +1,289 @@
+//! The twelve consistency conditions of clause 3.3.2, in SQL that PostgreSQL and SQLite both accept.
+
+use super::random::{CUSTOMERS, DISTRICTS, ITEMS};
+use super::rows::Table;
+use crate::engine::Verdict;
+
+/// A condition that every database must meet after the load and after every run.
+#[derive(Debug, Clone, Copy)]
+pub struct Condition {
+    pub clause: &'static str,
+    /// The identity: left side, sign, right side.
+    pub says: &'static str,
+    /// What the condition holds for: each row of this table.
+    pub each: Table,
+    /// Whether both sides are amounts: an engine that stores cents as integers shows them as such.
+    pub money: bool,
+    /// The violations: columns `k` (text), `a` and `b` (the two sides as text).
+    violations: &'static str,
+}
+
+/// What a condition's query found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Rows looked at.
+    pub of: i64,
+    pub violation: Option<Violation>,
+}
+
+/// The first of the rows that violate a condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    pub key: String,
+    pub left: String,
+    pub right: String,
+    /// How many there are.
+    pub count: i64,
+}
+
+impl Condition {
+    /// A query that gives one row: the number of rows looked at, the number of violations (integers), and the first
+    /// violation's key, left and right side (text). The last four are NULL when nothing violates the condition.
+    pub fn sql(&self) -> String {
+        format!(
+            "SELECT total, n, k, a, b FROM (SELECT count(*) AS total FROM {}) AS t LEFT JOIN
+               (SELECT k, a, b, count(*) OVER () AS n FROM ({}) AS v ORDER BY k LIMIT 1) AS first ON 1 = 1",
+            self.each.name(),
+            self.violations
+        )
+    }
+
+    /// Nothing was violated where nothing was looked at, yet nothing was shown either: such a condition does not hold.
+    pub fn verdict(&self, found: &Found) -> Verdict {
+        let (clause, says, each) = (self.clause, self.says, self.each.name());
+        let detail = match &found.violation {
+            Some(Violation { key, left, right, count }) => {
+                format!("{clause}: {says} fails for {key}: {left} ≠ {right} ({count} of {} rows of {each})", found.of)
+            }
+            None if found.of == 0 => format!("{clause}: {says} cannot be judged: {each} is empty"),
+            None => format!("{clause}: {says} holds"),
+        };
+        Verdict { clause, holds: found.violation.is_none() && found.of > 0, detail }
+    }
+
+    /// The verdict on a database that lacks rows, as [`lacking`] says.
+    pub fn unjudged(&self, lacking: &str) -> Verdict {
+        let detail = format!("{}: {} cannot be judged: {lacking}", self.clause, self.says);
+        Verdict { clause: self.clause, holds: false, detail }
+    }
+}
+
+/// A query that gives one row: how many rows each of [`Table::ALL`] has.
+pub fn sizes_sql() -> String {
+    let counts: Vec<String> = Table::ALL.iter().map(|t| format!("(SELECT count(*) FROM {})", t.name())).collect();
+    format!("SELECT {}", counts.join(", "))
+}
+
+/// What a database that was loaded with so many warehouses lacks, given the row counts of [`Table::ALL`]; `None` when it
+/// is whole. Five tables never change in size, three only grow from the initial population (clauses 1.2.1 and 4.3.3.1);
+/// NEW-ORDER may become empty.
+pub fn lacking(warehouses: i64, rows: &[i64]) -> Option<String> {
+    let customers = i64::from(DISTRICTS * CUSTOMERS);
+    let lacks = Table::ALL.iter().zip(rows).filter_map(|(table, &rows)| {
+        let (each, grows) = match table {
+            Table::Item => return (rows != i64::from(ITEMS)).then(|| format!("item has {rows} rows, not {ITEMS}")),
+            Table::Warehouse => (1, false),
+            Table::District => (i64::from(DISTRICTS), false),
+            Table::Customer => (customers, false),
+            Table::Stock => (i64::from(ITEMS), false),
+            Table::History | Table::Orders => (customers, true),
+            Table::OrderLine => (customers * MIN_LINES, true),
+            Table::NewOrder => (0, true),
+        };
+        let expected = each.saturating_mul(warehouses);
+        let whole = if grows { rows >= expected } else { rows == expected };
+        let at_least = if grows { "at least " } else { "" };
+        (!whole).then(|| format!("{} has {rows} rows, not {at_least}{expected}", table.name()))
+    });
+    let lacks: Vec<String> = lacks.collect();
+    (!lacks.is_empty() || warehouses < 1).then(|| format!("{} (for {warehouses} warehouses)", lacks.join(", ")))
+}
+
+/// Lines of an order at least (clause 2.4.1.3).
+const MIN_LINES: i64 = 5;
+
+/// `3.3.2.1` to `3.3.2.12`.
+pub const CONDITIONS: [Condition; 12] = [
+    Condition {
+        clause: "3.3.2.1",
+        says: "W_YTD = Σ D_YTD",
+        each: Table::Warehouse,
+        money: true,
+        violations: "SELECT 'w_id=' || w_id AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
+            FROM warehouse LEFT JOIN (SELECT d_w_id, sum(d_ytd) AS s FROM district GROUP BY d_w_id) AS d ON d_w_id = w_id
+            WHERE w_ytd <> coalesce(s, 0)",
+    },
+    // The clause does not apply to NEW-ORDER where a district has no undelivered order.
+    Condition {
+        clause: "3.3.2.2",
+        says: "D_NEXT_O_ID − 1 = max(O_ID) = max(NO_O_ID)",
+        each: Table::District,
+        money: false,
+        violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(d_next_o_id - 1 AS TEXT) AS a,
+              coalesce(CAST(o AS TEXT), 'none') || ' and ' || coalesce(CAST(n AS TEXT), 'none') AS b
+            FROM district
+            LEFT JOIN (SELECT o_w_id, o_d_id, max(o_id) AS o FROM orders GROUP BY o_w_id, o_d_id) AS o
+              ON o_w_id = d_w_id AND o_d_id = d_id
+            LEFT JOIN (SELECT no_w_id, no_d_id, max(no_o_id) AS n FROM new_order GROUP BY no_w_id, no_d_id) AS n
+              ON no_w_id = d_w_id AND no_d_id = d_id
+            WHERE d_next_o_id - 1 <> coalesce(o, 0) OR d_next_o_id - 1 <> n",
+    },
+    Condition {
+        clause: "3.3.2.3",
+        says: "max(NO_O_ID) − min(NO_O_ID) + 1 = rows of NEW-ORDER",
+        each: Table::District,
+        money: false,
+        violations: "SELECT 'w_id=' || no_w_id || ', d_id=' || no_d_id AS k,
+              CAST(max(no_o_id) - min(no_o_id) + 1 AS TEXT) AS a, CAST(count(*) AS TEXT) AS b
+            FROM new_order GROUP BY no_w_id, no_d_id HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
+    },
+    Condition {
+        clause: "3.3.2.4",
+        says: "Σ O_OL_CNT = rows of ORDER-LINE",
+        each: Table::District,
+        money: false,
+        violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(coalesce(o, 0) AS TEXT) AS a,
+              CAST(coalesce(l, 0) AS TEXT) AS b
+            FROM district
+            LEFT JOIN (SELECT o_w_id, o_d_id, sum(o_ol_cnt) AS o FROM orders GROUP BY o_w_id, o_d_id) AS o
+              ON o_w_id = d_w_id AND o_d_id = d_id
+            LEFT JOIN (SELECT ol_w_id, ol_d_id, count(*) AS l FROM order_line GROUP BY ol_w_id, ol_d_id) AS l
+              ON ol_w_id = d_w_id AND ol_d_id = d_id
+            WHERE coalesce(o, 0) <> coalesce(l, 0)",
+    },
+    Condition {
+        clause: "3.3.2.5",
+        says: "O_CARRIER_ID is null exactly when NEW-ORDER has the order",
+        each: Table::Orders,
+        money: false,
+        violations: "SELECT 'w_id=' || o_w_id || ', d_id=' || o_d_id || ', o_id=' || o_id AS k,
+              coalesce('carrier ' || o_carrier_id, 'carrier null') AS a,
+              CASE WHEN no_o_id IS NULL THEN 'not in NEW-ORDER' ELSE 'in NEW-ORDER' END AS b
+            FROM orders LEFT JOIN new_order ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id
+            WHERE (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL)",
+    },
+    Condition {
+        clause: "3.3.2.6",
+        says: "O_OL_CNT = rows of ORDER-LINE",
+        each: Table::Orders,
+        money: false,
+        violations: "SELECT 'w_id=' || o_w_id || ', d_id=' || o_d_id || ', o_id=' || o_id AS k,
+              CAST(o_ol_cnt AS TEXT) AS a, CAST(coalesce(l, 0) AS TEXT) AS b
+            FROM orders LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS l FROM order_line
+                GROUP BY ol_w_id, ol_d_id, ol_o_id) AS l
+              ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+            WHERE o_ol_cnt <> coalesce(l, 0)",
+    },
+    Condition {
+        clause: "3.3.2.7",
+        says: "OL_DELIVERY_D is null exactly when O_CARRIER_ID is",
+        each: Table::OrderLine,
+        money: false,
+        violations: "SELECT 'w_id=' || ol_w_id || ', d_id=' || ol_d_id || ', o_id=' || ol_o_id || ', number=' || ol_number AS k,
+              CASE WHEN ol_delivery_d IS NULL THEN 'delivery null' ELSE 'delivered' END AS a,
+              coalesce('carrier ' || o_carrier_id, 'carrier null') AS b
+            FROM order_line JOIN orders ON o_w_id = ol_w_id AND o_d_id = ol_d_id AND o_id = ol_o_id
+            WHERE (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL)",
+    },
+    Condition {
+        clause: "3.3.2.8",
+        says: "W_YTD = Σ H_AMOUNT",
+        each: Table::Warehouse,
+        money: true,
+        violations: "SELECT 'w_id=' || w_id AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
+            FROM warehouse LEFT JOIN (SELECT h_w_id, sum(h_amount) AS s FROM history GROUP BY h_w_id) AS h
+              ON h_w_id = w_id
+            WHERE w_ytd <> coalesce(s, 0)",
+    },
+    Condition {
+        clause: "3.3.2.9",
+        says: "D_YTD = Σ H_AMOUNT",
+        each: Table::District,
+        money: true,
+        violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(d_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
+            FROM district
+            LEFT JOIN (SELECT h_w_id, h_d_id, sum(h_amount) AS s FROM history GROUP BY h_w_id, h_d_id) AS h
+              ON h_w_id = d_w_id AND h_d_id = d_id
+            WHERE d_ytd <> coalesce(s, 0)",
+    },
+    Condition {
+        clause: "3.3.2.10",
+        says: "C_BALANCE = Σ delivered OL_AMOUNT − Σ H_AMOUNT",
+        each: Table::Customer,
+        money: true,
+        violations: "SELECT 'w_id=' || c_w_id || ', d_id=' || c_d_id || ', c_id=' || c_id AS k,
+              CAST(c_balance AS TEXT) AS a, CAST(coalesce(s, 0) - coalesce(h, 0) AS TEXT) AS b
+            FROM customer
+            LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, sum(s) AS s FROM orders JOIN
+                (SELECT ol_w_id, ol_d_id, ol_o_id, sum(ol_amount) AS s FROM order_line WHERE ol_delivery_d IS NOT NULL
+                  GROUP BY ol_w_id, ol_d_id, ol_o_id) AS l ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+                GROUP BY o_w_id, o_d_id, o_c_id) AS o
+              ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id
+            LEFT JOIN (SELECT h_c_w_id, h_c_d_id, h_c_id, sum(h_amount) AS h FROM history
+                GROUP BY h_c_w_id, h_c_d_id, h_c_id) AS h
+              ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id
+            WHERE c_balance <> coalesce(s, 0) - coalesce(h, 0)",
+    },
+    // The clause says 2,100, which is so as long as nothing has been delivered since the load; each delivery adds one to
+    // the difference and one to its customer's C_DELIVERY_CNT, so this form holds at any time and is the same at the start.
+    Condition {
+        clause: "3.3.2.11",
+        says: "rows of ORDER − rows of NEW-ORDER = 2100 + Σ C_DELIVERY_CNT",
+        each: Table::District,
+        money: false,
+        violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k,
+              CAST(coalesce(o, 0) - coalesce(n, 0) AS TEXT) AS a, CAST(2100 + coalesce(c, 0) AS TEXT) AS b
+            FROM district
+            LEFT JOIN (SELECT o_w_id, o_d_id, count(*) AS o FROM orders GROUP BY o_w_id, o_d_id) AS o
+              ON o_w_id = d_w_id AND o_d_id = d_id
+            LEFT JOIN (SELECT no_w_id, no_d_id, count(*) AS n FROM new_order GROUP BY no_w_id, no_d_id) AS n
+              ON no_w_id = d_w_id AND no_d_id = d_id
+            LEFT JOIN (SELECT c_w_id, c_d_id, sum(c_delivery_cnt) AS c FROM customer GROUP BY c_w_id, c_d_id) AS c
+              ON c_w_id = d_w_id AND c_d_id = d_id
+            WHERE coalesce(o, 0) - coalesce(n, 0) <> 2100 + coalesce(c, 0)",
+    },
+    Condition {
+        clause: "3.3.2.12",
+        says: "C_BALANCE + C_YTD_PAYMENT = Σ delivered OL_AMOUNT",
+        each: Table::Customer,
+        money: true,
+        violations: "SELECT 'w_id=' || c_w_id || ', d_id=' || c_d_id || ', c_id=' || c_id AS k,
+              CAST(c_balance + c_ytd_payment AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
+            FROM customer
+            LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, sum(s) AS s FROM orders JOIN
+                (SELECT ol_w_id, ol_d_id, ol_o_id, sum(ol_amount) AS s FROM order_line WHERE ol_delivery_d IS NOT NULL
+                  GROUP BY ol_w_id, ol_d_id, ol_o_id) AS l ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+                GROUP BY o_w_id, o_d_id, o_c_id) AS o
+              ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id
+            WHERE c_balance + c_ytd_payment <> coalesce(s, 0)",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_looked_at_is_no_proof() {
+        for condition in CONDITIONS {
+            let verdict = condition.verdict(&Found { of: 0, violation: None });
+            assert!(!verdict.holds && verdict.detail.contains("is empty"), "{}", verdict.detail);
+            assert!(condition.verdict(&Found { of: 1, violation: None }).holds);
+        }
+    }
+
+    #[test]
+    fn every_table_but_new_order_is_missed() {
+        let whole = [100_000, 2, 20, 60_000, 60_001, 200_000, 60_001, 0, 300_000];
+        assert_eq!(lacking(2, &whole), None);
+        for (i, table) in Table::ALL.into_iter().enumerate().filter(|(_, table)| *table != Table::NewOrder) {
+            let mut rows = whole;
+            rows[i] = 0;
+            let said = lacking(2, &rows).unwrap();
+            assert!(said.starts_with(&format!("{} has 0 rows, not ", table.name())), "{said}");
+        }
+        assert!(lacking(3, &whole).unwrap().contains("stock has 200000 rows, not 300000"));
+        assert!(lacking(0, &[100_000, 0, 0, 0, 0, 0, 0, 0, 0]).is_some());
+        assert!(lacking(i64::MAX, &whole).is_some());
+    }
+}

@@ -1,0 +1,212 @@
+//! The initial population (clause 4.3.3.1), generated once for all engines.
+//!
+//! It is cut into chunks that can be filled in any order and by any number of loaders: each draws from its own random
+//! stream, so equal seeds give equal data however the work was shared out.
+
+use super::fill::{FIRST_NEW_ORDER, Filler};
+use super::random::{CUSTOMERS, Constants, DISTRICTS, ITEMS, int};
+use super::rows::{RowSink, Table};
+use crate::rng::Rng;
+
+/// The population of a number of warehouses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Population {
+    pub warehouses: u32,
+    pub seed: u64,
+}
+
+/// One table's rows of one warehouse, in primary-key order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    pub table: Table,
+    /// 1 to the number of warehouses; 0 for the items, which all warehouses share.
+    pub warehouse: i32,
+    rows: u64,
+}
+
+impl Chunk {
+    /// Exactly how many rows [`Population::fill`] makes of this chunk.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+}
+
+/// Tables by the work they are, greatest first: loaders that take chunks in this order end at about the same time.
+const BY_SIZE: [Table; 8] = [
+    Table::Stock,
+    Table::OrderLine,
+    Table::Customer,
+    Table::Orders,
+    Table::History,
+    Table::NewOrder,
+    Table::District,
+    Table::Warehouse,
+];
+
+/// Stream of the numbers of lines per order, which orders and order lines both draw.
+const LINE_COUNTS: u64 = 100;
+
+impl Population {
+    /// All work there is, the largest chunks first.
+    pub fn chunks(&self) -> Vec<Chunk> {
+        let items = Chunk { table: Table::Item, warehouse: 0, rows: ITEMS as u64 };
+        let rest = BY_SIZE.iter().flat_map(|&table| {
+            (1..=self.warehouses as i32).map(move |warehouse| Chunk {
+                table,
+                warehouse,
+                rows: self.rows_of(table, warehouse),
+            })
+        });
+        std::iter::once(items).chain(rest).collect()
+    }
+
+    /// Rows of all tables together, exactly.
+    pub fn rows(&self) -> u64 {
+        self.chunks().iter().map(Chunk::rows).sum()
+    }
+
+    fn rows_of(&self, table: Table, warehouse: i32) -> u64 {
+        let per_district = (DISTRICTS * CUSTOMERS) as u64;
+        match table {
+            Table::Item | Table::Stock => ITEMS as u64,
+            Table::Warehouse => 1,
+            Table::District => DISTRICTS as u64,
+            Table::Customer | Table::History | Table::Orders => per_district,
+            Table::NewOrder => (DISTRICTS * (CUSTOMERS + 1 - FIRST_NEW_ORDER)) as u64,
+            Table::OrderLine => (1..=DISTRICTS).flat_map(|d| self.line_counts(warehouse, d)).map(|n| n as u64).sum(),
+        }
+    }
+
+    /// O_OL_CNT of a district's orders, in order of O_ID.
+    fn line_counts(&self, warehouse: i32, district: i32) -> impl Iterator<Item = i32> + use<> {
+        let mut rng = Rng::stream(self.seed, &[LINE_COUNTS, warehouse as u64, district as u64]);
+        (0..CUSTOMERS).map(move |_| int(&mut rng, 5, 15))
+    }
+
+    /// Makes the chunk's rows. `now_micros` (since 1970-01-01 UTC) is the load's date: C_SINCE, H_DATE, O_ENTRY_D.
+    pub fn fill(&self, chunk: &Chunk, now_micros: i64, sink: &mut impl RowSink) {
+        let rng = Rng::stream(self.seed, &[chunk.table as u64, chunk.warehouse as u64]);
+        let mut filler = Filler::new(rng, chunk.warehouse, now_micros);
+        match chunk.table {
+            Table::Item => filler.items(sink),
+            Table::Warehouse => filler.warehouse(sink),
+            Table::District => filler.districts(sink),
+            Table::Customer => filler.customers(&Constants::new(self.seed), sink),
+            Table::History => filler.history(sink),
+            Table::Stock => filler.stock(sink),
+            Table::Orders => (1..=DISTRICTS).for_each(|d| filler.orders(d, self.line_counts(chunk.warehouse, d), sink)),
+            Table::NewOrder => filler.new_orders(sink),
+            Table::OrderLine => {
+                (1..=DISTRICTS).for_each(|d| filler.order_lines(d, self.line_counts(chunk.warehouse, d), sink));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::workload::tpcc::random::last_name;
+
+    /// Rows as text, for looking at them.
+    #[derive(Default)]
+    struct Rows {
+        rows: Vec<Vec<String>>,
+        row: Vec<String>,
+    }
+
+    impl RowSink for Rows {
+        fn int(&mut self, value: i32) {
+            self.row.push(value.to_string());
+        }
+        fn cents(&mut self, value: i64) {
+            self.row.push(value.to_string());
+        }
+        fn rate(&mut self, ten_thousandths: i32) {
+            self.row.push(ten_thousandths.to_string());
+        }
+        fn text(&mut self, value: &str) {
+            self.row.push(value.to_owned());
+        }
+        fn timestamp(&mut self, micros: i64) {
+            self.row.push(micros.to_string());
+        }
+        fn null(&mut self) {
+            self.row.push("NULL".to_owned());
+        }
+        fn end_row(&mut self) {
+            self.rows.push(std::mem::take(&mut self.row));
+        }
+    }
+
+    fn rows(population: &Population, table: Table, warehouse: i32) -> Vec<Vec<String>> {
+        let chunks = population.chunks();
+        let chunk = chunks.iter().find(|c| c.table == table && c.warehouse == warehouse).unwrap();
+        let mut sink = Rows::default();
+        population.fill(chunk, 77, &mut sink);
+        assert_eq!(sink.rows.len() as u64, chunk.rows(), "{table:?}");
+        assert!(sink.rows.iter().all(|r| r.len() == table.columns().len()), "{table:?}");
+        sink.rows
+    }
+
+    const TWO: Population = Population { warehouses: 2, seed: 11 };
+
+    #[test]
+    fn every_table_has_the_specified_rows_and_no_key_twice() {
+        let keys = [1, 1, 2, 3, 0, 2, 3, 3, 4];
+        for (table, key) in Table::ALL.into_iter().zip(keys) {
+            let rows = rows(&TWO, table, if table == Table::Item { 0 } else { 2 });
+            if key > 0 {
+                let distinct: std::collections::HashSet<_> = rows.iter().map(|r| &r[..key]).collect();
+                assert_eq!(distinct.len(), rows.len(), "{table:?}");
+            }
+        }
+        let lines = TWO.chunks().iter().filter(|c| c.table == Table::OrderLine).map(Chunk::rows).sum::<u64>();
+        assert_eq!(TWO.rows() - lines, 100_000 + 2 * (1 + 10 + 3 * 30_000 + 100_000 + 9_000));
+        assert!((590_000..610_000).contains(&lines), "{lines}");
+    }
+
+    #[test]
+    fn chunks_are_equal_whatever_was_filled_before() {
+        let first = rows(&TWO, Table::Customer, 2);
+        rows(&TWO, Table::Stock, 1);
+        assert_eq!(first, rows(&Population { warehouses: 5, ..TWO }, Table::Customer, 2));
+        assert_ne!(first, rows(&TWO, Table::Customer, 1));
+        assert_ne!(first, rows(&Population { seed: 12, ..TWO }, Table::Customer, 2));
+    }
+
+    #[test]
+    fn order_lines_agree_with_their_orders() {
+        let mut lines: HashMap<(String, String), i32> = HashMap::new();
+        for line in rows(&TWO, Table::OrderLine, 1) {
+            *lines.entry((line[1].clone(), line[0].clone())).or_default() += 1;
+            let delivered = line[0].parse::<i32>().unwrap() < 2_101;
+            let amount: i64 = line[8].parse().unwrap();
+            assert_eq!((line[6].as_str(), amount == 0), if delivered { ("77", true) } else { ("NULL", false) });
+            assert!((0..=999_999).contains(&amount) && line[9].len() == 24 && line[7] == "5");
+        }
+        let orders = rows(&TWO, Table::Orders, 1);
+        for order in &orders {
+            assert_eq!(order[6], lines[&(order[1].clone(), order[0].clone())].to_string());
+            assert_eq!(order[5] == "NULL", order[0].parse::<i32>().unwrap() >= 2_101);
+        }
+        for district in orders.chunks(3_000) {
+            let customers: std::collections::HashSet<_> = district.iter().map(|order| &order[3]).collect();
+            assert_eq!(customers.len(), 3_000, "the customers are a permutation");
+            assert!(district.iter().any(|order| order[0] != order[3]));
+        }
+    }
+
+    #[test]
+    fn customers_follow_the_specification() {
+        let customers = rows(&TWO, Table::Customer, 1);
+        for customer in customers.iter().filter(|c| c[0].parse::<i32>().unwrap() <= 1_000) {
+            assert_eq!(customer[5], last_name(customer[0].parse::<i32>().unwrap() - 1));
+        }
+        let bad = customers.iter().filter(|c| c[13] == "BC").count();
+        assert!((2_700..3_300).contains(&bad), "{bad}");
+        assert!(customers.iter().all(|c| c[4] == "OE" && c[16] == "-1000" && (300..=500).contains(&c[20].len())));
+    }
+}

@@ -1,0 +1,70 @@
+//! A place in a JSON document that knows its name, so that errors can tell it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::FioError;
+
+/// A value and the path that leads to it: `jobs[0].read.clat_ns`.
+pub(super) struct At<'a> {
+    value: &'a Value,
+    path: String,
+}
+
+impl<'a> At<'a> {
+    pub fn root(value: &'a Value) -> Self {
+        Self { value, path: String::new() }
+    }
+
+    /// The path of a field of this object.
+    pub fn name(&self, field: &str) -> String {
+        if self.path.is_empty() { field.to_owned() } else { format!("{}.{field}", self.path) }
+    }
+
+    pub fn find(&self, field: &str) -> Option<Self> {
+        self.value.get(field).map(|value| Self { value, path: self.name(field) })
+    }
+
+    pub fn get(&self, field: &str) -> Result<Self, FioError> {
+        self.find(field).ok_or_else(|| FioError::Field { field: self.name(field), why: "is missing".into() })
+    }
+
+    fn is_not(&self, what: &str) -> FioError {
+        let found: String = self.value.to_string().chars().take(40).collect();
+        FioError::Field { field: self.path.clone(), why: format!("is {found}, which is not {what}") }
+    }
+
+    pub fn items(&self) -> Result<Vec<Self>, FioError> {
+        let items = self.value.as_array().ok_or_else(|| self.is_not("a list"))?;
+        let named = |(i, value)| Self { value, path: format!("{}[{i}]", self.path) };
+        Ok(items.iter().enumerate().map(named).collect())
+    }
+
+    pub fn text(&self) -> Result<String, FioError> {
+        self.value.as_str().map(str::to_owned).ok_or_else(|| self.is_not("a text"))
+    }
+
+    pub fn number(&self) -> Result<f64, FioError> {
+        self.value.as_f64().ok_or_else(|| self.is_not("a number"))
+    }
+
+    pub fn count(&self) -> Result<u64, FioError> {
+        self.value.as_u64().ok_or_else(|| self.is_not("a whole number"))
+    }
+
+    pub fn signed(&self) -> Result<i64, FioError> {
+        self.value.as_i64().ok_or_else(|| self.is_not("a whole number"))
+    }
+
+    /// `{"2088960": 1, …}`.
+    pub fn counts_by_number(&self) -> Result<BTreeMap<u64, u64>, FioError> {
+        let object = self.value.as_object().ok_or_else(|| self.is_not("an object"))?;
+        let bin = |(key, value): (&String, &'a Value)| {
+            let at = Self { value, path: self.name(key) };
+            let key = key.parse().map_err(|_| at.is_not("under a whole number"))?;
+            Ok((key, at.count()?))
+        };
+        object.iter().map(bin).collect()
+    }
+}

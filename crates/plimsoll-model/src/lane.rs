@@ -1,0 +1,292 @@
+//! The messages between the plan's execution and a lane.
+//!
+//! A lane drives one load against one system. It gets its resolved step as a message ([`LaneSpec`]), answers with one
+//! merged report a second ([`LaneMessage::Second`]) and obeys [`LaneControl`]. Every message can be serialised, so a
+//! lane can live on a thread, in another process or on another host without knowing which.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::hist::Hist;
+use crate::plan::resolved::{Pacing, Workload};
+use crate::receipt::Ledger;
+use crate::schedule::{Tick, Timeline};
+use crate::units::Nanos;
+
+/// Where the lane's sessions connect. Carries secrets: it travels, but is never stored or shown.
+#[derive(Clone, Serialize, Deserialize)]
+pub enum Endpoint {
+    Mock(MockScript),
+    Sqlite {
+        /// The database file.
+        path: String,
+        /// PRAGMAs every connection sets, beside WAL and synchronous=FULL.
+        pragmas: BTreeMap<String, String>,
+    },
+    Postgres {
+        /// A libpq-style URL or key/value string, which may hold a password.
+        conninfo: String,
+        /// The schema that holds the workload's tables.
+        schema: String,
+    },
+}
+
+/// What the mock engine does: latencies, stalls and failures under whichever clock the lane has.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MockScript {
+    /// Service time of every transaction.
+    pub latency: Nanos,
+    /// Uniformly distributed extra service time, drawn from the lane's seed.
+    pub jitter: Nanos,
+    /// Times on the point's timeline in which no transaction makes progress.
+    pub stalls: Vec<Stall>,
+    /// Every n-th transaction of a session fails.
+    pub fail_every: Option<u64>,
+    /// Every n-th transaction of a session has to be retried once.
+    pub retry_every: Option<u64>,
+    /// The session is lost at this time.
+    pub lost_at: Option<Nanos>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stall {
+    pub at: Nanos,
+    pub lasts: Nanos,
+}
+
+/// How intents come to be.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum LoadShape {
+    /// Each user starts its next intent when the last one ended (after thinking): due = start.
+    Closed { users: u32 },
+    /// Intents become due at this rate whatever the system does; `users` of them can be under way at once, `queue` wait.
+    Open { users: u32, per_second: f64, arrivals: Arrivals, queue: u32 },
+}
+
+impl LoadShape {
+    pub fn users(self) -> u32 {
+        match self {
+            Self::Closed { users } | Self::Open { users, .. } => users,
+        }
+    }
+}
+
+/// Distances between due times in an open loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Equal distances.
+    Constant,
+    /// Exponentially distributed distances: independent users.
+    Poisson,
+}
+
+impl Arrivals {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Poisson => "poisson",
+        }
+    }
+}
+
+/// A lane's whole task for one ladder point.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct LaneSpec {
+    pub endpoint: Endpoint,
+    pub workload: Workload,
+    pub load: LoadShape,
+    pub timeline: Timeline,
+    pub pacing: Pacing,
+    /// That of the data set: some constants of the load must match those of the data (TPC-C clause 2.1.6.1).
+    pub seed: u64,
+    /// Number of the point within the run: each draws inputs of its own.
+    pub round: u32,
+    /// How often one intent is tried again after a deadlock or serialisation failure.
+    pub max_retries: u32,
+    /// The power fails when the measurement ends: transactions that end before are counted by place and told at the end,
+    /// and the load goes on until the lane is stopped, or cooling ends.
+    pub power_cut: bool,
+}
+
+/// What becomes of intents, per transaction type. Conservation: offered = committed + rolled_back + failed + dropped +
+/// those still in flight.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Intents that became due.
+    pub offered: u64,
+    pub committed: u64,
+    /// Rolled back as the workload's specification wants (not failures).
+    pub rolled_back: u64,
+    pub failed: u64,
+    /// Never started: the open loop's queue was full, or the window closed before a user was free.
+    pub dropped: u64,
+    /// Further attempts of intents that are counted once above.
+    pub retries: u64,
+    /// Requests sent to the system.
+    pub round_trips: u64,
+}
+
+impl Counts {
+    pub fn add(&mut self, other: &Self) {
+        let Self { offered, committed, rolled_back, failed, dropped, retries, round_trips } = other;
+        self.offered += offered;
+        self.committed += committed;
+        self.rolled_back += rolled_back;
+        self.failed += failed;
+        self.dropped += dropped;
+        self.retries += retries;
+        self.round_trips += round_trips;
+    }
+
+    /// Business transactions brought to the end that the specification wants.
+    pub fn completed(&self) -> u64 {
+        self.committed + self.rolled_back
+    }
+
+    /// Intents that are over, whatever became of them.
+    pub fn settled(&self) -> u64 {
+        self.committed + self.rolled_back + self.failed + self.dropped
+    }
+}
+
+/// One transaction type's share of a tick. Histograms hold completed transactions only (committed and rolled back).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    pub counts: Counts,
+    /// end − due.
+    pub response: Hist,
+    /// end − start; `None` while it equals `response`, as it does in a closed loop (due = start).
+    service: Option<Hist>,
+}
+
+impl Tally {
+    /// From its parts; `service` is `None` where it equals `response`.
+    pub fn new(counts: Counts, response: Hist, service: Option<Hist>) -> Self {
+        Self { counts, response, service }
+    }
+
+    pub fn into_parts(self) -> (Counts, Hist, Option<Hist>) {
+        let Self { counts, response, service } = self;
+        (counts, response, service)
+    }
+
+    /// Notes a completed transaction.
+    pub fn record(&mut self, response: Nanos, service: Nanos) {
+        if service != response || self.service.is_some() {
+            self.service.get_or_insert_with(|| self.response.clone()).record(service);
+        }
+        self.response.record(response);
+    }
+
+    /// end − start.
+    pub fn service(&self) -> &Hist {
+        self.service.as_ref().unwrap_or(&self.response)
+    }
+
+    /// The service times where they differ from the response times.
+    pub fn differing_service(&self) -> Option<&Hist> {
+        self.service.as_ref()
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        let Self { counts, response, service } = other;
+        self.counts.add(counts);
+        if service.is_some() || self.service.is_some() {
+            self.service.get_or_insert_with(|| self.response.clone()).merge(service.as_ref().unwrap_or(response));
+        }
+        self.response.merge(response);
+    }
+}
+
+/// One merged report: everything that ended in one tick, by transaction type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LaneSecond {
+    pub tick: Tick,
+    /// Intents due but not settled when the tick ended: offered − settled since the lane began. In the lane's last tick
+    /// what the users counted, independently of that, as they took and settled intents.
+    pub in_flight: u64,
+    /// Indexed as [`Workload::txn_names`].
+    pub tallies: Vec<Tally>,
+    /// Records that came too late for their tick and were counted in this one.
+    pub late: u64,
+    /// Outcomes lost because a bounded buffer was full: the run is invalid.
+    pub overflow: u64,
+    /// How long after the tick's end the report was merged.
+    pub merge_lag: Nanos,
+}
+
+/// Something worth telling that is not an outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneEvent {
+    pub at: Nanos,
+    pub code: String,
+    pub text: String,
+}
+
+/// How a lane came to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LaneEnd {
+    /// The timeline ran out.
+    Complete,
+    /// Told to close: intents under way were finished.
+    Closed,
+    /// Told to stop: intents under way were abandoned and counted as failed.
+    Stopped,
+    /// The system could not be reached, or not any more.
+    Failed(String),
+}
+
+/// Lane → plan execution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum LaneMessage {
+    /// All sessions are open; every other time of the lane counts from `at` on the run's timeline.
+    Started {
+        at: Nanos,
+    },
+    Second(Box<LaneSecond>),
+    Event(LaneEvent),
+    /// What the database acknowledged before the power failed.
+    Acknowledged(Ledger),
+    Ended(LaneEnd),
+}
+
+/// Plan execution → lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum LaneControl {
+    Run,
+    /// No new intents; finish those under way, then end.
+    Close,
+    /// End at once.
+    Stop,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Service times are those recorded, whether or not they were kept apart, in whatever order tallies merge.
+        #[test]
+        fn service_times_are_kept_apart_only_where_they_differ(
+            a in prop::collection::vec((1_000u64..9_000_000, any::<bool>()), 0..30),
+            b in prop::collection::vec((1_000u64..9_000_000, any::<bool>()), 0..30),
+        ) {
+            let tally = |of: &[(u64, bool)]| {
+                let mut tally = Tally::default();
+                of.iter().for_each(|(ns, waited)| tally.record(Nanos(ns + u64::from(*waited) * 5_000_000), Nanos(*ns)));
+                tally
+            };
+            let mut merged = tally(&a);
+            merged.merge(&tally(&b));
+            let all = [a, b].concat();
+            let mut service = Hist::new();
+            all.iter().for_each(|(ns, _)| service.record(Nanos(*ns)));
+            prop_assert_eq!(merged.service(), &service);
+            prop_assert_eq!(merged.response.count(), all.len() as u64);
+            prop_assert_eq!(merged.differing_service().is_some(), all.iter().any(|(_, waited)| *waited));
+        }
+    }
+}

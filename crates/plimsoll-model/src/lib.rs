@@ -1,0 +1,18 @@
+//! What plimsoll means by its words: units, plans, schedules, records, histograms and the figures computed from them.
+//!
+//! Invariants, stated as absences: this crate does no I/O, reads no clock, starts no thread and holds no `unsafe`.
+//! Everything in it is a value or a pure function, so every rule that makes a number true can be tested here.
+
+pub mod drive;
+pub mod fio;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
+pub mod hist;
+pub mod lane;
+pub mod metric;
+pub mod plan;
+pub mod receipt;
+pub mod record;
+pub mod schedule;
+pub mod summary;
+pub mod units;

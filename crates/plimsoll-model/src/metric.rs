@@ -1,0 +1,118 @@
+//! The catalogue of metrics: each is declared once, with name, unit, kind, direction and source.
+//!
+//! A probe can only emit a [`Metric`]; one that no probe emits fails a test in `plimsoll-load`.
+
+use serde::{Deserialize, Serialize};
+
+/// How values of a metric combine over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MetricKind {
+    /// Holds at the time of the sample: averaged over time.
+    Gauge,
+    /// Per second over the interval that ends with the sample: averaged weighted by interval.
+    Rate,
+}
+
+/// Which way is better, for comparisons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    Higher,
+    Lower,
+    /// Says nothing by itself.
+    Neither,
+}
+
+/// What a metric says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetricInfo {
+    pub name: &'static str,
+    pub unit: &'static str,
+    pub kind: MetricKind,
+    pub better: Better,
+    /// File, field and computation.
+    pub source: &'static str,
+}
+
+macro_rules! metrics {
+    ($($variant:ident, $name:literal, $unit:literal, $kind:ident, $better:ident, $source:literal;)*) => {
+        /// Every metric there is. The order is only that of display; stored files use the name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Metric { $($variant),* }
+
+        impl Metric {
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            pub fn info(self) -> MetricInfo {
+                match self {
+                    $(Self::$variant => MetricInfo {
+                        name: $name, unit: $unit, kind: MetricKind::$kind, better: Better::$better, source: $source,
+                    }),*
+                }
+            }
+        }
+    };
+}
+
+metrics! {
+    // Subject: host
+    CpuUser, "cpu_user", "%", Rate, Neither, "/proc/stat user + nice, share of all CPUs' time";
+    CpuSystem, "cpu_system", "%", Rate, Neither, "/proc/stat system + irq + softirq, share of all CPUs' time";
+    CpuIowait, "cpu_iowait", "%", Rate, Lower, "/proc/stat iowait, share of all CPUs' time";
+    CpuSteal, "cpu_steal", "%", Rate, Lower, "/proc/stat steal, share of all CPUs' time";
+    CpuIdle, "cpu_idle", "%", Rate, Neither, "/proc/stat idle, share of all CPUs' time";
+    CpuBusiest, "cpu_busiest", "%", Rate, Lower, "/proc/stat, busy share of the busiest single CPU";
+    MemoryTotal, "memory_total", "bytes", Gauge, Neither, "/proc/meminfo MemTotal";
+    MemoryAvailable, "memory_available", "bytes", Gauge, Higher, "/proc/meminfo MemAvailable";
+    MemoryCached, "memory_cached", "bytes", Gauge, Neither, "/proc/meminfo Cached + Buffers";
+    MemoryDirty, "memory_dirty", "bytes", Gauge, Neither, "/proc/meminfo Dirty + Writeback";
+    PsiCpuSome, "psi_cpu_some", "%", Rate, Lower, "/proc/pressure/cpu some total, share of the interval";
+    PsiIoSome, "psi_io_some", "%", Rate, Lower, "/proc/pressure/io some total, share of the interval";
+    PsiIoFull, "psi_io_full", "%", Rate, Lower, "/proc/pressure/io full total, share of the interval";
+    PsiMemorySome, "psi_memory_some", "%", Rate, Lower, "/proc/pressure/memory some total, share of the interval";
+    NetReceived, "net_received", "bytes/s", Rate, Neither, "/proc/net/dev, all interfaces but lo";
+    NetSent, "net_sent", "bytes/s", Rate, Neither, "/proc/net/dev, all interfaces but lo";
+    // Subject: device
+    DeviceReads, "device_reads", "1/s", Rate, Neither, "/proc/diskstats reads completed";
+    DeviceWrites, "device_writes", "1/s", Rate, Neither, "/proc/diskstats writes completed";
+    DeviceFlushes, "device_flushes", "1/s", Rate, Neither, "/proc/diskstats flush requests completed (kernel 5.5)";
+    DeviceReadBytes, "device_read_bytes", "bytes/s", Rate, Neither, "/proc/diskstats sectors read x 512";
+    DeviceWriteBytes, "device_write_bytes", "bytes/s", Rate, Neither, "/proc/diskstats sectors written x 512";
+    DeviceReadLatency, "device_read_latency", "ms", Rate, Lower, "/proc/diskstats ms reading / reads completed";
+    DeviceWriteLatency, "device_write_latency", "ms", Rate, Lower, "/proc/diskstats ms writing / writes completed";
+    DeviceQueue, "device_queue", "requests", Rate, Neither, "/proc/diskstats weighted ms in I/O / ms elapsed: mean number in flight";
+    DeviceBusy, "device_busy", "%", Rate, Neither, "/proc/diskstats ms in I/O / ms elapsed";
+    // Subject: medium
+    MediumUsed, "medium_used", "bytes", Gauge, Neither, "statvfs blocks - free";
+    MediumFree, "medium_free", "bytes", Gauge, Higher, "statvfs available to the user";
+    // Subject: system (process tree of the server)
+    SystemCpu, "system_cpu", "%", Rate, Lower, "/proc/PID/stat utime + stime + cutime + cstime over the server's process tree; 100 = one CPU";
+    SystemMemory, "system_memory", "bytes", Gauge, Lower, "/proc/PID/smaps_rollup Pss where readable, else rss - shared + largest shared, over the tree";
+    SystemReadBytes, "system_read_bytes", "bytes/s", Rate, Neither, "/proc/PID/io read_bytes over the tree";
+    SystemWriteBytes, "system_write_bytes", "bytes/s", Rate, Neither, "/proc/PID/io write_bytes over the tree: page cache made dirty, in whole folios; where the filesystem uses large ones (xfs, ext4 since kernel 6.16) up to 128 times what was written";
+    SystemData, "system_data", "bytes", Gauge, Neither, "size of the system's data directory or file";
+    // Subject: generator (plimsoll itself)
+    GeneratorCpu, "generator_cpu", "%", Rate, Lower, "/proc/self/stat utime + stime; 100 = one CPU";
+    GeneratorMemory, "generator_memory", "bytes", Gauge, Lower, "/proc/self/statm resident";
+    ProbeCost, "probe_cost", "%", Rate, Lower, "CLOCK_THREAD_CPUTIME_ID of the sampling thread; 100 = one CPU";
+    ProbeJitter, "probe_jitter", "ms", Gauge, Lower, "how late this sample was taken";
+}
+
+impl Metric {
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|metric| metric.info().name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_read_back() {
+        for metric in Metric::ALL {
+            assert_eq!(Metric::parse(metric.info().name), Some(*metric));
+        }
+    }
+}

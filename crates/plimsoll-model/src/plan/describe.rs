@@ -1,0 +1,123 @@
+//! The resolved plan as TOML, with nothing left to a default.
+
+use std::fmt::{self, Write};
+
+use super::resolve::toml_key;
+use super::resolved::{EmulatedDrive, MediumKind, ResolvedPlan, Step, SystemKind, Tpcc, Workload};
+use super::size;
+use crate::lane::{LoadShape, MockScript};
+
+/// The plan as TOML that [`super::parse`] reads as an equal plan: scaled already, every default filled in, passwords
+/// left out. Shown by `--dry-run` and kept in run files.
+pub fn describe(plan: &ResolvedPlan) -> String {
+    let mut out = String::new();
+    write_plan(&mut out, plan).expect("a String takes all text");
+    out
+}
+
+fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
+    let ResolvedPlan { title, seed, scale, data_scale, media, systems, workloads, steps } = plan;
+    if *scale != 1.0 || *data_scale != 1.0 {
+        writeln!(out, "# Times are multiplied by {scale} and data by {data_scale} already.")?;
+    }
+    writeln!(out, "title = {}\nseed = {seed}", quoted(title))?;
+    for medium in media {
+        writeln!(out, "\n[medium.{}]\npath = {}", toml_key(&medium.name), quoted(&medium.path))?;
+        if let MediumKind::Emulated(drive) = &medium.kind {
+            write_drive(out, drive)?;
+        }
+    }
+    for system in systems {
+        let name = toml_key(&system.name);
+        writeln!(out, "\n[system.{name}]\nengine = \"{}\"", system.kind.engine().name())?;
+        write_system(out, &name, &system.kind)?;
+    }
+    for named in workloads {
+        let Workload::Tpcc(Tpcc { warehouses, mode, home }) = &named.workload;
+        writeln!(out, "\n[workload.{}.tpcc]\nwarehouses = {warehouses}", toml_key(&named.name))?;
+        writeln!(out, "mode = \"{}\"\nhome = \"{}\"", mode.name(), home.name())?;
+    }
+    steps.iter().try_for_each(|step| write_step(out, step))
+}
+
+fn write_drive(out: &mut String, emulated: &EmulatedDrive) -> fmt::Result {
+    let EmulatedDrive { drive, capacity, fill, form, filesystem, backing, flush, without_fuse } = emulated;
+    writeln!(out, "drive = {}\ncapacity = \"{}\"\nfill = {fill}", quoted(drive), size::write(*capacity))?;
+    writeln!(out, "form = \"{}\"\nfilesystem = \"{}\"", form.name(), filesystem.name())?;
+    writeln!(out, "backing = \"{}\"\nflush = \"{}\"", backing.name(), flush.name())?;
+    writeln!(out, "without_fuse = \"{}\"", without_fuse.name())
+}
+
+fn write_system(out: &mut String, name: &str, kind: &SystemKind) -> fmt::Result {
+    let settings = match kind {
+        SystemKind::Mock(script) => return write_mock(out, name, script),
+        SystemKind::ExistingPostgres { url, schema } => {
+            return writeln!(out, "url = {}\nschema = {}", quoted(&url.redacted()), quoted(schema));
+        }
+        SystemKind::Sqlite { settings } => settings,
+        SystemKind::ManagedPostgres { settings, binaries } => {
+            if !binaries.is_empty() {
+                writeln!(out, "binaries = {}", quoted(binaries))?;
+            }
+            settings
+        }
+    };
+    if !settings.is_empty() {
+        writeln!(out, "\n[system.{name}.settings]")?;
+    }
+    settings.iter().try_for_each(|(key, value)| writeln!(out, "{} = {}", toml_key(key), quoted(value)))
+}
+
+fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result {
+    let MockScript { latency, jitter, stalls, fail_every, retry_every, lost_at } = script;
+    writeln!(out, "\n[system.{name}.mock]\nlatency = \"{latency}\"\njitter = \"{jitter}\"")?;
+    let stalls: Vec<String> =
+        stalls.iter().map(|stall| format!("{{ at = \"{}\", lasts = \"{}\" }}", stall.at, stall.lasts)).collect();
+    writeln!(out, "stalls = [{}]", stalls.join(", "))?;
+    for (key, value) in [("fail_every", fail_every), ("retry_every", retry_every)] {
+        if let Some(n) = value {
+            writeln!(out, "{key} = {n}")?;
+        }
+    }
+    lost_at.map_or(Ok(()), |at| writeln!(out, "lost_at = \"{at}\""))
+}
+
+fn write_step(out: &mut String, step: &Step) -> fmt::Result {
+    let Step { name, workload, system, on, points, timeline, pacing, check, max_retries, power_cut } = step;
+    writeln!(out, "\n[[step]]\nname = {}\nrun = {}\nsystem = {}", quoted(name), quoted(workload), quoted(system))?;
+    if !on.is_empty() {
+        let on: Vec<String> = on.iter().map(|name| quoted(name)).collect();
+        writeln!(out, "on = [{}]", on.join(", "))?;
+    }
+    write_points(out, points)?;
+    writeln!(out, "ramp = \"{}\"\nmeasure = \"{}\"\ncool = \"{}\"", timeline.warm, timeline.measure, timeline.cool)?;
+    // A plan sets both factors at once.
+    writeln!(out, "keying_and_think = {}", pacing.think)?;
+    writeln!(out, "check = \"{}\"\nmax_retries = {max_retries}", check.name())?;
+    power_cut.map_or(Ok(()), |after| writeln!(out, "power_cut = \"{after}\""))
+}
+
+/// A ladder has points of one kind, and in an open loop they differ in the rate only.
+fn write_points(out: &mut String, points: &[LoadShape]) -> fmt::Result {
+    let rungs: Vec<String> = points
+        .iter()
+        .map(|point| match point {
+            LoadShape::Closed { users } => users.to_string(),
+            LoadShape::Open { per_second, .. } => per_second.to_string(),
+        })
+        .collect();
+    let ladder = match rungs.as_slice() {
+        [one] => one.clone(),
+        many => format!("[{}]", many.join(", ")),
+    };
+    match points.first() {
+        Some(LoadShape::Open { users, arrivals, queue, .. }) => {
+            writeln!(out, "rate = {ladder}\nusers = {users}\narrivals = \"{}\"\nqueue = {queue}", arrivals.name())
+        }
+        _ => writeln!(out, "users = {ladder}"),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}

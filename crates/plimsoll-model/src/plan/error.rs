@@ -1,0 +1,145 @@
+//! What is wrong with a plan, where, and what to do about it.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::resolved::redact;
+
+/// One thing that is wrong with a plan. Holds no passwords.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{column}: {message}")]
+pub struct PlanError {
+    pub message: String,
+    /// Bytes of the plan's text. Always on character boundaries within it; empty if the error has no place in it.
+    pub span: Range<usize>,
+    /// Counted from 1.
+    pub line: usize,
+    /// In characters, counted from 1.
+    pub column: usize,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// Something that is allowed but perhaps not meant; told in the same way as an error.
+pub type PlanWarning = PlanError;
+
+/// Everything that is wrong with a plan, in the order of the text. Never empty.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct PlanErrors(pub Vec<PlanError>);
+
+impl fmt::Display for PlanErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, error) in self.0.iter().enumerate() {
+            write!(f, "{}{error}", if i > 0 { "\n" } else { "" })?;
+            if let Some(help) = &error.help {
+                write!(f, "\n  help: {help}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PlanError {
+    /// At the nearest place that lies within `text`.
+    pub fn new(text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
+        let span = within(text, span);
+        let before = &text[..span.start];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Self {
+            message: redact(&message.into()),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            span,
+            help: None,
+        }
+    }
+
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(redact(&help.into()));
+        self
+    }
+}
+
+/// The nearest range that lies within the text and on character boundaries.
+fn within(text: &str, span: Range<usize>) -> Range<usize> {
+    let floor = |at: usize| (0..=at.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+    let start = floor(span.start);
+    start..floor(span.end).max(start)
+}
+
+/// The name that was probably meant: the nearest one, if few enough letters differ.
+pub(super) fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = (written.chars().count() / 3).clamp(1, 3);
+    known
+        .into_iter()
+        .map(|name| (distance(&written.to_lowercase(), name), name))
+        .filter(|(far, name)| *far <= allowed && *far < name.chars().count())
+        .min_by_key(|(far, _)| *far)
+        .map(|(_, name)| name)
+}
+
+/// "did you mean …?", or which names there are.
+pub fn suggestion(written: &str, known: &[&str], none: &str) -> String {
+    match (nearest(written, known.iter().copied()), known) {
+        (Some(name), _) => format!("did you mean `{name}`?"),
+        (None, []) => none.to_owned(),
+        (None, [one]) => format!("the only one known here is `{one}`"),
+        (None, many) => format!("known here: {}", list(many)),
+    }
+}
+
+pub(super) fn list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+/// Edits (insert, delete, replace, swap neighbours) between two words: optimal string alignment distance.
+fn distance(a: &str, b: &str) -> usize {
+    // Nobody mistypes a word this long into another; bounds the table below.
+    const LONG: usize = 100;
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(LONG).collect(), b.chars().take(LONG).collect());
+    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            table[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let replaced = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let best = replaced.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
+                let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                if swapped { best.min(table[i - 2][j - 2] + 1) } else { best }
+            };
+        }
+    }
+    table[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_word_that_was_meant_is_found() {
+        assert_eq!(nearest("usres", ["users", "run"]), Some("users"));
+        assert_eq!(nearest("Measure", ["measure"]), Some("measure"));
+        assert_eq!(nearest("warehouse", ["warehouses", "mode"]), Some("warehouses"));
+        assert_eq!(nearest("x", ["on", "run"]), None, "any two letters are near each other");
+        assert_eq!(suggestion("zzz", &["a1", "b1"], ""), "known here: `a1`, `b1`");
+    }
+
+    #[test]
+    fn places_are_counted_in_characters() {
+        let error = PlanError::new("a\n\u{e4}b = 1", 4..5, "x");
+        assert_eq!((error.line, error.column), (2, 2));
+    }
+
+    proptest! {
+        #[test]
+        fn any_span_is_brought_into_the_text(text in ".*", start in 0usize..100, end in 0usize..100) {
+            let error = PlanError::new(&text, start..end, "x");
+            prop_assert!(text.get(error.span).is_some());
+        }
+    }
+}

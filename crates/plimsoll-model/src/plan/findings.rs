@@ -1,0 +1,101 @@
+//! Collects everything that is wrong with a plan, so that it is told at once and not one fault per attempt.
+
+use std::ops::Range;
+
+use super::error::{PlanError, PlanErrors, PlanWarning};
+use super::value::At;
+
+/// A key or value that was taken out of the plan because of its shape; its absence is not told again.
+#[derive(Debug)]
+pub(super) struct Broken {
+    /// Place of the table or list it stood in.
+    pub parent: Range<usize>,
+    /// Names from the root; a misspelled key stands as what was probably meant.
+    pub path: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Findings<'t> {
+    text: &'t str,
+    errors: Vec<PlanError>,
+    warnings: Vec<PlanWarning>,
+    broken: Vec<Broken>,
+}
+
+impl<'t> Findings<'t> {
+    pub fn new(text: &'t str) -> Self {
+        Self { text, errors: Vec::new(), warnings: Vec::new(), broken: Vec::new() }
+    }
+
+    pub fn text(&self) -> &'t str {
+        self.text
+    }
+
+    pub fn push(&mut self, error: PlanError) {
+        self.errors.push(error);
+    }
+
+    pub fn error(&mut self, span: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
+        self.errors.push(PlanError::new(self.text, span, message).help(help));
+    }
+
+    pub fn warn(&mut self, span: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
+        self.warnings.push(PlanError::new(self.text, span, message).help(help));
+    }
+
+    pub fn broke(&mut self, broken: Broken) {
+        self.broken.push(broken);
+    }
+
+    /// Whether a fault that was told already explains why `key` is missing from the table at `parent`.
+    pub fn explains(&self, parent: &Range<usize>, key: &str) -> bool {
+        self.broken.iter().any(|b| b.parent == *parent && b.path.last().is_some_and(|last| last == key))
+    }
+
+    /// Whether something was taken out of the table or list at `parent`.
+    pub fn is_incomplete(&self, parent: &Range<usize>) -> bool {
+        self.broken.iter().any(|b| b.parent == *parent)
+    }
+
+    /// Whether a fault that was told already explains why the section (`system`, …) or this name in it is missing.
+    pub fn explains_name(&self, section: &str, name: &str) -> bool {
+        self.broken.iter().any(|b| match b.path.as_slice() {
+            [only] => only == section,
+            [first, second] => first == section && second == name,
+            _ => false,
+        })
+    }
+
+    /// The value of a key that has to be there.
+    pub fn required<'a, T>(
+        &mut self,
+        table: &Range<usize>,
+        key: &str,
+        value: &'a Option<At<T>>,
+        help: &str,
+    ) -> Option<&'a At<T>> {
+        if value.is_none() && !self.explains(table, key) {
+            self.error(table.clone(), format!("`{key}` is missing"), help);
+        }
+        value.as_ref()
+    }
+
+    /// `value` with the warnings, or the errors if there are any, in the order of the text.
+    pub fn finish<T>(self, value: Option<T>) -> Result<(T, Vec<PlanWarning>), PlanErrors> {
+        let Self { text, mut errors, mut warnings, .. } = self;
+        match value {
+            Some(value) if errors.is_empty() => {
+                warnings.sort_by_key(|warning| warning.span.start);
+                Ok((value, warnings))
+            }
+            _ => {
+                if errors.is_empty() {
+                    errors.push(PlanError::new(text, 0..0, "the plan cannot be resolved"));
+                }
+                errors.sort_by_key(|error| error.span.start);
+                errors.dedup();
+                Err(PlanErrors(errors))
+            }
+        }
+    }
+}

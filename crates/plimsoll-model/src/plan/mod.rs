@@ -1,0 +1,80 @@
+//! Plans: what a person writes (raw, with places in the text), and what is carried out (resolved, without options or
+//! doubts).
+//!
+//! [`parse`] leads from one to the other and finds everything that is wrong at once. [`describe`] leads back: the
+//! resolved plan as TOML with every default filled in. [`estimate`] says how long it takes and how much space it needs.
+//!
+//! Absences: nothing here looks at a disk, a server or the environment. Whether a medium is there and has space is
+//! asked by whoever carries the plan out.
+
+mod describe;
+mod duration;
+mod error;
+mod estimate;
+mod findings;
+pub mod raw;
+mod read;
+mod resolve;
+pub mod resolved;
+mod schema;
+mod secret;
+mod size;
+mod value;
+
+pub use describe::describe;
+pub use error::{PlanError, PlanErrors, PlanWarning, suggestion};
+pub use estimate::{Estimate, StepEstimate, estimate};
+use findings::Findings;
+pub use resolved::ResolvedPlan;
+pub use schema::json_schema;
+use serde::de::DeserializeOwned;
+
+/// What the command line changes about a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Multiplies ramp, measure and cool; a measure keeps at least a second. Above zero.
+    pub scale: f64,
+    /// Multiplies warehouses; at least one is left. Above zero.
+    pub data_scale: f64,
+    /// Beats the plan's seed.
+    pub seed: Option<u64>,
+    /// Names of the drives that can be emulated; a plan may also name a drive file.
+    pub drives: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { scale: 1.0, data_scale: 1.0, seed: None, drives: Vec::new() }
+    }
+}
+
+/// A plan that can be carried out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parsed {
+    pub plan: ResolvedPlan,
+    /// In the order of the text.
+    pub warnings: Vec<PlanWarning>,
+}
+
+/// Reads, checks, scales and completes a plan.
+///
+/// # Errors
+/// Everything that is wrong with it, with places. Errors of TOML syntax hide others until they are mended.
+pub fn parse(text: &str, options: &Options) -> Result<Parsed, PlanErrors> {
+    let mut findings = Findings::new(text);
+    let plan = read::read(&mut findings).and_then(|raw| resolve::resolve(&raw, options, &mut findings));
+    findings.finish(plan).map(|(plan, warnings)| Parsed { plan, warnings })
+}
+
+/// Reads any other TOML file into its type, with places and suggestions as for plans. Only its shape is checked.
+///
+/// # Errors
+/// Everything that is wrong with its syntax or shape.
+pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, PlanErrors> {
+    let mut findings = Findings::new(text);
+    let value = read::read(&mut findings);
+    findings.finish(value).map(|(value, _)| value)
+}
+
+#[cfg(test)]
+mod tests;

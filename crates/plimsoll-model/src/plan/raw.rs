@@ -1,0 +1,191 @@
+//! The plan as a person writes it. Types know where they stand in the text, and nothing is checked beyond their shape;
+//! [`super::parse`] does the rest. The comments here are what an editor shows (they become the JSON Schema).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::resolved::{
+    CheckPolicy, DriveBacking, DriveFilesystem, DriveForm, EngineKind, FlushPolicy, Home, TxnMode, WithoutFuse,
+};
+use super::value::{At, Ladder, RawSize, RawTime, Setting};
+use crate::lane::Arrivals;
+
+pub type Named<T> = BTreeMap<At<String>, At<T>>;
+
+/// A plimsoll plan: what to test, on what, and for how long.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a plan")]
+#[schemars(title = "plimsoll plan", rename = "Plan", extend("required" = ["title", "system", "workload", "step"]))]
+pub struct RawPlan {
+    /// The question this plan answers. The report's headline.
+    pub title: Option<At<String>>,
+    /// Start of all random draws; the same seed gives the same data and the same inputs. Default: 1. `--seed` beats it.
+    pub seed: Option<At<u64>>,
+    /// Where data lives, by a name of your choice: `[medium.here]`.
+    pub medium: Named<RawMedium>,
+    /// What is put under load, by a name of your choice: `[system.db]`.
+    pub system: Named<RawSystem>,
+    /// What users do, by a name of your choice: `[workload.oltp.tpcc]`.
+    pub workload: Named<RawWorkload>,
+    /// What is run, one `[[step]]` after the other.
+    pub step: Vec<At<RawStep>>,
+}
+
+/// Where data lives: a directory (`path`), or an emulated drive (`drive`).
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as { path = \".\" }")]
+#[schemars(rename = "Medium", extend("anyOf" = [{ "required": ["path"] }, { "required": ["drive"] }]))]
+pub struct RawMedium {
+    /// An existing directory; a relative one counts from where plimsoll is started. plimsoll makes a directory of its
+    /// own in it and removes it afterwards. With a `drive`: where that directory is made; default: `"."`.
+    pub path: Option<At<String>>,
+    /// A drive that is not there: a name that `plimsoll drive list` shows, or the path of a drive file that ends with
+    /// `.toml`. Default: none, the data lie in `path` as it is.
+    pub drive: Option<At<String>>,
+    /// Size of the emulated drive, at least `"512MiB"`. Default: `"32GiB"`, or the rated capacity if that is less.
+    pub capacity: Option<At<RawSize>>,
+    /// Share of the capacity that holds data which nobody rewrites, 0 to 1: flash drives write the slower the fuller
+    /// they are. Default: 1, a drive in steady state.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub fill: Option<At<f64>>,
+    /// How programs see the emulated drive: a block device with a filesystem, which needs root (`"block"`), a directory
+    /// (`"directory"`), or the former for root and else the latter (`"auto"`). Default: auto.
+    pub form: Option<At<DriveForm>>,
+    /// What is made on an emulated block device. Default: ext4.
+    pub filesystem: Option<At<DriveFilesystem>>,
+    /// Where the emulated drive's data really are: in memory (`"memory"`), or in a sparse file below `path`
+    /// (`"file"`). Default: memory.
+    pub backing: Option<At<DriveBacking>>,
+    /// What a flush does: what the drive's file says (`"honest"`), or nothing although it is acknowledged
+    /// (`"ignored"`). Default: honest.
+    pub flush: Option<At<FlushPolicy>>,
+    /// What to do where FUSE is not to be had: refuse the run (`"refuse"`), or go on in a plain directory with a
+    /// warning (`"plain_directory"`). Default: refuse.
+    pub without_fuse: Option<At<WithoutFuse>>,
+}
+
+/// The database under test: one that plimsoll starts itself (`engine`), or one that exists (`url`).
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as { engine = \"sqlite\" }")]
+#[schemars(rename = "System")]
+pub struct RawSystem {
+    /// `"postgres"`: a PostgreSQL that plimsoll creates, starts, stops and removes; `"sqlite"`: SQLite inside plimsoll;
+    /// `"mock"`: no database, scripted answers.
+    pub engine: Option<At<EngineKind>>,
+    /// The server's settings (PostgreSQL) or PRAGMAs (SQLite), such as `{ shared_buffers = "256MB" }`.
+    pub settings: Option<At<BTreeMap<At<String>, At<Setting>>>>,
+    /// The directory of PostgreSQL's `initdb` and `postgres`. Default: plimsoll looks for the newest one.
+    pub binaries: Option<At<String>>,
+    /// An existing PostgreSQL: `"postgres://user@host:5432/database"`. Better than a password in here: the environment
+    /// variable PGPASSWORD.
+    pub url: Option<At<String>>,
+    /// The schema that plimsoll creates and keeps to in an existing PostgreSQL. Default: `"plimsoll_tpcc"`.
+    pub schema: Option<At<String>>,
+    /// What the mock engine does.
+    pub mock: Option<At<RawMock>>,
+}
+
+/// Scripted answers, for trying out plimsoll itself. `--scale` does not change these times.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as { latency = \"1ms\" }")]
+#[schemars(rename = "Mock")]
+pub struct RawMock {
+    /// Service time of every transaction, such as `"2ms"`. Default: `"1ms"`.
+    pub latency: Option<At<RawTime>>,
+    /// Up to this much is added to the service time, uniformly distributed. Default: `"0s"`.
+    pub jitter: Option<At<RawTime>>,
+    /// Times in which no transaction makes progress: `[{ at = "3s", lasts = "2s" }]`. Default: none.
+    pub stalls: Option<Vec<At<RawStall>>>,
+    /// Every n-th transaction of a user fails. Default: none.
+    #[schemars(range(min = 1))]
+    pub fail_every: Option<At<i64>>,
+    /// Every n-th transaction of a user has to be retried once. Default: none.
+    #[schemars(range(min = 1))]
+    pub retry_every: Option<At<i64>>,
+    /// All connections are lost at this time, counted from the start of the ladder point. Default: never.
+    pub lost_at: Option<At<RawTime>>,
+}
+
+/// A stretch of time in which the mock engine makes no progress.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as { at = \"3s\", lasts = \"2s\" }")]
+#[schemars(rename = "Stall", extend("required" = ["at", "lasts"]))]
+pub struct RawStall {
+    /// When it begins, counted from the start of the ladder point (ramp included), such as `"3s"`.
+    pub at: Option<At<RawTime>>,
+    /// How long it lasts, such as `"2s"`.
+    pub lasts: Option<At<RawTime>>,
+}
+
+/// What users do: one of the kinds below.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as [workload.oltp.tpcc]")]
+#[schemars(rename = "Workload", extend("minProperties" = 1, "maxProperties" = 1))]
+pub struct RawWorkload {
+    /// TPC-C-derived: order entry, five kinds of transactions. Results are not comparable with published TPC results.
+    pub tpcc: Option<At<RawTpcc>>,
+}
+
+/// TPC-C-derived load.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as { warehouses = 4 }")]
+#[schemars(rename = "Tpcc", extend("required" = ["warehouses"]))]
+pub struct RawTpcc {
+    /// Size of the data, 1 to 100000. One warehouse takes about 100 MB. `--data-scale` multiplies it.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub warehouses: Option<At<i64>>,
+    /// Where transactions run: in the server with one round trip each (`"procedures"`), or in the client with one round
+    /// trip per statement (`"statements"`). Default: procedures where every engine used has them, else statements.
+    pub mode: Option<At<TxnMode>>,
+    /// Which warehouses a user works for: always the same one (`"fixed"`), or one drawn for every transaction
+    /// (`"roaming"`), so that few users reach all data. Default: fixed.
+    pub home: Option<At<Home>>,
+}
+
+/// One entry of the schedule: a workload against a system, over a ladder of users or rates.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a [[step]] table")]
+#[schemars(rename = "Step", extend("required" = ["run", "system"]))]
+pub struct RawStep {
+    /// What the report calls this step. Default: the workload's name, numbered if it occurs again.
+    pub name: Option<At<String>>,
+    /// The workload's name.
+    pub run: Option<At<String>>,
+    /// The system's name.
+    pub system: Option<At<String>>,
+    /// Names of the media, tried one after the other. Default: the only medium of the plan, if the system needs one.
+    pub on: Option<At<Vec<At<String>>>>,
+    /// How many users work at the same time, 1 to 10000: `8`, or a ladder `[1, 2, 4, 8]`. With a `rate`: one number, how
+    /// many transactions can be under way at once (default: 64).
+    pub users: Option<At<Ladder<i64>>>,
+    /// Transactions offered per second whatever the system does (open loop): `100`, or a ladder `[50, 100, 200]`.
+    /// Default: none, every user starts its next transaction when the last one has ended (closed loop).
+    pub rate: Option<At<Ladder<f64>>>,
+    /// With a `rate`: equal distances (`"constant"`), or exponentially distributed ones, as independent users have
+    /// (`"poisson"`). Default: constant.
+    pub arrivals: Option<At<Arrivals>>,
+    /// With a `rate`: how many transactions can wait for a free user; what comes on top is dropped and counted.
+    /// Default: 100000.
+    #[schemars(range(min = 0, max = 10_000_000))]
+    pub queue: Option<At<i64>>,
+    /// Load before figures are taken: caches fill. Such as `"10s"`, which is the default.
+    pub ramp: Option<At<RawTime>>,
+    /// How long figures are taken at each point of the ladder, at least a second. Default: `"60s"`.
+    pub measure: Option<At<RawTime>>,
+    /// Longest time for transactions under way to finish after that. Default: `"30s"`.
+    pub cool: Option<At<RawTime>>,
+    /// Users type and think between transactions: a factor on the workload's own times, 0 to 1000. Default: 0, they do
+    /// not; 1 is as the specification has it.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub keying_and_think: Option<At<f64>>,
+    /// When the data's consistency is checked. Default: each_point.
+    pub check: Option<At<CheckPolicy>>,
+    /// How often a transaction is tried again after a deadlock or serialisation failure, 0 to 1000. Default: 10.
+    #[schemars(range(min = 0, max = 1000))]
+    pub max_retries: Option<At<i64>>,
+    /// The power of an emulated drive fails this long after the measurement began, such as `"10s"`; the point ends with
+    /// it, and what clients saw committed is looked for after recovery. Default: it does not fail.
+    pub power_cut: Option<At<RawTime>>,
+}

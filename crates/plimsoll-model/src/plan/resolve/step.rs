@@ -1,0 +1,273 @@
+//! Steps: their names, what they refer to, the ladder, and the timeline.
+
+use std::collections::BTreeSet;
+
+use super::{Names, check_name, cut, known, names_of, scaled, time_or, whole};
+use crate::lane::{Arrivals, LoadShape};
+use crate::plan::Options;
+use crate::plan::findings::Findings;
+use crate::plan::raw::RawStep;
+use crate::plan::resolved::{CheckPolicy, Pacing, Step};
+use crate::plan::value::{At, Ladder, RawTime};
+use crate::schedule::Timeline;
+use crate::units::Nanos;
+
+const MOST_STEPS: usize = 1000;
+const MOST_RUNGS: usize = 100;
+const MOST_USERS: u32 = 10_000;
+const MOST_PER_SECOND: f64 = 1e6;
+const LONGEST_QUEUE: u32 = 10_000_000;
+
+const DEFAULT_UNDER_WAY: u32 = 64;
+const DEFAULT_QUEUE: u32 = 100_000;
+const DEFAULT_RETRIES: u32 = 10;
+const DEFAULT_RAMP: Nanos = Nanos::from_secs(10);
+pub(super) const DEFAULT_MEASURE: Nanos = Nanos::from_secs(60);
+const DEFAULT_COOL: Nanos = Nanos::from_secs(30);
+
+pub(super) fn resolve_all(names: &Names<'_>, options: &Options, findings: &mut Findings<'_>) -> Vec<Step> {
+    let steps = &names.raw.step;
+    if steps.is_empty() && !findings.explains_name("step", "") {
+        findings.error(0..0, "the plan has no [[step]]", "add one: [[step]] with `run`, `system` and `users`");
+    }
+    if let Some(step) = steps.get(MOST_STEPS) {
+        findings.error(step.span(), "more than 1000 steps", "make several plans of it");
+    }
+    let mut taken = BTreeSet::new();
+    for name in steps.iter().filter_map(|step| step.get().name.as_ref()) {
+        check_name(name, "step", findings);
+        if !taken.insert(name.get().clone()) {
+            findings.error(name.span(), format!("two steps are named `{}`", name.get()), "give each its own name");
+        }
+    }
+    let steps = steps.iter().take(MOST_STEPS);
+    steps.filter_map(|step| resolve(step, names, &mut taken, options, findings)).collect()
+}
+
+fn resolve(
+    at: &At<RawStep>,
+    names: &Names<'_>,
+    taken: &mut BTreeSet<String>,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<Step> {
+    let raw = at.get();
+    let help = format!("name a workload: {}", names_of(&names.raw.workload));
+    let workload = findings.required(&at.span(), "run", &raw.run, &help);
+    let workload = workload.filter(|name| known(&names.raw.workload, "workload", name, findings));
+    let help = format!("name a system: {}", names_of(&names.raw.system));
+    let system = findings.required(&at.span(), "system", &raw.system, &help);
+    let system = system.filter(|name| known(&names.raw.system, "system", name, findings));
+    let on = media(at, system, names, findings);
+    let points = points(at, findings);
+    let timeline = timeline(at, options, findings);
+    let pacing = pacing(raw, findings);
+    let retries = raw.max_retries.as_ref();
+    let max_retries = retries.map_or(Some(DEFAULT_RETRIES), |n| whole(n, "`max_retries`", 0..=1000, findings));
+    let power_cut = cut::resolve(at, system, on.as_deref(), names, options, findings);
+    let workload = workload?.get().clone();
+    let name = raw.name.as_ref().map_or_else(|| unique(&workload, taken), |name| name.get().clone());
+    Some(Step {
+        name,
+        workload,
+        system: system?.get().clone(),
+        on: on?,
+        points: points?,
+        timeline: timeline?,
+        pacing: pacing?,
+        check: raw.check.as_ref().map_or(CheckPolicy::EachPoint, |check| *check.get()),
+        max_retries: max_retries?,
+        power_cut: power_cut?,
+    })
+}
+
+/// The workload's name, numbered if a step has it already.
+fn unique(workload: &str, taken: &mut BTreeSet<String>) -> String {
+    // Room for the number, so that the name is one that could have been written.
+    let stem: String = workload.chars().take(super::LONGEST_NAME - 5).collect();
+    let numbered = (2..).map(|n| format!("{stem}-{n}"));
+    let mut names = std::iter::once(workload.to_owned()).chain(numbered);
+    let name = names.find(|name| !taken.contains(name)).expect("there are more numbers than steps");
+    taken.insert(name.clone());
+    name
+}
+
+fn media(
+    at: &At<RawStep>,
+    system: Option<&At<String>>,
+    names: &Names<'_>,
+    findings: &mut Findings<'_>,
+) -> Option<Vec<String>> {
+    let written = at.get().on.as_ref();
+    let mut on: Vec<String> = Vec::new();
+    for name in written.into_iter().flat_map(|on| on.get()) {
+        if on.contains(name.get()) {
+            findings.error(name.span(), format!("`{}` is named twice", name.get()), "a medium is tried once per step");
+        } else if known(&names.raw.medium, "medium", name, findings) {
+            on.push(name.get().clone());
+        }
+    }
+    let system = system?;
+    let needs = names.kind(system.get())?.needs_medium();
+    match written {
+        Some(written) if !needs => {
+            let message = format!("`on` changes nothing: the system `{}` keeps no data on a medium", system.get());
+            findings.warn(written.span(), message, "remove it");
+            Some(Vec::new())
+        }
+        Some(written) => {
+            if written.get().is_empty() && !findings.is_incomplete(&written.span()) {
+                let help = format!("known here: {}", names_of(&names.raw.medium));
+                findings.error(written.span(), "`on` names no medium", help);
+            }
+            Some(on)
+        }
+        None if !needs || findings.explains(&at.span(), "on") => Some(on),
+        None => only_medium(at, system, names, findings).map(|only| vec![only]),
+    }
+}
+
+fn only_medium(
+    at: &At<RawStep>,
+    system: &At<String>,
+    names: &Names<'_>,
+    findings: &mut Findings<'_>,
+) -> Option<String> {
+    let media = &names.raw.medium;
+    match (media.len(), media.keys().next()) {
+        (1, Some(only)) => return Some(only.get().clone()),
+        (0, _) if findings.explains_name("medium", "") => {}
+        (0, _) => {
+            let engine = names.kind(system.get()).map_or("", |kind| kind.engine().name());
+            let message = format!("the system `{}` ({engine}) needs a medium for its data", system.get());
+            findings.error(system.span(), message, "add [medium.here] with path = \".\"");
+        }
+        _ => {
+            let help = format!(
+                "say which, for example on = [\"{}\"]; known here: {}",
+                media.keys().next().map_or("", |name| name.get()),
+                names_of(media)
+            );
+            findings.error(at.span(), "`on` is missing, and the plan has several media", help);
+        }
+    }
+    None
+}
+
+fn points(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape>> {
+    let raw = at.get();
+    match &raw.rate {
+        Some(rate) => open(raw, rate, findings),
+        None => closed(at, findings),
+    }
+}
+
+fn closed(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape>> {
+    let raw = at.get();
+    if !findings.explains(&at.span(), "rate") {
+        let places = [("arrivals", raw.arrivals.as_ref().map(At::span)), ("queue", raw.queue.as_ref().map(At::span))];
+        for (key, span) in places.into_iter().filter_map(|(key, span)| span.map(|span| (key, span))) {
+            findings.error(span, format!("`{key}` has no meaning without a `rate`"), "add rate = 100, or remove it");
+        }
+        findings.required(&at.span(), "users", &raw.users, "say how many: users = 8, or a ladder users = [1, 2, 4, 8]");
+    }
+    let rungs = rungs(raw.users.as_ref()?, "users", findings)?;
+    let points = rungs.iter().map(|users| {
+        whole(users, "the number of users", 1..=MOST_USERS, findings).map(|users| LoadShape::Closed { users })
+    });
+    // Collected twice, so that every rung is looked at.
+    points.collect::<Vec<_>>().into_iter().collect()
+}
+
+fn open(raw: &RawStep, rate: &At<Ladder<f64>>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape>> {
+    let users = match raw.users.as_ref().map(|users| (users.span(), users.get().rungs())) {
+        None => Some(DEFAULT_UNDER_WAY),
+        Some((_, [one])) => whole(one, "the number of users", 1..=MOST_USERS, findings),
+        Some((span, _)) => {
+            let help = "with a rate, `users` is how many transactions can be under way at once; or make two steps";
+            findings.error(span, "`users` has to be one number beside a `rate`", help);
+            None
+        }
+    };
+    let queue = raw.queue.as_ref();
+    let queue = queue.map_or(Some(DEFAULT_QUEUE), |queue| whole(queue, "`queue`", 0..=LONGEST_QUEUE, findings));
+    let arrivals = raw.arrivals.as_ref().map_or(Arrivals::Constant, |arrivals| *arrivals.get());
+    let mut rates = Vec::new();
+    let rungs = rungs(rate, "rate", findings)?;
+    for rung in rungs {
+        let per_second = *rung.get();
+        // Written so that NaN fails.
+        if per_second > 0.0 && per_second <= MOST_PER_SECOND {
+            rates.push(per_second);
+        } else {
+            let help = "transactions per second: above 0, at most 1000000";
+            findings.error(rung.span(), format!("the rate cannot be {per_second}"), help);
+        }
+    }
+    let (users, queue) = (users?, queue?);
+    (rates.len() == rungs.len())
+        .then(|| rates.into_iter().map(|per_second| LoadShape::Open { users, per_second, arrivals, queue }).collect())
+}
+
+fn rungs<'a, T>(ladder: &'a At<Ladder<T>>, key: &str, findings: &mut Findings<'_>) -> Option<&'a [At<T>]> {
+    let rungs = ladder.get().rungs();
+    if rungs.is_empty() {
+        if !findings.is_incomplete(&ladder.span()) {
+            findings.error(ladder.span(), "the ladder is empty", format!("{key} = [1, 2, 4, 8]"));
+        }
+        return None;
+    }
+    if rungs.len() > MOST_RUNGS {
+        findings.error(ladder.span(), "the ladder has more than 100 points", "make several steps of it");
+        return None;
+    }
+    Some(rungs)
+}
+
+fn timeline(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Option<Timeline> {
+    let mut part = |value: &Option<At<RawTime>>, default| {
+        let nanos = time_or(value, default, findings)?;
+        scaled(nanos, options, value.as_ref().map_or(at.span(), At::span), findings)
+    };
+    let warm = part(&at.get().ramp, DEFAULT_RAMP);
+    let cool = part(&at.get().cool, DEFAULT_COOL);
+    Some(Timeline { measure: measure(at, options, findings)?, warm: warm?, cool: cool? })
+}
+
+/// Figures are taken per second, so a window has at least one.
+fn measure(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Option<Nanos> {
+    let raw = at.get();
+    let span = raw.measure.as_ref().map_or(at.span(), At::span);
+    let written = time_or(&raw.measure, DEFAULT_MEASURE, findings)?;
+    if written == Nanos::ZERO {
+        let help = "write how long figures are taken, such as measure = \"60s\"";
+        findings.error(span, "there is no time to measure", help);
+        return None;
+    }
+    let measure = scaled(written, options, span.clone(), findings)?;
+    if measure >= Nanos::SECOND {
+        return Some(measure);
+    }
+    let help = if written < Nanos::SECOND { "write measure = \"1s\" or more" } else { "choose a larger --scale" };
+    findings.warn(span, format!("measuring for 1s instead of {measure}: figures are taken per second"), help);
+    Some(Nanos::SECOND)
+}
+
+fn pacing(raw: &RawStep, findings: &mut Findings<'_>) -> Option<Pacing> {
+    let Some(value) = &raw.keying_and_think else { return Some(Pacing::default()) };
+    let factor = *value.get();
+    if !(0.0..=1000.0).contains(&factor) {
+        findings.error(
+            value.span(),
+            format!("`keying_and_think` cannot be {factor}"),
+            "0 is off, 1 as specified, at most 1000",
+        );
+        return None;
+    }
+    if let (true, Some(rate)) = (factor > 0.0, &raw.rate) {
+        let help = "with a rate, transactions come when they are due; remove one of the two";
+        findings.error(rate.span(), "`rate` and `keying_and_think` exclude each other", help);
+    }
+    // Not -0.0, which reads oddly.
+    Some(Pacing { keying: factor.abs(), think: factor.abs() })
+}

@@ -1,0 +1,141 @@
+//! Systems: which of the four kinds it is, and that nothing is set which that kind does not have.
+
+use std::collections::BTreeMap;
+
+use super::{text, time, time_or, whole};
+use crate::lane::{MockScript, Stall};
+use crate::plan::findings::Findings;
+use crate::plan::raw::{RawMock, RawSystem};
+use crate::plan::resolved::{EngineKind, OWN_POSTGRES_SETTINGS, Secret, System, SystemKind};
+use crate::plan::value::At;
+use crate::units::Nanos;
+
+const DEFAULT_SCHEMA: &str = "plimsoll_tpcc";
+const DEFAULT_MOCK_LATENCY: Nanos = Nanos::from_millis(1);
+
+pub(super) fn resolve(name: &str, raw: &At<RawSystem>, findings: &mut Findings<'_>) -> Option<System> {
+    let engine = engine(name, raw, findings)?;
+    let raw = raw.get();
+    let existing_url = raw.url.as_ref().filter(|_| engine == EngineKind::Postgres);
+    refuse_misplaced(raw, engine, existing_url.is_some(), findings);
+    let kind = match (engine, existing_url) {
+        (EngineKind::Mock, _) => SystemKind::Mock(script(raw.mock.as_ref(), findings)?),
+        (EngineKind::Sqlite, _) => SystemKind::Sqlite { settings: settings(raw, &[], findings) },
+        (EngineKind::Postgres, None) => SystemKind::ManagedPostgres {
+            settings: settings(raw, &OWN_POSTGRES_SETTINGS, findings),
+            binaries: raw.binaries.as_ref().map_or(Some(String::new()), |path| text(path, "the path", findings))?,
+        },
+        (EngineKind::Postgres, Some(url)) => existing(url, raw.schema.as_ref(), findings)?,
+    };
+    Some(System { name: name.to_owned(), kind })
+}
+
+/// As written, or what a `url` or `mock` table says by being there.
+fn engine(name: &str, at: &At<RawSystem>, findings: &mut Findings<'_>) -> Option<EngineKind> {
+    let raw = at.get();
+    match (&raw.engine, &raw.url, &raw.mock) {
+        (Some(engine), ..) => return Some(*engine.get()),
+        (None, Some(_), _) => return Some(EngineKind::Postgres),
+        (None, None, Some(_)) => return Some(EngineKind::Mock),
+        (None, None, None) => {}
+    }
+    if !["engine", "url", "mock"].iter().any(|key| findings.explains(&at.span(), key)) {
+        let help = "engine = \"postgres\", \"sqlite\" or \"mock\", or url = \"postgres://…\" of an existing one";
+        findings.error(at.span(), format!("what is the system `{name}`?"), help);
+    }
+    None
+}
+
+fn refuse_misplaced(raw: &RawSystem, engine: EngineKind, exists: bool, findings: &mut Findings<'_>) {
+    let RawSystem { engine: _, settings, binaries, url, schema, mock } = raw;
+    let kind = if exists { "an existing server" } else { engine.name() };
+    let managed = engine == EngineKind::Postgres && !exists;
+    let settings_help = if exists {
+        "plimsoll changes no server that it did not start: set them there, or leave `url` out"
+    } else {
+        "the mock has none: remove them"
+    };
+    let span = |value: &Option<At<String>>| value.as_ref().map(At::span);
+    for (key, span, allowed, help) in [
+        ("url", span(url), exists, "only an existing PostgreSQL has one: engine = \"postgres\""),
+        ("schema", span(schema), exists, "only an existing PostgreSQL needs one, see `url`"),
+        ("binaries", span(binaries), managed, "only a PostgreSQL that plimsoll starts needs them"),
+        ("settings", settings.as_ref().map(At::span), managed || engine == EngineKind::Sqlite, settings_help),
+        ("mock", mock.as_ref().map(At::span), engine == EngineKind::Mock, "it belongs to engine = \"mock\""),
+    ] {
+        if let (Some(span), false) = (span, allowed) {
+            findings.error(span, format!("`{key}` has no meaning for {kind}"), help);
+        }
+    }
+}
+
+fn existing(url: &At<String>, schema: Option<&At<String>>, findings: &mut Findings<'_>) -> Option<SystemKind> {
+    let secret = Secret::new(url.get().as_str());
+    // The URL itself is never part of a message.
+    let rest = ["postgres://", "postgresql://"].iter().find_map(|scheme| url.get().strip_prefix(scheme));
+    let clean = !url.get().chars().any(|c| c.is_control() || c.is_whitespace());
+    let fine = clean && rest.is_some_and(|rest| !rest.is_empty());
+    if !fine {
+        findings.error(
+            url.span(),
+            "this is not the URL of a PostgreSQL",
+            "url = \"postgres://user@host:5432/database\"",
+        );
+    } else if secret.redacted() == url.get().as_str() && url.get().contains("***") {
+        let help = "the password was left out when this plan was stored: put PGPASSWORD into the environment instead";
+        findings.warn(url.span(), "the password in the URL is only `***`", help);
+    }
+    let name = schema.map_or(DEFAULT_SCHEMA, |schema| schema.get().as_str());
+    let letters = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let start = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    let named = letters && start && name.len() <= 63 && !name.starts_with("pg_") && name != "public";
+    if let (false, Some(schema)) = (named, schema) {
+        let help = "1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`";
+        findings.error(schema.span(), "this cannot be the name of plimsoll's schema", help);
+    }
+    (fine && named).then(|| SystemKind::ExistingPostgres { url: secret, schema: name.to_owned() })
+}
+
+fn settings(raw: &RawSystem, own: &[&str], findings: &mut Findings<'_>) -> BTreeMap<String, String> {
+    let mut settings = BTreeMap::new();
+    let Some(written) = &raw.settings else { return settings };
+    for (name, value) in written.get() {
+        let word = name.get();
+        let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+        if !is_word || word.starts_with(|c: char| c.is_ascii_digit()) {
+            findings.error(name.span(), "this cannot be the name of a setting", "letters, digits, `_` and `.`");
+        } else if own.contains(&word.to_ascii_lowercase().as_str()) {
+            let help = "remove it: plimsoll starts the server apart from all others and chooses this itself";
+            findings.error(name.span(), format!("`{word}` cannot be set"), help);
+        }
+        let text = &value.get().0;
+        if text.chars().any(char::is_control) {
+            findings.error(value.span(), "the value holds line breaks or control characters", "write it in one line");
+        }
+        settings.insert(word.clone(), text.clone());
+    }
+    settings
+}
+
+fn script(raw: Option<&At<RawMock>>, findings: &mut Findings<'_>) -> Option<MockScript> {
+    let defaults = RawMock::default();
+    let RawMock { latency, jitter, stalls, fail_every, retry_every, lost_at } = raw.map_or(&defaults, At::get);
+    let latency = time_or(latency, DEFAULT_MOCK_LATENCY, findings);
+    let jitter = time_or(jitter, Nanos::ZERO, findings);
+    let mut script = MockScript::default();
+    for stall in stalls.iter().flatten() {
+        let at = findings.required(&stall.span(), "at", &stall.get().at, "say when it begins: at = \"3s\"");
+        let at = at.and_then(|at| time(at, findings));
+        let lasts = findings.required(&stall.span(), "lasts", &stall.get().lasts, "say how long: lasts = \"2s\"");
+        let lasts = lasts.and_then(|lasts| time(lasts, findings));
+        script.stalls.extend(at.zip(lasts).map(|(at, lasts)| Stall { at, lasts }));
+    }
+    let nth = |key: &str, value: &Option<At<i64>>, findings: &mut Findings<'_>| {
+        value.as_ref().and_then(|n| whole(n, key, 1..=u32::MAX, findings)).map(u64::from)
+    };
+    script.fail_every = nth("`fail_every`", fail_every, findings);
+    script.retry_every = nth("`retry_every`", retry_every, findings);
+    script.lost_at = lost_at.as_ref().and_then(|at| time(at, findings));
+    (script.latency, script.jitter) = (latency?, jitter?);
+    Some(script)
+}

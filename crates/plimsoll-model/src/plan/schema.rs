@@ -1,0 +1,58 @@
+//! The JSON Schema of plans, for editors: completion, descriptions and faults while typing.
+
+use schemars::Schema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use serde_json::{Map, Value};
+
+use super::raw::RawPlan;
+
+/// The JSON Schema (draft 7, which TOML editors know) of a plan, as it is checked in at `plans/plan.schema.json`.
+pub fn json_schema() -> String {
+    let settings =
+        SchemaSettings::draft07().for_deserialize().with_transform(RecursiveTransform(|schema: &mut Schema| {
+            if let Some(object) = schema.as_object_mut() {
+                without_null(object);
+                without_breaks(object);
+            }
+        }));
+    let schema = settings.into_generator().into_root_schema_for::<RawPlan>();
+    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
+    text.push('\n');
+    text
+}
+
+/// TOML has no null: what may be left out is left out. An editor would offer it all the same.
+fn without_null(schema: &mut Map<String, Value>) {
+    if schema.get("default") == Some(&Value::Null) {
+        schema.remove("default");
+    }
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_mut_slice() {
+            let only = only.take();
+            schema.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    let Some(Value::Array(choices)) = schema.get_mut("anyOf") else { return };
+    choices.retain(|choice| choice.get("type") != Some(&Value::from("null")));
+    let [Value::Object(only)] = choices.as_mut_slice() else { return };
+    let only = std::mem::take(only);
+    schema.remove("anyOf");
+    if only.contains_key("$ref") {
+        // Draft 7 ignores what stands beside a reference; beside an `allOf` the description counts.
+        schema.insert("allOf".to_owned(), Value::Array(vec![Value::Object(only)]));
+    } else {
+        schema.extend(only);
+    }
+}
+
+/// Comments are wrapped for this code's readers, not for an editor's.
+fn without_breaks(schema: &mut Map<String, Value>) {
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace("\n\n", "\u{0}").replace('\n', " ").replace('\u{0}', "\n\n");
+    }
+}

@@ -1,0 +1,330 @@
+//! The record: what a run file holds, as types.
+//!
+//! These are the stored schema's own types, not internals that happen to be serialisable. A record is complete by
+//! itself: report, comparison and audit are functions of records and open nothing else. Times are [`Nanos`] from the
+//! run's start.
+
+use serde::{Deserialize, Serialize};
+
+use crate::drive::DriveOp;
+use crate::hist::{CoarseHist, Hist};
+use crate::lane::Counts;
+use crate::metric::Metric;
+use crate::schedule::PhaseKind;
+use crate::units::Nanos;
+
+/// Version of the stored schema (`PRAGMA user_version` of a run file).
+pub const SCHEMA_VERSION: i32 = 2;
+/// `PRAGMA application_id` of a run file: "Plim".
+pub const APPLICATION_ID: i32 = 0x506c_696d;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    pub run: RunInfo,
+    /// The plan as it was written, passwords redacted.
+    pub plan_written: String,
+    /// The resolved plan as TOML, every default filled in.
+    pub plan_resolved: String,
+    pub subjects: Vec<Subject>,
+    pub facts: Vec<Fact>,
+    pub points: Vec<Point>,
+    pub phases: Vec<Phase>,
+    pub seconds: Vec<Second>,
+    pub windows: Vec<Window>,
+    pub series: Vec<Series>,
+    pub events: Vec<Event>,
+    pub checks: Vec<Check>,
+    pub drive: Vec<DriveRow>,
+    pub cuts: Vec<PowerCut>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInfo {
+    pub id: String,
+    pub title: String,
+    pub plimsoll_version: String,
+    pub plimsoll_commit: String,
+    /// The command line, passwords redacted.
+    pub command: String,
+    pub seed: u64,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// Length of the run; of an unfinished one, up to the last thing recorded.
+    pub lasted: Nanos,
+    pub status: RunStatus,
+    /// Why it failed, in the words shown to the user.
+    pub failure: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// Still running, or killed: nobody closed the file.
+    Unfinished,
+    Complete,
+    /// Ended by the user; what was measured is here.
+    Interrupted,
+    Failed,
+}
+
+impl RunStatus {
+    pub const ALL: [Self; 4] = [Self::Unfinished, Self::Complete, Self::Interrupted, Self::Failed];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unfinished => "unfinished",
+            Self::Complete => "complete",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
+/// Whom a series or count is about. Every one of them belongs to a subject.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SubjectId(pub u32);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    pub id: SubjectId,
+    pub kind: SubjectKind,
+    pub name: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubjectKind {
+    /// The machine.
+    Host,
+    /// A block device.
+    Device,
+    /// A medium of the plan.
+    Medium,
+    /// The process that emulates a drive; named like the medium.
+    Emulator,
+    /// A system on a medium; named `system@medium`, or `system` where it has none.
+    System,
+    /// plimsoll itself.
+    Generator,
+}
+
+impl SubjectKind {
+    pub const ALL: [Self; 6] = [Self::Host, Self::Device, Self::Medium, Self::Emulator, Self::System, Self::Generator];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Device => "device",
+            Self::Medium => "medium",
+            Self::Emulator => "emulator",
+            Self::System => "system",
+            Self::Generator => "generator",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// One thing known about a subject: `cpu_model`, `setting.shared_buffers`, `mount_options`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    pub subject: SubjectId,
+    pub key: String,
+    pub value: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PointId(pub u32);
+
+/// One load point of a step's ladder on one medium.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    pub id: PointId,
+    /// Name of the step, and its place in the plan.
+    pub step: String,
+    pub step_index: u32,
+    /// Place in the ladder.
+    pub ordinal: u32,
+    pub system: SubjectId,
+    /// The medium's subject; `None` for a system that keeps its data elsewhere.
+    pub medium: Option<SubjectId>,
+    pub workload: String,
+    /// `procedures` or `statements`.
+    pub mode: String,
+    pub users: u32,
+    /// Offered rate of an open loop; `None` in a closed loop.
+    pub offered_per_second: Option<f64>,
+    /// Names of the transaction types, in the order of [`Second::txn`] and [`Window::txn`].
+    pub txns: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PhaseId(pub u32);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    pub id: PhaseId,
+    /// `None` for the preparation of a step.
+    pub point: Option<PointId>,
+    pub step: String,
+    pub kind: PhaseKind,
+    pub start: Nanos,
+    /// Of a phase that nobody closed: the end of its last recorded second.
+    pub end: Nanos,
+    /// Whether it ran to its planned end.
+    pub complete: bool,
+}
+
+/// What ended in one second, for one transaction type of one system.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Second {
+    pub phase: PhaseId,
+    pub subject: SubjectId,
+    /// Index into [`Point::txns`].
+    pub txn: u32,
+    pub start: Nanos,
+    pub end: Nanos,
+    pub counts: Counts,
+    /// Due but not settled at `end`, over all types; the same in each of the second's rows.
+    pub in_flight: u64,
+    pub response: CoarseHist,
+    /// `None` when service equals response (closed loop: due = start).
+    pub service: Option<CoarseHist>,
+}
+
+/// A whole phase's histogram of one transaction type, merged from its seconds at full precision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    pub phase: PhaseId,
+    pub subject: SubjectId,
+    pub txn: u32,
+    pub response: Hist,
+    /// `None` when service equals response.
+    pub service: Option<Hist>,
+    /// Rebuilt from the seconds' coarse histograms, because the phase was never closed.
+    pub coarse: bool,
+}
+
+/// One metric of one subject over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    pub subject: SubjectId,
+    pub metric: Metric,
+    pub samples: Vec<Sample>,
+}
+
+/// A value over `at - over .. at`; for a gauge, the value at `at`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    pub at: Nanos,
+    pub over: Nanos,
+    /// Always finite.
+    pub value: f32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    Note,
+    Warning,
+    Error,
+}
+
+impl Severity {
+    pub const ALL: [Self; 3] = [Self::Note, Self::Warning, Self::Error];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|severity| severity.name() == name)
+    }
+}
+
+/// Something that happened: a checkpoint, a lost connection, a warning that stands beside the figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    pub at: Nanos,
+    pub subject: Option<SubjectId>,
+    pub severity: Severity,
+    /// Stable, for machines: `connection_lost`, `unreadable`.
+    pub code: String,
+    pub text: String,
+}
+
+/// The verdict on one consistency condition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// The point after which it was verified; `None` at the end of a step.
+    pub point: Option<PointId>,
+    pub subject: SubjectId,
+    /// `3.3.2.1` to `3.3.2.12`.
+    pub clause: String,
+    pub holds: bool,
+    /// What was compared, and where it fails: the first key and both values.
+    pub detail: String,
+}
+
+/// One second of an emulated drive, for one kind of operation. A kind without operations has no row; a second without any
+/// has one of 0 reads, so that it is not taken for one that nobody told of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DriveRow {
+    /// The medium.
+    pub subject: SubjectId,
+    pub start: Nanos,
+    pub end: Nanos,
+    pub op: DriveOp,
+    pub ops: u64,
+    pub bytes: u64,
+    pub errors: u64,
+    /// As [`crate::drive::DriveTally`] has them.
+    pub modelled: CoarseHist,
+    pub real: CoarseHist,
+    pub late: CoarseHist,
+    pub beyond: u64,
+}
+
+/// What became of committed transactions when the power failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PowerCut {
+    pub point: PointId,
+    /// When the power failed.
+    pub at: Nanos,
+    /// From the return of the power until the database took connections again; `None`: it never did.
+    pub recovery: Option<Nanos>,
+    /// Acknowledged writes that the drive had not been told to flush, gone with the power.
+    pub lost_writes: u64,
+    pub lost_bytes: u64,
+    /// Of them, writes that a flush had been acknowledged for: the drive lied.
+    pub lost_flushed_writes: u64,
+    /// Transactions that clients saw committed before the power failed, by type; those that can be looked for.
+    pub receipts: Vec<Receipt>,
+}
+
+/// Transactions of one type, as clients saw them and as the database has them after recovery.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    pub txn: String,
+    /// The database said that they are committed.
+    pub acknowledged: u64,
+    /// Of them, not in the database after recovery.
+    pub lost: u64,
+    /// In the database without having been acknowledged: they were under way.
+    pub in_doubt: u64,
+    /// Where the first lost one was: `order 3217 of warehouse 1, district 4`. Empty if none was.
+    pub first_lost: String,
+}

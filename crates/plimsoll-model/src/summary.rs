@@ -1,0 +1,229 @@
+//! The figures of a record, computed once: what the terminal's table, the HTML report, JSON and CSV show.
+//!
+//! [`Summary`] is also the stored shape of `--format json`: units are part of the names, and
+//! [`SUMMARY_VERSION`] changes when a name or a meaning does.
+//!
+//! Only ticks of [`PhaseKind::Measure`] enter a point's figures. A figure that cannot be computed is `None`, never 0.
+//! Whatever makes a figure less than trustworthy stands beside it as a [`Finding`].
+//!
+//! | figure | formula | why |
+//! | --- | --- | --- |
+//! | measured time | Σ (end − start) over the recorded ticks | the planned time would flatter an interrupted point |
+//! | TPM | (committed + rolled back) of all types × 60 / measured time | a New-Order rolled back as clause 2.4.1.4 wants is a whole business transaction |
+//! | NOPM | committed New-Orders × 60 / measured time | orders that are in the database afterwards |
+//! | rolled-back share | rolled back / (committed + rolled back) of New-Orders | clause 2.4.1.4 wants 1 % |
+//! | round trips per transaction | round trips / completed | what a retry or a failure costs is carried by the transactions that succeeded |
+//! | percentiles | quantiles of merged histograms | percentiles do not average |
+//! | lateness of an emulated drive | median of (real − modelled) / median modelled | how far the drive was from what it shall be |
+//! | ratio of two media | rate / rate at the same load; the relative half widths of the two 95 % intervals add in squares | the delta method for independent means |
+//! | generator CPU per transaction | mean generator CPU × measured time / completed | what the measuring costs the machine it measures; withheld where the system runs inside plimsoll |
+
+mod compare;
+mod conserve;
+mod cut;
+mod drive;
+mod finding;
+mod latency;
+mod means;
+mod point;
+mod stats;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use compare::{ComparedFigures, ComparedLoad, ComparedMedium, Comparison, Ratio};
+pub use conserve::Conservation;
+pub use cut::CutSummary;
+pub use drive::{
+    BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary, DriveTimes, FEWEST_OPS, LATENESS_LIMIT,
+    lateness_us,
+};
+pub use finding::{DRIFT_LIMIT, FAILED_LIMIT, Finding, FindingKind, Verdict};
+pub use latency::{Latency, TxnSummary};
+pub use means::{DEVICE_FACT, MetricMean, Resources, Withheld};
+pub use point::{Consistency, PointSummary};
+pub use stats::{Interval, Spread};
+
+use crate::record::{Point, Record, RunStatus, Second, SubjectId};
+use crate::schedule::PhaseKind;
+
+/// Version of the exported shape.
+pub const SUMMARY_VERSION: u32 = 1;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    pub schema_version: u32,
+    pub run_id: String,
+    pub title: String,
+    pub status: RunStatus,
+    /// The worst of the run's own findings and of its points' verdicts.
+    pub verdict: Verdict,
+    /// About the run as a whole; each point has its own.
+    pub findings: Vec<Finding>,
+    pub headline: Option<Headline>,
+    pub ladders: Vec<Ladder>,
+    /// Steps that were run on several media.
+    pub comparisons: Vec<Comparison>,
+    /// Consistency conditions over the whole run.
+    pub consistency: Consistency,
+}
+
+/// One step on one medium: the points that belong on one curve.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ladder {
+    pub step: String,
+    pub step_index: u32,
+    pub system: String,
+    pub medium: Option<String>,
+    /// What people call the drive that is emulated on the medium; `None` where nothing is.
+    pub drive: Option<String>,
+    pub workload: String,
+    pub mode: String,
+    /// By place in the ladder.
+    pub points: Vec<PointSummary>,
+    /// Index of the point with the highest rate among those that are not invalid.
+    pub peak: Option<usize>,
+    /// Conditions verified at the end of the step, beside those of the points.
+    pub findings: Vec<Finding>,
+}
+
+/// Where the run's highest rate is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Headline {
+    /// Index into [`Summary::ladders`].
+    pub ladder: usize,
+    /// Index into [`Ladder::points`].
+    pub point: usize,
+}
+
+impl Summary {
+    pub fn points(&self) -> impl Iterator<Item = &PointSummary> {
+        self.ladders.iter().flat_map(|ladder| &ladder.points)
+    }
+
+    pub fn headline(&self) -> Option<(&Ladder, &PointSummary)> {
+        let Headline { ladder, point } = self.headline?;
+        let ladder = self.ladders.get(ladder)?;
+        Some((ladder, ladder.points.get(point)?))
+    }
+
+    /// Every finding with the point it is about, the run's own first.
+    pub fn all_findings(&self) -> impl Iterator<Item = (Option<&PointSummary>, &Finding)> {
+        let own = self.findings.iter().map(|f| (None, f));
+        let steps = self.ladders.iter().flat_map(|l| l.findings.iter().map(|f| (None, f)));
+        let points = self.points().flat_map(|p| p.findings.iter().map(move |f| (Some(p), f)));
+        own.chain(steps).chain(points)
+    }
+}
+
+/// Computes every figure of `record`. Reads nothing else, so the same record gives the same summary for ever.
+pub fn summarise(record: &Record) -> Summary {
+    let index = Index::new(record);
+    let ladders = ladders(&index);
+    let findings = finding::of_run(&index);
+    let consistency = Consistency::of(record.checks.iter());
+    let verdict = Verdict::of(&findings)
+        .max(ladders.iter().map(|l| Verdict::of(&l.findings)).max().unwrap_or_default())
+        .max(ladders.iter().flat_map(|l| &l.points).map(|p| p.verdict).max().unwrap_or_default());
+    Summary {
+        schema_version: SUMMARY_VERSION,
+        run_id: record.run.id.clone(),
+        title: record.run.title.clone(),
+        status: record.run.status,
+        verdict,
+        findings,
+        headline: headline(&ladders),
+        comparisons: compare::comparisons(&ladders),
+        ladders,
+        consistency,
+    }
+}
+
+fn ladders(index: &Index) -> Vec<Ladder> {
+    let mut grouped: BTreeMap<(u32, SubjectId, Option<SubjectId>, &str), Vec<&Point>> = BTreeMap::new();
+    for point in &index.record.points {
+        grouped.entry((point.step_index, point.system, point.medium, &point.mode)).or_default().push(point);
+    }
+    let mut ladders: Vec<Ladder> = grouped.into_values().map(|points| ladder(index, points)).collect();
+    ladders.sort_by_key(|ladder| ladder.step_index);
+    ladders
+}
+
+fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
+    points.sort_by_key(|point| (point.ordinal, point.id));
+    let first = points[0];
+    let points: Vec<PointSummary> = points.iter().map(|point| point::summarise(index, point)).collect();
+    let mut ladder = Ladder {
+        step: first.step.clone(),
+        step_index: first.step_index,
+        system: index.name(first.system),
+        medium: first.medium.map(|medium| index.name(medium)),
+        drive: drive::title(index, first.medium),
+        workload: first.workload.clone(),
+        mode: first.mode.clone(),
+        peak: None,
+        points,
+        findings: Vec::new(),
+    };
+    ladder.findings = finding::of_step(index, &ladder, first);
+    // A database that is inconsistent at the end of the step may have been so at any of its points.
+    let verdict = Verdict::of(&ladder.findings);
+    ladder.points.iter_mut().for_each(|point| point.verdict = point.verdict.max(verdict));
+    ladder.peak = peak(&ladder.points);
+    ladder
+}
+
+fn peak(points: &[PointSummary]) -> Option<usize> {
+    let usable = points.iter().enumerate().filter(|(_, point)| point.verdict < Verdict::Invalid);
+    usable
+        .filter_map(|(i, point)| Some((i, point.main_rate()?)))
+        .max_by(|(_, a), (_, b)| a.total_cmp(b))
+        .map(|(i, _)| i)
+}
+
+/// The highest rate of the run; of points whose main figures differ in kind, those with NOPM come first.
+fn headline(ladders: &[Ladder]) -> Option<Headline> {
+    let peaks = ladders.iter().enumerate().filter_map(|(i, ladder)| Some((i, ladder.peak?, ladder)));
+    peaks
+        .max_by(|(_, p, a), (_, q, b)| {
+            let key = |point: &PointSummary| (point.nopm.is_some(), point.main_rate().unwrap_or_default());
+            let (a, b) = (key(&a.points[*p]), key(&b.points[*q]));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        })
+        .map(|(ladder, point, _)| Headline { ladder, point })
+}
+
+/// The record, with its rows by phase.
+struct Index<'a> {
+    record: &'a Record,
+    seconds: BTreeMap<u32, Vec<&'a Second>>,
+}
+
+impl<'a> Index<'a> {
+    fn new(record: &'a Record) -> Self {
+        let mut seconds: BTreeMap<u32, Vec<&Second>> = BTreeMap::new();
+        for second in &record.seconds {
+            seconds.entry(second.phase.0).or_default().push(second);
+        }
+        seconds.values_mut().for_each(|rows| rows.sort_by_key(|row| (row.start, row.txn)));
+        Self { record, seconds }
+    }
+
+    fn name(&self, id: SubjectId) -> String {
+        let found = self.record.subjects.iter().find(|subject| subject.id == id);
+        found.map_or_else(|| format!("#{}", id.0), |subject| subject.name.clone())
+    }
+
+    /// The phases of `point` under load, in time order.
+    fn load_phases(&self, point: &Point) -> Vec<&'a crate::record::Phase> {
+        let load = [PhaseKind::Warm, PhaseKind::Measure, PhaseKind::Cool];
+        let mut phases: Vec<_> =
+            self.record.phases.iter().filter(|p| p.point == Some(point.id) && load.contains(&p.kind)).collect();
+        phases.sort_by_key(|phase| phase.start);
+        phases
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! What makes a figure less than trustworthy.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::conserve::Conservation;
+use super::point::PointSummary;
+use super::{Index, Ladder, cut, drive};
+use crate::drive::DriveOp;
+use crate::lane::Counts;
+use crate::record::{Check, Event, Phase, Point, RunStatus, Severity, SubjectKind};
+use crate::schedule::PhaseKind;
+use crate::units::Nanos;
+
+/// Largest change from one half of the window to the other that still counts as steady: the slope that SNIA's
+/// Performance Test Specification 2.0.2 allows a measurement window (10 % of its mean).
+pub const DRIFT_LIMIT: f64 = 0.10;
+/// Share of failed and dropped intents above which the figures describe something else than the load that was asked
+/// for.
+pub const FAILED_LIMIT: f64 = 0.01;
+
+/// Whether figures can be trusted. Ordered from good to bad.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Nothing speaks against them.
+    #[default]
+    Sound,
+    /// They are true, but read the warnings before using them.
+    Doubtful,
+    /// Not to be used.
+    Invalid,
+}
+
+impl Verdict {
+    pub const ALL: [Self; 3] = [Self::Sound, Self::Doubtful, Self::Invalid];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sound => "sound",
+            Self::Doubtful => "doubtful",
+            Self::Invalid => "invalid",
+        }
+    }
+
+    pub(super) fn of(findings: &[Finding]) -> Self {
+        match findings.iter().map(|f| f.severity).max() {
+            Some(Severity::Error) => Self::Invalid,
+            Some(Severity::Warning) => Self::Doubtful,
+            Some(Severity::Note) | None => Self::Sound,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    pub severity: Severity,
+    #[serde(flatten)]
+    pub kind: FindingKind,
+}
+
+/// A closed set, so that each has its sentence in every language.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "finding", rename_all = "snake_case")]
+pub enum FindingKind {
+    /// The run did not come to its planned end; `reason` may be empty.
+    RunEnded { status: RunStatus, reason: String },
+    /// Nothing was measured at this point.
+    NothingMeasured,
+    /// A phase under load ended before its time.
+    PhaseIncomplete { phase: PhaseKind, lasted_s: f64 },
+    /// The percentiles come from the seconds' coarse histograms (up to 3.2 % off).
+    CoarseWindow,
+    /// Parts of the window have no record.
+    SecondsMissing { missing_s: f64 },
+    /// Too short for an interval.
+    ShortWindow { measured_s: f64 },
+    /// Counts and what was in flight disagree.
+    CountsBroken { at_s: f64, offered: u64, settled: u64, in_flight: u64 },
+    /// Intents were in flight when the record ends.
+    NotDrained { in_flight: u64 },
+    /// A histogram holds another number of transactions than completed.
+    HistogramDisagrees { txn: String, histogram: u64, completed: u64 },
+    /// Values above the histogram's range were counted as its maximum.
+    Clipped { txn: String, values: u64 },
+    /// The rate changed by this share from the first half of the window to the second.
+    Drift { percent: f64 },
+    /// More was offered than settled: the system does not carry this rate.
+    BacklogGrew { intents: u64, percent: f64 },
+    /// Failed or dropped intents.
+    NotServed { failed: u64, dropped: u64, percent: f64 },
+    /// A consistency condition of clause 3.3.2 does not hold.
+    ConditionFails { subject: String, clause: String, detail: String },
+    /// No consistency condition was verified after this point or at the end of its step.
+    NotVerified,
+    /// Rule EMULATED: the emulated drive answered later than its model says, so that the figures are not the drive's.
+    Emulated {
+        drive: String,
+        op: DriveOp,
+        ops: u64,
+        modelled_p50_us: f64,
+        late_p50_us: f64,
+        late_percent: f64,
+        beyond_percent: f64,
+        added_percent: f64,
+    },
+    /// Requests took longer as the kernel of the machine saw them than the emulator knows of.
+    EmulationWaited { drive: String, seen_ms: f64, told_ms: f64, added_percent: f64 },
+    /// The emulated drive answered with errors although it had power.
+    DriveErrors { drive: String, op: DriveOp, errors: u64 },
+    /// Rule EMULATED is not judged: the emulator did not tell of parts of the window.
+    EmulationUntold { drive: String, missing_s: f64, measured_s: f64 },
+    /// Rule EMULATED is not judged: too little was asked of the drive.
+    EmulationTooFew { drive: String, ops: u64, fewest: u64 },
+    /// Transactions that clients saw committed are not in the database after a power cut.
+    CommittedLost { txn: String, lost: u64, acknowledged: u64, first_lost: String },
+    /// After a power cut the database, or its filesystem, did not come up again.
+    NotRecovered,
+    /// Nothing that clients saw committed could be looked for after a power cut.
+    CutUnjudged,
+    /// An event of the record that stands beside the figures; `times` is how often its code occurred, the rest is
+    /// about the first.
+    Event { event: String, at_s: f64, text: String, times: u64 },
+}
+
+impl FindingKind {
+    fn with(self, severity: Severity) -> Finding {
+        Finding { severity, kind: self }
+    }
+}
+
+pub(super) fn of_run(index: &Index) -> Vec<Finding> {
+    let run = &index.record.run;
+    let mut found = Vec::new();
+    if run.status != RunStatus::Complete {
+        let reason = run.failure.clone().unwrap_or_default();
+        found.push(FindingKind::RunEnded { status: run.status, reason }.with(Severity::Warning));
+    }
+    found.extend(events(index, |event| !index.record.points.iter().any(|point| concerns(index, event, point))));
+    found
+}
+
+/// Conditions verified at the end of a step. A check names its system and no step, so all steps of a system that was
+/// found inconsistent are affected.
+pub(super) fn of_step(index: &Index, ladder: &Ladder, first: &Point) -> Vec<Finding> {
+    let own = |c: &&Check| c.point.is_none() && c.subject == first.system;
+    let mut found: Vec<Finding> = index.record.checks.iter().filter(own).filter_map(|c| failed(index, c)).collect();
+    let verified =
+        index.record.checks.iter().any(|c| own(&c)) || ladder.points.iter().any(|point| point.consistency.verified > 0);
+    if !verified && ladder.points.iter().any(|point| point.nopm.is_some()) {
+        found.push(FindingKind::NotVerified.with(Severity::Note));
+    }
+    found
+}
+
+fn failed(index: &Index, check: &Check) -> Option<Finding> {
+    let kind = FindingKind::ConditionFails {
+        subject: index.name(check.subject),
+        clause: check.clause.clone(),
+        detail: check.detail.clone(),
+    };
+    (!check.holds).then(|| kind.with(Severity::Error))
+}
+
+/// From the start of the point's first phase to the end of its last.
+fn span(index: &Index, point: &Point) -> Option<(Nanos, Nanos)> {
+    let phases = || index.record.phases.iter().filter(|p| p.point == Some(point.id));
+    Some((phases().map(|p| p.start).min()?, phases().map(|p| p.end).max()?))
+}
+
+/// Warnings and errors at the times that `when` accepts, those of one code as one finding.
+/// Whether an event stands beside a point's figures: it happened meanwhile, and not on another drive.
+fn concerns(index: &Index, event: &Event, point: &Point) -> bool {
+    let meanwhile = span(index, point).is_some_and(|(start, end)| (start..=end).contains(&event.at));
+    let is_medium = |subject| index.record.subjects.iter().any(|s| s.id == subject && s.kind == SubjectKind::Medium);
+    let elsewhere = event.subject.is_some_and(|subject| Some(subject) != point.medium && is_medium(subject));
+    meanwhile && !elsewhere
+}
+
+fn events(index: &Index, chosen: impl Fn(&Event) -> bool) -> Vec<Finding> {
+    let mut by_code: BTreeMap<(&str, Severity), (u64, &Event)> = BTreeMap::new();
+    for event in index.record.events.iter().filter(|e| chosen(e)) {
+        let severity = weight(index, event);
+        if severity > Severity::Note {
+            by_code.entry((&event.code, severity)).or_insert((0, event)).0 += 1;
+        }
+    }
+    let finding = |((code, severity), (times, first)): ((&str, Severity), (u64, &Event))| {
+        let (at_s, text) = (first.at.as_secs_f64(), first.text.clone());
+        FindingKind::Event { event: code.to_owned(), at_s, text, times }.with(severity)
+    };
+    by_code.into_iter().map(finding).collect()
+}
+
+/// How much an event says against the figures. An emulator's codes weigh by whether anything was measured at that time: a
+/// drive that was overrun (its emulator sees requests late, which their lateness does not show) or that lies on a backing
+/// store too slow or too small for it was not that drive; while data are loaded, speed says nothing.
+fn weight(index: &Index, event: &Event) -> Severity {
+    let elsewhere = match event.code.as_str() {
+        "saturated" => Severity::Note,
+        "backing_slower" | "backing_full" => event.severity.max(Severity::Warning),
+        _ => return event.severity,
+    };
+    let its_own = |point: &Point| point.medium == event.subject;
+    let measured = |phase: &Phase| {
+        let is_measured = phase.kind == PhaseKind::Measure && (phase.start..=phase.end).contains(&event.at);
+        is_measured && index.record.points.iter().any(|point| Some(point.id) == phase.point && its_own(point))
+    };
+    if index.record.phases.iter().any(measured) { Severity::Error } else { elsewhere }
+}
+
+pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
+    let mut found = time(figures, phases);
+    found.extend(counts(figures));
+    let checks = index.record.checks.iter().filter(|check| check.point == Some(point.id));
+    found.extend(checks.filter_map(|check| failed(index, check)));
+    found.extend(events(index, |event| concerns(index, event, point)));
+    found.extend(drive::findings(figures, drive::window(phases), drive::cut_of(index, point)));
+    if let Some(cut) = &figures.power_cut {
+        found.iter_mut().for_each(|finding| cut::excuse(finding, cut));
+        found.extend(cut::findings(cut));
+    }
+    found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    found
+}
+
+/// Findings about how long and how steadily was measured.
+fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
+    if figures.measured_s <= 0.0 {
+        return vec![FindingKind::NothingMeasured.with(Severity::Error)];
+    }
+    let mut found = Vec::new();
+    for phase in phases.iter().filter(|phase| !phase.complete) {
+        let lasted_s = phase.end.saturating_sub(phase.start).as_secs_f64();
+        // In the cool phase nothing is measured any more.
+        let severity = if phase.kind == PhaseKind::Cool { Severity::Note } else { Severity::Warning };
+        found.push(FindingKind::PhaseIncomplete { phase: phase.kind, lasted_s }.with(severity));
+    }
+    let window: f64 = measured(phases).map(|phase| phase.end.saturating_sub(phase.start).as_secs_f64()).sum();
+    // Half a second: a tick is a second long, so a missing one shows, and rounding does not.
+    if window - figures.measured_s > 0.5 {
+        found.push(FindingKind::SecondsMissing { missing_s: window - figures.measured_s }.with(Severity::Warning));
+    }
+    match figures.drift {
+        Some(drift) if drift.abs() > DRIFT_LIMIT => {
+            found.push(FindingKind::Drift { percent: drift * 100.0 }.with(Severity::Warning));
+        }
+        _ => {}
+    }
+    if figures.rate_interval.is_none() {
+        found.push(FindingKind::ShortWindow { measured_s: figures.measured_s }.with(Severity::Warning));
+    }
+    found
+}
+
+fn measured<'a>(phases: &'a [&Phase]) -> impl Iterator<Item = &'a Phase> {
+    phases.iter().copied().filter(|phase| phase.kind == PhaseKind::Measure)
+}
+
+/// Findings about what was counted.
+fn counts(figures: &PointSummary) -> Vec<Finding> {
+    let mut found = Vec::new();
+    match figures.conservation {
+        Conservation::Broken { at_s, offered, settled, in_flight } => {
+            found.push(FindingKind::CountsBroken { at_s, offered, settled, in_flight }.with(Severity::Error));
+        }
+        Conservation::Open { in_flight, .. } => {
+            found.push(FindingKind::NotDrained { in_flight }.with(Severity::Warning));
+        }
+        Conservation::Holds { .. } | Conservation::Unknown => {}
+    }
+    for (txn, values) in &figures.clipped {
+        found.push(FindingKind::Clipped { txn: txn.clone(), values: *values }.with(Severity::Warning));
+    }
+    if figures.coarse {
+        found.push(FindingKind::CoarseWindow.with(Severity::Warning));
+    }
+    for txn in &figures.types {
+        let (histogram, completed) = (txn.response.map_or(0, |latency| latency.count), txn.counts.completed());
+        if histogram != completed {
+            let kind = FindingKind::HistogramDisagrees { txn: txn.name.clone(), histogram, completed };
+            found.push(kind.with(Severity::Error));
+        }
+    }
+    let counts = &figures.overall.counts;
+    found.extend(figures.offered_per_second.and_then(|_| backlog(counts)));
+    let (failed, dropped) = (counts.failed, counts.dropped);
+    if failed + dropped > 0 {
+        let share = (failed + dropped) as f64 / counts.settled() as f64;
+        let severity = if share > FAILED_LIMIT { Severity::Warning } else { Severity::Note };
+        found.push(FindingKind::NotServed { failed, dropped, percent: share * 100.0 }.with(severity));
+    }
+    found
+}
+
+/// In an open loop, what was offered in the window and not settled. Beyond [`FAILED_LIMIT`] of what was offered the
+/// figures describe a queue that grows for as long as one measures. Independent arrivals scatter by √offered, so less
+/// than that may be chance.
+fn backlog(counts: &Counts) -> Option<Finding> {
+    let intents = counts.offered.checked_sub(counts.settled())?;
+    let offered = counts.offered as f64;
+    let grew = intents as f64 > (offered * FAILED_LIMIT).max(offered.sqrt());
+    let kind = FindingKind::BacklogGrew { intents, percent: intents as f64 * 100.0 / offered };
+    grew.then(|| kind.with(Severity::Warning))
+}

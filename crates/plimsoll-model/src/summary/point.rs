@@ -1,0 +1,279 @@
+//! The figures of one ladder point.
+
+use serde::Serialize;
+
+use super::Index;
+use super::conserve::{self, Balance, Conservation};
+use super::cut::CutSummary;
+use super::drive::{self, DriveSummary};
+use super::finding::{self, Finding, Verdict};
+use super::latency::{Latency, TxnSummary};
+use super::means::{self, MetricMean, Resources};
+use super::stats::{self, Batch, Interval, Spread};
+use crate::hist::Hist;
+use crate::lane::Counts;
+use crate::plan::resolved::TPCC_TXNS;
+use crate::record::{Check, Phase, Point, Second, Window};
+use crate::schedule::PhaseKind;
+use crate::units::Nanos;
+
+/// The default is a point of which nothing is known.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PointSummary {
+    pub step: String,
+    pub ordinal: u32,
+    pub system: String,
+    pub medium: Option<String>,
+    pub mode: String,
+    pub users: u32,
+    /// Offered rate of an open loop.
+    pub offered_per_second: Option<f64>,
+    /// Length of all recorded measure ticks.
+    pub measured_s: f64,
+    /// Whether warm-up and measurement ran to their planned ends.
+    pub complete: bool,
+    pub verdict: Verdict,
+    pub findings: Vec<Finding>,
+    /// Completed transactions of all types per second.
+    pub completed_per_second: Option<f64>,
+    /// Business transactions of the five TPC-C types completed per minute; `None` for other workloads.
+    pub tpm: Option<f64>,
+    /// Committed New-Orders per minute; `None` for workloads that have none.
+    pub nopm: Option<f64>,
+    pub tpm_per_user: Option<f64>,
+    pub rolled_back_new_orders_percent: Option<f64>,
+    pub round_trips_per_txn: Option<f64>,
+    /// 95 % interval of [`Self::completed_per_second`].
+    pub rate_interval: Option<Interval>,
+    pub tpm_interval: Option<Interval>,
+    pub nopm_interval: Option<Interval>,
+    /// Over single seconds.
+    pub rate_spread: Option<Spread>,
+    pub tpm_spread: Option<Spread>,
+    pub nopm_spread: Option<Spread>,
+    /// Second half of the window against the first, minus 1.
+    pub drift: Option<f64>,
+    pub overall: TxnSummary,
+    pub types: Vec<TxnSummary>,
+    pub resources: Resources,
+    pub metrics: Vec<MetricMean>,
+    /// The emulated drive that the medium is.
+    pub drive: Option<DriveSummary>,
+    /// The power cut that ended the point.
+    pub power_cut: Option<CutSummary>,
+    pub conservation: Conservation,
+    pub consistency: Consistency,
+    /// Percentiles come from coarse histograms.
+    pub coarse: bool,
+    /// Per type, values above the histogram's range.
+    #[serde(skip)]
+    pub(super) clipped: Vec<(String, u64)>,
+}
+
+/// How many consistency conditions were verified, and which failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Consistency {
+    pub verified: u32,
+    pub failed: Vec<String>,
+}
+
+impl Consistency {
+    pub(super) fn of<'a>(checks: impl Iterator<Item = &'a Check>) -> Self {
+        checks.fold(Self::default(), |mut sum, check| {
+            sum.verified += 1;
+            if !check.holds {
+                sum.failed.push(check.clause.clone());
+            }
+            sum
+        })
+    }
+
+    pub fn holds(&self) -> bool {
+        self.verified > 0 && self.failed.is_empty()
+    }
+}
+
+impl PointSummary {
+    /// What points of one ladder are ranked by: NOPM, or the rate of completed transactions.
+    pub fn main_rate(&self) -> Option<f64> {
+        self.nopm.or(self.completed_per_second)
+    }
+}
+
+/// One tick of all transaction types.
+struct TickSum {
+    phase: PhaseKind,
+    start: Nanos,
+    end: Nanos,
+    counts: Vec<Counts>,
+    in_flight: u64,
+}
+
+impl TickSum {
+    fn seconds(&self) -> f64 {
+        self.end.saturating_sub(self.start).as_secs_f64()
+    }
+
+    fn total(&self) -> Counts {
+        self.counts.iter().fold(Counts::default(), |mut sum, counts| {
+            sum.add(counts);
+            sum
+        })
+    }
+}
+
+/// The rows of one phase put together by tick.
+fn ticks(rows: &[&Second], phase: PhaseKind, types: usize) -> Vec<TickSum> {
+    let mut ticks: Vec<TickSum> = Vec::new();
+    for row in rows {
+        if ticks.last().is_none_or(|tick| tick.start != row.start) {
+            let counts = vec![Counts::default(); types];
+            ticks.push(TickSum { phase, start: row.start, end: row.end, counts, in_flight: row.in_flight });
+        }
+        let tick = ticks.last_mut().expect("one was just pushed");
+        if let Some(counts) = tick.counts.get_mut(row.txn as usize) {
+            counts.add(&row.counts);
+        }
+    }
+    ticks
+}
+
+pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
+    let phases = index.load_phases(point);
+    let rows = |phase: &Phase| index.seconds.get(&phase.id.0).map_or(&[][..], Vec::as_slice);
+    let all: Vec<TickSum> = phases.iter().flat_map(|phase| ticks(rows(phase), phase.kind, point.txns.len())).collect();
+    let measured: Vec<&TickSum> = all.iter().filter(|tick| tick.phase == PhaseKind::Measure).collect();
+    let mut figures = rates(point, &measured);
+    figures.system = index.name(point.system);
+    figures.medium = point.medium.map(|medium| index.name(medium));
+    let needed = |kind| phases.iter().any(|phase| phase.kind == kind && phase.complete);
+    let cut_short = phases.iter().any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
+    figures.complete = needed(PhaseKind::Measure) && !cut_short;
+    latencies(index, &phases, &mut figures);
+    if let Some(window) = drive::window(&phases) {
+        figures.metrics = means::over(index, window.start, window.end);
+        let completed = figures.overall.counts.completed();
+        figures.resources = means::resources(index, point, &figures.metrics, figures.measured_s, completed);
+        figures.drive = drive::summarise(index, point, window, &figures);
+    }
+    figures.power_cut = drive::cut_of(index, point).map(CutSummary::of);
+    figures.conservation = conserve::verify(&balances(&all));
+    figures.consistency = Consistency::of(index.record.checks.iter().filter(|c| c.point == Some(point.id)));
+    figures.findings = finding::of_point(index, point, &figures, &phases);
+    figures.verdict = Verdict::of(&figures.findings);
+    figures
+}
+
+fn balances(ticks: &[TickSum]) -> Vec<Balance> {
+    let of = |t: &TickSum| Balance { end_s: t.end.as_secs_f64(), counts: t.total(), in_flight: t.in_flight };
+    ticks.iter().map(of).collect()
+}
+
+/// Counts and rates over the measure ticks; everything else is still empty.
+fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
+    let measured_s: f64 = ticks.iter().map(|tick| tick.seconds()).sum();
+    let batches = |n: &dyn Fn(&TickSum) -> u64| -> Vec<Batch> {
+        stats::joined(ticks.iter().map(|tick| Batch { n: n(tick), seconds: tick.seconds() }))
+    };
+    let per = |n: u64, factor: f64| (measured_s > 0.0).then(|| n as f64 * factor / measured_s);
+    let types: Vec<Counts> = (0..point.txns.len())
+        .map(|i| {
+            ticks.iter().fold(Counts::default(), |mut sum, tick| {
+                sum.add(&tick.counts[i]);
+                sum
+            })
+        })
+        .collect();
+    let total = types.iter().fold(Counts::default(), |mut sum, counts| {
+        sum.add(counts);
+        sum
+    });
+    let txn = |name: &str, counts: Counts| TxnSummary {
+        name: name.to_owned(),
+        counts,
+        completed_per_minute: per(counts.completed(), 60.0),
+        share_percent: share(counts.completed(), total.completed()),
+        response: None,
+        service: None,
+    };
+    let completed = batches(&|tick| tick.total().completed());
+    let new_order = point.txns.iter().position(|name| name == TPCC_TXNS[0]);
+    let orders = new_order.map(|i| batches(&|tick| tick.counts[i].committed)).unwrap_or_default();
+    let tpcc = point.txns == TPCC_TXNS;
+    let rate_interval = stats::interval(&completed);
+    let rate_spread = Spread::of(&completed);
+    let tpm = per(total.completed(), 60.0).filter(|_| tpcc);
+    PointSummary {
+        step: point.step.clone(),
+        ordinal: point.ordinal,
+        system: String::new(),
+        medium: None,
+        mode: point.mode.clone(),
+        users: point.users,
+        offered_per_second: point.offered_per_second,
+        measured_s,
+        complete: false,
+        verdict: Verdict::Sound,
+        findings: Vec::new(),
+        completed_per_second: per(total.completed(), 1.0),
+        tpm,
+        nopm: new_order.and_then(|i| per(types[i].committed, 60.0)),
+        tpm_per_user: tpm.filter(|_| point.users > 0).map(|tpm| tpm / f64::from(point.users)),
+        rolled_back_new_orders_percent: new_order.and_then(|i| share(types[i].rolled_back, types[i].completed())),
+        round_trips_per_txn: ratio(total.round_trips, total.completed()),
+        rate_interval,
+        tpm_interval: rate_interval.filter(|_| tpcc).map(|interval| interval.scaled(60.0)),
+        nopm_interval: stats::interval(&orders).map(|interval| interval.scaled(60.0)),
+        rate_spread,
+        tpm_spread: rate_spread.filter(|_| tpcc).map(|spread| spread.scaled(60.0)),
+        nopm_spread: Spread::of(&orders).map(|spread| spread.scaled(60.0)),
+        drift: stats::drift(&completed),
+        overall: txn("all", total),
+        types: point.txns.iter().zip(&types).map(|(name, counts)| txn(name, *counts)).collect(),
+        resources: Resources::default(),
+        metrics: Vec::new(),
+        drive: None,
+        power_cut: None,
+        conservation: Conservation::Unknown,
+        consistency: Consistency::default(),
+        coarse: false,
+        clipped: Vec::new(),
+    }
+}
+
+fn ratio(n: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| n as f64 / of as f64)
+}
+
+fn share(n: u64, of: u64) -> Option<f64> {
+    ratio(n, of).map(|ratio| ratio * 100.0)
+}
+
+/// Fills in latencies from the measure phase's merged histograms.
+fn latencies(index: &Index, phases: &[&Phase], figures: &mut PointSummary) {
+    let measure: Vec<_> = phases.iter().filter(|p| p.kind == PhaseKind::Measure).map(|p| p.id).collect();
+    let windows: Vec<&Window> = index.record.windows.iter().filter(|w| measure.contains(&w.phase)).collect();
+    let merge = |hists: &mut dyn Iterator<Item = &Hist>| {
+        hists.fold(Hist::new(), |mut sum, hist| {
+            sum.merge(hist);
+            sum
+        })
+    };
+    for (i, txn) in figures.types.iter_mut().enumerate() {
+        let of_type: Vec<&&Window> = windows.iter().filter(|w| w.txn as usize == i).collect();
+        let response = merge(&mut of_type.iter().map(|w| &w.response));
+        txn.response = Latency::of(&response);
+        if of_type.iter().any(|w| w.service.is_some()) {
+            txn.service = Latency::of(&merge(&mut of_type.iter().map(|w| w.service.as_ref().unwrap_or(&w.response))));
+        }
+        if response.clipped() > 0 {
+            figures.clipped.push((txn.name.clone(), response.clipped()));
+        }
+    }
+    figures.overall.response = Latency::of(&merge(&mut windows.iter().map(|w| &w.response)));
+    if windows.iter().any(|w| w.service.is_some()) {
+        let service = &mut windows.iter().map(|w| w.service.as_ref().unwrap_or(&w.response));
+        figures.overall.service = Latency::of(&merge(service));
+    }
+    figures.coarse = windows.iter().any(|window| window.coarse);
+}

@@ -1,0 +1,178 @@
+//! How steady a rate was: interval, spread and drift.
+
+use serde::Serialize;
+
+/// Sub-windows of the batch-means interval.
+pub(super) const BATCHES: usize = 5;
+/// Two-sided 95 % quantile of Student's t with [`BATCHES`] − 1 = 4 degrees of freedom.
+const T_95: f64 = 2.776_445;
+
+/// A mean with its 95 % confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Interval {
+    pub mean: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Interval {
+    pub fn scaled(self, factor: f64) -> Self {
+        Self { mean: self.mean * factor, low: self.low * factor, high: self.high * factor }
+    }
+
+    /// Half the interval's width, as a share of the mean.
+    pub fn relative(self) -> Option<f64> {
+        (self.mean > 0.0).then(|| (self.high - self.low) / 2.0 / self.mean)
+    }
+}
+
+/// How single seconds scatter.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    pub min: f64,
+    pub p25: f64,
+    pub p50: f64,
+    pub p75: f64,
+    pub max: f64,
+}
+
+impl Spread {
+    pub fn scaled(self, factor: f64) -> Self {
+        let Self { min, p25, p50, p75, max } = self;
+        Self { min: min * factor, p25: p25 * factor, p50: p50 * factor, p75: p75 * factor, max: max * factor }
+    }
+
+    /// Quantiles by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996).
+    pub(super) fn of(rates: &[Batch]) -> Option<Self> {
+        let mut sorted: Vec<f64> = rates.iter().filter_map(|b| b.rate()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len().checked_sub(1)?;
+        let at = |q: f64| {
+            let place = q * last as f64;
+            let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+            low + (high - low) * place.fract()
+        };
+        Some(Self { min: at(0.0), p25: at(0.25), p50: at(0.5), p75: at(0.75), max: at(1.0) })
+    }
+}
+
+/// So many events in so many seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Batch {
+    pub n: u64,
+    pub seconds: f64,
+}
+
+impl Batch {
+    pub fn rate(self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.n as f64 / self.seconds)
+    }
+}
+
+/// Half a second: a tick below is no second, and its rate no second's rate.
+const SHORTEST: f64 = 0.5;
+
+/// The ticks with each that is too short for a rate of its own joined to the one before, or the first to the next.
+pub(super) fn joined(ticks: impl IntoIterator<Item = Batch>) -> Vec<Batch> {
+    let mut out: Vec<Batch> = Vec::new();
+    for tick in ticks {
+        match out.last_mut() {
+            Some(last) if tick.seconds < SHORTEST || last.seconds < SHORTEST => *last = total(&[*last, tick]),
+            _ => out.push(tick),
+        }
+    }
+    out
+}
+
+fn total(ticks: &[Batch]) -> Batch {
+    ticks.iter().fold(Batch::default(), |a, b| Batch { n: a.n + b.n, seconds: a.seconds + b.seconds })
+}
+
+/// The rate with its 95 % interval by batch means: the window is cut into five equal parts, whose rates are taken as
+/// independent. Neighbouring seconds are not (checkpoints, caches), so an interval from single seconds would be too
+/// narrow (Law, Simulation Modeling and Analysis, §9.5.3). `None` with fewer than five ticks. The mean is the rate of
+/// the whole window, and the interval is cut off at 0.
+pub(super) fn interval(ticks: &[Batch]) -> Option<Interval> {
+    if ticks.len() < BATCHES {
+        return None;
+    }
+    let cut = |i: usize| i * ticks.len() / BATCHES;
+    let rates: Vec<f64> = (0..BATCHES).filter_map(|i| total(&ticks[cut(i)..cut(i + 1)]).rate()).collect();
+    if rates.len() < BATCHES {
+        return None;
+    }
+    let centre = rates.iter().sum::<f64>() / BATCHES as f64;
+    let variance = rates.iter().map(|r| (r - centre).powi(2)).sum::<f64>() / (BATCHES - 1) as f64;
+    let half = T_95 * (variance / BATCHES as f64).sqrt();
+    let mean = total(ticks).rate()?;
+    Some(Interval { mean, low: (mean - half).max(0.0), high: mean + half })
+}
+
+/// Rate of the second half of the window against the first, minus 1. `None` with fewer than two ticks or an idle first
+/// half.
+pub(super) fn drift(ticks: &[Batch]) -> Option<f64> {
+    let (first, second) = ticks.split_at(ticks.len() / 2);
+    let first = total(first).rate().filter(|rate| *rate > 0.0)?;
+    Some(total(second).rate()? / first - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(counts: &[u64]) -> Vec<Batch> {
+        counts.iter().map(|n| Batch { n: *n, seconds: 1.0 }).collect()
+    }
+
+    #[test]
+    fn the_interval_is_students_over_five_parts() {
+        // Parts 10, 12, 11, 9, 13: mean 11, s² = 10/4 = 2.5, half width 2.776445·√(2.5/5) = 1.96324.
+        let got = interval(&seconds(&[10, 12, 11, 9, 13])).unwrap();
+        assert_eq!(got.mean, 11.0);
+        assert!((got.high - 12.96324).abs() < 1e-4, "{got:?}");
+        assert!((got.low - 9.03676).abs() < 1e-4, "{got:?}");
+        assert!((got.relative().unwrap() - 0.178476).abs() < 1e-5);
+        // Pairs of seconds form the parts: (10+10)/2 = 10, …; the scatter within a pair does not count.
+        let pairs = interval(&seconds(&[9, 11, 12, 12, 10, 12, 9, 9, 13, 13])).unwrap();
+        assert!((pairs.high - got.high).abs() < 1e-9);
+        assert_eq!(interval(&seconds(&[1, 2, 3, 4])), None);
+    }
+
+    #[test]
+    fn a_short_last_tick_weighs_by_its_length() {
+        let mut ticks = seconds(&[10, 10, 10, 10]);
+        ticks.push(Batch { n: 5, seconds: 0.5 });
+        assert_eq!(interval(&ticks), Some(Interval { mean: 10.0, low: 10.0, high: 10.0 }));
+        assert_eq!(drift(&ticks), Some(0.0));
+    }
+
+    #[test]
+    fn a_tick_too_short_for_a_rate_is_joined_to_its_neighbour() {
+        let tick = |n, seconds| Batch { n, seconds };
+        let ticks = joined([tick(10, 1.0), tick(12, 1.0), tick(9, 0.25)]);
+        assert_eq!(ticks, [tick(10, 1.0), tick(21, 1.25)]);
+        assert_eq!(Spread::of(&ticks).unwrap().max, 16.8);
+        assert_eq!(joined([tick(1, 0.25), tick(10, 1.0), tick(5, 0.5)]), [tick(11, 1.25), tick(5, 0.5)]);
+        assert_eq!(joined([tick(0, 0.25)]), [tick(0, 0.25)]);
+    }
+
+    #[test]
+    fn the_interval_does_not_go_below_zero() {
+        assert_eq!(interval(&seconds(&[0, 0, 0, 0, 100])).unwrap().low, 0.0);
+    }
+
+    #[test]
+    fn drift_compares_halves() {
+        assert_eq!(drift(&seconds(&[10, 10, 15, 15])), Some(0.5));
+        assert_eq!(drift(&seconds(&[0, 5])), None);
+        assert_eq!(drift(&seconds(&[7])), None);
+    }
+
+    #[test]
+    fn spread_interpolates() {
+        let spread = Spread::of(&seconds(&[4, 1, 3, 2])).unwrap();
+        assert_eq!(spread, Spread { min: 1.0, p25: 1.75, p50: 2.5, p75: 3.25, max: 4.0 });
+        assert_eq!(spread.scaled(2.0).p75, 6.5);
+        assert_eq!(Spread::of(&[]), None);
+    }
+}

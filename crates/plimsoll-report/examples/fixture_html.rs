@@ -1,0 +1,18 @@
+//! Writes the fixture's reports to a folder, to look at: `cargo run -p plimsoll-report --example fixture_html -- DIR`.
+
+use std::path::PathBuf;
+use std::{env, fs, io};
+
+use plimsoll_model::fixture;
+use plimsoll_model::summary::summarise;
+use plimsoll_report::report;
+
+fn main() -> io::Result<()> {
+    let dir = PathBuf::from(env::args_os().nth(1).unwrap_or_else(|| ".".into()));
+    let records =
+        [("full", fixture::lasting(30)), ("single", fixture::single_point()), ("nothing", fixture::nothing_measured())];
+    for (name, record) in records {
+        fs::write(dir.join(format!("{name}.html")), report(&record, &summarise(&record)))?;
+    }
+    Ok(())
+}

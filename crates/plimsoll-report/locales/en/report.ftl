@@ -1,0 +1,332 @@
+# Everything that people read in tables and reports. A test holds that every id here is used and every id used is here.
+
+## Words
+
+severity-note = note
+severity-warning = warning
+severity-error = error
+
+verdict-sound = sound
+verdict-doubtful = doubtful
+verdict-invalid = invalid
+
+status-unfinished = unfinished
+status-complete = complete
+status-interrupted = interrupted
+status-failed = failed
+
+phase-prepare = prepare
+phase-warm = warm
+phase-measure = measure
+phase-cool = cool
+phase-check = check
+
+subject-host = Machine
+subject-device = Device
+subject-medium = Medium
+subject-emulator = Emulator of
+subject-system = System
+subject-generator = Load generator
+
+## Both tables and report
+
+not-tpc = TPC-C-derived. Not a TPC result, and not comparable with published TPC results.
+ladder = { $step }: { $system }, { $mode }
+ladder-on = { $step }: { $system } on medium { $medium }, { $mode }
+point-one = 1 user, { $step }, { $system }
+point-closed = { $users } users, { $step }, { $system }
+points-same = { $points } points, { $step }, { $system }
+points-like = { $points } points, the first { $point }
+point-open = { $rate }/s offered, { $step }, { $system }
+emulated-drive = Emulated drive: { $drive }
+medium-emulated = { $medium } (emulated)
+legend-step = { $step }, { $curve }
+cut-title = Power cuts
+cut-of = Power cut: { $point }
+cut-happened = The power failed at { $at } s and came back; the database took connections after { $recovery } s.
+cut-not-recovered = The power failed at { $at } s and came back; the database did not.
+cut-writes = Lost with the power: { $writes } acknowledged writes ({ $mb } MB) that had not been flushed.
+cut-lied = Of them { $flushed } had been flushed: the drive said so and had not done it.
+cut-kept = Nothing that clients saw committed was lost: { $acknowledged } transactions looked for, all found.
+cut-lost = LOST: { $lost } of { $acknowledged } acknowledged { $txn }, first: { $first }.
+cut-unjudged = Not judged: there was nothing that clients saw committed and that could be looked for.
+compare-heading = { $step }: media side by side, against { $first }
+compare-note = Ratios are to { $first } at the same load, with the 95 % interval of the ratio of two means. There is none to or of a point that must not be used.
+consistency-none = Consistency conditions: none verified.
+consistency-holds = Consistency conditions (clause 3.3.2): { $verified } verified, all hold.
+consistency-fails = Consistency conditions (clause 3.3.2): { $verified } verified; failed: { $failed }.
+
+## Table on the terminal
+
+text-no-points = No load point was reached.
+text-offered = offered /s
+text-users = users
+text-nopm = NOPM
+text-interval = ±%
+text-tpm = TPM
+text-tpm-user = TPM /user
+text-rate = txn/s
+text-p50 = p50 ms
+text-p95 = p95 ms
+text-p99 = p99 ms
+text-failed = failed
+text-dropped = dropped
+text-retries = retries
+text-cpu = CPU %
+text-write = write MB/s
+text-write-ms = ms /write
+text-verdict = verdict
+text-medium = medium
+text-ratio = ratio
+text-ratio-interval = ratio 95%
+text-p99-ratio = p99 ratio
+
+## Findings
+
+finding-run-ended = Run { $status }{ $reason ->
+    [none] .
+   *[other] : { $reason }
+ }
+finding-nothing-measured = Nothing was measured.
+finding-phase-incomplete = The { $phase } phase ended early, after { $lasted-s } s.
+finding-coarse-window = Percentiles are rebuilt from the seconds' histograms, because the phase was never closed: up to 3.2 % off.
+finding-seconds-missing = { $missing-s } s of the window have no record. Rates count only what was recorded.
+finding-short-window = { $measured-s } s are too short for an interval: five ticks are needed.
+finding-counts-broken = Counts do not add up at { $at-s } s: { $offered } offered, { $settled } settled, but { $in-flight } in flight.
+finding-not-drained = Still in flight when the record ends: { $in-flight }.
+finding-histogram-disagrees = { $txn }: { $completed } transactions completed, but the histogram holds { $histogram }.
+finding-clipped = { $txn }: { $values } latencies were longer than an hour and counted as one.
+finding-drift = Not steady: the rate of the window's second half is { $percent } % off the first's (limit 10 %).
+finding-backlog-grew = The backlog grew by { $intents } ({ $percent } % of what was offered): the system does not carry this rate.
+finding-not-served = { $failed } failed and { $dropped } dropped: { $percent } % of what was offered.
+finding-condition-fails = Consistency condition { $clause } does not hold on { $subject }: { $detail }
+finding-not-verified = No consistency condition was verified.
+finding-emulated = EMULATED: { $drive } could not be kept up with, which adds { $added-percent } % to the time of its operations; from 5 % on these are not that drive's figures. Of { $ops } { $op } operations half were at least { $late-p50-us } µs late, { $late-percent } % of the modelled { $modelled-p50-us } µs (limit 10 %), and { $beyond-percent } % took longer than the next percentile it models (limit 1 %). Use fewer users, a slower drive, or a machine that does nothing else.
+finding-emulation-waited = EMULATED: requests on { $drive } waited outside its emulator. In a second they were under way for { $seen-ms } ms together as this machine's kernel saw it, and for { $told-ms } ms as the emulator did; that adds { $added-percent } % to their modelled time (25 % make figures doubtful, 200 % invalid). Use fewer users, or a machine with more idle cores.
+finding-drive-errors = EMULATED: { $drive } answered { $errors } { $op } operations with an error although it had power. Look at the events; a full backing store needs a smaller data set, more memory or backing = "file".
+finding-emulation-untold = EMULATED not judged: for { $missing-s } of { $measured-s } s nothing is known of { $drive }, because its emulator did not tell. Do not take these figures for that drive's.
+finding-emulation-too-few = EMULATED not judged: { $drive } was asked for { $ops } operations, of no kind { $fewest }.
+finding-committed-lost = DURABILITY: { $lost } of { $acknowledged } { $txn } that clients saw committed are not in the database after the power cut. First: { $first-lost }. Look at fsync, synchronous_commit and the drive's flush.
+finding-not-recovered = DURABILITY: after the power cut the database did not come up again. The events say why.
+finding-cut-unjudged = DURABILITY not judged: no transaction that clients saw committed could be looked for after the power cut.
+finding-event = { $event } ({ $times }×, first at { $at-s } s): { $text }
+
+## Report: headline
+
+report-generated-by = plimsoll
+report-run = Run
+report-started = Started
+report-lasted = Lasted
+report-status = Status
+report-seed = Seed
+report-version = plimsoll
+headline-kicker = Highest rate
+headline-nopm = new orders per minute
+headline-rate = transactions per second
+headline-interval = 95 % interval { $low } to { $high }
+headline-no-interval = too short for an interval
+headline-none = No figure can be used
+headline-none-why = This record holds no figure that can be used. What happened stands below.
+headline-where = Reached with { $point } in { $measured } s of measurement.
+headline-tpm = TPM, all five types
+headline-per-user = TPM per user
+headline-p99 = p99 response, { $txn }
+headline-cpu = host CPU busy
+headline-write = written to { $device }
+
+## Report: trust
+
+trust-title = Can the numbers be trusted?
+trust-sound = Nothing speaks against them.
+trust-doubtful = Read these warnings before using them.
+trust-invalid = Some are not to be used.
+trust-conserved = Nothing disappeared: offered = committed + rolled back + failed + dropped + in flight in each of { $seconds } seconds, at { $holds } of { $points } points to the end.
+trust-conserved-broken = Counts do not add up at { $broken } points: see below.
+trust-conserved-none = Conservation could not be verified: no second was recorded.
+trust-findings = Findings
+
+## Report: ladder
+
+ladder-title = Load ladder
+ladder-caption = The highest rate is marked. ± is half the 95 % interval.
+column-users = Users
+column-offered = Offered, 1/s
+column-nopm = NOPM
+column-interval = ± %
+column-tpm = TPM
+column-tpm-user = TPM per user
+column-rate = Transactions/s
+column-p50 = p50, ms
+column-p95 = p95, ms
+column-p99 = p99, ms
+column-failed = Failed
+column-dropped = Dropped
+column-retries = Retries
+column-rolled-back = Rolled back, %
+column-round-trips = Round trips / txn
+column-measured = Measured, s
+column-drift = Drift, %
+column-verdict = Verdict
+ladder-latency-of = Latencies are response times of { $txn }.
+
+## Report: charts
+
+charts-none = Charts need JavaScript. Every figure is in the tables.
+throughput-title = Throughput
+throughput-note = Bars span the middle half of all single seconds (25 % to 75 %). Hollow marks are points that must not be used.
+chart-title-nopm = New orders per minute (NOPM)
+chart-title-tpm = Transactions per minute (TPM), all types
+chart-title-tpm-per-user = TPM per user
+chart-title-rate = Transactions per second
+axis-users = Closed loop: against users
+axis-offered = Open loop: against the offered rate
+latency-title = Latency by transaction type
+latency-note = Response time from due time to end. Solid p50, dashed p95, dotted p99.
+time-title = Over time
+time-note = Grey stretches are not measured; above the others stand the users or the offered rate. Upright lines are events. Gaps are seconds without a record; nothing is interpolated. Long preparation is left out at first. Drag to look closer, double-click to see all. The scale is that of response times and times per request.
+chart-title-throughput = Throughput, every second
+chart-title-latency-time = Response time, every second
+chart-title-in-flight = Transactions in flight
+chart-title-cpu = CPU of the machine, by state
+chart-title-iops = Device: requests
+chart-title-bandwidth = Device: bandwidth
+chart-title-io-time = Device: time per request
+chart-title-queue = Device: requests in flight
+chart-title-cpu-one = CPU by process
+chart-title-memory = Memory by process
+
+chart-users = users
+chart-offered = offered, 1/s
+chart-time-s = s since start
+chart-time-min = min since start
+chart-time-h = h since start
+chart-nopm = NOPM
+chart-tpm = TPM
+chart-tpm-per-user = TPM per user
+chart-rate = transactions/s
+chart-latency = ms
+chart-spread = middle half of seconds
+chart-throughput = transactions/s
+chart-all = all types
+chart-cpu = % of all CPUs
+chart-cpu-one = % of one CPU
+chart-cpu-user = user
+chart-cpu-system = system
+chart-cpu-iowait = I/O wait
+chart-cpu-steal = steal
+chart-iops = requests/s
+chart-bandwidth = MB/s
+chart-io-time = ms per request
+chart-queue = requests
+chart-memory = MB
+chart-reads = read
+chart-writes = write
+chart-flushes = flush
+chart-in-flight = transactions
+chart-linear = linear
+chart-log = logarithmic
+chart-no-data = Nothing was recorded for this chart.
+
+## Report: tables behind the charts
+
+detail-title = Latency of every type
+detail-note = Milliseconds. A percentile in grey rests on less than one transaction beyond it: it is just the maximum.
+column-type = Type
+column-count = Completed
+column-share = Share, %
+column-mean = Mean
+column-max = Max
+detail-response = response
+detail-service = service
+resource-embedded = The system runs inside plimsoll: the CPU of the generator is mostly the system's, so none is given per transaction.
+resource-title = Means over the window
+column-cpu-busy = CPU busy, %
+column-cpu-iowait = I/O wait, %
+column-device = Device
+column-reads = Reads/s
+column-writes = Writes/s
+column-read-mb = Read MB/s
+column-write-mb = Write MB/s
+column-read-ms = ms per read
+column-write-ms = ms per write
+column-queue = In flight
+column-system-cpu = System CPU, % of one
+column-system-memory = System memory, MB
+column-generator-cpu = Generator CPU, % of one
+column-generator-us = Generator CPU, µs per transaction
+
+## Report: emulated drives, power cuts, comparison
+
+compare-title = Media side by side
+drive-title = Emulated drives
+drive-note = What the drive's model says, what became of it on this machine, and how the machine's kernel saw the same requests (block devices only). A drive keeps up while half of the operations of each kind are at most 10 % of the modelled time late and at most 1 % take longer than the next percentile it models. Where kinds do not, the figures are invalid if their lateness adds 5 % or more to the time of all operations, and doubtful if less.
+drive-kept-up-yes = yes
+drive-kept-up-no = no
+drive-kept-up-unknown = too few
+column-medium = Medium
+column-op = Operation
+column-rate-s = 1/s
+column-mb-s = MB/s
+column-modelled-mean = Model mean, ms
+column-modelled-p50 = Model p50, ms
+column-modelled-p99 = Model p99, ms
+column-real-mean = Real mean, ms
+column-real-p50 = Real p50, ms
+column-real-p99 = Real p99, ms
+column-host-mean = Kernel mean, ms
+column-late-p99 = Late p99, µs
+column-late-percent = Late p50, %
+column-beyond = Beyond, %
+column-added = Adds, %
+column-errors = Errors
+column-emulator-cpu = Emulator CPU, % of one
+column-kept-up = Keeps up
+column-ratio = Ratio
+column-ratio-interval = Ratio, 95 %
+column-p99-ratio = p99 ratio
+column-txn = Transaction
+column-acknowledged = Committed, as clients saw
+column-lost = Lost
+column-in-doubt = In doubt
+column-first-lost = First lost
+chart-title-lateness = Emulated drives: lateness, 99th percentile of each second
+chart-lateness = µs late
+chart-emulator = emulator of
+op-read = read
+op-write = write
+op-flush = flush
+op-trim = trim
+
+## Report: the rest
+
+events-title = Events
+column-at = At, s
+column-subject = About
+column-severity = Severity
+column-event = Event
+column-text = What happened
+environment-title = Environment
+environment-none = Nothing is recorded about the environment.
+settings-title = Database settings
+settings-none = No settings are recorded.
+plan-title = Plan, as written
+again-title = Run it again
+how-title = How each number is computed
+how-more = docs/method.md has the reasons and the sources.
+how-nopm = NOPM
+how-nopm-text = Committed New-Orders × 60 / measured time. Only the measure phase enters.
+how-tpm = TPM
+how-tpm-text = Business transactions of all five types that completed (committed, or rolled back as the specification wants) × 60 / measured time.
+how-time = Measured time
+how-time-text = Sum of the recorded ticks of the measure phase, not the planned time.
+how-response = Response time
+how-response-text = From the time a transaction was due to its end. In a closed loop it is due when it starts; in an open loop the wait before the start counts (service time leaves it out).
+how-percentile = Percentiles
+how-percentile-text = Taken from merged histograms (three significant digits), never averaged. Failed transactions are counted and are not in them.
+how-interval = Interval
+how-interval-text = 95 % by batch means: the window is cut into five parts; Student's t with 4 degrees of freedom.
+how-drift = Drift
+how-drift-text = Rate of the window's second half against the first. Above 10 % the point is doubtful.
+how-resource = CPU, memory, device
+how-resource-text = Means over the measure phase, weighted by time; time per request is weighted by requests.
+footer = plimsoll { $version } ({ $commit }), run { $run }

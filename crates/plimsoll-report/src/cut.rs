@@ -1,0 +1,110 @@
+//! Power cuts in words: what happened, and whether what clients saw committed is still there.
+
+use plimsoll_model::record::Receipt;
+use plimsoll_model::summary::{CutSummary, PointSummary, Summary};
+
+use crate::message::Messages;
+use crate::number::{NONE, three, whole};
+
+/// A power cut as it is told.
+pub(crate) struct ToldCut {
+    pub heading: String,
+    /// What the power took, then the sentence about what clients saw.
+    pub happened: Vec<String>,
+    pub outcomes: Vec<Outcome>,
+    /// By transaction type, in the order of [`COLUMNS`].
+    pub receipts: Vec<[String; 5]>,
+}
+
+pub(crate) struct Outcome {
+    /// Name of a verdict.
+    pub verdict: &'static str,
+    pub text: String,
+}
+
+/// Ids of the columns of [`ToldCut::receipts`] without `column-`.
+pub(crate) const COLUMNS: [&str; 5] = ["txn", "acknowledged", "lost", "in-doubt", "first-lost"];
+
+pub(crate) fn told(m: &Messages, summary: &Summary) -> Vec<ToldCut> {
+    summary.points().filter_map(|point| Some(told_cut(m, point, point.power_cut.as_ref()?))).collect()
+}
+
+fn told_cut(m: &Messages, point: &PointSummary, cut: &CutSummary) -> ToldCut {
+    let count = |n: u64| whole(n as f64);
+    let seconds = |ms: u64| format!("{:.1}", ms as f64 / 1e3);
+    let at = ("at", seconds(cut.at_ms));
+    let mut happened = vec![match cut.recovery_ms {
+        Some(ms) => m.say_with("cut-happened", &[at, ("recovery", three(ms as f64 / 1e3))]),
+        None => m.say_with("cut-not-recovered", &[at]),
+    }];
+    if cut.lost_writes > 0 {
+        let mb = three(cut.lost_bytes as f64 / 1e6);
+        happened.push(m.say_with("cut-writes", &[("writes", count(cut.lost_writes)), ("mb", mb)]));
+    }
+    if cut.lost_flushed_writes > 0 {
+        happened.push(m.say_with("cut-lied", &[("flushed", count(cut.lost_flushed_writes))]));
+    }
+    ToldCut {
+        heading: m.say_with("cut-of", &[("point", m.point(point))]),
+        happened,
+        outcomes: outcomes(m, cut),
+        receipts: cut.receipts.iter().map(receipt).collect(),
+    }
+}
+
+fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<Outcome> {
+    let count = |n: u64| whole(n as f64);
+    if cut.lost == 0 && cut.recovery_ms.is_none() {
+        return vec![Outcome { verdict: "invalid", text: m.say("finding-not-recovered") }];
+    }
+    if cut.lost == 0 && cut.acknowledged == 0 {
+        return vec![Outcome { verdict: "doubtful", text: m.say("cut-unjudged") }];
+    }
+    if cut.lost == 0 {
+        let text = m.say_with("cut-kept", &[("acknowledged", count(cut.acknowledged))]);
+        return vec![Outcome { verdict: "sound", text }];
+    }
+    let lost = |receipt: &Receipt| {
+        let args = [
+            ("lost", count(receipt.lost)),
+            ("acknowledged", count(receipt.acknowledged)),
+            ("txn", receipt.txn.clone()),
+            ("first", receipt.first_lost.clone()),
+        ];
+        Outcome { verdict: "invalid", text: m.say_with("cut-lost", &args) }
+    };
+    cut.receipts.iter().filter(|receipt| receipt.lost > 0).map(lost).collect()
+}
+
+fn receipt(receipt: &Receipt) -> [String; 5] {
+    let Receipt { txn, acknowledged, lost, in_doubt, first_lost } = receipt;
+    let first = if first_lost.is_empty() { NONE.to_owned() } else { first_lost.clone() };
+    let [acknowledged, lost, in_doubt] = [acknowledged, lost, in_doubt].map(|n| whole(*n as f64));
+    [txn.clone(), acknowledged, lost, in_doubt, first]
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_model::fixture;
+    use plimsoll_model::summary::summarise;
+
+    use super::*;
+
+    #[test]
+    fn what_is_kept_and_what_cannot_be_judged_is_said() {
+        let m = Messages::english();
+        let mut record = fixture::record();
+        let cut = &mut record.cuts[0];
+        cut.receipts.iter_mut().for_each(|receipt| receipt.lost = 0);
+        (cut.lost_writes, cut.lost_flushed_writes) = (0, 0);
+        let only = |record: &_| told(&m, &summarise(record)).remove(0);
+        let kept = only(&record);
+        assert_eq!(kept.happened.len(), 1, "nothing was lost with the power: {:?}", kept.happened);
+        assert_eq!(kept.outcomes[0].verdict, "sound");
+        insta::assert_snapshot!(kept.outcomes[0].text, @"Nothing that clients saw committed was lost: 10,197 transactions looked for, all found.");
+        record.cuts[0].receipts.clear();
+        let unjudged = only(&record);
+        assert_eq!((unjudged.outcomes[0].verdict, unjudged.receipts.len()), ("doubtful", 0));
+        insta::assert_snapshot!(unjudged.outcomes[0].text, @"Not judged: there was nothing that clients saw committed and that could be looked for.");
+    }
+}

@@ -1,0 +1,270 @@
+//! What machines read: JSON of the figures, CSV of the ladder, of every second and of every sample.
+//!
+//! The JSON's top level is [`Export`]; its `summary` is a [`Summary`], whose fields carry their units in their names.
+//! `schema_version` changes when a name or a meaning does; new fields may come without that.
+
+use std::fmt::Write;
+
+use plimsoll_model::record::{Check, Event, Fact, Phase, Record, SubjectId, SubjectKind};
+use plimsoll_model::schedule::PhaseKind;
+use plimsoll_model::summary::{SUMMARY_VERSION, Summary};
+use plimsoll_model::units::Nanos;
+use serde::Serialize;
+use serde_json::Value;
+
+mod drive;
+mod ladder;
+
+/// The export as it is written. Times count in seconds from the run's start.
+#[derive(Debug, Serialize)]
+pub struct Export<'a> {
+    pub schema_version: u32,
+    pub run: ExportRun<'a>,
+    pub summary: &'a Summary,
+    pub facts: Vec<ExportFact<'a>>,
+    pub phases: Vec<ExportPhase<'a>>,
+    pub events: Vec<ExportEvent<'a>>,
+    pub checks: Vec<ExportCheck<'a>>,
+    pub plan_written: &'a str,
+    /// As JSON; as text where it cannot be read as that.
+    pub plan_resolved: Value,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ExportRun<'a> {
+    pub id: &'a str,
+    pub title: &'a str,
+    pub status: &'static str,
+    pub failure: Option<&'a str>,
+    pub started_at: &'a str,
+    pub lasted_s: f64,
+    pub command: &'a str,
+    pub seed: u64,
+    pub plimsoll_version: &'a str,
+    pub plimsoll_commit: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ExportFact<'a> {
+    pub subject_kind: Option<SubjectKind>,
+    pub subject: &'a str,
+    pub key: &'a str,
+    pub value: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ExportPhase<'a> {
+    pub step: &'a str,
+    pub system: Option<&'a str>,
+    /// Place of the point in its ladder; `null` for the preparation of a step.
+    pub ordinal: Option<u32>,
+    pub kind: PhaseKind,
+    pub start_s: f64,
+    pub end_s: f64,
+    pub complete: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ExportEvent<'a> {
+    pub at_s: f64,
+    pub subject: Option<&'a str>,
+    pub severity: &'static str,
+    pub code: &'a str,
+    pub text: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ExportCheck<'a> {
+    pub system: &'a str,
+    /// Place of the point in its ladder; `null` at the end of a step.
+    pub ordinal: Option<u32>,
+    pub step: Option<&'a str>,
+    pub clause: &'a str,
+    pub holds: bool,
+    pub detail: &'a str,
+}
+
+/// The tables that can be exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CsvKind {
+    /// One row for each point.
+    Ladder,
+    /// One row for each second and transaction type.
+    Seconds,
+    /// One row for each sample of each metric.
+    Series,
+    /// One row for each second, emulated drive and kind of operation.
+    Drive,
+}
+
+impl CsvKind {
+    pub const ALL: [Self; 4] = [Self::Ladder, Self::Seconds, Self::Series, Self::Drive];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ladder => "ladder",
+            Self::Seconds => "seconds",
+            Self::Series => "series",
+            Self::Drive => "drive",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// Figures, environment, plan, events and verdicts, indented, ending in a newline.
+pub fn to_json(record: &Record, summary: &Summary) -> String {
+    let run = &record.run;
+    let export = Export {
+        schema_version: SUMMARY_VERSION,
+        run: ExportRun {
+            id: &run.id,
+            title: &run.title,
+            status: run.status.name(),
+            failure: run.failure.as_deref(),
+            started_at: &run.started_at,
+            lasted_s: run.lasted.as_secs_f64(),
+            command: &run.command,
+            seed: run.seed,
+            plimsoll_version: &run.plimsoll_version,
+            plimsoll_commit: &run.plimsoll_commit,
+        },
+        summary,
+        facts: facts(record),
+        phases: record.phases.iter().map(|phase| export_phase(record, phase)).collect(),
+        events: record.events.iter().map(|event| export_event(record, event)).collect(),
+        checks: record.checks.iter().map(|check| export_check(record, check)).collect(),
+        plan_written: &record.plan_written,
+        plan_resolved: serde_json::from_str(&record.plan_resolved)
+            .unwrap_or_else(|_| Value::String(record.plan_resolved.clone())),
+    };
+    // Only maps with keys that are not strings fail, and there are none.
+    let mut out = serde_json::to_string_pretty(&export).expect("an export has string keys only");
+    out.push('\n');
+    out
+}
+
+fn facts(record: &Record) -> Vec<ExportFact<'_>> {
+    record.facts.iter().map(|fact| export_fact(record, fact)).collect()
+}
+
+fn export_fact<'a>(record: &'a Record, fact: &'a Fact) -> ExportFact<'a> {
+    let Fact { subject, key, value } = fact;
+    let subject_kind = record.subjects.iter().find(|own| own.id == *subject).map(|own| own.kind);
+    ExportFact { subject_kind, subject: name(record, *subject), key, value }
+}
+
+fn export_phase<'a>(record: &'a Record, phase: &'a Phase) -> ExportPhase<'a> {
+    let point = record.points.iter().find(|point| Some(point.id) == phase.point);
+    ExportPhase {
+        step: &phase.step,
+        system: point.map(|point| name(record, point.system)),
+        ordinal: point.map(|point| point.ordinal),
+        kind: phase.kind,
+        start_s: phase.start.as_secs_f64(),
+        end_s: phase.end.as_secs_f64(),
+        complete: phase.complete,
+    }
+}
+
+fn export_event<'a>(record: &'a Record, event: &'a Event) -> ExportEvent<'a> {
+    ExportEvent {
+        at_s: event.at.as_secs_f64(),
+        subject: event.subject.map(|subject| name(record, subject)),
+        severity: event.severity.name(),
+        code: &event.code,
+        text: &event.text,
+    }
+}
+
+fn export_check<'a>(record: &'a Record, check: &'a Check) -> ExportCheck<'a> {
+    let point = record.points.iter().find(|point| Some(point.id) == check.point);
+    ExportCheck {
+        system: name(record, check.subject),
+        ordinal: point.map(|point| point.ordinal),
+        step: point.map(|point| point.step.as_str()),
+        clause: &check.clause,
+        holds: check.holds,
+        detail: &check.detail,
+    }
+}
+
+/// The name of a subject, empty where the record does not have it.
+pub(crate) fn name(record: &Record, id: SubjectId) -> &str {
+    record.subjects.iter().find(|subject| subject.id == id).map_or("", |subject| &subject.name)
+}
+
+/// One table as CSV (RFC 4180, but with bare newlines), with a header.
+pub fn to_csv(record: &Record, summary: &Summary, kind: CsvKind) -> String {
+    match kind {
+        CsvKind::Ladder => ladder::csv(summary),
+        CsvKind::Seconds => seconds(record),
+        CsvKind::Series => series(record),
+        CsvKind::Drive => drive::csv(record),
+    }
+}
+
+fn seconds(record: &Record) -> String {
+    let mut out = String::from(
+        "start_s,end_s,step,ordinal,phase,system,txn,offered,committed,rolled_back,failed,dropped,retries,\
+         round_trips,in_flight,response_mean_ms,response_p50_ms,response_p95_ms,response_p99_ms,response_max_ms,\
+         service_p50_ms,service_p99_ms,service_max_ms\n",
+    );
+    for row in &record.seconds {
+        let Some(phase) = record.phases.iter().find(|phase| phase.id == row.phase) else { continue };
+        let point = record.points.iter().find(|point| Some(point.id) == phase.point);
+        let txn = point.and_then(|point| point.txns.get(row.txn as usize)).map_or("", String::as_str);
+        let ms = |value: Option<Nanos>| value.map_or_else(String::new, |v| v.as_millis_f64().to_string());
+        let service = row.service.as_ref();
+        let c = row.counts;
+        let cells = [
+            row.start.as_secs_f64().to_string(),
+            row.end.as_secs_f64().to_string(),
+            quoted(&phase.step),
+            point.map(|point| point.ordinal.to_string()).unwrap_or_default(),
+            phase.kind.name().to_owned(),
+            quoted(name(record, row.subject)),
+            quoted(txn),
+        ];
+        let counts =
+            [c.offered, c.committed, c.rolled_back, c.failed, c.dropped, c.retries, c.round_trips, row.in_flight];
+        let latencies = [
+            ms(row.response.mean()),
+            ms(row.response.quantile(0.5)),
+            ms(row.response.quantile(0.95)),
+            ms(row.response.quantile(0.99)),
+            ms(row.response.max()),
+            ms(service.and_then(|hist| hist.quantile(0.5))),
+            ms(service.and_then(|hist| hist.quantile(0.99))),
+            ms(service.and_then(|hist| hist.max())),
+        ];
+        let cells: Vec<String> = cells.into_iter().chain(counts.map(|n| n.to_string())).chain(latencies).collect();
+        out.push_str(&cells.join(","));
+        out.push('\n');
+    }
+    out
+}
+
+fn series(record: &Record) -> String {
+    let mut out = String::from("t_s,subject_kind,subject,metric,unit,value\n");
+    for series in &record.series {
+        let subject = record.subjects.iter().find(|subject| subject.id == series.subject);
+        let (kind, name) = subject.map_or(("", String::new()), |s| (s.kind.name(), quoted(&s.name)));
+        let info = series.metric.info();
+        for sample in &series.samples {
+            let at = sample.at.as_secs_f64();
+            // Writing to a string does not fail.
+            let _ = writeln!(out, "{at},{kind},{name},{},{},{}", info.name, info.unit, sample.value);
+        }
+    }
+    out
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

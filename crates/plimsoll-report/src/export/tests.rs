@@ -1,0 +1,92 @@
+use plimsoll_model::fixture;
+use plimsoll_model::summary::summarise;
+
+use super::*;
+
+fn csv_of(kind: CsvKind) -> String {
+    let record = fixture::record();
+    to_csv(&record, &summarise(&record), kind)
+}
+
+#[test]
+fn json_of_the_fixture() {
+    let record = fixture::record();
+    let mut json: Value = serde_json::from_str(&to_json(&record, &summarise(&record))).unwrap();
+    // All means of the first point; of the others one, which keeps the snapshot readable.
+    let ladders = json["summary"]["ladders"].as_array_mut().unwrap();
+    let points = ladders.iter_mut().flat_map(|ladder| ladder["points"].as_array_mut().unwrap());
+    points.skip(1).for_each(|point| point["metrics"].as_array_mut().unwrap().truncate(1));
+    insta::assert_snapshot!(serde_json::to_string_pretty(&json).unwrap());
+}
+
+#[test]
+fn ladder_csv_of_the_fixture() {
+    insta::assert_snapshot!(csv_of(CsvKind::Ladder));
+}
+
+#[test]
+fn seconds_csv_of_the_fixture() {
+    let csv = csv_of(CsvKind::Seconds);
+    assert_eq!(csv.lines().count(), 1 + fixture::record().seconds.len());
+    // A closed and an open second of every type.
+    let open = csv.lines().position(|line| line.contains(",open,")).unwrap();
+    let lines: Vec<&str> = csv.lines().collect();
+    insta::assert_snapshot!([&lines[..21], &lines[open..open + 10]].concat().join("\n"));
+}
+
+#[test]
+fn series_csv_of_the_fixture() {
+    let csv = csv_of(CsvKind::Series);
+    let samples: usize = fixture::record().series.iter().map(|series| series.samples.len()).sum();
+    assert_eq!(csv.lines().count(), 1 + samples);
+    // Two samples of every series.
+    let rows = csv.lines().filter(|line| ["t_s,", "4,", "30,"].iter().any(|start| line.starts_with(start)));
+    insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn drive_csv_of_the_fixture() {
+    let csv = csv_of(CsvKind::Drive);
+    assert_eq!(csv.lines().count(), 1 + fixture::record().drive.len());
+    // Each kind of operation before, while and after the power failed.
+    let failing = csv.lines().position(|line| line.split(',').nth(6) == Some("3")).unwrap();
+    let lines: Vec<&str> = csv.lines().collect();
+    insta::assert_snapshot!([&lines[..9], &lines[failing..failing + 4]].concat().join("\n"));
+}
+
+#[test]
+fn a_table_without_rows_has_its_header() {
+    let mut record = fixture::single_point();
+    record.points.clear();
+    record.series.clear();
+    for (kind, column) in CsvKind::ALL.into_iter().zip(["nopm", "committed", "metric", "modelled_p50_us"]) {
+        let csv = to_csv(&record, &summarise(&record), kind);
+        let header: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
+        assert!(header.contains(&column) && header.iter().all(|name| !name.is_empty()), "{header:?}");
+    }
+    let csv = to_csv(&record, &summarise(&record), CsvKind::Ladder);
+    let full = csv_of(CsvKind::Ladder);
+    let known: Vec<&str> = full.lines().next().unwrap().split(',').collect();
+    assert_eq!(csv.lines().count(), 1);
+    assert!(
+        csv.trim_end().split(',').all(|name| known.contains(&name)),
+        "a name that a run with points has not: {csv}"
+    );
+}
+
+#[test]
+fn every_row_has_every_column() {
+    for kind in CsvKind::ALL {
+        let csv = csv_of(kind);
+        let columns = csv.lines().next().unwrap().split(',').count();
+        assert!(csv.lines().all(|line| line.split(',').count() == columns), "{}", kind.name());
+        assert_eq!(CsvKind::parse(kind.name()), Some(kind));
+    }
+}
+
+#[test]
+fn cells_with_separators_are_quoted() {
+    assert_eq!(quoted("a,b"), "\"a,b\"");
+    assert_eq!(quoted("say \"x\""), "\"say \"\"x\"\"\"");
+    assert_eq!(quoted("plain"), "plain");
+}

@@ -1,0 +1,324 @@
+//! One HTML file that holds everything: styles, scripts, data. It opens from a disk and asks nobody for anything.
+//!
+//! Tables come from the template and are complete without scripts; charts are drawn by `web/src` from the data island
+//! (see [`island`]).
+
+use askama::Template;
+use plimsoll_model::record::{Record, RunInfo, SubjectKind};
+use plimsoll_model::summary::{Conservation, Summary};
+use plimsoll_model::units::Nanos;
+
+use crate::findings;
+use crate::message::Messages;
+use crate::number::{or_none, percent, three, whole};
+use crate::text;
+use tables::{Grid, LadderView};
+
+mod drive;
+mod island;
+mod lateness;
+mod tables;
+
+const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/report.js"));
+const STYLE: &str = include_str!("../templates/report.css");
+const SETTING: &str = "setting.";
+
+/// Names of all charts, in the order of the page.
+pub(crate) const CHART_TITLES: [&str; 15] = [
+    "nopm",
+    "tpm",
+    "tpm-per-user",
+    "rate",
+    "throughput",
+    "latency-time",
+    "in-flight",
+    "cpu",
+    "iops",
+    "bandwidth",
+    "io-time",
+    "queue",
+    "cpu-one",
+    "memory",
+    LATENESS,
+];
+
+/// The one that only emulated drives have.
+const LATENESS: &str = "lateness";
+
+/// The report of `record`, whose figures are `summary`.
+pub fn report(record: &Record, summary: &Summary) -> String {
+    page(record, summary, SCRIPT)
+}
+
+fn page(record: &Record, summary: &Summary, script: &str) -> String {
+    let m = Messages::english();
+    let page = Page::new(record, summary, &m, script);
+    // The template writes to a string and calls nothing that fails.
+    page.render().expect("rendering to memory does not fail")
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    m: &'a Messages,
+    record: &'a Record,
+    status: String,
+    lasted: String,
+    headline: Option<HeadlineView>,
+    verdict: &'static str,
+    conservation: String,
+    consistency: String,
+    findings: Vec<FindingView>,
+    cuts: Vec<drive::CutView>,
+    ladders: Vec<LadderView>,
+    comparisons: Vec<drive::ComparisonView>,
+    drives: Vec<drive::DriveView>,
+    charts: Charts,
+    events: Grid,
+    environment: Vec<SubjectView>,
+    settings: Vec<SubjectView>,
+    how: [(&'static str, &'static str); 8],
+    footer: String,
+    island: String,
+    style: &'static str,
+    script: &'a str,
+}
+
+struct HeadlineView {
+    value: String,
+    unit: String,
+    interval: String,
+    place: String,
+    /// That the drive was emulated; else empty.
+    drive: String,
+    /// Of this point.
+    verdict: &'static str,
+    verdict_word: String,
+    /// Value and label of what stands beside it.
+    beside: Vec<(String, String)>,
+}
+
+struct FindingView {
+    severity: &'static str,
+    severity_text: String,
+    place: String,
+    text: String,
+}
+
+struct SubjectView {
+    title: String,
+    facts: Vec<(String, String)>,
+}
+
+/// Which charts have something to show.
+#[derive(Default)]
+struct Charts {
+    throughput: Vec<Group<&'static str>>,
+    /// By transaction type.
+    latency: Vec<Group<String>>,
+    time: Vec<&'static str>,
+}
+
+/// Charts over one kind of horizontal axis: `users` or `offered`.
+struct Group<T> {
+    axis: &'static str,
+    names: Vec<T>,
+}
+
+impl<'a> Page<'a> {
+    fn new(record: &'a Record, summary: &'a Summary, m: &'a Messages, script: &'a str) -> Self {
+        Self {
+            m,
+            record,
+            status: m.say(&format!("status-{}", record.run.status.name())),
+            lasted: lasted(record.run.lasted),
+            headline: headline(m, summary),
+            verdict: summary.verdict.name(),
+            conservation: conservation(m, summary),
+            consistency: text::consistency(m, summary),
+            findings: finding_views(m, summary),
+            cuts: drive::cuts(m, summary),
+            ladders: summary.ladders.iter().map(|ladder| LadderView::new(m, ladder)).collect(),
+            comparisons: drive::comparisons(m, summary),
+            drives: drive::drives(m, summary),
+            charts: charts(record, summary),
+            events: tables::events(m, record),
+            environment: facts(m, record, |key| (!key.starts_with(SETTING)).then_some(key)),
+            settings: facts(m, record, |key| key.strip_prefix(SETTING)),
+            how: HOW,
+            footer: footer(m, &record.run),
+            island: island::json(record, summary, m),
+            style: STYLE,
+            script,
+        }
+    }
+}
+
+impl Page<'_> {
+    fn chart_title(&self, name: &str) -> String {
+        self.m.say(&format!("chart-title-{name}"))
+    }
+
+    /// Whether there is anything to say in tables of means and latencies.
+    fn measured(&self) -> bool {
+        !self.charts.throughput.is_empty()
+    }
+
+    fn axis_title(&self, axis: &str) -> String {
+        self.m.say(if axis == "users" { "axis-users" } else { "axis-offered" })
+    }
+
+    fn verdict_word(&self) -> String {
+        self.m.say(&format!("verdict-{}", self.verdict))
+    }
+
+    fn verdict_sentence(&self) -> String {
+        self.m.say(&format!("trust-{}", self.verdict))
+    }
+}
+
+fn footer(m: &Messages, run: &RunInfo) -> String {
+    let args =
+        [("version", run.plimsoll_version.clone()), ("commit", run.plimsoll_commit.clone()), ("run", run.id.clone())];
+    m.say_with("footer", &args)
+}
+
+/// Term and explanation.
+const HOW: [(&str, &str); 8] = [
+    ("how-nopm", "how-nopm-text"),
+    ("how-tpm", "how-tpm-text"),
+    ("how-time", "how-time-text"),
+    ("how-response", "how-response-text"),
+    ("how-percentile", "how-percentile-text"),
+    ("how-interval", "how-interval-text"),
+    ("how-drift", "how-drift-text"),
+    ("how-resource", "how-resource-text"),
+];
+
+/// Whole seconds: nobody reads a run's length to the nanosecond.
+fn lasted(time: Nanos) -> String {
+    Nanos::from_secs(time.0.saturating_add(Nanos::SECOND.0 / 2) / Nanos::SECOND.0).to_string()
+}
+
+fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
+    let (ladder, point) = summary.headline()?;
+    type Format = fn(f64) -> String;
+    let (value, shown, unit, interval) = match point.nopm {
+        Some(nopm) => (nopm, whole as Format, m.say("headline-nopm"), point.nopm_interval),
+        None => (point.completed_per_second?, three as Format, m.say("headline-rate"), point.rate_interval),
+    };
+    let interval = match interval {
+        Some(i) => m.say_with("headline-interval", &[("low", shown(i.low)), ("high", shown(i.high))]),
+        None => m.say("headline-no-interval"),
+    };
+    let mut beside = Vec::new();
+    let mut add = |value: Option<String>, label: String| beside.extend(value.map(|value| (value, label)));
+    add(point.tpm.map(whole), m.say("headline-tpm"));
+    add(point.tpm_per_user.map(whole), m.say("headline-per-user"));
+    let txn = if point.nopm.is_some() { &point.types[0] } else { &point.overall };
+    let p99 = text::main_latency(point).map(|latency| format!("{} ms", three(latency.p99_ms)));
+    add(p99, m.say_with("headline-p99", &[("txn", txn.name.clone())]));
+    let resources = &point.resources;
+    add(resources.host_cpu_busy_percent.map(|v| format!("{} %", percent(v))), m.say("headline-cpu"));
+    if let Some(device) = &resources.device {
+        let written = resources.device_write_mb_per_second.map(|v| format!("{} MB/s", three(v)));
+        add(written, m.say_with("headline-write", &[("device", device.clone())]));
+    }
+    let place = [("point", m.point(point)), ("measured", three(point.measured_s))];
+    Some(HeadlineView {
+        value: shown(value),
+        unit,
+        interval,
+        place: m.say_with("headline-where", &place),
+        drive: tables::emulated(m, ladder),
+        verdict: point.verdict.name(),
+        verdict_word: m.say(&format!("verdict-{}", point.verdict.name())),
+        beside,
+    })
+}
+
+fn conservation(m: &Messages, summary: &Summary) -> String {
+    let (mut seconds, mut holds, mut open, mut broken) = (0, 0, 0, 0);
+    for point in summary.points() {
+        match point.conservation {
+            Conservation::Holds { seconds: n } => (seconds, holds) = (seconds + n, holds + 1),
+            Conservation::Open { seconds: n, .. } => (seconds, open) = (seconds + n, open + 1),
+            Conservation::Broken { .. } => broken += 1,
+            Conservation::Unknown => {}
+        }
+    }
+    let shown = |n: u64| whole(n as f64);
+    match (holds + open, broken) {
+        (0, 0) => m.say("trust-conserved-none"),
+        (_, 0) => {
+            let args = [("seconds", shown(seconds)), ("holds", shown(holds)), ("points", shown(holds + open))];
+            m.say_with("trust-conserved", &args)
+        }
+        _ => m.say_with("trust-conserved-broken", &[("broken", shown(broken))]),
+    }
+}
+
+fn finding_views(m: &Messages, summary: &Summary) -> Vec<FindingView> {
+    let mut all = findings::told(m, summary);
+    all.sort_by_key(|told| std::cmp::Reverse(told.finding.severity));
+    let view = |findings::Told { place, finding }| FindingView {
+        severity: finding.severity.name(),
+        severity_text: m.say(&format!("severity-{}", finding.severity.name())),
+        place,
+        text: m.finding(finding),
+    };
+    all.into_iter().map(view).collect()
+}
+
+/// Facts by subject, those whose key `shown` gives a name.
+fn facts(m: &Messages, record: &Record, shown: impl Fn(&str) -> Option<&str>) -> Vec<SubjectView> {
+    let subjects = record.subjects.iter().filter_map(|subject| {
+        let own = record.facts.iter().filter(|fact| fact.subject == subject.id);
+        let facts: Vec<(String, String)> =
+            own.filter_map(|fact| Some((shown(&fact.key)?.to_owned(), fact.value.clone()))).collect();
+        let kind = m.say(&format!("subject-{}", subject.kind.name()));
+        let alone = matches!(subject.kind, SubjectKind::Host | SubjectKind::Generator);
+        let title = if alone { kind } else { format!("{kind} {}", subject.name) };
+        (!facts.is_empty()).then_some(SubjectView { title, facts })
+    });
+    subjects.collect()
+}
+
+fn charts(record: &Record, summary: &Summary) -> Charts {
+    let mut charts = Charts::default();
+    for (axis, open) in [("users", false), ("offered", true)] {
+        let points: Vec<_> = summary
+            .points()
+            .filter(|p| p.offered_per_second.is_some() == open && p.completed_per_second.is_some())
+            .collect();
+        if points.is_empty() {
+            continue;
+        }
+        let tpcc = points.iter().any(|point| point.tpm.is_some());
+        let mut names: Vec<&'static str> = if tpcc { vec!["nopm", "tpm"] } else { vec!["rate"] };
+        if tpcc && !open {
+            names.push("tpm-per-user");
+        }
+        charts.throughput.push(Group { axis, names });
+        let mut names: Vec<String> = Vec::new();
+        for txn in points.iter().flat_map(|point| &point.types) {
+            if txn.response.is_some() && !names.contains(&txn.name) {
+                names.push(txn.name.clone());
+            }
+        }
+        charts.latency.push(Group { axis, names });
+    }
+    if !record.seconds.is_empty() || record.series.iter().any(|series| !series.samples.is_empty()) {
+        let drive = !record.drive.is_empty();
+        charts.time.extend(CHART_TITLES[4..].iter().filter(|name| drive || **name != LATENESS));
+    }
+    charts
+}
+
+/// `value`, or a dash.
+fn cell(value: Option<f64>, format: fn(f64) -> String) -> String {
+    or_none(value, format)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,380 @@
+//! The data island: what the charts are drawn from, as JSON within a `<script type="application/json">`.
+//!
+//! Columns instead of rows, and times shared between series, because a run of hours has a million numbers. Where
+//! seconds are missing stands a `null` between two values, so that no line crosses a gap.
+
+use std::collections::{BTreeMap, HashMap};
+
+use plimsoll_model::hist::CoarseHist;
+use plimsoll_model::record::{Record, Second, Series, SubjectKind};
+use plimsoll_model::summary::{DEVICE_FACT, Ladder, PointSummary, Spread, Summary, Verdict};
+use plimsoll_model::units::Nanos;
+use serde::Serialize;
+
+use crate::message::Messages;
+use crate::text;
+
+use super::lateness::{self, Lateness};
+use crate::compare;
+
+#[derive(Serialize)]
+struct Island {
+    labels: BTreeMap<&'static str, String>,
+    ladders: Vec<LadderData>,
+    phases: Vec<PhaseData>,
+    events: Vec<EventData>,
+    seconds: Seconds,
+    times: Vec<Vec<f64>>,
+    series: Vec<SeriesData>,
+    lateness: Vec<Lateness>,
+    /// Devices that media of the plan lie on; empty where unknown.
+    devices: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct LadderData {
+    label: String,
+    points: Vec<PointData>,
+}
+
+#[derive(Serialize)]
+struct PointData {
+    /// Set in an open loop only.
+    offered: Option<f64>,
+    users: u32,
+    usable: bool,
+    nopm: Option<f64>,
+    tpm: Option<f64>,
+    tpm_per_user: Option<f64>,
+    rate: Option<f64>,
+    /// 25 % and 75 % of single seconds.
+    nopm_spread: Option<[f64; 2]>,
+    tpm_spread: Option<[f64; 2]>,
+    rate_spread: Option<[f64; 2]>,
+    /// By type: p50, p95, p99 of response in ms.
+    latency: Vec<(String, [f64; 3])>,
+}
+
+#[derive(Serialize)]
+struct PhaseData {
+    kind: &'static str,
+    start: f64,
+    end: f64,
+    label: String,
+}
+
+#[derive(Serialize)]
+struct EventData {
+    at: f64,
+    severity: &'static str,
+    text: String,
+}
+
+/// Everything per second; a value stands at the end of its second.
+#[derive(Default, Serialize)]
+struct Seconds {
+    t: Vec<f64>,
+    /// Completed per second, by type.
+    rates: Vec<(String, Vec<Option<f64>>)>,
+    p50: Vec<Option<f64>>,
+    p95: Vec<Option<f64>>,
+    p99: Vec<Option<f64>>,
+    in_flight: Vec<Option<u64>>,
+}
+
+#[derive(Serialize)]
+struct SeriesData {
+    kind: SubjectKind,
+    subject: String,
+    metric: &'static str,
+    /// Index into `times`.
+    times: usize,
+    values: Vec<Option<f64>>,
+}
+
+/// Fit for a script element: no `<` is left in it.
+pub(super) fn json(record: &Record, summary: &Summary, m: &Messages) -> String {
+    let island = build(record, summary, m);
+    serde_json::to_string(&island).expect("an island has string keys only").replace('<', "\\u003c")
+}
+
+fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
+    let mut times = Times::default();
+    let series = record.series.iter().filter_map(|series| series_data(record, series, &mut times)).collect();
+    let point = |id| record.points.iter().find(|point| Some(point.id) == id);
+    let phase = |phase: &plimsoll_model::record::Phase| PhaseData {
+        kind: phase.kind.name(),
+        start: seconds(phase.start),
+        end: seconds(phase.end),
+        label: point(phase.point).map_or_else(
+            || phase.step.clone(),
+            |p| p.offered_per_second.map_or_else(|| p.users.to_string(), |rate| format!("{rate}/s")),
+        ),
+    };
+    let event = |event: &plimsoll_model::record::Event| EventData {
+        at: seconds(event.at),
+        severity: event.severity.name(),
+        text: format!("{}: {}", event.code, event.text),
+    };
+    Island {
+        labels: m.chart_labels().into_iter().collect(),
+        ladders: summary.ladders.iter().map(|ladder| ladder_data(m, summary, ladder)).collect(),
+        phases: record.phases.iter().map(phase).collect(),
+        events: record.events.iter().map(event).collect(),
+        seconds: per_second(record),
+        times: times.all,
+        series,
+        lateness: lateness::lines(record, m),
+        devices: devices(record),
+    }
+}
+
+fn devices(record: &Record) -> Vec<String> {
+    let mut named: Vec<String> = record
+        .facts
+        .iter()
+        .filter(|fact| fact.key == DEVICE_FACT)
+        .filter(|fact| record.subjects.iter().any(|s| s.id == fact.subject && s.kind == SubjectKind::Medium))
+        .map(|fact| fact.value.trim_start_matches("/dev/").to_owned())
+        .collect();
+    named.sort();
+    named.dedup();
+    named
+}
+
+/// A rate over less than a fifth of a second is no rate: the last tick of a point that drains in milliseconds would be a
+/// spike or a hole. The tables have it.
+const SHORTEST: Nanos = Nanos::from_millis(200);
+
+/// To the millisecond: finer than anything that is drawn.
+pub(super) fn seconds(at: Nanos) -> f64 {
+    (at.0 as f64 / 1e6).round() / 1e3
+}
+
+/// Four significant digits: finer than anything that is drawn.
+pub(super) fn short(value: f64) -> f64 {
+    if value == 0.0 {
+        return 0.0;
+    }
+    let unit = 10f64.powi(3 - value.abs().log10().floor() as i32);
+    let rounded = (value * unit).round() / unit;
+    if rounded.is_finite() { rounded } else { value }
+}
+
+fn ladder_data(m: &Messages, summary: &Summary, ladder: &Ladder) -> LadderData {
+    LadderData { label: curve(m, summary, ladder), points: ladder.points.iter().map(point_data).collect() }
+}
+
+/// What a legend calls a ladder: where a step was run on several media, what tells them apart.
+fn curve(m: &Messages, summary: &Summary, ladder: &Ladder) -> String {
+    let others = |own: &&Ladder| own.step_index == ladder.step_index && own.medium != ladder.medium;
+    let Some(medium) = ladder.medium.clone().filter(|_| summary.ladders.iter().any(|own| others(&own))) else {
+        return text::heading(m, ladder);
+    };
+    let curve = compare::medium(m, &medium, ladder.drive.is_some());
+    if summary.ladders.iter().all(|own| own.step_index == ladder.step_index) {
+        return curve;
+    }
+    m.say_with("legend-step", &[("step", ladder.step.clone()), ("curve", curve)])
+}
+
+fn point_data(p: &PointSummary) -> PointData {
+    let half = |spread: Option<Spread>| spread.map(|s| [short(s.p25), short(s.p75)]);
+    PointData {
+        offered: p.offered_per_second,
+        users: p.users,
+        usable: p.verdict < Verdict::Invalid,
+        nopm: p.nopm.map(short),
+        tpm: p.tpm.map(short),
+        tpm_per_user: p.tpm_per_user.map(short),
+        rate: p.completed_per_second.map(short),
+        nopm_spread: half(p.nopm_spread),
+        tpm_spread: half(p.tpm_spread),
+        rate_spread: half(p.rate_spread),
+        latency: p
+            .types
+            .iter()
+            .filter_map(|txn| Some((txn.name.clone(), txn.response?)))
+            .map(|(name, l)| (name, [l.p50_ms, l.p95_ms, l.p99_ms].map(short)))
+            .collect(),
+    }
+}
+
+fn per_second(record: &Record) -> Seconds {
+    let mut rows: Vec<&Second> = record.seconds.iter().collect();
+    rows.sort_by_key(|row| (row.start, row.phase, row.txn));
+    let names = txn_names(record);
+    let mut out =
+        Seconds { rates: names.iter().map(|name| (name.clone(), Vec::new())).collect(), ..Seconds::default() };
+    let mut last_end = None;
+    for tick in rows.chunk_by(|a, b| (a.start, a.phase) == (b.start, b.phase)) {
+        let (start, end) = (tick[0].start, tick[0].end);
+        // A millisecond of slack for clocks; a missing tick is a second.
+        if last_end.is_some_and(|last| start.saturating_sub(last) > Nanos::from_millis(1)) {
+            out.gap(start);
+        }
+        if end.saturating_sub(start) >= SHORTEST {
+            out.push(record, tick, &names);
+        }
+        last_end = Some(end);
+    }
+    out
+}
+
+fn txn_names(record: &Record) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in record.points.iter().flat_map(|point| &point.txns) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+impl Seconds {
+    fn gap(&mut self, at: Nanos) {
+        let Self { t, rates, p50, p95, p99, in_flight } = self;
+        t.push(seconds(at));
+        rates.iter_mut().for_each(|(_, column)| column.push(None));
+        [p50, p95, p99].into_iter().for_each(|column| column.push(None));
+        in_flight.push(None);
+    }
+
+    fn push(&mut self, record: &Record, tick: &[&Second], names: &[String]) {
+        let length = tick[0].end.saturating_sub(tick[0].start).as_secs_f64();
+        let mut response = CoarseHist::default();
+        let phase = record.phases.iter().find(|phase| phase.id == tick[0].phase);
+        let point = phase.and_then(|phase| record.points.iter().find(|point| Some(point.id) == phase.point));
+        let mut completed: Vec<Option<u64>> = vec![None; names.len()];
+        for row in tick {
+            response.merge(&row.response);
+            let name = point.and_then(|point| point.txns.get(row.txn as usize));
+            if let Some(place) = names.iter().position(|own| Some(own) == name) {
+                *completed[place].get_or_insert_default() += row.counts.completed();
+            }
+        }
+        self.t.push(seconds(tick[0].end));
+        for ((_, column), n) in self.rates.iter_mut().zip(completed) {
+            column.push(n.filter(|_| length > 0.0).map(|n| short(n as f64 / length)));
+        }
+        let ms = |q: f64| response.quantile(q).map(|v| short(v.as_millis_f64()));
+        self.p50.push(ms(0.5));
+        self.p95.push(ms(0.95));
+        self.p99.push(ms(0.99));
+        self.in_flight.push(Some(tick[0].in_flight));
+    }
+}
+
+/// Columns of times, each kept once.
+#[derive(Default)]
+struct Times {
+    all: Vec<Vec<f64>>,
+    known: HashMap<Vec<u64>, usize>,
+}
+
+impl Times {
+    fn index(&mut self, times: Vec<f64>) -> usize {
+        let key = times.iter().map(|t| t.to_bits()).collect();
+        *self.known.entry(key).or_insert_with(|| {
+            self.all.push(times);
+            self.all.len() - 1
+        })
+    }
+}
+
+fn series_data(record: &Record, series: &Series, times: &mut Times) -> Option<SeriesData> {
+    let subject = record.subjects.iter().find(|subject| subject.id == series.subject)?;
+    let (mut t, mut values) = (Vec::new(), Vec::new());
+    let mut last = None;
+    for sample in &series.samples {
+        let from = sample.at.saturating_sub(sample.over);
+        // Half an interval of slack for jitter; a missing sample is a whole one.
+        let slack = Nanos(sample.over.0 / 2).max(Nanos::from_millis(1));
+        if last.is_some_and(|last| from.saturating_sub(last) > slack) {
+            t.push(seconds(from));
+            values.push(None);
+        }
+        t.push(seconds(sample.at));
+        values.push(Some(short(f64::from(sample.value))));
+        last = Some(sample.at);
+    }
+    let info = series.metric.info();
+    let subject_name = subject.name.clone();
+    (!t.is_empty()).then(|| SeriesData {
+        kind: subject.kind,
+        subject: subject_name,
+        metric: info.name,
+        times: times.index(t),
+        values,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_model::fixture;
+    use plimsoll_model::summary::summarise;
+
+    use super::*;
+
+    #[test]
+    fn lines_break_where_seconds_are_missing() {
+        let mut record = fixture::single_point();
+        let starts: Vec<Nanos> = record.seconds.iter().map(|s| s.start).collect();
+        record.seconds.retain(|s| s.start != starts[20]);
+        let before = per_second(&fixture::single_point());
+        let after = per_second(&record);
+        // One tick went, one break came in its place.
+        assert_eq!(after.t.len(), before.t.len());
+        assert_eq!(after.p50.iter().filter(|v| v.is_none()).count(), 1);
+        assert_eq!(before.p50.iter().filter(|v| v.is_none()).count(), 0);
+    }
+
+    #[test]
+    fn a_tick_of_milliseconds_is_not_drawn() {
+        let mut record = fixture::single_point();
+        let last = record.seconds.iter().map(|s| s.start).max().unwrap();
+        let before = per_second(&record);
+        record.seconds.iter_mut().filter(|s| s.start == last).for_each(|s| s.end = last + Nanos::from_millis(199));
+        let after = per_second(&record);
+        assert_eq!(after.t, before.t[..before.t.len() - 1]);
+        assert_eq!(after.rates[0].1.len(), after.t.len());
+        // One that is long enough counts by its own length.
+        record.seconds.iter_mut().filter(|s| s.start == last).for_each(|s| {
+            (s.end, s.counts.committed, s.counts.rolled_back) = (last + Nanos::from_millis(250), 10, 0);
+        });
+        assert_eq!(per_second(&record).rates[0].1.last(), Some(&Some(40.0)));
+    }
+
+    #[test]
+    fn a_missing_sample_breaks_its_line() {
+        let record = fixture::record();
+        let island = build(&record, &summarise(&record), &Messages::english());
+        let of = |subject: &str| island.series.iter().find(|s| s.subject == subject && s.metric == "device_reads");
+        let (nvme, sda) = (of("nvme0n1").unwrap(), of("sda").unwrap());
+        assert_eq!(nvme.values.iter().filter(|v| v.is_none()).count(), 1);
+        assert_eq!(sda.values.iter().filter(|v| v.is_none()).count(), 0);
+        assert!(island.series.iter().all(|s| island.times[s.times].len() == s.values.len()));
+        assert_eq!(island.times.len(), 2);
+        assert_eq!(island.devices, ["nvme0n1", "sda"]);
+    }
+
+    #[test]
+    fn nothing_in_it_ends_the_script_element() {
+        let mut record = fixture::record();
+        record.events[0].text = "</script><script>alert(1)</script><!--".into();
+        let json = json(&record, &summarise(&record), &Messages::english());
+        assert!(!json.contains('<') && json.contains("\\u003c/script>"));
+    }
+
+    #[test]
+    fn the_same_record_gives_the_same_text() {
+        let record = fixture::single_point();
+        let text = || json(&record, &summarise(&record), &Messages::english());
+        assert_eq!(text(), text());
+    }
+
+    #[test]
+    fn four_digits_are_kept() {
+        assert_eq!([123_456.0, 1.234_56, 0.000_123_456, 0.0].map(short), [123_500.0, 1.235, 0.000_123_5, 0.0]);
+    }
+}

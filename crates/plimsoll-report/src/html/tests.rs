@@ -1,0 +1,119 @@
+use plimsoll_model::fixture;
+use plimsoll_model::summary::summarise;
+
+use super::*;
+
+fn of(record: &Record) -> String {
+    page(record, &summarise(record), "/* scripts */")
+}
+
+fn island(html: &str) -> (&str, &str) {
+    let (_, rest) = html.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
+    rest.split_once("</script>").unwrap()
+}
+
+#[test]
+fn page_of_the_fixture() {
+    let html = of(&fixture::record());
+    let data = island(&html).0;
+    insta::assert_snapshot!("page", html.replace(data, "DATA").replace(STYLE, "STYLE"));
+    let value: serde_json::Value = serde_json::from_str(data).unwrap();
+    insta::assert_snapshot!("island", columns(&value, 0));
+}
+
+/// Indented JSON with arrays of numbers on one line.
+fn columns(value: &serde_json::Value, depth: usize) -> String {
+    use serde_json::Value;
+    let pad = " ".repeat(depth * 2);
+    match value {
+        Value::Object(map) => {
+            let rows = map.iter().map(|(key, value)| format!("{pad}  {key}: {}", columns(value, depth + 1)));
+            format!("{{\n{}\n{pad}}}", rows.collect::<Vec<_>>().join("\n"))
+        }
+        Value::Array(all) if all.iter().any(|v| v.is_object() || v.is_array()) => {
+            let rows = all.iter().map(|value| format!("{pad}  {}", columns(value, depth + 1)));
+            format!("[\n{}\n{pad}]", rows.collect::<Vec<_>>().join("\n"))
+        }
+        other => other.to_string(),
+    }
+}
+
+#[test]
+fn page_of_next_to_nothing() {
+    let html = of(&fixture::nothing_measured());
+    assert!(html.contains("No figure can be used"));
+    assert!(!html.contains("NaN") && !html.contains("data-chart=\"nopm\""));
+    assert!(of(&fixture::single_point()).contains("data-chart=\"nopm\""));
+}
+
+#[test]
+fn the_headline_of_an_emulated_drive_says_so() {
+    use plimsoll_model::record::Fact;
+    use plimsoll_model::summary::{DRIVE_FACT, DRIVE_TITLE_FACT};
+    let mut record = fixture::single_point();
+    let headline = |record: &Record| of(record).split("<section").nth(1).unwrap().to_owned();
+    assert!(!headline(&record).contains("Emulated drive"));
+    let medium = record.points[0].medium.unwrap();
+    let fact = |key: &str, value: &str| Fact { subject: medium, key: key.into(), value: value.into() };
+    record.facts.extend([fact(DRIVE_FACT, "example-1t"), fact(DRIVE_TITLE_FACT, "Example 1 TB")]);
+    assert!(headline(&record).contains("Emulated drive: Example 1 TB"));
+    assert!(crate::ladder_table(&summarise(&record)).contains("\nEmulated drive: Example 1 TB\n"));
+}
+
+#[test]
+fn what_is_in_the_record_cannot_break_the_page() {
+    let mut record = fixture::record();
+    let evil = "</script><script>alert(1)</script>\"'&";
+    record.run.title = evil.into();
+    record.run.command = evil.into();
+    record.plan_written = evil.into();
+    record.facts.iter_mut().for_each(|fact| fact.value = evil.into());
+    record.subjects.iter_mut().for_each(|subject| subject.name.push_str(evil));
+    record.points.iter_mut().for_each(|point| point.step = evil.into());
+    record.events.iter_mut().for_each(|event| event.text = evil.into());
+    record.checks.iter_mut().for_each(|check| check.detail = evil.into());
+    let receipts = record.cuts.iter_mut().flat_map(|cut| &mut cut.receipts);
+    receipts.for_each(|receipt| (receipt.txn, receipt.first_lost) = (evil.into(), evil.into()));
+    let html = of(&record);
+    assert!(!html.contains("<script>alert"));
+    assert_eq!(html.matches("</script>").count(), 2);
+}
+
+#[test]
+fn the_page_asks_nobody_for_anything() {
+    let html = report(&fixture::single_point(), &summarise(&fixture::single_point()));
+    for outside in ["src=\"http", "href=\"http", "@import", "url(http"] {
+        assert!(!html.contains(outside), "{outside}");
+    }
+    assert_eq!(html.matches("</script>").count(), 2);
+}
+
+#[test]
+fn whatever_is_missing_the_rest_is_shown() {
+    use plimsoll_model::units::Nanos;
+    let spoils: [fn(&mut Record); 14] = [
+        |r| r.subjects.clear(),
+        |r| r.facts.clear(),
+        |r| r.points.clear(),
+        |r| r.points[0].txns.clear(),
+        |r| r.points[0].txns.truncate(2),
+        |r| r.points[0].medium = None,
+        |r| r.points[0].offered_per_second = Some(f64::NAN),
+        |r| r.phases.clear(),
+        |r| r.phases[1].end = Nanos::ZERO,
+        |r| r.seconds.clear(),
+        |r| r.seconds.iter_mut().for_each(|s| (s.txn, s.end) = (77, Nanos(u64::MAX))),
+        |r| r.windows.clear(),
+        |r| r.series.clear(),
+        |r| (r.run.lasted, r.plan_resolved) = (Nanos(u64::MAX), "{".into()),
+    ];
+    for spoil in spoils {
+        let mut record = fixture::single_point();
+        spoil(&mut record);
+        let summary = summarise(&record);
+        assert!(page(&record, &summary, "").contains(&record.run.id));
+        assert!(crate::to_json(&record, &summary).contains(&record.run.id));
+        assert!(!crate::ladder_table(&summary).is_empty());
+        assert!(crate::CsvKind::ALL.iter().all(|kind| !crate::to_csv(&record, &summary, *kind).is_empty()));
+    }
+}

@@ -1,0 +1,17 @@
+//! Records as people and machines read them: tables on a terminal, one HTML file, JSON, CSV.
+//!
+//! Invariants, stated as absences: nothing here opens a file or a connection, reads a clock or computes a figure. All
+//! figures come from [`plimsoll_model::summary`], all sentences from the catalogue in `locales/`.
+
+mod compare;
+mod cut;
+pub mod export;
+mod findings;
+pub mod html;
+pub mod message;
+mod number;
+pub mod text;
+
+pub use export::{CsvKind, to_csv, to_json};
+pub use html::report;
+pub use text::ladder_table;

@@ -1,0 +1,134 @@
+//! Every sentence and label people read, from one catalogue (`locales/`).
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use fluent_templates::fluent_bundle::FluentValue;
+use fluent_templates::{LanguageIdentifier, Loader, langid};
+use plimsoll_model::summary::{Finding, PointSummary};
+use serde_json::Value;
+
+use crate::number;
+
+fluent_templates::static_loader! {
+    static LOCALES = {
+        locales: "./locales",
+        fallback_language: "en",
+        // Isolation marks (U+2068, U+2069) would show up in tables and be copied with commands.
+        customise: |bundle| bundle.set_use_isolating(false),
+    };
+}
+
+/// The catalogue in one language.
+#[derive(Debug, Clone)]
+pub struct Messages {
+    language: LanguageIdentifier,
+}
+
+impl Messages {
+    pub fn english() -> Self {
+        Self { language: langid!("en") }
+    }
+
+    pub fn language(&self) -> String {
+        self.language.to_string()
+    }
+
+    /// The text of `id`; the id itself where the catalogue has none, which a test rules out.
+    pub fn say(&self, id: &str) -> String {
+        LOCALES.try_lookup(&self.language, id).unwrap_or_else(|| id.to_owned())
+    }
+
+    pub fn say_with(&self, id: &str, args: &[(&'static str, String)]) -> String {
+        let args: HashMap<Cow<'static, str>, FluentValue> =
+            args.iter().map(|(name, value)| (Cow::Borrowed(*name), FluentValue::from(value.clone()))).collect();
+        LOCALES.try_lookup_with_args(&self.language, id, &args).unwrap_or_else(|| id.to_owned())
+    }
+
+    /// The sentence of a finding: `finding-` and its name in the export, with its fields as arguments.
+    pub fn finding(&self, finding: &Finding) -> String {
+        // FindingKind has no map keys but strings, so it always becomes an object.
+        let Ok(Value::Object(fields)) = serde_json::to_value(&finding.kind) else { return String::new() };
+        let name = fields.get("finding").and_then(Value::as_str).unwrap_or_default();
+        let shown = |key: &str, value: &Value| match value {
+            // Fluent selects by name, and an empty text has none.
+            Value::String(text) if text.is_empty() => FluentValue::from("none"),
+            Value::String(text) => FluentValue::from(text.clone()),
+            // A time must be found again on the charts: three digits are too few after an hour.
+            Value::Number(n) if key.ends_with("_s") => {
+                FluentValue::from(format!("{:.1}", n.as_f64().unwrap_or_default()))
+            }
+            Value::Number(n) if n.is_f64() => FluentValue::from(number::three(n.as_f64().unwrap_or_default())),
+            Value::Number(n) => FluentValue::from(number::whole(n.as_f64().unwrap_or_default())),
+            other => FluentValue::from(other.to_string()),
+        };
+        let args: HashMap<Cow<'static, str>, FluentValue> =
+            fields.iter().map(|(key, value)| (Cow::Owned(key.replace('_', "-")), shown(key, value))).collect();
+        let id = finding_id(name);
+        LOCALES.try_lookup_with_args(&self.language, &id, &args).unwrap_or(id)
+    }
+
+    /// Which point: `16 users, ladder, db@fast`.
+    pub fn point(&self, point: &PointSummary) -> String {
+        let (step, system) = (("step", point.step.clone()), ("system", point.system.clone()));
+        match point.offered_per_second {
+            Some(rate) => self.say_with("point-open", &[("rate", number::three(rate)), step, system]),
+            None if point.users == 1 => self.say_with("point-one", &[step, system]),
+            None => self.say_with("point-closed", &[("users", point.users.to_string()), step, system]),
+        }
+    }
+
+    /// All labels that scripts show, by id.
+    pub fn chart_labels(&self) -> Vec<(&'static str, String)> {
+        CHART_IDS.iter().map(|id| (*id, self.say(id))).collect()
+    }
+}
+
+fn finding_id(name: &str) -> String {
+    format!("finding-{}", name.replace('_', "-"))
+}
+
+/// Ids that `web/src` uses.
+pub const CHART_IDS: &[&str] = &[
+    "chart-users",
+    "chart-offered",
+    "chart-time-s",
+    "chart-time-min",
+    "chart-time-h",
+    "chart-nopm",
+    "chart-tpm",
+    "chart-tpm-per-user",
+    "chart-rate",
+    "chart-latency",
+    "chart-spread",
+    "chart-throughput",
+    "chart-all",
+    "chart-cpu",
+    "chart-cpu-one",
+    "chart-cpu-user",
+    "chart-cpu-system",
+    "chart-cpu-iowait",
+    "chart-cpu-steal",
+    "chart-iops",
+    "chart-bandwidth",
+    "chart-io-time",
+    "chart-queue",
+    "chart-memory",
+    "chart-reads",
+    "chart-writes",
+    "chart-flushes",
+    "chart-in-flight",
+    "chart-lateness",
+    "chart-emulator",
+    "chart-linear",
+    "chart-log",
+    "chart-no-data",
+    "phase-prepare",
+    "phase-warm",
+    "phase-measure",
+    "phase-cool",
+    "phase-check",
+];
+
+#[cfg(test)]
+mod tests;

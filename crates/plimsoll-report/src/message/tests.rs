@@ -1,0 +1,171 @@
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::*;
+
+const CATALOGUE: &str = include_str!("../../locales/en/report.ftl");
+
+fn catalogue() -> BTreeSet<String> {
+    let id = |line: &str| {
+        let (id, _) = line.split_once(" =")?;
+        let first = id.chars().next()?;
+        (first.is_ascii_lowercase() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')).then(|| id.to_owned())
+    };
+    CATALOGUE.lines().filter_map(id).collect()
+}
+
+/// Every string literal in sources, templates and scripts that could be an id.
+fn mentioned() -> BTreeSet<String> {
+    let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = BTreeSet::new();
+    for dir in ["src", "templates", "../../web/src"] {
+        literals(&crate_dir.join(dir), &mut found);
+    }
+    found
+}
+
+fn literals(dir: &Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display())) {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            literals(&path, found);
+        } else if path.extension().is_some_and(|ext| ["rs", "html", "ts"].iter().any(|own| ext == *own)) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            found.extend(text.split('"').map(str::to_owned));
+        }
+    }
+}
+
+/// Ids that are put together: a prefix and the names of a closed set.
+const FAMILIES: [(&str, &[&str]); 9] = [
+    ("severity-", &["note", "warning", "error"]),
+    ("verdict-", &["sound", "doubtful", "invalid"]),
+    ("trust-", &["sound", "doubtful", "invalid"]),
+    ("status-", &["unfinished", "complete", "interrupted", "failed"]),
+    ("op-", &["read", "write", "flush", "trim"]),
+    ("column-", &COMPARED),
+    ("column-", &crate::cut::COLUMNS),
+    ("text-", &COMPARED),
+    ("subject-", &["host", "device", "medium", "emulator", "system", "generator"]),
+];
+
+/// Columns of media side by side, in the terminal's table and in the report.
+const COMPARED: [&str; 10] =
+    ["medium", "ratio", "ratio-interval", "p99-ratio", "users", "offered", "nopm", "rate", "interval", "verdict"];
+
+fn composed() -> BTreeSet<String> {
+    let families = FAMILIES.iter().flat_map(|(prefix, names)| names.iter().map(move |name| format!("{prefix}{name}")));
+    let findings = FINDINGS.iter().map(|name| finding_id(name));
+    families.chain(findings).chain(crate::html::CHART_TITLES.iter().map(|name| format!("chart-title-{name}"))).collect()
+}
+
+/// Names of all findings; the match makes a new one fail to compile until it is here.
+const FINDINGS: [&str; 24] = [
+    "run_ended",
+    "nothing_measured",
+    "phase_incomplete",
+    "coarse_window",
+    "seconds_missing",
+    "short_window",
+    "counts_broken",
+    "not_drained",
+    "histogram_disagrees",
+    "clipped",
+    "drift",
+    "backlog_grew",
+    "not_served",
+    "condition_fails",
+    "not_verified",
+    "emulated",
+    "emulation_waited",
+    "drive_errors",
+    "emulation_untold",
+    "emulation_too_few",
+    "committed_lost",
+    "not_recovered",
+    "cut_unjudged",
+    "event",
+];
+
+#[test]
+fn every_id_in_the_catalogue_is_used() {
+    let used: BTreeSet<String> = mentioned().union(&composed()).cloned().collect();
+    let unused: Vec<String> = catalogue().difference(&used).cloned().collect();
+    assert_eq!(unused, Vec::<String>::new());
+}
+
+#[test]
+fn every_id_used_is_in_the_catalogue() {
+    let catalogue = catalogue();
+    let missing: Vec<String> = composed().difference(&catalogue).cloned().collect();
+    assert_eq!(missing, Vec::<String>::new());
+    let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let calls = ["say(\"", "say_with(\"", "label(\""];
+    for dir in ["src", "templates", "../../web/src"] {
+        for (path, text) in sources(&crate_dir.join(dir)) {
+            for call in calls {
+                for after in text.split(call).skip(1) {
+                    let id = after.split('"').next().unwrap_or_default();
+                    let plain = id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+                    assert!(!plain || id.is_empty() || catalogue.contains(id), "{path}: {id}");
+                    assert!(call != "label(\"" || CHART_IDS.contains(&id), "{path}: {id} is not handed to scripts");
+                }
+            }
+        }
+    }
+    assert!(CHART_IDS.iter().all(|id| catalogue.contains(*id)));
+}
+
+fn sources(dir: &Path) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(sources(&path));
+        } else if !path.ends_with("message/tests.rs") {
+            all.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap_or_default()));
+        }
+    }
+    all
+}
+
+#[test]
+fn no_argument_is_left_open() {
+    use plimsoll_model::fixture;
+    use plimsoll_model::summary::summarise;
+    let m = Messages::english();
+    for record in [fixture::record(), fixture::nothing_measured(), fixture::single_point()] {
+        let summary = summarise(&record);
+        for (_, finding) in summary.all_findings() {
+            let text = m.finding(finding);
+            assert!(!text.contains(['{', '}', '$', '\u{2068}']) && !text.starts_with("finding-"), "{text}");
+        }
+    }
+}
+
+/// Those of emulated drives and power cuts, with every figure they hold.
+#[test]
+fn what_is_said_of_emulated_drives() {
+    use plimsoll_model::drive::DriveOp;
+    use plimsoll_model::record::Severity;
+    use plimsoll_model::summary::FindingKind;
+    let drive = || "Example 1 TB".to_owned();
+    let kinds = [
+        FindingKind::DriveErrors { drive: drive(), op: DriveOp::Flush, errors: 1234 },
+        FindingKind::EmulationWaited { drive: drive(), seen_ms: 611.5, told_ms: 203.25, added_percent: 61.5 },
+        FindingKind::EmulationUntold { drive: drive(), missing_s: 2.5, measured_s: 31.0 },
+        FindingKind::EmulationTooFew { drive: drive(), ops: 217, fewest: 300 },
+        FindingKind::CutUnjudged,
+        FindingKind::NotRecovered,
+    ];
+    let m = Messages::english();
+    let said = kinds.map(|kind| m.finding(&Finding { severity: Severity::Error, kind }));
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    EMULATED: Example 1 TB answered 1,234 flush operations with an error although it had power. Look at the events; a full backing store needs a smaller data set, more memory or backing = "file".
+    EMULATED: requests on Example 1 TB waited outside its emulator. In a second they were under way for 612 ms together as this machine's kernel saw it, and for 203 ms as the emulator did; that adds 61.5 % to their modelled time (25 % make figures doubtful, 200 % invalid). Use fewer users, or a machine with more idle cores.
+    EMULATED not judged: for 2.5 of 31.0 s nothing is known of Example 1 TB, because its emulator did not tell. Do not take these figures for that drive's.
+    EMULATED not judged: Example 1 TB was asked for 217 operations, of no kind 300.
+    DURABILITY not judged: no transaction that clients saw committed could be looked for after the power cut.
+    DURABILITY: after the power cut the database did not come up again. The events say why.
+    "#);
+}

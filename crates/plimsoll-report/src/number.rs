@@ -1,0 +1,71 @@
+//! Numbers as people read them. What machines read is in [`crate::export`].
+
+/// What stands for a figure that there is not.
+pub const NONE: &str = "–";
+
+/// Rounded, with thousands separators: `41,203`.
+pub fn whole(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3 + 1);
+    if value < 0.0 && digits != "0" {
+        out.push('-');
+    }
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Three significant digits, never an exponent: `0.0123`, `1.23`, `12.3`, `123`, `1,230`.
+pub fn three(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 {
+        return "0".to_owned();
+    }
+    // 9.996 reads 10.0 and not 10.00: the number of decimals follows the rounded value.
+    let exponent = size.log10().floor() as i32;
+    let unit = 10f64.powi(exponent - 2);
+    let rounded = (size / unit).round() * unit;
+    let decimals = 2 - (rounded.log10() + 1e-9).floor() as i32;
+    if decimals <= 0 {
+        return whole(rounded.copysign(value));
+    }
+    format!("{:.*}", decimals.min(9) as usize, value)
+}
+
+/// Percent with one decimal; below 0.1 with three digits, so that little is not shown as nothing.
+pub fn percent(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.1 { three(value) } else { format!("{value:.1}") }
+}
+
+/// `value` as `format` shows it, or a dash.
+pub fn or_none(value: Option<f64>, format: impl Fn(f64) -> String) -> String {
+    value.map_or_else(|| NONE.to_owned(), format)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated() {
+        let shown: Vec<String> = [0.0, 7.4, 999.5, 1234.0, 1_234_567.8, -1234.0, -0.2].map(whole).into();
+        assert_eq!(shown, ["0", "7", "1,000", "1,234", "1,234,568", "-1,234", "0"]);
+    }
+
+    #[test]
+    fn three_digits_are_significant() {
+        let shown: Vec<String> =
+            [0.0, 0.012345, 0.9996, 1.0, 1.2345, 9.996, 99.96, 123.4, 999.6, 1234.5, -1.2345].map(three).into();
+        assert_eq!(shown, ["0", "0.0123", "1.00", "1.00", "1.23", "10.0", "100", "123", "1,000", "1,230", "-1.23"]);
+    }
+
+    #[test]
+    fn little_is_not_nothing() {
+        let shown: Vec<String> = [0.0, 0.0123, 0.5, 99.96].map(percent).into();
+        assert_eq!(shown, ["0.0", "0.0123", "0.5", "100.0"]);
+    }
+}

@@ -1,0 +1,220 @@
+//! The tables on standard output: one for each step and medium, at most [`WIDTH`] columns wide.
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use plimsoll_model::summary::{Comparison, Ladder, Latency, PointSummary, Summary};
+
+use crate::findings::{Told, told};
+use crate::message::Messages;
+use crate::number::{NONE, or_none, percent, three, whole};
+use crate::{compare, cut};
+
+pub const WIDTH: usize = 100;
+
+/// All ladders, what was verified, and what speaks against the figures.
+pub fn ladder_table(summary: &Summary) -> String {
+    let m = Messages::english();
+    let mut out = String::new();
+    for ladder in &summary.ladders {
+        out.push_str(&format!("{}. {}\n", heading(&m, ladder), latency_of(&m, ladder)));
+        if let Some(drive) = &ladder.drive {
+            out.push_str(&m.say_with("emulated-drive", &[("drive", drive.clone())]));
+            out.push('\n');
+        }
+        out.push_str(&table(&m, ladder));
+        out.push_str("\n\n");
+    }
+    if summary.ladders.is_empty() {
+        out.push_str(&m.say("text-no-points"));
+        out.push('\n');
+    }
+    summary.comparisons.iter().for_each(|comparison| out.push_str(&side_by_side(&m, comparison)));
+    cut::told(&m, summary).iter().for_each(|told| out.push_str(&power_cut(told)));
+    out.push_str(&consistency(&m, summary));
+    out.push('\n');
+    for Told { place, finding } in told(&m, summary) {
+        let colon = if place.is_empty() { "" } else { ": " };
+        let severity = m.say(&format!("severity-{}", finding.severity.name()));
+        out.push_str(&format!("{severity}: {place}{colon}{}\n", m.finding(finding)));
+    }
+    out.push_str(&m.say("not-tpc"));
+    out.push('\n');
+    out
+}
+
+fn side_by_side(m: &Messages, comparison: &Comparison) -> String {
+    let header = compare::columns(comparison).map(|id| m.say(&format!("text-{id}")));
+    let mut header: Vec<String> = header.into();
+    let mut rows: Vec<Vec<String>> = compare::rows(m, comparison).into_iter().map(|row| row.cells.into()).collect();
+    let mut table = aligned(&header, &rows);
+    for id in ["text-ratio-interval", "text-interval"] {
+        if table.lines().all(|line| line.chars().count() <= WIDTH) {
+            break;
+        }
+        if let Some(place) = header.iter().position(|name| *name == m.say(id)) {
+            header.remove(place);
+            rows.iter_mut().for_each(|row| drop(row.remove(place)));
+        }
+        table = aligned(&header, &rows);
+    }
+    format!("{}\n{table}\n\n", compare::heading(m, comparison))
+}
+
+fn power_cut(told: &cut::ToldCut) -> String {
+    let lines = told.happened.iter().chain(told.outcomes.iter().map(|outcome| &outcome.text));
+    let lines: Vec<String> = std::iter::once(&told.heading).chain(lines).cloned().collect();
+    format!("{}\n\n", lines.join("\n"))
+}
+
+pub(crate) fn heading(m: &Messages, ladder: &Ladder) -> String {
+    let args = [("step", ladder.step.clone()), ("system", ladder.system.clone()), ("mode", ladder.mode.clone())];
+    let [step, system, mode] = args;
+    // A system that plimsoll starts is named after its medium already.
+    let named = |medium: &String| ladder.system.ends_with(&format!("@{medium}"));
+    match &ladder.medium {
+        Some(medium) if !named(medium) => m.say_with("ladder-on", &[step, system, mode, ("medium", medium.clone())]),
+        _ => m.say_with("ladder", &[step, system, mode]),
+    }
+}
+
+/// What was verified over the whole run.
+pub(crate) fn consistency(m: &Messages, summary: &Summary) -> String {
+    let found = &summary.consistency;
+    if found.verified == 0 {
+        return m.say("consistency-none");
+    }
+    let verified = ("verified", whole(f64::from(found.verified)));
+    if found.holds() {
+        return m.say_with("consistency-holds", &[verified]);
+    }
+    let mut failed = found.failed.clone();
+    failed.dedup();
+    m.say_with("consistency-fails", &[verified, ("failed", failed.join(", "))])
+}
+
+/// Of the first transaction type (New-Order), and of all types where there is no TPC-C.
+pub(crate) fn main_latency(point: &PointSummary) -> Option<Latency> {
+    if point.nopm.is_some() { point.types.first()?.response } else { point.overall.response }
+}
+
+/// A count, or a dash where nothing was measured.
+pub(crate) fn counted(point: &PointSummary, n: u64) -> String {
+    if point.measured_s > 0.0 { whole(n as f64) } else { NONE.to_owned() }
+}
+
+/// Whose latency the main columns show.
+pub(crate) fn latency_of(m: &Messages, ladder: &Ladder) -> String {
+    let tpcc = ladder.points.iter().find(|p| p.nopm.is_some()).and_then(|p| p.types.first());
+    let name = tpcc.map_or_else(|| m.say("chart-all"), |txn| txn.name.clone());
+    m.say_with("ladder-latency-of", &[("txn", name)])
+}
+
+/// What may be left out where the table would be too wide, first to last.
+const DISPENSABLE: [&str; 4] = ["text-interval", "text-write-ms", "text-retries", "text-write"];
+
+/// Cells are never broken: columns are left out until the rest fits.
+fn table(m: &Messages, ladder: &Ladder) -> String {
+    let mut columns = columns(ladder);
+    let mut dispensable = DISPENSABLE.iter();
+    loop {
+        let shown = draw(m, ladder, &columns);
+        let fits = shown.lines().all(|line| line.chars().count() <= WIDTH);
+        match dispensable.next() {
+            Some(id) if !fits => columns.retain(|(own, _)| own != id),
+            _ => return shown,
+        }
+    }
+}
+
+fn draw(m: &Messages, ladder: &Ladder, columns: &[Column]) -> String {
+    let header: Vec<String> = columns.iter().map(|(id, _)| m.say(id)).collect();
+    let row = |point| columns.iter().map(|(_, cell)| cell(m, point)).collect();
+    aligned(&header, &ladder.points.iter().map(row).collect::<Vec<Vec<String>>>())
+}
+
+/// Words of the header stand below each other.
+fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
+    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.iter().map(|name| right(name.replace(' ', "\n"))));
+    for row in rows {
+        table.add_row(row.iter().map(|cell| right(cell.clone())));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let lines = table.to_string();
+    lines.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+type Column = (&'static str, fn(&Messages, &PointSummary) -> String);
+
+/// The columns that fit, those that say nothing about this ladder left out.
+fn columns(ladder: &Ladder) -> Vec<Column> {
+    let any = |has: fn(&PointSummary) -> bool| ladder.points.iter().any(has);
+    let mut columns: Vec<Column> = Vec::new();
+    if any(|p| p.offered_per_second.is_some()) {
+        columns.push(("text-offered", |_, p| or_none(p.offered_per_second, three)));
+    }
+    columns.push(("text-users", |_, p| p.users.to_string()));
+    if any(|p| p.tpm.is_some()) || !any(|p| p.completed_per_second.is_some()) {
+        columns.push(("text-nopm", |_, p| or_none(p.nopm, whole)));
+        columns.push(("text-interval", |_, p| {
+            or_none(p.nopm_interval.and_then(|i| i.relative()), |r| percent(r * 100.0))
+        }));
+        columns.push(("text-tpm", |_, p| or_none(p.tpm, whole)));
+        columns.push(("text-tpm-user", |_, p| or_none(p.tpm_per_user, whole)));
+    } else {
+        columns.push(("text-rate", |_, p| or_none(p.completed_per_second, three)));
+        columns.push(("text-interval", |_, p| {
+            or_none(p.rate_interval.and_then(|i| i.relative()), |r| percent(r * 100.0))
+        }));
+    }
+    columns.push(("text-p50", |_, p| or_none(main_latency(p).map(|l| l.p50_ms), three)));
+    columns.push(("text-p95", |_, p| or_none(main_latency(p).map(|l| l.p95_ms), three)));
+    columns.push(("text-p99", |_, p| or_none(main_latency(p).map(|l| l.p99_ms), three)));
+    columns.push(("text-failed", |_, p| counted(p, p.overall.counts.failed)));
+    if any(|p| p.overall.counts.dropped > 0) {
+        columns.push(("text-dropped", |_, p| counted(p, p.overall.counts.dropped)));
+    }
+    columns.push(("text-retries", |_, p| counted(p, p.overall.counts.retries)));
+    if any(|p| p.resources.host_cpu_busy_percent.is_some()) {
+        columns.push(("text-cpu", |_, p| or_none(p.resources.host_cpu_busy_percent, whole)));
+    }
+    if any(|p| p.resources.device_write_mb_per_second.is_some()) {
+        columns.push(("text-write", |_, p| or_none(p.resources.device_write_mb_per_second, three)));
+        columns.push(("text-write-ms", |_, p| or_none(p.resources.device_write_latency_ms, three)));
+    }
+    columns.push(("text-verdict", |m, p| m.say(&format!("verdict-{}", p.verdict.name()))));
+    columns
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_model::fixture;
+    use plimsoll_model::summary::summarise;
+
+    use super::*;
+
+    #[test]
+    fn tables_of_the_fixture() {
+        insta::assert_snapshot!(ladder_table(&summarise(&fixture::record())));
+    }
+
+    #[test]
+    fn tables_of_next_to_nothing() {
+        insta::assert_snapshot!("nothing_measured", ladder_table(&summarise(&fixture::nothing_measured())));
+        insta::assert_snapshot!("single_point", ladder_table(&summarise(&fixture::single_point())));
+    }
+
+    #[test]
+    fn tables_fit_the_terminal() {
+        for record in [fixture::record(), fixture::nothing_measured(), fixture::single_point()] {
+            let summary = summarise(&record);
+            for ladder in &summary.ladders {
+                let table = table(&Messages::english(), ladder);
+                assert!(table.lines().all(|line| line.chars().count() <= WIDTH), "{table}");
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The command line, as low-level arguments.
+
+mod drive;
+mod learn;
+mod value;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use drive::{DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
+pub use learn::LearnArgs;
+use value::{positive, seconds, share, size};
+
+/// Find out how much load a storage carries under a database, and whether the number can be trusted.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Carry out a plan and write a run file.
+    Run(RunArgs),
+    /// Make a self-contained HTML report of a run file, also of one that was interrupted.
+    Report(ReportArgs),
+    /// Print a run file's figures as JSON or CSV.
+    Export(ExportArgs),
+    /// Verify the consistency conditions (TPC-C clause 3.3.2) on a database that was loaded by plimsoll.
+    Check(CheckArgs),
+    /// Look at drives that are not there, and use them.
+    #[command(subcommand)]
+    Drive(DriveCommand),
+    /// Print the JSON Schema of plan files.
+    Schema,
+    /// Print a completion script for a shell.
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The plan, a TOML file (see plans/).
+    pub plan: PathBuf,
+    /// Where the run file goes [default: TITLE-TIME.plimsoll in the current directory].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Multiply all times by this factor.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub scale: f64,
+    /// Multiply all data sizes by this factor.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub data_scale: f64,
+    /// Seed of all random choices, instead of the plan's.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Print the resolved plan, its duration and the space it needs; touch nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// No progress on stderr.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Simulate time instead of waiting for it (plans whose systems are all mock).
+    #[arg(long, hide = true)]
+    pub virtual_time: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// A run file.
+    pub run: PathBuf,
+    /// Where the report goes [default: RUN with .html].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// A run file.
+    pub run: PathBuf,
+    #[arg(long, value_enum)]
+    pub to: ExportFormat,
+    /// Which CSV: the ladder's points, outcomes by second, every series in long form, or emulated drives by second.
+    #[arg(long, value_enum, default_value_t = Table::Ladder)]
+    pub table: Table,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// A SQLite file, or a postgres:// URL (its password better in PGPASSWORD).
+    pub database: String,
+    /// The schema that holds the tables (PostgreSQL).
+    #[arg(long, default_value = "plimsoll_tpcc")]
+    pub schema: String,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Table,
+    Json,
+    Csv,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    Json,
+    Csv,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Table {
+    Ladder,
+    Seconds,
+    Series,
+    Drive,
+}

@@ -1,0 +1,84 @@
+//! `plimsoll drive …`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{Format, LearnArgs};
+pub use crate::commands::drive::{CutArgs, MountArgs};
+
+#[derive(Debug, Subcommand)]
+pub enum DriveCommand {
+    /// List the drives of the catalogue.
+    List(ListArgs),
+    /// Show all figures of a drive with their sources, and what the model makes of them.
+    Show(ShowArgs),
+    /// Simulate a block workload on a drive, or its data sheet, in virtual time.
+    Simulate(SimulateArgs),
+    /// Emulate a drive below a directory until Ctrl-C. Needs FUSE.
+    Mount(MountArgs),
+    /// Cut the power of a drive mounted by `drive mount`, bring it back, and say what was lost.
+    Cut(CutArgs),
+    /// Measure a drive with fio and write a drive file, with the error of every figure.
+    Learn(LearnArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// A name in the catalogue, or a drive file (ends with .toml).
+    pub drive: String,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct SimulateArgs {
+    /// A name in the catalogue, or a drive file (ends with .toml).
+    pub drive: String,
+    /// A workload: randread4k, randwrite4k, seqread128k, seqwrite128k, k-a, mix, latency, sql, log [default: each point
+    /// of the data sheet].
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Size of a request, such as 8k or 1m.
+    #[arg(long, value_name = "SIZE", value_parser = super::size, requires = "profile")]
+    pub block: Option<u64>,
+    /// Requests in flight for each job; in open loop, at most so many.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096), requires = "profile")]
+    pub depth: Option<u32>,
+    /// Jobs, each with its own requests in flight.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256), requires = "profile", conflicts_with = "rate")]
+    pub jobs: Option<u32>,
+    /// Share of reads in percent.
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "profile")]
+    pub read: Option<u8>,
+    /// Requests per second, whatever becomes of them (open loop).
+    #[arg(long, value_name = "PER_SECOND", value_parser = super::positive, requires = "profile")]
+    pub rate: Option<f64>,
+    /// How the requests of an open loop arrive.
+    #[arg(long, value_enum, default_value_t = Spacing::Poisson, requires = "rate")]
+    pub arrivals: Spacing,
+    /// Share of the drive that holds data, in percent; 100 is a drive in steady state.
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "profile")]
+    pub fill: Option<u8>,
+    /// Share of the drive that is read and written, in percent.
+    #[arg(long, value_name = "PERCENT", value_parser = super::share, requires = "profile")]
+    pub working_set: Option<f64>,
+    /// Simulated seconds, after one to warm up [default: 10].
+    #[arg(long, value_parser = super::seconds, requires = "profile")]
+    pub seconds: Option<f64>,
+    /// Seed of all random choices.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Spacing {
+    Constant,
+    Poisson,
+}

@@ -1,0 +1,51 @@
+//! `plimsoll check`: the consistency conditions on a database that exists.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use plimsoll_load::engine::Verdict;
+use plimsoll_load::system::Instance;
+use plimsoll_model::plan::resolved::{Secret, SystemKind};
+
+use super::print;
+use crate::cli::{CheckArgs, Format};
+use crate::failure::Failure;
+
+pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
+    let instance = if args.database.contains("://") {
+        let (url, schema) = (Secret::new(&args.database), args.schema.clone());
+        Instance::start(&SystemKind::ExistingPostgres { url, schema }, None)?
+    } else {
+        Instance::existing_sqlite(Path::new(&args.database))?
+    };
+    let verdicts = instance.check()?;
+    print(&render(&verdicts, args.format))?;
+    let failed = verdicts.iter().filter(|verdict| !verdict.holds).count();
+    if failed == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err(Failure::run(format!(
+        "{failed} of {} consistency conditions do not hold\nDo not quote figures measured on this database.",
+        verdicts.len()
+    )))
+}
+
+fn render(verdicts: &[Verdict], format: Format) -> String {
+    match format {
+        Format::Table => {
+            let line = |v: &Verdict| {
+                format!("{:<9} {:<6} {}", v.clause, if v.holds { "holds" } else { "FAILS" }, v.statement())
+            };
+            verdicts.iter().map(line).collect::<Vec<_>>().join("\n")
+        }
+        Format::Json => {
+            let row = |v: &Verdict| serde_json::json!({ "clause": v.clause, "holds": v.holds, "detail": v.detail });
+            serde_json::json!(verdicts.iter().map(row).collect::<Vec<_>>()).to_string()
+        }
+        Format::Csv => {
+            let row = |v: &Verdict| format!("{},{},\"{}\"", v.clause, v.holds, v.detail.replace('"', "\"\""));
+            let rows = verdicts.iter().map(row);
+            std::iter::once("clause,holds,detail".to_owned()).chain(rows).collect::<Vec<_>>().join("\n")
+        }
+    }
+}

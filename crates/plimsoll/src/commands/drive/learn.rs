@@ -1,0 +1,310 @@
+//! `plimsoll drive learn`: a drive file from measurements.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use plimsoll_drive::learn::LearnError;
+use plimsoll_drive::learn::about::About;
+use plimsoll_drive::learn::fit::rows::table;
+use plimsoll_drive::learn::fit::{Fitted, Subject, fit, turns};
+use plimsoll_drive::learn::jobs::{Options, Step, arguments, steps};
+use plimsoll_drive::learn::measured::Measured;
+use plimsoll_drive::learn::prepare::{Intent, look};
+use plimsoll_drive::learn::runner::{self, Fio, Flow, command_line};
+use plimsoll_drive::spec::DriveSpec;
+use plimsoll_drive::spec::file::DriveKind;
+use plimsoll_load::clock::Clock;
+use plimsoll_model::units::{Bytes, Nanos};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use crate::cli::LearnArgs;
+use crate::commands::print;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::signals::Interrupt;
+
+pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
+    let intent = look(&args.path, args.overwrite, args.size).map_err(refused)?;
+    let fio = runner::find().map_err(refused)?;
+    let options = Options {
+        seconds: args.seconds,
+        writes: intent.writes,
+        rotational: intent.about.rotational.unwrap_or(false),
+        engine: fio.engine,
+        cpus: std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
+        seed: args.seed,
+    };
+    if args.plan {
+        return print(&plan(&intent, &fio, &options));
+    }
+    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.toml", slug(&intent.about))));
+    if !args.force && output.symlink_metadata().is_ok() {
+        return Err(exists(&output));
+    }
+    // Caught from before anything exists that has to be removed.
+    let interrupt = Interrupt::listen().map_err(|error| Failure::run(format!("signals cannot be heard: {error}")))?;
+    let facts = Facts::of(args, &intent, &fio);
+    let (about, size) = (intent.about.clone(), intent.size);
+    let measured = measure(args, intent, &options, &interrupt)?;
+    let subject = subject(&facts, &about, size, &options, &measured);
+    let fitted = fit(&subject, &measured).ok_or_else(|| Failure::run("a load is missing from what was measured"))?;
+    write_new(&output, &text(&facts, &fitted, &options), args.force)?;
+    print(&summary(&fitted, &output, &options))
+}
+
+/// Refusals come before anything was touched.
+fn refused(error: LearnError) -> Failure {
+    match error {
+        LearnError::Fio { .. } | LearnError::Output { .. } | LearnError::Cancelled => failed(error),
+        refusal => Failure::usage(refusal.to_string()),
+    }
+}
+
+fn failed(error: LearnError) -> Failure {
+    match error {
+        LearnError::Cancelled => Failure::run("interrupted: nothing was written, and the test file is removed"),
+        other => Failure::run(other.to_string()),
+    }
+}
+
+fn exists(output: &Path) -> Failure {
+    Failure::usage(format!("{} exists\nGive another name with --output, or --force to replace it.", output.display()))
+}
+
+/// What would be done.
+fn plan(intent: &Intent, fio: &Fio, options: &Options) -> String {
+    let place = intent.place();
+    let mut out: String = intent.told.iter().map(|told| format!("# {told}\n")).collect();
+    let _ = writeln!(out, "# {} in {}, {} from byte {}", intent.size, place.file.display(), fio.version, place.offset);
+    let steps = steps(options);
+    let millis: u64 = steps.iter().map(|step| step.expected_millis(options, intent.size)).sum();
+    let _ = writeln!(out, "# {} runs, about {}", steps.len(), Nanos::from_secs(millis.div_ceil(1000)));
+    for (number, step) in steps.iter().enumerate() {
+        let _ = writeln!(out, "{}", command_line(&arguments(step, number, &place, options)));
+    }
+    out
+}
+
+fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Interrupt) -> Result<Measured, Failure> {
+    let (mut told, size) = (intent.told.clone(), intent.size);
+    told.extend(busy(&intent.about));
+    if !runner::ends_with_us() {
+        told.push("setpriv (util-linux 2.33) is not there: if plimsoll is killed, fio finishes its run alone.".into());
+    }
+    let prepared = intent.prepare().map_err(refused)?;
+    let planned: u64 = steps(options).iter().map(|step| step.expected_millis(options, size)).sum();
+    let progress = std::cell::RefCell::new(Progress::new(args.quiet, Nanos::from_millis(planned)));
+    let clock = Clock::real();
+    for sentence in &told {
+        progress.borrow().say(sentence);
+    }
+    for path in &prepared.swept {
+        progress.borrow().say(&format!("removed {}, left by a killed run", path.display()));
+    }
+    let now = std::cell::Cell::new((Nanos::ZERO, Nanos::ZERO));
+    let count = steps(options).len();
+    let name = std::cell::RefCell::new(String::new());
+    let begin = |number: usize, step: &Step| {
+        let length = Nanos::from_millis(step.expected_millis(options, size));
+        now.set((clock.now(), length));
+        let mut progress = progress.borrow_mut();
+        progress.point_begins(length);
+        *name.borrow_mut() = format!("[{}/{count}] {}", number + 1, step.name());
+        let text = format!("{} · {} left", name.borrow(), progress.time_left(length));
+        // A line for each repeat would be too many where there is no terminal.
+        match step {
+            Step::Load(_, repeat) if *repeat > 0 => progress.now(clock.now(), &text),
+            _ => progress.begin(clock.now(), &text),
+        }
+    };
+    let tick = || {
+        let (began, length) = now.get();
+        let left = length.saturating_sub(clock.now().saturating_sub(began));
+        let mut progress = progress.borrow_mut();
+        let text = format!("{} · {} left", name.borrow(), progress.time_left(left));
+        progress.now(clock.now(), &text);
+        if interrupt.is_wanted() { Flow::Stop } else { Flow::GoOn }
+    };
+    let measured = runner::measure(&prepared.place, options, begin, tick);
+    progress.borrow().finish();
+    measured.map_err(failed)
+}
+
+/// Other programs' work is measured with the drive's.
+fn busy(about: &About) -> Option<String> {
+    let load = about.load.filter(|load| *load > 0.5)?;
+    Some(format!("The machine was not idle (load average {load}): latencies are too long, rates too low."))
+}
+
+/// What the head of the file says.
+struct Facts {
+    when: String,
+    command: String,
+    on: String,
+    fio: String,
+    part: String,
+    told: Vec<String>,
+    title: String,
+}
+
+impl Facts {
+    fn of(args: &LearnArgs, intent: &Intent, fio: &Fio) -> Self {
+        let about = &intent.about;
+        let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
+        let mut command = format!("plimsoll drive learn {}", args.path.display());
+        if args.overwrite {
+            command.push_str(" --overwrite");
+        }
+        let _ = write!(command, " --seconds {} --seed {}", args.seconds, args.seed);
+        if let Some(size) = args.size {
+            let _ = write!(command, " --size {}", size.0);
+        }
+        let title = about.model.clone().or_else(|| about.disk.clone()).unwrap_or_else(|| "drive".into());
+        Self {
+            when: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            command,
+            on: format!(
+                "{} (model {}), filesystem {}, kernel {}, write cache {}",
+                or(&about.disk),
+                or(&about.model),
+                about.filesystem.as_deref().unwrap_or("none, the device itself"),
+                or(&about.kernel),
+                or(&about.write_cache)
+            ),
+            fio: format!("{} with {}", fio.version, fio.engine.name()),
+            part: intent.size.to_string(),
+            told: intent.told.iter().cloned().chain(busy(about)).collect(),
+            title: format!("{title}, learned"),
+        }
+    }
+}
+
+fn subject(facts: &Facts, about: &About, size: Bytes, options: &Options, measured: &Measured) -> Subject {
+    let sata = about.disk.as_deref().is_some_and(|disk| disk.starts_with("sd"));
+    let kind = match () {
+        () if options.rotational && turns(measured) => DriveKind::Disk,
+        () if sata => DriveKind::Sata,
+        () => DriveKind::Nvme,
+    };
+    Subject {
+        title: facts.title.clone(),
+        kind,
+        capacity: about.capacity.or(about.device_size).unwrap_or(size),
+        region: size,
+        writes: options.writes,
+        volatile: about.write_cache.as_deref().map(|text| text == "write back"),
+        how: format!("measured on {} with {}: {}", facts.when, facts.fio, facts.command),
+    }
+}
+
+/// The drive file with its head.
+fn text(facts: &Facts, fitted: &Fitted, options: &Options) -> String {
+    let mut lines = vec![
+        format!("Learned on {} by: {}", facts.when, facts.command),
+        format!("On {}.", facts.on),
+        format!("{}, {} of the drive.", facts.fio, facts.part),
+        "error_percent is the larger of: the standard error of three repeats; how far the model is off at the points \
+         that the figure governs."
+            .to_owned(),
+    ];
+    lines.extend(facts.told.iter().cloned());
+    if !options.writes {
+        let not = "Not measured: sequential_write_mb_s, random_write_iops, write_us, flush_us, buffer_mb.";
+        let next = if is_complete(fitted) { "" } else { " Without them the file cannot be used." };
+        lines.push(format!("{not} Put them in from the data sheet, or measure with --overwrite.{next}"));
+    }
+    lines.extend(fitted.notes.iter().cloned());
+    lines.push("Measured, model, deviation:".to_owned());
+    lines.extend(table(&fitted.rows).lines().map(|line| format!("  {line}")));
+    let head: String = lines
+        .iter()
+        .map(|line| format!("# {}", line.replace(['\n', '\r'], " ")).trim_end().to_owned() + "\n")
+        .collect();
+    head + &fitted.file.to_toml()
+}
+
+/// Whether it says all that a drive of its kind has to say.
+fn is_complete(fitted: &Fitted) -> bool {
+    DriveSpec::parse("learned", &fitted.file.to_toml()).is_ok()
+}
+
+fn summary(fitted: &Fitted, output: &Path, options: &Options) -> String {
+    let mut out = table(&fitted.rows);
+    let far = fitted.rows.iter().filter(|row| row.deviation_percent().abs() > 10.0).count();
+    let _ = match (far, fitted.worst()) {
+        (0, _) => writeln!(out, "The model is within 10 % at every point."),
+        (_, None) => writeln!(out, "The model was held against nothing."),
+        (_, Some(worst)) => writeln!(
+            out,
+            "The model is off by more than 10 % at {far} of {} points, most at {} ({}): {:+.1} %.",
+            fitted.rows.len(),
+            worst.profile.name(),
+            worst.quantity.unit(),
+            worst.deviation_percent()
+        ),
+    };
+    for note in &fitted.notes {
+        let _ = writeln!(out, "{note}");
+    }
+    if !options.writes {
+        let next = if is_complete(fitted) { "" } else { ": put their figures in before you use the file" };
+        let _ = writeln!(out, "Writes were not measured{next}.");
+    }
+    let _ = writeln!(out, "Drive file: {}", output.display());
+    out
+}
+
+/// A file name out of the model.
+fn slug(about: &About) -> String {
+    let name = about.model.clone().or_else(|| about.disk.clone()).unwrap_or_default();
+    let plain: String = name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();
+    if words.is_empty() { "learned".into() } else { format!("{}-learned", words.join("-")) }
+}
+
+/// Writes a file as a whole or not at all, and replaces none unless told to.
+fn write_new(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(format!(".{}.part", std::process::id()));
+    let part = PathBuf::from(part);
+    let flags = if force { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
+    let put = || match renameat_with(CWD, &part, CWD, path, flags) {
+        // A filesystem that cannot do it in one step.
+        Err(rustix::io::Errno::INVAL) if !path.exists() => std::fs::rename(&part, path),
+        other => other.map_err(std::io::Error::from),
+    };
+    let written = std::fs::write(&part, text).and_then(|()| put());
+    written.map_err(|error| {
+        // The part may not exist, which is what is wanted.
+        let _ = std::fs::remove_file(&part);
+        if error.kind() == std::io::ErrorKind::AlreadyExists {
+            return exists(path);
+        }
+        Failure::run(format!("{} cannot be written: {error}\nGive another place with --output.", path.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain() {
+        let about = |model: &str| About { model: Some(model.into()), ..About::default() };
+        assert_eq!(slug(&about("KINGSTON SEDC1500M/960G ")), "kingston-sedc1500m-960g-learned");
+        assert_eq!(slug(&About::default()), "learned");
+    }
+
+    #[test]
+    fn a_file_that_exists_is_replaced_only_when_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.toml");
+        write_new(&path, "one", false).unwrap();
+        assert!(write_new(&path, "two", false).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
+        write_new(&path, "three", true).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "three");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no part is left");
+    }
+}

@@ -1,0 +1,29 @@
+//! `plimsoll drive`: the catalogue, and what is done with a drive of it.
+
+mod cut;
+mod learn;
+mod list;
+mod mount;
+mod show;
+mod simulate;
+mod table;
+
+use std::process::ExitCode;
+
+pub use cut::CutArgs;
+pub use mount::MountArgs;
+
+use super::print;
+use crate::cli::DriveCommand;
+use crate::failure::Failure;
+
+pub fn drive(command: &DriveCommand) -> Result<ExitCode, Failure> {
+    match command {
+        DriveCommand::List(args) => print(&list::list(args)?),
+        DriveCommand::Show(args) => print(&show::show(args)?),
+        DriveCommand::Simulate(args) => print(&simulate::simulate(args)?),
+        DriveCommand::Mount(args) => mount::mount(args),
+        DriveCommand::Cut(args) => cut::cut(args),
+        DriveCommand::Learn(args) => learn::learn(args),
+    }
+}

@@ -1,0 +1,298 @@
+//! `plimsoll drive mount`: an emulated drive in the foreground, or as a child of `plimsoll run`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::{Args, ValueEnum};
+use plimsoll_drive::emulate::cut::Desk;
+use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, MountSpec, Ready, Told};
+use plimsoll_drive::emulate::{Claim, EmulatorError, Order, Tell, default_limit, end_users, serve};
+use plimsoll_model::drive::{DriveOp, DriveSecond, DriveTally};
+use plimsoll_model::units::{Bytes, Nanos};
+
+use super::cut::sentence;
+use crate::drive_file;
+use crate::failure::Failure;
+use crate::signals::{Interrupt, abort_on_panic};
+
+#[derive(Debug, Args)]
+pub struct MountArgs {
+    /// A drive of the catalogue, or a drive file (then it ends with .toml).
+    #[arg(required_unless_present = "control")]
+    pub drive: Option<String>,
+    /// An empty directory; the drive appears below it.
+    #[arg(required_unless_present = "control")]
+    pub dir: Option<PathBuf>,
+    /// Make the drive this large, such as 20GiB or 64MB [default: as rated].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub capacity: Option<Bytes>,
+    /// Share of the capacity that holds data which nobody rewrites; 1 is steady state.
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    pub fill: f64,
+    /// Of all random draws.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Where the data really are: in memory, or in a sparse file in DIR.
+    #[arg(long, value_enum, default_value_t = BackingArg::Memory)]
+    pub backing: BackingArg,
+    /// A block device with a filesystem, or a directory [default: block for root, else directory].
+    #[arg(long, value_enum)]
+    pub form: Option<FormArg>,
+    /// What is made on the block device.
+    #[arg(long, value_enum, default_value_t = FilesystemArg::Ext4)]
+    pub filesystem: FilesystemArg,
+    /// Whether the drive does what a flush asks.
+    #[arg(long, value_enum, default_value_t = FlushArg::Honest)]
+    pub flush: FlushArg,
+    /// Print each second's account on stdout, a JSON object a line.
+    #[arg(long)]
+    pub stats: bool,
+    /// Take the task from stdin and speak the emulator's protocol.
+    #[arg(long, hide = true)]
+    pub control: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BackingArg {
+    Memory,
+    File,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormArg {
+    Block,
+    Directory,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FilesystemArg {
+    Xfs,
+    Ext4,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FlushArg {
+    Honest,
+    Ignored,
+}
+
+fn parse_size(text: &str) -> Result<Bytes, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let factor: u64 = match unit.trim() {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        "TiB" => 1 << 40,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        _ => return Err("a size is a whole number and a unit, such as 20GiB or 64MB".into()),
+    };
+    let number: u64 = digits.parse().map_err(|_| "a size begins with a whole number".to_owned())?;
+    number.checked_mul(factor).map(Bytes).ok_or_else(|| "that is more than any drive has".into())
+}
+
+pub fn mount(args: &MountArgs) -> Result<ExitCode, Failure> {
+    abort_on_panic();
+    let (order, orders) = channel();
+    stop_on_signal(order.clone())?;
+    if args.control { control(order, &orders) } else { foreground(args, order, &orders) }
+}
+
+fn stop_on_signal(order: Sender<Order>) -> Result<(), Failure> {
+    let deaf = |error: std::io::Error| Failure::run(format!("signals cannot be heard: {error}"));
+    let mut signals = Interrupt::listen().map_err(deaf)?.subscribe();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(deaf)?;
+    let wait = move || {
+        let _ = runtime.block_on(signals.changed());
+        // The emulator may have ended meanwhile.
+        let _ = order.send(Order::Stop);
+    };
+    std::thread::Builder::new().name("drive-signals".into()).spawn(wait).map(drop).map_err(deaf)
+}
+
+/// Who closed stderr does not want to know, which is no reason to leave the drive.
+fn tell_person(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// One JSON object a line. Nobody may be reading any more; then stdin ends, too, which is what counts.
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+fn json(what: &impl serde::Serialize) -> String {
+    serde_json::to_string(what).unwrap_or_default()
+}
+
+fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, Failure> {
+    let mut lines = BufReader::new(std::io::stdin()).lines();
+    let spec: MountSpec = match lines.next() {
+        Some(Ok(line)) => serde_json::from_str(&line)
+            .map_err(|error| Failure::usage(format!("the first line of stdin is no task for --control: {error}")))?,
+        _ => return Err(Failure::usage("--control takes its task from stdin")),
+    };
+    let dir = spec.dir.clone();
+    let listen = move || {
+        for line in lines.map_while(Result::ok) {
+            // What is not understood is not done; the parent is the same program.
+            let Ok(command) = serde_json::from_str(&line) else { break };
+            if order.send(Order::Do(command)).is_err() {
+                return;
+            }
+        }
+        // The run is over, whether it said so or was killed.
+        end_users(&dir);
+        let _ = order.send(Order::Stop);
+    };
+    let spawned = std::thread::Builder::new().name("drive-orders".into()).spawn(listen);
+    spawned.map_err(|error| Failure::run(format!("a thread could not be started: {error}")))?;
+    let tell: Tell = Arc::new(|told| say(&json(&told)));
+    let claim = match Claim::of(&spec.dir) {
+        Ok((claim, cleared)) => {
+            cleared.into_iter().for_each(|text| tell(Told::Warning { code: "cleanup".into(), text }));
+            claim
+        }
+        Err(EmulatorError { why, next, no_fuse }) => {
+            tell(Told::Failed { why, next, no_fuse });
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    let served = serve(&spec, orders, &tell);
+    drop(claim);
+    // The failure has been told.
+    Ok(served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
+}
+
+fn foreground(args: &MountArgs, order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, Failure> {
+    let spec = spec_of(args)?;
+    let failed = |error: std::io::Error| {
+        let dir = spec.dir.display();
+        Failure::run(format!("{dir}: {error}\nGive an empty directory that this user may write to."))
+    };
+    let (claim, cleared) = Claim::of(&spec.dir).map_err(|error| Failure::run(error.to_string()))?;
+    cleared.iter().for_each(|text| tell_person(text));
+    let (answer, answers) = channel();
+    let desk = Desk::open(&spec.dir, order, answers).map_err(failed)?;
+    let attend = std::thread::Builder::new().name("drive-desk".into()).spawn(move || desk.attend());
+    attend.map_err(failed)?;
+    let (stats, answer) = (args.stats, Mutex::new(answer));
+    let tell: Tell = Arc::new(move |told| {
+        show(&told, stats);
+        if !matches!(told, Told::Ready(_) | Told::Second(_) | Told::Warning { .. }) {
+            // Nobody asked when this fails.
+            let _ = answer.lock().unwrap_or_else(PoisonError::into_inner).send(told);
+        }
+    });
+    let served = serve(&spec, orders, &tell);
+    let _ = std::fs::remove_file(spec.dir.join("control"));
+    drop(claim);
+    served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::run(error.to_string()))
+}
+
+fn show(told: &Told, stats: bool) {
+    match told {
+        Told::Ready(ready) => tell_person(&greeting(ready)),
+        Told::Second(second) if stats => say(&account(second).to_string()),
+        Told::Second(_) | Told::Failed { .. } | Told::Refused { .. } => {}
+        Told::Warning { code, text } => tell_person(&format!("warning ({code}): {text}")),
+        Told::PowerIsOff(lost) => tell_person(&format!("Power is off. {}", sentence(lost))),
+        Told::PowerIsOn => tell_person("Power is on."),
+    }
+}
+
+/// A second in figures that a person or a script can use at once.
+fn account(second: &DriveSecond) -> serde_json::Value {
+    let us = |time: Option<Nanos>| time.map(|time| time.as_micros_f64());
+    let kinds = DriveOp::ALL.iter().zip(&second.tallies).filter(|(_, tally)| tally.ops > 0).map(|(kind, tally)| {
+        let DriveTally { ops, bytes, errors, modelled, real, late, beyond } = tally;
+        let figures = serde_json::json!({
+            "ops": ops, "bytes": bytes, "errors": errors, "beyond": beyond,
+            "modelled_mean_us": us(modelled.mean()), "modelled_p99_us": us(modelled.quantile(0.99)),
+            "real_mean_us": us(real.mean()), "real_p99_us": us(real.quantile(0.99)),
+            "late_p50_us": us(late.quantile(0.5)), "late_p99_us": us(late.quantile(0.99)),
+        });
+        (kind.name().to_owned(), figures)
+    });
+    let kinds: serde_json::Map<_, _> = kinds.collect();
+    let seconds = second.to.saturating_sub(second.from).as_secs_f64();
+    serde_json::json!({ "at_s": second.to.as_secs_f64(), "seconds": seconds, "in_flight": second.in_flight, "ops": kinds })
+}
+
+fn greeting(ready: &Ready) -> String {
+    let device = ready.device.as_ref().map(|device| format!(" on {}", device.display())).unwrap_or_default();
+    format!(
+        "Mounted at {}{device}. Ctrl-C takes it down.\nAsking and answering cost {:.1} µs here ({:.1} µs of it the loop \
+         device) and {:.1} µs after a millisecond of quiet, which is subtracted; the timer is {:.1} µs late.",
+        ready.path.display(),
+        ready.calibration.floor.as_micros_f64(),
+        ready.calibration.of_which_loop.as_micros_f64(),
+        ready.calibration.after_1ms.as_micros_f64(),
+        ready.calibration.timer.as_micros_f64(),
+    )
+}
+
+fn spec_of(args: &MountArgs) -> Result<MountSpec, Failure> {
+    let (Some(drive), Some(dir)) = (&args.drive, &args.dir) else {
+        return Err(Failure::usage("drive mount takes a drive and a directory"));
+    };
+    if !(0.0..=1.0).contains(&args.fill) {
+        return Err(Failure::usage(format!("--fill takes a number from 0 to 1, not {}", args.fill)));
+    }
+    let drive = drive_file::read(drive)?;
+    let backing = match args.backing {
+        BackingArg::Memory => Backing::Memory,
+        BackingArg::File => Backing::File,
+    };
+    let is_root = rustix::process::geteuid().is_root();
+    let form = args.form.unwrap_or(if is_root { FormArg::Block } else { FormArg::Directory });
+    Ok(MountSpec {
+        drive: drive.to_toml(),
+        id: drive.id,
+        dir: std::path::absolute(dir).unwrap_or_else(|_| dir.clone()),
+        capacity: args.capacity.unwrap_or(drive.capacity),
+        fill: args.fill,
+        seed: args.seed,
+        ignores_flush: args.flush == FlushArg::Ignored,
+        form: match (form, args.filesystem) {
+            (FormArg::Directory, _) => Form::Directory,
+            (FormArg::Block, FilesystemArg::Xfs) => Form::Block(Filesystem::Xfs),
+            (FormArg::Block, FilesystemArg::Ext4) => Form::Block(Filesystem::Ext4),
+        },
+        backing,
+        backing_limit: default_limit(backing, dir),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_in_figures() {
+        let mut second = DriveSecond { from: Nanos(0), to: Nanos::SECOND, tallies: Default::default(), in_flight: 2 };
+        second.tallies[1].ops = 1;
+        second.tallies[1].modelled.record(Nanos::from_micros(70));
+        let figures = account(&second);
+        assert_eq!(figures["ops"]["write"]["modelled_mean_us"], 70.0);
+        assert_eq!(figures["ops"]["write"]["late_p50_us"], serde_json::Value::Null);
+        assert_eq!((&figures["ops"]["read"], &figures["in_flight"]), (&serde_json::Value::Null, &2.into()));
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(parse_size("20GiB"), Ok(Bytes(20 << 30)));
+        assert_eq!(parse_size("64 MB"), Ok(Bytes(64_000_000)));
+        assert_eq!(parse_size("4096"), Ok(Bytes(4096)));
+        for bad in ["", "GiB", "1.5GiB", "20gib", "-1", "99999999TiB"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! `plimsoll export`: a run file's figures for other programs.
+
+use std::process::ExitCode;
+
+use plimsoll_model::record::Record;
+use plimsoll_model::summary::{Summary, summarise};
+
+use plimsoll_report::export::{CsvKind, to_csv, to_json};
+
+use super::print;
+use crate::cli::{ExportArgs, ExportFormat, Format, Table};
+use crate::failure::Failure;
+use crate::runfile;
+
+pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
+    let record = runfile::read(&args.run)?;
+    let format = match args.to {
+        ExportFormat::Json => Format::Json,
+        ExportFormat::Csv => Format::Csv,
+    };
+    print(&render(&record, &summarise(&record), format, args.table))
+}
+
+/// The record in one of the formats that go to stdout.
+pub fn render(record: &Record, summary: &Summary, format: Format, table: Table) -> String {
+    match format {
+        Format::Table => plimsoll_report::text::ladder_table(summary),
+        Format::Json => to_json(record, summary),
+        Format::Csv => match table {
+            Table::Ladder => to_csv(record, summary, CsvKind::Ladder),
+            Table::Seconds => to_csv(record, summary, CsvKind::Seconds),
+            Table::Series => to_csv(record, summary, CsvKind::Series),
+            Table::Drive => to_csv(record, summary, CsvKind::Drive),
+        },
+    }
+}

@@ -1,0 +1,58 @@
+//! One file per subcommand.
+
+mod check;
+pub mod drive;
+mod export;
+pub(crate) mod plan_errors;
+mod report;
+mod run;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+
+use crate::cli::{Cli, Command};
+use crate::failure::Failure;
+
+/// Carries out a command line.
+pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
+    match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Report(args) => report::report(&args),
+        Command::Export(args) => export::export(&args),
+        Command::Check(args) => check::check(&args),
+        Command::Drive(command) => drive::drive(&command),
+        Command::Schema => print(&plimsoll_model::plan::json_schema()),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "plimsoll", &mut script);
+            print(&String::from_utf8_lossy(&script))
+        }
+    }
+}
+
+/// Data goes to stdout. A reader that closes the pipe early (`| head`) is no error.
+fn print(text: &str) -> Result<ExitCode, Failure> {
+    let mut out = std::io::stdout().lock();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    match write!(out, "{text}{end}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::run(format!("stdout cannot be written to: {error}")))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Writes a file as a whole or not at all: beside it first, then renamed.
+fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
+    written.map_err(|error| {
+        // The part may not exist, which is what is wanted.
+        let _ = std::fs::remove_file(&part);
+        Failure::run(format!("{} cannot be written: {error}\nGive another place with --output.", path.display()))
+    })
+}

@@ -1,0 +1,144 @@
+//! `plimsoll run`: from a plan to a run file and a table.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use plimsoll_load::scratch::sweep;
+use plimsoll_model::plan::resolved::{EngineKind, Medium, ResolvedPlan};
+use plimsoll_model::plan::{Options, Parsed, describe, estimate, parse};
+use plimsoll_model::record::RunStatus;
+use plimsoll_model::summary::summarise;
+
+use super::{plan_errors, print};
+use crate::cli::{Format, RunArgs, Table};
+use crate::commands::export::render;
+use crate::drive_file;
+use crate::execute::{DRIVE_DIR, Done, Job, check_output, execute, preflight};
+use crate::failure::Failure;
+use crate::runfile;
+use crate::signals::Interrupt;
+
+pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
+    let (text, Parsed { plan, warnings }) = read_plan(args)?;
+    let name = args.plan.display();
+    let warnings: Vec<String> =
+        warnings.iter().map(|w| format!("{name}:{}:{}: {}", w.line, w.column, w.message)).collect();
+    if args.dry_run {
+        return dry_run(&plan, warnings);
+    }
+    if args.virtual_time && plan.systems.iter().any(|system| system.kind.engine() != EngineKind::Mock) {
+        return Err(Failure::usage("--virtual-time simulates time, and only mock systems live in it"));
+    }
+    let now = jiff::Timestamp::now();
+    let output = args.output.clone().unwrap_or_else(|| default_output(&plan.title, now));
+    check_output(&output)?;
+    preflight(&plan)?;
+    let notes = warnings.into_iter().map(|text| ("plan", text));
+    let notes = notes.chain(clear_leftovers(&plan)?.into_iter().map(|text| ("leftovers", text))).collect();
+    let job = Job {
+        output,
+        run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), std::process::id()),
+        started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        command: command_line(),
+        plan_text: text,
+        quiet: args.quiet,
+        virtual_time: args.virtual_time,
+        notes,
+        plan,
+    };
+    let interrupt = Interrupt::listen().map_err(|error| Failure::run(format!("signals cannot be heard: {error}")))?;
+    let done = execute(&job, interrupt)?;
+    show(&done, args)
+}
+
+fn read_plan(args: &RunArgs) -> Result<(String, Parsed), Failure> {
+    let name = args.plan.display().to_string();
+    let text = std::fs::read_to_string(&args.plan).map_err(|error| {
+        Failure::usage(format!("the plan {name} cannot be read: {error}\nPlans to start from are in plans/."))
+    })?;
+    for (flag, factor) in [("--scale", args.scale), ("--data-scale", args.data_scale)] {
+        if !(factor.is_finite() && factor > 0.0) {
+            return Err(Failure::usage(format!("{flag} takes a number above zero, not {factor}")));
+        }
+    }
+    let options =
+        Options { scale: args.scale, data_scale: args.data_scale, seed: args.seed, drives: drive_file::names() };
+    match parse(&text, &options) {
+        Ok(parsed) => Ok((text, parsed)),
+        Err(errors) => Err(plan_errors::failure(&name, &text, errors)),
+    }
+}
+
+fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failure> {
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+    let expected = estimate(plan);
+    let mut text = describe(plan);
+    text.push_str(&format!("\n# under load: {}", expected.duration));
+    text.push_str(&format!("\n# starting, loading and checking: about {}", expected.load_duration));
+    for (medium, space) in expected.space {
+        text.push_str(&format!("\n# free space needed on {medium}: about {space}"));
+    }
+    for (medium, memory) in expected.memory {
+        text.push_str(&format!("\n# memory needed for what is written on {medium}: about {memory}"));
+    }
+    print(&text)
+}
+
+/// Media may hold what a killed run left; it is cleared before anything new is made, and nothing else is touched.
+fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<String>, Failure> {
+    let used = |medium: &&Medium| plan.steps.iter().any(|step| step.on.contains(&medium.name));
+    let mut cleared = Vec::new();
+    for medium in plan.media.iter().filter(used) {
+        cleared.extend(sweep(Path::new(&medium.path), &clear_drives)?);
+    }
+    Ok(cleared)
+}
+
+/// Mounts and loop devices of an emulator that is gone.
+fn clear_drives(dir: &Path) -> Vec<String> {
+    let dir = dir.join(DRIVE_DIR);
+    if !dir.exists() && dir.symlink_metadata().is_err() {
+        return Vec::new();
+    }
+    plimsoll_drive::emulate::clear(&dir).unwrap_or_else(|error| vec![format!("{}: {error}", dir.display())])
+}
+
+/// `how-far-does-this-go-20261120-101500.plimsoll`.
+fn default_output(title: &str, now: jiff::Timestamp) -> PathBuf {
+    let mut slug: String =
+        title.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
+    while slug.contains("--") {
+        slug = slug.replace("--", "-");
+    }
+    let slug = slug.trim_matches('-');
+    let slug = if slug.is_empty() { "run" } else { slug };
+    format!("{slug}-{}.plimsoll", now.strftime("%Y%m%d-%H%M%S")).into()
+}
+
+/// As it could be typed again; passwords are taken out before it is stored.
+fn command_line() -> String {
+    let quote = |word: String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
+        if !word.is_empty() && word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    let words = std::env::args().skip(1).map(quote);
+    std::iter::once("plimsoll".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+fn show(done: &Done, args: &RunArgs) -> Result<ExitCode, Failure> {
+    let record = runfile::read(&done.run_file)?;
+    print(&render(&record, &summarise(&record), args.format, Table::Ladder))?;
+    if !args.quiet || args.format == Format::Table {
+        eprintln!("Run file: {}", done.run_file.display());
+        eprintln!("Report:   plimsoll report {}", done.run_file.display());
+    }
+    match (done.status, &done.failure) {
+        (RunStatus::Complete, _) => Ok(ExitCode::SUCCESS),
+        (RunStatus::Interrupted, _) => {
+            Err(Failure::run("interrupted: what was measured until then is in the run file"))
+        }
+        (_, failure) => Err(Failure::run(failure.as_deref().unwrap_or("the run failed"))),
+    }
+}

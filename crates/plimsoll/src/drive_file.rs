@@ -1,0 +1,29 @@
+//! Drives by name or by file.
+
+use std::path::Path;
+
+use plimsoll_drive::catalogue;
+use plimsoll_drive::spec::DriveSpec;
+
+use crate::commands::plan_errors;
+use crate::failure::Failure;
+
+/// The names of the catalogue.
+pub fn names() -> Vec<String> {
+    catalogue::all().iter().map(|entry| entry.name.to_owned()).collect()
+}
+
+/// Reads the drive of this name, or the drive file at this path: one that ends with `.toml` or holds a `/`.
+pub fn read(name: &str) -> Result<DriveSpec, Failure> {
+    let is_file = name.contains('/') || name.ends_with(".toml");
+    let text = if is_file {
+        std::fs::read_to_string(Path::new(name)).map_err(|error| {
+            Failure::usage(format!(
+                "the drive file {name} cannot be read: {error}\n`plimsoll drive list` shows drives."
+            ))
+        })?
+    } else {
+        catalogue::find(name).map_err(|error| Failure::usage(error.to_string()))?.text.to_owned()
+    };
+    catalogue::load(name, &text).map_err(|errors| plan_errors::drive_failure(name, &text, errors))
+}

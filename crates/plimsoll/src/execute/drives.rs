@@ -1,0 +1,248 @@
+//! Emulated drives while they are in use: mounted, listened to, taken down.
+
+use std::path::{Path, PathBuf};
+
+use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
+use plimsoll_drive::emulate::{Child, EmulatorError, Heard};
+use plimsoll_drive::spec::DriveSpec;
+use plimsoll_load::clock::Clock;
+use plimsoll_load::probe::Watch;
+use plimsoll_load::probe::environment::{available_memory, free_bytes};
+use plimsoll_load::scratch::Scratch;
+use plimsoll_model::plan::resolved::{
+    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium, WithoutFuse,
+};
+use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
+use plimsoll_model::units::{Bytes, Nanos};
+use tokio::sync::watch;
+
+use super::inbox::DriveNews;
+use super::{Course, Execution, Halt, unresolved};
+use crate::drive_file;
+
+/// Name of the emulator's directory in the medium's scratch directory.
+pub const DRIVE_DIR: &str = "drive";
+/// Memory that an emulated drive leaves to everything else on the machine.
+const MEMORY_LEFT: Bytes = Bytes(1 << 30);
+
+/// A drive that is not there, mounted. The directory outlives the emulator that works in it.
+pub(super) struct MountedDrive {
+    child: Child,
+    /// Where files go.
+    pub path: PathBuf,
+    name: String,
+    /// Why the emulator ended by itself.
+    ended: watch::Receiver<Option<String>>,
+    scratch: Scratch,
+    /// Whom nobody can watch any more when it is taken down.
+    pub watched: Vec<SubjectId>,
+}
+
+impl MountedDrive {
+    pub fn power_off(&self) -> Result<Lost, EmulatorError> {
+        self.child.power_off()
+    }
+
+    /// Until the emulator has ended by itself.
+    pub async fn ended(&self) {
+        let mut ended = self.ended.clone();
+        // An error means that the emulator was stopped in order.
+        if ended.wait_for(Option::is_some).await.is_err() {
+            std::future::pending().await
+        }
+    }
+
+    pub fn died(&self) -> Option<String> {
+        self.ended.borrow().as_ref().map(|why| {
+            format!(
+                "the emulator of medium {} ended by itself: {why}\nWhat was measured until then is in the run file.",
+                self.name
+            )
+        })
+    }
+
+    /// Takes the drive down and removes its directory; what could not be done is told.
+    pub fn end(self) -> Vec<String> {
+        let Self { child, scratch, path: _, name: _, ended: _, watched: _ } = self;
+        let stopped = child.stop().unwrap_or_else(|error| vec![error.to_string()]);
+        let removed = scratch.remove().err().map(|error| error.to_string());
+        stopped.into_iter().chain(removed).collect()
+    }
+}
+
+impl Execution<'_> {
+    /// Mounts the medium's drive unless it is there. `false`: there is no FUSE, and the plan takes a plain directory
+    /// instead.
+    pub(super) fn mount(&mut self, medium: &Medium, drive: &EmulatedDrive) -> Course<bool> {
+        if self.drives.contains_key(&medium.name) {
+            return Ok(true);
+        }
+        self.progress.begin(self.clock.now(), &format!("mounting the drive {} ({})", medium.name, drive.drive));
+        let spec = drive_file::read(&drive.drive).map_err(|_| {
+            Halt::Failed(format!("the drive {} could be read before the run and cannot now", drive.drive))
+        })?;
+        let mut scratch = Scratch::create(Path::new(&medium.path), &format!("{}-{}", self.run_id, medium.name))?;
+        let dir = scratch.dir(DRIVE_DIR)?;
+        let task = MountSpec {
+            drive: spec.to_toml(),
+            id: spec.id.clone(),
+            dir,
+            capacity: drive.capacity.min(spec.capacity),
+            fill: drive.fill,
+            seed: self.plan.seed,
+            ignores_flush: drive.flush == FlushPolicy::Ignored,
+            form: form(drive),
+            backing: backing(drive.backing),
+            backing_limit: backing_limit(drive, Path::new(&medium.path))?,
+        };
+        let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
+        let (tell_end, ended) = watch::channel(None);
+        let listener = listener(subject, self.clock.clone(), self.inbox.from_drives.clone(), tell_end);
+        match Child::start(&program()?, &task, listener) {
+            Ok((child, ready)) => {
+                let name = medium.name.clone();
+                let path = ready.path.clone();
+                let mut mounted = MountedDrive { child, path, name, ended, scratch, watched: Vec::new() };
+                mounted.watched.push(self.describe_drive(medium, subject, &spec, &task, &ready)?);
+                self.drives.insert(medium.name.clone(), mounted);
+                Ok(true)
+            }
+            Err(EmulatorError { why, no_fuse: true, .. }) if drive.without_fuse == WithoutFuse::PlainDirectory => {
+                let text = format!(
+                    "medium {}: the drive {} is NOT emulated, the figures are those of {}: {why}",
+                    medium.name, drive.drive, medium.path
+                );
+                self.tell(Some(subject), Severity::Warning, "not_emulated", &text)?;
+                Ok(false)
+            }
+            Err(error) => Err(Halt::Failed(format!("medium {}: {error}", medium.name))),
+        }
+    }
+
+    fn describe_drive(
+        &mut self,
+        medium: &Medium,
+        subject: SubjectId,
+        spec: &DriveSpec,
+        task: &MountSpec,
+        ready: &Ready,
+    ) -> Course<SubjectId> {
+        let emulator = self.file.subject(SubjectKind::Emulator, &medium.name)?;
+        self.watch(emulator, Watch::Processes { pid: ready.pid, data: None });
+        let facts = drive_facts(spec, task, ready);
+        self.file.facts(subject, &facts)?;
+        self.file.commit()?;
+        Ok(emulator)
+    }
+
+    /// The power of a drive is back.
+    pub(super) fn power_on(&mut self, medium: &str) -> Course<()> {
+        let drive = self.drives.get(medium).ok_or_else(|| unresolved("mounted drive", medium))?;
+        drive.child.power_on().map_err(|error| match error.is_silence() {
+            // The emulator's word: the filesystem did not survive.
+            false => Halt::Broken(error.to_string()),
+            true => Halt::Failed(drive.died().unwrap_or_else(|| error.to_string())),
+        })
+    }
+
+    /// Takes down a drive that no later step uses.
+    pub(super) fn unmount(&mut self, medium: &str) -> Course<()> {
+        let Some(drive) = self.drives.remove(medium) else { return Ok(()) };
+        if let Some(probe) = &self.probe {
+            drive.watched.iter().for_each(|subject| probe.unwatch(*subject));
+        }
+        let subject = self.file.subject(SubjectKind::Medium, medium)?;
+        for text in drive.end() {
+            self.tell(Some(subject), Severity::Warning, "cleanup", &text)?;
+        }
+        Ok(())
+    }
+}
+
+/// This program serves the drive as well, so that the model is the same.
+fn program() -> Course<PathBuf> {
+    std::env::current_exe().map_err(|error| Halt::Failed(format!("plimsoll cannot find its own program: {error}")))
+}
+
+fn form(drive: &EmulatedDrive) -> Form {
+    let block = Form::Block(match drive.filesystem {
+        DriveFilesystem::Ext4 => Filesystem::Ext4,
+        DriveFilesystem::Xfs => Filesystem::Xfs,
+    });
+    match drive.form {
+        DriveForm::Block => block,
+        DriveForm::Directory => Form::Directory,
+        DriveForm::Auto if rustix::process::geteuid().is_root() => block,
+        DriveForm::Auto => Form::Directory,
+    }
+}
+
+fn backing(backing: DriveBacking) -> Backing {
+    match backing {
+        DriveBacking::Memory => Backing::Memory,
+        DriveBacking::File => Backing::File,
+    }
+}
+
+/// What may be written on the drive before there is no place for it any more.
+fn backing_limit(drive: &EmulatedDrive, path: &Path) -> Course<Bytes> {
+    let there = match drive.backing {
+        DriveBacking::Memory => available_memory().map(|bytes| Bytes(bytes.0.saturating_sub(MEMORY_LEFT.0))),
+        DriveBacking::File => free_bytes(path),
+    };
+    let there = there.map_err(|error| Halt::Failed(format!("{}: {error}", path.display())))?;
+    Ok(there.min(drive.capacity))
+}
+
+fn drive_facts(spec: &DriveSpec, task: &MountSpec, ready: &Ready) -> Vec<(String, String)> {
+    let form = match task.form {
+        Form::Block(Filesystem::Ext4) => "block device with ext4",
+        Form::Block(Filesystem::Xfs) => "block device with xfs",
+        Form::Directory => "directory",
+    };
+    let backing = match task.backing {
+        Backing::Memory => "memory",
+        Backing::File => "file",
+    };
+    let micros = |nanos: Nanos| format!("{:.1}", nanos.as_micros_f64());
+    [
+        ("drive", task.id.clone()),
+        ("drive_title", spec.title.clone()),
+        ("drive_file", task.drive.clone()),
+        ("capacity", task.capacity.to_string()),
+        ("fill", task.fill.to_string()),
+        ("form", form.into()),
+        ("backing", backing.into()),
+        ("flush", if task.ignores_flush { "ignored" } else { "honest" }.into()),
+        ("calibration.floor_us", micros(ready.calibration.floor)),
+        ("calibration.processors_kept_awake", if ready.calibration.awake { "yes" } else { "no" }.into()),
+        ("calibration.after_1ms_us", micros(ready.calibration.after_1ms)),
+        ("calibration.of_which_loop_us", micros(ready.calibration.of_which_loop)),
+        ("calibration.timer_us", micros(ready.calibration.timer)),
+    ]
+    .map(|(key, value)| (key.to_owned(), value))
+    .into()
+}
+
+/// Passes on what the emulator tells, from its thread.
+fn listener(
+    subject: SubjectId,
+    clock: Clock,
+    news: std::sync::mpsc::Sender<DriveNews>,
+    tell_end: watch::Sender<Option<String>>,
+) -> impl Fn(Heard) + Send + 'static {
+    move |heard| {
+        // A closed channel: the run is over, and nobody wants to know.
+        let _ = match heard {
+            Heard::Second(second) => {
+                let [start, end] = [second.from, second.to].map(|at| clock.of_monotonic(at));
+                news.send(DriveNews::Second { subject, start, end, second })
+            }
+            Heard::Warning { code, text } => news.send(DriveNews::Warning { subject, at: clock.now(), code, text }),
+            Heard::Ended(error) => {
+                tell_end.send_replace(Some(error.to_string()));
+                Ok(())
+            }
+        };
+    }
+}

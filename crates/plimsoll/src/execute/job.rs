@@ -1,0 +1,51 @@
+//! A run's inputs, settled before anything is touched.
+
+use std::path::PathBuf;
+
+use plimsoll_model::plan::resolved::{ResolvedPlan, redact};
+use plimsoll_model::record::{RunInfo, RunStatus};
+use plimsoll_model::units::Nanos;
+
+/// What to run and where to record it.
+#[derive(Debug)]
+pub struct Job {
+    pub plan: ResolvedPlan,
+    pub plan_text: String,
+    pub output: PathBuf,
+    pub run_id: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// The command line as it was given.
+    pub command: String,
+    pub quiet: bool,
+    pub virtual_time: bool,
+    /// Told before the run and recorded with it, under these codes: `plan` (warnings about it), `leftovers` (what was
+    /// cleared).
+    pub notes: Vec<(&'static str, String)>,
+}
+
+impl Job {
+    pub(super) fn run_info(&self) -> RunInfo {
+        RunInfo {
+            id: self.run_id.clone(),
+            title: self.plan.title.clone(),
+            plimsoll_version: env!("CARGO_PKG_VERSION").into(),
+            plimsoll_commit: env!("PLIMSOLL_COMMIT").into(),
+            command: redact(&self.command),
+            seed: self.plan.seed,
+            started_at: self.started_at.clone(),
+            lasted: Nanos::ZERO,
+            status: RunStatus::Unfinished,
+            failure: None,
+        }
+    }
+
+    pub(super) fn plan_text_redacted(&self) -> String {
+        redact(&self.plan_text)
+    }
+
+    /// As TOML with every default filled in and no password.
+    pub(super) fn plan_resolved(&self) -> String {
+        plimsoll_model::plan::describe(&self.plan)
+    }
+}

@@ -1,0 +1,378 @@
+//! Carrying out a plan: systems are started, loaded, put under load point by point, checked, stopped and removed;
+//! everything that happens goes into the run file.
+
+mod cut;
+mod drives;
+mod inbox;
+mod job;
+mod lane;
+mod preflight;
+mod prepare;
+mod recorder;
+mod subjects;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use plimsoll_load::clock::{Clock, VirtualClock};
+use plimsoll_load::error::LoadError;
+use plimsoll_load::probe::{self, Probe, Watch};
+use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape};
+use plimsoll_model::plan::estimate;
+use plimsoll_model::plan::resolved::{CheckPolicy, ResolvedPlan, Step, Workload};
+use plimsoll_model::receipt::Ledger;
+use plimsoll_model::record::{Check, Event, Point, PointId, RunStatus, Severity, SubjectId, SubjectKind};
+use plimsoll_model::schedule::{PhaseKind, Timeline};
+use plimsoll_model::units::Nanos;
+
+use cut::Books;
+pub use drives::DRIVE_DIR;
+use drives::MountedDrive;
+use inbox::Inbox;
+pub use job::Job;
+pub use preflight::{check_output, preflight};
+use prepare::Running;
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::runfile::{RunFile, RunFileError};
+use crate::signals::Interrupt;
+
+/// What became of a run.
+#[derive(Debug)]
+pub struct Done {
+    pub run_file: PathBuf,
+    pub status: RunStatus,
+    /// Why it failed.
+    pub failure: Option<String>,
+}
+
+/// Why the course of a plan ends before its last step.
+enum Halt {
+    Interrupted,
+    Failed(String),
+    /// The database does not hold what it should. After a power cut that is a result, and the plan goes on without it.
+    Broken(String),
+    /// The run file itself cannot be written.
+    Unrecorded(Failure),
+}
+
+impl From<RunFileError> for Halt {
+    fn from(error: RunFileError) -> Self {
+        Self::Unrecorded(error.into())
+    }
+}
+
+impl From<LoadError> for Halt {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Cancelled => Self::Interrupted,
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+type Course<T> = Result<T, Halt>;
+
+struct Execution<'a> {
+    plan: &'a ResolvedPlan,
+    run_id: &'a str,
+    file: RunFile,
+    clock: Clock,
+    probe: Option<Probe>,
+    inbox: Inbox,
+    interrupt: Interrupt,
+    progress: Progress,
+    running: HashMap<(String, Option<String>), Running>,
+    /// Emulated drives that are mounted, by their media.
+    drives: HashMap<String, MountedDrive>,
+    points: u32,
+    planned_points: u64,
+    /// What power cuts have taken.
+    not_durable: Vec<String>,
+}
+
+/// Carries out the job. An error means that there is no run file to speak of; everything else is in it.
+pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
+    let clock = if job.virtual_time { Clock::Virtual(VirtualClock::default()) } else { Clock::real() };
+    let file = RunFile::create(&job.output, &job.run_info(), &job.plan_text_redacted(), &job.plan_resolved())?;
+    let (inbox, sender) = Inbox::new();
+    let probe = match &clock {
+        Clock::Virtual(_) => None,
+        Clock::Real(_) => {
+            let probe = probe::spawn(clock.clone(), sender);
+            Some(probe.map_err(|error| Failure::run(format!("no thread for sampling: {error}")))?)
+        }
+    };
+    let expected = estimate(&job.plan);
+    let mut execution = Execution {
+        plan: &job.plan,
+        run_id: &job.run_id,
+        file,
+        clock,
+        probe,
+        inbox,
+        interrupt,
+        progress: Progress::new(job.quiet, expected.duration),
+        running: HashMap::new(),
+        drives: HashMap::new(),
+        points: 0,
+        planned_points: expected.per_step.iter().map(|step| step.points).sum(),
+        not_durable: Vec::new(),
+    };
+    let course = execution.carry_out(job);
+    execution.finish(course)
+}
+
+impl Execution<'_> {
+    fn carry_out(&mut self, job: &Job) -> Course<()> {
+        self.describe_machine()?;
+        for (code, text) in &job.notes {
+            self.tell(None, Severity::Note, code, text)?;
+        }
+        let uses: Vec<(&Step, Option<&str>)> = (self.plan.steps.iter())
+            .flat_map(|step| {
+                let media: Vec<_> = step.on.iter().map(|name| Some(name.as_str())).collect();
+                if media.is_empty() { vec![None] } else { media }.into_iter().map(move |medium| (step, medium))
+            })
+            .collect();
+        for (i, (step, medium)) in uses.iter().enumerate() {
+            match self.step(step, *medium) {
+                Err(Halt::Broken(why)) if step.power_cut.is_some() => {
+                    self.progress.say(&why);
+                    self.not_durable.push(why);
+                    self.retire(&step.system, *medium)?;
+                    // A drive whose filesystem is gone is made anew by the next step.
+                    if let Some(medium) = medium.filter(|medium| !self.drive_lives(Some(medium))) {
+                        self.unmount(medium)?;
+                    }
+                }
+                course => course?,
+            }
+            let used_later = uses[i + 1..].iter().any(|(later, on)| later.system == step.system && on == medium);
+            if !used_later {
+                self.retire(&step.system, *medium)?;
+            }
+            if let Some(medium) = medium.filter(|_| !uses[i + 1..].iter().any(|(_, on)| on == medium)) {
+                self.unmount(medium)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step, medium: Option<&str>) -> Course<()> {
+        let workload =
+            self.plan.workload(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?.clone();
+        self.prepare(step, medium, &workload)?;
+        for (ordinal, load) in step.points.iter().enumerate() {
+            let point = self.point(step, medium, &workload, ordinal as u32, *load)?;
+            if step.check == CheckPolicy::EachPoint {
+                self.check(step, medium, Some(&point))?;
+            }
+        }
+        if step.check == CheckPolicy::EndOfStep {
+            self.check(step, medium, None)?;
+        }
+        Ok(())
+    }
+
+    /// One point of the ladder: the lane runs on this thread's runtime beside the recorder, its users on others.
+    fn point(
+        &mut self,
+        step: &Step,
+        medium: Option<&str>,
+        workload: &Workload,
+        ordinal: u32,
+        load: LoadShape,
+    ) -> Course<Point> {
+        let running = self.running(&step.system, medium)?;
+        let point = Point {
+            id: PointId(self.points + 1),
+            step: step.name.clone(),
+            step_index: self.plan.steps.iter().position(|other| other.name == step.name).unwrap_or_default() as u32,
+            ordinal,
+            system: running.subject,
+            medium: running.medium,
+            workload: step.workload.clone(),
+            mode: mode(workload).into(),
+            users: load.users(),
+            offered_per_second: match load {
+                LoadShape::Open { per_second, .. } => Some(per_second),
+                LoadShape::Closed { .. } => None,
+            },
+            txns: workload.txn_names().iter().map(|&name| name.to_owned()).collect(),
+        };
+        let spec = LaneSpec {
+            endpoint: running.instance.endpoint(),
+            workload: workload.clone(),
+            load,
+            timeline: timeline(step),
+            pacing: step.pacing,
+            seed: self.plan.seed,
+            round: point.id.0,
+            max_retries: step.max_retries,
+            power_cut: step.power_cut.is_some(),
+        };
+        self.points += 1;
+        self.file.point(&point)?;
+        self.progress.point_begins(step.point_duration());
+        let users = if point.users == 1 { "1 user".to_owned() } else { format!("{} users", point.users) };
+        let title = format!("[{}/{}] {} · {users}", self.points, self.planned_points, step.name);
+        let before = match step.power_cut {
+            Some(_) => self.books(&step.system, medium, &format!("{title} · counting what is there"))?,
+            None => Ledger::default(),
+        };
+        let (outcome, cut) = self.drive(spec, &point, &title, (&step.system, medium))?;
+        self.record_warnings(self.probe.as_ref().map(Probe::take_warnings).unwrap_or_default())?;
+        match (cut, medium) {
+            (Some(off), Some(medium)) => {
+                let books = Books { before: &before, acknowledged: &outcome.acknowledged };
+                self.after_power_cut((&step.system, medium), &point, &books, off)?;
+            }
+            _ => {
+                self.after_lane(&step.system, medium, outcome.end)?;
+                if step.power_cut.is_some() {
+                    self.no_power_cut(&point)?;
+                }
+            }
+        }
+        Ok(point)
+    }
+
+    fn after_lane(&mut self, system: &str, medium: Option<&str>, end: LaneEnd) -> Course<()> {
+        // Whatever else ended, ended because of it.
+        if let Some(why) = medium.and_then(|medium| self.drives.get(medium)?.died()) {
+            return Err(Halt::Failed(why));
+        }
+        match end {
+            LaneEnd::Complete => Ok(()),
+            LaneEnd::Closed | LaneEnd::Stopped => Err(Halt::Interrupted),
+            LaneEnd::Failed(why) => {
+                let died = self.running(system, medium)?.instance.died();
+                Err(Halt::Failed(match died {
+                    Some(error) => ended_by_itself(system, &error),
+                    None => why,
+                }))
+            }
+        }
+    }
+
+    /// Verifies the consistency conditions. One that fails ends the run, unless it is a power cut's doing: figures of a
+    /// wrong database must not be quoted.
+    fn check(&mut self, step: &Step, medium: Option<&str>, point: Option<&Point>) -> Course<()> {
+        let phase = self.file.open_phase(&step.name, point, PhaseKind::Check, self.clock.now())?;
+        let what = format!("{}: verifying the consistency conditions", step.name);
+        let verdicts = self.waiting(&step.system, medium, &what, |instance, _| instance.check());
+        let verdicts = verdicts.map_err(|halt| match halt {
+            // Tables that cannot even be read.
+            Halt::Failed(why) if step.power_cut.is_some() && self.drive_lives(medium) => Halt::Broken(why),
+            halt => halt,
+        });
+        let (subject, verdicts) = match verdicts {
+            Ok(verdicts) => verdicts,
+            Err(halt) => {
+                self.file.close_phase(phase, self.clock.now(), false)?;
+                return Err(halt);
+            }
+        };
+        let mut failing = None;
+        for verdict in &verdicts {
+            let (point, clause) = (point.map(|point| point.id), verdict.clause.to_owned());
+            let check = Check { point, subject, clause, holds: verdict.holds, detail: verdict.statement().to_owned() };
+            self.file.check(&check)?;
+            if !verdict.holds {
+                let text = || format!("condition {} does not hold: {}", verdict.clause, verdict.statement());
+                failing = failing.or_else(|| Some(text()));
+            }
+        }
+        self.file.close_phase(phase, self.clock.now(), true)?;
+        self.file.commit()?;
+        match failing {
+            Some(first) => Err(Halt::Broken(format!(
+                "{first}\nThe database does not hold what its transactions should have left: do not quote these figures."
+            ))),
+            None if self.interrupt.is_wanted() => Err(Halt::Interrupted),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the medium's emulator runs, if it has one.
+    fn drive_lives(&self, medium: Option<&str>) -> bool {
+        medium.and_then(|medium| self.drives.get(medium)).is_none_or(|drive| drive.died().is_none())
+    }
+
+    fn tell(&self, subject: Option<SubjectId>, severity: Severity, code: &str, text: &str) -> Course<()> {
+        self.progress.say(text);
+        self.file.event(&Event { at: self.clock.now(), subject, severity, code: code.into(), text: text.into() })?;
+        Ok(())
+    }
+
+    /// What the probes could not read, where it was noticed.
+    pub(super) fn record_warnings(&self, warnings: Vec<probe::Warning>) -> Result<(), RunFileError> {
+        warnings.into_iter().try_for_each(|probe::Warning { subject, code, text }| {
+            let (at, severity) = (self.clock.now(), Severity::Warning);
+            self.file.event(&Event { at, subject: Some(subject), severity, code: code.into(), text })
+        })
+    }
+
+    /// Stops and removes what was started, however the course ended, and closes the run file.
+    fn finish(mut self, course: Course<()>) -> Result<Done, Failure> {
+        let lasted = self.clock.now();
+        // The probe first: a server that is stopped is no news.
+        let warnings = self.probe.take().map(Probe::stop).unwrap_or_default();
+        let mut trouble: Vec<String> = self.running.drain().flat_map(|(_, running)| running.end()).collect();
+        trouble.extend(self.drives.drain().flat_map(|(_, drive)| drive.end()));
+        trouble.iter().for_each(|text| self.progress.say(text));
+        self.progress.finish();
+        let (status, failure) = match course {
+            Ok(()) if self.not_durable.is_empty() => (RunStatus::Complete, None),
+            Ok(()) => {
+                let lost = self.not_durable.join("\n");
+                (RunStatus::Failed, Some(format!("{lost}\nThe report says what was lost, by step.")))
+            }
+            Err(Halt::Interrupted) => (RunStatus::Interrupted, None),
+            Err(Halt::Failed(why) | Halt::Broken(why)) => (RunStatus::Failed, Some(why)),
+            // A file that could not be written is left as it is: what else would fail now says less.
+            Err(Halt::Unrecorded(failure)) => return Err(failure),
+        };
+        self.record_warnings(warnings)?;
+        self.inbox.store(&mut self.file, &self.progress)?;
+        for text in trouble {
+            let event = Event { at: lasted, subject: None, severity: Severity::Warning, code: "cleanup".into(), text };
+            self.file.event(&event)?;
+        }
+        let run_file = self.file.finish(status, failure.as_deref(), lasted)?;
+        Ok(Done { run_file, status, failure })
+    }
+}
+
+/// The power fails where the measurement would go on.
+fn timeline(step: &Step) -> Timeline {
+    let measure = step.power_cut.unwrap_or(step.timeline.measure);
+    Timeline { measure, ..step.timeline.clone() }
+}
+
+fn ended_by_itself(system: &str, error: &LoadError) -> String {
+    format!(
+        "the server of system {system} ended by itself: {error}
+What was measured until then is in the run file."
+    )
+}
+
+fn unresolved(what: &str, name: &str) -> Halt {
+    Halt::Failed(format!("the resolved plan has no {what} {name}: this is a fault of plimsoll"))
+}
+
+fn mode(workload: &Workload) -> &'static str {
+    match workload {
+        Workload::Tpcc(tpcc) => tpcc.mode.name(),
+    }
+}
+
+/// Subjects that are watched as long as the run lasts.
+fn always_watched() -> [(SubjectKind, &'static str, Watch); 2] {
+    [(SubjectKind::Host, "host", Watch::Host), (SubjectKind::Generator, "plimsoll", Watch::Generator)]
+}
+
+/// How long a wait for a background task lasts before the progress line is refreshed.
+const REFRESH: Nanos = Nanos::from_millis(200);

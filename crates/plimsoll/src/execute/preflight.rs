@@ -1,0 +1,100 @@
+//! What must be true before anything is touched: media exist, can be written to, and have room.
+
+use std::path::Path;
+
+use plimsoll_load::probe::environment::{available_memory, free_bytes};
+use plimsoll_model::plan::resolved::{DriveForm, Medium, ResolvedPlan};
+use plimsoll_model::plan::{Estimate, estimate};
+use plimsoll_model::units::Bytes;
+
+use crate::drive_file;
+use crate::failure::Failure;
+use crate::runfile::RunFileError;
+
+/// Refuses a plan whose media cannot carry it. Writes nothing.
+pub fn preflight(plan: &ResolvedPlan) -> Result<(), Failure> {
+    let Estimate { space: needed, memory, .. } = estimate(plan);
+    let used = |name: &String| plan.steps.iter().any(|step| step.on.contains(name));
+    check_memory(memory.iter().filter(|(medium, _)| used(medium))).map_err(Failure::usage)?;
+    for medium in plan.media.iter().filter(|medium| used(&medium.name)) {
+        if let Some(drive) = medium.kind.emulated() {
+            drive_file::read(&drive.drive)?;
+            let is_cut = plan.steps.iter().any(|step| step.power_cut.is_some() && step.on.contains(&medium.name));
+            if is_cut && drive.form == DriveForm::Auto && !rustix::process::geteuid().is_root() {
+                return Err(Failure::usage(format!(
+                    "medium {}: only a block device can lose its power, and only root can make one\n\
+                     Run plimsoll as root, or take power_cut out of the plan.",
+                    medium.name
+                )));
+            }
+        }
+        let needed = needed.iter().find(|(name, _)| *name == medium.name).map_or(Bytes(0), |(_, bytes)| *bytes);
+        check_medium(medium, needed).map_err(Failure::usage)?;
+    }
+    Ok(())
+}
+
+/// Refuses a place where no new run file can be made. Writes nothing.
+pub fn check_output(output: &Path) -> Result<(), Failure> {
+    // A broken link counts as there.
+    if output.symlink_metadata().is_ok() {
+        return Err(RunFileError::Exists { path: output.into() }.into());
+    }
+    let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let refuse = |why: String| {
+        Err(Failure::usage(format!(
+            "the run file {} cannot be created: {why}\nName a place for it with --output.",
+            output.display()
+        )))
+    };
+    if !parent.is_dir() {
+        return refuse(format!("there is no directory {}", parent.display()));
+    }
+    match rustix::fs::access(parent, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK) {
+        Err(error) => refuse(format!("{} cannot be written to: {error}", parent.display())),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Emulated drives that keep their data in memory exist side by side at the worst.
+fn check_memory<'a>(needed: impl Iterator<Item = &'a (String, Bytes)>) -> Result<(), String> {
+    let needed = needed.fold(Bytes(0), |sum, (_, bytes)| Bytes(sum.0.saturating_add(bytes.0)));
+    if needed == Bytes(0) {
+        return Ok(());
+    }
+    let available = available_memory().map_err(|error| format!("/proc/meminfo: {error}"))?;
+    if available < needed {
+        return Err(format!(
+            "the emulated drives need about {needed} of memory, and {available} are available\n\
+             Keep them on a disk with backing = \"file\", or shrink the data with --data-scale."
+        ));
+    }
+    Ok(())
+}
+
+fn check_medium(medium: &Medium, needed: Bytes) -> Result<(), String> {
+    let (name, path) = (&medium.name, Path::new(&medium.path));
+    let meta = std::fs::metadata(path).map_err(|error| {
+        format!("medium {name}: {} cannot be used: {error}\nCreate that directory or name another one.", path.display())
+    })?;
+    if !meta.is_dir() {
+        return Err(format!("medium {name}: {} is not a directory\nName a directory.", path.display()));
+    }
+    // Asked of the kernel, so that read-only mounts and access lists are honoured as well.
+    let writable = rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK);
+    writable.map_err(|error| {
+        format!(
+            "medium {name}: {} cannot be written to: {error}\nName a directory that this user may write to.",
+            path.display()
+        )
+    })?;
+    let free = free_bytes(path).map_err(|error| format!("medium {name}: {}: {error}", path.display()))?;
+    if free < needed {
+        return Err(format!(
+            "medium {name}: {} has {free} free, and the plan needs about {needed}\n\
+             Free space, name another directory, or shrink the data with --data-scale.",
+            path.display()
+        ));
+    }
+    Ok(())
+}

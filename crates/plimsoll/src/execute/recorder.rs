@@ -1,0 +1,215 @@
+//! From a lane's messages to the run file, one transaction a second.
+
+use plimsoll_model::lane::{LaneControl, LaneEnd, LaneMessage, LaneSecond, Tally};
+use plimsoll_model::receipt::Ledger;
+use plimsoll_model::record::{Event, PhaseId, Point, Severity, Window};
+use plimsoll_model::schedule::{PhaseKind, Timeline};
+use plimsoll_model::units::Nanos;
+use tokio::sync::watch;
+
+use super::inbox::Inbox;
+use super::{Course, Halt};
+use crate::progress::{Progress, figures, whole_seconds};
+use crate::runfile::RunFile;
+
+pub(super) struct Recorder<'a> {
+    file: &'a mut RunFile,
+    inbox: &'a Inbox,
+    progress: &'a mut Progress,
+    point: &'a Point,
+    timeline: Timeline,
+    title: &'a str,
+    tell_start: watch::Sender<Option<Nanos>>,
+    /// When the lane started, on the run's timeline.
+    origin: Nanos,
+    /// The phase that was announced last.
+    announced: Option<PhaseKind>,
+    phase: Option<OpenPhase>,
+    acknowledged: Ledger,
+    end: Option<LaneEnd>,
+}
+
+/// What a lane has come to.
+pub(super) struct Outcome {
+    pub end: LaneEnd,
+    /// What the database acknowledged before a power cut.
+    pub acknowledged: Ledger,
+}
+
+struct OpenPhase {
+    id: PhaseId,
+    kind: PhaseKind,
+    start: Nanos,
+    end: Nanos,
+    tallies: Vec<Tally>,
+    in_flight: u64,
+}
+
+impl<'a> Recorder<'a> {
+    pub fn new(
+        file: &'a mut RunFile,
+        inbox: &'a Inbox,
+        progress: &'a mut Progress,
+        point: &'a Point,
+        timeline: Timeline,
+        title: &'a str,
+        tell_start: watch::Sender<Option<Nanos>>,
+    ) -> Self {
+        Self {
+            file,
+            inbox,
+            progress,
+            point,
+            timeline,
+            title,
+            tell_start,
+            origin: Nanos::ZERO,
+            announced: None,
+            phase: None,
+            acknowledged: Ledger::default(),
+            end: None,
+        }
+    }
+
+    /// Until the lane's last message. On an error the channel closes, which ends the lane.
+    pub async fn listen(
+        mut self,
+        mut messages: tokio::sync::mpsc::Receiver<LaneMessage>,
+        mut orders: watch::Receiver<LaneControl>,
+    ) -> Course<Outcome> {
+        let mut asked = false;
+        loop {
+            let message = tokio::select! {
+                biased;
+                // An error means that nobody can ask any more.
+                Ok(_) = orders.wait_for(|order| *order != LaneControl::Run), if !asked => {
+                    asked = true;
+                    self.progress.say("Closing the phase and keeping what was measured; Ctrl-C again stops at once.");
+                    continue;
+                }
+                message = messages.recv() => message,
+            };
+            let Some(message) = message else { break };
+            self.take(message)?;
+        }
+        let Self { end, acknowledged, .. } = self;
+        let end =
+            end.ok_or_else(|| Halt::Failed("the lane ended without a word: this is a fault of plimsoll".into()))?;
+        Ok(Outcome { end, acknowledged })
+    }
+
+    fn take(&mut self, message: LaneMessage) -> Course<()> {
+        match message {
+            LaneMessage::Started { at } => {
+                self.origin = at;
+                self.tell_start.send_replace(Some(at));
+                let first = self.timeline.tick_at(Nanos::ZERO).map_or(PhaseKind::Warm, |tick| tick.phase);
+                self.announce(first, at);
+            }
+            LaneMessage::Second(second) => self.second(&second)?,
+            LaneMessage::Event(event) => {
+                let severity = if event.code == "conservation" { Severity::Error } else { Severity::Warning };
+                self.event(self.origin + event.at, severity, &event.code, event.text)?;
+            }
+            LaneMessage::Acknowledged(ledger) => self.acknowledged = ledger,
+            LaneMessage::Ended(end) => {
+                self.close_phase()?;
+                self.end = Some(end);
+            }
+        }
+        self.inbox.store(self.file, self.progress)?;
+        self.file.commit()?;
+        Ok(())
+    }
+
+    fn event(&mut self, at: Nanos, severity: Severity, code: &str, text: String) -> Course<()> {
+        let subject = Some(self.point.system);
+        self.progress.say(&format!("{}: {text}", severity.name()));
+        self.file.event(&Event { at, subject, severity, code: code.into(), text })?;
+        Ok(())
+    }
+
+    fn second(&mut self, second: &LaneSecond) -> Course<()> {
+        let tick = second.tick;
+        if self.phase.as_ref().is_none_or(|phase| phase.kind != tick.phase) {
+            self.close_phase()?;
+            let start = self.origin + tick.start;
+            let id = self.file.open_phase(&self.point.step, Some(self.point), tick.phase, start)?;
+            let tallies = vec![Tally::default(); second.tallies.len()];
+            self.phase = Some(OpenPhase { id, kind: tick.phase, start, end: start, tallies, in_flight: 0 });
+            self.announce(tick.phase, start);
+        }
+        self.doubts(second)?;
+        let Some(phase) = &mut self.phase else { return Ok(()) };
+        phase.end = self.origin + tick.end;
+        phase.in_flight = second.in_flight;
+        phase.tallies.iter_mut().zip(&second.tallies).for_each(|(sum, tally)| sum.merge(tally));
+        self.file.second(phase.id, self.point.system, self.origin, second)?;
+        let lasted = phase.end - phase.start;
+        let of = planned(&self.timeline, phase.kind).map(|planned| format!("/{}", whole_seconds(planned)));
+        let line = format!(
+            "{} · {} {}{} · {} · {} left",
+            self.title,
+            phase.kind.name(),
+            whole_seconds(lasted),
+            of.unwrap_or_default(),
+            figures(&phase.tallies, lasted),
+            self.progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
+        );
+        self.progress.now(phase.end, &line);
+        Ok(())
+    }
+
+    fn announce(&mut self, kind: PhaseKind, at: Nanos) {
+        if self.announced.replace(kind) != Some(kind) {
+            let lasts = planned(&self.timeline, kind).map(|planned| format!(" for {}", whole_seconds(planned)));
+            self.progress.begin(at, &format!("{} · {}{}", self.title, kind.name(), lasts.unwrap_or_default()));
+        }
+    }
+
+    /// What makes a second less than exact is told and recorded, never corrected in silence.
+    fn doubts(&mut self, second: &LaneSecond) -> Course<()> {
+        let at = self.origin + second.tick.end;
+        if second.late > 0 {
+            let text = format!(
+                "{} outcomes were written down after their second was merged and count in the next",
+                second.late
+            );
+            self.event(at, Severity::Warning, "late", text)?;
+        }
+        if second.overflow > 0 {
+            let text = format!("{} outcomes were lost because a buffer was full: the run is invalid", second.overflow);
+            self.event(at, Severity::Error, "overflow", text)?;
+        }
+        Ok(())
+    }
+
+    /// A phase is complete when it ran to its planned end; cooling when nothing was left under way or given up.
+    fn close_phase(&mut self) -> Course<()> {
+        let Some(phase) = self.phase.take() else { return Ok(()) };
+        let lasted = phase.end - phase.start;
+        let given_up = phase.tallies.iter().any(|tally| tally.counts.dropped > 0);
+        let settled = phase.in_flight == 0 && !given_up;
+        let complete = planned(&self.timeline, phase.kind).map_or(settled, |planned| lasted >= planned);
+        if phase.kind == PhaseKind::Measure {
+            let figures = figures(&phase.tallies, lasted);
+            self.progress.done(&format!("{} · measured {} · {figures}", self.title, whole_seconds(lasted)));
+        }
+        for (txn, tally) in phase.tallies.into_iter().enumerate() {
+            let (_, response, service) = tally.into_parts();
+            let (subject, txn) = (self.point.system, txn as u32);
+            self.file.window(&Window { phase: phase.id, subject, txn, response, service, coarse: false })?;
+        }
+        self.file.close_phase(phase.id, phase.end, complete)?;
+        Ok(())
+    }
+}
+
+/// How long a phase shall last. Cooling ends with the last transaction.
+fn planned(timeline: &Timeline, kind: PhaseKind) -> Option<Nanos> {
+    match kind {
+        PhaseKind::Warm => Some(timeline.warm),
+        PhaseKind::Measure => Some(timeline.measure),
+        PhaseKind::Prepare | PhaseKind::Cool | PhaseKind::Check => None,
+    }
+}

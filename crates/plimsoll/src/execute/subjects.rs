@@ -1,0 +1,62 @@
+//! Who is watched, and what is known about them.
+
+use std::path::Path;
+
+use plimsoll_load::probe::Watch;
+use plimsoll_load::probe::environment::{device_facts, device_of, host_facts, medium_facts};
+use plimsoll_model::plan::resolved::Medium;
+use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
+
+use super::{Course, Execution, always_watched};
+
+impl Execution<'_> {
+    /// Host and generator: facts, and watched from now to the end.
+    pub(super) fn describe_machine(&mut self) -> Course<()> {
+        for (kind, name, watch) in always_watched() {
+            let subject = self.file.subject(kind, name)?;
+            self.watch(subject, watch);
+            if kind == SubjectKind::Host && self.probe.is_some() {
+                self.file.facts(subject, &host_facts())?;
+            }
+        }
+        self.file.commit()?;
+        Ok(())
+    }
+
+    pub(super) fn watch(&self, subject: SubjectId, watch: Watch) {
+        if let Some(probe) = &self.probe {
+            probe.watch(subject, watch);
+        }
+    }
+
+    /// The medium and the block device below it: facts, and watched from now to the end. `drive` is where an emulated
+    /// one is mounted.
+    pub(super) fn describe_medium(&mut self, medium: &Medium, drive: Option<&Path>) -> Course<SubjectId> {
+        let path = drive.unwrap_or(Path::new(&medium.path));
+        let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
+        let mut watched = vec![subject];
+        let mut facts = vec![("path".to_owned(), path.display().to_string())];
+        facts.extend(medium_facts(path));
+        match device_of(path) {
+            Ok(device) => {
+                // Loop devices are used again by the next medium, and are another drive then.
+                let name = drive.map_or_else(|| device.name.clone(), |_| format!("{}@{}", device.name, medium.name));
+                facts.push(("device".into(), name.clone()));
+                let on = self.file.subject(SubjectKind::Device, &name)?;
+                self.file.facts(on, &device_facts(&device))?;
+                watched.push(on);
+                self.watch(on, Watch::Device { major: device.major, minor: device.minor });
+            }
+            Err(why) => {
+                let text = format!("medium {}: no block device to watch: {why}", medium.name);
+                self.tell(Some(subject), Severity::Note, "no_device", &text)?;
+            }
+        }
+        self.file.facts(subject, &facts)?;
+        self.watch(subject, Watch::Medium { path: path.into() });
+        if let Some(drive) = self.drives.get_mut(&medium.name) {
+            drive.watched.extend(watched);
+        }
+        Ok(subject)
+    }
+}

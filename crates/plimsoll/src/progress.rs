@@ -1,0 +1,127 @@
+//! What a person sees on stderr while a run lasts. Data never goes here.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use plimsoll_model::lane::Tally;
+use plimsoll_model::units::Nanos;
+
+/// A line that changes in place on a terminal; elsewhere a line at each new task or phase, and one every ten seconds.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    plain: bool,
+    last_plain: Nanos,
+    /// Load time that the plan still has ahead, without the point under way.
+    ahead: Nanos,
+}
+
+const PLAIN_EVERY: Nanos = Nanos::from_secs(10);
+
+impl Progress {
+    pub fn new(quiet: bool, planned: Nanos) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = (!quiet && terminal).then(|| {
+            let bar = ProgressBar::new_spinner();
+            // The template is a constant that the library accepts.
+            if let Ok(style) = ProgressStyle::with_template("{spinner:.cyan} {wide_msg}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Self { bar, plain: !quiet && !terminal, last_plain: Nanos::ZERO, ahead: planned }
+    }
+
+    /// A sentence that stays.
+    pub fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None if self.plain => eprintln!("{text}"),
+            None => {}
+        }
+    }
+
+    /// How far the task under way is; `at` thins out the lines where there is no terminal.
+    pub fn now(&mut self, at: Nanos, text: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(text.to_owned());
+        } else if self.plain && at.saturating_sub(self.last_plain) >= PLAIN_EVERY {
+            self.last_plain = at;
+            eprintln!("  {text}");
+        }
+    }
+
+    /// A new phase or task: told at once wherever the output goes.
+    pub fn begin(&mut self, at: Nanos, text: &str) {
+        self.last_plain = at;
+        match &self.bar {
+            Some(bar) => bar.set_message(text.to_owned()),
+            None if self.plain => eprintln!("  {text}"),
+            None => {}
+        }
+    }
+
+    /// The outcome of a point, which stays.
+    pub fn done(&self, text: &str) {
+        self.say(&format!("  {text}"));
+    }
+
+    /// The next point begins: its load time is no longer ahead.
+    pub fn point_begins(&mut self, load: Nanos) {
+        self.ahead = self.ahead.saturating_sub(load);
+    }
+
+    /// Time left of the whole plan when `left` of the present point is left; loading and checks come on top.
+    pub fn time_left(&self, left: Nanos) -> String {
+        whole_seconds(self.ahead + left)
+    }
+
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// `7s`, `1m 30s`: begun seconds count.
+pub fn whole_seconds(time: Nanos) -> String {
+    Nanos::from_secs(time.0.div_ceil(Nanos::SECOND.0)).to_string()
+}
+
+/// `NOPM 12345 · p99 12.3 ms · failed 0` over the phase so far: speed as the table shows it, of the first type of transactions.
+pub fn figures(tallies: &[Tally], lasted: Nanos) -> String {
+    let Some(first) = tallies.first().filter(|_| lasted > Nanos::ZERO) else { return String::new() };
+    let per_minute = first.counts.committed as f64 * 60.0 / lasted.as_secs_f64();
+    let p99 = first.response.quantile(0.99).map_or("–".into(), |p99| format!("{:.1} ms", p99.as_millis_f64()));
+    let failed: u64 = tallies.iter().map(|tally| tally.counts.failed).sum();
+    let dropped: u64 = tallies.iter().map(|tally| tally.counts.dropped).sum();
+    let dropped = if dropped > 0 { format!(" · dropped {dropped}") } else { String::new() };
+    format!("NOPM {per_minute:.0} · p99 {p99} · failed {failed}{dropped}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_whole() {
+        let shown = [0, 1, 7_000, 7_001, 90_000].map(|ms| whole_seconds(Nanos::from_millis(ms)));
+        assert_eq!(shown, ["0s", "1s", "7s", "8s", "1m 30s"]);
+    }
+
+    #[test]
+    fn speed_is_of_the_first_type_and_trouble_of_all() {
+        let mut tallies = [Tally::default(), Tally::default()];
+        tallies[0].counts.committed = 30;
+        tallies[1].counts.committed = 70;
+        tallies[0].counts.failed = 1;
+        tallies[1].counts.failed = 2;
+        tallies[0].response.record(Nanos::from_millis(5));
+        let text = figures(&tallies, Nanos::from_secs(20));
+        assert!(text.starts_with("NOPM 90 · p99 5.0 ms · failed 3"), "{text}");
+        tallies[0].counts.dropped = 4;
+        assert!(figures(&tallies, Nanos::from_secs(20)).ends_with("failed 3 · dropped 4"));
+        assert_eq!(figures(&tallies, Nanos::ZERO), "");
+    }
+}

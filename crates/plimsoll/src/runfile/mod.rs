@@ -1,0 +1,38 @@
+//! Run files: a run is one SQLite file that can be mailed, reopened, rendered again and compared years later.
+//!
+//! While a run lasts, everything is written once a second in one transaction (WAL), so that whatever ends plimsoll
+//! leaves a file that opens and holds all but the last second. Closing a run folds the WAL in: one file remains.
+
+mod drive;
+mod reader;
+mod writer;
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+pub use reader::read;
+pub use writer::RunFile;
+
+#[derive(Debug, Error)]
+pub enum RunFileError {
+    #[error("{} cannot be opened: {why}", path.display())]
+    Open { path: PathBuf, why: String },
+    #[error("{} is not a run file of plimsoll", path.display())]
+    Foreign { path: PathBuf },
+    #[error(
+        "{} was written by plimsoll {version} (schema {schema}); this plimsoll reads schema {known} and older\n\
+         Open it with plimsoll {version} or newer.",
+        path.display()
+    )]
+    Newer { path: PathBuf, version: String, schema: i32, known: i32 },
+    #[error("{} exists already\nGive another name with --output, or move the file away.", path.display())]
+    Exists { path: PathBuf },
+    #[error("{} is damaged: {what}", path.display())]
+    Damaged { path: PathBuf, what: String },
+    #[error("the run file {} cannot be written: {why}", path.display())]
+    Write { path: PathBuf, why: String },
+}
+
+#[cfg(test)]
+mod tests;

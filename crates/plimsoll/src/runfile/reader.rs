@@ -1,0 +1,321 @@
+//! Reading a run file, also one that nobody closed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use plimsoll_model::hist::{CoarseHist, Hist};
+use plimsoll_model::lane::Counts;
+use plimsoll_model::metric::Metric;
+use plimsoll_model::record::{
+    APPLICATION_ID, Check, Event, Fact, Phase, PhaseId, Point, PointId, Record, RunInfo, RunStatus, SCHEMA_VERSION,
+    Sample, Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
+};
+use plimsoll_model::schedule::PhaseKind;
+use plimsoll_model::units::Nanos;
+use rusqlite::{Connection, OpenFlags, Row};
+
+use super::{RunFileError, drive};
+
+/// Why a row cannot be used; the caller adds the path.
+pub(super) type Broken = String;
+
+/// Opens a run file and reads all of it.
+pub fn read(path: &Path) -> Result<Record, RunFileError> {
+    let open = |why: String| RunFileError::Open { path: path.into(), why };
+    if !path.is_file() {
+        return Err(open("there is no such file".into()));
+    }
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|e| open(e.to_string()))?;
+    let schema = expect_run_file(&db, path)?;
+    // One transaction, so that of a run that goes on all tables are read as they were at one moment.
+    db.execute_batch("BEGIN").map_err(|e| open(e.to_string()))?;
+    read_record(&db, schema).map_err(|what| RunFileError::Damaged { path: path.into(), what })
+}
+
+/// The version of its schema.
+fn expect_run_file(db: &Connection, path: &Path) -> Result<i32, RunFileError> {
+    let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    // A file that is no database at all fails here.
+    if pragma("application_id").unwrap_or_default() != APPLICATION_ID {
+        return Err(RunFileError::Foreign { path: path.into() });
+    }
+    let schema = pragma("user_version").unwrap_or_default();
+    if schema > SCHEMA_VERSION {
+        let version = db.query_row("SELECT plimsoll_version FROM run", [], |row| row.get(0));
+        let version = version.unwrap_or_else(|_| "of a later version".into());
+        return Err(RunFileError::Newer { path: path.into(), version, schema, known: SCHEMA_VERSION });
+    }
+    Ok(schema)
+}
+
+pub(super) fn rows<T>(
+    db: &Connection,
+    sql: &str,
+    mut read: impl FnMut(&Row<'_>) -> Result<T, rusqlite::Error>,
+) -> Result<Vec<T>, Broken> {
+    let mut statement = db.prepare_cached(sql).map_err(|e| e.to_string())?;
+    let rows = statement.query_map([], |row| read(row)).map_err(|e| e.to_string())?;
+    rows.collect::<Result<_, _>>().map_err(|e| e.to_string())
+}
+
+pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Nanos> {
+    row.get(column).map(Nanos)
+}
+
+/// A value that has no meaning here, as an error of the row that holds it.
+pub(super) fn meaningless(column: &str, value: impl std::fmt::Display) -> rusqlite::Error {
+    let text = format!("{column} holds {value}");
+    rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, text.into())
+}
+
+pub(super) fn named<T>(row: &Row<'_>, column: &str, parse: impl Fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+    let name: String = row.get(column)?;
+    parse(&name).ok_or_else(|| meaningless(column, name))
+}
+
+fn names(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<String>> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| meaningless(column, error))
+}
+
+pub(super) fn subject(row: &Row<'_>) -> rusqlite::Result<SubjectId> {
+    row.get("subject").map(SubjectId)
+}
+
+fn read_record(db: &Connection, schema: i32) -> Result<Record, Broken> {
+    let ends = lasted(db)?;
+    let mut plan: HashMap<String, String> =
+        rows(db, "SELECT form, text FROM plan", |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect();
+    let points = rows(db, "SELECT * FROM point ORDER BY id", point)?;
+    let phases = phases(db, ends)?;
+    let seconds = seconds(db, &phases, &points)?;
+    let windows = windows(db, &phases, &seconds)?;
+    Ok(Record {
+        run: db.query_row("SELECT * FROM run", [], |row| run_info(row, ends)).map_err(|e| e.to_string())?,
+        plan_written: plan.remove("written").unwrap_or_default(),
+        plan_resolved: plan.remove("resolved").unwrap_or_default(),
+        subjects: rows(db, "SELECT * FROM subject ORDER BY id", |row| {
+            Ok(Subject {
+                id: SubjectId(row.get("id")?),
+                kind: named(row, "kind", SubjectKind::parse)?,
+                name: row.get("name")?,
+            })
+        })?,
+        facts: rows(db, "SELECT * FROM fact ORDER BY subject, key", |row| {
+            Ok(Fact { subject: subject(row)?, key: row.get("key")?, value: row.get("value")? })
+        })?,
+        points,
+        phases,
+        seconds,
+        windows,
+        series: series(db)?,
+        events: rows(db, "SELECT * FROM event ORDER BY at_ns, rowid", event)?,
+        checks: rows(db, "SELECT * FROM consistency ORDER BY rowid", |row| {
+            Ok(Check {
+                point: row.get::<_, Option<u32>>("point")?.map(PointId),
+                subject: subject(row)?,
+                clause: row.get("clause")?,
+                holds: row.get("holds")?,
+                detail: row.get("detail")?,
+            })
+        })?,
+        drive: drive::drive_rows(db, schema)?,
+        cuts: drive::power_cuts(db, schema)?,
+    })
+}
+
+/// The last time that anything in the file speaks of.
+fn lasted(db: &Connection) -> Result<Nanos, Broken> {
+    let sql = "SELECT max(coalesce((SELECT max(end_ns) FROM tick), 0), coalesce((SELECT max(at_ns) FROM sample), 0),
+                          coalesce((SELECT max(end_ns) FROM phase), 0), coalesce((SELECT max(start_ns) FROM phase), 0))";
+    db.query_row(sql, [], |row| row.get(0)).map(Nanos).map_err(|e| e.to_string())
+}
+
+fn run_info(row: &Row<'_>, ends: Nanos) -> rusqlite::Result<RunInfo> {
+    Ok(RunInfo {
+        id: row.get("id")?,
+        title: row.get("title")?,
+        plimsoll_version: row.get("plimsoll_version")?,
+        plimsoll_commit: row.get("plimsoll_commit")?,
+        command: row.get("command")?,
+        seed: named(row, "seed", |text| text.parse().ok())?,
+        started_at: row.get("started_at")?,
+        lasted: row.get::<_, Option<u64>>("lasted_ns")?.map_or(ends, Nanos),
+        status: named(row, "status", RunStatus::parse)?,
+        failure: row.get("failure")?,
+    })
+}
+
+fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
+    Ok(Point {
+        id: PointId(row.get("id")?),
+        step: row.get("step")?,
+        step_index: row.get("step_index")?,
+        ordinal: row.get("ordinal")?,
+        system: SubjectId(row.get("system")?),
+        medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
+        workload: row.get("workload")?,
+        mode: row.get("mode")?,
+        users: row.get("users")?,
+        offered_per_second: row.get("offered_per_second")?,
+        txns: names(row, "txns")?,
+    })
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    Ok(Event {
+        at: time(row, "at_ns")?,
+        subject: row.get::<_, Option<u32>>("subject")?.map(SubjectId),
+        severity: named(row, "severity", Severity::parse)?,
+        code: row.get("code")?,
+        text: row.get("text")?,
+    })
+}
+
+/// A phase that nobody closed ends with its last second, or where the run ended if it has none.
+fn phases(db: &Connection, ends: Nanos) -> Result<Vec<Phase>, Broken> {
+    let sql = "SELECT *, (SELECT max(tick.end_ns) FROM tick WHERE tick.phase = phase.id) AS last_tick_ns
+               FROM phase ORDER BY id";
+    rows(db, sql, |row| {
+        let end = row.get::<_, Option<u64>>("end_ns")?.or(row.get("last_tick_ns")?);
+        let start = time(row, "start_ns")?;
+        Ok(Phase {
+            id: PhaseId(row.get("id")?),
+            point: row.get::<_, Option<u32>>("point")?.map(PointId),
+            step: row.get("step")?,
+            kind: named(row, "kind", PhaseKind::parse)?,
+            start,
+            end: end.map_or(ends, Nanos).max(start),
+            complete: row.get("complete")?,
+        })
+    })
+}
+
+pub(super) fn hist<T>(
+    column: &str,
+    bytes: &[u8],
+    decode: fn(&[u8]) -> Result<T, plimsoll_model::hist::HistError>,
+) -> rusqlite::Result<T> {
+    decode(bytes).map_err(|error| meaningless(column, error))
+}
+
+/// A row for every tick and type: a type without outcomes has zeros, not a gap.
+fn seconds(db: &Connection, phases: &[Phase], points: &[Point]) -> Result<Vec<Second>, Broken> {
+    let types: HashMap<PhaseId, usize> = phases
+        .iter()
+        .filter_map(|phase| {
+            let point = points.iter().find(|point| Some(point.id) == phase.point)?;
+            Some((phase.id, point.txns.len()))
+        })
+        .collect();
+    let sql = "SELECT tick.id, tick.phase, tick.subject, tick.start_ns, tick.end_ns, tick.in_flight, outcome.*
+               FROM tick LEFT JOIN outcome ON outcome.tick = tick.id ORDER BY tick.id, outcome.txn";
+    let mut seconds: Vec<Second> = Vec::new();
+    let mut tick_now = None;
+    let mut first = 0;
+    rows(db, sql, |row| {
+        let tick: i64 = row.get("id")?;
+        if tick_now != Some(tick) {
+            tick_now = Some(tick);
+            first = seconds.len();
+            let empty = empty_second(row)?;
+            let n = types.get(&empty.phase).copied().unwrap_or_default();
+            seconds.extend((0..n).map(|txn| Second { txn: txn as u32, ..empty.clone() }));
+        }
+        let Some(txn) = row.get::<_, Option<usize>>("txn")? else { return Ok(()) };
+        let second = seconds[first..].get_mut(txn).ok_or_else(|| meaningless("txn", txn))?;
+        second.counts = counts(row)?;
+        second.response = hist("response", row.get_ref("response")?.as_blob()?, CoarseHist::decode)?;
+        let service = row.get_ref("service")?.as_blob_or_null()?;
+        second.service = service.map(|bytes| hist("service", bytes, CoarseHist::decode)).transpose()?;
+        Ok(())
+    })?;
+    Ok(seconds)
+}
+
+fn empty_second(row: &Row<'_>) -> rusqlite::Result<Second> {
+    Ok(Second {
+        phase: PhaseId(row.get("phase")?),
+        subject: subject(row)?,
+        txn: 0,
+        start: time(row, "start_ns")?,
+        end: time(row, "end_ns")?,
+        counts: Counts::default(),
+        in_flight: row.get("in_flight")?,
+        response: CoarseHist::default(),
+        service: None,
+    })
+}
+
+fn counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
+    Ok(Counts {
+        offered: row.get("offered")?,
+        committed: row.get("committed")?,
+        rolled_back: row.get("rolled_back")?,
+        failed: row.get("failed")?,
+        dropped: row.get("dropped")?,
+        retries: row.get("retries")?,
+        round_trips: row.get("round_trips")?,
+    })
+}
+
+/// The stored windows, and for phases that nobody closed windows merged from their seconds.
+fn windows(db: &Connection, phases: &[Phase], seconds: &[Second]) -> Result<Vec<Window>, Broken> {
+    let mut windows = rows(db, "SELECT * FROM window ORDER BY phase, subject, txn", |row| {
+        let service = row.get_ref("service")?.as_blob_or_null()?;
+        Ok(Window {
+            phase: PhaseId(row.get("phase")?),
+            subject: subject(row)?,
+            txn: row.get("txn")?,
+            response: hist("response", row.get_ref("response")?.as_blob()?, Hist::decode)?,
+            service: service.map(|bytes| hist("service", bytes, Hist::decode)).transpose()?,
+            coarse: false,
+        })
+    })?;
+    for phase in
+        phases.iter().filter(|phase| !windows.iter().any(|window| window.phase == phase.id)).collect::<Vec<_>>()
+    {
+        let mut merged: BTreeMap<(SubjectId, u32), (CoarseHist, CoarseHist, bool)> = BTreeMap::new();
+        for second in seconds.iter().filter(|second| second.phase == phase.id) {
+            let (response, service, differs) = merged.entry((second.subject, second.txn)).or_default();
+            response.merge(&second.response);
+            service.merge(second.service.as_ref().unwrap_or(&second.response));
+            *differs |= second.service.is_some();
+        }
+        windows.extend(merged.into_iter().map(|((subject, txn), (response, service, differs))| Window {
+            phase: phase.id,
+            subject,
+            txn,
+            response: response.to_hist(),
+            service: differs.then(|| service.to_hist()),
+            coarse: true,
+        }));
+    }
+    Ok(windows)
+}
+
+fn series(db: &Connection) -> Result<Vec<Series>, Broken> {
+    // A metric that this version does not know is left out: it cannot say what it means.
+    let layouts: HashMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
+        Ok((row.get("id")?, names(row, "metrics")?.iter().map(|name| Metric::parse(name)).collect()))
+    })?
+    .into_iter()
+    .collect();
+    let mut series: BTreeMap<(SubjectId, Metric), Vec<Sample>> = BTreeMap::new();
+    rows(db, "SELECT * FROM sample ORDER BY subject, at_ns", |row| {
+        let id: i64 = row.get("layout")?;
+        let metrics = layouts.get(&id).ok_or_else(|| meaningless("layout", id))?;
+        let (at, over) = (time(row, "at_ns")?, time(row, "over_ns")?);
+        let (values, rest) = row.get_ref("data")?.as_blob()?.as_chunks::<4>();
+        if values.len() != metrics.len() || !rest.is_empty() {
+            return Err(meaningless("data", format!("{} values for {} metrics", values.len(), metrics.len())));
+        }
+        for (metric, value) in metrics.iter().zip(values.iter().map(|bytes| f32::from_le_bytes(*bytes))) {
+            if let (Some(metric), true) = (metric, value.is_finite()) {
+                series.entry((subject(row)?, *metric)).or_default().push(Sample { at, over, value });
+            }
+        }
+        Ok(())
+    })?;
+    Ok(series.into_iter().map(|((subject, metric), samples)| Series { subject, metric, samples }).collect())
+}

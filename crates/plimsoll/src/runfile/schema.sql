@@ -1,0 +1,136 @@
+-- A run is one SQLite file. Times are nanoseconds from the run's start. See docs/run-file.md.
+CREATE TABLE run (
+    id TEXT NOT NULL,
+    title TEXT NOT NULL,
+    plimsoll_version TEXT NOT NULL,
+    plimsoll_commit TEXT NOT NULL,
+    command TEXT NOT NULL,              -- without secrets
+    seed TEXT NOT NULL,                 -- an unsigned 64-bit number, which an INTEGER cannot hold
+    started_at TEXT NOT NULL,           -- RFC 3339, UTC
+    lasted_ns INTEGER,                  -- NULL until the run is closed
+    status TEXT NOT NULL,               -- unfinished | complete | interrupted | failed
+    failure TEXT
+);
+CREATE TABLE plan (form TEXT PRIMARY KEY, text TEXT NOT NULL);  -- written | resolved
+CREATE TABLE subject (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name));
+CREATE TABLE fact (
+    subject INTEGER NOT NULL REFERENCES subject, key TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (subject, key)
+) WITHOUT ROWID;
+CREATE TABLE point (
+    id INTEGER PRIMARY KEY,
+    step TEXT NOT NULL,
+    step_index INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    system INTEGER NOT NULL REFERENCES subject,
+    medium INTEGER REFERENCES subject,
+    workload TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    users INTEGER NOT NULL,
+    offered_per_second REAL,            -- NULL in a closed loop
+    txns TEXT NOT NULL                  -- JSON array of names; outcome.txn and window.txn index it
+);
+CREATE TABLE phase (
+    id INTEGER PRIMARY KEY,
+    point INTEGER REFERENCES point,
+    step TEXT NOT NULL,
+    kind TEXT NOT NULL,                 -- prepare | warm | measure | cool | check
+    start_ns INTEGER NOT NULL,
+    end_ns INTEGER,                     -- NULL until the phase is closed
+    complete INTEGER NOT NULL
+);
+-- One second of one system under load; its outcomes by transaction type. A type without outcomes has no row.
+CREATE TABLE tick (
+    id INTEGER PRIMARY KEY,
+    phase INTEGER NOT NULL REFERENCES phase,
+    subject INTEGER NOT NULL REFERENCES subject,
+    start_ns INTEGER NOT NULL,
+    end_ns INTEGER NOT NULL,
+    in_flight INTEGER NOT NULL
+);
+CREATE TABLE outcome (
+    tick INTEGER NOT NULL REFERENCES tick,
+    txn INTEGER NOT NULL,
+    offered INTEGER NOT NULL,
+    committed INTEGER NOT NULL,
+    rolled_back INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    dropped INTEGER NOT NULL,
+    retries INTEGER NOT NULL,
+    round_trips INTEGER NOT NULL,
+    response BLOB NOT NULL,             -- coarse histogram, end - due
+    service BLOB,                       -- coarse histogram, end - start; NULL when equal to response
+    PRIMARY KEY (tick, txn)
+) WITHOUT ROWID;
+-- A phase's full-precision histograms, written when the phase is closed.
+CREATE TABLE window (
+    phase INTEGER NOT NULL REFERENCES phase,
+    subject INTEGER NOT NULL REFERENCES subject,
+    txn INTEGER NOT NULL,
+    response BLOB NOT NULL,
+    service BLOB,
+    PRIMARY KEY (phase, subject, txn)
+) WITHOUT ROWID;
+-- The catalogue as it was when the file was written.
+CREATE TABLE metric (
+    name TEXT PRIMARY KEY, unit TEXT NOT NULL, kind TEXT NOT NULL, better TEXT NOT NULL, source TEXT NOT NULL
+) WITHOUT ROWID;
+-- The metrics that a sample's data holds, in order: JSON array of names.
+CREATE TABLE layout (id INTEGER PRIMARY KEY, metrics TEXT NOT NULL UNIQUE);
+CREATE TABLE sample (
+    subject INTEGER NOT NULL REFERENCES subject,
+    at_ns INTEGER NOT NULL,
+    over_ns INTEGER NOT NULL,
+    layout INTEGER NOT NULL REFERENCES layout,
+    data BLOB NOT NULL,                 -- 32-bit little-endian floats
+    PRIMARY KEY (subject, at_ns)
+) WITHOUT ROWID;
+CREATE TABLE event (
+    at_ns INTEGER NOT NULL,
+    subject INTEGER REFERENCES subject,
+    severity TEXT NOT NULL,             -- note | warning | error
+    code TEXT NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE TABLE consistency (
+    point INTEGER REFERENCES point,     -- NULL at the end of a step
+    subject INTEGER NOT NULL REFERENCES subject,
+    clause TEXT NOT NULL,
+    holds INTEGER NOT NULL,
+    detail TEXT NOT NULL
+);
+-- One second of an emulated drive, by kind of operation; a kind without operations has no row, a second without any
+-- has one of 0 reads. Since schema 2.
+CREATE TABLE drive (
+    subject INTEGER NOT NULL REFERENCES subject,  -- the medium
+    start_ns INTEGER NOT NULL,
+    end_ns INTEGER NOT NULL,
+    op TEXT NOT NULL,                   -- read | write | flush | trim
+    ops INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    errors INTEGER NOT NULL,
+    modelled BLOB NOT NULL,             -- coarse histograms: what the model says,
+    real BLOB NOT NULL,                 -- how long it took,
+    late BLOB NOT NULL,                 -- and by how much that was more
+    beyond INTEGER NOT NULL,            -- later than the next percentile that the drive models
+    PRIMARY KEY (subject, start_ns, op)
+) WITHOUT ROWID;
+-- Since schema 2.
+CREATE TABLE power_cut (
+    point INTEGER PRIMARY KEY REFERENCES point,
+    at_ns INTEGER NOT NULL,
+    recovery_ns INTEGER,                -- from the return of the power until connections were taken; NULL: never
+    lost_writes INTEGER NOT NULL,
+    lost_bytes INTEGER NOT NULL,
+    lost_flushed_writes INTEGER NOT NULL  -- of lost_writes, those that a flush had been acknowledged for
+);
+-- Transactions of one type, as clients saw them before a power cut and as the database has them after it. Since schema 2.
+CREATE TABLE receipt (
+    point INTEGER NOT NULL REFERENCES power_cut,
+    txn TEXT NOT NULL,
+    acknowledged INTEGER NOT NULL,
+    lost INTEGER NOT NULL,
+    in_doubt INTEGER NOT NULL,
+    first_lost TEXT NOT NULL,
+    UNIQUE (point, txn)
+);

@@ -1,0 +1,338 @@
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use plimsoll_model::fixture;
+use plimsoll_model::hist::CoarseHist;
+use plimsoll_model::lane::{Counts, LaneSecond, Tally};
+use plimsoll_model::metric::Metric;
+use plimsoll_model::record::{PhaseId, Point, PowerCut, Record, RunStatus, Sample, Second, SubjectId, SubjectKind};
+use plimsoll_model::schedule::{PhaseKind, Tick};
+use plimsoll_model::units::Nanos;
+use proptest::prelude::*;
+
+use super::{RunFile, RunFileError, read};
+
+mod drive;
+
+/// Writes a record as a run would.
+fn write(record: &Record, path: &Path) -> RunFile {
+    let mut file = RunFile::create(path, &record.run, &record.plan_written, &record.plan_resolved).unwrap();
+    for subject in &record.subjects {
+        assert_eq!(file.subject(subject.kind, &subject.name).unwrap(), subject.id);
+    }
+    for fact in &record.facts {
+        file.facts(fact.subject, &[(fact.key.clone(), fact.value.clone())]).unwrap();
+    }
+    record.points.iter().for_each(|point| file.point(point).unwrap());
+    let kinds: HashMap<PhaseId, PhaseKind> = record.phases.iter().map(|phase| (phase.id, phase.kind)).collect();
+    for phase in &record.phases {
+        let point = record.points.iter().find(|point| Some(point.id) == phase.point);
+        assert_eq!(file.open_phase(&phase.step, point, phase.kind, phase.start).unwrap(), phase.id);
+        file.close_phase(phase.id, phase.end, phase.complete).unwrap();
+    }
+    for (phase, subject, second) in ticks(&record.seconds, &kinds) {
+        file.second(phase, subject, Nanos::ZERO, &second).unwrap();
+    }
+    record.windows.iter().for_each(|window| file.window(window).unwrap());
+    let samples: Vec<(SubjectId, Metric, Sample)> = (record.series.iter())
+        .flat_map(|series| series.samples.iter().map(|sample| (series.subject, series.metric, *sample)))
+        .collect();
+    file.samples(&samples).unwrap();
+    record.events.iter().for_each(|event| file.event(event).unwrap());
+    record.checks.iter().for_each(|check| file.check(check).unwrap());
+    drive::write(record, &file);
+    file.commit().unwrap();
+    file
+}
+
+/// A record's seconds as a lane would have reported them.
+fn ticks(seconds: &[Second], kinds: &HashMap<PhaseId, PhaseKind>) -> Vec<(PhaseId, SubjectId, LaneSecond)> {
+    let mut ticks: BTreeMap<(PhaseId, SubjectId, Nanos), LaneSecond> = BTreeMap::new();
+    for second in seconds {
+        let tick = Tick { start: second.start, end: second.end, phase: kinds[&second.phase] };
+        let key = (second.phase, second.subject, second.start);
+        let lane = ticks.entry(key).or_insert(LaneSecond {
+            tick,
+            in_flight: second.in_flight,
+            tallies: Vec::new(),
+            late: 0,
+            overflow: 0,
+            merge_lag: Nanos::ZERO,
+        });
+        let service = second.service.as_ref().map(CoarseHist::to_hist);
+        lane.tallies.push(Tally::new(second.counts, second.response.to_hist(), service));
+    }
+    ticks.into_iter().map(|((phase, subject, _), second)| (phase, subject, second)).collect()
+}
+
+#[test]
+fn every_field_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let mut record = fixture::record();
+    record.facts.sort_by(|a, b| (a.subject, &a.key).cmp(&(b.subject, &b.key)));
+    // Equal histograms are stored once, whatever made them equal.
+    record
+        .seconds
+        .iter_mut()
+        .for_each(|second| second.service = second.service.take().filter(|s| *s != second.response));
+    record
+        .windows
+        .iter_mut()
+        .for_each(|window| window.service = window.service.take().filter(|s| *s != window.response));
+    record.windows.retain(|window| !window.coarse);
+    record.windows.sort_by_key(|window| (window.phase, window.subject, window.txn));
+    record.series.sort_by_key(|series| (series.subject, series.metric));
+    record.events.sort_by_key(|event| event.at);
+    // A type without outcomes has no row, so that its empty service is told by nothing.
+    let idle = record.seconds.iter_mut().filter(|second| second.counts == Counts::default());
+    idle.for_each(|second| second.service = None);
+    let file = write(&record, &path);
+    file.finish(record.run.status, record.run.failure.as_deref(), record.run.lasted).unwrap();
+    let mut back = read(&path).unwrap();
+    back.windows.retain(|window| !window.coarse);
+    // Field by field, since a difference prints both sides.
+    assert_eq!(
+        (back.run, back.plan_written, back.plan_resolved),
+        (record.run, record.plan_written, record.plan_resolved)
+    );
+    assert_eq!((back.subjects, back.facts), (record.subjects, record.facts));
+    assert_eq!((back.points, back.phases), (record.points, record.phases));
+    assert_eq!((back.events, back.checks), (record.events, record.checks));
+    assert_eq!((back.drive, back.cuts), (record.drive, record.cuts));
+    assert_eq!(back.seconds.len(), record.seconds.len());
+    back.seconds.iter().zip(&record.seconds).for_each(|(back, second)| assert_eq!(back, second));
+    assert_eq!(back.windows.len(), record.windows.len());
+    assert!(back.windows == record.windows && back.series == record.series);
+    assert!(!dir.path().join("a.plimsoll-wal").exists(), "a closed run is one file");
+}
+
+#[test]
+fn a_file_that_nobody_closed_opens_with_what_was_committed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let mut record = fixture::record();
+    record.run.status = RunStatus::Unfinished;
+    let file = write(&record, &path);
+    let open = file.open_phase("late", Some(&record.points[0]), PhaseKind::Measure, record.run.lasted).unwrap();
+    let tail = record.run.lasted + Nanos::SECOND;
+    let mut tallies = vec![Tally::default(); 5];
+    tallies[1].counts.committed = 9;
+    tallies[1].record(Nanos::from_millis(3), Nanos::from_millis(3));
+    let tick = Tick { start: record.run.lasted, end: tail, phase: PhaseKind::Measure };
+    let second = LaneSecond { tick, in_flight: 1, tallies, late: 0, overflow: 0, merge_lag: Nanos::ZERO };
+    file.second(open, SubjectId(6), Nanos::ZERO, &second).unwrap();
+    file.commit().unwrap();
+    file.event(&record.events[0]).unwrap();
+    // As after kill -9: copied as it lies there, WAL and all, without the last transaction.
+    let copy = dir.path().join("b.plimsoll");
+    std::fs::copy(&path, &copy).unwrap();
+    std::fs::copy(dir.path().join("a.plimsoll-wal"), dir.path().join("b.plimsoll-wal")).unwrap();
+    let back = read(&copy).unwrap();
+    assert_eq!(back.run.status, RunStatus::Unfinished);
+    assert_eq!(back.run.lasted, tail);
+    assert_eq!(back.events.len(), record.events.len(), "the uncommitted one is not there");
+    let phase = back.phases.last().unwrap();
+    assert_eq!((phase.end, phase.complete), (tail, false));
+    let windows: Vec<_> = back.windows.iter().filter(|window| window.phase == open).collect();
+    assert!(windows.iter().all(|window| window.coarse));
+    assert_eq!(windows.iter().map(|window| window.response.count()).sum::<u64>(), 1);
+    assert_eq!(
+        back.seconds.iter().filter(|second| second.phase == open).count(),
+        5,
+        "types without outcomes are zeros"
+    );
+}
+
+#[test]
+fn a_slow_gauge_does_not_lengthen_the_interval_of_rates() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::single_point();
+    let mut file = RunFile::create(&path, &record.run, "", "").unwrap();
+    let system = file.subject(SubjectKind::System, "db").unwrap();
+    let sample = |at, over| Sample { at: Nanos::from_secs(at), over: Nanos::from_secs(over), value: 7.0 };
+    let cpu = (system, Metric::SystemCpu, sample(10, 1));
+    file.samples(&[cpu, (system, Metric::SystemMemory, sample(10, 9)), (system, Metric::SystemData, sample(20, 8))])
+        .unwrap();
+    file.commit().unwrap();
+    let over = |metric| read(&path).unwrap().series.iter().find(|s| s.metric == metric).unwrap().samples[0].over;
+    assert_eq!(over(Metric::SystemCpu), Nanos::SECOND);
+    assert_eq!(over(Metric::SystemData), Nanos::from_secs(8));
+}
+
+#[test]
+fn a_run_that_goes_on_is_read_as_it_was_at_one_moment() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::single_point();
+    let file = RunFile::create(&path, &record.run, "", "").unwrap();
+    let system = file.subject(SubjectKind::System, "db").unwrap();
+    let point = Point { system, medium: None, ..record.points[0].clone() };
+    file.point(&point).unwrap();
+    file.commit().unwrap();
+    let writer = std::thread::spawn(move || {
+        for s in 0..400 {
+            let start = Nanos::from_secs(s);
+            let phase = file.open_phase("a", Some(&point), PhaseKind::Measure, start).unwrap();
+            file.second(phase, system, Nanos::ZERO, &busy(start, [2, 0, 0, 0, 1], 7)).unwrap();
+            file.commit().unwrap();
+        }
+    });
+    while !writer.is_finished() {
+        let now = read(&path).unwrap();
+        assert_eq!(now.seconds.len(), 5 * now.phases.len(), "a second for each type of each phase");
+    }
+    writer.join().unwrap();
+}
+
+#[test]
+fn a_run_ends_well_while_somebody_reads_its_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::single_point();
+    let file = write(&record, &path);
+    let reader = rusqlite::Connection::open(&path).unwrap();
+    reader.execute_batch("BEGIN; SELECT * FROM run").unwrap();
+    file.finish(RunStatus::Complete, None, record.run.lasted).unwrap();
+    assert_eq!(read(&path).unwrap().run.status, RunStatus::Complete);
+}
+
+#[test]
+fn a_file_without_its_wal_is_a_run_file_from_the_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::single_point();
+    let file = RunFile::create(&path, &record.run, "written", "resolved").unwrap();
+    file.subject(SubjectKind::System, "db").unwrap();
+    file.commit().unwrap();
+    let mailed = dir.path().join("b.plimsoll");
+    std::fs::copy(&path, &mailed).unwrap();
+    let back = read(&mailed).unwrap();
+    assert_eq!((back.run.title, back.plan_written), (record.run.title, "written".to_owned()));
+}
+
+#[test]
+fn what_is_not_a_run_file_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    assert!(matches!(read(&path), Err(RunFileError::Open { .. })));
+    std::fs::write(&path, "not a database").unwrap();
+    assert!(matches!(read(&path), Err(RunFileError::Foreign { .. })));
+    std::fs::write(&path, "").unwrap();
+    assert!(matches!(read(&path), Err(RunFileError::Foreign { .. })));
+    std::fs::remove_file(&path).unwrap();
+    drop(write(&fixture::single_point(), &path));
+    assert!(matches!(RunFile::create(&path, &fixture::single_point().run, "", ""), Err(RunFileError::Exists { .. })));
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.pragma_update(None, "user_version", 99).unwrap();
+    let error = read(&path).unwrap_err();
+    let version = fixture::single_point().run.plimsoll_version;
+    assert!(matches!(&error, RunFileError::Newer { .. }) && error.to_string().contains(&version), "{error}");
+    db.pragma_update(None, "user_version", 1).unwrap();
+    db.execute("UPDATE outcome SET response = x'ff'", []).unwrap();
+    assert!(matches!(read(&path), Err(RunFileError::Damaged { .. })));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    /// A damaged file is an error or a record, never a panic.
+    #[test]
+    fn damage_never_panics(bytes in prop::collection::vec((0usize..400_000, any::<u8>()), 1..60)) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.plimsoll");
+        let mut record = fixture::single_point();
+        record.drive = fixture::record().drive.into_iter().take(24).collect();
+        record.cuts = fixture::record().cuts.into_iter().map(|cut| PowerCut { point: record.points[0].id, ..cut }).collect();
+        write(&record, &path).finish(record.run.status, None, record.run.lasted).unwrap();
+        let mut content = std::fs::read(&path).unwrap();
+        let length = content.len();
+        for (at, byte) in bytes {
+            // The first page says what the file is; the rest is what may be damaged unnoticed.
+            content[100 + at % (length - 100)] = byte;
+        }
+        std::fs::write(&path, content).unwrap();
+        let _ = read(&path);
+    }
+}
+
+/// 330 minutes of 12 systems at 2,400 transactions a second each, with every metric that each subject has: the size is
+/// measured on a shorter stretch and scales with time, since rows of one second are alike.
+#[test]
+fn a_long_run_of_twelve_systems_fits_in_150_mb() {
+    const SECONDS: u64 = 120;
+    const LONG: u64 = 330 * 60;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::single_point();
+    let mut file = RunFile::create(&path, &record.run, "", "").unwrap();
+    let point = &record.points[0];
+    let subjects: Vec<SubjectId> =
+        (0..12).map(|i| file.subject(SubjectKind::System, &format!("db{i}")).unwrap()).collect();
+    let host = file.subject(SubjectKind::Host, "host").unwrap();
+    file.point(point).unwrap();
+    let phase = file.open_phase("long", Some(point), PhaseKind::Measure, Nanos::ZERO).unwrap();
+    for s in 0..SECONDS {
+        // The run lies late in the long one, where times take the most bytes.
+        let start = Nanos::from_secs(LONG + s);
+        for subject in &subjects {
+            let second = busy_second(start, s * 31 + u64::from(subject.0));
+            file.second(phase, *subject, Nanos::ZERO, &second).unwrap();
+        }
+        let sample = |i: usize| Sample { at: start, over: Nanos(1_000_123_456 + i as u64), value: i as f32 * 1.1 };
+        let of_systems = subjects.iter().flat_map(|subject| {
+            Metric::ALL.iter().enumerate().take(8).map(move |(i, metric)| (*subject, *metric, sample(i)))
+        });
+        let of_host = Metric::ALL.iter().enumerate().map(|(i, metric)| (host, *metric, sample(i)));
+        file.samples(&of_systems.chain(of_host).collect::<Vec<_>>()).unwrap();
+        file.commit().unwrap();
+    }
+    file.finish(RunStatus::Complete, None, Nanos::from_secs(LONG)).unwrap();
+    let size = std::fs::metadata(&path).unwrap().len();
+    let whole = size * LONG / SECONDS;
+    println!("{} bytes for {SECONDS} s: {} MB for {} minutes", size, whole / 1_000_000, LONG / 60);
+    assert!(whole < 150_000_000, "{whole}");
+}
+
+/// A second of the TPC-C mix at 2,400 transactions with log-normally distributed latencies.
+fn busy_second(start: Nanos, seed: u64) -> LaneSecond {
+    busy(start, [1_080, 1_032, 96, 96, 96], seed)
+}
+
+fn busy(start: Nanos, transactions: [u64; 5], seed: u64) -> LaneSecond {
+    let tallies = transactions.map(|n| {
+        let mut tally = Tally::default();
+        (tally.counts.offered, tally.counts.committed, tally.counts.round_trips) = (n, n, n);
+        for i in 0..n {
+            // A sum of twelve uniform draws is near enough to normal.
+            let normal: f64 = (0..12).map(|k| hash(seed, i * 12 + k)).sum::<f64>() - 6.0;
+            let latency = Nanos::from_secs_f64(0.004 * (normal * 0.6).exp());
+            tally.record(latency, latency);
+        }
+        tally
+    });
+    LaneSecond {
+        tick: Tick { start, end: start + Nanos::SECOND, phase: PhaseKind::Measure },
+        in_flight: 32,
+        tallies: tallies.into(),
+        late: 0,
+        overflow: 0,
+        merge_lag: Nanos::ZERO,
+    }
+}
+
+/// In 0..1.
+fn hash(seed: u64, i: u64) -> f64 {
+    let x = (seed ^ i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((x ^ (x >> 31)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+#[test]
+fn a_coarse_histogram_is_its_own_coarse_form() {
+    for record in [fixture::record(), fixture::single_point()] {
+        for second in record.seconds {
+            let again: CoarseHist = second.response.to_hist().coarse();
+            assert_eq!(again, second.response);
+        }
+    }
+}

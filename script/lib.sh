@@ -1,0 +1,149 @@
+# Shared by the scripts beside it: what is needed, how to get it, and saying what happens. Sourced, never run.
+# shellcheck shell=bash
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# The newest Rust that a dependency asks for (rusqlite); edition 2024 alone needs 1.85.
+RUST_MIN=1.89
+NODE_MIN=18
+
+say() { printf '[%4d s] %s\n' "$SECONDS" "$*" >&2; }
+
+missing=()      # what is missing, for the reader
+packages=()     # the Debian packages that bring it
+rust_missing="" # Rust comes from rustup and not from a package
+
+# need WHAT PACKAGES WHY TEST...: notes that WHAT is missing when the command TEST fails.
+need() {
+    local what=$1 debs=$2 why=$3
+    shift 3
+    if ! "$@" >/dev/null 2>&1; then
+        missing+=("$what ($why)")
+        # shellcheck disable=SC2206 # several packages in one word
+        packages+=($debs)
+    fi
+}
+
+have() { command -v "$1"; }
+
+# at_least VERSION MINIMUM: compares dotted versions.
+at_least() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
+
+have_rust() {
+    # rustup installs here, and a shell opened before that does not know it.
+    if ! have cargo && [ -x "$HOME/.cargo/bin/cargo" ]; then PATH="$HOME/.cargo/bin:$PATH"; fi
+    have cargo && at_least "$(rustc --version | cut -d' ' -f2)" "$RUST_MIN"
+}
+
+have_node() { have npm && at_least "$(node --version | tr -d v)" "$NODE_MIN"; }
+
+have_sbin() { PATH="$PATH:/usr/sbin:/sbin" command -v "$1"; }
+
+have_postgres_server() { have initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb'; }
+
+# One line for each requirement.
+need_to_build() {
+    need "C compiler" "gcc libc6-dev" "the embedded SQLite is compiled" have cc
+    need "Node $NODE_MIN or later, with npm" "nodejs npm" "bundles the charts of the report" have_node
+    have_rust >/dev/null 2>&1 || rust_missing=1
+}
+
+# For emulated drives. As root FUSE needs no program; mkfs.ext4 is found in directories that are not on everybody's PATH.
+need_to_emulate() {
+    need "FUSE" "fuse3" "emulated drives are mounted with it" have fusermount3
+    need "mkfs.ext4" "e2fsprogs" "the filesystem on emulated drives" have_sbin mkfs.ext4
+}
+
+need_for_quickstart() {
+    need_to_build
+    need_to_emulate
+}
+
+need_to_test() {
+    need_to_build
+    need_to_emulate
+    need "mkfs.xfs" "xfsprogs" "the other filesystem on emulated drives" have_sbin mkfs.xfs
+    need "fio" "fio" "measures drives" have fio
+    need "git" "git" "tidy asks it which files belong to the project" have git
+    need "PostgreSQL server" "postgresql" "tests start their own, in a temporary directory" have_postgres_server
+}
+
+# On installation Debian's package creates and starts a cluster nobody asked for. plimsoll starts its own servers, so
+# that is turned off; where PostgreSQL is already managed, nothing is touched.
+forbid_default_cluster() {
+    dpkg-query -W -f '${Status}' postgresql-common 2>/dev/null | grep -q 'ok installed' && return
+    say "telling postgresql-common to create no cluster: /etc/postgresql-common/createcluster.conf"
+    mkdir -p /etc/postgresql-common
+    echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
+}
+
+apt_install() {
+    export DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1
+    quietly apt-get update -qq
+    case " $* " in *" postgresql "*) forbid_default_cluster ;; esac
+    quietly apt-get install -y -qq --no-install-recommends -o Dpkg::Options::=--force-confold "$@"
+}
+
+# Says the command and runs it; what it prints is shown only when it fails.
+quietly() {
+    local log
+    log=$(mktemp)
+    say "$*"
+    if ! "$@" </dev/null >"$log" 2>&1; then
+        cat "$log" >&2
+        rm -f "$log"
+        say "that failed; see above"
+        exit 2
+    fi
+    rm -f "$log"
+}
+
+explain_rust() {
+    [ -n "$rust_missing" ] || return 0
+    say "missing: Rust $RUST_MIN or later. Not from apt: its Rust is years older than the dependencies allow. Get it with"
+    echo "    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c clippy -c rustfmt" >&2
+    echo "or, where rustup is there already,    rustup update stable" >&2
+}
+
+start_again() {
+    say "then start $0 again."
+    exit 2
+}
+
+# provide LIST: installs what the list of requirements lacks, as root; otherwise prints how, and exits 2.
+provide() {
+    "$1"
+    if [ -n "$rust_missing" ]; then need "curl" "curl ca-certificates" "fetches rustup" have curl; fi
+    if [ ${#missing[@]} -gt 0 ]; then
+        printf '         missing: %s\n' "${missing[@]}" >&2
+        if [ "$(id -u)" -ne 0 ] || ! have apt-get >/dev/null; then
+            say "not root, or no apt-get here: nothing was installed. On Debian or Ubuntu run"
+            print_apt_command
+            explain_rust
+            start_again
+        fi
+        apt_install "${packages[@]}"
+        missing=() packages=()
+        "$1"
+        if [ ${#missing[@]} -gt 0 ]; then
+            printf '         still missing: %s\n' "${missing[@]}" >&2
+            say "this distribution's packages are too old. For Node: https://nodejs.org/en/download"
+            exit 2
+        fi
+    fi
+    if [ -n "$rust_missing" ]; then
+        explain_rust
+        start_again
+    fi
+    say "found: $(rustc --version), node $(node --version), $(cc --version | head -n 1)"
+}
+
+print_apt_command() {
+    case " ${packages[*]} " in *" postgresql "*)
+        if ! dpkg-query -W postgresql-common >/dev/null 2>&1; then
+            echo "    sudo mkdir -p /etc/postgresql-common   # so that the package starts no server of its own" >&2
+            echo "    echo 'create_main_cluster = false' | sudo tee /etc/postgresql-common/createcluster.conf" >&2
+        fi ;;
+    esac
+    echo "    sudo apt-get update && sudo apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold ${packages[*]}" >&2
+}

@@ -1,0 +1,78 @@
+// The data island, as crates/plimsoll-report/src/html/island.rs writes it.
+
+export type Maybe = number | null;
+
+export interface Point {
+  offered: Maybe;
+  users: number;
+  usable: boolean;
+  nopm: Maybe;
+  tpm: Maybe;
+  tpm_per_user: Maybe;
+  rate: Maybe;
+  nopm_spread: [number, number] | null;
+  tpm_spread: [number, number] | null;
+  rate_spread: [number, number] | null;
+  latency: [string, [number, number, number]][];
+}
+
+export interface Ladder {
+  label: string;
+  points: Point[];
+}
+
+export interface Phase {
+  kind: string;
+  start: number;
+  end: number;
+  label: string;
+}
+
+export interface Moment {
+  at: number;
+  severity: string;
+  text: string;
+}
+
+export interface Seconds {
+  t: number[];
+  rates: [string, Maybe[]][];
+  p50: Maybe[];
+  p95: Maybe[];
+  p99: Maybe[];
+  in_flight: Maybe[];
+}
+
+export interface Series {
+  kind: string;
+  subject: string;
+  metric: string;
+  times: number;
+  values: Maybe[];
+}
+
+/** The 99th percentile of each second, in µs. */
+export interface Lateness {
+  medium: string;
+  op: string;
+  t: number[];
+  late: Maybe[];
+}
+
+export interface Data {
+  labels: Record<string, string>;
+  ladders: Ladder[];
+  phases: Phase[];
+  events: Moment[];
+  seconds: Seconds;
+  times: number[][];
+  series: Series[];
+  lateness: Lateness[];
+  devices: string[];
+}
+
+export const data = JSON.parse(document.getElementById("data")?.textContent ?? "null") as Data;
+
+export function label(id: string): string {
+  return data.labels[id] ?? id;
+}

@@ -1,0 +1,166 @@
+//! A PostgreSQL of the bench's own: a new directory on disk, a private socket, no port; always removed.
+//!
+//! The server belongs to a shell script in a process group of its own that waits for its standard input to close. So
+//! it goes away with the bench however that ends: return, panic, Ctrl-C, kill -9.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use nix::sys::statfs::{TMPFS_MAGIC, statfs};
+use nix::unistd::{User, geteuid};
+
+use crate::exec::{Task, because, failed};
+
+const SCRIPT: &str = include_str!("server.sh");
+
+pub struct Server {
+    dir: PathBuf,
+    bin: PathBuf,
+    keeper: Child,
+}
+
+/// The folder of `initdb` and `postgres`: on the PATH, or the newest of Debian's.
+pub fn binaries() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut debian: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
+        .map(|entries| entries.flatten().map(|entry| entry.path().join("bin")).collect())
+        .unwrap_or_default();
+    debian.sort_by_key(|dir| std::cmp::Reverse(major(dir)));
+    let complete = |dir: &PathBuf| ["initdb", "postgres", "pg_ctl"].iter().all(|name| dir.join(name).is_file());
+    let found = std::env::split_paths(&path).chain(debian).find(complete)?;
+    // A link on the PATH stands alone; the other programs of the installation lie beside its target.
+    Some(found.join("initdb").canonicalize().ok()?.parent()?.to_path_buf())
+}
+
+/// 15 of /usr/lib/postgresql/15/bin.
+fn major(bin: &Path) -> Option<u32> {
+    bin.parent()?.file_name()?.to_str()?.parse().ok()
+}
+
+impl Server {
+    /// Starts a server in a new directory under `parent`, with `settings` as `name=value`.
+    pub fn start(parent: &Path, settings: &[&str]) -> Task<Self> {
+        let Some(bin) = binaries() else {
+            return failed("PostgreSQL's server binaries (initdb, postgres) were not found: script/test installs them");
+        };
+        let dir = new_dir(parent)?;
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(SCRIPT).arg("server.sh").arg(&dir).arg(&bin).args(settings);
+        command.current_dir(parent).process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        if geteuid().is_root() {
+            // PostgreSQL refuses to run as root.
+            let user = User::from_name("postgres").map_err(because("user postgres"))?;
+            let Some(user) = user else {
+                return failed("PostgreSQL does not run as root, and there is no user postgres to run it as");
+            };
+            command.uid(user.uid.as_raw()).gid(user.gid.as_raw());
+        }
+        let keeper = command.spawn().map_err(because("sh, to start PostgreSQL"))?;
+        let mut server = Self { dir, bin, keeper };
+        server.wait_until_ready()?;
+        Ok(server)
+    }
+
+    fn wait_until_ready(&mut self) -> Task {
+        let Some(out) = self.keeper.stdout.take() else { return failed("PostgreSQL's keeper has no output") };
+        let (mut out, mut said) = (BufReader::new(out), String::new());
+        out.read_line(&mut said).map_err(because("PostgreSQL's keeper"))?;
+        if said.trim() == "ready" {
+            return Ok(());
+        }
+        out.read_to_string(&mut said).map_err(because("PostgreSQL's keeper"))?;
+        failed(format!("PostgreSQL did not start in {}:\n{}", self.dir.display(), said.trim_end()))
+    }
+
+    /// The folder of the socket, for `-h` and PGHOST.
+    pub fn socket(&self) -> &Path {
+        &self.dir
+    }
+
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@/{database}?host={}", self.dir.display())
+    }
+
+    /// A client program of the same installation, connected to this server as its superuser.
+    pub fn client(&self, name: &str) -> Command {
+        let beside = self.bin.join(name);
+        let mut command = Command::new(if beside.is_file() { beside.as_path() } else { Path::new(name) });
+        command.env("PGHOST", self.socket()).env("PGUSER", "postgres").env("PGDATABASE", "postgres");
+        command.env_remove("PGPORT").env_remove("PGSERVICE").env_remove("PGOPTIONS").current_dir("/");
+        command
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        if let Err(why) = self.keeper.wait() {
+            eprintln!("xtask: PostgreSQL in {} may still be there: {why}", self.dir.display());
+        }
+    }
+}
+
+/// A path that does not exist yet, on a disk.
+fn new_dir(parent: &Path) -> Task<PathBuf> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let kind = statfs(parent).map_err(because(parent.display()))?.filesystem_type();
+    if kind == TMPFS_MAGIC {
+        return failed(format!("{} is in memory: give a directory on a disk with --dir", parent.display()));
+    }
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let dir = parent.join(format!("plimsoll-bench-{}-{count}", std::process::id()));
+    // sockaddr_un holds 107 bytes, and PostgreSQL adds a name.
+    if dir.as_os_str().len() > 90 || dir.to_string_lossy().contains('\'') {
+        return failed(format!(
+            "{} is too long, or too odd, for a socket: give a shorter one with --dir",
+            dir.display()
+        ));
+    }
+    if dir.exists() {
+        return failed(format!("{} exists already: look at it, and remove it when it is a leftover", dir.display()));
+    }
+    Ok(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_answers_with_its_settings_and_leaves_nothing() {
+        let server = Server::start(Path::new("/var/tmp"), &["max_connections=17"]).expect("PostgreSQL is needed here");
+        let dir = server.socket().to_path_buf();
+        let out = server.client("psql").args(["-XAtc", "show max_connections"]).output().expect("psql");
+        assert_eq!(String::from_utf8_lossy(&out.stdout), "17\n", "{}", String::from_utf8_lossy(&out.stderr));
+        assert!(server.url("x").ends_with(&format!("/x?host={}", dir.display())));
+        drop(server);
+        assert!(!dir.exists(), "{} was left behind", dir.display());
+    }
+
+    #[test]
+    fn a_server_that_cannot_start_is_an_error_and_leaves_nothing() {
+        let error =
+            Server::start(Path::new("/var/tmp"), &["no_such_setting=1"]).map(|_| ()).expect_err("no such setting");
+        let text = error.to_string();
+        let rest = text.strip_prefix("PostgreSQL did not start in ").expect("names the directory");
+        let (dir, why) = rest.split_once(":\n").expect("says why");
+        assert!(why.contains("no_such_setting"), "{why}");
+        assert!(!Path::new(dir).exists(), "{dir} was left behind");
+    }
+
+    #[test]
+    fn memory_and_long_paths_are_refused() {
+        assert!(new_dir(Path::new("/nowhere/at/all")).is_err());
+        if statfs("/dev/shm").is_ok_and(|fs| fs.filesystem_type() == TMPFS_MAGIC) {
+            assert!(new_dir(Path::new("/dev/shm")).expect_err("memory").to_string().contains("--dir"));
+        }
+    }
+
+    #[test]
+    fn versions_count_as_numbers() {
+        assert!(major(Path::new("/usr/lib/postgresql/9/bin")) < major(Path::new("/usr/lib/postgresql/17/bin")));
+    }
+}

@@ -1,0 +1,69 @@
+//! What must hold before a change is merged. Each step can be repeated alone.
+
+use crate::exec::{Failure, Task, cargo, failed, timed};
+use crate::{bench, tidy, web};
+
+/// Tests come last, so that cargo's own summary is what a reader sees at the end.
+pub fn run() -> Task {
+    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let mut done = Vec::new();
+    step(&mut done, "fmt", "cargo fmt --all", || cargo(&["fmt", "--all", "--check"]).run())?;
+    step(&mut done, "tidy", "cargo xtask tidy", tidy::run)?;
+    step(&mut done, "web", "cargo xtask web", web::run)?;
+    step(&mut done, "clippy", &cargo(&clippy).line(), || cargo(&clippy).run())?;
+    deny(&mut done)?;
+    step(&mut done, "postgres", "script/test", tests_can_start_postgres)?;
+    step(&mut done, "test", "cargo test --workspace", || cargo(&["test", "--workspace"]).run())?;
+    eprintln!("ci: passed: {}", done.join(", "));
+    Ok(())
+}
+
+fn step(done: &mut Vec<String>, name: &str, again: &str, work: impl FnOnce() -> Task) -> Task {
+    eprintln!("ci: {name}");
+    let (result, time) = timed(work);
+    let time = format!("{name} {:.1} s", time.as_secs_f64());
+    match result {
+        Ok(()) => {
+            eprintln!("ci: {time}");
+            done.push(time);
+            Ok(())
+        }
+        Err(why) => Err(Failure::Failed(format!("{why}\nci: FAILED: {time}. To repeat or repair: {again}"))),
+    }
+}
+
+/// Not everybody has cargo-deny, and compiling it takes minutes.
+fn deny(done: &mut Vec<String>) -> Task {
+    if cargo(&["deny", "--version"]).works() {
+        return step(done, "deny", "cargo deny check", || cargo(&["deny", "check"]).run());
+    }
+    eprintln!("ci: *** deny was NOT run: cargo-deny is not installed (cargo install --locked cargo-deny).");
+    eprintln!("ci: *** Licences, sources and advisories of the dependencies are not part of this verdict.");
+    done.push("deny NOT RUN".into());
+    Ok(())
+}
+
+/// Tests with a server need one and fail without; this says so before minutes have passed.
+fn tests_can_start_postgres() -> Task {
+    match bench::server::binaries() {
+        Some(dir) => {
+            eprintln!("ci: tests use the server in {}", dir.display());
+            Ok(())
+        }
+        None => failed("the tests need PostgreSQL's server binaries (initdb, postgres); script/test installs them"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_step_says_how_to_repeat_it_and_is_not_counted_as_done() {
+        let mut done = Vec::new();
+        step(&mut done, "good", "do good", || Ok(())).expect("passes");
+        let text = step(&mut done, "bad", "do bad", || failed("broken")).expect_err("fails").to_string();
+        assert!(text.starts_with("broken\n") && text.ends_with("To repeat or repair: do bad"), "{text}");
+        assert_eq!(done.len(), 1);
+    }
+}

@@ -1,0 +1,88 @@
+//! Everything that developers and CI run: `cargo xtask` prints what there is.
+//!
+//! Exit codes: 0 ok, 1 the task failed, 2 usage, 3 a goal was missed.
+
+use std::process::ExitCode;
+
+mod bench;
+mod ci;
+mod exec;
+mod tidy;
+mod web;
+
+use exec::{Failure, Task};
+
+const HELP: &str = "\
+cargo xtask TASK
+
+    ci                   everything script/test runs: fmt, tidy, web, clippy, deny, test; stops at the first failure
+    tidy                 the project's own rules: lengths, dead files, broken links, forbidden calls, dependencies
+    web                  builds the report's charts into web/dist; does nothing when they are newer than their sources
+    schema               writes plans/plan.schema.json anew from the types
+    bench client         what one transaction costs the client, beside pgbench on the same server
+    bench load           what loading one warehouse costs
+    bench drive          what an emulated drive was asked to do beside what fio sees (root); --only PART, --seconds N, --tries N
+        --warehouses N   4 unless told
+        --seconds N      measured time of each run, 10 unless told
+        --dir DIR        where the server's directory is made, /var/tmp unless told; on a disk
+        --pgbench-only   starts the server and runs pgbench alone: what this machine allows
+    bench simulate       what a simulated request costs on one core
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn run(words: &[&str]) -> Task {
+    match words {
+        [] | ["help" | "--help" | "-h", ..] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        ["ci"] => ci::run(),
+        ["tidy"] => tidy::run(),
+        ["web"] => web::run(),
+        ["schema"] => schema(),
+        ["bench", rest @ ..] => bench::run(rest),
+        _ => Err(Failure::Usage(format!("'{}' is no task\n\n{HELP}", words.join(" ")))),
+    }
+}
+
+/// The test that compares the checked-in schema with the types writes it instead when told so.
+fn schema() -> Task {
+    let out = exec::cargo(&["test", "-p", "plimsoll-model", "schema"]).env("UPDATE_SCHEMA", "1").output()?;
+    print!("{out}");
+    let written = exec::root().join("plans/plan.schema.json").is_file();
+    if written && ran_a_test(&out) { Ok(()) } else { exec::failed("no test named schema wrote plans/plan.schema.json") }
+}
+
+/// A filter that matches nothing makes cargo test succeed.
+fn ran_a_test(out: &str) -> bool {
+    out.lines().any(|line| line.starts_with("test result: ok. ") && !line.starts_with("test result: ok. 0 passed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_task_is_a_usage_error_and_help_is_not() {
+        assert_eq!(run(&["frobnicate"]).expect_err("no such task").exit_code(), 2);
+        assert_eq!(run(&["ci", "please"]).expect_err("ci takes nothing").exit_code(), 2);
+        run(&[]).expect("help");
+    }
+
+    #[test]
+    fn a_filter_that_matches_no_test_is_noticed() {
+        assert!(ran_a_test("running 2 tests\ntest result: ok. 2 passed; 0 failed\n"));
+        assert!(!ran_a_test("running 0 tests\ntest result: ok. 0 passed; 0 failed\n"));
+    }
+}
