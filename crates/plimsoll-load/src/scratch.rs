@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn only_what_a_dead_owner_left_is_swept() {
         let medium = tempfile::tempdir().unwrap();
-        assert_eq!(sweep(medium.path(), &|_| Vec::new()).unwrap(), [""; 0]);
+        assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap(), [""; 0]);
         let living = Scratch::create(medium.path(), "living").unwrap();
         let folder = medium.path().join(FOLDER);
         for (name, owner) in [("foreign", None), ("broken", Some("{\"format\":\"plimsoll scr")), ("list", Some("[]"))] {
@@ -374,7 +374,7 @@ mod tests {
         dead.owner.outside.insert(medium.path().join("precious"));
         fs::create_dir(medium.path().join("precious")).unwrap();
         let dead = dead.abandon();
-        let said = sweep(medium.path(), &|_| Vec::new()).unwrap();
+        let said = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].contains("dead"), "{said:?}");
         assert!(!dead.exists() && !socket.exists());
@@ -408,10 +408,10 @@ mod tests {
         let mut scratch = Scratch::create(medium.path(), "other").unwrap();
         let lock = scratch.lock.take().unwrap();
         let path = scratch.abandon();
-        assert_eq!(sweep(medium.path(), &|_| Vec::new()).unwrap(), [""; 0]);
+        assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap(), [""; 0]);
         assert!(path.exists());
         drop(lock);
-        assert_eq!(sweep(medium.path(), &|_| Vec::new()).unwrap().len(), 1);
+        assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap().len(), 1);
         assert!(!path.exists());
     }
 
@@ -425,7 +425,7 @@ mod tests {
         let mut child = std::process::Command::new(&program).arg("1").current_dir(&data).spawn().unwrap();
         let path = scratch.abandon();
         assert!(wait_until(5, || servers_work_in(&path)));
-        assert_eq!(sweep(medium.path(), &|_| Vec::new()).unwrap().len(), 1);
+        assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap().len(), 1);
         assert!(child.try_wait().unwrap().is_some() && !path.exists());
     }
 
@@ -450,7 +450,7 @@ mod tests {
         let mut scratch = Scratch::create(medium.path(), "far").unwrap();
         scratch.owner.host = "elsewhere.example".into();
         let path = scratch.abandon();
-        assert!(sweep(medium.path(), &|_| Vec::new()).unwrap()[0].contains("elsewhere.example"));
+        assert!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap()[0].contains("elsewhere.example"));
         assert!(path.exists());
     }
 

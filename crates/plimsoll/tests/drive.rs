@@ -13,12 +13,13 @@ use std::time::Duration;
 
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
 use plimsoll_drive::emulate::{Child, EmulatorError, Heard, clear};
-use plimsoll_model::units::Bytes;
+use plimsoll_model::units::{Bytes, Nanos};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 const WAIT: Duration = Duration::from_secs(20);
+const ENDING: Nanos = Nanos::from_secs(10);
 
 /// 200 µs, and what has not been flushed is lost.
 const DRIVE: &str = r#"
@@ -348,8 +349,8 @@ fn what_a_killed_directory_left_is_cleared_without_its_parent() {
     fs::write(place.path().join("mnt/a"), "x").unwrap();
     emulator.kill().unwrap();
     emulator.wait().unwrap();
-    assert_eq!(clear(&place.path()).unwrap().len(), 1);
-    assert_eq!(clear(&place.path()).unwrap(), [""; 0], "once is enough");
+    assert_eq!(clear(&place.path(), ENDING).unwrap().len(), 1);
+    assert_eq!(clear(&place.path(), ENDING).unwrap(), [""; 0], "once is enough");
     place.assert_nothing_left();
 }
 

@@ -171,7 +171,7 @@ impl Child {
             // Panics when `hear` did, which is not this child's to tell.
             let _ = listener.join();
         }
-        clear(&self.dir).map_err(|error| {
+        clear(&self.dir, DEATH).map_err(|error| {
             EmulatorError::new(
                 format!("{} could not be cleared: {error}", self.dir.display()),
                 "The next run on this medium tries again.",

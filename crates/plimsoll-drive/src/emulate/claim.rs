@@ -52,6 +52,10 @@ mod tests {
     use std::fs;
     use std::os::unix::net::UnixListener;
 
+    use plimsoll_model::units::Nanos;
+
+    use super::super::clock;
+
     #[test]
     fn one_at_a_time_and_what_was_left_goes() {
         let dir = tempfile::tempdir().unwrap();
@@ -62,8 +66,14 @@ mod tests {
         assert!(names::files(dir).exists(), "no emulator was here");
         let error = Claim::of(dir).unwrap_err();
         assert!(error.why.contains("alive"), "{error}");
-        assert!(mounts::clear(dir).is_err() && names::files(dir).exists());
-        drop(claim);
+        let refused = mounts::clear(dir, Nanos::from_millis(1)).unwrap_err();
+        assert!(refused.to_string().contains("alive") && names::files(dir).exists(), "{refused}");
+        let ending = std::thread::spawn(move || {
+            clock::pause(Nanos::from_millis(50));
+            drop(claim);
+        });
+        assert_eq!(mounts::clear(dir, Nanos::from_millis(60_000)).unwrap(), [""; 0], "waits for its end");
+        ending.join().unwrap();
         drop(UnixListener::bind(names::socket(dir)).unwrap());
         drop(Claim::of(dir).unwrap());
         assert_eq!(fs::read_dir(dir).unwrap().count(), 0);

@@ -155,15 +155,23 @@ pub fn abort_all(dir: &Path) {
 
 /// Removes what an emulator that was killed left of a drive: its mounts, loop devices, and data. `dir` is its
 /// [`super::protocol::MountSpec::dir`], which stays, as does everything in it that is not an emulator's. Says what was
-/// done, a sentence each. Refuses a living emulator's directory.
-pub fn clear(dir: &Path) -> io::Result<Vec<String>> {
+/// done, a sentence each. Refuses a living emulator's directory, but waits up to `patience` for one that is ending: a
+/// killed process holds its lock until the kernel has taken back its memory, one whose run is gone until it has unmounted.
+pub fn clear(dir: &Path, patience: Nanos) -> io::Result<Vec<String>> {
     let dir = match dir.canonicalize() {
         Ok(dir) => dir,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         // The directory itself is a mount of an emulator that is gone.
         Err(_) => std::path::absolute(dir)?,
     };
-    let _claim = claim::lock(&dir)?;
+    let mut claimed = claim::lock(&dir);
+    clock::wait_until(patience, || {
+        claimed.is_ok() || {
+            claimed = claim::lock(&dir);
+            claimed.is_ok()
+        }
+    });
+    let _claim = claimed?;
     clear_claimed(&dir)
 }
 
@@ -231,8 +239,8 @@ mod tests {
     fn nothing_to_clear() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("precious"), "x").unwrap();
-        assert_eq!(clear(dir.path()).unwrap(), [""; 0]);
-        assert_eq!(clear(&dir.path().join("not there")).unwrap(), [""; 0]);
+        assert_eq!(clear(dir.path(), Nanos(0)).unwrap(), [""; 0]);
+        assert_eq!(clear(&dir.path().join("not there"), Nanos(0)).unwrap(), [""; 0]);
         assert!(dir.path().join("precious").exists());
     }
 

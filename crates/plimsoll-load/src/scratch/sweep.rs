@@ -15,7 +15,7 @@ use crate::error::LoadError;
 /// Clears what dead runs left on a medium and says what was done, a sentence for each. Never touches a directory
 /// without a valid owner file, nor one whose owner lives or lived on another host. `unmount` takes down what a dead run
 /// has mounted below a directory; it is called when nothing works there any more.
-pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> Vec<String>) -> Result<Vec<String>, LoadError> {
+pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> io::Result<Vec<String>>) -> Result<Vec<String>, LoadError> {
     let mut said = Vec::new();
     let folder = match medium.canonicalize() {
         Ok(medium) => medium.join(FOLDER),
@@ -67,7 +67,10 @@ pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> Vec<String>) -> Result<Ve
             ));
         }
         sockets_on_drives(&path).iter().for_each(|outside| remove_socket_dir(outside));
-        said.extend(unmount(&path));
+        said.extend(unmount(&path).map_err(|error| {
+            let why = format!("what the dead run {} had mounted could not be taken down: {error}", owner.run_id);
+            LoadError::other(path.display().to_string(), why)
+        })?);
         remove(&path, &owner)?;
         said.push(format!("Removed {}, left by process {} which is gone.", path.display(), owner.pid));
     }

@@ -8,6 +8,7 @@ use plimsoll_model::plan::resolved::{EngineKind, Medium, ResolvedPlan};
 use plimsoll_model::plan::{Options, Parsed, describe, estimate, parse};
 use plimsoll_model::record::RunStatus;
 use plimsoll_model::summary::summarise;
+use plimsoll_model::units::Nanos;
 
 use super::{plan_errors, print};
 use crate::cli::{Format, RunArgs, Table};
@@ -96,13 +97,14 @@ fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<String>, Failure> {
     Ok(cleared)
 }
 
-/// Mounts and loop devices of an emulator that is gone.
-fn clear_drives(dir: &Path) -> Vec<String> {
+/// Mounts and loop devices of an emulator that is gone, or about to be: its run is.
+fn clear_drives(dir: &Path) -> std::io::Result<Vec<String>> {
+    const PATIENCE: Nanos = Nanos::from_millis(60_000);
     let dir = dir.join(DRIVE_DIR);
     if !dir.exists() && dir.symlink_metadata().is_err() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    plimsoll_drive::emulate::clear(&dir).unwrap_or_else(|error| vec![format!("{}: {error}", dir.display())])
+    plimsoll_drive::emulate::clear(&dir, PATIENCE)
 }
 
 /// `how-far-does-this-go-20261120-101500.plimsoll`.

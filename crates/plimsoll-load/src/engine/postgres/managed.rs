@@ -478,14 +478,14 @@ mod tests {
         let (pid, socket) = (server.pid().cast_signed(), server.socket.clone());
         assert!(socket.join(".s.PGSQL.5432").exists() && !socket.starts_with(medium.path()));
         assert_eq!(fs::metadata(&socket).unwrap().mode() & 0o777, 0o700);
-        assert_eq!(sweep(medium.path(), &|_| Vec::new()).unwrap(), [""; 0], "the owner lives");
+        assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap(), [""; 0], "the owner lives");
         assert!(server.died().is_none());
 
         let path = scratch.abandon();
         // As init would reap an orphan, so that the process is seen to end.
         std::thread::scope(|scope| {
             scope.spawn(|| wait_until(30, || server.died().is_some()));
-            let said = sweep(medium.path(), &|_| Vec::new()).unwrap();
+            let said = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
             assert!(said[0].contains(&format!("Stopped the PostgreSQL server {pid}")), "{said:?}");
         });
         assert!(!path.exists() && !socket.exists());
