@@ -147,7 +147,7 @@ fn space(plan: &ResolvedPlan, medium: &str) -> Bytes {
 fn growth(step: &Step) -> u64 {
     let per_second = step.points.iter().map(|point| match point {
         LoadShape::Closed { .. } => ASSUMED_PER_SECOND,
-        LoadShape::Open { per_second, .. } => *per_second,
+        LoadShape::Open { per_second, to_per_second, .. } => per_second.max(*to_per_second),
     });
     let txns: f64 = per_second.map(|rate| rate * step.point_duration().as_secs_f64()).sum();
     // A float beyond u64 becomes the largest u64.

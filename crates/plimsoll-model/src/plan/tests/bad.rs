@@ -198,9 +198,9 @@ max_retries = 5000
     11:9: the ladder is empty
       help: users = [1, 2, 4, 8]
     15:13: the number of users cannot be 0
-      help: 1 to 10000 is possible
-    15:16: the number of users cannot be 10001
-      help: 1 to 10000 is possible
+      help: 1 to 100000 is possible
+    15:16: 10001 users, each with a connection
+      help: at most 10000 can be open: share them, with connections = 64
     19:9: `users` has to be one number beside a `rate`
       help: with a rate, `users` is how many transactions can be under way at once; or make two steps
     20:13: the rate cannot be 0
