@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::LoadError;
 
+pub(crate) mod copy;
 mod servers;
 mod sweep;
 
