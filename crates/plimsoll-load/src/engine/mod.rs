@@ -4,6 +4,7 @@
 pub mod mock;
 mod opener;
 pub mod postgres;
+pub mod server;
 pub mod sqlite;
 
 use std::sync::Arc;
