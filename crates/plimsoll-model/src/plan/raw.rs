@@ -77,6 +77,9 @@ pub struct RawSystem {
     pub engine: Option<At<EngineKind>>,
     /// The server's settings or PRAGMAs (SQLite), such as `{ shared_buffers = "256MB" }`.
     pub settings: Option<At<BTreeMap<At<String>, At<Setting>>>>,
+    /// Settings of a server that plimsoll starts which are sizes in proportion to the data, such as
+    /// `{ shared_buffers = "24GiB" }`: `--data-scale` multiplies them, down to 32 MiB.
+    pub scaled_settings: Option<At<BTreeMap<At<String>, At<RawSize>>>>,
     /// The directory of the server's programs: PostgreSQL's `initdb` and `postgres`, or `mariadbd`. Default: plimsoll
     /// looks for them.
     pub binaries: Option<At<String>>,

@@ -83,6 +83,14 @@ impl ServerKind {
             && name.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
     }
 
+    /// A size as the server's settings have it. PostgreSQL's MB and MariaDB's M are MiB.
+    pub fn size_setting(self, mebibytes: u64) -> String {
+        match self {
+            Self::Postgres => format!("{mebibytes}MB"),
+            Self::Mariadb => format!("{mebibytes}M"),
+        }
+    }
+
     /// Names that a schema of plimsoll's cannot have because the server has them.
     pub fn is_reserved_schema(self, name: &str) -> bool {
         match self {

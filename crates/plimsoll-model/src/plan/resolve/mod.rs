@@ -54,7 +54,8 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
     let title = title.and_then(|title| text(title, "the title", findings));
     let media =
         all(&raw.medium, "medium", findings, |name, medium, findings| medium::resolve(name, medium, options, findings));
-    let systems = all(&raw.system, "system", findings, system::resolve);
+    let systems =
+        all(&raw.system, "system", findings, |name, system, findings| system::resolve(name, system, options, findings));
     let names = Names { raw, media, systems };
     let workloads = all(&raw.workload, "workload", findings, |name, workload, findings| {
         let workload = workload::resolve(name, workload, &names, options, findings)?;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{text, time, time_or, whole};
+use super::{size, text, time, time_or, whole};
 use crate::lane::{MockScript, Stall};
+use crate::plan::Options;
 use crate::plan::findings::Findings;
 use crate::plan::raw::{RawMock, RawSystem};
 use crate::plan::resolved::{EngineKind, Secret, ServerKind, System, SystemKind};
@@ -13,7 +14,12 @@ use crate::units::Nanos;
 const DEFAULT_SCHEMA: &str = "plimsoll_tpcc";
 const DEFAULT_MOCK_LATENCY: Nanos = Nanos::from_millis(1);
 
-pub(super) fn resolve(name: &str, raw: &At<RawSystem>, findings: &mut Findings<'_>) -> Option<System> {
+pub(super) fn resolve(
+    name: &str,
+    raw: &At<RawSystem>,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<System> {
     let engine = engine(name, raw, findings)?;
     let raw = raw.get();
     let existing_url = raw.url.as_ref().filter(|_| engine.server().is_some());
@@ -22,7 +28,7 @@ pub(super) fn resolve(name: &str, raw: &At<RawSystem>, findings: &mut Findings<'
         (Some(server), Some(url)) => existing(server, url, raw.schema.as_ref(), findings)?,
         (Some(server), None) => SystemKind::Managed {
             engine: server,
-            settings: settings(raw, Some(server), findings),
+            settings: with_scaled(settings(raw, Some(server), findings), server, raw, options, findings),
             binaries: raw.binaries.as_ref().map_or(Some(String::new()), |path| text(path, "the path", findings))?,
         },
         (None, _) if engine == EngineKind::Mock => SystemKind::Mock(script(raw.mock.as_ref(), findings)?),
@@ -59,7 +65,7 @@ fn example_urls(or: &str) -> String {
 }
 
 fn refuse_misplaced(raw: &RawSystem, engine: EngineKind, exists: bool, findings: &mut Findings<'_>) {
-    let RawSystem { engine: _, settings, binaries, url, schema, mock } = raw;
+    let RawSystem { engine: _, settings, scaled_settings, binaries, url, schema, mock } = raw;
     let kind = if exists { "an existing server" } else { engine.name() };
     let managed = engine.server().is_some() && !exists;
     let settings_help = if exists {
@@ -73,6 +79,7 @@ fn refuse_misplaced(raw: &RawSystem, engine: EngineKind, exists: bool, findings:
         ("schema", span(schema), exists, "only an existing server needs one, see `url`"),
         ("binaries", span(binaries), managed, "only a server that plimsoll starts needs them"),
         ("settings", settings.as_ref().map(At::span), managed || engine == EngineKind::Sqlite, settings_help),
+        ("scaled_settings", scaled_settings.as_ref().map(At::span), managed, settings_help),
         ("mock", mock.as_ref().map(At::span), engine == EngineKind::Mock, "it belongs to engine = \"mock\""),
     ] {
         if let (Some(span), false) = (span, allowed) {
@@ -122,19 +129,45 @@ fn settings(raw: &RawSystem, server: Option<ServerKind>, findings: &mut Findings
     let mut settings = BTreeMap::new();
     let Some(written) = &raw.settings else { return settings };
     for (name, value) in written.get() {
-        let word = name.get();
-        let named = server.unwrap_or(ServerKind::Postgres).is_setting_name(word);
-        if !named {
-            findings.error(name.span(), "this cannot be the name of a setting", "letters, digits, `_` and `.`");
-        } else if server.is_some_and(|server| server.is_own_setting(word)) {
-            let help = "remove it: plimsoll starts the server apart from all others and chooses this itself";
-            findings.error(name.span(), format!("`{word}` cannot be set"), help);
-        }
+        check_setting(name, server, findings);
         let text = &value.get().0;
         if text.chars().any(char::is_control) {
             findings.error(value.span(), "the value holds line breaks or control characters", "write it in one line");
         }
-        settings.insert(word.clone(), text.clone());
+        settings.insert(name.get().clone(), text.clone());
+    }
+    settings
+}
+
+fn check_setting(name: &At<String>, server: Option<ServerKind>, findings: &mut Findings<'_>) {
+    let word = name.get();
+    if !server.unwrap_or(ServerKind::Postgres).is_setting_name(word) {
+        findings.error(name.span(), "this cannot be the name of a setting", "letters, digits, `_` and `.`");
+    } else if server.is_some_and(|server| server.is_own_setting(word)) {
+        let help = "remove it: plimsoll starts the server apart from all others and chooses this itself";
+        findings.error(name.span(), format!("`{word}` cannot be set"), help);
+    }
+}
+
+/// Smallest size that a scaled setting becomes: PostgreSQL refuses a smaller max_wal_size.
+const LEAST_SCALED_MIB: u64 = 32;
+
+fn with_scaled(
+    mut settings: BTreeMap<String, String>,
+    server: ServerKind,
+    raw: &RawSystem,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> BTreeMap<String, String> {
+    for (name, written) in raw.scaled_settings.iter().flat_map(|scaled| scaled.get()) {
+        check_setting(name, Some(server), findings);
+        if settings.contains_key(name.get()) {
+            findings.error(name.span(), format!("`{}` is in `settings` too", name.get()), "remove one of the two");
+        }
+        if let Some(size) = size(written, findings) {
+            let mebibytes = (size.0 as f64 * options.data_scale / f64::from(1 << 20)).round() as u64;
+            settings.insert(name.get().clone(), server.size_setting(mebibytes.max(LEAST_SCALED_MIB)));
+        }
     }
     settings
 }

@@ -73,3 +73,33 @@ fn what_does_not_go_together() {
         assert!(told.contains(fault), "{text}: {told}");
     }
 }
+
+#[test]
+fn sizes_of_memory_follow_the_data() {
+    let plan = |engine: &str, more: &str| {
+        format!(
+            "title = \"t\"\n[medium.m]\npath = \".\"\n[system.s]\nengine = \"{engine}\"\n{more}\n\
+             [workload.w.tpcc]\nwarehouses = 100\n[[step]]\nrun = \"w\"\nsystem = \"s\"\nusers = 1\n"
+        )
+    };
+    let settings = |engine: &str, more: &str| {
+        let options = Options { data_scale: 0.01, ..Options::default() };
+        let text = plan(engine, more);
+        let parsed = parse(&text, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let SystemKind::Managed { settings, .. } = &parsed.plan.systems[0].kind else { panic!() };
+        settings.clone()
+    };
+    let postgres = settings("postgres", "scaled_settings = { shared_buffers = \"10GiB\", max_wal_size = \"1GiB\" }");
+    assert_eq!((&*postgres["shared_buffers"], &*postgres["max_wal_size"]), ("102MB", "32MB"));
+    let mariadb = settings("mariadb", "scaled_settings = { innodb_buffer_pool_size = \"24GiB\" }");
+    assert_eq!(mariadb["innodb_buffer_pool_size"], "246M");
+    for (more, fault) in [
+        ("settings = { a = 1 }\nscaled_settings = { a = \"1GiB\" }", "`a` is in `settings` too"),
+        ("scaled_settings = { a = 5 }", "5 of which unit?"),
+        ("scaled_settings = { port = \"1GiB\" }", "`port` cannot be set"),
+    ] {
+        let told = bad(&plan("postgres", more));
+        assert!(told.contains(fault), "{more}: {told}");
+    }
+    assert!(bad(&plan("sqlite", "scaled_settings = { a = \"1GiB\" }")).contains("no meaning for sqlite"));
+}
