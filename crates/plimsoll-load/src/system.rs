@@ -17,6 +17,12 @@ use crate::probe::Watch;
 use crate::scratch::Scratch;
 use crate::workload::tpcc::population::Population;
 
+mod reset;
+#[cfg(test)]
+mod reset_tests;
+
+pub use reset::{FirstState, Restored};
+
 /// A system that runs, or can be reached.
 pub struct Instance(Backing);
 

@@ -52,6 +52,17 @@ pub fn load(
     })
 }
 
+/// Makes the next [`load`] begin anew although its data are there.
+pub fn forget(conninfo: &str, schema: &str) -> Result<(), LoadError> {
+    blocking(|| async {
+        let client = connect(conninfo).await?;
+        let what = format!("schema {schema}");
+        guard::take(&client, schema, Use::Load).await?;
+        let forget = format!("{}; UPDATE {MARKER} SET state = 'started'", search_path(schema));
+        client.batch_execute(&forget).await.map_err(|e| server_error(&what, &e))
+    })
+}
+
 /// What is in the schema.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {

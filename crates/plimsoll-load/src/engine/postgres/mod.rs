@@ -19,14 +19,16 @@ pub mod load;
 pub mod managed;
 pub mod session;
 mod socket;
+mod template;
 #[cfg(test)]
 mod tests;
 
 pub use check::{books, check};
 pub use facts::facts;
-pub use load::load;
+pub use load::{forget, load};
 pub use managed::ManagedPostgres;
 pub use session::PostgresSession;
+pub use template::template;
 
 /// Runs asynchronous work to its end on a thread and runtime of its own, whatever the caller runs on.
 fn blocking<T, F, W>(work: F) -> Result<T, LoadError>

@@ -82,6 +82,17 @@ impl ManagedServer {
         Target { engine, conninfo, schema: MANAGED_SCHEMA.into() }
     }
 
+    /// Whether it can make a database of another one.
+    pub fn has_templates(&self) -> bool {
+        matches!(self, Self::Postgres(_))
+    }
+
+    pub fn template(&self, task: TemplateTask) -> Result<(), LoadError> {
+        match self {
+            Self::Postgres(server) => postgres::template(&server.conninfo(), task),
+        }
+    }
+
     /// Starts the server again after a crash, on the data that are there. It recovers before it is ready. That may take
     /// long on a slow drive, and ends early only when `cancelled`.
     pub fn restart(&self, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
@@ -89,6 +100,15 @@ impl ManagedServer {
             Self::Postgres(server) => server.restart(cancelled),
         }
     }
+}
+
+/// What to do with a database's template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TemplateTask {
+    /// Make it of the database.
+    Keep,
+    /// Make the database of it.
+    Restore,
 }
 
 /// The workload's tables on a server.
@@ -105,6 +125,14 @@ impl Target {
     pub fn load(&self, population: Population, if_other: IfOther, control: &LoadControl) -> Result<Loaded, LoadError> {
         match self.engine {
             ServerKind::Postgres => postgres::load(&self.conninfo, &self.schema, population, if_other, control),
+            ServerKind::Mariadb => Err(no_mariadb()),
+        }
+    }
+
+    /// Makes the next load begin anew although its data are there.
+    pub fn forget(&self) -> Result<(), LoadError> {
+        match self.engine {
+            ServerKind::Postgres => postgres::forget(&self.conninfo, &self.schema),
             ServerKind::Mariadb => Err(no_mariadb()),
         }
     }

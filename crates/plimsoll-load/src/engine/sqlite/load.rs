@@ -56,6 +56,14 @@ pub fn load(
     result
 }
 
+/// Removes a database that plimsoll loaded, so that the next load begins anew.
+pub fn forget(path: &Path) -> Result<(), LoadError> {
+    if path.exists() {
+        verify_own(path)?;
+    }
+    remove(path)
+}
+
 /// Whether a complete database with this population is there. A file that is not plimsoll's is an error.
 pub fn is_loaded(path: &Path, tpcc: &Tpcc, seed: u64) -> Result<bool, LoadError> {
     if !path.exists() {

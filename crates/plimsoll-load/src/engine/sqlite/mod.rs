@@ -13,6 +13,6 @@ mod session;
 mod tests;
 
 pub use check::{books, check, facts, recover};
-pub use load::{is_loaded, load};
+pub use load::{forget, is_loaded, load};
 pub use queue::WriterQueue;
 pub use session::SqliteSession;

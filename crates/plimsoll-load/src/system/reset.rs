@@ -1,0 +1,210 @@
+//! Bringing a data set back to its first state, so that every point of a ladder finds the same data.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use plimsoll_model::plan::resolved::{ResetMethod, Workload};
+use plimsoll_model::receipt::Ledger;
+use plimsoll_model::units::Bytes;
+
+use super::{Backing, Instance};
+use crate::engine::server::TemplateTask;
+use crate::engine::{LoadControl, Verdict};
+use crate::error::LoadError;
+use crate::scratch::copy::{copy_tree, put_back};
+use crate::scratch::io_error;
+
+/// The state that a system's data are brought back to.
+#[derive(Debug)]
+pub struct FirstState {
+    way: Way,
+    size: Bytes,
+    books: Ledger,
+}
+
+#[derive(Debug)]
+enum Way {
+    /// A copy of the data directory, beside it.
+    Files(PathBuf),
+    /// A database that nobody uses.
+    Template,
+    Reload,
+}
+
+/// What a reset did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    pub method: ResetMethod,
+    pub from: Bytes,
+    pub to: Bytes,
+    /// What was compared, and how it compared.
+    pub verified: String,
+}
+
+impl Instance {
+    /// Keeps the data as they are now. Nobody may use them meanwhile; a server of plimsoll's own may be stopped and
+    /// started for it. `None` for a system without data.
+    pub fn keep_first_state(
+        &self,
+        method: ResetMethod,
+        control: &LoadControl,
+    ) -> Result<Option<FirstState>, LoadError> {
+        let Some(method) = self.method(method)? else { return Ok(None) };
+        let (size, books) = (self.size()?, self.books()?);
+        let way = match method {
+            ResetMethod::Template => {
+                self.template(TemplateTask::Keep)?;
+                Way::Template
+            }
+            ResetMethod::Files => Way::Files(self.keep_files(control)?),
+            ResetMethod::Reload | ResetMethod::Auto => Way::Reload,
+        };
+        Ok(Some(FirstState { way, size, books }))
+    }
+
+    /// Brings the data back, and compares them with what was kept. Nobody may use them meanwhile.
+    pub fn reset(
+        &self,
+        first: &FirstState,
+        (workload, seed): (&Workload, u64),
+        verify: bool,
+        control: &LoadControl,
+    ) -> Result<Restored, LoadError> {
+        let from = self.size()?;
+        let method = match &first.way {
+            Way::Files(copy) => {
+                self.put_files_back(copy, control)?;
+                ResetMethod::Files
+            }
+            Way::Template => {
+                self.template(TemplateTask::Restore)?;
+                ResetMethod::Template
+            }
+            Way::Reload => {
+                self.forget()?;
+                self.load(workload, seed, control)?;
+                ResetMethod::Reload
+            }
+        };
+        control.check()?;
+        let verified = self.verify(first, verify)?;
+        Ok(Restored { method, from, to: self.size()?, verified })
+    }
+
+    /// The method that the system has, if it can be reset at all.
+    fn method(&self, wanted: ResetMethod) -> Result<Option<ResetMethod>, LoadError> {
+        let (what, has): (_, &[ResetMethod]) = match &self.0 {
+            Backing::Mock(_) => return Ok(None),
+            Backing::Sqlite { .. } => ("SQLite", &[ResetMethod::Files, ResetMethod::Reload]),
+            Backing::Managed(server) if server.has_templates() => {
+                ("this server", &[ResetMethod::Files, ResetMethod::Template, ResetMethod::Reload])
+            }
+            Backing::Managed(_) => ("this server", &[ResetMethod::Files, ResetMethod::Reload]),
+            Backing::Existing(_) => ("an existing server", &[ResetMethod::Reload]),
+        };
+        match wanted {
+            ResetMethod::Auto => Ok(has.first().copied()),
+            wanted if has.contains(&wanted) => Ok(Some(wanted)),
+            wanted => {
+                let names: Vec<&str> = has.iter().map(|method| method.name()).collect();
+                let why = format!("{what} has {}; leave `reset_by` out for the fastest", names.join(", "));
+                Err(LoadError::other(format!("reset_by = \"{}\"", wanted.name()), why))
+            }
+        }
+    }
+
+    /// Of the data, as the reset compares them.
+    fn size(&self) -> Result<Bytes, LoadError> {
+        match (self.data_dir(), &self.0) {
+            (Some(dir), _) => tree_size(&dir),
+            (None, Backing::Existing(target)) => Ok(target.facts()?.database_size),
+            (None, _) => Ok(Bytes(0)),
+        }
+    }
+
+    /// The directory of a system whose files are plimsoll's.
+    fn data_dir(&self) -> Option<PathBuf> {
+        match &self.0 {
+            Backing::Sqlite { path, .. } => path.parent().map(Path::to_owned),
+            Backing::Managed(server) => Some(server.process().data_dir().to_owned()),
+            Backing::Mock(_) | Backing::Existing(_) => None,
+        }
+    }
+
+    fn files(&self) -> Result<PathBuf, LoadError> {
+        self.data_dir().ok_or_else(|| LoadError::other("the system", "has no files of plimsoll's"))
+    }
+
+    fn keep_files(&self, control: &LoadControl) -> Result<PathBuf, LoadError> {
+        let data = self.files()?;
+        let copy = data.with_file_name("first-state");
+        if copy.exists() {
+            fs::remove_dir_all(&copy).map_err(|error| io_error(&copy, &error))?;
+        }
+        self.without_server(control, &|| copy_tree(&data, &copy, &|| control.check()).map(drop))?;
+        Ok(copy)
+    }
+
+    fn put_files_back(&self, copy: &Path, control: &LoadControl) -> Result<(), LoadError> {
+        let data = self.files()?;
+        self.without_server(control, &|| put_back(copy, &data, &|| control.check()).map(drop))
+    }
+
+    /// Stops a server of plimsoll's own in good order, and starts it again if `work` went well.
+    fn without_server(&self, control: &LoadControl, work: &dyn Fn() -> Result<(), LoadError>) -> Result<(), LoadError> {
+        let Backing::Managed(server) = &self.0 else { return work() };
+        server.process().end()?;
+        work()?;
+        server.restart(&|| control.is_cancelled())
+    }
+
+    fn template(&self, task: TemplateTask) -> Result<(), LoadError> {
+        match &self.0 {
+            Backing::Managed(server) => server.template(task).map_err(|error| server.process().explain(error)),
+            _ => Err(LoadError::other("the system", "has no templates")),
+        }
+    }
+
+    /// Makes the next load begin anew although the data are there.
+    fn forget(&self) -> Result<(), LoadError> {
+        match &self.0 {
+            Backing::Mock(_) => Ok(()),
+            Backing::Sqlite { path, .. } => crate::engine::sqlite::forget(path),
+            Backing::Managed(server) => server.target().forget(),
+            Backing::Existing(target) => target.forget(),
+        }
+    }
+
+    fn verify(&self, first: &FirstState, conditions: bool) -> Result<String, LoadError> {
+        let wrong = |why: String| LoadError::other("the data set after its reset", format!("{why}: do not use it"));
+        if self.books()? != first.books {
+            return Err(wrong("orders and payments by district are not those of the first state".into()));
+        }
+        let verdicts: Vec<Verdict> = if conditions { self.check()? } else { Vec::new() };
+        if let Some(broken) = verdicts.iter().find(|verdict| !verdict.holds) {
+            return Err(wrong(broken.detail.clone()));
+        }
+        let conditions = match verdicts.len() {
+            0 => "conditions were not verified".to_owned(),
+            n => format!("{n} conditions hold"),
+        };
+        Ok(format!("what transactions left is as at first ({} bytes then); {conditions}", first.size.0))
+    }
+}
+
+/// Lengths of all files below a directory; those that vanish meanwhile are not counted.
+fn tree_size(dir: &Path) -> Result<Bytes, LoadError> {
+    let mut sum = 0;
+    let mut left = vec![dir.to_owned()];
+    while let Some(dir) = left.pop() {
+        let Ok(entries) = fs::read_dir(&dir) else { continue };
+        for entry in entries.flatten() {
+            match entry.metadata() {
+                Ok(found) if found.is_dir() => left.push(entry.path()),
+                Ok(found) if found.is_file() => sum += found.len(),
+                _ => {}
+            }
+        }
+    }
+    Ok(Bytes(sum))
+}

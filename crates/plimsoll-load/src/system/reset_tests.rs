@@ -1,0 +1,97 @@
+//! Every way of every engine brings back the same data.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+
+use plimsoll_model::plan::resolved::{Home, ResetMethod, Secret, ServerKind, SystemKind, Tpcc, TxnMode, Workload};
+
+use plimsoll_model::units::Bytes;
+
+use super::*;
+use crate::engine::AnySession;
+use crate::engine::Opener;
+use crate::scratch::Scratch;
+
+fn workload() -> Workload {
+    Workload::Tpcc(Tpcc { warehouses: 1, mode: TxnMode::Statements, home: Home::Fixed })
+}
+
+fn systems() -> Vec<(SystemKind, Vec<ResetMethod>)> {
+    use ResetMethod::{Files, Reload, Template};
+    let (settings, binaries) = (BTreeMap::new(), String::new());
+    vec![
+        (SystemKind::Sqlite { settings: settings.clone() }, vec![Files, Reload]),
+        (SystemKind::Managed { engine: ServerKind::Postgres, settings, binaries }, vec![Files, Template, Reload]),
+    ]
+}
+
+/// Some transactions of every type.
+fn work(instance: &Instance) {
+    use plimsoll_model::lane::{LaneSpec, LoadShape};
+    use plimsoll_model::schedule::Timeline;
+    use plimsoll_model::units::Nanos;
+
+    use crate::clock::{Clock, LaneClock};
+    use crate::session::Session;
+    use crate::workload::Source;
+
+    let second = Nanos::SECOND;
+    let spec = LaneSpec {
+        endpoint: instance.endpoint(),
+        workload: workload(),
+        load: LoadShape::closed(1),
+        timeline: Timeline { warm: Nanos::ZERO, measure: second, cool: second },
+        pacing: Default::default(),
+        seed: 3,
+        round: 1,
+        max_retries: 0,
+        power_cut: false,
+    };
+    let clock = Clock::real();
+    let work = async {
+        let mut session: AnySession = Opener::new(&spec, LaneClock::new(Clock::real())).open(0).await.unwrap();
+        let mut source = Source::new(&spec.workload, spec.seed, 1, 0);
+        for _ in 0..60 {
+            session.run(&source.next()).await.unwrap();
+        }
+    };
+    clock.block_on(work).unwrap();
+}
+
+#[test]
+fn what_was_changed_is_brought_back_in_every_way() {
+    for (kind, ways) in systems() {
+        let medium = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(medium.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut scratch = Scratch::create(medium.path(), "reset").unwrap();
+        let instance = Instance::start(&kind, Some(&mut scratch)).unwrap();
+        let control = LoadControl::default();
+        instance.load(&workload(), 3, &control).unwrap();
+        let before = instance.books().unwrap();
+        for way in ways {
+            let first = instance.keep_first_state(way, &control).unwrap().unwrap();
+            work(&instance);
+            assert_ne!(instance.books().unwrap(), before, "the load has left something");
+            let restored = instance.reset(&first, (&workload(), 3), true, &control).unwrap();
+            assert_eq!((restored.method, instance.books().unwrap()), (way, before.clone()), "{kind:?}");
+            assert!(restored.verified.ends_with("12 conditions hold"), "{restored:?}");
+            assert!(restored.from > Bytes(0) && restored.to > Bytes(0), "{restored:?}");
+            if way != ResetMethod::Reload {
+                // And again, of the same first state.
+                work(&instance);
+                instance.reset(&first, (&workload(), 3), false, &control).unwrap();
+                assert_eq!(instance.books().unwrap(), before);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_system_without_data_needs_no_reset_and_a_wrong_way_is_told() {
+    let mock = Instance::start(&SystemKind::Mock(Default::default()), None).unwrap();
+    assert!(mock.keep_first_state(ResetMethod::Auto, &LoadControl::default()).unwrap().is_none());
+    let (engine, url, schema) = (ServerKind::Postgres, Secret::new("postgres://nobody@nowhere/none"), "s".to_owned());
+    let existing = Instance::start(&SystemKind::Existing { engine, url, schema }, None).unwrap();
+    let error = existing.keep_first_state(ResetMethod::Files, &LoadControl::default()).unwrap_err().to_string();
+    assert!(error.contains("reset_by = \"files\"") && error.contains("reload"), "{error}");
+}
