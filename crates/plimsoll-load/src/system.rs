@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use plimsoll_model::lane::{Endpoint, MockScript};
-use plimsoll_model::plan::resolved::{Secret, SystemKind, Workload};
+use plimsoll_model::plan::resolved::{Secret, Sysbench, SystemKind, Workload};
 use plimsoll_model::receipt::Ledger;
 
 use crate::engine::postgres::IfOther;
@@ -75,33 +75,34 @@ impl Instance {
 
     /// Loads the workload's data set unless the system holds it.
     pub fn load(&self, workload: &Workload, seed: u64, control: &LoadControl) -> Result<Loaded, LoadError> {
-        let Workload::Tpcc(tpcc) = workload;
-        let population = Population { warehouses: tpcc.warehouses, seed };
         match &self.0 {
             Backing::Mock(_) => Ok(Loaded::Reused),
-            Backing::Sqlite { path, .. } if sqlite::is_loaded(path, tpcc, seed)? => Ok(Loaded::Reused),
-            Backing::Sqlite { path, pragmas } => {
-                sqlite::load(path, tpcc, seed, pragmas, control).map(|()| Loaded::Fresh)
-            }
+            Backing::Sqlite { path, pragmas } => match workload {
+                Workload::Tpcc(tpcc) if sqlite::is_loaded(path, tpcc, seed)? => Ok(Loaded::Reused),
+                Workload::Tpcc(tpcc) => sqlite::load(path, tpcc, seed, pragmas, control).map(|()| Loaded::Fresh),
+                Workload::Sysbench(sysbench) => sqlite::sysbench::load(path, sysbench, seed, pragmas, control),
+            },
             Backing::Managed(server) => {
-                postgres::load(&server.conninfo(), postgres::MANAGED_SCHEMA, population, IfOther::Replace, control)
-                    .map_err(|error| server.explain(error))
+                let into = (server.conninfo(), postgres::MANAGED_SCHEMA, IfOther::Replace);
+                load_postgres(into, workload, seed, control).map_err(|error| server.explain(error))
             }
             Backing::Existing { url, schema } => {
-                postgres::load(url.reveal(), schema, population, IfOther::Refuse, control)
+                load_postgres((url.reveal().into(), schema, IfOther::Refuse), workload, seed, control)
             }
         }
     }
 
-    /// The verdicts on all consistency conditions of the data set; none for a mock.
-    pub fn check(&self) -> Result<Vec<Verdict>, LoadError> {
+    /// The verdicts on all consistency conditions of the workload's data set; none for a mock.
+    pub fn check(&self, data: CheckedData<'_>) -> Result<Vec<Verdict>, LoadError> {
         match &self.0 {
             Backing::Mock(_) => Ok(Vec::new()),
-            Backing::Sqlite { path, .. } => sqlite::check(path),
-            Backing::Managed(server) => {
-                postgres::check(&server.conninfo(), postgres::MANAGED_SCHEMA).map_err(|error| server.explain(error))
-            }
-            Backing::Existing { url, schema } => postgres::check(url.reveal(), schema),
+            Backing::Sqlite { path, .. } => match data {
+                CheckedData::Tpcc => sqlite::check(path),
+                CheckedData::Sysbench(sysbench) => sqlite::sysbench::check(path, sysbench),
+            },
+            Backing::Managed(server) => check_postgres(&server.conninfo(), postgres::MANAGED_SCHEMA, data)
+                .map_err(|error| server.explain(error)),
+            Backing::Existing { url, schema } => check_postgres(url.reveal(), schema, data),
         }
     }
 
@@ -175,6 +176,44 @@ impl Instance {
     }
 }
 
+/// Which data set's conditions are verified.
+#[derive(Debug, Clone, Copy)]
+pub enum CheckedData<'a> {
+    Tpcc,
+    Sysbench(&'a Sysbench),
+}
+
+impl<'a> From<&'a Workload> for CheckedData<'a> {
+    fn from(workload: &'a Workload) -> Self {
+        match workload {
+            Workload::Tpcc(_) => Self::Tpcc,
+            Workload::Sysbench(sysbench) => Self::Sysbench(sysbench),
+        }
+    }
+}
+
+fn load_postgres(
+    (conninfo, schema, if_other): (String, &str, IfOther),
+    workload: &Workload,
+    seed: u64,
+    control: &LoadControl,
+) -> Result<Loaded, LoadError> {
+    match workload {
+        Workload::Tpcc(tpcc) => {
+            let population = Population { warehouses: tpcc.warehouses, seed };
+            postgres::load(&conninfo, schema, population, if_other, control)
+        }
+        Workload::Sysbench(sysbench) => postgres::sysbench::load(&conninfo, schema, sysbench, seed, if_other, control),
+    }
+}
+
+fn check_postgres(conninfo: &str, schema: &str, data: CheckedData<'_>) -> Result<Vec<Verdict>, LoadError> {
+    match data {
+        CheckedData::Tpcc => postgres::check(conninfo, schema),
+        CheckedData::Sysbench(sysbench) => postgres::sysbench::check(conninfo, schema, sysbench),
+    }
+}
+
 /// Server facts under the names that the record has for them.
 fn named(facts: postgres::Facts) -> Vec<(String, String)> {
     let postgres::Facts { version, settings, database_size } = facts;
@@ -200,7 +239,7 @@ mod tests {
         let Some(Watch::Processes { pid, .. }) = instance.watch() else { panic!("a server is watched") };
         let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-        for error in [instance.check().unwrap_err(), instance.facts().unwrap_err()] {
+        for error in [instance.check(CheckedData::Tpcc).unwrap_err(), instance.facts().unwrap_err()] {
             assert!(error.to_string().contains("its log ends with"), "{error}");
         }
     }

@@ -9,6 +9,7 @@ use std::thread;
 use crate::error::LoadError;
 
 pub mod binaries;
+mod bulk;
 pub mod check;
 pub mod codec;
 pub mod connect;
@@ -19,6 +20,7 @@ pub mod load;
 pub mod managed;
 pub mod session;
 mod socket;
+pub mod sysbench;
 #[cfg(test)]
 mod tests;
 mod unprivileged;
