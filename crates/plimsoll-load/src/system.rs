@@ -1,5 +1,5 @@
-//! A system under test while it is in use: started, loaded, checked, stopped. One arm per engine; everything else about
-//! an engine is in its own folder.
+//! A system under test while it is in use: started, loaded, checked, stopped. One arm per kind of system; everything
+//! else about an engine is in its own folder.
 //!
 //! All functions block their caller.
 
@@ -7,15 +7,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use plimsoll_model::lane::{Endpoint, MockScript};
-use plimsoll_model::plan::resolved::{Secret, Sysbench, SystemKind, Workload};
+use plimsoll_model::plan::resolved::{SystemKind, Workload};
 use plimsoll_model::receipt::Ledger;
 
-use crate::engine::postgres::IfOther;
-use crate::engine::{LoadControl, Loaded, Verdict, postgres, sqlite};
+use crate::engine::server::{Facts, IfOther, ManagedServer, Target};
+use crate::engine::{CheckedData, LoadControl, Loaded, Verdict, sqlite};
 use crate::error::LoadError;
 use crate::probe::Watch;
 use crate::scratch::Scratch;
-use crate::workload::tpcc::population::Population;
 
 /// A system that runs, or can be reached.
 pub struct Instance(Backing);
@@ -23,8 +22,8 @@ pub struct Instance(Backing);
 enum Backing {
     Mock(MockScript),
     Sqlite { path: PathBuf, pragmas: BTreeMap<String, String> },
-    Managed(postgres::ManagedPostgres),
-    Existing { url: Secret, schema: String },
+    Managed(ManagedServer),
+    Existing(Target),
 }
 
 impl Instance {
@@ -37,11 +36,11 @@ impl Instance {
             SystemKind::Sqlite { settings } => {
                 Backing::Sqlite { path: place()?.dir("sqlite")?.join("tpcc.db"), pragmas: settings.clone() }
             }
-            SystemKind::ManagedPostgres { settings, binaries } => {
-                Backing::Managed(postgres::ManagedPostgres::start(place()?, settings, binaries)?)
+            SystemKind::Managed { engine, settings, binaries } => {
+                Backing::Managed(ManagedServer::start(*engine, place()?, settings, binaries)?)
             }
-            SystemKind::ExistingPostgres { url, schema } => {
-                Backing::Existing { url: url.clone(), schema: schema.clone() }
+            SystemKind::Existing { engine, url, schema } => {
+                Backing::Existing(Target { engine: *engine, conninfo: url.reveal().into(), schema: schema.clone() })
             }
         }))
     }
@@ -52,7 +51,7 @@ impl Instance {
             return Err(LoadError::Missing {
                 what: format!("the database {}", path.display()),
                 searched: "there is no such file".into(),
-                next: "Name a SQLite file, or a postgres:// URL.".into(),
+                next: "Name a SQLite file, or a postgres:// or mariadb:// URL.".into(),
             });
         }
         Ok(Self(Backing::Sqlite { path: path.into(), pragmas: BTreeMap::new() }))
@@ -64,12 +63,8 @@ impl Instance {
             Backing::Sqlite { path, pragmas } => {
                 Endpoint::Sqlite { path: path.display().to_string(), pragmas: pragmas.clone() }
             }
-            Backing::Managed(server) => {
-                Endpoint::Postgres { conninfo: server.conninfo(), schema: postgres::MANAGED_SCHEMA.into() }
-            }
-            Backing::Existing { url, schema } => {
-                Endpoint::Postgres { conninfo: url.reveal().into(), schema: schema.clone() }
-            }
+            Backing::Managed(server) => endpoint(server.target()),
+            Backing::Existing(target) => endpoint(target.clone()),
         }
     }
 
@@ -83,12 +78,10 @@ impl Instance {
                 Workload::Sysbench(sysbench) => sqlite::sysbench::load(path, sysbench, seed, pragmas, control),
             },
             Backing::Managed(server) => {
-                let into = (server.conninfo(), postgres::MANAGED_SCHEMA, IfOther::Replace);
-                load_postgres(into, workload, seed, control).map_err(|error| server.explain(error))
+                let loaded = server.target().load(workload, seed, IfOther::Replace, control);
+                loaded.map_err(|error| server.process().explain(error))
             }
-            Backing::Existing { url, schema } => {
-                load_postgres((url.reveal().into(), schema, IfOther::Refuse), workload, seed, control)
-            }
+            Backing::Existing(target) => target.load(workload, seed, IfOther::Refuse, control),
         }
     }
 
@@ -100,9 +93,8 @@ impl Instance {
                 CheckedData::Tpcc => sqlite::check(path),
                 CheckedData::Sysbench(sysbench) => sqlite::sysbench::check(path, sysbench),
             },
-            Backing::Managed(server) => check_postgres(&server.conninfo(), postgres::MANAGED_SCHEMA, data)
-                .map_err(|error| server.explain(error)),
-            Backing::Existing { url, schema } => check_postgres(url.reveal(), schema, data),
+            Backing::Managed(server) => server.target().check(data).map_err(|error| server.process().explain(error)),
+            Backing::Existing(target) => target.check(data),
         }
     }
 
@@ -112,19 +104,20 @@ impl Instance {
             Backing::Mock(_) => Ok(Vec::new()),
             Backing::Sqlite { path, pragmas } => sqlite::facts(path, pragmas),
             Backing::Managed(server) => {
-                postgres::facts(&server.conninfo()).map(named).map_err(|error| server.explain(error))
+                server.target().facts().map(named).map_err(|error| server.process().explain(error))
             }
-            Backing::Existing { url, .. } => postgres::facts(url.reveal()).map(named),
+            Backing::Existing(target) => target.facts().map(named),
         }
     }
 
     /// How the system's own processes and files can be watched from here.
     pub fn watch(&self) -> Option<Watch> {
         match &self.0 {
-            Backing::Mock(_) | Backing::Existing { .. } => None,
+            Backing::Mock(_) | Backing::Existing(_) => None,
             Backing::Sqlite { path, .. } => Some(Watch::EmbeddedData { path: path.clone() }),
             Backing::Managed(server) => {
-                Some(Watch::Processes { pid: server.pid(), data: Some(server.data_dir().to_owned()) })
+                let process = server.process();
+                Some(Watch::Processes { pid: process.pid(), data: Some(process.data_dir().to_owned()) })
             }
         }
     }
@@ -132,8 +125,8 @@ impl Instance {
     /// Why a server of plimsoll's own is no longer there.
     pub fn died(&self) -> Option<LoadError> {
         match &self.0 {
-            Backing::Managed(server) => server.died(),
-            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing { .. } => None,
+            Backing::Managed(server) => server.process().died(),
+            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing(_) => None,
         }
     }
 
@@ -141,8 +134,8 @@ impl Instance {
     /// sessions.
     pub fn crash(&self) -> Result<(), LoadError> {
         match &self.0 {
-            Backing::Managed(server) => server.crash(),
-            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing { .. } => Ok(()),
+            Backing::Managed(server) => server.process().crash(),
+            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing(_) => Ok(()),
         }
     }
 
@@ -151,7 +144,7 @@ impl Instance {
         match &self.0 {
             Backing::Managed(server) => server.restart(&|| control.is_cancelled()),
             Backing::Sqlite { path, pragmas } => sqlite::recover(path, pragmas),
-            Backing::Mock(_) | Backing::Existing { .. } => Ok(()),
+            Backing::Mock(_) | Backing::Existing(_) => Ok(()),
         }
     }
 
@@ -160,63 +153,28 @@ impl Instance {
         match &self.0 {
             Backing::Mock(_) => Ok(Ledger::default()),
             Backing::Sqlite { path, pragmas } => sqlite::books(path, pragmas),
-            Backing::Managed(server) => {
-                postgres::books(&server.conninfo(), postgres::MANAGED_SCHEMA).map_err(|error| server.explain(error))
-            }
-            Backing::Existing { url, schema } => postgres::books(url.reveal(), schema),
+            Backing::Managed(server) => server.target().books().map_err(|error| server.process().explain(error)),
+            Backing::Existing(target) => target.books(),
         }
     }
 
     /// Stops a server of plimsoll's own; anything else is left as it is.
     pub fn stop(self) -> Result<(), LoadError> {
         match self.0 {
-            Backing::Managed(server) => server.stop(),
-            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing { .. } => Ok(()),
+            Backing::Managed(server) => server.process().end(),
+            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing(_) => Ok(()),
         }
     }
 }
 
-/// Which data set's conditions are verified.
-#[derive(Debug, Clone, Copy)]
-pub enum CheckedData<'a> {
-    Tpcc,
-    Sysbench(&'a Sysbench),
-}
-
-impl<'a> From<&'a Workload> for CheckedData<'a> {
-    fn from(workload: &'a Workload) -> Self {
-        match workload {
-            Workload::Tpcc(_) => Self::Tpcc,
-            Workload::Sysbench(sysbench) => Self::Sysbench(sysbench),
-        }
-    }
-}
-
-fn load_postgres(
-    (conninfo, schema, if_other): (String, &str, IfOther),
-    workload: &Workload,
-    seed: u64,
-    control: &LoadControl,
-) -> Result<Loaded, LoadError> {
-    match workload {
-        Workload::Tpcc(tpcc) => {
-            let population = Population { warehouses: tpcc.warehouses, seed };
-            postgres::load(&conninfo, schema, population, if_other, control)
-        }
-        Workload::Sysbench(sysbench) => postgres::sysbench::load(&conninfo, schema, sysbench, seed, if_other, control),
-    }
-}
-
-fn check_postgres(conninfo: &str, schema: &str, data: CheckedData<'_>) -> Result<Vec<Verdict>, LoadError> {
-    match data {
-        CheckedData::Tpcc => postgres::check(conninfo, schema),
-        CheckedData::Sysbench(sysbench) => postgres::sysbench::check(conninfo, schema, sysbench),
-    }
+fn endpoint(target: Target) -> Endpoint {
+    let Target { engine, conninfo, schema } = target;
+    Endpoint::Server { engine, conninfo, schema }
 }
 
 /// Server facts under the names that the record has for them.
-fn named(facts: postgres::Facts) -> Vec<(String, String)> {
-    let postgres::Facts { version, settings, database_size } = facts;
+fn named(facts: Facts) -> Vec<(String, String)> {
+    let Facts { version, settings, database_size } = facts;
     let settings = settings.into_iter().map(|(name, value)| (format!("setting.{name}"), value));
     [("version".to_owned(), version), ("database_size".into(), database_size.to_string())]
         .into_iter()
@@ -226,6 +184,8 @@ fn named(facts: postgres::Facts) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_model::plan::resolved::ServerKind;
+
     use super::*;
 
     #[test]
@@ -234,7 +194,8 @@ mod tests {
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(medium.path(), open).unwrap();
         let mut scratch = Scratch::create(medium.path(), "dead").unwrap();
-        let kind = SystemKind::ManagedPostgres { settings: BTreeMap::new(), binaries: String::new() };
+        let (engine, settings) = (ServerKind::Postgres, BTreeMap::new());
+        let kind = SystemKind::Managed { engine, settings, binaries: String::new() };
         let instance = Instance::start(&kind, Some(&mut scratch)).unwrap();
         let Some(Watch::Processes { pid, .. }) = instance.watch() else { panic!("a server is watched") };
         let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();

@@ -5,6 +5,7 @@
 //! consistency condition fails on `slow`, one connection is lost, and the last point was interrupted. `slow` is an
 //! emulated drive (see [`drive`]).
 
+mod database;
 mod drive;
 mod metrics;
 
@@ -15,8 +16,8 @@ use crate::lane::Counts;
 use crate::metric::Metric;
 use crate::plan::resolved::TPCC_TXNS;
 use crate::record::{
-    Check, Event, Fact, Phase, PhaseId, Point, PointId, Record, RunInfo, RunStatus, Sample, Second, Series, Severity,
-    Subject, SubjectId, SubjectKind, Window,
+    Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus, Sample, Second,
+    Series, Severity, Subject, SubjectId, SubjectKind, Window,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
@@ -56,6 +57,7 @@ pub fn lasting(measure_s: u64) -> Record {
     build.events();
     build.drive();
     build.drive_events();
+    build.waits();
     build.record
 }
 
@@ -136,7 +138,11 @@ impl Build {
             workload: "oltp".to_owned(),
             mode: if step_index == 0 { "procedures" } else { "statements" }.to_owned(),
             users,
+            connections: users,
             offered_per_second,
+            offered_to_per_second: None,
+            repeat: 0,
+            purpose: PointPurpose::Ladder,
             txns: TPCC_TXNS.map(str::to_owned).to_vec(),
         };
         self.record.points.push(point.clone());
@@ -342,6 +348,9 @@ fn empty() -> Record {
     Record {
         drive: Vec::new(),
         cuts: Vec::new(),
+        searches: Vec::new(),
+        resets: Vec::new(),
+        waits: Vec::new(),
         run: RunInfo {
             id: "0193-fixture".to_owned(),
             title: "How far do two drives carry orders & payments?".to_owned(),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::hist::Hist;
-use crate::plan::resolved::{Pacing, Workload};
+use crate::plan::resolved::{Pacing, ServerKind, Workload};
 use crate::receipt::Ledger;
 use crate::schedule::{Tick, Timeline};
 use crate::units::Nanos;
@@ -24,8 +24,9 @@ pub enum Endpoint {
         /// PRAGMAs every connection sets, beside WAL and synchronous=FULL.
         pragmas: BTreeMap<String, String>,
     },
-    Postgres {
-        /// A libpq-style URL or key/value string, which may hold a password.
+    Server {
+        engine: ServerKind,
+        /// A URL, or what else the engine's driver reads; may hold a password.
         conninfo: String,
         /// The schema that holds the workload's tables.
         schema: String,
@@ -58,16 +59,38 @@ pub struct Stall {
 /// How intents come to be.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum LoadShape {
-    /// Each user starts its next intent when the last one ended (after thinking): due = start.
-    Closed { users: u32 },
+    /// Each user starts its next intent when the last one ended, after thinking. They share `connections`, at most one
+    /// each: with as many as users due = start, with fewer an intent is due when its user wants it and starts when a
+    /// connection is free.
+    Closed { users: u32, connections: u32 },
     /// Intents become due at this rate whatever the system does; `users` of them can be under way at once, `queue` wait.
-    Open { users: u32, per_second: f64, arrivals: Arrivals, queue: u32 },
+    Open {
+        users: u32,
+        per_second: f64,
+        /// The rate at the end of the measurement, towards which it goes evenly from its beginning on; `per_second` for
+        /// one that stays.
+        to_per_second: f64,
+        arrivals: Arrivals,
+        queue: u32,
+    },
 }
 
 impl LoadShape {
+    /// A closed loop in which every user has a connection.
+    pub fn closed(users: u32) -> Self {
+        Self::Closed { users, connections: users }
+    }
+
+    pub fn connections(self) -> u32 {
+        match self {
+            Self::Closed { connections, .. } => connections,
+            Self::Open { users, .. } => users,
+        }
+    }
+
     pub fn users(self) -> u32 {
         match self {
-            Self::Closed { users } | Self::Open { users, .. } => users,
+            Self::Closed { users, .. } | Self::Open { users, .. } => users,
         }
     }
 }

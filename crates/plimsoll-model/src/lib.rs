@@ -10,6 +10,7 @@ pub mod fixture;
 pub mod hist;
 pub mod lane;
 pub mod metric;
+pub mod objective;
 pub mod plan;
 pub mod receipt;
 pub mod record;

@@ -10,11 +10,12 @@ use crate::drive::DriveOp;
 use crate::hist::{CoarseHist, Hist};
 use crate::lane::Counts;
 use crate::metric::Metric;
+use crate::objective::Objective;
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
 /// Version of the stored schema (`PRAGMA user_version` of a run file).
-pub const SCHEMA_VERSION: i32 = 2;
+pub const SCHEMA_VERSION: i32 = 3;
 /// `PRAGMA application_id` of a run file: "Plim".
 pub const APPLICATION_ID: i32 = 0x506c_696d;
 
@@ -36,6 +37,9 @@ pub struct Record {
     pub checks: Vec<Check>,
     pub drive: Vec<DriveRow>,
     pub cuts: Vec<PowerCut>,
+    pub searches: Vec<SearchInfo>,
+    pub resets: Vec<Reset>,
+    pub waits: Vec<WaitRow>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,10 +164,46 @@ pub struct Point {
     /// `procedures` or `statements`.
     pub mode: String,
     pub users: u32,
+    /// Connections that the users share; as many as users where each has one.
+    pub connections: u32,
     /// Offered rate of an open loop; `None` in a closed loop.
     pub offered_per_second: Option<f64>,
+    /// The rate at the end of the window, where it is not the same throughout.
+    pub offered_to_per_second: Option<f64>,
+    /// Which time the same load of the same step and medium is measured, from 0.
+    pub repeat: u32,
+    pub purpose: PointPurpose,
     /// Names of the transaction types, in the order of [`Second::txn`] and [`Window::txn`].
     pub txns: Vec<String>,
+}
+
+/// What a point is measured for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PointPurpose {
+    /// A rung of a ladder.
+    #[default]
+    Ladder,
+    /// A load tried in the search for the load line; `ordinal` counts the loads in the order of trying.
+    Search,
+    /// Load before the first point: no figures are taken.
+    Precondition,
+}
+
+impl PointPurpose {
+    pub const ALL: [Self; 3] = [Self::Ladder, Self::Search, Self::Precondition];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ladder => "ladder",
+            Self::Search => "search",
+            Self::Precondition => "precondition",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|purpose| purpose.name() == name)
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -327,4 +367,105 @@ pub struct Receipt {
     pub in_doubt: u64,
     /// Where the first lost one was: `order 3217 of warehouse 1, district 4`. Empty if none was.
     pub first_lost: String,
+}
+
+/// A search for the load line of a step on a medium; its points say what was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchInfo {
+    pub step: String,
+    pub step_index: u32,
+    pub system: SubjectId,
+    pub medium: Option<SubjectId>,
+    pub objective: Objective,
+    /// No more than this was to be offered: users in a closed loop, transactions per second in an open one.
+    pub most: f64,
+    /// How close the lowest load that failed had to come to the highest that met the objective, as a share.
+    pub precision: f64,
+}
+
+/// The data set brought back to its first state, in a phase of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reset {
+    /// Its phase says when, and how long it took.
+    pub phase: PhaseId,
+    pub subject: SubjectId,
+    /// As in [`crate::plan::resolved::ResetMethod`], and never `auto`.
+    pub method: String,
+    /// Size of the data before and after.
+    pub from_bytes: u64,
+    pub to_bytes: u64,
+    /// What was compared with the first state, and how it compared.
+    pub verified: String,
+}
+
+/// What a server's sessions were doing in one second, by state and by the server's own name for what they waited for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitRow {
+    /// The system.
+    pub subject: SubjectId,
+    pub start: Nanos,
+    pub end: Nanos,
+    pub state: WaitState,
+    /// Such as `WALSync`; empty where the server names nothing.
+    pub event: String,
+    /// Sessions seen so, summed over `looks`: mean number = `seen / looks`.
+    pub seen: u32,
+    /// How often was looked in this second; the same in each of its rows.
+    pub looks: u32,
+}
+
+/// What a session does, as far as its server says so. Every session seen is in exactly one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitState {
+    /// At work and waiting for nothing: on a CPU, or for one.
+    Cpu,
+    /// For data to be read from files.
+    DataRead,
+    /// For data to be written to files.
+    DataWrite,
+    /// For the log (WAL, redo log, binlog) to be written or flushed, or for others who do that.
+    Log,
+    /// For locks of transactions: rows, tables.
+    Lock,
+    /// For the server's own short locks: latches, buffers, mutexes.
+    Latch,
+    /// In a transaction, for the client's next statement.
+    Client,
+    /// For the client, in no transaction.
+    Idle,
+    /// Anything else.
+    Other,
+}
+
+impl WaitState {
+    pub const ALL: [Self; 9] = [
+        Self::Cpu,
+        Self::DataRead,
+        Self::DataWrite,
+        Self::Log,
+        Self::Lock,
+        Self::Latch,
+        Self::Client,
+        Self::Idle,
+        Self::Other,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::DataRead => "data_read",
+            Self::DataWrite => "data_write",
+            Self::Log => "log",
+            Self::Lock => "lock",
+            Self::Latch => "latch",
+            Self::Client => "client",
+            Self::Idle => "idle",
+            Self::Other => "other",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
 }

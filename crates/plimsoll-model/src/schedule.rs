@@ -13,6 +13,8 @@ use crate::units::Nanos;
 pub enum PhaseKind {
     /// Start systems, load data.
     Prepare,
+    /// The data set is brought back to its first state.
+    Reset,
     /// Load runs, figures are not taken: caches fill, users start.
     Warm,
     /// Load runs and figures are taken.
@@ -24,11 +26,12 @@ pub enum PhaseKind {
 }
 
 impl PhaseKind {
-    pub const ALL: [Self; 5] = [Self::Prepare, Self::Warm, Self::Measure, Self::Cool, Self::Check];
+    pub const ALL: [Self; 6] = [Self::Prepare, Self::Reset, Self::Warm, Self::Measure, Self::Cool, Self::Check];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Prepare => "prepare",
+            Self::Reset => "reset",
             Self::Warm => "warm",
             Self::Measure => "measure",
             Self::Cool => "cool",

@@ -67,7 +67,7 @@ impl Schedule {
 impl ArrivalQueue {
     /// `None` for a closed loop.
     pub fn new(load: LoadShape, workload: &Workload, (seed, round): (u64, u32), until: Nanos) -> Option<Self> {
-        let LoadShape::Open { users, per_second, arrivals, queue } = load else { return None };
+        let LoadShape::Open { users, per_second, arrivals, queue, .. } = load else { return None };
         let mut schedule = Schedule {
             rng: Rng::stream(seed, &[u64::MAX, u64::from(round)]),
             per_second,

@@ -29,7 +29,7 @@ fn spec(script: MockScript, load: LoadShape) -> LaneSpec {
 }
 
 fn open(per_second: f64, users: u32, queue: u32) -> LoadShape {
-    LoadShape::Open { users, per_second, arrivals: Arrivals::Constant, queue }
+    LoadShape::Open { users, per_second, to_per_second: per_second, arrivals: Arrivals::Constant, queue }
 }
 
 /// What a lane answered.
@@ -120,7 +120,7 @@ fn latency(ms: u64) -> MockScript {
 
 #[test]
 fn a_closed_loop_obeys_little_exactly() {
-    let told = run(spec(latency(10), LoadShape::Closed { users: 4 }));
+    let told = run(spec(latency(10), LoadShape::closed(4)));
     told.conserved();
     assert_eq!(told.end, LaneEnd::Complete);
     // 4 users, 10 ms each: 400 a second, in every second of the window.
@@ -189,13 +189,13 @@ fn what_still_waits_when_cooling_ends_is_dropped() {
 
 #[test]
 fn retries_are_counted_apart_and_bounded() {
-    let told = run(spec(MockScript { retry_every: Some(5), ..latency(10) }, LoadShape::Closed { users: 1 }));
+    let told = run(spec(MockScript { retry_every: Some(5), ..latency(10) }, LoadShape::closed(1)));
     told.conserved();
     let counts = told.all().counts;
     assert_eq!(counts.failed, 0);
     assert_eq!(counts.retries, counts.completed() / 5);
     assert_eq!(counts.round_trips, counts.completed() + counts.retries);
-    let mut spec = spec(MockScript { retry_every: Some(5), ..latency(10) }, LoadShape::Closed { users: 1 });
+    let mut spec = spec(MockScript { retry_every: Some(5), ..latency(10) }, LoadShape::closed(1));
     spec.max_retries = 0;
     let told = run(spec);
     told.conserved();
@@ -205,7 +205,7 @@ fn retries_are_counted_apart_and_bounded() {
 
 #[test]
 fn failures_are_counted_told_and_kept_out_of_latency() {
-    let told = run(spec(MockScript { fail_every: Some(4), ..latency(10) }, LoadShape::Closed { users: 2 }));
+    let told = run(spec(MockScript { fail_every: Some(4), ..latency(10) }, LoadShape::closed(2)));
     told.conserved();
     let all = told.all();
     assert_eq!(all.counts.failed, all.counts.offered / 4);
@@ -215,7 +215,7 @@ fn failures_are_counted_told_and_kept_out_of_latency() {
 
 #[test]
 fn a_hopeless_system_ends_the_lane_with_its_own_words() {
-    let told = run(spec(MockScript { fail_every: Some(1), ..latency(1) }, LoadShape::Closed { users: 2 }));
+    let told = run(spec(MockScript { fail_every: Some(1), ..latency(1) }, LoadShape::closed(2)));
     told.conserved();
     assert!(matches!(&told.end, LaneEnd::Failed(why) if why.contains("the script fails")), "{:?}", told.end);
 }
@@ -223,7 +223,7 @@ fn a_hopeless_system_ends_the_lane_with_its_own_words() {
 #[test]
 fn a_lost_connection_is_opened_again_and_in_the_end_given_up() {
     let script = MockScript { lost_at: Some(Nanos::from_secs(6)), ..latency(10) };
-    let told = run(spec(script, LoadShape::Closed { users: 3 }));
+    let told = run(spec(script, LoadShape::closed(3)));
     told.conserved();
     assert!(told.events.contains(&"connection_lost".to_owned()) && told.events.contains(&"reconnected".to_owned()));
     assert!(matches!(told.end, LaneEnd::Failed(_) | LaneEnd::Complete));
@@ -233,7 +233,7 @@ fn a_lost_connection_is_opened_again_and_in_the_end_given_up() {
 #[test]
 fn one_order_closes_the_phase_and_keeps_everything() {
     let at = Nanos::from_millis(5_505);
-    let told = run_ordered(spec(latency(10), LoadShape::Closed { users: 4 }), &[(at, LaneControl::Close)]);
+    let told = run_ordered(spec(latency(10), LoadShape::closed(4)), &[(at, LaneControl::Close)]);
     told.conserved();
     assert_eq!(told.end, LaneEnd::Closed);
     assert_eq!(told.measured_time(), Nanos::from_millis(3_505));
@@ -245,7 +245,7 @@ fn one_order_closes_the_phase_and_keeps_everything() {
 fn a_second_order_stops_at_once_and_counts_what_was_under_way() {
     let script = latency(3_000);
     let orders = [(Nanos::from_millis(5_500), LaneControl::Close), (Nanos::from_millis(5_600), LaneControl::Stop)];
-    let told = run_ordered(spec(script, LoadShape::Closed { users: 4 }), &orders);
+    let told = run_ordered(spec(script, LoadShape::closed(4)), &orders);
     told.conserved();
     assert_eq!(told.end, LaneEnd::Stopped);
     assert_eq!((told.all().counts.completed(), told.all().counts.failed), (4, 4));
@@ -254,7 +254,7 @@ fn a_second_order_stops_at_once_and_counts_what_was_under_way() {
 
 #[test]
 fn what_was_committed_before_the_power_failed_is_told_by_place() {
-    let load = LoadShape::Closed { users: 4 };
+    let load = LoadShape::closed(4);
     let cut = Nanos::from_secs(12);
     let stop = [(cut + Nanos::from_millis(1_500), LaneControl::Stop)];
     let told = run_ordered(LaneSpec { power_cut: true, ..spec(latency(10), load) }, &stop);
@@ -272,7 +272,7 @@ fn what_was_committed_before_the_power_failed_is_told_by_place() {
 
 #[test]
 fn keying_and_thinking_pace_the_users_and_are_in_no_figure() {
-    let mut spec = spec(latency(10), LoadShape::Closed { users: 200 });
+    let mut spec = spec(latency(10), LoadShape::closed(200));
     spec.pacing = Pacing { keying: 0.1, think: 0.1 };
     let told = run(spec);
     told.conserved();
@@ -287,7 +287,16 @@ fn keying_and_thinking_pace_the_users_and_are_in_no_figure() {
 fn a_seed_has_one_course() {
     let make = || {
         let script = MockScript { jitter: Nanos::from_millis(7), retry_every: Some(11), ..latency(5) };
-        run(spec(script, LoadShape::Open { users: 5, per_second: 300.0, arrivals: Arrivals::Poisson, queue: 100 }))
+        run(spec(
+            script,
+            LoadShape::Open {
+                users: 5,
+                per_second: 300.0,
+                to_per_second: 300.0,
+                arrivals: Arrivals::Poisson,
+                queue: 100,
+            },
+        ))
     };
     let (one, two) = (make(), make());
     one.conserved();
@@ -311,7 +320,7 @@ proptest! {
             retry_every: Some(retry),
             lost_at: None,
         };
-        let load = if closed { LoadShape::Closed { users } } else { open(rate, users, queue) };
+        let load = if closed { LoadShape::closed(users) } else { open(rate, users, queue) };
         let order = if stop { LaneControl::Stop } else { LaneControl::Close };
         let orders: Vec<_> = close.map(|at| (Nanos::from_millis(at), order)).into_iter().collect();
         run_ordered(spec(script, load), &orders).conserved();

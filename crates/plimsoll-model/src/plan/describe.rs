@@ -3,9 +3,12 @@
 use std::fmt::{self, Write};
 
 use super::resolve::toml_key;
-use super::resolved::{EmulatedDrive, MediumKind, ResolvedPlan, Step, Sysbench, SystemKind, Tpcc, Workload};
+use super::resolved::{
+    EmulatedDrive, MediumKind, Precondition, ResolvedPlan, Search, Step, Sysbench, SystemKind, Tpcc, Workload,
+};
 use super::size;
 use crate::lane::{LoadShape, MockScript};
+use crate::objective::Objective;
 
 /// The plan as TOML that [`super::parse`] reads as an equal plan: scaled already, every default filled in, passwords
 /// left out. Shown by `--dry-run` and kept in run files.
@@ -66,11 +69,11 @@ fn write_drive(out: &mut String, emulated: &EmulatedDrive) -> fmt::Result {
 fn write_system(out: &mut String, name: &str, kind: &SystemKind) -> fmt::Result {
     let settings = match kind {
         SystemKind::Mock(script) => return write_mock(out, name, script),
-        SystemKind::ExistingPostgres { url, schema } => {
+        SystemKind::Existing { engine: _, url, schema } => {
             return writeln!(out, "url = {}\nschema = {}", quoted(&url.redacted()), quoted(schema));
         }
         SystemKind::Sqlite { settings } => settings,
-        SystemKind::ManagedPostgres { settings, binaries } => {
+        SystemKind::Managed { engine: _, settings, binaries } => {
             if !binaries.is_empty() {
                 writeln!(out, "binaries = {}", quoted(binaries))?;
             }
@@ -98,7 +101,8 @@ fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result 
 }
 
 fn write_step(out: &mut String, step: &Step) -> fmt::Result {
-    let Step { name, workload, system, on, points, timeline, pacing, check, max_retries, power_cut } = step;
+    let Step { name, workload, system, on, points, repeat, precondition, search, reset, reset_by, .. } = step;
+    let Step { timeline, pacing, check, max_retries, power_cut, .. } = step;
     writeln!(out, "\n[[step]]\nname = {}\nrun = {}\nsystem = {}", quoted(name), quoted(workload), quoted(system))?;
     if !on.is_empty() {
         let on: Vec<String> = on.iter().map(|name| quoted(name)).collect();
@@ -106,6 +110,19 @@ fn write_step(out: &mut String, step: &Step) -> fmt::Result {
     }
     write_points(out, points)?;
     writeln!(out, "ramp = \"{}\"\nmeasure = \"{}\"\ncool = \"{}\"", timeline.warm, timeline.measure, timeline.cool)?;
+    writeln!(out, "repeat = {repeat}\nreset = \"{}\"\nreset_by = \"{}\"", reset.name(), reset_by.name())?;
+    if let Some(Precondition { load, lasts }) = precondition {
+        let users = match load {
+            LoadShape::Closed { users, .. } => format!("users = {users}, "),
+            LoadShape::Open { .. } => String::new(),
+        };
+        writeln!(out, "precondition = {{ {users}lasts = \"{lasts}\" }}")?;
+    }
+    if let Some(Search { objective: Objective { quantile, limit, of }, most, precision }) = search {
+        let of = of.as_ref().map(|of| format!(", of = {}", quoted(of))).unwrap_or_default();
+        let limit = limit.as_millis_f64();
+        writeln!(out, "find = {{ {}_ms = {limit}{of}, most = {most}, precision = {precision} }}", quantile.name())?;
+    }
     // A plan sets both factors at once.
     writeln!(out, "keying_and_think = {}", pacing.think)?;
     writeln!(out, "check = \"{}\"\nmax_retries = {max_retries}", check.name())?;
@@ -117,7 +134,7 @@ fn write_points(out: &mut String, points: &[LoadShape]) -> fmt::Result {
     let rungs: Vec<String> = points
         .iter()
         .map(|point| match point {
-            LoadShape::Closed { users } => users.to_string(),
+            LoadShape::Closed { users, .. } => users.to_string(),
             LoadShape::Open { per_second, .. } => per_second.to_string(),
         })
         .collect();
@@ -126,10 +143,17 @@ fn write_points(out: &mut String, points: &[LoadShape]) -> fmt::Result {
         many => format!("[{}]", many.join(", ")),
     };
     match points.first() {
-        Some(LoadShape::Open { users, arrivals, queue, .. }) => {
-            writeln!(out, "rate = {ladder}\nusers = {users}\narrivals = \"{}\"\nqueue = {queue}", arrivals.name())
+        Some(LoadShape::Open { users, per_second, to_per_second, arrivals, queue }) => {
+            writeln!(out, "rate = {ladder}\nusers = {users}\narrivals = \"{}\"\nqueue = {queue}", arrivals.name())?;
+            let rises = to_per_second != per_second;
+            if rises { writeln!(out, "rate_to = {to_per_second}") } else { Ok(()) }
         }
-        _ => writeln!(out, "users = {ladder}"),
+        _ => {
+            writeln!(out, "users = {ladder}")?;
+            // Those that share them have as many in each point.
+            let shared = points.iter().find(|point| point.connections() < point.users());
+            shared.map_or(Ok(()), |point| writeln!(out, "connections = {}", point.connections()))
+        }
     }
 }
 

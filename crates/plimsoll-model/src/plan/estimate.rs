@@ -55,6 +55,8 @@ fn base(engine: EngineKind) -> Base {
         EngineKind::Sqlite => Base { start: millis(100), space: Bytes::mib(64) },
         // An empty cluster takes 40 MB, and the WAL up to max_wal_size (default 1 GB), exceeded for a while under load.
         EngineKind::Postgres => Base { start: millis(4_000), space: Bytes(1_200 * MB) },
+        // System tables, redo log (96 MiB), undo and temporary tablespaces.
+        EngineKind::Mariadb => Base { start: millis(8_000), space: Bytes(600 * MB) },
     }
 }
 
@@ -65,8 +67,9 @@ fn unit_cost(engine: EngineKind, workload: &Workload) -> Cost {
         (EngineKind::Mock, _) => Cost::default(),
         (EngineKind::Sqlite, Workload::Tpcc(_)) => cost(5_000_000, 500_000, Bytes(90 * MB)),
         (EngineKind::Postgres, Workload::Tpcc(_)) => cost(4_000_000, 500_000, Bytes(110 * MB)),
+        (EngineKind::Mariadb, Workload::Tpcc(_)) => cost(6_000_000, 1_500_000, Bytes(140 * MB)),
         (EngineKind::Sqlite, Workload::Sysbench(_)) => cost(5, 1, Bytes(230)),
-        (EngineKind::Postgres, Workload::Sysbench(_)) => cost(5, 1, Bytes(280)),
+        (EngineKind::Postgres | EngineKind::Mariadb, Workload::Sysbench(_)) => cost(5, 1, Bytes(280)),
     }
 }
 
@@ -195,7 +198,7 @@ fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -
 fn growth(step: &Step, workload: &Workload) -> u64 {
     let per_second = step.points.iter().map(|point| match point {
         LoadShape::Closed { .. } => ASSUMED_PER_SECOND,
-        LoadShape::Open { per_second, .. } => *per_second,
+        LoadShape::Open { per_second, to_per_second, .. } => per_second.max(*to_per_second),
     });
     let txns: f64 = per_second.map(|rate| rate * step.point_duration().as_secs_f64()).sum();
     // A float beyond u64 becomes the largest u64.

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::resolved::{
-    CheckPolicy, Distribution, DriveBacking, DriveFilesystem, DriveForm, EngineKind, FlushPolicy, Home, Script,
-    TxnMode, WithoutFuse,
+    CheckPolicy, Distribution, DriveBacking, DriveFilesystem, DriveForm, EngineKind, FlushPolicy, Home, ResetMethod,
+    ResetPolicy, Script, TxnMode, WithoutFuse,
 };
 use super::value::{At, Ladder, RawSize, RawTime, Setting};
 use crate::lane::Arrivals;
@@ -72,17 +72,18 @@ pub struct RawMedium {
 #[serde(default, deny_unknown_fields, expecting = "a table such as { engine = \"sqlite\" }")]
 #[schemars(rename = "System")]
 pub struct RawSystem {
-    /// `"postgres"`: a PostgreSQL that plimsoll creates, starts, stops and removes; `"sqlite"`: SQLite inside plimsoll;
-    /// `"mock"`: no database, scripted answers.
+    /// `"postgres"`, `"mariadb"`: a server that plimsoll creates, starts, stops and removes; `"sqlite"`: SQLite inside
+    /// plimsoll; `"mock"`: no database, scripted answers.
     pub engine: Option<At<EngineKind>>,
-    /// The server's settings (PostgreSQL) or PRAGMAs (SQLite), such as `{ shared_buffers = "256MB" }`.
+    /// The server's settings or PRAGMAs (SQLite), such as `{ shared_buffers = "256MB" }`.
     pub settings: Option<At<BTreeMap<At<String>, At<Setting>>>>,
-    /// The directory of PostgreSQL's `initdb` and `postgres`. Default: plimsoll looks for the newest one.
+    /// The directory of the server's programs: PostgreSQL's `initdb` and `postgres`, or `mariadbd`. Default: plimsoll
+    /// looks for them.
     pub binaries: Option<At<String>>,
-    /// An existing PostgreSQL: `"postgres://user@host:5432/database"`. Better than a password in here: the environment
-    /// variable PGPASSWORD.
+    /// An existing server: `"postgres://user@host:5432/database"` or `"mariadb://user@host:3306"`. Better than a password
+    /// in here: the environment variable PGPASSWORD or MYSQL_PWD.
     pub url: Option<At<String>>,
-    /// The schema that plimsoll creates and keeps to in an existing PostgreSQL. Default: `"plimsoll_tpcc"`.
+    /// The schema (MariaDB: database) that plimsoll creates and keeps to in an existing server. Default: `"plimsoll_tpcc"`.
     pub schema: Option<At<String>>,
     /// What the mock engine does.
     pub mock: Option<At<RawMock>>,
@@ -191,6 +192,26 @@ pub struct RawStep {
     /// Transactions offered per second whatever the system does (open loop): `100`, or a ladder `[50, 100, 200]`.
     /// Default: none, every user starts its next transaction when the last one has ended (closed loop).
     pub rate: Option<At<Ladder<f64>>>,
+    /// With a `rate` of one number: the rate at the end of the measurement, towards which it goes evenly. Default: the
+    /// rate stays.
+    pub rate_to: Option<At<f64>>,
+    /// Without a `rate`: how many connections the users share, such as 64 for 15000 users who think; a user who finds
+    /// none free waits, and the wait is part of the response time. Default: one for each user.
+    pub connections: Option<At<i64>>,
+    /// How often the whole ladder is gone through, 1 to 100: figures become medians with intervals. Default: 1.
+    #[schemars(range(min = 1, max = 100))]
+    pub repeat: Option<At<i64>>,
+    /// Load before the first point, of which no figures are taken: `{ users = 32, lasts = "6h" }`. Default: none.
+    pub precondition: Option<At<RawPrecondition>>,
+    /// Look for the highest load that meets an objective, instead of going through a ladder: `{ p99_ms = 10, of =
+    /// "new_order" }`. `users` or `rate` is then where the search starts.
+    pub find: Option<At<RawFind>>,
+    /// When the data set is brought back to its first state: before each point (`"each_point"`), or never. Default:
+    /// never.
+    pub reset: Option<At<ResetPolicy>>,
+    /// How: `"files"` (the server stops, its files are put back), `"template"` (PostgreSQL: a database made anew from a
+    /// template), `"reload"` (loaded again), or the fastest one that the system has (`"auto"`). Default: auto.
+    pub reset_by: Option<At<ResetMethod>>,
     /// With a `rate`: equal distances (`"constant"`), or exponentially distributed ones, as independent users have
     /// (`"poisson"`). Default: constant.
     pub arrivals: Option<At<Arrivals>>,
@@ -216,4 +237,37 @@ pub struct RawStep {
     /// The power of an emulated drive fails this long after the measurement began, such as `"10s"`; the point ends with
     /// it, and what clients saw committed is looked for after recovery. Default: it does not fail.
     pub power_cut: Option<At<RawTime>>,
+}
+
+/// Load that brings drive and database into the state that they have in long use.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as { users = 32, lasts = \"6h\" }")]
+#[schemars(rename = "Precondition", extend("required" = ["lasts"]))]
+pub struct RawPrecondition {
+    /// How many users work at the same time. Default: the most of the ladder; with a `rate`, its highest.
+    #[schemars(range(min = 1))]
+    pub users: Option<At<i64>>,
+    /// How long, such as `"6h"`.
+    pub lasts: Option<At<RawTime>>,
+}
+
+/// What a load must meet: exactly one of the `_ms` keys, in milliseconds of response time.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as { p99_ms = 10 }")]
+#[schemars(rename = "Find")]
+pub struct RawFind {
+    pub mean_ms: Option<At<f64>>,
+    pub p50_ms: Option<At<f64>>,
+    pub p90_ms: Option<At<f64>>,
+    pub p95_ms: Option<At<f64>>,
+    pub p99_ms: Option<At<f64>>,
+    pub p999_ms: Option<At<f64>>,
+    pub max_ms: Option<At<f64>>,
+    /// The transaction type that it is about, such as `"new_order"`. Default: all together.
+    pub of: Option<At<String>>,
+    /// No more users, or transactions per second, than this. Default: 10000 users, 1000000 per second.
+    pub most: Option<At<f64>>,
+    /// How close the lowest load that fails must be to the highest that meets it, as a share, 0.01 to 1. Default: 0.05.
+    #[schemars(range(min = 0.01, max = 1.0))]
+    pub precision: Option<At<f64>>,
 }

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use super::secret::{Secret, redact};
+pub use super::server::ServerKind;
 pub use super::sysbench::{Distribution, Script, Sysbench};
 use crate::lane::{LoadShape, MockScript};
+use crate::objective::Objective;
 use crate::schedule::Timeline;
 use crate::units::{Bytes, Nanos};
 
@@ -177,14 +179,16 @@ pub enum SystemKind {
     Sqlite {
         settings: BTreeMap<String, String>,
     },
-    /// A PostgreSQL that plimsoll creates on the medium, starts, stops and removes. `binaries` is the folder of
-    /// `initdb` and `postgres`, empty to look for it.
-    ManagedPostgres {
+    /// A server that plimsoll creates on the medium, starts, stops and removes. `binaries` is the folder of its programs,
+    /// empty to look for it.
+    Managed {
+        engine: ServerKind,
         settings: BTreeMap<String, String>,
         binaries: String,
     },
-    /// A PostgreSQL that exists; plimsoll keeps to `schema`, which it creates.
-    ExistingPostgres {
+    /// A server that exists; plimsoll keeps to `schema`, which it creates.
+    Existing {
+        engine: ServerKind,
         url: Secret,
         schema: String,
     },
@@ -195,37 +199,15 @@ impl SystemKind {
         match self {
             Self::Mock(_) => EngineKind::Mock,
             Self::Sqlite { .. } => EngineKind::Sqlite,
-            Self::ManagedPostgres { .. } | Self::ExistingPostgres { .. } => EngineKind::Postgres,
+            Self::Managed { engine, .. } | Self::Existing { engine, .. } => engine.engine(),
         }
     }
 
     /// Whether the system keeps its data on one of the plan's media.
     pub fn needs_medium(&self) -> bool {
-        matches!(self, Self::Sqlite { .. } | Self::ManagedPostgres { .. })
+        matches!(self, Self::Sqlite { .. } | Self::Managed { .. })
     }
 }
-
-/// PostgreSQL settings that a plan cannot set on a server that plimsoll manages: without them plimsoll could not reach,
-/// watch or remove it, or the server would not be apart from all others.
-pub const OWN_POSTGRES_SETTINGS: [&str; 17] = [
-    "config_file",
-    "data_directory",
-    "external_pid_file",
-    "hba_file",
-    "ident_file",
-    "include",
-    "include_dir",
-    "include_if_exists",
-    "lc_messages",
-    "listen_addresses",
-    "log_destination",
-    "log_line_prefix",
-    "logging_collector",
-    "port",
-    "unix_socket_directories",
-    "unix_socket_group",
-    "unix_socket_permissions",
-];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -233,6 +215,7 @@ pub enum EngineKind {
     Mock,
     Sqlite,
     Postgres,
+    Mariadb,
 }
 
 impl EngineKind {
@@ -241,14 +224,20 @@ impl EngineKind {
             Self::Mock => "mock",
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
+            Self::Mariadb => "mariadb",
         }
     }
 
     pub fn has_procedures(self) -> bool {
         match self {
-            Self::Mock | Self::Postgres => true,
+            Self::Mock | Self::Postgres | Self::Mariadb => true,
             Self::Sqlite => false,
         }
+    }
+
+    /// The server behind the engine, if it is one.
+    pub fn server(self) -> Option<ServerKind> {
+        ServerKind::ALL.into_iter().find(|server| server.engine() == self)
     }
 }
 
@@ -342,14 +331,82 @@ pub struct Step {
     pub system: String,
     /// Names in [`ResolvedPlan::media`], one after the other; empty for a system that needs none.
     pub on: Vec<String>,
-    /// The ladder; a single point is a ladder of one.
+    /// The ladder; a single point is a ladder of one. Of a search: the load that it starts from.
     pub points: Vec<LoadShape>,
+    /// How often the whole ladder is gone through, or each load of a search is measured.
+    pub repeat: u32,
+    /// Load before the first point, of which no figures are taken.
+    pub precondition: Option<Precondition>,
+    /// The highest load that meets an objective is looked for, instead of going through a ladder.
+    pub search: Option<Search>,
+    /// When the data set is brought back to its first state.
+    pub reset: ResetPolicy,
+    pub reset_by: ResetMethod,
     pub timeline: Timeline,
     pub pacing: Pacing,
     pub check: CheckPolicy,
     pub max_retries: u32,
     /// The power of the medium fails this long after a point's measurement began; the point ends with it.
     pub power_cut: Option<Nanos>,
+}
+
+/// Load that brings drive and database into the state that they have in long use.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Precondition {
+    pub load: LoadShape,
+    pub lasts: Nanos,
+}
+
+/// Looking for the load line: by users in a closed loop, by the offered rate in an open one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    pub objective: Objective,
+    /// No more than this is offered: users, or transactions per second.
+    pub most: f64,
+    /// The search ends when the lowest load that failed is this share above the highest that met the objective.
+    pub precision: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResetPolicy {
+    Never,
+    /// Before each point but the first that finds the data as they were loaded.
+    EachPoint,
+}
+
+impl ResetPolicy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::EachPoint => "each_point",
+        }
+    }
+}
+
+/// How a data set is brought back to its first state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResetMethod {
+    /// The fastest one that the system has.
+    Auto,
+    /// The server stops and its files are put back from a copy, which shares blocks where the filesystem can.
+    Files,
+    /// PostgreSQL: the database is made anew from a template.
+    Template,
+    /// The data are loaded again.
+    Reload,
+}
+
+impl ResetMethod {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Files => "files",
+            Self::Template => "template",
+            Self::Reload => "reload",
+        }
+    }
 }
 
 /// Keying and think times as factors on the workload's specified ones (TPC-C clause 5.2.5.7); 0 is off.

@@ -1,5 +1,6 @@
 mod bad;
 mod drive;
+mod load;
 mod sysbench;
 
 use insta::assert_snapshot;
@@ -7,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::lane::{Arrivals, LoadShape, Stall};
-use crate::plan::resolved::{CheckPolicy, Home, Pacing, SystemKind, TxnMode, Workload};
+use crate::plan::resolved::{CheckPolicy, Home, Pacing, ServerKind, SystemKind, TxnMode, Workload};
 use crate::units::{Bytes, Nanos};
 
 const SHIPPED: [(&str, &str); 7] = [
@@ -102,6 +103,9 @@ fn defaults_are_filled_in() {
     ramp = "10s"
     measure = "1m"
     cool = "30s"
+    repeat = 1
+    reset = "never"
+    reset_by = "auto"
     keying_and_think = 0
     check = "each_point"
     max_retries = 10
@@ -182,9 +186,9 @@ fn everything_that_can_be_written_arrives() {
     let kinds: Vec<&SystemKind> = plan.systems.iter().map(|system| &system.kind).collect();
     assert!(matches!(kinds[0], SystemKind::Sqlite { settings } if settings["cache_size"] == "-2000"
         && settings["temp_store"] == "memory" && settings["mmap"] == "true" && settings["x"] == "0.5"));
-    assert!(matches!(kinds[1], SystemKind::ManagedPostgres { settings, binaries }
+    assert!(matches!(kinds[1], SystemKind::Managed { engine: ServerKind::Postgres, settings, binaries }
         if settings["pg_stat_statements.max"] == "100" && binaries == "/usr/lib/postgresql/17/bin"));
-    assert!(matches!(kinds[2], SystemKind::ExistingPostgres { url, schema }
+    assert!(matches!(kinds[2], SystemKind::Existing { engine: ServerKind::Postgres, url, schema }
         if url.reveal() == "postgresql://u@h/d" && schema == "mine"));
     let SystemKind::Mock(script) = kinds[3] else { panic!("{kinds:?}") };
     assert_eq!((script.latency, script.jitter), (Nanos::from_micros(300), Nanos::from_micros(1500)));
@@ -197,17 +201,29 @@ fn everything_that_can_be_written_arrives() {
     assert_eq!((tpcc.warehouses, tpcc.mode, tpcc.home), (3, TxnMode::Statements, Home::Roaming));
     let [first, second, third, fourth] = plan.steps.as_slice() else { panic!() };
     assert_eq!(first.on, ["b", "a b"]);
-    assert_eq!(first.points, [1, 2, 3].map(|users| LoadShape::Closed { users }));
+    assert_eq!(first.points, [1, 2, 3].map(LoadShape::closed));
     assert_eq!(first.timeline.warm, Nanos::ZERO);
     assert_eq!((first.timeline.measure, first.timeline.cool), (Nanos::from_secs(90), Nanos::from_millis(1500)));
     assert_eq!(first.pacing, Pacing { keying: 0.25, think: 0.25 });
     assert_eq!((first.check, first.max_retries), (CheckPolicy::EndOfStep, 0));
-    let open = |per_second| LoadShape::Open { users: 16, per_second, arrivals: Arrivals::Poisson, queue: 0 };
+    let open = |per_second| LoadShape::Open {
+        users: 16,
+        per_second,
+        to_per_second: per_second,
+        arrivals: Arrivals::Poisson,
+        queue: 0,
+    };
     assert_eq!(second.points, [0.5, 100.0, 1e5].map(open));
     assert!(second.on.is_empty());
     let names = [&first.name, &second.name, &third.name, &fourth.name];
     assert_eq!(names, ["w", "w-3", "w-2", "p"], "numbered around the names that are given");
-    let defaults = LoadShape::Open { users: 64, per_second: 12.5, arrivals: Arrivals::Constant, queue: 100_000 };
+    let defaults = LoadShape::Open {
+        users: 64,
+        per_second: 12.5,
+        to_per_second: 12.5,
+        arrivals: Arrivals::Constant,
+        queue: 100_000,
+    };
     assert_eq!(fourth.points, [defaults]);
     assert_eq!(good(&describe(&plan)).plan, plan, "{}", describe(&plan));
 }

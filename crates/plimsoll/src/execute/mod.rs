@@ -15,14 +15,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use plimsoll_load::clock::{Clock, VirtualClock};
+use plimsoll_load::engine::CheckedData;
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::{self, Probe, Watch};
-use plimsoll_load::system::CheckedData;
 use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape};
 use plimsoll_model::plan::estimate;
 use plimsoll_model::plan::resolved::{CheckPolicy, ResolvedPlan, Step, TxnMode, Workload};
 use plimsoll_model::receipt::Ledger;
-use plimsoll_model::record::{Check, Event, Point, PointId, RunStatus, Severity, SubjectId, SubjectKind};
+use plimsoll_model::record::{Check, Event, Point, PointId, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::{PhaseKind, Timeline};
 use plimsoll_model::units::Nanos;
 
@@ -197,10 +197,19 @@ impl Execution<'_> {
             workload: step.workload.clone(),
             mode: mode(workload).into(),
             users: load.users(),
+            connections: load.connections(),
             offered_per_second: match load {
                 LoadShape::Open { per_second, .. } => Some(per_second),
                 LoadShape::Closed { .. } => None,
             },
+            offered_to_per_second: match load {
+                LoadShape::Open { per_second, to_per_second, .. } => {
+                    (to_per_second != per_second).then_some(to_per_second)
+                }
+                LoadShape::Closed { .. } => None,
+            },
+            repeat: 0,
+            purpose: PointPurpose::Ladder,
             txns: workload.txn_names().iter().map(|&name| name.to_owned()).collect(),
         };
         let spec = LaneSpec {

@@ -210,6 +210,6 @@ fn planned(timeline: &Timeline, kind: PhaseKind) -> Option<Nanos> {
     match kind {
         PhaseKind::Warm => Some(timeline.warm),
         PhaseKind::Measure => Some(timeline.measure),
-        PhaseKind::Prepare | PhaseKind::Cool | PhaseKind::Check => None,
+        PhaseKind::Prepare | PhaseKind::Reset | PhaseKind::Cool | PhaseKind::Check => None,
     }
 }

@@ -7,14 +7,14 @@ use plimsoll_model::hist::{CoarseHist, Hist};
 use plimsoll_model::lane::Counts;
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{
-    APPLICATION_ID, Check, Event, Fact, Phase, PhaseId, Point, PointId, Record, RunInfo, RunStatus, SCHEMA_VERSION,
-    Sample, Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
+    APPLICATION_ID, Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus,
+    SCHEMA_VERSION, Sample, Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
 };
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, OpenFlags, Row};
 
-use super::{RunFileError, drive};
+use super::{RunFileError, database, drive};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type Broken = String;
@@ -86,7 +86,7 @@ fn read_record(db: &Connection, schema: i32) -> Result<Record, Broken> {
     let ends = lasted(db)?;
     let mut plan: HashMap<String, String> =
         rows(db, "SELECT form, text FROM plan", |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect();
-    let points = rows(db, "SELECT * FROM point ORDER BY id", point)?;
+    let points = rows(db, "SELECT * FROM point ORDER BY id", |row| point(row, schema))?;
     let phases = phases(db, ends)?;
     let seconds = seconds(db, &phases, &points)?;
     let windows = windows(db, &phases, &seconds)?;
@@ -121,6 +121,9 @@ fn read_record(db: &Connection, schema: i32) -> Result<Record, Broken> {
         })?,
         drive: drive::drive_rows(db, schema)?,
         cuts: drive::power_cuts(db, schema)?,
+        searches: database::searches(db, schema)?,
+        resets: database::resets(db, schema)?,
+        waits: database::waits(db, schema)?,
     })
 }
 
@@ -146,7 +149,10 @@ fn run_info(row: &Row<'_>, ends: Nanos) -> rusqlite::Result<RunInfo> {
     })
 }
 
-fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
+fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
+    let users = row.get("users")?;
+    // Before, every user had a connection, rates stayed, and all points were rungs of ladders gone through once.
+    let known = schema >= database::SINCE;
     Ok(Point {
         id: PointId(row.get("id")?),
         step: row.get("step")?,
@@ -156,8 +162,12 @@ fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
         medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
         workload: row.get("workload")?,
         mode: row.get("mode")?,
-        users: row.get("users")?,
+        users,
+        connections: if known { row.get("connections")? } else { users },
         offered_per_second: row.get("offered_per_second")?,
+        offered_to_per_second: if known { row.get("offered_to_per_second")? } else { None },
+        repeat: if known { row.get("repeat")? } else { 0 },
+        purpose: if known { named(row, "purpose", PointPurpose::parse)? } else { PointPurpose::Ladder },
         txns: names(row, "txns")?,
     })
 }

@@ -28,13 +28,17 @@ CREATE TABLE point (
     mode TEXT NOT NULL,
     users INTEGER NOT NULL,
     offered_per_second REAL,            -- NULL in a closed loop
-    txns TEXT NOT NULL                  -- JSON array of names; outcome.txn and window.txn index it
+    txns TEXT NOT NULL,                 -- JSON array of names; outcome.txn and window.txn index it
+    connections INTEGER NOT NULL,       -- that the users share. This and what follows: since schema 3
+    offered_to_per_second REAL,         -- at the end of the window, where the rate is not the same throughout
+    repeat INTEGER NOT NULL,            -- which time this load is measured, from 0
+    purpose TEXT NOT NULL               -- ladder | search | precondition
 );
 CREATE TABLE phase (
     id INTEGER PRIMARY KEY,
     point INTEGER REFERENCES point,
     step TEXT NOT NULL,
-    kind TEXT NOT NULL,                 -- prepare | warm | measure | cool | check
+    kind TEXT NOT NULL,                 -- prepare | reset | warm | measure | cool | check
     start_ns INTEGER NOT NULL,
     end_ns INTEGER,                     -- NULL until the phase is closed
     complete INTEGER NOT NULL
@@ -134,3 +138,35 @@ CREATE TABLE receipt (
     first_lost TEXT NOT NULL,
     UNIQUE (point, txn)
 );
+-- Steps that looked for the highest load that meets an objective. Since schema 3.
+CREATE TABLE search (
+    step TEXT NOT NULL,
+    step_index INTEGER NOT NULL,
+    system INTEGER NOT NULL REFERENCES subject,
+    medium INTEGER REFERENCES subject,
+    quantile TEXT NOT NULL,             -- mean | p50 | p90 | p95 | p99 | p999 | max, of response times
+    limit_ns INTEGER NOT NULL,
+    txn TEXT,                           -- the transaction type; NULL: all
+    most REAL NOT NULL,                 -- users, or transactions per second
+    precision REAL NOT NULL             -- share between the highest load that met it and the lowest that did not
+);
+-- The data set brought back to its first state. Since schema 3.
+CREATE TABLE reset (
+    phase INTEGER PRIMARY KEY REFERENCES phase,
+    subject INTEGER NOT NULL REFERENCES subject,
+    method TEXT NOT NULL,               -- files | template | reload
+    from_bytes INTEGER NOT NULL,
+    to_bytes INTEGER NOT NULL,
+    verified TEXT NOT NULL
+);
+-- What a server's sessions did in one second. Since schema 3.
+CREATE TABLE wait (
+    subject INTEGER NOT NULL REFERENCES subject,
+    start_ns INTEGER NOT NULL,
+    end_ns INTEGER NOT NULL,
+    state TEXT NOT NULL,                -- cpu | data_read | data_write | log | lock | latch | client | idle | other
+    event TEXT NOT NULL,                -- the server's own name; '' where it names nothing
+    seen INTEGER NOT NULL,              -- sessions seen so, summed over the looks
+    looks INTEGER NOT NULL,             -- how often was looked in this second
+    PRIMARY KEY (subject, start_ns, state, event)
+) WITHOUT ROWID;

@@ -108,10 +108,10 @@ impl RunFile {
     }
 
     pub fn point(&self, point: &Point) -> Result<()> {
-        let Point { id, step, step_index, ordinal, system, medium, workload, mode, users, offered_per_second, txns } =
-            point;
+        let Point { id, step, step_index, ordinal, system, medium, workload, mode, users, txns, .. } = point;
+        let Point { offered_per_second, offered_to_per_second, connections, repeat, purpose, .. } = point;
         self.execute(
-            "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
             params![
                 id.0,
                 step,
@@ -123,7 +123,11 @@ impl RunFile {
                 mode,
                 users,
                 offered_per_second,
-                serde_json::json!(txns).to_string()
+                serde_json::json!(txns).to_string(),
+                connections,
+                offered_to_per_second,
+                repeat,
+                purpose.name()
             ],
         )
     }

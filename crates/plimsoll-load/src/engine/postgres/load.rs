@@ -10,6 +10,7 @@ use super::connect::{connect, server_error};
 use super::copy::CopySink;
 use super::guard::{self, Use};
 use super::{blocking, quote_ident, search_path};
+use crate::engine::server::IfOther;
 use crate::engine::{LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::workload::tpcc::population::{Chunk, Population};
@@ -24,15 +25,6 @@ pub(super) const MARKER: &str = "plimsoll_load";
 pub(super) const FINISHED: &str = "finished";
 /// Of the tables' layout: data of another version is loaded again.
 const VERSION: i32 = 1;
-
-/// What becomes of a finished load of another population.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IfOther {
-    /// On a server of plimsoll's own.
-    Replace,
-    /// On a server of somebody else's, who may want to keep it.
-    Refuse,
-}
 
 /// Loads a population into `schema`, which is created when it is missing. What an unfinished load of plimsoll left there
 /// is replaced, and a finished one unless it is of this very population or `if_other` forbids it. Refused while any

@@ -2,6 +2,8 @@
 //! Every function goes on after a fault, so that all of them are told.
 
 mod cut;
+mod find;
+mod load;
 mod medium;
 mod step;
 mod system;

@@ -3,24 +3,17 @@
 use std::collections::BTreeSet;
 
 use super::workload::sysbench_lacks;
-use super::{Names, check_name, cut, known, names_of, scaled, time_or, whole};
-use crate::lane::{Arrivals, LoadShape};
+use super::{Names, check_name, cut, find, known, load, names_of, scaled, time_or, whole};
 use crate::plan::Options;
 use crate::plan::findings::Findings;
 use crate::plan::raw::RawStep;
-use crate::plan::resolved::{CheckPolicy, Pacing, Step};
-use crate::plan::value::{At, Ladder, RawTime};
+use crate::plan::resolved::{CheckPolicy, Pacing, ResetMethod, ResetPolicy, Step};
+use crate::plan::value::{At, RawTime};
 use crate::schedule::Timeline;
 use crate::units::Nanos;
 
 const MOST_STEPS: usize = 1000;
-const MOST_RUNGS: usize = 100;
-const MOST_USERS: u32 = 10_000;
-const MOST_PER_SECOND: f64 = 1e6;
-const LONGEST_QUEUE: u32 = 10_000_000;
 
-const DEFAULT_UNDER_WAY: u32 = 64;
-const DEFAULT_QUEUE: u32 = 100_000;
 const DEFAULT_RETRIES: u32 = 10;
 const DEFAULT_RAMP: Nanos = Nanos::from_secs(10);
 pub(super) const DEFAULT_MEASURE: Nanos = Nanos::from_secs(60);
@@ -60,7 +53,10 @@ fn resolve(
     let system = findings.required(&at.span(), "system", &raw.system, &help);
     let system = system.filter(|name| known(&names.raw.system, "system", name, findings));
     let on = media(at, system, names, findings);
-    let points = points(at, findings);
+    let points = load::points(at, findings);
+    let repeat = raw.repeat.as_ref().map_or(Some(1), |n| whole(n, "`repeat`", 1..=100, findings));
+    let precondition = load::precondition(at, points.as_deref(), options, findings);
+    let search = find::resolve(at, points.as_deref(), workload, names, findings);
     let timeline = timeline(at, options, findings);
     let pacing = pacing(raw, findings);
     let retries = raw.max_retries.as_ref();
@@ -75,6 +71,11 @@ fn resolve(
         system: system?.get().clone(),
         on: on?,
         points: points?,
+        repeat: repeat?,
+        precondition: precondition?,
+        search: search?,
+        reset: raw.reset.as_ref().map_or(ResetPolicy::Never, |reset| *reset.get()),
+        reset_by: raw.reset_by.as_ref().map_or(ResetMethod::Auto, |method| *method.get()),
         timeline: timeline?,
         pacing: pacing?,
         check: raw.check.as_ref().map_or(CheckPolicy::EachPoint, |check| *check.get()),
@@ -154,76 +155,6 @@ fn only_medium(
         }
     }
     None
-}
-
-fn points(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape>> {
-    let raw = at.get();
-    match &raw.rate {
-        Some(rate) => open(raw, rate, findings),
-        None => closed(at, findings),
-    }
-}
-
-fn closed(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape>> {
-    let raw = at.get();
-    if !findings.explains(&at.span(), "rate") {
-        let places = [("arrivals", raw.arrivals.as_ref().map(At::span)), ("queue", raw.queue.as_ref().map(At::span))];
-        for (key, span) in places.into_iter().filter_map(|(key, span)| span.map(|span| (key, span))) {
-            findings.error(span, format!("`{key}` has no meaning without a `rate`"), "add rate = 100, or remove it");
-        }
-        findings.required(&at.span(), "users", &raw.users, "say how many: users = 8, or a ladder users = [1, 2, 4, 8]");
-    }
-    let rungs = rungs(raw.users.as_ref()?, "users", findings)?;
-    let points = rungs.iter().map(|users| {
-        whole(users, "the number of users", 1..=MOST_USERS, findings).map(|users| LoadShape::Closed { users })
-    });
-    // Collected twice, so that every rung is looked at.
-    points.collect::<Vec<_>>().into_iter().collect()
-}
-
-fn open(raw: &RawStep, rate: &At<Ladder<f64>>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape>> {
-    let users = match raw.users.as_ref().map(|users| (users.span(), users.get().rungs())) {
-        None => Some(DEFAULT_UNDER_WAY),
-        Some((_, [one])) => whole(one, "the number of users", 1..=MOST_USERS, findings),
-        Some((span, _)) => {
-            let help = "with a rate, `users` is how many transactions can be under way at once; or make two steps";
-            findings.error(span, "`users` has to be one number beside a `rate`", help);
-            None
-        }
-    };
-    let queue = raw.queue.as_ref();
-    let queue = queue.map_or(Some(DEFAULT_QUEUE), |queue| whole(queue, "`queue`", 0..=LONGEST_QUEUE, findings));
-    let arrivals = raw.arrivals.as_ref().map_or(Arrivals::Constant, |arrivals| *arrivals.get());
-    let mut rates = Vec::new();
-    let rungs = rungs(rate, "rate", findings)?;
-    for rung in rungs {
-        let per_second = *rung.get();
-        // Written so that NaN fails.
-        if per_second > 0.0 && per_second <= MOST_PER_SECOND {
-            rates.push(per_second);
-        } else {
-            let help = "transactions per second: above 0, at most 1000000";
-            findings.error(rung.span(), format!("the rate cannot be {per_second}"), help);
-        }
-    }
-    let (users, queue) = (users?, queue?);
-    (rates.len() == rungs.len())
-        .then(|| rates.into_iter().map(|per_second| LoadShape::Open { users, per_second, arrivals, queue }).collect())
-}
-
-fn rungs<'a, T>(ladder: &'a At<Ladder<T>>, key: &str, findings: &mut Findings<'_>) -> Option<&'a [At<T>]> {
-    let rungs = ladder.get().rungs();
-    if rungs.is_empty() {
-        if !findings.is_incomplete(&ladder.span()) {
-            findings.error(ladder.span(), "the ladder is empty", format!("{key} = [1, 2, 4, 8]"));
-        }
-        return None;
-    }
-    if rungs.len() > MOST_RUNGS {
-        findings.error(ladder.span(), "the ladder has more than 100 points", "make several steps of it");
-        return None;
-    }
-    Some(rungs)
 }
 
 fn timeline(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Option<Timeline> {

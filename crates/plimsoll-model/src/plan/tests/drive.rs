@@ -85,7 +85,7 @@ fn emulated_drives_arrive_with_their_defaults() {
     assert_eq!(mine.kind.emulated().map(|drive| drive.drive.as_str()), Some("./learnt/mine.toml"));
     assert_eq!(plan.steps[0].power_cut, Some(Nanos::from_secs(25)));
     assert_eq!(plan.steps[1].power_cut, None);
-    assert_eq!(plan.steps[0].points, [4, 8].map(|users| LoadShape::Closed { users }));
+    assert_eq!(plan.steps[0].points, [4, 8].map(LoadShape::closed));
     assert_eq!(plan.steps.iter().filter(|step| step.on.contains(&disk.name)).count(), 2, "two systems share it");
 }
 

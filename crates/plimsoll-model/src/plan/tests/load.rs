@@ -1,0 +1,75 @@
+//! Loads of steps beyond a plain ladder: shared connections, rising rates, repeats, searches, preconditions, resets.
+
+use super::*;
+use crate::objective::{Objective, Quantile};
+use crate::plan::resolved::{Precondition, ResetMethod, ResetPolicy, Search, Step};
+
+fn with(step: &str) -> String {
+    format!(
+        "title = \"t\"\n[system.m]\nengine = \"mock\"\n[workload.w.tpcc]\nwarehouses = 1\n\
+         [[step]]\nrun = \"w\"\nsystem = \"m\"\n{step}\n"
+    )
+}
+
+fn step(text: &str) -> Step {
+    let plan = good(&with(text)).plan;
+    assert_eq!(good(&describe(&plan)).plan, plan, "{}", describe(&plan));
+    plan.steps.into_iter().next().unwrap()
+}
+
+#[test]
+fn users_share_connections() {
+    let points = step("users = [8, 15000]\nconnections = 64").points;
+    let shared = LoadShape::Closed { users: 15_000, connections: 64 };
+    assert_eq!(points, [LoadShape::closed(8), shared], "never more than users");
+}
+
+#[test]
+fn a_rate_rises() {
+    let to = step("rate = 10\nrate_to = 250.5").points;
+    assert!(matches!(to[..], [LoadShape::Open { per_second: 10.0, to_per_second: 250.5, .. }]), "{to:?}");
+}
+
+#[test]
+fn a_search_has_one_objective() {
+    let found = step("rate = 100\nrepeat = 3\nfind = { p99_ms = 2.5, of = \"new_order\", most = 9000 }");
+    let limit = Nanos::from_secs_f64(0.0025);
+    let objective = Objective { quantile: Quantile::P99, limit, of: Some("new_order".into()) };
+    assert_eq!((found.search, found.repeat), (Some(Search { objective, most: 9000.0, precision: 0.05 }), 3));
+    let by_users = step("users = 4\nfind = { mean_ms = 10, precision = 0.2 }").search.unwrap();
+    assert_eq!((by_users.most, by_users.precision, by_users.objective.of), (10_000.0, 0.2, None));
+}
+
+#[test]
+fn preconditions_and_resets() {
+    let wanted =
+        step("users = [4, 2]\nprecondition = { lasts = \"2h\" }\nreset = \"each_point\"\nreset_by = \"files\"");
+    let load = LoadShape::closed(4);
+    assert_eq!(wanted.precondition, Some(Precondition { load, lasts: Nanos::from_secs(7200) }));
+    assert_eq!((wanted.reset, wanted.reset_by), (ResetPolicy::EachPoint, ResetMethod::Files));
+    let users = step("users = [4, 2]\nprecondition = { users = 32, lasts = \"2h\" }").precondition.unwrap();
+    assert_eq!(users.load, LoadShape::closed(32));
+    assert_eq!(step("rate = [10, 30, 20]\nprecondition = { lasts = \"1s\" }").precondition.unwrap().load.users(), 64);
+}
+
+#[test]
+fn what_does_not_go_together() {
+    for (text, fault) in [
+        ("users = [1, 2]\nfind = { p99_ms = 1 }", "`find` does not go with a ladder"),
+        ("users = 1\nfind = { of = \"payment\" }", "what has the load to meet?"),
+        ("users = 1\nfind = { p99_ms = 1, mean_ms = 1 }", "what has the load to meet?"),
+        ("users = 1\nfind = { p99_ms = 1, of = \"payments\" }", "there is no transaction type `payments`"),
+        ("users = 5\nfind = { p99_ms = 1, most = 4 }", "`most` cannot be 4"),
+        ("users = 5\nfind = { p99_ms = -1 }", "the limit cannot be -1 ms"),
+        ("users = 5\nfind = { p99_ms = 1, precision = 0 }", "`precision` cannot be 0"),
+        ("rate = 5\nconnections = 3", "`connections` has no meaning beside a `rate`"),
+        ("users = 5\nrate_to = 3", "`rate_to` has no meaning without a `rate`"),
+        ("rate = [1, 2]\nrate_to = 3", "`rate_to` needs a `rate` of one number"),
+        ("users = 5\nrepeat = 0", "`repeat` cannot be 0"),
+        ("users = 5\nprecondition = { users = 3 }", "lasts"),
+        ("rate = 5\nprecondition = { users = 3, lasts = \"1s\" }", "`users` of a precondition has no meaning"),
+    ] {
+        let told = bad(&with(text));
+        assert!(told.contains(fault), "{text}: {told}");
+    }
+}
