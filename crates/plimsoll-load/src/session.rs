@@ -23,6 +23,13 @@ pub enum SessionError {
     Lost(String),
 }
 
+impl SessionError {
+    /// An input of another workload than the session was opened for: a fault of plimsoll.
+    pub fn other_work() -> Self {
+        Self::Failed("the session was opened for another workload: this is a fault of plimsoll".into())
+    }
+}
+
 /// One connection of one virtual user.
 ///
 /// Sessions live on the thread that opened them; futures need not be `Send`. A blocking engine (SQLite) blocks inside

@@ -11,11 +11,10 @@ use plimsoll_model::plan::resolved::{SystemKind, Workload};
 use plimsoll_model::receipt::Ledger;
 
 use crate::engine::server::{Facts, IfOther, ManagedServer, Target};
-use crate::engine::{LoadControl, Loaded, Verdict, sqlite};
+use crate::engine::{CheckedData, LoadControl, Loaded, Verdict, sqlite};
 use crate::error::LoadError;
 use crate::probe::Watch;
 use crate::scratch::Scratch;
-use crate::workload::tpcc::population::Population;
 
 mod reset;
 #[cfg(test)]
@@ -77,29 +76,31 @@ impl Instance {
 
     /// Loads the workload's data set unless the system holds it.
     pub fn load(&self, workload: &Workload, seed: u64, control: &LoadControl) -> Result<Loaded, LoadError> {
-        let Workload::Tpcc(tpcc) = workload;
-        let population = Population { warehouses: tpcc.warehouses, seed };
         match &self.0 {
             Backing::Mock(_) => Ok(Loaded::Reused),
-            Backing::Sqlite { path, .. } if sqlite::is_loaded(path, tpcc, seed)? => Ok(Loaded::Reused),
-            Backing::Sqlite { path, pragmas } => {
-                sqlite::load(path, tpcc, seed, pragmas, control).map(|()| Loaded::Fresh)
-            }
+            Backing::Sqlite { path, pragmas } => match workload {
+                Workload::Tpcc(tpcc) if sqlite::is_loaded(path, tpcc, seed)? => Ok(Loaded::Reused),
+                Workload::Tpcc(tpcc) => sqlite::load(path, tpcc, seed, pragmas, control).map(|()| Loaded::Fresh),
+                Workload::Sysbench(sysbench) => sqlite::sysbench::load(path, sysbench, seed, pragmas, control),
+            },
             Backing::Managed(server) => {
-                let loaded = server.target().load(population, IfOther::Replace, control);
+                let loaded = server.target().load(workload, seed, IfOther::Replace, control);
                 loaded.map_err(|error| server.process().explain(error))
             }
-            Backing::Existing(target) => target.load(population, IfOther::Refuse, control),
+            Backing::Existing(target) => target.load(workload, seed, IfOther::Refuse, control),
         }
     }
 
-    /// The verdicts on all consistency conditions of the data set; none for a mock.
-    pub fn check(&self) -> Result<Vec<Verdict>, LoadError> {
+    /// The verdicts on all consistency conditions of the workload's data set; none for a mock.
+    pub fn check(&self, data: CheckedData<'_>) -> Result<Vec<Verdict>, LoadError> {
         match &self.0 {
             Backing::Mock(_) => Ok(Vec::new()),
-            Backing::Sqlite { path, .. } => sqlite::check(path),
-            Backing::Managed(server) => server.target().check().map_err(|error| server.process().explain(error)),
-            Backing::Existing(target) => target.check(),
+            Backing::Sqlite { path, .. } => match data {
+                CheckedData::Tpcc => sqlite::check(path),
+                CheckedData::Sysbench(sysbench) => sqlite::sysbench::check(path, sysbench),
+            },
+            Backing::Managed(server) => server.target().check(data).map_err(|error| server.process().explain(error)),
+            Backing::Existing(target) => target.check(data),
         }
     }
 
@@ -205,7 +206,7 @@ mod tests {
         let Some(Watch::Processes { pid, .. }) = instance.watch() else { panic!("a server is watched") };
         let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-        for error in [instance.check().unwrap_err(), instance.facts().unwrap_err()] {
+        for error in [instance.check(CheckedData::Tpcc).unwrap_err(), instance.facts().unwrap_err()] {
             assert!(error.to_string().contains("its log ends with"), "{error}");
         }
     }

@@ -67,6 +67,8 @@ struct Page<'a> {
     headline: Option<HeadlineView>,
     verdict: &'static str,
     conservation: String,
+    /// Whether anything could be taken for a TPC result.
+    tpcc: bool,
     consistency: String,
     findings: Vec<FindingView>,
     cuts: Vec<drive::CutView>,
@@ -77,7 +79,7 @@ struct Page<'a> {
     events: Grid,
     environment: Vec<SubjectView>,
     settings: Vec<SubjectView>,
-    how: [(&'static str, &'static str); 8],
+    how: &'static [(&'static str, &'static str)],
     footer: String,
     island: String,
     style: &'static str,
@@ -135,6 +137,7 @@ impl<'a> Page<'a> {
             headline: headline(m, summary),
             verdict: summary.verdict.name(),
             conservation: conservation(m, summary),
+            tpcc: text::has_tpcc(summary),
             consistency: text::consistency(m, summary),
             findings: finding_views(m, summary),
             cuts: drive::cuts(m, summary),
@@ -145,7 +148,7 @@ impl<'a> Page<'a> {
             events: tables::events(m, record),
             environment: facts(m, record, |key| (!key.starts_with(SETTING)).then_some(key)),
             settings: facts(m, record, |key| key.strip_prefix(SETTING)),
-            how: HOW,
+            how: if text::has_tpcc(summary) { &HOW } else { &HOW[OF_TPCC..] },
             footer: footer(m, &record.run),
             island: island::json(record, summary, m),
             style: STYLE,
@@ -182,6 +185,9 @@ fn footer(m: &Messages, run: &RunInfo) -> String {
         [("version", run.plimsoll_version.clone()), ("commit", run.plimsoll_commit.clone()), ("run", run.id.clone())];
     m.say_with("footer", &args)
 }
+
+/// How many of [`HOW`] explain figures of TPC-C.
+const OF_TPCC: usize = 2;
 
 /// Term and explanation.
 const HOW: [(&str, &str); 8] = [

@@ -36,9 +36,17 @@ pub fn ladder_table(summary: &Summary) -> String {
         let severity = m.say(&format!("severity-{}", finding.severity.name()));
         out.push_str(&format!("{severity}: {place}{colon}{}\n", m.finding(finding)));
     }
-    out.push_str(&m.say("not-tpc"));
-    out.push('\n');
+    if has_tpcc(summary) {
+        out.push_str(&m.say("not-tpc"));
+        out.push('\n');
+    }
     out
+}
+
+/// Whether anything here could be taken for a TPC result. Where nothing was measured nobody knows.
+pub(crate) fn has_tpcc(summary: &Summary) -> bool {
+    summary.points().any(|point| point.tpm.is_some())
+        || !summary.points().any(|point| point.completed_per_second.is_some())
 }
 
 fn side_by_side(m: &Messages, comparison: &Comparison) -> String {

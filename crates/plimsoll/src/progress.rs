@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_model::lane::Tally;
+use plimsoll_model::plan::resolved::TPCC_TXNS;
 use plimsoll_model::units::Nanos;
 
 /// A line that changes in place on a terminal; elsewhere a line at each new task or phase, and one every ten seconds.
@@ -89,15 +90,18 @@ pub fn whole_seconds(time: Nanos) -> String {
     Nanos::from_secs(time.0.div_ceil(Nanos::SECOND.0)).to_string()
 }
 
-/// `NOPM 12345 · p99 12.3 ms · failed 0` over the phase so far: speed as the table shows it, of the first type of transactions.
-pub fn figures(tallies: &[Tally], lasted: Nanos) -> String {
+/// `NOPM 12345 · p99 12.3 ms · failed 0` over the phase so far: speed as the table shows it, of the first type of
+/// transactions; of a workload other than TPC-C, `TPS 206`.
+pub fn figures(txns: &[String], tallies: &[Tally], lasted: Nanos) -> String {
     let Some(first) = tallies.first().filter(|_| lasted > Nanos::ZERO) else { return String::new() };
-    let per_minute = first.counts.committed as f64 * 60.0 / lasted.as_secs_f64();
+    let per_second = first.counts.committed as f64 / lasted.as_secs_f64();
+    let speed =
+        if *txns == TPCC_TXNS { format!("NOPM {:.0}", per_second * 60.0) } else { format!("TPS {per_second:.0}") };
     let p99 = first.response.quantile(0.99).map_or("–".into(), |p99| format!("{:.1} ms", p99.as_millis_f64()));
     let failed: u64 = tallies.iter().map(|tally| tally.counts.failed).sum();
     let dropped: u64 = tallies.iter().map(|tally| tally.counts.dropped).sum();
     let dropped = if dropped > 0 { format!(" · dropped {dropped}") } else { String::new() };
-    format!("NOPM {per_minute:.0} · p99 {p99} · failed {failed}{dropped}")
+    format!("{speed} · p99 {p99} · failed {failed}{dropped}")
 }
 
 #[cfg(test)]
@@ -118,10 +122,13 @@ mod tests {
         tallies[0].counts.failed = 1;
         tallies[1].counts.failed = 2;
         tallies[0].response.record(Nanos::from_millis(5));
-        let text = figures(&tallies, Nanos::from_secs(20));
+        let txns = TPCC_TXNS.map(str::to_owned);
+        let text = figures(&txns, &tallies, Nanos::from_secs(20));
         assert!(text.starts_with("NOPM 90 · p99 5.0 ms · failed 3"), "{text}");
+        let other = figures(&["read_write".into()], &tallies[1..], Nanos::from_secs(20));
+        assert!(other.starts_with("TPS 4 · p99 – · failed 2"), "{other}");
         tallies[0].counts.dropped = 4;
-        assert!(figures(&tallies, Nanos::from_secs(20)).ends_with("failed 3 · dropped 4"));
-        assert_eq!(figures(&tallies, Nanos::ZERO), "");
+        assert!(figures(&txns, &tallies, Nanos::from_secs(20)).ends_with("failed 3 · dropped 4"));
+        assert_eq!(figures(&txns, &tallies, Nanos::ZERO), "");
     }
 }

@@ -59,7 +59,7 @@ impl Session for MockSession {
         }
         Ok(match input {
             Input::Tpcc(tpcc::input::Input::NewOrder(order)) if order.rolls_back() => TxnEnd::RolledBack,
-            Input::Tpcc(_) => TxnEnd::Committed,
+            Input::Tpcc(_) | Input::Sysbench(_) => TxnEnd::Committed,
         })
     }
 

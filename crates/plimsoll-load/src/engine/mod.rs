@@ -10,6 +10,8 @@ pub mod sqlite;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use plimsoll_model::plan::resolved::{Sysbench, Workload};
+
 use crate::error::LoadError;
 pub use opener::{AnySession, Opener};
 
@@ -65,6 +67,22 @@ pub enum Loaded {
     Fresh,
     /// This population was there already, as its last run left it.
     Reused,
+}
+
+/// Which data set's conditions are verified.
+#[derive(Debug, Clone, Copy)]
+pub enum CheckedData<'a> {
+    Tpcc,
+    Sysbench(&'a Sysbench),
+}
+
+impl<'a> From<&'a Workload> for CheckedData<'a> {
+    fn from(workload: &'a Workload) -> Self {
+        match workload {
+            Workload::Tpcc(_) => Self::Tpcc,
+            Workload::Sysbench(sysbench) => Self::Sysbench(sysbench),
+        }
+    }
 }
 
 /// What a consistency condition said about a database.

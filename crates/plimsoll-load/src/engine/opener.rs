@@ -65,12 +65,19 @@ impl Opener {
                 Ok(AnySession::Mock(Box::new(MockSession::new(script.clone(), self.clock.clone(), self.seed, user))))
             }
             Endpoint::Sqlite { path, pragmas } => {
-                let session = SqliteSession::open(Path::new(path), pragmas, self.writers.clone())?;
-                Ok(AnySession::Sqlite(Box::new(session)))
+                let (path, writers) = (Path::new(path), self.writers.clone());
+                let session = match &self.workload {
+                    Workload::Tpcc(_) => SqliteSession::open(path, pragmas, writers),
+                    Workload::Sysbench(sysbench) => SqliteSession::open_sysbench(path, pragmas, writers, sysbench),
+                };
+                Ok(AnySession::Sqlite(Box::new(session?)))
             }
             Endpoint::Server { engine: ServerKind::Postgres, conninfo, schema } => {
-                let Workload::Tpcc(tpcc) = &self.workload;
-                Ok(AnySession::Postgres(Box::new(PostgresSession::open(conninfo, schema, tpcc.mode).await?)))
+                let session = match &self.workload {
+                    Workload::Tpcc(tpcc) => PostgresSession::open(conninfo, schema, tpcc.mode).await,
+                    Workload::Sysbench(sysbench) => PostgresSession::open_sysbench(conninfo, schema, sysbench).await,
+                };
+                Ok(AnySession::Postgres(Box::new(session?)))
             }
             Endpoint::Server { engine: ServerKind::Mariadb, .. } => Err(super::server::no_mariadb()),
         }

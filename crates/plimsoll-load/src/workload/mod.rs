@@ -6,12 +6,14 @@ use plimsoll_model::units::Nanos;
 
 use crate::rng::Rng;
 
+pub mod sysbench;
 pub mod tpcc;
 
 /// One intent's input, drawn before its clock starts. A closed set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     Tpcc(tpcc::input::Input),
+    Sysbench(sysbench::input::Input),
 }
 
 impl Input {
@@ -19,6 +21,8 @@ impl Input {
     pub fn txn(&self) -> usize {
         match self {
             Self::Tpcc(input) => input.txn(),
+            // A script has one type.
+            Self::Sysbench(_) => 0,
         }
     }
 
@@ -26,6 +30,7 @@ impl Input {
     pub fn place(&self) -> Option<Place> {
         match self {
             Self::Tpcc(input) => tpcc::books::place(input),
+            Self::Sysbench(_) => None,
         }
     }
 }
@@ -41,6 +46,7 @@ pub struct Source {
 #[derive(Debug, Clone)]
 enum Generator {
     Tpcc(tpcc::generator::Generator),
+    Sysbench(sysbench::generator::Generator),
 }
 
 impl Source {
@@ -48,6 +54,9 @@ impl Source {
     pub fn new(workload: &Workload, seed: u64, round: u32, user: u32) -> Self {
         let generator = match workload {
             Workload::Tpcc(tpcc) => Generator::Tpcc(tpcc::generator::Generator::new(seed, round, user, tpcc)),
+            Workload::Sysbench(sysbench) => {
+                Generator::Sysbench(sysbench::generator::Generator::new(seed, round, user, sysbench))
+            }
         };
         Self {
             pacing: Rng::stream(seed, &[u64::from_be_bytes(*b" pacing "), u64::from(round), u64::from(user)]),
@@ -59,6 +68,7 @@ impl Source {
     pub fn next(&mut self) -> Input {
         match &mut self.generator {
             Generator::Tpcc(generator) => Input::Tpcc(generator.next()),
+            Generator::Sysbench(generator) => Input::Sysbench(generator.next()),
         }
     }
 
@@ -66,6 +76,7 @@ impl Source {
     pub fn pacing(&mut self, txn: usize, pacing: &Pacing) -> (Nanos, Nanos) {
         match self.generator {
             Generator::Tpcc(_) => tpcc::generator::pacing(txn, &mut self.pacing, pacing),
+            Generator::Sysbench(_) => (Nanos::ZERO, Nanos::ZERO),
         }
     }
 }

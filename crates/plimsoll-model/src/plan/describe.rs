@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::resolve::toml_key;
 use super::resolved::{
-    EmulatedDrive, MediumKind, Precondition, ResolvedPlan, Search, Step, SystemKind, Tpcc, Workload,
+    EmulatedDrive, MediumKind, Precondition, ResolvedPlan, Search, Step, Sysbench, SystemKind, Tpcc, Workload,
 };
 use super::size;
 use crate::lane::{LoadShape, MockScript};
@@ -36,11 +36,26 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         write_system(out, &name, &system.kind)?;
     }
     for named in workloads {
-        let Workload::Tpcc(Tpcc { warehouses, mode, home }) = &named.workload;
-        writeln!(out, "\n[workload.{}.tpcc]\nwarehouses = {warehouses}", toml_key(&named.name))?;
-        writeln!(out, "mode = \"{}\"\nhome = \"{}\"", mode.name(), home.name())?;
+        write_workload(out, &toml_key(&named.name), &named.workload)?;
     }
     steps.iter().try_for_each(|step| write_step(out, step))
+}
+
+fn write_workload(out: &mut String, name: &str, workload: &Workload) -> fmt::Result {
+    match workload {
+        Workload::Tpcc(Tpcc { warehouses, mode, home }) => {
+            writeln!(out, "\n[workload.{name}.tpcc]\nwarehouses = {warehouses}")?;
+            writeln!(out, "mode = \"{}\"\nhome = \"{}\"", mode.name(), home.name())
+        }
+        Workload::Sysbench(Sysbench { script, tables, rows, distribution, point_selects, range_size }) => {
+            writeln!(out, "\n[workload.{name}.sysbench]\nscript = \"{}\"\ntables = {tables}", script.name())?;
+            writeln!(out, "rows = {rows}\ndistribution = \"{}\"", distribution.name())?;
+            if script.has_ranges() {
+                writeln!(out, "point_selects = {point_selects}\nrange_size = {range_size}")?;
+            }
+            Ok(())
+        }
+    }
 }
 
 fn write_drive(out: &mut String, emulated: &EmulatedDrive) -> fmt::Result {

@@ -3,7 +3,7 @@
 //! All constants are estimates, to be calibrated with `cargo xtask bench load`; they err on the large side, because a
 //! full disk ends a run and spare space does not.
 
-use super::resolved::{CheckPolicy, DriveBacking, EngineKind, Medium, ResolvedPlan, Step, Workload};
+use super::resolved::{CheckPolicy, DriveBacking, EngineKind, Medium, ResolvedPlan, Script, Step, Workload};
 use crate::lane::LoadShape;
 use crate::units::{Bytes, Nanos};
 
@@ -32,47 +32,57 @@ pub struct StepEstimate {
     pub load_duration: Nanos,
 }
 
-/// What an engine's data takes. Estimates.
-struct Cost {
-    /// Time to start the system, and to load and to check one warehouse.
+/// What an engine takes without data: time to start, and space. Estimates.
+struct Base {
     start: Nanos,
-    load: Nanos,
-    check: Nanos,
-    /// Space that the system takes without data, and per warehouse with indexes.
-    base: Bytes,
-    warehouse: Bytes,
+    space: Bytes,
 }
 
-fn cost(engine: EngineKind) -> Cost {
+/// What a workload's data takes on an engine. Estimates.
+#[derive(Default, Clone, Copy)]
+struct Cost {
+    load: Nanos,
+    check: Nanos,
+    /// With indexes.
+    space: Bytes,
+}
+
+fn base(engine: EngineKind) -> Base {
     let millis = Nanos::from_millis;
     match engine {
-        EngineKind::Mock => {
-            Cost { start: Nanos::ZERO, load: Nanos::ZERO, check: Nanos::ZERO, base: Bytes(0), warehouse: Bytes(0) }
-        }
+        EngineKind::Mock => Base { start: Nanos::ZERO, space: Bytes(0) },
         // The WAL file grows with the longest transaction, the load.
-        EngineKind::Sqlite => Cost {
-            start: millis(100),
-            load: millis(5_000),
-            check: millis(500),
-            base: Bytes::mib(64),
-            warehouse: Bytes(90 * MB),
-        },
+        EngineKind::Sqlite => Base { start: millis(100), space: Bytes::mib(64) },
         // An empty cluster takes 40 MB, and the WAL up to max_wal_size (default 1 GB), exceeded for a while under load.
-        EngineKind::Postgres => Cost {
-            start: millis(4_000),
-            load: millis(4_000),
-            check: millis(500),
-            base: Bytes(1_200 * MB),
-            warehouse: Bytes(110 * MB),
-        },
+        EngineKind::Postgres => Base { start: millis(4_000), space: Bytes(1_200 * MB) },
         // System tables, redo log (96 MiB), undo and temporary tablespaces.
-        EngineKind::Mariadb => Cost {
-            start: millis(8_000),
-            load: millis(6_000),
-            check: millis(1_500),
-            base: Bytes(600 * MB),
-            warehouse: Bytes(140 * MB),
-        },
+        EngineKind::Mariadb => Base { start: millis(8_000), space: Bytes(600 * MB) },
+    }
+}
+
+/// Of one warehouse, or of one row of sysbench's.
+fn unit_cost(engine: EngineKind, workload: &Workload) -> Cost {
+    let cost = |load, check, space| Cost { load: Nanos::from_micros(load), check: Nanos::from_micros(check), space };
+    match (engine, workload) {
+        (EngineKind::Mock, _) => Cost::default(),
+        (EngineKind::Sqlite, Workload::Tpcc(_)) => cost(5_000_000, 500_000, Bytes(90 * MB)),
+        (EngineKind::Postgres, Workload::Tpcc(_)) => cost(4_000_000, 500_000, Bytes(110 * MB)),
+        (EngineKind::Mariadb, Workload::Tpcc(_)) => cost(6_000_000, 1_500_000, Bytes(140 * MB)),
+        (EngineKind::Sqlite, Workload::Sysbench(_)) => cost(5, 1, Bytes(230)),
+        (EngineKind::Postgres | EngineKind::Mariadb, Workload::Sysbench(_)) => cost(5, 1, Bytes(280)),
+    }
+}
+
+fn cost(engine: EngineKind, workload: &Workload) -> Cost {
+    let units = match workload {
+        Workload::Tpcc(tpcc) => u64::from(tpcc.warehouses),
+        Workload::Sysbench(sysbench) => u64::from(sysbench.tables) * u64::from(sysbench.rows),
+    };
+    let Cost { load, check, space } = unit_cost(engine, workload);
+    Cost {
+        load: Nanos(load.0.saturating_mul(units)),
+        check: Nanos(check.0.saturating_mul(units)),
+        space: Bytes(space.0.saturating_mul(units)),
     }
 }
 
@@ -81,7 +91,23 @@ const MB: u64 = 1_000_000;
 
 /// A transaction of the mix leaves about 0.45 orders with 10 lines (clauses 2.4.1.3 and 5.2.3) and 0.43 history rows:
 /// some 0.6 kB of rows, doubled for indexes and for versions of updated rows that are not cleaned up yet.
-const GROWTH_PER_TXN: f64 = 1_200.0;
+const TPCC_GROWTH: f64 = 1_200.0;
+
+/// A row of sysbench's with its index entries, or a version of it that is not cleaned up yet.
+const SYSBENCH_ROW: f64 = 300.0;
+
+/// Bytes that a transaction leaves.
+fn growth_per_txn(workload: &Workload) -> f64 {
+    match workload {
+        Workload::Tpcc(_) => TPCC_GROWTH,
+        Workload::Sysbench(sysbench) => match sysbench.script {
+            Script::ReadOnly | Script::PointSelect | Script::Delete => 0.0,
+            Script::UpdateIndex | Script::UpdateNonIndex | Script::Insert => SYSBENCH_ROW,
+            // Two updates and one insert.
+            Script::ReadWrite | Script::WriteOnly => 3.0 * SYSBENCH_ROW,
+        },
+    }
+}
 
 /// Journal and tables of a filesystem on an emulated drive: mke2fs makes a journal of 256 MiB from 32 GiB upwards.
 const FILESYSTEM: Bytes = Bytes::mib(288);
@@ -120,21 +146,20 @@ fn needed(plan: &ResolvedPlan, medium: &Medium) -> Bytes {
 fn step_estimate(plan: &ResolvedPlan, step: &Step) -> StepEstimate {
     let rounds = step.on.len().max(1) as u64;
     let points = step.points.len() as u64 * rounds;
-    let warehouses = u64::from(warehouses(plan, step));
-    let cost = engine(plan, step).map_or(cost(EngineKind::Mock), cost);
+    let engine = plan.system(&step.system).map_or(EngineKind::Mock, |system| system.kind.engine());
+    let cost = plan.workload(&step.workload).map_or(Cost::default(), |workload| cost(engine, workload));
     let checks = match step.check {
         CheckPolicy::EachPoint => points,
         CheckPolicy::EndOfStep => rounds,
         CheckPolicy::Off => 0,
     };
     let times = |nanos: Nanos, n: u64| nanos.0.saturating_mul(n);
-    let load = times(cost.load, warehouses).saturating_add(cost.start.0);
-    let check = times(cost.check, warehouses);
+    let load = cost.load.0.saturating_add(base(engine).start.0);
     StepEstimate {
         step: step.name.clone(),
         points,
         duration: Nanos(times(step.point_duration(), points)),
-        load_duration: Nanos(load.saturating_mul(rounds).saturating_add(check.saturating_mul(checks))),
+        load_duration: Nanos(load.saturating_mul(rounds).saturating_add(times(cost.check, checks))),
     }
 }
 
@@ -143,31 +168,39 @@ fn space(plan: &ResolvedPlan, medium: &str) -> Bytes {
     let on_medium = plan.systems.iter().filter(|system| system.kind.needs_medium()).filter_map(|system| {
         let here = |step: &&Step| step.system == system.name && step.on.iter().any(|name| name == medium);
         let steps: Vec<&Step> = plan.steps.iter().filter(here).collect();
-        let warehouses = steps.iter().map(|step| u64::from(warehouses(plan, step))).max()?;
-        let cost = cost(system.kind.engine());
-        let grown = steps.iter().fold(0u64, |sum, step| sum.saturating_add(growth(step)));
-        Some(cost.base.0.saturating_add(cost.warehouse.0.saturating_mul(warehouses)).saturating_add(grown))
+        let engine = system.kind.engine();
+        let workloads =
+            || steps.iter().filter_map(|step| plan.workload(&step.workload).map(|workload| (step, workload)));
+        let data = data(engine, workloads().map(|(_, workload)| workload))?;
+        let grown = workloads().fold(0u64, |sum, (step, workload)| sum.saturating_add(growth(step, workload)));
+        Some(base(engine).space.0.saturating_add(data).saturating_add(grown))
     });
     Bytes(on_medium.fold(0, u64::saturating_add))
 }
 
+/// The largest data of each kind: a server keeps those of different kinds side by side.
+fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -> Option<u64> {
+    let (mut tpcc, mut sysbench) = (None, None);
+    for workload in workloads {
+        let largest = match workload {
+            Workload::Tpcc(_) => &mut tpcc,
+            Workload::Sysbench(_) => &mut sysbench,
+        };
+        *largest = (*largest).max(Some(cost(engine, workload).space.0));
+    }
+    match (tpcc, sysbench) {
+        (None, None) => None,
+        (tpcc, sysbench) => Some(tpcc.unwrap_or(0).saturating_add(sysbench.unwrap_or(0))),
+    }
+}
+
 /// What a step's load adds to the data on one medium.
-fn growth(step: &Step) -> u64 {
+fn growth(step: &Step, workload: &Workload) -> u64 {
     let per_second = step.points.iter().map(|point| match point {
         LoadShape::Closed { .. } => ASSUMED_PER_SECOND,
         LoadShape::Open { per_second, to_per_second, .. } => per_second.max(*to_per_second),
     });
     let txns: f64 = per_second.map(|rate| rate * step.point_duration().as_secs_f64()).sum();
     // A float beyond u64 becomes the largest u64.
-    (txns * GROWTH_PER_TXN) as u64
-}
-
-fn engine(plan: &ResolvedPlan, step: &Step) -> Option<EngineKind> {
-    plan.system(&step.system).map(|system| system.kind.engine())
-}
-
-fn warehouses(plan: &ResolvedPlan, step: &Step) -> u32 {
-    plan.workload(&step.workload).map_or(0, |workload| match workload {
-        Workload::Tpcc(tpcc) => tpcc.warehouses,
-    })
+    (txns * growth_per_txn(workload)) as u64
 }

@@ -20,6 +20,7 @@ mod schema;
 mod secret;
 mod server;
 mod size;
+mod sysbench;
 mod value;
 
 pub use describe::describe;
@@ -35,7 +36,7 @@ use serde::de::DeserializeOwned;
 pub struct Options {
     /// Multiplies ramp, measure and cool; a measure keeps at least a second. Above zero.
     pub scale: f64,
-    /// Multiplies warehouses; at least one is left. Above zero.
+    /// Multiplies warehouses, and the rows of sysbench's tables; at least one is left. Above zero.
     pub data_scale: f64,
     /// Beats the plan's seed.
     pub seed: Option<u64>,

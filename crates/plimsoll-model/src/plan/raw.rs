@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::resolved::{
-    CheckPolicy, DriveBacking, DriveFilesystem, DriveForm, EngineKind, FlushPolicy, Home, ResetMethod, ResetPolicy,
-    TxnMode, WithoutFuse,
+    CheckPolicy, Distribution, DriveBacking, DriveFilesystem, DriveForm, EngineKind, FlushPolicy, Home, ResetMethod,
+    ResetPolicy, Script, TxnMode, WithoutFuse,
 };
 use super::value::{At, Ladder, RawSize, RawTime, Setting};
 use crate::lane::Arrivals;
@@ -131,6 +131,8 @@ pub struct RawStall {
 pub struct RawWorkload {
     /// TPC-C-derived: order entry, five kinds of transactions. Results are not comparable with published TPC results.
     pub tpcc: Option<At<RawTpcc>>,
+    /// The OLTP scripts of sysbench 1.0: the same tables, statements and random draws, by plimsoll's own client.
+    pub sysbench: Option<At<RawSysbench>>,
 }
 
 /// TPC-C-derived load.
@@ -147,6 +149,31 @@ pub struct RawTpcc {
     /// Which warehouses a user works for: always the same one (`"fixed"`), or one drawn for every transaction
     /// (`"roaming"`), so that few users reach all data. Default: fixed.
     pub home: Option<At<Home>>,
+}
+
+/// sysbench OLTP. What is not here is as sysbench has it by default.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as { script = \"read_write\", rows = 100000 }")]
+#[schemars(rename = "Sysbench", extend("required" = ["script", "rows"]))]
+pub struct RawSysbench {
+    /// What a transaction does, as sysbench's oltp_*.lua: `"read_write"`, `"read_only"`, `"write_only"` (transactions of
+    /// several statements), `"point_select"`, `"update_index"`, `"update_non_index"`, `"insert"`, `"delete"` (one statement).
+    pub script: Option<At<Script>>,
+    /// Number of tables, `sbtest1` and so on, 1 to 1000. Default: 1.
+    #[schemars(range(min = 1, max = 1000))]
+    pub tables: Option<At<i64>>,
+    /// Rows of each table (sysbench: table_size), 1 to 1000000000. A row takes about 250 bytes. `--data-scale` multiplies
+    /// it.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub rows: Option<At<i64>>,
+    /// How ids are drawn (sysbench: rand-type). Default: special, as in sysbench 1.0.
+    pub distribution: Option<At<Distribution>>,
+    /// Point selects in a transaction of read_write and read_only, 0 to 1000. Default: 10.
+    #[schemars(range(min = 0, max = 1000))]
+    pub point_selects: Option<At<i64>>,
+    /// Ids that a range select of read_write and read_only covers, 1 to 1000000. Default: 100.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub range_size: Option<At<i64>>,
 }
 
 /// One entry of the schedule: a workload against a system, over a ladder of users or rates.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::secret::{Secret, redact};
 pub use super::server::ServerKind;
+pub use super::sysbench::{Distribution, Script, Sysbench};
 use crate::lane::{LoadShape, MockScript};
 use crate::objective::Objective;
 use crate::schedule::Timeline;
@@ -251,6 +252,7 @@ pub struct NamedWorkload {
 #[serde(rename_all = "snake_case")]
 pub enum Workload {
     Tpcc(Tpcc),
+    Sysbench(Sysbench),
 }
 
 impl Workload {
@@ -258,6 +260,15 @@ impl Workload {
     pub fn txn_names(&self) -> &'static [&'static str] {
         match self {
             Self::Tpcc(_) => &TPCC_TXNS,
+            Self::Sysbench(sysbench) => sysbench.script.txn_names(),
+        }
+    }
+
+    /// Whether committed transactions can be looked for in the database one by one (see [`crate::receipt`]).
+    pub fn keeps_books(&self) -> bool {
+        match self {
+            Self::Tpcc(_) => true,
+            Self::Sysbench(_) => false,
         }
     }
 }

@@ -1,6 +1,7 @@
 mod bad;
 mod drive;
 mod load;
+mod sysbench;
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -10,12 +11,13 @@ use crate::lane::{Arrivals, LoadShape, Stall};
 use crate::plan::resolved::{CheckPolicy, Home, Pacing, ServerKind, SystemKind, TxnMode, Workload};
 use crate::units::{Bytes, Nanos};
 
-const SHIPPED: [(&str, &str); 6] = [
+const SHIPPED: [(&str, &str); 7] = [
     ("quickstart", include_str!("../../../../plans/quickstart.toml")),
     ("postgres", include_str!("../../../../plans/postgres.toml")),
     ("three-drives", include_str!("../../../../plans/three-drives.toml")),
     ("power-cut", include_str!("../../../../plans/power-cut.toml")),
     ("mock-stall", include_str!("../../../../plans/mock-stall.toml")),
+    ("sysbench", include_str!("../../../../plans/sysbench.toml")),
     ("existing-postgres", include_str!("../../../../plans/existing-postgres.toml")),
 ];
 
@@ -226,6 +228,11 @@ fn everything_that_can_be_written_arrives() {
     assert_eq!(good(&describe(&plan)).plan, plan, "{}", describe(&plan));
 }
 
+fn warehouses(workload: &Workload) -> u32 {
+    let Workload::Tpcc(tpcc) = workload else { panic!("{workload:?}") };
+    tpcc.warehouses
+}
+
 #[test]
 fn scale_shrinks_times_and_data_scale_data() {
     let options = Options { scale: 0.1, data_scale: 0.25, seed: Some(u64::MAX), ..Options::default() };
@@ -238,7 +245,7 @@ fn scale_shrinks_times_and_data_scale_data() {
     assert_eq!(plan.steps[1].timeline.warm, Nanos::SECOND);
     let SystemKind::Mock(script) = &plan.systems[3].kind else { panic!() };
     assert_eq!(script.stalls[0].at, Nanos::from_secs(3), "the mock's times stay");
-    let size = |name: &str| plan.workload(name).map(|Workload::Tpcc(tpcc)| tpcc.warehouses);
+    let size = |name: &str| plan.workload(name).map(warehouses);
     assert_eq!((size("w"), size("p")), (Some(1), Some(1)), "0.75 and 1 warehouses");
     let again = good(&describe(&plan)).plan;
     assert_eq!(again, ResolvedPlan { scale: 1.0, data_scale: 1.0, ..plan });
@@ -247,8 +254,7 @@ fn scale_shrinks_times_and_data_scale_data() {
         parse(SMALL, &Options { scale: 0.001, data_scale: 0.001, ..Options::default() }).unwrap();
     assert_eq!(plan.steps[0].timeline.measure, Nanos::SECOND);
     assert_snapshot!(warnings[0], @"9:1: measuring for 1s instead of 60ms: figures are taken per second");
-    let Workload::Tpcc(tpcc) = plan.workload("oltp").unwrap();
-    assert_eq!(tpcc.warehouses, 1);
+    assert_eq!(plan.workload("oltp").map(warehouses), Some(1));
 }
 
 #[test]

@@ -53,8 +53,8 @@ cut-unjudged = Not judged: there was nothing that clients saw committed and that
 compare-heading = { $step }: media side by side, against { $first }
 compare-note = Ratios are to { $first } at the same load, with the 95 % interval of the ratio of two means. There is none to or of a point that must not be used.
 consistency-none = Consistency conditions: none verified.
-consistency-holds = Consistency conditions (clause 3.3.2): { $verified } verified, all hold.
-consistency-fails = Consistency conditions (clause 3.3.2): { $verified } verified; failed: { $failed }.
+consistency-holds = Consistency conditions: { $verified } verified, all hold.
+consistency-fails = Consistency conditions: { $verified } verified; failed: { $failed }.
 
 ## Table on the terminal
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use plimsoll_load::engine::CheckedData;
 use plimsoll_load::engine::Verdict;
 use plimsoll_load::system::Instance;
 use plimsoll_model::plan::resolved::{Secret, ServerKind, SystemKind};
@@ -24,7 +25,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     } else {
         Instance::existing_sqlite(Path::new(&args.database))?
     };
-    let verdicts = instance.check()?;
+    let verdicts = instance.check(CheckedData::Tpcc)?;
     print(&render(&verdicts, args.format))?;
     let failed = verdicts.iter().filter(|verdict| !verdict.holds).count();
     if failed == 0 {

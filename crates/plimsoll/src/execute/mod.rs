@@ -15,11 +15,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use plimsoll_load::clock::{Clock, VirtualClock};
+use plimsoll_load::engine::CheckedData;
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::{self, Probe, Watch};
 use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape};
 use plimsoll_model::plan::estimate;
-use plimsoll_model::plan::resolved::{CheckPolicy, ResolvedPlan, Step, Workload};
+use plimsoll_model::plan::resolved::{CheckPolicy, ResolvedPlan, Step, TxnMode, Workload};
 use plimsoll_model::receipt::Ledger;
 use plimsoll_model::record::{Check, Event, Point, PointId, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::{PhaseKind, Timeline};
@@ -271,7 +272,10 @@ impl Execution<'_> {
     fn check(&mut self, step: &Step, medium: Option<&str>, point: Option<&Point>) -> Course<()> {
         let phase = self.file.open_phase(&step.name, point, PhaseKind::Check, self.clock.now())?;
         let what = format!("{}: verifying the consistency conditions", step.name);
-        let verdicts = self.waiting(&step.system, medium, &what, |instance, _| instance.check());
+        let workload =
+            self.plan.workload(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?.clone();
+        let verdicts =
+            self.waiting(&step.system, medium, &what, |instance, _| instance.check(CheckedData::from(&workload)));
         let verdicts = verdicts.map_err(|halt| match halt {
             // Tables that cannot even be read.
             Halt::Failed(why) if step.power_cut.is_some() && self.drive_lives(medium) => Halt::Broken(why),
@@ -375,6 +379,7 @@ fn unresolved(what: &str, name: &str) -> Halt {
 fn mode(workload: &Workload) -> &'static str {
     match workload {
         Workload::Tpcc(tpcc) => tpcc.mode.name(),
+        Workload::Sysbench(_) => TxnMode::Statements.name(),
     }
 }
 

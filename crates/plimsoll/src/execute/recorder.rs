@@ -153,7 +153,7 @@ impl<'a> Recorder<'a> {
             phase.kind.name(),
             whole_seconds(lasted),
             of.unwrap_or_default(),
-            figures(&phase.tallies, lasted),
+            figures(&self.point.txns, &phase.tallies, lasted),
             self.progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
         );
         self.progress.now(phase.end, &line);
@@ -192,7 +192,7 @@ impl<'a> Recorder<'a> {
         let settled = phase.in_flight == 0 && !given_up;
         let complete = planned(&self.timeline, phase.kind).map_or(settled, |planned| lasted >= planned);
         if phase.kind == PhaseKind::Measure {
-            let figures = figures(&phase.tallies, lasted);
+            let figures = figures(&self.point.txns, &phase.tallies, lasted);
             self.progress.done(&format!("{} · measured {} · {figures}", self.title, whole_seconds(lasted)));
         }
         for (txn, tally) in phase.tallies.into_iter().enumerate() {

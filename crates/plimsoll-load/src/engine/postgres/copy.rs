@@ -4,7 +4,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use tokio::sync::mpsc::Sender;
 
 use super::codec::{CENTS, RATE, copy_numeric, server_micros};
-use crate::workload::tpcc::rows::{RowSink, Table};
+use crate::workload::tpcc::rows::RowSink;
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
 /// Rows are handed on in pieces of about this size.
@@ -15,7 +15,11 @@ const SPARE: usize = 4 << 10;
 /// What a generator hands to its connection.
 #[derive(Debug)]
 pub enum Piece {
-    Begin(Table),
+    Begin {
+        table: String,
+        /// The COPY statement.
+        sql: String,
+    },
     Rows {
         data: Bytes,
         rows: u64,
@@ -33,16 +37,22 @@ pub struct CopySink<'a> {
 }
 
 impl<'a> CopySink<'a> {
-    pub fn begin(table: Table, to: &'a Sender<Piece>) -> Self {
+    pub fn begin(table: &str, columns: &[&str], to: &'a Sender<Piece>) -> Self {
         let mut out = BytesMut::with_capacity(BATCH + SPARE);
         out.put_slice(SIGNATURE);
         out.put_i32(0); // flags
         out.put_i32(0); // length of the header's extension
-        let columns = table.columns().len() as i16;
-        out.put_i16(columns);
-        let sink = Self { out, rows: 0, columns, to };
-        sink.send(Piece::Begin(table));
+        let count = columns.len() as i16;
+        out.put_i16(count);
+        let sink = Self { out, rows: 0, columns: count, to };
+        let sql = format!("COPY {table} ({}) FROM STDIN (FORMAT binary)", columns.join(", "));
+        sink.send(Piece::Begin { table: table.into(), sql });
         sink
+    }
+
+    /// Whether the connection has gone, and all further rows go nowhere.
+    pub fn is_closed(&self) -> bool {
+        self.to.is_closed()
     }
 
     /// A connection that has failed says so itself; the rest of its rows then goes nowhere.
@@ -116,7 +126,7 @@ mod tests {
     #[test]
     fn pieces_put_together_are_one_copy() {
         let (to, mut from) = tokio::sync::mpsc::channel(1000);
-        let mut sink = CopySink::begin(Table::NewOrder, &to);
+        let mut sink = CopySink::begin("new_order", &["no_o_id", "no_d_id", "no_w_id"], &to);
         for order in 0..20_000 {
             for value in [order, 1, 2] {
                 sink.int(value);
@@ -124,7 +134,9 @@ mod tests {
             sink.end_row();
         }
         sink.end();
-        assert!(matches!(from.try_recv(), Ok(Piece::Begin(Table::NewOrder))));
+        let Ok(Piece::Begin { table, sql }) = from.try_recv() else { panic!() };
+        let expected = "COPY new_order (no_o_id, no_d_id, no_w_id) FROM STDIN (FORMAT binary)";
+        assert_eq!((table.as_str(), sql.as_str()), ("new_order", expected));
         let (mut all, mut total, mut pieces) = (Vec::new(), 0, 0);
         while let Ok(Piece::Rows { data, rows }) = from.try_recv() {
             all.extend_from_slice(&data);

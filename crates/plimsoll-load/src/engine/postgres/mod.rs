@@ -9,6 +9,7 @@ use std::thread;
 use crate::error::LoadError;
 
 pub mod binaries;
+mod bulk;
 pub mod check;
 pub mod codec;
 pub mod connect;
@@ -20,6 +21,7 @@ pub mod managed;
 pub mod session;
 mod socket;
 mod template;
+pub mod sysbench;
 #[cfg(test)]
 mod tests;
 

@@ -17,11 +17,12 @@ use super::guard::{self, Use};
 use super::search_path;
 use crate::error::LoadError;
 use crate::session::{Session, SessionError, TxnEnd};
-use crate::workload::Input;
+use crate::workload::sysbench::sql::Prepared;
 use crate::workload::tpcc::input::{self, CustomerBy};
 use crate::workload::tpcc::sql::Stmt;
 use crate::workload::tpcc::statement::{Param, Rows, Statements};
 use crate::workload::tpcc::transactions;
+use crate::workload::{Input, sysbench};
 
 /// SQLSTATE that `plimsoll_new_order` raises for an unused item.
 const UNUSED_ITEM: &str = "PL001";
@@ -42,12 +43,18 @@ const CALLS: [&str; 5] = [
 pub struct PostgresSession {
     client: Client,
     wire: Wire,
-    mode: TxnMode,
-    /// By [`Stmt`] or by transaction type.
+    pub(super) work: Work,
+    /// By [`Stmt`], by transaction type, or as the sysbench script has them.
     prepared: Vec<Statement>,
     /// The BEGIN that is due, which goes out together with the transaction's first statement.
     begin_due: Option<&'static str>,
     round_trips: u64,
+}
+
+/// What the session's statements are for.
+pub(super) enum Work {
+    Tpcc(TxnMode),
+    Sysbench(Prepared),
 }
 
 /// Moves the connection within the user's own task, while a request waits: a task of its own for the connection would
@@ -78,27 +85,34 @@ impl Wire {
 impl PostgresSession {
     /// Opens a connection and keeps loaders out of the schema as long as it lives.
     pub async fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
+        let texts: Vec<String> = match mode {
+            TxnMode::Procedures => CALLS.map(str::to_owned).into(),
+            TxnMode::Statements => Stmt::ALL.map(|stmt| stmt.sql().replace("{now}", "now()")).into(),
+        };
+        Self::prepare(conninfo, schema, &texts, Work::Tpcc(mode)).await
+    }
+
+    pub(super) async fn prepare(conninfo: &str, schema: &str, texts: &[String], work: Work) -> Result<Self, LoadError> {
         let (client, driver) = connect_with_driver(conninfo).await?;
         let mut wire = Wire { driver: driver.fuse(), last_words: None };
         let error = |e: Error| server_error("preparing a session", &e);
         wire.carry(client.batch_execute(&search_path(schema))).await.map_err(error)?;
         wire.carry(guard::take(&client, schema, Use::Keep)).await?;
-        let (texts, absent): (Vec<String>, _) = match mode {
-            TxnMode::Procedures => (CALLS.map(str::to_owned).into(), SqlState::UNDEFINED_FUNCTION),
-            TxnMode::Statements => {
-                (Stmt::ALL.map(|stmt| stmt.sql().replace("{now}", "now()")).into(), SqlState::UNDEFINED_TABLE)
-            }
+        let (data, absent) = match &work {
+            Work::Tpcc(TxnMode::Procedures) => ("TPC-C", SqlState::UNDEFINED_FUNCTION),
+            Work::Tpcc(TxnMode::Statements) => ("TPC-C", SqlState::UNDEFINED_TABLE),
+            Work::Sysbench(_) => ("sysbench", SqlState::UNDEFINED_TABLE),
         };
         let prepared = wire.carry(try_join_all(texts.iter().map(|text| client.prepare(text)))).await;
         let prepared = prepared.map_err(|error| match error.code() {
             Some(code) if *code == absent => LoadError::Missing {
-                what: format!("TPC-C data in schema {schema}"),
+                what: format!("{data} data in schema {schema}"),
                 searched: words(&error),
                 next: "Load it first.".into(),
             },
             _ => server_error("preparing a session", &error),
         })?;
-        Ok(Self { client, wire, mode, prepared, begin_due: None, round_trips: 0 })
+        Ok(Self { client, wire, work, prepared, begin_due: None, round_trips: 0 })
     }
 
     /// One call, one round trip, one database transaction. The result is received and left unread.
@@ -137,8 +151,13 @@ impl PostgresSession {
         self.wire.carry(self.client.execute(&self.prepared[txn], params)).await.map(drop)
     }
 
+    /// BEGIN goes out together with the next statement.
+    pub(super) fn begin_with(&mut self, begin: &'static str) {
+        self.begin_due = Some(begin);
+    }
+
     /// Sends BEGIN ahead of `request` if it is due, without waiting for its answer in between.
-    async fn first<T>(
+    pub(super) async fn first<T>(
         &mut self,
         request: impl AsyncFnOnce(&Client, &[Statement]) -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -149,7 +168,7 @@ impl PostgresSession {
         begun.and(done)
     }
 
-    async fn end(&mut self, sql: &str) -> Result<(), SessionError> {
+    pub(super) async fn end(&mut self, sql: &str) -> Result<(), SessionError> {
         if self.begin_due.take().is_some() {
             return Ok(());
         }
@@ -157,7 +176,7 @@ impl PostgresSession {
         self.wire.carry(self.client.batch_execute(sql)).await.map_err(|e| self.error(&e))
     }
 
-    fn error(&self, error: &Error) -> SessionError {
+    pub(super) fn error(&self, error: &Error) -> SessionError {
         const AGAIN: [SqlState; 3] =
             [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
         let said = words(error);
@@ -192,14 +211,17 @@ fn by(customer: &CustomerBy) -> (Option<i32>, Option<&str>) {
 
 impl Session for PostgresSession {
     async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
-        let Input::Tpcc(input) = input;
-        match self.mode {
-            TxnMode::Statements => transactions::run(self, input).await,
-            TxnMode::Procedures => match self.call(input).await {
+        match (input, &self.work) {
+            (Input::Tpcc(input), Work::Tpcc(TxnMode::Statements)) => transactions::run(self, input).await,
+            (Input::Tpcc(input), Work::Tpcc(TxnMode::Procedures)) => match self.call(input).await {
                 Ok(()) => Ok(TxnEnd::Committed),
                 Err(error) if error.code().is_some_and(|code| code.code() == UNUSED_ITEM) => Ok(TxnEnd::RolledBack),
                 Err(error) => Err(self.error(&error)),
             },
+            (Input::Sysbench(input), Work::Sysbench(_)) => sysbench::transactions::run(self, input).await,
+            (Input::Tpcc(_), Work::Sysbench(_)) | (Input::Sysbench(_), Work::Tpcc(_)) => {
+                Err(SessionError::other_work())
+            }
         }
     }
 
@@ -212,7 +234,7 @@ impl Session for PostgresSession {
 impl Statements<Stmt> for PostgresSession {
     /// What only reads sees one snapshot, as the STABLE functions do: an order and its lines belong together.
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
-        self.begin_due = Some(if writes { "BEGIN" } else { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" });
+        self.begin_with(if writes { "BEGIN" } else { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" });
         Ok(())
     }
 

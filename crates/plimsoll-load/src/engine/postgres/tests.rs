@@ -28,6 +28,7 @@ use crate::workload::tpcc::statement::{Param, Statements, Value};
 
 mod load;
 mod server;
+mod sysbench;
 mod transactions;
 
 const MODES: [TxnMode; 2] = [TxnMode::Procedures, TxnMode::Statements];

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_model::plan::resolved::ServerKind;
+use plimsoll_model::plan::resolved::{ServerKind, Workload};
 use plimsoll_model::receipt::Ledger;
 use plimsoll_model::units::Bytes;
 
-use super::{LoadControl, Loaded, Verdict, postgres};
+use super::{CheckedData, LoadControl, Loaded, Verdict, postgres};
 use crate::error::LoadError;
 use crate::scratch::Scratch;
 use crate::workload::tpcc::population::Population;
@@ -121,11 +121,24 @@ pub struct Target {
 }
 
 impl Target {
-    /// Loads a population unless the schema holds it.
-    pub fn load(&self, population: Population, if_other: IfOther, control: &LoadControl) -> Result<Loaded, LoadError> {
-        match self.engine {
-            ServerKind::Postgres => postgres::load(&self.conninfo, &self.schema, population, if_other, control),
-            ServerKind::Mariadb => Err(no_mariadb()),
+    /// Loads the workload's data set unless the schema holds it.
+    pub fn load(
+        &self,
+        workload: &Workload,
+        seed: u64,
+        if_other: IfOther,
+        control: &LoadControl,
+    ) -> Result<Loaded, LoadError> {
+        let Self { engine, conninfo, schema } = self;
+        match (engine, workload) {
+            (ServerKind::Postgres, Workload::Tpcc(tpcc)) => {
+                let population = Population { warehouses: tpcc.warehouses, seed };
+                postgres::load(conninfo, schema, population, if_other, control)
+            }
+            (ServerKind::Postgres, Workload::Sysbench(sysbench)) => {
+                postgres::sysbench::load(conninfo, schema, sysbench, seed, if_other, control)
+            }
+            (ServerKind::Mariadb, _) => Err(no_mariadb()),
         }
     }
 
@@ -138,10 +151,14 @@ impl Target {
     }
 
     /// The verdicts on all consistency conditions, in their order. Nobody should write meanwhile.
-    pub fn check(&self) -> Result<Vec<Verdict>, LoadError> {
-        match self.engine {
-            ServerKind::Postgres => postgres::check(&self.conninfo, &self.schema),
-            ServerKind::Mariadb => Err(no_mariadb()),
+    pub fn check(&self, data: CheckedData<'_>) -> Result<Vec<Verdict>, LoadError> {
+        let Self { engine, conninfo, schema } = self;
+        match (engine, data) {
+            (ServerKind::Postgres, CheckedData::Tpcc) => postgres::check(conninfo, schema),
+            (ServerKind::Postgres, CheckedData::Sysbench(sysbench)) => {
+                postgres::sysbench::check(conninfo, schema, sysbench)
+            }
+            (ServerKind::Mariadb, _) => Err(no_mariadb()),
         }
     }
 

@@ -17,8 +17,8 @@ use super::schema::{APPLICATION_ID, FORMAT, INDEXES, MARKER, TABLES};
 use crate::clock::unix_micros;
 use crate::engine::LoadControl;
 use crate::error::LoadError;
-use crate::workload::tpcc::population::{Chunk, Population};
-use crate::workload::tpcc::rows::{RowSink, Table};
+use crate::workload::tpcc::population::Population;
+use crate::workload::tpcc::rows::RowSink;
 
 /// Rows between two looks at the stop button.
 const BATCH: u64 = 1_000;
@@ -31,6 +31,16 @@ pub fn loading_path(path: &Path) -> PathBuf {
     beside(path, ".plimsoll-loading")
 }
 
+/// What a database is loaded with. It holds one data set, which says in a table of its own what it is.
+pub(super) trait DataSet {
+    fn rows(&self) -> u64;
+    fn create_tables(&self) -> String;
+    fn fill(&self, connection: &Connection, control: &LoadControl, loading: &Path) -> Result<(), LoadError>;
+    /// Executed one by one after the data.
+    fn indexes(&self) -> Vec<String>;
+    fn mark(&self, connection: &Connection) -> rusqlite::Result<()>;
+}
+
 /// Loads the initial population into a new database at `path`. A database that plimsoll loaded there before is replaced,
 /// any other file is refused. After an error or a cancellation nothing is left.
 pub fn load(
@@ -40,15 +50,23 @@ pub fn load(
     pragmas: &BTreeMap<String, String>,
     control: &LoadControl,
 ) -> Result<(), LoadError> {
+    load_data(path, &Population { warehouses: tpcc.warehouses, seed }, pragmas, control)
+}
+
+pub(super) fn load_data(
+    path: &Path,
+    data: &impl DataSet,
+    pragmas: &BTreeMap<String, String>,
+    control: &LoadControl,
+) -> Result<(), LoadError> {
     if path.exists() {
         verify_own(path)?;
         remove(path)?;
     }
     let loading = loading_path(path);
     remove(&loading)?;
-    let population = Population { warehouses: tpcc.warehouses, seed };
-    control.start(population.rows());
-    let result = build(&loading, &population, pragmas, control).and_then(|()| publish(&loading, path));
+    control.start(data.rows());
+    let result = build(&loading, data, pragmas, control).and_then(|()| publish(&loading, path));
     if result.is_err() {
         // The reason of the failure matters more than what is left of it; the next load removes that.
         let _ = remove(&loading);
@@ -66,21 +84,33 @@ pub fn forget(path: &Path) -> Result<(), LoadError> {
 
 /// Whether a complete database with this population is there. A file that is not plimsoll's is an error.
 pub fn is_loaded(path: &Path, tpcc: &Tpcc, seed: u64) -> Result<bool, LoadError> {
+    let wanted = (FORMAT, i64::from(tpcc.warehouses), seed.cast_signed());
+    holds(path, "plimsoll_load", |connection| {
+        let found = connection.query_row("SELECT format, warehouses, seed FROM plimsoll_load", [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        })?;
+        Ok(found == wanted)
+    })
+}
+
+/// What `judge` says of the database if it has this marker.
+pub(super) fn holds(
+    path: &Path,
+    marker: &str,
+    judge: impl FnOnce(&Connection) -> rusqlite::Result<bool>,
+) -> Result<bool, LoadError> {
     if !path.exists() {
         return Ok(false);
     }
     let connection = open(path, &BTreeMap::new())?;
-    let found = connection
-        .query_row("SELECT format, warehouses, seed FROM plimsoll_load", [], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-        })
-        .map_err(|error| explain(path, "reading what was loaded into", &error))?;
-    Ok(found == (FORMAT, i64::from(tpcc.warehouses), seed.cast_signed()))
+    let there = connection.table_exists(None, marker);
+    let judged = there.and_then(|there| if there { judge(&connection) } else { Ok(false) });
+    judged.map_err(|error| explain(path, "reading what was loaded into", &error))
 }
 
 fn build(
     loading: &Path,
-    population: &Population,
+    data: &impl DataSet,
     pragmas: &BTreeMap<String, String>,
     control: &LoadControl,
 ) -> Result<(), LoadError> {
@@ -93,39 +123,62 @@ fn build(
     apply(&connection, loading, &last)?;
     let unsafe_but_fast = [("journal_mode", "OFF"), ("synchronous", "OFF"), ("cache_size", LOAD_CACHE)];
     apply(&connection, loading, &unsafe_but_fast.map(|(k, v)| (k.to_owned(), v.to_owned())).into())?;
-    connection.execute_batch(TABLES).map_err(failed)?;
+    connection.execute_batch(&data.create_tables()).map_err(failed)?;
     connection.execute_batch("BEGIN").map_err(failed)?;
-    let now = unix_micros();
-    for chunk in population.chunks() {
-        fill(&connection, population, &chunk, now, control, loading)?;
-    }
+    data.fill(&connection, control, loading)?;
     connection.execute_batch("COMMIT").map_err(failed)?;
-    for index in INDEXES {
+    for index in data.indexes() {
         control.check()?;
-        connection.execute_batch(index).map_err(failed)?;
+        connection.execute_batch(&index).map_err(failed)?;
     }
     control.check()?;
     connection.execute_batch("ANALYZE").map_err(failed)?;
-    connection.execute_batch(MARKER).map_err(failed)?;
-    let loaded = (FORMAT, i64::from(population.warehouses), population.seed.cast_signed());
-    connection.execute("INSERT INTO plimsoll_load VALUES (?1, ?2, ?3)", loaded).map_err(failed)?;
+    data.mark(&connection).map_err(failed)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
     connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
     connection.close().map_err(|(_, error)| failed(error))
 }
 
-fn fill(
+impl DataSet for Population {
+    fn rows(&self) -> u64 {
+        Self::rows(self)
+    }
+
+    fn create_tables(&self) -> String {
+        TABLES.into()
+    }
+
+    fn fill(&self, connection: &Connection, control: &LoadControl, loading: &Path) -> Result<(), LoadError> {
+        let now = unix_micros();
+        self.chunks().iter().try_for_each(|chunk| {
+            let insert = insert(chunk.table.name(), chunk.table.columns());
+            insert_rows(connection, &insert, control, loading, |sink| self.fill(chunk, now, sink))
+        })
+    }
+
+    fn indexes(&self) -> Vec<String> {
+        INDEXES.map(str::to_owned).into()
+    }
+
+    fn mark(&self, connection: &Connection) -> rusqlite::Result<()> {
+        connection.execute_batch(MARKER)?;
+        let loaded = (FORMAT, i64::from(self.warehouses), self.seed.cast_signed());
+        connection.execute("INSERT INTO plimsoll_load VALUES (?1, ?2, ?3)", loaded).map(drop)
+    }
+}
+
+/// Executes the statement for every row that `fill` puts in.
+pub(super) fn insert_rows(
     connection: &Connection,
-    population: &Population,
-    chunk: &Chunk,
-    now: i64,
+    insert: &str,
     control: &LoadControl,
     loading: &Path,
+    fill: impl FnOnce(&mut Insert<'_>),
 ) -> Result<(), LoadError> {
     let failed = |error: rusqlite::Error| explain(loading, "loading", &error);
-    let statement = connection.prepare(&insert(chunk.table)).map_err(failed)?;
+    let statement = connection.prepare(insert).map_err(failed)?;
     let mut sink = Insert { statement, column: 0, rows: 0, error: None, stopped: false, control };
-    population.fill(chunk, now, &mut sink);
+    fill(&mut sink);
     control.add(sink.rows % BATCH);
     match sink.error {
         Some(error) => Err(failed(error)),
@@ -133,13 +186,13 @@ fn fill(
     }
 }
 
-fn insert(table: Table) -> String {
-    let marks: Vec<String> = (1..=table.columns().len()).map(|i| format!("?{i}")).collect();
-    format!("INSERT INTO {} ({}) VALUES ({})", table.name(), table.columns().join(", "), marks.join(", "))
+pub(super) fn insert(table: &str, columns: &[&str]) -> String {
+    let marks: Vec<String> = (1..=columns.len()).map(|i| format!("?{i}")).collect();
+    format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), marks.join(", "))
 }
 
 /// Binds a row's columns, inserts it. After an error or a cancellation the rest of the chunk goes nowhere.
-struct Insert<'a> {
+pub(super) struct Insert<'a> {
     statement: Statement<'a>,
     column: usize,
     rows: u64,
@@ -149,6 +202,10 @@ struct Insert<'a> {
 }
 
 impl Insert<'_> {
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
     fn bind(&mut self, value: impl ToSql) {
         if self.stopped {
             return;

@@ -9,6 +9,7 @@ mod load;
 mod queue;
 mod schema;
 mod session;
+pub mod sysbench;
 #[cfg(test)]
 mod tests;
 

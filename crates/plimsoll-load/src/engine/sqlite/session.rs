@@ -10,10 +10,11 @@ use super::connection::{open, session_error};
 use super::queue::{Turn, WriterQueue};
 use crate::error::LoadError;
 use crate::session::{Session, SessionError, TxnEnd};
-use crate::workload::Input;
+use crate::workload::sysbench::sql::Prepared;
 use crate::workload::tpcc::sql::Stmt;
 use crate::workload::tpcc::statement::{Param, Rows, Statements, Value};
 use crate::workload::tpcc::transactions;
+use crate::workload::{Input, sysbench};
 
 /// Microseconds since 1970 (to the millisecond, which is as exact as SQLite's clock is).
 const NOW: &str = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)";
@@ -25,8 +26,9 @@ pub struct SqliteSession {
     path: PathBuf,
     writers: WriterQueue,
     turn: Option<Turn>,
-    /// By [`Stmt`]'s number.
+    /// By [`Stmt`]'s number, or as the sysbench script has them.
     texts: Vec<String>,
+    pub(super) sysbench: Option<Prepared>,
     round_trips: u64,
 }
 
@@ -39,10 +41,53 @@ pub fn dialect(stmt: Stmt) -> String {
 impl SqliteSession {
     /// Opens the database with WAL, synchronous=FULL and then the plan's PRAGMAs. All sessions on a file share `writers`.
     pub fn open(path: &Path, pragmas: &BTreeMap<String, String>, writers: WriterQueue) -> Result<Self, LoadError> {
+        Self::prepare(path, pragmas, writers, Stmt::ALL.map(dialect).into(), None)
+    }
+
+    pub(super) fn prepare(
+        path: &Path,
+        pragmas: &BTreeMap<String, String>,
+        writers: WriterQueue,
+        texts: Vec<String>,
+        sysbench: Option<Prepared>,
+    ) -> Result<Self, LoadError> {
         let connection = open(path, pragmas)?;
-        connection.set_prepared_statement_cache_capacity(Stmt::ALL.len() + 8);
-        let texts = Stmt::ALL.map(dialect).into();
-        Ok(Self { connection, path: path.to_owned(), writers, turn: None, texts, round_trips: 0 })
+        connection.set_prepared_statement_cache_capacity(texts.len() + 8);
+        Ok(Self { connection, path: path.to_owned(), writers, turn: None, texts, sysbench, round_trips: 0 })
+    }
+
+    /// A transaction that waits its turn before it begins if it writes.
+    pub(super) fn open_transaction(&mut self, writes: bool) -> Result<(), SessionError> {
+        if !writes {
+            return self.control("BEGIN");
+        }
+        // A turn that was never ended would be waited for by the very session that has it.
+        self.turn = None;
+        self.turn = Some(self.writers.wait());
+        let begun = self.control("BEGIN IMMEDIATE");
+        if begun.is_err() {
+            self.turn = None;
+        }
+        begun
+    }
+
+    /// After a failure the transaction is still open, and so is the turn: [`Self::undo`] ends both.
+    pub(super) fn end(&mut self) -> Result<(), SessionError> {
+        self.control("COMMIT")?;
+        self.turn = None;
+        Ok(())
+    }
+
+    pub(super) fn undo(&mut self) -> Result<(), SessionError> {
+        // On some errors (disk full, I/O) SQLite has rolled back by itself.
+        let result = if self.connection.is_autocommit() { Ok(()) } else { self.control("ROLLBACK") };
+        self.turn = None;
+        result
+    }
+
+    /// Waits for a turn to write one statement, unless a transaction has it already.
+    pub(super) fn turn_to_write(&self) -> Option<Turn> {
+        self.turn.is_none().then(|| self.writers.wait())
     }
 
     fn control(&mut self, sql: &str) -> Result<(), SessionError> {
@@ -54,15 +99,22 @@ impl SqliteSession {
             .map_err(|error| session_error(&self.path, sql, &error))
     }
 
+    /// A statement whose text is of no further use.
+    pub(super) fn batch(&mut self, sql: &str) -> Result<(), SessionError> {
+        self.round_trips += 1;
+        self.connection.execute_batch(sql).map_err(|error| session_error(&self.path, "a statement", &error))
+    }
+
     /// Prepares (once) and binds, then hands the statement to `work`.
-    fn with<T>(
+    pub(super) fn with<T>(
         &mut self,
-        id: Stmt,
+        place: usize,
+        name: impl std::fmt::Debug,
         params: &[Param<'_>],
         work: impl FnOnce(&mut CachedStatement<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, SessionError> {
         self.round_trips += 1;
-        let text = &self.texts[id as usize];
+        let text = &self.texts[place];
         let result = self.connection.prepare_cached(text).and_then(|mut statement| {
             for (i, param) in params.iter().enumerate() {
                 match *param {
@@ -73,7 +125,7 @@ impl SqliteSession {
             }
             work(&mut statement)
         });
-        result.map_err(|error| session_error(&self.path, &format!("{id:?}"), &error))
+        result.map_err(|error| session_error(&self.path, &format!("{name:?}"), &error))
     }
 }
 
@@ -94,35 +146,19 @@ fn value(column: ValueRef<'_>) -> rusqlite::Result<Value> {
 
 impl Statements<Stmt> for SqliteSession {
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
-        if !writes {
-            return self.control("BEGIN");
-        }
-        // A turn that was never ended would be waited for by the very session that has it.
-        self.turn = None;
-        self.turn = Some(self.writers.wait());
-        let begun = self.control("BEGIN IMMEDIATE");
-        if begun.is_err() {
-            self.turn = None;
-        }
-        begun
+        self.open_transaction(writes)
     }
 
-    /// After a failure the transaction is still open, and so is the turn: [`Self::rollback`] ends both.
     async fn commit(&mut self) -> Result<(), SessionError> {
-        self.control("COMMIT")?;
-        self.turn = None;
-        Ok(())
+        self.end()
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
-        // On some errors (disk full, I/O) SQLite has rolled back by itself.
-        let result = if self.connection.is_autocommit() { Ok(()) } else { self.control("ROLLBACK") };
-        self.turn = None;
-        result
+        self.undo()
     }
 
     async fn query(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
-        self.with(id, params, |statement| {
+        self.with(id as usize, id, params, |statement| {
             let columns = statement.column_count();
             let mut rows = statement.raw_query();
             let mut out = Rows::new();
@@ -134,14 +170,16 @@ impl Statements<Stmt> for SqliteSession {
     }
 
     async fn execute(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
-        self.with(id, params, |statement| statement.raw_execute()).map(|changed| changed as u64)
+        self.with(id as usize, id, params, |statement| statement.raw_execute()).map(|changed| changed as u64)
     }
 }
 
 impl Session for SqliteSession {
     async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
-        match input {
-            Input::Tpcc(input) => transactions::run(self, input).await,
+        match (input, &self.sysbench) {
+            (Input::Tpcc(input), None) => transactions::run(self, input).await,
+            (Input::Sysbench(input), Some(_)) => sysbench::transactions::run(self, input).await,
+            (Input::Tpcc(_), Some(_)) | (Input::Sysbench(_), None) => Err(SessionError::other_work()),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::workload::sysbench_lacks;
 use super::{Names, check_name, cut, find, known, load, names_of, scaled, time_or, whole};
 use crate::plan::Options;
 use crate::plan::findings::Findings;
@@ -60,6 +61,7 @@ fn resolve(
     let pacing = pacing(raw, findings);
     let retries = raw.max_retries.as_ref();
     let max_retries = retries.map_or(Some(DEFAULT_RETRIES), |n| whole(n, "`max_retries`", 0..=1000, findings));
+    sysbench_lacks(raw, names, findings);
     let power_cut = cut::resolve(at, system, on.as_deref(), names, options, findings);
     let workload = workload?.get().clone();
     let name = raw.name.as_ref().map_or_else(|| unique(&workload, taken), |name| name.get().clone());

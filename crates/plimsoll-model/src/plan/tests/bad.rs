@@ -346,8 +346,8 @@ warehouses = 1
       help: write it in one line
     20:11: this cannot be the name of a workload
       help: 1 to 64 letters, digits, `-`, `_`, and in between also `.` and spaces
-    22:1: `tpcc` is missing
-      help: say what users do: [workload.none.tpcc]
+    22:1: the workload `none` is of no kind
+      help: say what users do: [workload.none.tpcc] or [workload.none.sysbench]
     "#);
 }
 

@@ -1,0 +1,158 @@
+//! sysbench's OLTP scripts on SQLite: loading, sessions, checking.
+//!
+//! sysbench 1.0 has no driver for SQLite. Tables and statements are those of its other drivers. A transaction that writes
+//! takes the writer's place when it begins: one that read first could not go on once another had written in between
+//! (lang_transaction.html).
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use plimsoll_model::plan::resolved::Sysbench;
+use rusqlite::{Connection as Database, Row};
+
+use super::connection::{explain, open_read_only};
+use super::load::{DataSet, holds, insert, insert_rows, load_data};
+use super::queue::WriterQueue;
+use super::session::SqliteSession;
+use crate::engine::{LoadControl, Loaded, Verdict};
+use crate::error::LoadError;
+use crate::session::SessionError;
+use crate::workload::sysbench::check::{self, Found};
+use crate::workload::sysbench::input::NewRow;
+use crate::workload::sysbench::population::Population;
+use crate::workload::sysbench::sql::{COLUMNS, Dialect, Prepared, Stmt, create_index, table_name};
+use crate::workload::sysbench::transactions::Connection;
+use crate::workload::tpcc::statement::Param;
+
+/// Version of the tables and the marker.
+const FORMAT: i64 = 1;
+/// Rows between two looks at whether anybody still wants them.
+const BATCH: u32 = 10_000;
+
+/// Loads the population into a new database at `path`, or finds it there with every row. A database that plimsoll loaded
+/// there before is replaced, any other file is refused.
+pub fn load(
+    path: &Path,
+    sysbench: &Sysbench,
+    seed: u64,
+    pragmas: &BTreeMap<String, String>,
+    control: &LoadControl,
+) -> Result<Loaded, LoadError> {
+    let data = Data { population: Population::new(sysbench, seed), rows_kept: sysbench.script.keeps_rows() };
+    if holds(path, "plimsoll_sysbench", |connection| data.is_in(connection))? {
+        return Ok(Loaded::Reused);
+    }
+    load_data(path, &data, pragmas, control).map(|()| Loaded::Fresh)
+}
+
+struct Data {
+    population: Population,
+    /// Whether the script leaves every row where it is.
+    rows_kept: bool,
+}
+
+impl Data {
+    /// Whether it is there as it was loaded; then the marker says whether it will stay so.
+    fn is_in(&self, connection: &Database) -> rusqlite::Result<bool> {
+        let Population { tables, rows, distribution, seed } = self.population;
+        let sql = "SELECT count(*) FROM plimsoll_sysbench
+                   WHERE (format, tables, rows, distribution, seed, rows_kept) = (?1, ?2, ?3, ?4, ?5, 1)";
+        let wanted = (FORMAT, tables, rows, distribution.name(), seed.cast_signed());
+        let same: i64 = connection.query_row(sql, wanted, |row| row.get(0))?;
+        if same == 1 && !self.rows_kept {
+            connection.execute("UPDATE plimsoll_sysbench SET rows_kept = 0", ())?;
+        }
+        Ok(same == 1)
+    }
+}
+
+impl DataSet for Data {
+    fn rows(&self) -> u64 {
+        self.population.total()
+    }
+
+    fn create_tables(&self) -> String {
+        (1..=self.population.tables).map(|table| format!("{};", Dialect::Sqlite.create_table(table))).collect()
+    }
+
+    fn fill(&self, connection: &Database, control: &LoadControl, loading: &Path) -> Result<(), LoadError> {
+        (1..=self.population.tables).try_for_each(|table| {
+            let mut rows = self.population.table(table);
+            insert_rows(connection, &insert(&table_name(table), &COLUMNS), control, loading, |sink| {
+                while !sink.is_stopped() && rows.fill(BATCH, sink) > 0 {}
+            })
+        })
+    }
+
+    fn indexes(&self) -> Vec<String> {
+        (1..=self.population.tables).map(create_index).collect()
+    }
+
+    fn mark(&self, connection: &Database) -> rusqlite::Result<()> {
+        connection.execute_batch(
+            "CREATE TABLE plimsoll_sysbench (format INTEGER NOT NULL, tables INTEGER NOT NULL, rows INTEGER NOT NULL,
+             distribution TEXT NOT NULL, seed INTEGER NOT NULL, rows_kept INTEGER NOT NULL) STRICT",
+        )?;
+        let Population { tables, rows, distribution, seed } = self.population;
+        let loaded = (FORMAT, tables, rows, distribution.name(), seed.cast_signed(), self.rows_kept);
+        connection.execute("INSERT INTO plimsoll_sysbench VALUES (?1, ?2, ?3, ?4, ?5, ?6)", loaded).map(drop)
+    }
+}
+
+impl SqliteSession {
+    /// Opens the database as [`Self::open`] does, for the script's statements.
+    pub fn open_sysbench(
+        path: &Path,
+        pragmas: &BTreeMap<String, String>,
+        writers: WriterQueue,
+        sysbench: &Sysbench,
+    ) -> Result<Self, LoadError> {
+        let prepared = Prepared::new(sysbench);
+        Self::prepare(path, pragmas, writers, prepared.texts(Dialect::Sqlite), Some(prepared))
+    }
+}
+
+impl Connection for SqliteSession {
+    async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
+        self.open_transaction(writes)
+    }
+
+    async fn commit(&mut self) -> Result<(), SessionError> {
+        self.end()
+    }
+
+    async fn rollback(&mut self) -> Result<(), SessionError> {
+        self.undo()
+    }
+
+    async fn execute(&mut self, stmt: Stmt, table: u32, params: &[Param<'_>]) -> Result<(), SessionError> {
+        let place = self.sysbench.as_ref().map(|prepared| prepared.place(stmt, table));
+        let place = place.ok_or_else(SessionError::other_work)?;
+        let _turn = if stmt.writes() { self.turn_to_write() } else { None };
+        self.with(place, stmt, params, |statement| {
+            let mut rows = statement.raw_query();
+            while rows.next()?.is_some() {}
+            Ok(())
+        })
+    }
+
+    async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError> {
+        let _turn = self.turn_to_write();
+        self.batch(&Dialect::Sqlite.insert_next(table, row))
+    }
+}
+
+/// What holds of the tables after the plan's script; see [`check::verdicts`]. The database stays as it is.
+pub fn check(path: &Path, sysbench: &Sysbench) -> Result<Vec<Verdict>, LoadError> {
+    let connection = open_read_only(path)?;
+    let found =
+        |row: &Row<'_>| Ok(Found { rows: row.get(0)?, loaded: row.get(1)?, sum: row.get(2)?, whole: row.get(3)? });
+    let found = (1..=sysbench.tables).map(|table| {
+        let found = connection.query_row(&check::sql(sysbench, table, Dialect::Sqlite), [], found);
+        found.map_err(|error| explain(path, &format!("checking {} in", table_name(table)), &error))
+    });
+    Ok(check::verdicts(sysbench, &found.collect::<Result<Vec<_>, _>>()?))
+}

@@ -1,0 +1,104 @@
+//! What can be said of the tables after a load: every script but insert and delete leaves exactly the ids that were
+//! there, insert adds others, delete removes some, and no value is ever written in part.
+
+use plimsoll_model::plan::resolved::{Script, Sysbench};
+
+use super::random::{C_GROUPS, PAD_GROUPS, length};
+use super::sql::{Dialect, table_name};
+use crate::engine::Verdict;
+
+/// What [`sql`] finds in one table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    pub rows: i64,
+    /// Rows whose ids are 1 to the number of rows loaded, and the sum of these ids.
+    pub loaded: i64,
+    pub sum: i64,
+    /// Rows whose texts have their full length.
+    pub whole: i64,
+}
+
+/// Columns as in [`Found`]; reads the table once, without trusting an index.
+pub fn sql(sysbench: &Sysbench, table: u32, dialect: Dialect) -> String {
+    let (rows, integer) = (sysbench.rows, dialect.integer());
+    format!(
+        "SELECT count(*), count(CASE WHEN id BETWEEN 1 AND {rows} THEN 1 END), \
+         CAST(coalesce(sum(CASE WHEN id BETWEEN 1 AND {rows} THEN id END), 0) AS {integer}), \
+         count(CASE WHEN length(c) = {} AND length(pad) = {} THEN 1 END) FROM {}",
+        length(C_GROUPS),
+        length(PAD_GROUPS),
+        table_name(table)
+    )
+}
+
+/// One verdict for each condition over all tables; `found` is in the tables' order.
+pub fn verdicts(sysbench: &Sysbench, found: &[Found]) -> Vec<Verdict> {
+    let rows = i64::from(sysbench.rows);
+    let (amount, rows_hold): (_, fn(i64, i64) -> bool) = match sysbench.script {
+        Script::Insert => ("at least", |found, loaded| found >= loaded),
+        Script::Delete => ("at most", |found, loaded| found <= loaded),
+        _ => ("exactly", |found, loaded| found == loaded),
+    };
+    // Ids that are all in the range, as many as it has, and of its sum: a duplicate would show in one of them, unless it
+    // stood beside a gap of the same sum.
+    let sum = rows * (rows + 1) / 2;
+    let kept = sysbench.script != Script::Delete;
+    let ids_hold = |found: &Found| {
+        if kept { (found.loaded, found.sum) == (rows, sum) } else { found.loaded == found.rows }
+    };
+    let ids = if kept { format!("ids 1 to {rows} are all there") } else { format!("no id is outside of 1 to {rows}") };
+    vec![
+        verdict("rows", &format!("{amount} {rows} rows in each table"), found, |found| rows_hold(found.rows, rows)),
+        verdict("ids", &ids, found, ids_hold),
+        verdict("values", "c and pad have their full length", found, |found| found.whole == found.rows),
+    ]
+}
+
+fn verdict(clause: &'static str, statement: &str, found: &[Found], holds: impl Fn(&Found) -> bool) -> Verdict {
+    let violation = found.iter().zip(1..).find(|(found, _)| !holds(found));
+    let detail = match violation {
+        None => statement.to_owned(),
+        Some((Found { rows, loaded, sum, whole }, table)) => format!(
+            "{statement}: {} has {rows} rows, {loaded} of them with loaded ids (sum {sum}), {whole} with full texts",
+            table_name(table)
+        ),
+    };
+    Verdict { clause, holds: violation.is_none(), detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::sysbench::population::testing::SMALL;
+
+    const GOOD: Found = Found { rows: 100, loaded: 100, sum: 5050, whole: 100 };
+
+    fn failing(script: Script, second: Found) -> Vec<&'static str> {
+        let verdicts = verdicts(&Sysbench { script, ..SMALL }, &[GOOD, second]);
+        verdicts.iter().filter(|verdict| !verdict.holds).map(|verdict| verdict.clause).collect()
+    }
+
+    #[test]
+    fn each_script_leaves_what_it_can_leave() {
+        let more = Found { rows: 105, whole: 105, ..GOOD };
+        let less = Found { rows: 99, loaded: 99, sum: 5049, whole: 99 };
+        for script in Script::ALL {
+            assert!(failing(script, GOOD).is_empty(), "{script:?}");
+            let (with_more, with_less) = (failing(script, more), failing(script, less));
+            match script {
+                Script::Insert => assert_eq!((with_more, with_less), (vec![], vec!["rows", "ids"])),
+                Script::Delete => assert_eq!((with_more, with_less), (vec!["rows", "ids"], vec![])),
+                _ => assert_eq!((with_more, with_less), (vec!["rows"], vec!["rows", "ids"])),
+            }
+        }
+    }
+
+    #[test]
+    fn a_violation_names_its_table_and_figures() {
+        let verdicts = verdicts(&SMALL, &[GOOD, Found { whole: 98, ..GOOD }]);
+        assert!(verdicts[0].holds && verdicts[1].holds && !verdicts[2].holds);
+        let expected = "c and pad have their full length: sbtest2 has 100 rows, 100 of them with loaded ids (sum 5050), \
+                        98 with full texts";
+        assert_eq!(verdicts[2].detail, expected);
+    }
+}

@@ -1,0 +1,61 @@
+//! What one transaction of a script does, drawn before its clock starts.
+
+use super::sql::Stmt;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    pub bracket: Bracket,
+    /// In the order in which they are carried out.
+    pub operations: Vec<Operation>,
+}
+
+/// What stands around the operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bracket {
+    /// Each operation is a transaction of its own.
+    Autocommit,
+    /// BEGIN and COMMIT; nothing is written.
+    Reads,
+    /// BEGIN and COMMIT.
+    Writes,
+}
+
+/// One statement and its parameters; tables are counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operation {
+    /// A statement whose only parameter is an id.
+    OfId {
+        stmt: Stmt,
+        table: u32,
+        id: i32,
+    },
+    Range {
+        stmt: Stmt,
+        table: u32,
+        first: i32,
+        last: i32,
+    },
+    /// A new `c`.
+    SetText {
+        table: u32,
+        c: String,
+        id: i32,
+    },
+    Insert {
+        table: u32,
+        id: i32,
+        row: NewRow,
+    },
+    /// With an id that the database finds, as a statement of its own text and not prepared.
+    InsertNext {
+        table: u32,
+        row: NewRow,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRow {
+    pub k: i32,
+    pub c: String,
+    pub pad: String,
+}

@@ -1,0 +1,204 @@
+//! Tables and statements, as sysbench writes them for each database (`oltp_common.lua`).
+
+use plimsoll_model::plan::resolved::{Script, Sysbench};
+
+use super::input::{NewRow, Operation};
+
+/// What databases write differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// sysbench 1.0 has no driver for it: as for the others, in SQLite's words.
+    Sqlite,
+    Postgres,
+}
+
+/// A prepared statement of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stmt {
+    PointSelect,
+    SimpleRange,
+    SumRange,
+    OrderRange,
+    DistinctRange,
+    IndexUpdate,
+    TextUpdate,
+    Delete,
+    Insert,
+}
+
+impl Stmt {
+    const ALL: [Self; 9] = [
+        Self::PointSelect,
+        Self::SimpleRange,
+        Self::SumRange,
+        Self::OrderRange,
+        Self::DistinctRange,
+        Self::IndexUpdate,
+        Self::TextUpdate,
+        Self::Delete,
+        Self::Insert,
+    ];
+
+    pub fn writes(self) -> bool {
+        matches!(self, Self::IndexUpdate | Self::TextUpdate | Self::Delete | Self::Insert)
+    }
+
+    /// Whether the script prepares it.
+    fn is_in(self, script: Script) -> bool {
+        match script {
+            Script::ReadWrite => true,
+            Script::ReadOnly => !self.writes(),
+            Script::WriteOnly => self.writes(),
+            Script::PointSelect => self == Self::PointSelect,
+            Script::UpdateIndex => self == Self::IndexUpdate,
+            Script::UpdateNonIndex => self == Self::TextUpdate,
+            Script::Delete => self == Self::Delete,
+            Script::Insert => false,
+        }
+    }
+
+    /// `{}` stands for the table, `?` for parameters.
+    fn text(self) -> &'static str {
+        match self {
+            Self::PointSelect => "SELECT c FROM {} WHERE id=?",
+            Self::SimpleRange => "SELECT c FROM {} WHERE id BETWEEN ? AND ?",
+            Self::SumRange => "SELECT SUM(k) FROM {} WHERE id BETWEEN ? AND ?",
+            Self::OrderRange => "SELECT c FROM {} WHERE id BETWEEN ? AND ? ORDER BY c",
+            Self::DistinctRange => "SELECT DISTINCT c FROM {} WHERE id BETWEEN ? AND ? ORDER BY c",
+            Self::IndexUpdate => "UPDATE {} SET k=k+1 WHERE id=?",
+            Self::TextUpdate => "UPDATE {} SET c=? WHERE id=?",
+            Self::Delete => "DELETE FROM {} WHERE id=?",
+            Self::Insert => "INSERT INTO {} (id, k, c, pad) VALUES (?, ?, ?, ?)",
+        }
+    }
+}
+
+impl Operation {
+    /// `None` for a statement that is not prepared.
+    pub fn stmt(&self) -> Option<Stmt> {
+        match self {
+            Self::OfId { stmt, .. } | Self::Range { stmt, .. } => Some(*stmt),
+            Self::SetText { .. } => Some(Stmt::TextUpdate),
+            Self::Insert { .. } => Some(Stmt::Insert),
+            Self::InsertNext { .. } => None,
+        }
+    }
+}
+
+/// Columns in the order in which rows are filled.
+pub const COLUMNS: [&str; 4] = ["id", "k", "c", "pad"];
+
+/// Tables are counted from 1.
+pub fn table_name(table: u32) -> String {
+    format!("sbtest{table}")
+}
+
+/// As sysbench names it.
+pub fn create_index(table: u32) -> String {
+    format!("CREATE INDEX k_{table} ON {}(k)", table_name(table))
+}
+
+impl Dialect {
+    pub fn create_table(self, table: u32) -> String {
+        let id = match self {
+            Self::Sqlite => "INTEGER NOT NULL",
+            Self::Postgres => "SERIAL",
+        };
+        format!(
+            "CREATE TABLE {}(id {id}, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
+             pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id))",
+            table_name(table)
+        )
+    }
+
+    /// The type that a sum of ids is read as.
+    pub fn integer(self) -> &'static str {
+        match self {
+            Self::Sqlite => "INTEGER",
+            Self::Postgres => "bigint",
+        }
+    }
+
+    /// Where the database finds the id.
+    pub fn insert_next(self, table: u32, row: &NewRow) -> String {
+        let NewRow { k, c, pad } = row;
+        match self {
+            Self::Sqlite | Self::Postgres => {
+                format!("INSERT INTO {} (k, c, pad) VALUES ({k}, '{c}', '{pad}')", table_name(table))
+            }
+        }
+    }
+
+    fn prepared(self, stmt: Stmt, table: u32) -> String {
+        let text = stmt.text().replace("{}", &table_name(table));
+        match self {
+            Self::Sqlite => text,
+            Self::Postgres => numbered(&text),
+        }
+    }
+}
+
+/// `$1`, `$2`, … in the places of `?`.
+fn numbered(text: &str) -> String {
+    let mut parts = text.split('?');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.zip(1..).fold(first, |text, (part, n)| format!("{text}${n}{part}"))
+}
+
+/// The statements that a session of a script prepares, and where each is among them.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    script: Script,
+    tables: u32,
+    /// By [`Stmt`]: how many of the script's come before it.
+    before: [usize; Stmt::ALL.len()],
+}
+
+impl Prepared {
+    pub fn new(sysbench: &Sysbench) -> Self {
+        let mut before = [0; Stmt::ALL.len()];
+        for stmt in Stmt::ALL {
+            let earlier = Stmt::ALL.into_iter().take(stmt as usize);
+            before[stmt as usize] = earlier.filter(|earlier| earlier.is_in(sysbench.script)).count();
+        }
+        Self { script: sysbench.script, tables: sysbench.tables, before }
+    }
+
+    pub fn texts(&self, dialect: Dialect) -> Vec<String> {
+        let own = Stmt::ALL.into_iter().filter(|stmt| stmt.is_in(self.script));
+        own.flat_map(|stmt| (1..=self.tables).map(move |table| dialect.prepared(stmt, table))).collect()
+    }
+
+    /// Place in [`Self::texts`].
+    pub fn place(&self, stmt: Stmt, table: u32) -> usize {
+        self.before[stmt as usize] * self.tables as usize + table as usize - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::sysbench::population::testing::SMALL;
+
+    #[test]
+    fn statements_are_found_where_they_are() {
+        for script in Script::ALL {
+            let prepared = Prepared::new(&Sysbench { script, tables: 3, ..SMALL });
+            let texts = prepared.texts(Dialect::Postgres);
+            let own: Vec<Stmt> = Stmt::ALL.into_iter().filter(|stmt| stmt.is_in(script)).collect();
+            assert_eq!(texts.len(), own.len() * 3);
+            for (stmt, table) in own.into_iter().flat_map(|stmt| (1..=3).map(move |table| (stmt, table))) {
+                assert_eq!(texts[prepared.place(stmt, table)], Dialect::Postgres.prepared(stmt, table));
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_are_written_as_the_database_wants() {
+        assert_eq!(
+            Dialect::Postgres.prepared(Stmt::Insert, 12),
+            "INSERT INTO sbtest12 (id, k, c, pad) VALUES ($1, $2, $3, $4)"
+        );
+        assert_eq!(Dialect::Sqlite.prepared(Stmt::TextUpdate, 1), "UPDATE sbtest1 SET c=? WHERE id=?");
+    }
+}

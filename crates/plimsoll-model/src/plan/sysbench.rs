@@ -1,0 +1,103 @@
+//! sysbench's OLTP load as a resolved plan has it (sysbench 1.0.20, `oltp_common.lua`).
+
+use serde::{Deserialize, Serialize};
+
+/// sysbench OLTP. What a plan cannot set is as sysbench has it by default.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sysbench {
+    pub script: Script,
+    pub tables: u32,
+    /// Of each table (`--table_size`).
+    pub rows: u32,
+    /// How ids are drawn (`--rand-type`).
+    pub distribution: Distribution,
+    /// Point selects in a transaction of the mixed scripts.
+    pub point_selects: u32,
+    /// Ids that a range covers.
+    pub range_size: u32,
+}
+
+/// What a transaction does: `oltp_NAME.lua`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Script {
+    ReadWrite,
+    ReadOnly,
+    WriteOnly,
+    PointSelect,
+    UpdateIndex,
+    UpdateNonIndex,
+    Insert,
+    Delete,
+}
+
+impl Script {
+    pub const ALL: [Self; 8] = [
+        Self::ReadWrite,
+        Self::ReadOnly,
+        Self::WriteOnly,
+        Self::PointSelect,
+        Self::UpdateIndex,
+        Self::UpdateNonIndex,
+        Self::Insert,
+        Self::Delete,
+    ];
+
+    pub fn name(self) -> &'static str {
+        self.txn_names()[0]
+    }
+
+    /// The one transaction type that the script has.
+    pub fn txn_names(self) -> &'static [&'static str] {
+        match self {
+            Self::ReadWrite => &["read_write"],
+            Self::ReadOnly => &["read_only"],
+            Self::WriteOnly => &["write_only"],
+            Self::PointSelect => &["point_select"],
+            Self::UpdateIndex => &["update_index"],
+            Self::UpdateNonIndex => &["update_non_index"],
+            Self::Insert => &["insert"],
+            Self::Delete => &["delete"],
+        }
+    }
+
+    /// Whether it has point selects in a number of choice, and ranges.
+    pub fn has_ranges(self) -> bool {
+        matches!(self, Self::ReadWrite | Self::ReadOnly)
+    }
+
+    /// Whether every transaction leaves the ids that it found.
+    pub fn keeps_rows(self) -> bool {
+        !matches!(self, Self::Insert | Self::Delete)
+    }
+}
+
+/// How ids are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Distribution {
+    /// All ids alike.
+    Uniform,
+    /// The mean of 12 uniform draws: a bell around the middle.
+    Gaussian,
+    /// 75 % of the draws go to the middle 1 % of the ids, the others as gaussian.
+    Special,
+    /// 80 % of the draws go to the lowest 20 % of the ids, and so on within these.
+    Pareto,
+    /// Id i with a chance of 1/i to the power of 0.8.
+    Zipfian,
+}
+
+impl Distribution {
+    pub const ALL: [Self; 5] = [Self::Uniform, Self::Gaussian, Self::Special, Self::Pareto, Self::Zipfian];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Gaussian => "gaussian",
+            Self::Special => "special",
+            Self::Pareto => "pareto",
+            Self::Zipfian => "zipfian",
+        }
+    }
+}
