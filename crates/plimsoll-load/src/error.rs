@@ -9,6 +9,8 @@ use thiserror::Error;
 pub enum LoadError {
     #[error("{what} cannot be reached: {why}\n{next}")]
     Unreachable { what: String, why: String, next: String },
+    #[error("{what} takes no more connections: {why}\n{next}")]
+    TooManyConnections { what: String, why: String, next: String },
     #[error("{what} refuses this user: {why}\n{next}")]
     Refused { what: String, why: String, next: String },
     #[error("no space left on {place}: {why}\n{next}")]
@@ -34,5 +36,16 @@ pub enum LoadError {
 impl LoadError {
     pub fn other(what: impl Into<String>, why: impl ToString) -> Self {
         Self::Other { what: what.into(), why: why.to_string() }
+    }
+
+    /// Whether the same connection may be opened a little later, with nobody doing anything about it but starting the
+    /// server: not so after a refused password or with a database that is gone.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::TooManyConnections { .. } | Self::DiskFull { .. } => true,
+            Self::Died { .. } | Self::Other { .. } => true,
+            Self::Refused { .. } | Self::ReadOnly { .. } | Self::Missing { .. } => false,
+            Self::Foreign { .. } | Self::Occupied { .. } | Self::Cancelled => false,
+        }
     }
 }

@@ -10,15 +10,18 @@ pub enum TxnEnd {
     RolledBack,
 }
 
-/// What went wrong with one attempt. After `Retry` and `Failed` the attempt has left no trace: its database transaction is
-/// rolled back. After `Lost` nobody knows: a connection that ends while a COMMIT or a function's call is on its way may
-/// have been committed.
+/// What went wrong with one attempt. After `Retry`, `Failed` and `Permanent` the attempt has left no trace: its database
+/// transaction is rolled back. After `Lost` nobody knows: a connection that ends while a COMMIT or a function's call is on
+/// its way may have been committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionError {
     /// Deadlock, serialisation failure, busy: the same intent may be tried again.
     Retry(String),
     /// The system refused this intent.
     Failed(String),
+    /// What every further intent needs is gone or forbidden (a table dropped, a privilege revoked), and will not come back
+    /// by itself: the lane ends with these words, whose last line says what to do next.
+    Permanent(String),
     /// The connection is gone; the session must be opened anew.
     Lost(String),
 }
@@ -30,10 +33,10 @@ impl SessionError {
     }
 }
 
-/// One connection of one virtual user.
+/// One connection, used by one virtual user at a time.
 ///
 /// Sessions live on the thread that opened them; futures need not be `Send`. A blocking engine (SQLite) blocks inside
-/// `run` and says so with [`crate::engine::Engine::users_per_worker`].
+/// `run` and says so with [`crate::engine::Opener::connections_per_worker`].
 #[allow(async_fn_in_trait)]
 pub trait Session {
     /// Carries out one attempt of one business transaction.

@@ -46,8 +46,8 @@ pub struct MockScript {
     pub fail_every: Option<u64>,
     /// Every n-th transaction of a session has to be retried once.
     pub retry_every: Option<u64>,
-    /// The session is lost at this time.
-    pub lost_at: Option<Nanos>,
+    /// Times in which the system is away: sessions are lost when one begins, and none can be opened until it is over.
+    pub outages: Vec<Stall>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

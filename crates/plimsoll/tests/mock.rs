@@ -49,9 +49,9 @@ fn failures_count_and_retries_count_apart() {
     let n = |name: &str| counts[name].as_f64().unwrap();
     assert!((n("failed") / n("offered") - 0.1).abs() < 0.02, "{counts}");
     assert!((n("retries") / n("offered") - 0.25).abs() < 0.05, "{counts}");
-    assert!(outcome.stderr.contains("user 0: "), "the first failures are told: {outcome:?}");
+    assert!(outcome.stderr.contains("connection 0: "), "the first failures are told: {outcome:?}");
     let told = outcome.stderr.matches("warning: ").count();
-    assert!(told <= 6, "three of each user: {outcome:?}");
+    assert!(told <= 6, "five, and how many more: {outcome:?}");
     assert!(json["events"].as_array().unwrap().iter().any(|event| event["code"] == "failed"));
 }
 

@@ -4,6 +4,7 @@ use plimsoll_model::lane::{MockScript, Stall};
 use plimsoll_model::units::Nanos;
 
 use crate::clock::LaneClock;
+use crate::error::LoadError;
 use crate::rng::Rng;
 use crate::session::{Session, SessionError, TxnEnd};
 use crate::workload::{Input, tpcc};
@@ -15,13 +16,24 @@ pub struct MockSession {
     transactions: u64,
     retried: bool,
     round_trips: u64,
+    opened: Nanos,
 }
 
 impl MockSession {
-    /// Times of the script count from the lane's start.
-    pub fn new(script: MockScript, clock: LaneClock, seed: u64, user: u32) -> Self {
+    /// Times of the script count from the lane's start. Not to be had while the script has the system away.
+    pub fn open(script: &MockScript, clock: LaneClock, seed: u64, user: u32) -> Result<Self, LoadError> {
+        let opened = clock.now();
+        if script.outages.iter().any(|Stall { at, lasts }| (*at..*at + *lasts).contains(&opened)) {
+            let (what, why) = ("the mock".into(), "the script has it away".into());
+            return Err(LoadError::Unreachable { what, why, next: "Change `outages` in the plan.".into() });
+        }
         let rng = Rng::stream(seed, &[u64::from_be_bytes(*b"mocking "), u64::from(user)]);
-        Self { script, clock, rng, transactions: 0, retried: false, round_trips: 0 }
+        Ok(Self { script: script.clone(), clock, rng, transactions: 0, retried: false, round_trips: 0, opened })
+    }
+
+    /// When this session is or was lost.
+    fn lost_at(&self) -> Option<Nanos> {
+        self.script.outages.iter().map(|outage| outage.at).filter(|at| *at >= self.opened).min()
     }
 
     /// When work of `service` ends that starts now: stalls that it meets are added.
@@ -41,11 +53,13 @@ impl Session for MockSession {
     async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
         self.round_trips += 1;
         let now = self.clock.now();
-        if self.script.lost_at.is_some_and(|at| now >= at) {
+        let jitter = Nanos(self.rng.between(0, self.script.jitter.0));
+        let end = self.end_of(now, self.script.latency + jitter);
+        if let Some(lost) = self.lost_at().filter(|at| *at < end) {
+            self.clock.sleep_until(lost).await;
             return Err(SessionError::Lost("the script loses the connection here".into()));
         }
-        let jitter = Nanos(self.rng.between(0, self.script.jitter.0));
-        self.clock.sleep_until(self.end_of(now, self.script.latency + jitter)).await;
+        self.clock.sleep_until(end).await;
         let due = |every: Option<u64>| every.is_some_and(|n| (self.transactions + 1).is_multiple_of(n));
         if due(self.script.retry_every) && !self.retried {
             self.retried = true;

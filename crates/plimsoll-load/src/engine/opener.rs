@@ -59,10 +59,12 @@ impl Opener {
         }
     }
 
+    /// For the connection of this number.
     pub async fn open(&self, user: u32) -> Result<AnySession, LoadError> {
         match &self.endpoint {
             Endpoint::Mock(script) => {
-                Ok(AnySession::Mock(Box::new(MockSession::new(script.clone(), self.clock.clone(), self.seed, user))))
+                let session = MockSession::open(script, self.clock.clone(), self.seed, user)?;
+                Ok(AnySession::Mock(Box::new(session)))
             }
             Endpoint::Sqlite { path, pragmas } => {
                 let (path, writers) = (Path::new(path), self.writers.clone());
@@ -83,9 +85,9 @@ impl Opener {
         }
     }
 
-    /// How many users share a thread. A blocking engine has a thread for each; the others share one among so many that
+    /// How many connections share a thread. A blocking engine has a thread for each; the others share one among so many that
     /// a wake-up serves several of them, and need a second only when one core could become the limit.
-    pub fn users_per_worker(&self) -> u32 {
+    pub fn connections_per_worker(&self) -> u32 {
         match self.endpoint {
             Endpoint::Sqlite { .. } | Endpoint::Server { engine: ServerKind::Mariadb, .. } => 1,
             Endpoint::Mock(_) | Endpoint::Server { engine: ServerKind::Postgres, .. } => 16,

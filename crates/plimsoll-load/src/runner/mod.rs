@@ -1,7 +1,7 @@
-//! The runner: a lane's users, its ticks, its end.
+//! The runner: a lane's connections and users, its ticks, its end.
 //!
 //! ```text
-//! LaneSpec ─► lane ─► workers (threads) ─► users ─► session.run(input)
+//! LaneSpec ─► lane ─► workers (threads) ─► connections ─► session.run(input)
 //!              ▲            │ raw entries
 //!              └─ once a second: swap, sort into ticks, merge ─► LaneMessage::Second
 //! ```
@@ -9,13 +9,18 @@
 //! The same code runs under the real clock, with a thread and a runtime per worker, and under the virtual one, with
 //! every worker as a task of one thread.
 
-mod arrivals;
+mod connection;
+mod events;
+mod intents;
+mod outage;
+mod rate;
+mod shared;
 mod tally;
 mod user;
 mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use plimsoll_model::lane::{LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec};
 use plimsoll_model::schedule::{PhaseKind, Tick, Timeline};
@@ -23,14 +28,15 @@ use plimsoll_model::units::Nanos;
 use tokio::sync::{mpsc, watch};
 
 use crate::clock::{Clock, LaneClock};
-use crate::engine::Opener;
-use arrivals::ArrivalQueue;
+use shared::Shared;
 use tally::Merger;
-use user::{Receipts, Shared};
 use worker::Workers;
 
 /// How long after a tick's end its entries are collected: longer than a thread usually waits for its core.
 const GRACE: Nanos = Nanos::from_millis(20);
+
+/// Events on their way: more than a second's, each kind of which is bounded.
+const EVENTS: usize = 64;
 
 /// Drives one load point from the opening of its sessions to its last report. Messages go to `out`; the last one is
 /// [`LaneMessage::Ended`]. Nothing panics when `out` is closed: the lane then ends by itself.
@@ -51,8 +57,8 @@ struct Lane<'a> {
     merger: Merger,
     events: mpsc::Receiver<LaneEvent>,
     out: &'a mpsc::Sender<LaneMessage>,
-    /// Every user has ended, without an error.
-    users_done: bool,
+    /// Every connection has ended, without an error.
+    workers_done: bool,
 }
 
 /// Opens all sessions; an order to end is heard meanwhile, and nothing of the workers is left when this fails.
@@ -62,7 +68,7 @@ async fn open(shared: &Arc<Shared>) -> Result<Workers, LaneEnd> {
     let opened = tokio::select! {
         biased;
         _ = control.wait_for(|order| *order != LaneControl::Run) => Err(LaneEnd::Closed),
-        ready = workers.ready() => ready.map_err(LaneEnd::Failed),
+        ready = workers.ready(shared) => ready.map_err(LaneEnd::Failed),
     };
     match opened {
         Ok(()) => Ok(workers),
@@ -87,22 +93,8 @@ impl<'a> Lane<'a> {
         control: watch::Receiver<LaneControl>,
         out: &'a mpsc::Sender<LaneMessage>,
     ) -> LaneEnd {
-        let (tell, events) = mpsc::channel(64);
-        let clock = LaneClock::new(clock);
-        // The load must be there when the power fails.
-        let load_end = spec.timeline.load_end() + if spec.power_cut { spec.timeline.cool } else { Nanos::ZERO };
-        let shared = Arc::new(Shared {
-            opener: Opener::new(&spec, clock.clone()),
-            arrivals: ArrivalQueue::new(spec.load, &spec.workload, (spec.seed, spec.round), load_end),
-            control,
-            clock,
-            events: tell,
-            load_end: AtomicU64::new(load_end.0),
-            under_way: AtomicU64::new(0),
-            receipts: spec.power_cut.then(|| Receipts::new(spec.timeline.load_end())),
-            ended: AtomicBool::new(false),
-            spec,
-        });
+        let (tell, events) = mpsc::channel(EVENTS);
+        let shared = Arc::new(Shared::new(spec, LaneClock::new(clock), control, tell));
         let workers = match open(&shared).await {
             Ok(workers) => workers,
             Err(end) => return end,
@@ -113,7 +105,7 @@ impl<'a> Lane<'a> {
             return LaneEnd::Stopped;
         }
         workers.start();
-        Lane { shared, workers, merger, events, out, users_done: false }.drive().await
+        Lane { shared, workers, merger, events, out, workers_done: false }.drive().await
     }
 
     async fn drive(mut self) -> LaneEnd {
@@ -122,7 +114,7 @@ impl<'a> Lane<'a> {
         let mut obeyed = LaneControl::Run;
         let mut start = Nanos::ZERO;
         while let Some(tick) = timeline.tick_at(start) {
-            if self.users_done && tick.phase == PhaseKind::Cool {
+            if self.workers_done && tick.phase == PhaseKind::Cool {
                 break;
             }
             match self.wait_for(tick.end, obeyed).await {
@@ -143,7 +135,7 @@ impl<'a> Lane<'a> {
                 }
                 // The last intent of an open loop may be settled before the window ends: the window is still measured
                 // to its end.
-                Wake::WorkersDone(Ok(())) => self.users_done = true,
+                Wake::WorkersDone(Ok(())) => self.workers_done = true,
                 Wake::WorkersDone(Err(why)) => {
                     end = LaneEnd::Failed(why);
                     break;
@@ -153,7 +145,7 @@ impl<'a> Lane<'a> {
         self.finish(&timeline, start, end).await
     }
 
-    /// Until `end` and a little longer, a new order, or the last user's end.
+    /// Until `end` and a little longer, a new order, or the last connection's end.
     async fn wait_for(&mut self, end: Nanos, obeyed: LaneControl) -> Wake {
         let clock = self.shared.clock.clone();
         let mut control = self.shared.control.clone();
@@ -171,7 +163,7 @@ impl<'a> Lane<'a> {
                         return Wake::Order(LaneControl::Stop);
                     }
                 }
-                result = self.workers.ended(), if !self.users_done => return Wake::WorkersDone(result),
+                result = self.workers.ended(), if !self.workers_done => return Wake::WorkersDone(result),
                 () = &mut tick => return Wake::Tick,
             }
         }
@@ -181,24 +173,24 @@ impl<'a> Lane<'a> {
     fn close(&self) -> Nanos {
         let now = self.shared.clock.now();
         self.shared.load_end.fetch_min(now.0, Ordering::AcqRel);
-        if let Some(queue) = &self.shared.arrivals {
+        if let Some(queue) = &self.shared.intents {
             queue.close(now);
         }
         now
     }
 
-    /// What still waits for a user is dropped, and counted.
+    /// What still waits for a connection is dropped, and counted.
     fn drop_waiting(&self) {
-        if let Some(queue) = &self.shared.arrivals {
+        if let Some(queue) = &self.shared.intents {
             queue.drop_waiting(self.shared.clock.now());
         }
     }
 
     fn merge(&mut self, tick: Tick) -> LaneSecond {
-        if let Some(queue) = &self.shared.arrivals {
+        if let Some(queue) = &self.shared.intents {
             queue.pump(tick.end);
         }
-        let queue = self.shared.arrivals.as_ref().map(|queue| &queue.notebook);
+        let queue = self.shared.intents.as_ref().map(|queue| &queue.notebook);
         let notebooks: Vec<_> = self.workers.notebooks().chain(queue).collect();
         let mut second = self.merger.merge(&notebooks, tick);
         second.merge_lag = self.shared.clock.now().saturating_sub(tick.end);
@@ -206,6 +198,7 @@ impl<'a> Lane<'a> {
     }
 
     async fn report(&mut self, tick: Tick) -> Result<(), ()> {
+        self.shared.outages.settle(tick.end, &self.shared.events);
         let second = self.merge(tick);
         self.out.send(LaneMessage::Second(Box::new(second))).await.map_err(drop)
     }
@@ -214,7 +207,7 @@ impl<'a> Lane<'a> {
     async fn finish(mut self, timeline: &Timeline, mut start: Nanos, end: LaneEnd) -> LaneEnd {
         self.close();
         self.shared.ended.store(true, Ordering::Release);
-        // Before the workers end, so that a blocking user does not go on to work off what waits.
+        // Before the workers end, so that a blocking session does not go on to work off what waits.
         self.drop_waiting();
         self.workers.finish().await;
         self.drop_waiting();
@@ -229,19 +222,23 @@ impl<'a> Lane<'a> {
         let mut last = self.merge(Tick { start, end: Nanos(u64::MAX), phase });
         last.tick.end = now.max(start);
         last.merge_lag = Nanos::ZERO;
-        // The users' own count, apart from what they wrote down: here two accounts of the same thing meet.
+        // The connections' own count, apart from what they wrote down: here two accounts of the same thing meet.
         let counted = self.shared.under_way.load(Ordering::Acquire);
         last.in_flight = counted;
         let _ = self.out.send(LaneMessage::Second(Box::new(last))).await;
         if let Some(receipts) = &self.shared.receipts {
             let _ = self.out.send(LaneMessage::Acknowledged(receipts.ledger())).await;
         }
+        self.shared.outages.end(now, &self.shared.events);
         while let Ok(event) = self.events.try_recv() {
+            let _ = self.out.send(LaneMessage::Event(event)).await;
+        }
+        for event in self.shared.events.untold() {
             let _ = self.out.send(LaneMessage::Event(event)).await;
         }
         if (self.merger.in_flight(), counted) != (0, 0) {
             let text = format!(
-                "{} intents are unaccounted for at the end of the lane ({counted} by the users' own count)",
+                "{} intents are unaccounted for at the end of the lane ({counted} by the connections' own count)",
                 self.merger.in_flight()
             );
             let event = LaneEvent { at: now, code: "conservation".into(), text };

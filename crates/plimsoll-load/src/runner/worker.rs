@@ -1,14 +1,17 @@
-//! Worker threads: each has one runtime, several users and one notebook.
+//! Worker threads: each has one runtime, several connections and one notebook.
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
+use plimsoll_model::lane::LoadShape;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use super::connection::Connection;
+use super::shared::Shared;
 use super::tally::Notebook;
-use super::user::{Shared, User};
 use crate::clock::Clock;
 use crate::error::LoadError;
 
@@ -22,6 +25,8 @@ enum Order {
 enum Answer {
     /// All sessions of the worker are open.
     Ready,
+    /// One could not be opened. The others stay open until the workers are ended.
+    NotReady(LoadError),
     Ended(Result<(), String>),
 }
 
@@ -39,17 +44,17 @@ pub struct Workers {
 impl Workers {
     /// Starts the workers, which open their sessions.
     pub fn spawn(shared: &Arc<Shared>) -> Result<Self, String> {
-        let shares = shares(shared.spec.load.users(), shared.opener.users_per_worker());
+        let shares = shares(shared.spec.load.connections(), shared.opener.connections_per_worker());
         let (orders, _) = watch::channel(Order::Open);
         let (answer, answers) = mpsc::channel(shares.len() * 2);
         let mut workers = Self { notebooks: Vec::new(), orders, answers, running: 0, threads: Vec::new() };
-        for users in shares {
+        for numbers in shares {
             let notebook = Arc::new(Notebook::default());
             workers.notebooks.push(notebook.clone());
             let worker = Worker {
                 shared: shared.clone(),
                 notebook,
-                users,
+                numbers,
                 orders: workers.orders.subscribe(),
                 answer: answer.clone(),
             };
@@ -59,11 +64,15 @@ impl Workers {
         Ok(workers)
     }
 
-    /// Waits until every session is open, or the first one cannot be.
-    pub async fn ready(&mut self) -> Result<(), String> {
+    /// Waits until every session is open, or the first one cannot be. When the server takes no more, all are tried, to
+    /// tell how many it takes.
+    pub async fn ready(&mut self, shared: &Shared) -> Result<(), String> {
+        let mut full = None;
         for _ in 0..self.running {
             match self.answers.recv().await {
                 Some(Answer::Ready) => {}
+                Some(Answer::NotReady(error @ LoadError::TooManyConnections { .. })) => full = Some(error),
+                Some(Answer::NotReady(error)) => return Err(error.to_string()),
                 Some(Answer::Ended(result)) => {
                     self.running -= 1;
                     return result.and_then(|()| Err("a worker ended before it began".into()));
@@ -71,7 +80,7 @@ impl Workers {
                 None => return Err(VANISHED.into()),
             }
         }
-        Ok(())
+        full.map_or(Ok(()), |error| Err(too_many(error, shared)))
     }
 
     fn spawn_one(&mut self, worker: Worker, clock: &Clock) -> Result<(), String> {
@@ -99,7 +108,7 @@ impl Workers {
         self.orders.send_replace(Order::Go);
     }
 
-    /// Users stop where they are; what they had under way is written down as failed.
+    /// Connections stop where they are; what they had under way is written down as failed.
     pub fn abort(&self) {
         self.orders.send_replace(Order::Abort);
     }
@@ -108,7 +117,7 @@ impl Workers {
     pub async fn ended(&mut self) -> Result<(), String> {
         while self.running > 0 {
             match self.answers.recv().await {
-                Some(Answer::Ready) => {}
+                Some(Answer::Ready | Answer::NotReady(_)) => {}
                 Some(Answer::Ended(result)) => {
                     self.running -= 1;
                     result?;
@@ -141,16 +150,30 @@ impl Workers {
     }
 }
 
-/// Users 0..n in equal shares of at most `per_worker`.
-fn shares(users: u32, per_worker: u32) -> Vec<Range<u32>> {
-    let workers = users.div_ceil(per_worker.max(1)).max(1);
-    (0..workers).map(|i| (users * i / workers)..(users * (i + 1) / workers)).collect()
+/// Connections 0..n in equal shares of at most `per_worker`.
+fn shares(connections: u32, per_worker: u32) -> Vec<Range<u32>> {
+    let workers = connections.div_ceil(per_worker.max(1)).max(1);
+    (0..workers).map(|i| (connections * i / workers)..(connections * (i + 1) / workers)).collect()
+}
+
+/// The server's words with figures that help: how many it takes, and which key of the plan sets how many are wanted.
+fn too_many(error: LoadError, shared: &Shared) -> String {
+    let LoadError::TooManyConnections { what, why, .. } = error else { return error.to_string() };
+    let (takes, wants) = (shared.opened.load(Ordering::Acquire), shared.spec.load.connections());
+    let fewer = match shared.spec.load {
+        _ if takes == 0 => "end what else is connected to it".to_owned(),
+        LoadShape::Closed { .. } => format!("let the users share them: connections = {takes}"),
+        LoadShape::Open { .. } => format!("have fewer under way at once: users = {takes}"),
+    };
+    let next = format!("Raise max_connections of the server, or {fewer}.");
+    let why = format!("{takes} were opened, and the plan wants {wants} ({why})");
+    LoadError::TooManyConnections { what, why, next }.to_string()
 }
 
 struct Worker {
     shared: Arc<Shared>,
     notebook: Arc<Notebook>,
-    users: Range<u32>,
+    numbers: Range<u32>,
     orders: watch::Receiver<Order>,
     answer: mpsc::Sender<Answer>,
 }
@@ -164,14 +187,25 @@ impl Worker {
     }
 
     async fn work(mut self) -> Result<(), String> {
-        let mut users = Vec::new();
-        for number in self.users.clone() {
+        let mut connections = Vec::new();
+        for number in self.numbers.clone() {
             let session = tokio::select! {
                 biased;
                 _ = self.orders.wait_for(|order| *order == Order::Abort) => return Ok(()),
-                session = self.shared.opener.open(number) => session.map_err(|error| error.to_string())?,
+                session = self.shared.opener.open(number) => session,
             };
-            users.push(User::new(self.shared.clone(), self.notebook.clone(), number, session));
+            match session {
+                Ok(session) => {
+                    self.shared.opened.fetch_add(1, Ordering::AcqRel);
+                    connections.push(Connection::new(self.shared.clone(), self.notebook.clone(), number, session));
+                }
+                Err(error) => {
+                    // Without a lane there is nobody to tell, and the wait ends at once.
+                    let _ = self.answer.send(Answer::NotReady(error)).await;
+                    let _ = self.orders.wait_for(|order| *order == Order::Abort).await;
+                    return Ok(());
+                }
+            }
         }
         if self.answer.send(Answer::Ready).await.is_err() {
             return Ok(());
@@ -181,15 +215,15 @@ impl Worker {
             return Ok(());
         }
         let mut running = JoinSet::new();
-        for user in users {
-            running.spawn(user.run());
+        for connection in connections {
+            running.spawn(connection.run());
         }
         let result = tokio::select! {
             biased;
             _ = self.orders.wait_for(|order| *order == Order::Abort) => Ok(()),
             result = all_of(&mut running) => result,
         };
-        // Waits until the users' futures are gone: what they had under way is written down by then.
+        // Waits until the connections' futures are gone: what they had under way is written down by then.
         running.shutdown().await;
         result
     }
@@ -199,7 +233,7 @@ async fn all_of(running: &mut JoinSet<Result<(), LoadError>>) -> Result<(), Stri
     while let Some(ended) = running.join_next().await {
         match ended {
             Ok(result) => result.map_err(|error| error.to_string())?,
-            Err(panic) => return Err(format!("a user ended by a fault of plimsoll: {panic}")),
+            Err(panic) => return Err(format!("a connection ended by a fault of plimsoll: {panic}")),
         }
     }
     Ok(())
@@ -210,11 +244,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_user_has_one_worker() {
-        for (users, per_worker) in [(1, 16), (16, 16), (17, 16), (89, 1), (100, 16)] {
-            let shares = shares(users, per_worker);
+    fn every_connection_has_one_worker() {
+        for (connections, per_worker) in [(1, 16), (16, 16), (17, 16), (89, 1), (100, 16)] {
+            let shares = shares(connections, per_worker);
             assert!(shares.iter().all(|share| (1..=per_worker).contains(&(share.len() as u32))));
-            assert_eq!(shares.into_iter().flatten().collect::<Vec<_>>(), (0..users).collect::<Vec<_>>());
+            assert_eq!(shares.into_iter().flatten().collect::<Vec<_>>(), (0..connections).collect::<Vec<_>>());
         }
     }
 }

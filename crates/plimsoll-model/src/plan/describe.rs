@@ -87,17 +87,19 @@ fn write_system(out: &mut String, name: &str, kind: &SystemKind) -> fmt::Result 
 }
 
 fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result {
-    let MockScript { latency, jitter, stalls, fail_every, retry_every, lost_at } = script;
+    let MockScript { latency, jitter, stalls, fail_every, retry_every, outages } = script;
     writeln!(out, "\n[system.{name}.mock]\nlatency = \"{latency}\"\njitter = \"{jitter}\"")?;
-    let stalls: Vec<String> =
-        stalls.iter().map(|stall| format!("{{ at = \"{}\", lasts = \"{}\" }}", stall.at, stall.lasts)).collect();
-    writeln!(out, "stalls = [{}]", stalls.join(", "))?;
+    for (key, stretches) in [("stalls", stalls), ("outages", outages)] {
+        let stretches: Vec<String> =
+            stretches.iter().map(|it| format!("{{ at = \"{}\", lasts = \"{}\" }}", it.at, it.lasts)).collect();
+        writeln!(out, "{key} = [{}]", stretches.join(", "))?;
+    }
     for (key, value) in [("fail_every", fail_every), ("retry_every", retry_every)] {
         if let Some(n) = value {
             writeln!(out, "{key} = {n}")?;
         }
     }
-    lost_at.map_or(Ok(()), |at| writeln!(out, "lost_at = \"{at}\""))
+    Ok(())
 }
 
 fn write_step(out: &mut String, step: &Step) -> fmt::Result {

@@ -109,11 +109,12 @@ pub struct RawMock {
     /// Every n-th transaction of a user has to be retried once. Default: none.
     #[schemars(range(min = 1))]
     pub retry_every: Option<At<i64>>,
-    /// All connections are lost at this time, counted from the start of the ladder point. Default: never.
-    pub lost_at: Option<At<RawTime>>,
+    /// Times in which the system is away, with all connections lost: `[{ at = "3s", lasts = "2s" }]`, counted from the
+    /// start of the ladder point. Default: none.
+    pub outages: Option<Vec<At<RawStall>>>,
 }
 
-/// A stretch of time in which the mock engine makes no progress.
+/// A stretch of time in which the mock engine makes no progress, or is away.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, expecting = "a table such as { at = \"3s\", lasts = \"2s\" }")]
 #[schemars(rename = "Stall", extend("required" = ["at", "lasts"]))]

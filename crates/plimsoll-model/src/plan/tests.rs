@@ -138,7 +138,7 @@ jitter = "1.5ms"
 stalls = [{ at = "3s", lasts = "2s" }, { at = "1h 30m", lasts = "1ns" }]
 fail_every = 100
 retry_every = 50
-lost_at = "2h"
+outages = [{ at = "2h", lasts = "3s" }]
 [workload.w.tpcc]
 warehouses = 3
 mode = "statements"
@@ -195,7 +195,7 @@ fn everything_that_can_be_written_arrives() {
     assert_eq!(script.stalls[0], Stall { at: Nanos::from_secs(3), lasts: Nanos::from_secs(2) });
     assert_eq!(script.stalls[1], Stall { at: Nanos::from_secs(5400), lasts: Nanos(1) });
     assert_eq!((script.fail_every, script.retry_every), (Some(100), Some(50)));
-    assert_eq!(script.lost_at, Some(Nanos::from_secs(7200)));
+    assert_eq!(script.outages, [Stall { at: Nanos::from_secs(7200), lasts: Nanos::from_secs(3) }]);
 
     let Some(Workload::Tpcc(tpcc)) = plan.workload("w") else { panic!() };
     assert_eq!((tpcc.warehouses, tpcc.mode, tpcc.home), (3, TxnMode::Statements, Home::Roaming));

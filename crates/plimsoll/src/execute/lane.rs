@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_load::clock::Clock;
-use plimsoll_load::probe::Probe;
+use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::runner::run_lane;
 use plimsoll_model::lane::{LaneControl, LaneSpec};
 use plimsoll_model::record::Point;
@@ -15,6 +15,9 @@ use super::drives::MountedDrive;
 use super::prepare::{Running, key};
 use super::recorder::{Outcome, Recorder};
 use super::{Course, Execution, Halt};
+
+/// How often a server of plimsoll's own is looked for.
+const LOOK: Nanos = Nanos::from_millis(250);
 
 /// A power cut that took place.
 #[derive(Debug, Clone, Copy)]
@@ -41,13 +44,14 @@ impl Execution<'_> {
         let (clock, timeline) = (self.clock.clone(), spec.timeline.clone());
         let cut_after = spec.power_cut.then(|| timeline.load_end());
         let (cut, probe) = (Cut::default(), self.probe.as_ref());
-        let on = self.running.get(&key(system, medium)).zip(medium.and_then(|medium| self.drives.get(medium)));
+        let running = self.running.get(&key(system, medium));
+        let on = running.zip(medium.and_then(|medium| self.drives.get(medium)));
         let recorder =
             Recorder::new(&mut self.file, &self.inbox, &mut self.progress, point, timeline, title, tell_start);
         let all = async {
             let run = run_lane(spec, clock.clone(), lane.subscribe(), out);
             let recorded = async { tokio::join!(run, recorder.listen(messages, user.clone())).1 };
-            let fails = async {
+            let drive_fails = async {
                 match (on, cut_after) {
                     (Some((running, drive)), Some(after)) => {
                         let off = power_cut(running, drive, probe, &clock, started, after).await;
@@ -55,6 +59,14 @@ impl Execution<'_> {
                     }
                     (Some((_, drive)), None) => drive.ended().await,
                     (None, _) => std::future::pending().await,
+                }
+            };
+            let fails = async {
+                tokio::select! {
+                    // First: a power cut ends the server, too.
+                    biased;
+                    () = drive_fails => {}
+                    () = server_dies(running, &clock) => {}
                 }
                 lane.send_replace(LaneControl::Stop);
                 std::future::pending().await
@@ -68,6 +80,17 @@ impl Execution<'_> {
         let outcome =
             clock.block_on(all).map_err(|error| Halt::Failed(format!("no runtime for the lane: {error}")))??;
         Ok((outcome, cut.into_inner().transpose().map_err(Halt::Failed)?))
+    }
+}
+
+/// Waits for the end of a server of plimsoll's own: users need not wait for it to come back, as they do for others.
+async fn server_dies(running: Option<&Running>, clock: &Clock) {
+    let Some(running) = running.filter(|running| matches!(running.instance.watch(), Some(Watch::Processes { .. })))
+    else {
+        return std::future::pending().await;
+    };
+    while running.instance.died().is_none() {
+        clock.sleep(LOOK).await;
     }
 }
 

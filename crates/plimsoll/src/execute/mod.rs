@@ -166,6 +166,10 @@ impl Execution<'_> {
             self.plan.workload(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?.clone();
         self.prepare(step, medium, &workload)?;
         for (ordinal, load) in step.points.iter().enumerate() {
+            // Asked for when the point before had just come to its end.
+            if self.interrupt.is_wanted() {
+                return Err(Halt::Interrupted);
+            }
             let point = self.point(step, medium, &workload, ordinal as u32, *load)?;
             if step.check == CheckPolicy::EachPoint {
                 self.check(step, medium, Some(&point))?;
@@ -254,16 +258,13 @@ impl Execution<'_> {
         if let Some(why) = medium.and_then(|medium| self.drives.get(medium)?.died()) {
             return Err(Halt::Failed(why));
         }
+        if let Some(error) = self.running(system, medium)?.instance.died().filter(|_| end != LaneEnd::Complete) {
+            return Err(Halt::Failed(ended_by_itself(system, &error)));
+        }
         match end {
             LaneEnd::Complete => Ok(()),
             LaneEnd::Closed | LaneEnd::Stopped => Err(Halt::Interrupted),
-            LaneEnd::Failed(why) => {
-                let died = self.running(system, medium)?.instance.died();
-                Err(Halt::Failed(match died {
-                    Some(error) => ended_by_itself(system, &error),
-                    None => why,
-                }))
-            }
+            LaneEnd::Failed(why) => Err(Halt::Failed(why)),
         }
     }
 

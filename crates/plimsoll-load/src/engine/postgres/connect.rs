@@ -211,8 +211,8 @@ fn explain(config: &Config, error: &Error) -> LoadError {
         return LoadError::Missing { what: format!("Database {database:?} of {what}"), searched: why, next };
     }
     if *code == SqlState::TOO_MANY_CONNECTIONS {
-        let next = "Raise max_connections of the server, or lower `users` in the plan.".into();
-        return LoadError::Unreachable { what, why, next };
+        let next = "Raise max_connections of the server, or use fewer connections in the plan.".into();
+        return LoadError::TooManyConnections { what, why, next };
     }
     if *code == SqlState::CANNOT_CONNECT_NOW {
         let next = "Try again when the server has started, or look into its log.".into();

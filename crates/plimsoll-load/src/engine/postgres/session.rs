@@ -186,7 +186,8 @@ impl PostgresSession {
                 None => said,
             }),
             Some(code) if AGAIN.contains(code) => SessionError::Retry(said),
-            _ => SessionError::Failed(said),
+            Some(code) => permanent(code, &said).map_or(SessionError::Failed(said), SessionError::Permanent),
+            None => SessionError::Failed(said),
         }
     }
 
@@ -199,6 +200,22 @@ impl PostgresSession {
             None => error.is_closed() || self.client.is_closed() || said.contains("communicating with the server"),
         }
     }
+}
+
+/// What will be so for every further transaction: the workload's tables and functions are gone, or out of reach.
+fn permanent(code: &SqlState, said: &str) -> Option<String> {
+    const GONE: [SqlState; 4] = [
+        SqlState::UNDEFINED_TABLE,
+        SqlState::UNDEFINED_COLUMN,
+        SqlState::UNDEFINED_FUNCTION,
+        SqlState::INVALID_SCHEMA_NAME,
+    ];
+    if *code == SqlState::INSUFFICIENT_PRIVILEGE {
+        let next = "Grant this user what was revoked, or connect as the owner of the tables.";
+        return Some(format!("the server forbids this user what it had allowed before: {said}\n{next}"));
+    }
+    let next = "Somebody dropped or changed what plimsoll had loaded: remove the rest, or name another `schema`.";
+    GONE.contains(code).then(|| format!("the workload's tables are no longer as they were: {said}\n{next}"))
 }
 
 /// One of the two is given, the other is NULL.

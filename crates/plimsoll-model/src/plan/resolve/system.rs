@@ -6,7 +6,7 @@ use super::{size, text, time, time_or, whole};
 use crate::lane::{MockScript, Stall};
 use crate::plan::Options;
 use crate::plan::findings::Findings;
-use crate::plan::raw::{RawMock, RawSystem};
+use crate::plan::raw::{RawMock, RawStall, RawSystem};
 use crate::plan::resolved::{EngineKind, Secret, ServerKind, System, SystemKind};
 use crate::plan::value::At;
 use crate::units::Nanos;
@@ -174,23 +174,26 @@ fn with_scaled(
 
 fn script(raw: Option<&At<RawMock>>, findings: &mut Findings<'_>) -> Option<MockScript> {
     let defaults = RawMock::default();
-    let RawMock { latency, jitter, stalls, fail_every, retry_every, lost_at } = raw.map_or(&defaults, At::get);
+    let RawMock { latency, jitter, stalls, fail_every, retry_every, outages } = raw.map_or(&defaults, At::get);
     let latency = time_or(latency, DEFAULT_MOCK_LATENCY, findings);
     let jitter = time_or(jitter, Nanos::ZERO, findings);
-    let mut script = MockScript::default();
-    for stall in stalls.iter().flatten() {
+    let (stalls, outages) = (stretches(stalls.as_deref(), findings), stretches(outages.as_deref(), findings));
+    let nth = |key: &str, value: &Option<At<i64>>, findings: &mut Findings<'_>| {
+        value.as_ref().and_then(|n| whole(n, key, 1..=u32::MAX, findings)).map(u64::from)
+    };
+    let fail_every = nth("`fail_every`", fail_every, findings);
+    let retry_every = nth("`retry_every`", retry_every, findings);
+    Some(MockScript { latency: latency?, jitter: jitter?, stalls, outages, fail_every, retry_every })
+}
+
+fn stretches(raw: Option<&[At<RawStall>]>, findings: &mut Findings<'_>) -> Vec<Stall> {
+    let mut stretches = Vec::new();
+    for stall in raw.unwrap_or_default() {
         let at = findings.required(&stall.span(), "at", &stall.get().at, "say when it begins: at = \"3s\"");
         let at = at.and_then(|at| time(at, findings));
         let lasts = findings.required(&stall.span(), "lasts", &stall.get().lasts, "say how long: lasts = \"2s\"");
         let lasts = lasts.and_then(|lasts| time(lasts, findings));
-        script.stalls.extend(at.zip(lasts).map(|(at, lasts)| Stall { at, lasts }));
+        stretches.extend(at.zip(lasts).map(|(at, lasts)| Stall { at, lasts }));
     }
-    let nth = |key: &str, value: &Option<At<i64>>, findings: &mut Findings<'_>| {
-        value.as_ref().and_then(|n| whole(n, key, 1..=u32::MAX, findings)).map(u64::from)
-    };
-    script.fail_every = nth("`fail_every`", fail_every, findings);
-    script.retry_every = nth("`retry_every`", retry_every, findings);
-    script.lost_at = lost_at.as_ref().and_then(|at| time(at, findings));
-    (script.latency, script.jitter) = (latency?, jitter?);
-    Some(script)
+    stretches
 }

@@ -1,0 +1,272 @@
+//! One connection: takes an intent, carries it out, writes down what became of it, and is opened again when it is lost.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use plimsoll_model::lane::LaneControl;
+use plimsoll_model::units::Nanos;
+use tokio::sync::watch;
+
+use super::intents::Intent;
+use super::outage::{Backoff, PATIENCE};
+use super::shared::Shared;
+use super::tally::{Notebook, Offered, Outcome, Settled};
+use super::user::User;
+use crate::engine::AnySession;
+use crate::error::LoadError;
+use crate::session::{Session, SessionError, TxnEnd};
+use crate::workload::Input;
+
+/// A connection on which this many fail in a row does not measure anything: the lane ends with the last error.
+const HOPELESS: u32 = 100;
+
+pub struct Connection {
+    shared: Arc<Shared>,
+    notebook: Arc<Notebook>,
+    control: watch::Receiver<LaneControl>,
+    number: u32,
+    session: AnySession,
+    /// The user whose own this connection is; `None` where intents are taken from the lane's queue.
+    user: Option<User>,
+    failures_in_a_row: u32,
+    failing_since: Nanos,
+    backoff: Backoff,
+    /// Since when no attempt has come to an end on a connection that lived.
+    lost_since: Option<Nanos>,
+}
+
+/// An intent between its start and its end. Dropped unsettled (the lane was stopped), it is written down as failed: no
+/// outcome disappears.
+struct UnderWay<'a> {
+    shared: &'a Shared,
+    notebook: &'a Notebook,
+    txn: u8,
+    due: Nanos,
+    start: Nanos,
+}
+
+impl<'a> UnderWay<'a> {
+    fn new(shared: &'a Shared, notebook: &'a Notebook, txn: u8, due: Nanos, start: Nanos) -> Self {
+        shared.under_way.fetch_add(1, Ordering::AcqRel);
+        Self { shared, notebook, txn, due, start }
+    }
+
+    fn settle(self, settled: Settled, retries: u16, round_trips: u32) {
+        self.write(settled, retries, round_trips);
+        std::mem::forget(self);
+    }
+
+    fn write(&self, settled: Settled, retries: u16, round_trips: u32) {
+        let Self { shared, notebook, txn, due, start } = *self;
+        notebook.settled(Outcome { txn, settled, retries, round_trips, due, start, end: shared.clock.now() });
+        shared.under_way.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.write(Settled::Failed, 0, 0);
+    }
+}
+
+/// An intent of a queue that a connection waits for. Given up after it became due, it counts as offered and dropped.
+struct Reserved<'a> {
+    shared: &'a Shared,
+    notebook: &'a Notebook,
+    txn: u8,
+    due: Nanos,
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        let Self { shared, notebook, txn, due } = *self;
+        let now = shared.clock.now();
+        if due <= now {
+            notebook.offered(Offered { txn, due });
+            let settled = Settled::Dropped;
+            notebook.settled(Outcome { txn, settled, retries: 0, round_trips: 0, due, start: now, end: now });
+        }
+    }
+}
+
+/// The result of all attempts at one intent.
+struct Attempts {
+    settled: Settled,
+    retries: u16,
+    trouble: Option<SessionError>,
+}
+
+async fn attempt(shared: &Shared, session: &mut AnySession, input: &Input) -> Attempts {
+    let mut retries = 0;
+    loop {
+        let (settled, trouble) = match session.run(input).await {
+            Ok(TxnEnd::Committed) => (Settled::Committed, None),
+            Ok(TxnEnd::RolledBack) => (Settled::RolledBack, None),
+            Err(SessionError::Retry(_)) if u32::from(retries) < shared.spec.max_retries && !shared.is_ended() => {
+                retries += 1;
+                continue;
+            }
+            Err(trouble) => (Settled::Failed, Some(trouble)),
+        };
+        return Attempts { settled, retries, trouble };
+    }
+}
+
+impl Connection {
+    pub fn new(shared: Arc<Shared>, notebook: Arc<Notebook>, number: u32, session: AnySession) -> Self {
+        let user = shared.intents.is_none().then(|| User::new(&shared.spec, number));
+        let (control, backoff) = (shared.control.clone(), Backoff::new(shared.spec.seed, shared.spec.round, number));
+        Self {
+            shared,
+            notebook,
+            control,
+            number,
+            session,
+            user,
+            failures_in_a_row: 0,
+            failing_since: Nanos::ZERO,
+            backoff,
+            lost_since: None,
+        }
+    }
+
+    /// Until the load ends, the lane is told to, or the system is lost.
+    pub async fn run(mut self) -> Result<(), LoadError> {
+        while let Some(Intent { due, input, counted, user }) = self.next_intent().await {
+            let txn = input.txn() as u8;
+            // In a closed loop due = start, to the nanosecond.
+            let start = if self.user.is_some() { due } else { self.shared.clock.now() };
+            if !counted {
+                self.notebook.offered(Offered { txn, due });
+            }
+            let under_way = UnderWay::new(&self.shared, &self.notebook, txn, due, start);
+            let Attempts { settled, retries, trouble } = attempt(&self.shared, &mut self.session, &input).await;
+            if let (Some(receipts), Settled::Committed) = (&self.shared.receipts, settled) {
+                receipts.note(&input, self.shared.clock.now());
+            }
+            under_way.settle(settled, retries, self.session.take_round_trips() as u32);
+            // A user whose connection was lost waits with it.
+            if !self.meet(trouble).await? {
+                return Ok(());
+            }
+            if let (Some(user), Some(intents)) = (user, &self.shared.intents) {
+                intents.come_back(user, &self.shared.spec, self.shared.clock.now());
+            }
+        }
+        Ok(())
+    }
+
+    async fn next_intent(&mut self) -> Option<Intent> {
+        if self.shared.is_ended() {
+            return None;
+        }
+        let Some(queue) = &self.shared.intents else { return self.next_own().await };
+        let clock = &self.shared.clock;
+        let intent = queue.take(clock.now())?;
+        if intent.counted || intent.due <= clock.now() {
+            return Some(intent);
+        }
+        let (txn, due) = (intent.input.txn() as u8, intent.due);
+        let reserved = Reserved { shared: &self.shared, notebook: &self.notebook, txn, due };
+        // Told to end: an intent that became due before that is still carried out.
+        let is_due = self.shared.wait_until(&mut self.control, due).await || due <= clock.now();
+        std::mem::forget(reserved);
+        is_due.then_some(intent)
+    }
+
+    /// Keying before the transaction and thinking after it are not part of any figure (clause 5.2.5.4).
+    async fn next_own(&mut self) -> Option<Intent> {
+        let (pause, input) = self.user.as_mut()?.next(&self.shared.spec);
+        if pause > Nanos::ZERO {
+            let due = (self.shared.clock.now() + pause).min(self.shared.load_end());
+            if !self.shared.wait_until(&mut self.control, due).await {
+                return None;
+            }
+        }
+        let now = self.shared.clock.now();
+        (now < self.shared.load_end()).then_some(Intent { due: now, input, counted: false, user: None })
+    }
+
+    /// False when the connection has to end because the lane does.
+    async fn meet(&mut self, trouble: Option<SessionError>) -> Result<bool, LoadError> {
+        if let Some(SessionError::Lost(why)) = &trouble {
+            return self.reopen(why).await;
+        }
+        self.lost_since = None;
+        self.backoff.reset();
+        let (code, why) = match trouble {
+            None | Some(SessionError::Lost(_)) => {
+                self.failures_in_a_row = 0;
+                return Ok(true);
+            }
+            Some(SessionError::Permanent(why)) => {
+                return Err(LoadError::other(format!("the load ended at {:.2} s", self.now_s()), why));
+            }
+            Some(SessionError::Retry(why)) => ("retries_exhausted", why),
+            Some(SessionError::Failed(why)) => ("failed", why),
+        };
+        let now = self.shared.clock.now();
+        if self.failures_in_a_row == 0 {
+            self.failing_since = now;
+        }
+        self.failures_in_a_row += 1;
+        self.shared.events.tell(code, || format!("connection {}: {why}", self.number));
+        // While others of its connections are away, a system may fail for a while what it can do later.
+        let bears = self.shared.outages.is_under_way() && now < self.failing_since + PATIENCE;
+        if self.failures_in_a_row >= HOPELESS && !bears {
+            let what = format!("{} transactions in a row failed; the last one", self.failures_in_a_row);
+            return Err(LoadError::other(what, why));
+        }
+        Ok(true)
+    }
+
+    fn now_s(&self) -> f64 {
+        self.shared.clock.now().as_secs_f64()
+    }
+
+    /// Whether there is nothing left to do for this connection.
+    fn is_over(&self, now: Nanos) -> bool {
+        match &self.shared.intents {
+            Some(intents) => intents.is_over(now),
+            None => now >= self.shared.load_end(),
+        }
+    }
+
+    /// Tries until the connection is open, for as long as [`PATIENCE`] after it was lost. What can be seen not to pass ends
+    /// the lane at once.
+    async fn reopen(&mut self, why: &str) -> Result<bool, LoadError> {
+        let shared = self.shared.clone();
+        let lost = shared.clock.now();
+        let since = *self.lost_since.get_or_insert(lost);
+        shared.outages.lost(lost, self.number, why, &shared.events);
+        loop {
+            let due = shared.clock.now() + self.backoff.next();
+            let due = if self.user.is_some() { due.min(shared.load_end()) } else { due };
+            if !shared.wait_until(&mut self.control, due).await || self.is_over(shared.clock.now()) {
+                return Ok(false);
+            }
+            let opened = tokio::select! {
+                biased;
+                // An error means that the lane is gone.
+                _ = self.control.wait_for(|order| *order != LaneControl::Run) => return Ok(false),
+                opened = shared.opener.open(self.number) => opened,
+            };
+            let now = shared.clock.now();
+            match opened {
+                Ok(session) => {
+                    self.session = session;
+                    shared.outages.reopened(now);
+                    return Ok(true);
+                }
+                Err(error) if error.may_pass() && now < since + PATIENCE => shared.outages.refused(),
+                Err(error) => return Err(given_up(since, now, why, &error)),
+            }
+        }
+    }
+}
+
+fn given_up(since: Nanos, now: Nanos, why: &str, error: &LoadError) -> LoadError {
+    let (since, tried) = (since.as_secs_f64(), now.saturating_sub(since).as_secs_f64());
+    let what = format!("a connection was lost at {since:.2} s ({why}) and could not be opened again for {tried:.1} s");
+    LoadError::other(what, error)
+}

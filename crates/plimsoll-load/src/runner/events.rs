@@ -1,0 +1,51 @@
+//! What a lane tells beside its figures: bounded, because trouble comes in thousands.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use plimsoll_model::lane::LaneEvent;
+use tokio::sync::mpsc;
+
+use crate::clock::LaneClock;
+
+/// Events of one code that are told one by one.
+const TOLD: u64 = 5;
+
+/// The figures count each trouble; the events explain the first few of each kind.
+pub struct Events {
+    clock: LaneClock,
+    out: mpsc::Sender<LaneEvent>,
+    /// How often by code, told or not.
+    counts: Mutex<BTreeMap<&'static str, u64>>,
+}
+
+impl Events {
+    pub fn new(clock: LaneClock, out: mpsc::Sender<LaneEvent>) -> Self {
+        Self { clock, out, counts: Mutex::default() }
+    }
+
+    /// The text is made only when it is told.
+    pub fn tell(&self, code: &'static str, text: impl FnOnce() -> String) {
+        let nth = {
+            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = counts.entry(code).or_default();
+            *count += 1;
+            *count
+        };
+        if nth <= TOLD {
+            // Holds as many of each code as are told; only a lane that has ended takes none.
+            let _ = self.out.try_send(LaneEvent { at: self.clock.now(), code: code.into(), text: text() });
+        }
+    }
+
+    /// How often what was not told one by one.
+    pub fn untold(&self) -> Vec<LaneEvent> {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = counts.iter().filter(|(_, n)| **n > TOLD).map(|(code, n)| LaneEvent {
+            at: self.clock.now(),
+            code: "untold".into(),
+            text: format!("{} more events of the kind {code} were counted and not told one by one", n - TOLD),
+        });
+        more.collect()
+    }
+}

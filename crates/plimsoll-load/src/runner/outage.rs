@@ -1,0 +1,210 @@
+//! Connections that are lost, and opened again: how long to wait in between, how long to go on trying, and what is told.
+
+use std::sync::{Mutex, PoisonError};
+
+use plimsoll_model::units::Nanos;
+
+use super::events::Events;
+use crate::rng::Rng;
+
+/// How long a connection is tried to be opened again before the lane is given up: longer than a server takes to restart
+/// or a cluster to fail over.
+pub const PATIENCE: Nanos = Nanos::from_secs(60);
+
+/// An outage is over when no connection is away and none was for this long: users who think notice late that theirs is
+/// gone.
+const QUIET: Nanos = Nanos::from_secs(5);
+
+const FIRST_PAUSE_MS: u64 = 50;
+const LONGEST_PAUSE_MS: u64 = 5_000;
+
+/// Pauses before attempts to connect: doubled each time, half of each random, so that a thousand connections do not come
+/// back to a starting server all at once ("equal jitter": Brooker, Exponential Backoff And Jitter, AWS 2015).
+#[derive(Debug)]
+pub struct Backoff {
+    rng: Rng,
+    attempts: u32,
+}
+
+impl Backoff {
+    pub fn new(seed: u64, round: u32, connection: u32) -> Self {
+        let path = [u64::from_be_bytes(*b" backoff"), u64::from(round), u64::from(connection)];
+        Self { rng: Rng::stream(seed, &path), attempts: 0 }
+    }
+
+    /// The connection has proved to be good.
+    pub fn reset(&mut self) {
+        self.attempts = 0;
+    }
+
+    pub fn next(&mut self) -> Nanos {
+        let whole = (FIRST_PAUSE_MS << self.attempts.min(10)).min(LONGEST_PAUSE_MS);
+        self.attempts = self.attempts.saturating_add(1);
+        let half = Nanos::from_millis(whole).0 / 2;
+        Nanos(half + self.rng.between(0, half))
+    }
+}
+
+/// From the first connection's loss until all are back: one for the whole lane, however many notice.
+struct Outage {
+    from: Nanos,
+    why: String,
+    lost: u64,
+    /// Attempts to connect that failed.
+    refused: u64,
+    reopened: u64,
+    first_back: Nanos,
+    last_back: Nanos,
+}
+
+#[derive(Default)]
+struct State {
+    /// Connections that are lost now.
+    away: u32,
+    current: Option<Outage>,
+    outages: u64,
+    lost: u64,
+    reopened: u64,
+}
+
+/// The lane's account of its connections.
+pub struct Outages {
+    connections: u32,
+    state: Mutex<State>,
+}
+
+impl Outages {
+    pub fn new(connections: u32) -> Self {
+        Self { connections, state: Mutex::default() }
+    }
+
+    fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
+        f(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A connection was lost. The outage's first one is told.
+    pub fn lost(&self, now: Nanos, connection: u32, why: &str, events: &Events) {
+        let first = self.with(|state| {
+            state.away += 1;
+            state.lost += 1;
+            let first = state.current.is_none();
+            state.outages += u64::from(first);
+            let current = state.current.get_or_insert_with(|| Outage {
+                from: now,
+                why: why.into(),
+                lost: 0,
+                refused: 0,
+                reopened: 0,
+                first_back: Nanos::ZERO,
+                last_back: Nanos::ZERO,
+            });
+            current.lost += 1;
+            first
+        });
+        if first {
+            events.tell("connection_lost", || format!("connection {connection} was lost and is opened again: {why}"));
+        }
+    }
+
+    /// An attempt to open a lost connection failed.
+    pub fn refused(&self) {
+        self.with(|state| state.current.iter_mut().for_each(|current| current.refused += 1));
+    }
+
+    pub fn reopened(&self, now: Nanos) {
+        self.with(|state| {
+            state.away -= 1;
+            state.reopened += 1;
+            if let Some(current) = &mut state.current {
+                if current.reopened == 0 {
+                    current.first_back = now;
+                }
+                current.reopened += 1;
+                current.last_back = now;
+            }
+        });
+    }
+
+    /// Whether connections are away, or were a moment ago.
+    pub fn is_under_way(&self) -> bool {
+        self.with(|state| state.current.is_some())
+    }
+
+    /// Tells an outage that is over.
+    pub fn settle(&self, now: Nanos, events: &Events) {
+        let over = self.with(|state| {
+            let over = |outage: &Outage| outage.last_back + QUIET <= now;
+            if state.away == 0 && state.current.as_ref().is_some_and(over) { state.current.take() } else { None }
+        });
+        if let Some(outage) = over {
+            events.tell("reconnected", || outage.describe(self.connections));
+        }
+    }
+
+    /// Tells what is left to tell at the lane's end.
+    pub fn end(&self, now: Nanos, events: &Events) {
+        let (left, away) = self.with(|state| (state.current.take(), state.away));
+        match left {
+            Some(outage) if away == 0 => events.tell("reconnected", || outage.describe(self.connections)),
+            Some(outage) => events.tell("connection_lost", || {
+                let (lost, from) = (outage.lost, seconds(outage.from));
+                format!(
+                    "{lost} connections were lost from {from} on, and {away} of them were not open again when the point \
+                     ended at {}",
+                    seconds(now)
+                )
+            }),
+            None => {}
+        }
+        let (outages, lost, reopened) = self.with(|state| (state.outages, state.lost, state.reopened));
+        if outages > 1 {
+            events.tell("connections_lost", || {
+                format!("connections were lost {lost} times in {outages} outages, and opened again {reopened} times")
+            });
+        }
+    }
+}
+
+impl Outage {
+    fn describe(&self, connections: u32) -> String {
+        let Self { from, why, lost, refused, reopened, first_back, last_back } = self;
+        let [from, first, last] = [*from, *first_back, *last_back].map(seconds);
+        // One session that somebody ended is not the server's absence.
+        if *refused > 0 || *lost >= u64::from(connections) {
+            format!(
+                "the server was away from {from} to {first} of this point: connections were lost {lost} times and opened \
+                 again {reopened} times, the last at {last}, after {refused} failed attempts ({why})"
+            )
+        } else {
+            format!("{lost} of {connections} connections were lost from {from} on and open again at {last} ({why})")
+        }
+    }
+}
+
+fn seconds(at: Nanos) -> String {
+    format!("{:.2} s", at.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_limit_and_differ_between_connections() {
+        let pauses = |connection| {
+            let mut backoff = Backoff::new(1, 2, connection);
+            (0..12).map(|_| backoff.next()).collect::<Vec<_>>()
+        };
+        for (n, pause) in pauses(3).into_iter().enumerate() {
+            let whole = Nanos::from_millis((50 << n).min(5_000));
+            assert!(Nanos(whole.0 / 2) <= pause && pause <= whole, "{n}: {pause}");
+        }
+        assert_eq!(pauses(3), pauses(3));
+        assert_ne!(pauses(3), pauses(4));
+        let mut backoff = Backoff::new(1, 2, 3);
+        backoff.attempts = u32::MAX;
+        backoff.next();
+        backoff.reset();
+        assert!(backoff.next() <= Nanos::from_millis(50));
+    }
+}

@@ -1,0 +1,118 @@
+//! Connections that are lost: opened again, told once, and in the end given up.
+
+use super::*;
+
+fn outages(of: impl IntoIterator<Item = (u64, u64)>) -> MockScript {
+    let stretch = |(at, lasts)| Stall { at: Nanos::from_millis(at), lasts: Nanos::from_millis(lasts) };
+    MockScript { outages: of.into_iter().map(stretch).collect(), ..latency(10) }
+}
+
+fn completed(second: &LaneSecond) -> u64 {
+    second.tallies.iter().map(|tally| tally.counts.completed()).sum()
+}
+
+#[test]
+fn a_restart_is_an_event_and_the_users_wait() {
+    let told = run(spec(outages([(6_000, 2_000)]), LoadShape::closed(30)));
+    told.conserved();
+    assert_eq!(told.end, LaneEnd::Complete);
+    assert_eq!(told.all().counts.failed, 30, "what was under way");
+    let in_second = |n: usize| completed(&told.seconds[n]);
+    // The transaction that would end at the second's end is counted in the next one.
+    assert_eq!((in_second(5), in_second(6), in_second(7), in_second(11)), (3_000, 30, 0, 3_000));
+    assert_eq!(told.texts("connection_lost").len(), 1, "{:?}", told.events);
+    let [text] = told.texts("reconnected")[..] else { panic!("{:?}", told.events) };
+    for phrase in ["the server was away from 6.00 s to ", "lost 30 times and opened again 30 times", "failed attempts"]
+    {
+        assert!(text.contains(phrase), "{phrase:?}: {text}");
+    }
+    assert_eq!(told.events.len(), 2);
+}
+
+#[test]
+fn a_server_that_stays_away_ends_the_lane_after_a_minute() {
+    let mut spec = spec(outages([(6_000, 1_000_000)]), LoadShape::closed(3));
+    spec.timeline.measure = Nanos::from_secs(600);
+    let told = run(spec);
+    told.conserved();
+    let LaneEnd::Failed(why) = &told.end else { panic!("{:?}", told.end) };
+    for phrase in ["lost at 6.00 s", "could not be opened again for 6", "the script has it away"] {
+        assert!(why.contains(phrase), "{phrase:?}: {why}");
+    }
+    let end = told.seconds.last().unwrap().tick.end;
+    assert!((Nanos::from_secs(66)..Nanos::from_secs(72)).contains(&end), "{end}");
+    assert_eq!(told.all().counts.completed(), 3 * 600, "what was measured before is kept");
+    assert!(told.texts("connection_lost")[1].contains("3 of them were not open again"), "{:?}", told.events);
+}
+
+#[test]
+fn a_system_that_is_not_there_at_first_is_not_waited_for() {
+    let told = run(spec(outages([(0, 1_000)]), LoadShape::closed(3)));
+    assert!(matches!(&told.end, LaneEnd::Failed(why) if why.contains("cannot be reached")), "{:?}", told.end);
+    assert!(told.seconds.is_empty() && told.events.is_empty());
+}
+
+#[test]
+fn a_flapping_server_is_one_outage_and_not_hopeless() {
+    let flaps = (0..400).map(|n| (4_000 + n * 15, 1));
+    let told = run(spec(outages(flaps), LoadShape::closed(2)));
+    told.conserved();
+    assert_eq!(told.end, LaneEnd::Complete);
+    assert!(told.all().counts.failed > 10, "{:?}", told.all().counts);
+    assert_eq!(told.events.len(), 2, "{:?}", told.events);
+}
+
+#[test]
+fn outages_are_told_in_bounded_number() {
+    let mut spec = spec(outages((0..50).map(|n| (10_000 + n * 20_000, 200))), LoadShape::closed(4));
+    spec.timeline.measure = Nanos::from_secs(1_100);
+    let told = run(spec);
+    assert_eq!(told.end, LaneEnd::Complete);
+    assert_eq!(told.all().counts.failed, 4 * 50);
+    for code in ["connection_lost", "reconnected"] {
+        assert_eq!(told.texts(code).len(), 5);
+        assert!(told.texts("untold").iter().any(|text| text.starts_with("45 more") && text.contains(code)));
+    }
+    let lost = told.texts("connections_lost");
+    assert_eq!(lost, ["connections were lost 200 times in 50 outages, and opened again 200 times"]);
+}
+
+#[test]
+fn an_open_loop_queues_and_drops_while_the_server_is_away() {
+    let script = || outages([(5_000, 3_000)]);
+    let told = run(spec(script(), open(100.0, 4, 100_000)));
+    told.conserved();
+    assert_eq!((told.measured().counts.offered, told.all().counts.dropped), (1_000, 0));
+    assert!(told.all().counts.failed <= 4, "{:?}", told.all().counts);
+    assert!(told.measured().response.max() > Some(Nanos::from_millis(2_900)), "who came then waited");
+    assert_eq!(told.measured().service().max(), Some(Nanos::from_millis(10)));
+    let told = run(spec(script(), open(100.0, 4, 50)));
+    told.conserved();
+    assert_eq!(told.measured().counts.offered, 1_000, "the outage does not slow the offered rate");
+    assert!(told.all().counts.dropped >= 250 - 4, "{:?}", told.all().counts);
+}
+
+#[test]
+fn users_who_share_connections_wait_with_them() {
+    let mut spec = spec(outages([(5_000, 3_000)]), LoadShape::Closed { users: 200, connections: 10 });
+    spec.pacing = Pacing { keying: 0.1, think: 0.1 };
+    let told = run(spec);
+    told.conserved();
+    assert_eq!((told.end.clone(), told.all().counts.dropped), (LaneEnd::Complete, 0));
+    assert!((1..=10).contains(&told.all().counts.failed), "{:?}", told.all().counts);
+    assert!(told.measured().response.max() > Some(Nanos::from_millis(2_500)));
+}
+
+#[test]
+fn an_outage_at_the_end_does_not_prolong_the_point() {
+    let told = run(spec(outages([(11_500, 60_000)]), LoadShape::closed(3)));
+    told.conserved();
+    assert_eq!(told.end, LaneEnd::Complete);
+    assert!(told.seconds.last().unwrap().tick.end <= Nanos::from_millis(12_100), "{:?}", told.seconds.last());
+    assert!(told.texts("connection_lost")[1].contains("3 of them were not open again when the point ended at 12"));
+    let orders = [(Nanos::from_secs(7), LaneControl::Close)];
+    let told = run_ordered(super::spec(outages([(6_000, 60_000)]), LoadShape::closed(3)), &orders);
+    told.conserved();
+    assert_eq!(told.end, LaneEnd::Closed);
+    assert!(told.seconds.last().unwrap().tick.end < Nanos::from_millis(7_100), "nobody waits after Ctrl-C");
+}
