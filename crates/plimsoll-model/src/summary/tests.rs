@@ -123,9 +123,9 @@ fn each_doubt_is_told() {
         ("counts_broken", Verdict::Invalid, |r| r.seconds[4].in_flight = 1),
         ("not_drained", Verdict::Doubtful, |r| (r.seconds[9].in_flight, r.seconds[9].counts.offered) = (1, 11)),
         ("histogram_disagrees", Verdict::Invalid, |r| r.windows[0].response.record(Nanos::SECOND)),
-        ("drift", Verdict::Doubtful, |r| {
-            r.seconds.iter_mut().take(5).for_each(|s| s.counts = orders(9, 0));
-            r.seconds.iter_mut().skip(5).for_each(|s| s.counts = orders(11, 0));
+        ("unsteady", Verdict::Doubtful, |r| {
+            r.seconds.iter_mut().take(5).for_each(|s| s.counts = orders(1, 0));
+            r.seconds.iter_mut().skip(5).for_each(|s| s.counts = orders(19, 0));
         }),
         ("not_served", Verdict::Sound, |r| (r.seconds[3].counts.failed, r.seconds[3].counts.offered) = (1, 11)),
         ("not_served", Verdict::Doubtful, |r| (r.seconds[3].counts.dropped, r.seconds[3].counts.offered) = (2, 12)),
@@ -238,7 +238,7 @@ fn the_fixture_is_what_it_says() {
     let open = &summary.ladders[2].points[0];
     let (response, service) = (open.overall.response.unwrap(), open.overall.service.unwrap());
     assert!(response.p99_ms > service.p99_ms && response.count == service.count);
-    assert_eq!(summary.headline, Some(Headline { ladder: 0, point: 2 }));
+    assert_eq!(summary.headline, Some(Headline { ladder: 0, rung: 2 }));
     let broken = &summary.ladders[1].points[1];
     assert_eq!((broken.verdict, broken.consistency.failed.clone()), (Verdict::Invalid, vec!["3.3.2.4".to_owned()]));
     assert!(kinds(&summary.ladders[1].points[2]).contains(&"event".to_owned()));
@@ -308,6 +308,6 @@ proptest::proptest! {
         }
         let summary = summarise(&record);
         let finite = |figure: Option<f64>| figure.is_none_or(f64::is_finite);
-        proptest::prop_assert!(summary.points().all(|p| finite(p.tpm) && finite(p.nopm) && finite(p.drift)));
+        proptest::prop_assert!(summary.points().all(|p| finite(p.tpm) && finite(p.nopm) && p.steady.figures().is_none_or(|(range, slope)| range.is_finite() && slope.is_finite())));
     }
 }
