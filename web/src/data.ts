@@ -16,9 +16,26 @@ export interface Point {
   latency: [string, [number, number, number]][];
 }
 
+/** One load of a search: the objective's figure of each repeat, lowest first, in ms. */
+export interface Tried {
+  load: number;
+  outcome: "met" | "mixed" | "failed";
+  figures: number[];
+}
+
+export interface Line {
+  step: number;
+  open: boolean;
+  limit: number;
+  line: Maybe;
+  below: Maybe;
+  tried: Tried[];
+}
+
 export interface Ladder {
   label: string;
   points: Point[];
+  line: Line | null;
 }
 
 export interface Phase {

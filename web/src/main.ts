@@ -5,6 +5,7 @@ import { connect, init } from "./echarts";
 import type { ECharts, Option } from "./echarts";
 import { latency, throughput } from "./ladder";
 import type { Axis } from "./ladder";
+import { line } from "./line";
 import { theme } from "./theme";
 import { timeline } from "./timeline";
 
@@ -22,6 +23,8 @@ function option(box: HTMLElement, width: number): Option | undefined {
       return throughput(colours, chart, axis as Axis);
     case "tpm-per-user":
       return throughput(colours, "tpm_per_user", axis as Axis);
+    case "line":
+      return line(colours, Number(box.dataset["step"] ?? "0"));
     case "latency":
       return latency(colours, txn, axis as Axis, log["latency"] ?? false);
     default:

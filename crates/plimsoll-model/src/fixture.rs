@@ -8,6 +8,9 @@
 mod database;
 mod drive;
 mod metrics;
+mod search;
+
+pub use search::search;
 
 use std::sync::LazyLock;
 
@@ -118,6 +121,33 @@ impl Build {
         id
     }
 
+    fn describe(
+        &self,
+        (step, step_index): (&str, u32),
+        ordinal: u32,
+        (medium, system): (SubjectId, SubjectId),
+        mode: &str,
+        users: u32,
+    ) -> Point {
+        Point {
+            id: PointId(self.record.points.len() as u32 + 1),
+            step: step.to_owned(),
+            step_index,
+            ordinal,
+            system,
+            medium: Some(medium),
+            workload: "oltp".to_owned(),
+            mode: mode.to_owned(),
+            users,
+            connections: users,
+            offered_per_second: None,
+            offered_to_per_second: None,
+            repeat: 0,
+            purpose: PointPurpose::Ladder,
+            txns: TPCC_TXNS.map(str::to_owned).to_vec(),
+        }
+    }
+
     fn point(
         &mut self,
         (step, step_index): (&str, u32),
@@ -127,24 +157,10 @@ impl Build {
         offered_per_second: Option<f64>,
         measure_s: u64,
     ) {
-        let id = PointId(self.record.points.len() as u32 + 1);
-        let point = Point {
-            id,
-            step: step.to_owned(),
-            step_index,
-            ordinal,
-            system,
-            medium: Some(medium),
-            workload: "oltp".to_owned(),
-            mode: if step_index == 0 { "procedures" } else { "statements" }.to_owned(),
-            users,
-            connections: users,
-            offered_per_second,
-            offered_to_per_second: None,
-            repeat: 0,
-            purpose: PointPurpose::Ladder,
-            txns: TPCC_TXNS.map(str::to_owned).to_vec(),
-        };
+        let mode = if step_index == 0 { "procedures" } else { "statements" };
+        let point = self.describe((step, step_index), ordinal, (medium, system), mode, users);
+        let point = Point { offered_per_second, ..point };
+        let id = point.id;
         self.record.points.push(point.clone());
         let mut in_flight = 0;
         for (kind, seconds) in [(PhaseKind::Warm, 2), (PhaseKind::Measure, measure_s), (PhaseKind::Cool, 1)] {

@@ -15,5 +15,6 @@ pub mod plan;
 pub mod receipt;
 pub mod record;
 pub mod schedule;
+pub mod search;
 pub mod summary;
 pub mod units;

@@ -23,10 +23,16 @@ mod conserve;
 mod cut;
 mod drive;
 mod finding;
+mod gave_way;
+mod judge;
 mod latency;
+mod line;
 mod means;
 mod point;
+mod precondition;
+mod rung;
 mod stats;
+mod steady;
 
 use std::collections::BTreeMap;
 
@@ -39,13 +45,19 @@ pub use drive::{
     BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary, DriveTimes, FEWEST_OPS, LATENESS_LIMIT,
     lateness_us,
 };
-pub use finding::{DRIFT_LIMIT, FAILED_LIMIT, Finding, FindingKind, Verdict};
+pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
+pub use gave_way::{GaveWay, Sign};
+pub use judge::{Judgement, Measured, Shortfall, judge};
 pub use latency::{Latency, TxnSummary};
+pub use line::{LoadLine, TriedLoad};
 pub use means::{DEVICE_FACT, MetricMean, Resources, Withheld};
 pub use point::{Consistency, PointSummary};
+pub use precondition::PreconditionSummary;
+pub use rung::{Figure, Rung};
 pub use stats::{Interval, Spread};
+pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 
-use crate::record::{Point, Record, RunStatus, Second, SubjectId};
+use crate::record::{Point, PointPurpose, Record, RunStatus, Second, SubjectId};
 use crate::schedule::PhaseKind;
 
 /// Version of the exported shape.
@@ -63,6 +75,8 @@ pub struct Summary {
     pub findings: Vec<Finding>,
     pub headline: Option<Headline>,
     pub ladders: Vec<Ladder>,
+    /// Load before the first point of a step, of which no figures are taken.
+    pub preconditions: Vec<PreconditionSummary>,
     /// Steps that were run on several media.
     pub comparisons: Vec<Comparison>,
     /// Consistency conditions over the whole run.
@@ -80,10 +94,14 @@ pub struct Ladder {
     pub drive: Option<String>,
     pub workload: String,
     pub mode: String,
-    /// By place in the ladder.
+    /// By place in the ladder, and by repeat; of a search by load.
     pub points: Vec<PointSummary>,
-    /// Index of the point with the highest rate among those that are not invalid.
+    /// Each load over its repeats.
+    pub rungs: Vec<Rung>,
+    /// Index of the rung with the highest rate among those that are not invalid; of a search the load line's.
     pub peak: Option<usize>,
+    /// What the search has found, where the step is one.
+    pub line: Option<LoadLine>,
     /// Conditions verified at the end of the step, beside those of the points.
     pub findings: Vec<Finding>,
 }
@@ -93,8 +111,8 @@ pub struct Ladder {
 pub struct Headline {
     /// Index into [`Summary::ladders`].
     pub ladder: usize,
-    /// Index into [`Ladder::points`].
-    pub point: usize,
+    /// Index into [`Ladder::rungs`].
+    pub rung: usize,
 }
 
 impl Summary {
@@ -102,10 +120,15 @@ impl Summary {
         self.ladders.iter().flat_map(|ladder| &ladder.points)
     }
 
-    pub fn headline(&self) -> Option<(&Ladder, &PointSummary)> {
-        let Headline { ladder, point } = self.headline?;
+    pub fn headline(&self) -> Option<(&Ladder, &Rung)> {
+        let Headline { ladder, rung } = self.headline?;
         let ladder = self.ladders.get(ladder)?;
-        Some((ladder, ladder.points.get(point)?))
+        Some((ladder, ladder.rungs.get(rung)?))
+    }
+
+    /// The load lines that were searched for, with their ladders.
+    pub fn lines(&self) -> impl Iterator<Item = (&Ladder, &LoadLine)> {
+        self.ladders.iter().filter_map(|ladder| Some((ladder, ladder.line.as_ref()?)))
     }
 
     /// Every finding with the point it is about, the run's own first.
@@ -135,6 +158,7 @@ pub fn summarise(record: &Record) -> Summary {
         findings,
         headline: headline(&ladders),
         comparisons: compare::comparisons(&ladders),
+        preconditions: precondition::of_run(&index),
         ladders,
         consistency,
     }
@@ -142,7 +166,7 @@ pub fn summarise(record: &Record) -> Summary {
 
 fn ladders(index: &Index) -> Vec<Ladder> {
     let mut grouped: BTreeMap<(u32, SubjectId, Option<SubjectId>, &str), Vec<&Point>> = BTreeMap::new();
-    for point in &index.record.points {
+    for point in index.record.points.iter().filter(|point| point.purpose != PointPurpose::Precondition) {
         grouped.entry((point.step_index, point.system, point.medium, &point.mode)).or_default().push(point);
     }
     let mut ladders: Vec<Ladder> = grouped.into_values().map(|points| ladder(index, points)).collect();
@@ -151,9 +175,11 @@ fn ladders(index: &Index) -> Vec<Ladder> {
 }
 
 fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
-    points.sort_by_key(|point| (point.ordinal, point.id));
+    points.sort_by_key(|point| (point.ordinal, point.repeat, point.id));
+    if points.iter().any(|point| point.purpose == PointPurpose::Search) {
+        points.sort_by(|a, b| line::load_of(a).total_cmp(&line::load_of(b)));
+    }
     let first = points[0];
-    let points: Vec<PointSummary> = points.iter().map(|point| point::summarise(index, point)).collect();
     let mut ladder = Ladder {
         step: first.step.clone(),
         step_index: first.step_index,
@@ -162,36 +188,43 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         drive: drive::title(index, first.medium),
         workload: first.workload.clone(),
         mode: first.mode.clone(),
+        points: points.iter().map(|point| point::summarise(index, point)).collect(),
+        rungs: Vec::new(),
         peak: None,
-        points,
+        line: None,
         findings: Vec::new(),
     };
     ladder.findings = finding::of_step(index, &ladder, first);
     // A database that is inconsistent at the end of the step may have been so at any of its points.
     let verdict = Verdict::of(&ladder.findings);
     ladder.points.iter_mut().for_each(|point| point.verdict = point.verdict.max(verdict));
-    ladder.peak = peak(&ladder.points);
+    ladder.rungs = rung::rungs(&ladder.points);
+    ladder.line = line::of(index, &ladder, &points);
+    ladder.peak = match &ladder.line {
+        Some(line) => line.rung.filter(|rung| ladder.rungs[*rung].verdict < Verdict::Invalid),
+        None => peak(&ladder.rungs),
+    };
     ladder
 }
 
-fn peak(points: &[PointSummary]) -> Option<usize> {
-    let usable = points.iter().enumerate().filter(|(_, point)| point.verdict < Verdict::Invalid);
+fn peak(rungs: &[Rung]) -> Option<usize> {
+    let usable = rungs.iter().enumerate().filter(|(_, rung)| rung.verdict < Verdict::Invalid);
     usable
-        .filter_map(|(i, point)| Some((i, point.main_rate()?)))
+        .filter_map(|(i, rung)| Some((i, rung.main_rate()?.median)))
         .max_by(|(_, a), (_, b)| a.total_cmp(b))
         .map(|(i, _)| i)
 }
 
-/// The highest rate of the run; of points whose main figures differ in kind, those with NOPM come first.
+/// The highest rate of the run; of rungs whose main figures differ in kind, those with NOPM come first.
 fn headline(ladders: &[Ladder]) -> Option<Headline> {
     let peaks = ladders.iter().enumerate().filter_map(|(i, ladder)| Some((i, ladder.peak?, ladder)));
     peaks
         .max_by(|(_, p, a), (_, q, b)| {
-            let key = |point: &PointSummary| (point.nopm.is_some(), point.main_rate().unwrap_or_default());
-            let (a, b) = (key(&a.points[*p]), key(&b.points[*q]));
+            let key = |rung: &Rung| (rung.nopm.is_some(), rung.main_rate().map_or(0.0, |rate| rate.median));
+            let (a, b) = (key(&a.rungs[*p]), key(&b.rungs[*q]));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         })
-        .map(|(ladder, point, _)| Headline { ladder, point })
+        .map(|(ladder, rung, _)| Headline { ladder, rung })
 }
 
 /// The record, with its rows by phase.

@@ -9,8 +9,12 @@ use plimsoll_report::report;
 
 fn main() -> io::Result<()> {
     let dir = PathBuf::from(env::args_os().nth(1).unwrap_or_else(|| ".".into()));
-    let records =
-        [("full", fixture::lasting(30)), ("single", fixture::single_point()), ("nothing", fixture::nothing_measured())];
+    let records = [
+        ("full", fixture::lasting(30)),
+        ("single", fixture::single_point()),
+        ("nothing", fixture::nothing_measured()),
+        ("search", fixture::search()),
+    ];
     for (name, record) in records {
         fs::write(dir.join(format!("{name}.html")), report(&record, &summarise(&record)))?;
     }

@@ -17,6 +17,7 @@ use tables::{Grid, LadderView};
 mod drive;
 mod island;
 mod lateness;
+mod line;
 mod tables;
 
 const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/report.js"));
@@ -65,6 +66,10 @@ struct Page<'a> {
     status: String,
     lasted: String,
     headline: Option<HeadlineView>,
+    lines: Vec<line::LineView>,
+    /// Steps whose lines have a chart: index and name.
+    line_charts: Vec<(u32, String)>,
+    preconditions: Vec<String>,
     verdict: &'static str,
     conservation: String,
     /// Whether anything could be taken for a TPC result.
@@ -135,6 +140,9 @@ impl<'a> Page<'a> {
             status: m.say(&format!("status-{}", record.run.status.name())),
             lasted: lasted(record.run.lasted),
             headline: headline(m, summary),
+            lines: line::views(m, summary),
+            line_charts: line::charts(summary),
+            preconditions: summary.preconditions.iter().map(|own| crate::line::precondition(m, own)).collect(),
             verdict: summary.verdict.name(),
             conservation: conservation(m, summary),
             tpcc: text::has_tpcc(summary),
@@ -158,6 +166,15 @@ impl<'a> Page<'a> {
 }
 
 impl Page<'_> {
+    /// Where only lines were searched for, they are what the run is about.
+    fn has_headline(&self) -> bool {
+        self.lines.len() < self.ladders.len() || self.ladders.is_empty()
+    }
+
+    fn line_title(&self, step: &str) -> String {
+        self.m.say_with("line-chart", &[("step", step.to_owned())])
+    }
+
     fn chart_title(&self, name: &str) -> String {
         self.m.say(&format!("chart-title-{name}"))
     }
@@ -190,14 +207,16 @@ fn footer(m: &Messages, run: &RunInfo) -> String {
 const OF_TPCC: usize = 2;
 
 /// Term and explanation.
-const HOW: [(&str, &str); 8] = [
+const HOW: [(&str, &str); 10] = [
     ("how-nopm", "how-nopm-text"),
     ("how-tpm", "how-tpm-text"),
     ("how-time", "how-time-text"),
     ("how-response", "how-response-text"),
     ("how-percentile", "how-percentile-text"),
     ("how-interval", "how-interval-text"),
-    ("how-drift", "how-drift-text"),
+    ("how-repeats", "how-repeats-text"),
+    ("how-steady", "how-steady-text"),
+    ("how-line", "how-line-text"),
     ("how-resource", "how-resource-text"),
 ];
 
@@ -207,22 +226,25 @@ fn lasted(time: Nanos) -> String {
 }
 
 fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
-    let (ladder, point) = summary.headline()?;
+    let (ladder, rung) = summary.headline()?;
+    let point = &ladder.points[rung.typical];
     type Format = fn(f64) -> String;
-    let (value, shown, unit, interval) = match point.nopm {
-        Some(nopm) => (nopm, whole as Format, m.say("headline-nopm"), point.nopm_interval),
-        None => (point.completed_per_second?, three as Format, m.say("headline-rate"), point.rate_interval),
+    let (figure, shown, unit) = match rung.nopm {
+        Some(nopm) => (nopm, whole as Format, m.say("headline-nopm")),
+        None => (rung.completed_per_second?, three as Format, m.say("headline-rate")),
     };
-    let interval = match interval {
-        Some(i) => m.say_with("headline-interval", &[("low", shown(i.low)), ("high", shown(i.high))]),
+    let ends = |low: f64, high: f64| [("low", shown(low)), ("high", shown(high))];
+    let interval = match figure.interval {
+        Some(i) => m.say_with("headline-interval", &ends(i.low, i.high)),
+        None if rung.repeats() > 1 => m.say_with("headline-spread", &ends(figure.min, figure.max)),
         None => m.say("headline-no-interval"),
     };
     let mut beside = Vec::new();
     let mut add = |value: Option<String>, label: String| beside.extend(value.map(|value| (value, label)));
-    add(point.tpm.map(whole), m.say("headline-tpm"));
+    add(rung.tpm.map(|tpm| whole(tpm.median)), m.say("headline-tpm"));
     add(point.tpm_per_user.map(whole), m.say("headline-per-user"));
     let txn = if point.nopm.is_some() { &point.types[0] } else { &point.overall };
-    let p99 = text::main_latency(point).map(|latency| format!("{} ms", three(latency.p99_ms)));
+    let p99 = point.main_latency().map(|latency| format!("{} ms", three(latency.p99_ms)));
     add(p99, m.say_with("headline-p99", &[("txn", txn.name.clone())]));
     let resources = &point.resources;
     add(resources.host_cpu_busy_percent.map(|v| format!("{} %", percent(v))), m.say("headline-cpu"));
@@ -230,15 +252,18 @@ fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
         let written = resources.device_write_mb_per_second.map(|v| format!("{} MB/s", three(v)));
         add(written, m.say_with("headline-write", &[("device", device.clone())]));
     }
-    let place = [("point", m.point(point)), ("measured", three(point.measured_s))];
+    let repeats = rung.repeats().to_string();
+    let place = [("point", m.point(point)), ("measured", three(point.measured_s)), ("repeats", repeats)];
+    let place =
+        if rung.repeats() > 1 { m.say_with("headline-median", &place) } else { m.say_with("headline-where", &place) };
     Some(HeadlineView {
-        value: shown(value),
+        value: shown(figure.median),
         unit,
         interval,
-        place: m.say_with("headline-where", &place),
+        place,
         drive: tables::emulated(m, ladder),
-        verdict: point.verdict.name(),
-        verdict_word: m.say(&format!("verdict-{}", point.verdict.name())),
+        verdict: rung.verdict.name(),
+        verdict_word: m.say(&format!("verdict-{}", rung.verdict.name())),
         beside,
     })
 }

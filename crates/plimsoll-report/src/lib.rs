@@ -8,8 +8,10 @@ mod cut;
 pub mod export;
 mod findings;
 pub mod html;
+mod line;
 pub mod message;
 mod number;
+mod rung;
 pub mod text;
 
 pub use export::{CsvKind, to_csv, to_json};

@@ -8,7 +8,7 @@ use fluent_templates::{LanguageIdentifier, Loader, langid};
 use plimsoll_model::summary::{Finding, PointSummary};
 use serde_json::Value;
 
-use crate::number;
+use crate::{number, rung};
 
 fluent_templates::static_loader! {
     static LOCALES = {
@@ -71,10 +71,15 @@ impl Messages {
     /// Which point: `16 users, ladder, db@fast`.
     pub fn point(&self, point: &PointSummary) -> String {
         let (step, system) = (("step", point.step.clone()), ("system", point.system.clone()));
-        match point.offered_per_second {
-            Some(rate) => self.say_with("point-open", &[("rate", number::three(rate)), step, system]),
+        let load = rung::load(point.users, point.offered_per_second, point.offered_to_per_second);
+        let told = match point.offered_per_second {
+            Some(_) => self.say_with("point-open", &[("rate", load), step, system]),
             None if point.users == 1 => self.say_with("point-one", &[step, system]),
-            None => self.say_with("point-closed", &[("users", point.users.to_string()), step, system]),
+            None => self.say_with("point-closed", &[("users", load), step, system]),
+        };
+        match point.repeat {
+            0 => told,
+            n => self.say_with("point-repeat", &[("point", told), ("repeat", (n + 1).to_string())]),
         }
     }
 
@@ -119,6 +124,12 @@ pub const CHART_IDS: &[&str] = &[
     "chart-flushes",
     "chart-in-flight",
     "chart-lateness",
+    "chart-line-limit",
+    "chart-line-ms",
+    "chart-met",
+    "chart-mixed",
+    "chart-failed",
+    "chart-figure",
     "chart-emulator",
     "chart-linear",
     "chart-log",

@@ -1,12 +1,13 @@
 //! The tables on standard output: one for each step and medium, at most [`WIDTH`] columns wide.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
-use plimsoll_model::summary::{Comparison, Ladder, Latency, PointSummary, Summary};
+use plimsoll_model::summary::{Comparison, Ladder, Rung, Summary};
 
 use crate::findings::{Told, told};
 use crate::message::Messages;
-use crate::number::{NONE, or_none, percent, three, whole};
-use crate::{compare, cut};
+use crate::number::{or_none, three, whole};
+use crate::rung::{self, RungView};
+use crate::{compare, cut, line};
 
 pub const WIDTH: usize = 100;
 
@@ -14,6 +15,10 @@ pub const WIDTH: usize = 100;
 pub fn ladder_table(summary: &Summary) -> String {
     let m = Messages::english();
     let mut out = String::new();
+    line::told(&m, summary).iter().for_each(|told| out.push_str(&load_line(&m, told)));
+    for told in summary.preconditions.iter().map(|own| line::precondition(&m, own)) {
+        out.push_str(&format!("{told}\n\n"));
+    }
     for ladder in &summary.ladders {
         out.push_str(&format!("{}. {}\n", heading(&m, ladder), latency_of(&m, ladder)));
         if let Some(drive) = &ladder.drive {
@@ -47,6 +52,23 @@ pub fn ladder_table(summary: &Summary) -> String {
 pub(crate) fn has_tpcc(summary: &Summary) -> bool {
     summary.points().any(|point| point.tpm.is_some())
         || !summary.points().any(|point| point.completed_per_second.is_some())
+}
+
+/// The line, what was tried and what gave way.
+fn load_line(m: &Messages, told: &line::ToldLine<'_>) -> String {
+    let header = line::COLUMNS.map(|id| m.say(&format!("text-{id}")));
+    let rows: Vec<Vec<String>> = line::rows(m, told).into_iter().map(Vec::from).collect();
+    let args = [
+        ("heading", told.heading.clone()),
+        ("value", told.value.clone()),
+        ("unit", told.unit.clone()),
+        ("objective", told.objective.clone()),
+    ];
+    let mut lines = vec![m.say_with("line-text", &args)];
+    lines.extend([&told.between, &told.effort, &told.rate].into_iter().filter(|text| !text.is_empty()).cloned());
+    lines.push(m.say("gave-way-title"));
+    lines.extend(told.gave_way.iter().map(|sign| format!("  {sign}")));
+    format!("{}\n{}\n\n", lines.join("\n"), aligned(&header, &rows))
 }
 
 fn side_by_side(m: &Messages, comparison: &Comparison) -> String {
@@ -99,25 +121,25 @@ pub(crate) fn consistency(m: &Messages, summary: &Summary) -> String {
     m.say_with("consistency-fails", &[verified, ("failed", failed.join(", "))])
 }
 
-/// Of the first transaction type (New-Order), and of all types where there is no TPC-C.
-pub(crate) fn main_latency(point: &PointSummary) -> Option<Latency> {
-    if point.nopm.is_some() { point.types.first()?.response } else { point.overall.response }
-}
-
-/// A count, or a dash where nothing was measured.
-pub(crate) fn counted(point: &PointSummary, n: u64) -> String {
-    if point.measured_s > 0.0 { whole(n as f64) } else { NONE.to_owned() }
-}
-
 /// Whose latency the main columns show.
 pub(crate) fn latency_of(m: &Messages, ladder: &Ladder) -> String {
     let tpcc = ladder.points.iter().find(|p| p.nopm.is_some()).and_then(|p| p.types.first());
     let name = tpcc.map_or_else(|| m.say("chart-all"), |txn| txn.name.clone());
-    m.say_with("ladder-latency-of", &[("txn", name)])
+    let latency = m.say_with("ladder-latency-of", &[("txn", name)]);
+    if rung::repeated(ladder) { format!("{latency} {}", m.say("ladder-repeats")) } else { latency }
 }
 
 /// What may be left out where the table would be too wide, first to last.
-const DISPENSABLE: [&str; 4] = ["text-interval", "text-write-ms", "text-retries", "text-write"];
+const DISPENSABLE: [&str; 8] = [
+    "text-interval",
+    "text-write-ms",
+    "text-retries",
+    "text-tpm-user",
+    "text-write",
+    "text-spread",
+    "text-p50",
+    "text-cpu",
+];
 
 /// Cells are never broken: columns are left out until the rest fits.
 fn table(m: &Messages, ladder: &Ladder) -> String {
@@ -135,8 +157,8 @@ fn table(m: &Messages, ladder: &Ladder) -> String {
 
 fn draw(m: &Messages, ladder: &Ladder, columns: &[Column]) -> String {
     let header: Vec<String> = columns.iter().map(|(id, _)| m.say(id)).collect();
-    let row = |point| columns.iter().map(|(_, cell)| cell(m, point)).collect();
-    aligned(&header, &ladder.points.iter().map(row).collect::<Vec<Vec<String>>>())
+    let row = |view: &RungView<'_>| columns.iter().map(|(_, cell)| cell(m, view)).collect();
+    aligned(&header, &rung::views(ladder).iter().map(row).collect::<Vec<Vec<String>>>())
 }
 
 /// Words of the header stand below each other.
@@ -155,45 +177,76 @@ fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
     lines.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-type Column = (&'static str, fn(&Messages, &PointSummary) -> String);
+type Column = (&'static str, fn(&Messages, &RungView<'_>) -> String);
 
 /// The columns that fit, those that say nothing about this ladder left out.
 fn columns(ladder: &Ladder) -> Vec<Column> {
-    let any = |has: fn(&PointSummary) -> bool| ladder.points.iter().any(has);
+    let any = |has: fn(&Rung) -> bool| ladder.rungs.iter().any(has);
     let mut columns: Vec<Column> = Vec::new();
-    if any(|p| p.offered_per_second.is_some()) {
-        columns.push(("text-offered", |_, p| or_none(p.offered_per_second, three)));
+    let load = if any(|r| r.offered_per_second.is_some()) { "text-offered" } else { "text-users" };
+    columns.push((load, |_, v| v.load()));
+    if load == "text-offered" {
+        columns.push(("text-users", |_, v| v.rung.users.to_string()));
     }
-    columns.push(("text-users", |_, p| p.users.to_string()));
-    if any(|p| p.tpm.is_some()) || !any(|p| p.completed_per_second.is_some()) {
-        columns.push(("text-nopm", |_, p| or_none(p.nopm, whole)));
-        columns.push(("text-interval", |_, p| {
-            or_none(p.nopm_interval.and_then(|i| i.relative()), |r| percent(r * 100.0))
-        }));
-        columns.push(("text-tpm", |_, p| or_none(p.tpm, whole)));
-        columns.push(("text-tpm-user", |_, p| or_none(p.tpm_per_user, whole)));
+    if rung::repeated(ladder) {
+        columns.push(("text-repeats", |_, v| v.rung.repeats().to_string()));
+    }
+    if any(|r| r.tpm.is_some()) || !any(|r| r.completed_per_second.is_some()) {
+        columns.push(("text-nopm", |_, v| or_none(v.rung.nopm.map(|f| f.median), whole)));
+        columns.extend(precision(
+            ladder,
+            [
+                |_, v| rung::interval(v.rung.nopm, whole),
+                |_, v| rung::spread(v.rung.nopm, whole),
+                |_, v| rung::half(v.rung.nopm),
+            ],
+        ));
+        columns.push(("text-tpm", |_, v| or_none(v.rung.tpm.map(|f| f.median), whole)));
+        columns.push(("text-tpm-user", |_, v| or_none(v.point.tpm_per_user, whole)));
     } else {
-        columns.push(("text-rate", |_, p| or_none(p.completed_per_second, three)));
-        columns.push(("text-interval", |_, p| {
-            or_none(p.rate_interval.and_then(|i| i.relative()), |r| percent(r * 100.0))
-        }));
+        columns.push(("text-rate", |_, v| or_none(v.rung.completed_per_second.map(|f| f.median), three)));
+        columns.extend(precision(
+            ladder,
+            [
+                |_, v| rung::interval(v.rung.completed_per_second, three),
+                |_, v| rung::spread(v.rung.completed_per_second, three),
+                |_, v| rung::half(v.rung.completed_per_second),
+            ],
+        ));
     }
-    columns.push(("text-p50", |_, p| or_none(main_latency(p).map(|l| l.p50_ms), three)));
-    columns.push(("text-p95", |_, p| or_none(main_latency(p).map(|l| l.p95_ms), three)));
-    columns.push(("text-p99", |_, p| or_none(main_latency(p).map(|l| l.p99_ms), three)));
-    columns.push(("text-failed", |_, p| counted(p, p.overall.counts.failed)));
+    columns.push(("text-p50", |_, v| or_none(v.rung.p50_ms.map(|f| f.median), three)));
+    columns.push(("text-p95", |_, v| or_none(v.rung.p95_ms.map(|f| f.median), three)));
+    columns.push(("text-p99", |_, v| or_none(v.rung.p99_ms.map(|f| f.median), three)));
+    columns.extend(beside(ladder));
+    columns
+}
+
+/// How sure the rate is: of repeats their interval and spread, of single points half the interval.
+fn precision(ladder: &Ladder, [interval, spread, half]: [fn(&Messages, &RungView<'_>) -> String; 3]) -> Vec<Column> {
+    if rung::repeated(ladder) {
+        vec![("text-interval-of", interval), ("text-spread", spread)]
+    } else {
+        vec![("text-interval", half)]
+    }
+}
+
+/// What stands beside rate and latency.
+fn beside(ladder: &Ladder) -> Vec<Column> {
+    let any = |has: fn(&plimsoll_model::summary::PointSummary) -> bool| ladder.points.iter().any(has);
+    let mut columns: Vec<Column> = vec![("text-failed", |_, v| v.counted(|p| p.overall.counts.failed))];
     if any(|p| p.overall.counts.dropped > 0) {
-        columns.push(("text-dropped", |_, p| counted(p, p.overall.counts.dropped)));
+        columns.push(("text-dropped", |_, v| v.counted(|p| p.overall.counts.dropped)));
     }
-    columns.push(("text-retries", |_, p| counted(p, p.overall.counts.retries)));
+    columns.push(("text-retries", |_, v| v.counted(|p| p.overall.counts.retries)));
     if any(|p| p.resources.host_cpu_busy_percent.is_some()) {
-        columns.push(("text-cpu", |_, p| or_none(p.resources.host_cpu_busy_percent, whole)));
+        columns.push(("text-cpu", |_, v| or_none(v.point.resources.host_cpu_busy_percent, whole)));
     }
     if any(|p| p.resources.device_write_mb_per_second.is_some()) {
-        columns.push(("text-write", |_, p| or_none(p.resources.device_write_mb_per_second, three)));
-        columns.push(("text-write-ms", |_, p| or_none(p.resources.device_write_latency_ms, three)));
+        columns.push(("text-write", |_, v| or_none(v.point.resources.device_write_mb_per_second, three)));
+        columns.push(("text-write-ms", |_, v| or_none(v.point.resources.device_write_latency_ms, three)));
     }
-    columns.push(("text-verdict", |m, p| m.say(&format!("verdict-{}", p.verdict.name()))));
+    columns.push(("text-steady", |m, v| v.steady(m)));
+    columns.push(("text-verdict", |m, v| m.say(&format!("verdict-{}", v.rung.verdict.name()))));
     columns
 }
 
@@ -216,8 +269,13 @@ mod tests {
     }
 
     #[test]
+    fn load_lines_of_the_fixture() {
+        insta::assert_snapshot!(ladder_table(&summarise(&fixture::search())));
+    }
+
+    #[test]
     fn tables_fit_the_terminal() {
-        for record in [fixture::record(), fixture::nothing_measured(), fixture::single_point()] {
+        for record in [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search()] {
             let summary = summarise(&record);
             for ladder in &summary.ladders {
                 let table = table(&Messages::english(), ladder);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_model::lane::Tally;
 use plimsoll_model::plan::resolved::TPCC_TXNS;
+use plimsoll_model::record::{Point, PointPurpose};
 use plimsoll_model::units::Nanos;
 
 /// A line that changes in place on a terminal; elsewhere a line at each new task or phase, and one every ten seconds.
@@ -15,6 +16,8 @@ pub struct Progress {
     last_plain: Nanos,
     /// Load time that the plan still has ahead, without the point under way.
     ahead: Nanos,
+    /// Ladder points that were begun, and that the plan has.
+    ladder_points: (u64, u64),
 }
 
 const PLAIN_EVERY: Nanos = Nanos::from_secs(10);
@@ -31,7 +34,13 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Self { bar, plain: !quiet && !terminal, last_plain: Nanos::ZERO, ahead: planned }
+        Self { bar, plain: !quiet && !terminal, last_plain: Nanos::ZERO, ahead: planned, ladder_points: (0, 0) }
+    }
+
+    /// So many ladder points will be counted.
+    pub fn counting(mut self, ladder_points: u64) -> Self {
+        self.ladder_points = (0, ladder_points);
+        self
     }
 
     /// A sentence that stays.
@@ -68,9 +77,28 @@ impl Progress {
         self.say(&format!("  {text}"));
     }
 
-    /// The next point begins: its load time is no longer ahead.
-    pub fn point_begins(&mut self, load: Nanos) {
-        self.ahead = self.ahead.saturating_sub(load);
+    /// The next part begins: its time is no longer ahead.
+    pub fn part_begins(&mut self, lasts: Nanos) {
+        self.ahead = self.ahead.saturating_sub(lasts);
+    }
+
+    /// The next point begins. Gives what it is called.
+    pub fn point_begins(&mut self, point: &Point, load: Nanos) -> String {
+        self.part_begins(load);
+        if point.purpose == PointPurpose::Ladder {
+            self.ladder_points.0 += 1;
+        }
+        title(point, self.ladder_points)
+    }
+
+    /// Load time still ahead when `part` of it is over.
+    pub fn ahead_after(&self, part: Nanos) -> Nanos {
+        self.ahead.saturating_sub(part)
+    }
+
+    /// A part whose length nobody knew is over.
+    pub fn is_ahead(&mut self, ahead: Nanos) {
+        self.ahead = ahead;
     }
 
     /// Time left of the whole plan when `left` of the present point is left; loading and checks come on top.
@@ -82,6 +110,22 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// `[3/9] ladder · 16 users · repeat 2`, `find · load 4: 412/s`, `ladder · precondition: 16 users`.
+fn title(point: &Point, (place, of): (u64, u64)) -> String {
+    let load = match (point.offered_per_second, point.offered_to_per_second) {
+        (Some(from), Some(to)) => format!("{from} → {to}/s"),
+        (Some(rate), None) => format!("{rate}/s"),
+        (None, _) if point.users == 1 => "1 user".to_owned(),
+        (None, _) => format!("{} users", point.users),
+    };
+    let repeat = if point.repeat > 0 { format!(" · repeat {}", point.repeat + 1) } else { String::new() };
+    match point.purpose {
+        PointPurpose::Ladder => format!("[{place}/{of}] {} · {load}{repeat}", point.step),
+        PointPurpose::Search => format!("{} · load {}: {load}{repeat}", point.step, point.ordinal + 1),
+        PointPurpose::Precondition => format!("{} · precondition: {load}", point.step),
     }
 }
 
@@ -112,6 +156,23 @@ mod tests {
     fn seconds_are_whole() {
         let shown = [0, 1, 7_000, 7_001, 90_000].map(|ms| whole_seconds(Nanos::from_millis(ms)));
         assert_eq!(shown, ["0s", "1s", "7s", "8s", "1m 30s"]);
+    }
+
+    #[test]
+    fn points_are_called_after_what_they_are_for() {
+        let mut point = plimsoll_model::fixture::single_point().points[0].clone();
+        let mut progress = Progress::new(true, Nanos::from_secs(100)).counting(9);
+        assert_eq!(progress.point_begins(&point, Nanos::from_secs(30)), "[1/9] ladder · 1 user");
+        (point.users, point.repeat) = (16, 1);
+        assert_eq!(progress.point_begins(&point, Nanos::from_secs(30)), "[2/9] ladder · 16 users · repeat 2");
+        assert_eq!(progress.time_left(Nanos::SECOND), "41s");
+        (point.purpose, point.ordinal, point.repeat) = (PointPurpose::Search, 3, 0);
+        point.offered_per_second = Some(412.5);
+        assert_eq!(progress.point_begins(&point, Nanos::ZERO), "ladder · load 4: 412.5/s");
+        (point.purpose, point.offered_to_per_second) = (PointPurpose::Precondition, Some(500.0));
+        assert_eq!(progress.point_begins(&point, Nanos::ZERO), "ladder · precondition: 412.5 → 500/s");
+        progress.is_ahead(progress.ahead_after(Nanos::from_secs(25)));
+        assert_eq!(progress.time_left(Nanos::ZERO), "15s");
     }
 
     #[test]

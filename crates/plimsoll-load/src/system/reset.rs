@@ -19,7 +19,7 @@ use crate::scratch::io_error;
 pub struct FirstState {
     way: Way,
     size: Bytes,
-    books: Ledger,
+    evidence: Evidence,
 }
 
 #[derive(Debug)]
@@ -29,6 +29,14 @@ enum Way {
     /// A database that nobody uses.
     Template,
     Reload,
+}
+
+/// What is compared after a reset: what transactions left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Evidence {
+    Books(Ledger),
+    /// What the conditions counted.
+    Verdicts(Vec<Verdict>),
 }
 
 /// What a reset did.
@@ -47,10 +55,11 @@ impl Instance {
     pub fn keep_first_state(
         &self,
         method: ResetMethod,
+        workload: &Workload,
         control: &LoadControl,
     ) -> Result<Option<FirstState>, LoadError> {
         let Some(method) = self.method(method)? else { return Ok(None) };
-        let (size, books) = (self.size()?, self.books()?);
+        let (size, evidence) = (self.size()?, self.evidence(workload)?);
         let way = match method {
             ResetMethod::Template => {
                 self.template(TemplateTask::Keep)?;
@@ -59,7 +68,7 @@ impl Instance {
             ResetMethod::Files => Way::Files(self.keep_files(control)?),
             ResetMethod::Reload | ResetMethod::Auto => Way::Reload,
         };
-        Ok(Some(FirstState { way, size, books }))
+        Ok(Some(FirstState { way, size, evidence }))
     }
 
     /// Brings the data back, and compares them with what was kept. Nobody may use them meanwhile.
@@ -87,7 +96,7 @@ impl Instance {
             }
         };
         control.check()?;
-        let verified = self.verify(first, verify)?;
+        let verified = self.verify(first, workload, verify)?;
         Ok(Restored { method, from, to: self.size()?, verified })
     }
 
@@ -175,12 +184,19 @@ impl Instance {
         }
     }
 
-    fn verify(&self, first: &FirstState, conditions: bool) -> Result<String, LoadError> {
+    fn evidence(&self, workload: &Workload) -> Result<Evidence, LoadError> {
+        Ok(match workload {
+            Workload::Tpcc(_) => Evidence::Books(self.books()?),
+            Workload::Sysbench(_) => Evidence::Verdicts(self.check(workload.into())?),
+        })
+    }
+
+    fn verify(&self, first: &FirstState, workload: &Workload, conditions: bool) -> Result<String, LoadError> {
         let wrong = |why: String| LoadError::other("the data set after its reset", format!("{why}: do not use it"));
-        if self.books()? != first.books {
-            return Err(wrong("orders and payments by district are not those of the first state".into()));
+        if self.evidence(workload)? != first.evidence {
+            return Err(wrong("what transactions have left is not what was there at first".into()));
         }
-        let verdicts: Vec<Verdict> = if conditions { self.check()? } else { Vec::new() };
+        let verdicts: Vec<Verdict> = if conditions { self.check(workload.into())? } else { Vec::new() };
         if let Some(broken) = verdicts.iter().find(|verdict| !verdict.holds) {
             return Err(wrong(broken.detail.clone()));
         }

@@ -69,7 +69,7 @@ fn what_was_changed_is_brought_back_in_every_way() {
         instance.load(&workload(), 3, &control).unwrap();
         let before = instance.books().unwrap();
         for way in ways {
-            let first = instance.keep_first_state(way, &control).unwrap().unwrap();
+            let first = instance.keep_first_state(way, &workload(), &control).unwrap().unwrap();
             work(&instance);
             assert_ne!(instance.books().unwrap(), before, "the load has left something");
             let restored = instance.reset(&first, (&workload(), 3), true, &control).unwrap();
@@ -89,9 +89,10 @@ fn what_was_changed_is_brought_back_in_every_way() {
 #[test]
 fn a_system_without_data_needs_no_reset_and_a_wrong_way_is_told() {
     let mock = Instance::start(&SystemKind::Mock(Default::default()), None).unwrap();
-    assert!(mock.keep_first_state(ResetMethod::Auto, &LoadControl::default()).unwrap().is_none());
+    assert!(mock.keep_first_state(ResetMethod::Auto, &workload(), &LoadControl::default()).unwrap().is_none());
     let (engine, url, schema) = (ServerKind::Postgres, Secret::new("postgres://nobody@nowhere/none"), "s".to_owned());
     let existing = Instance::start(&SystemKind::Existing { engine, url, schema }, None).unwrap();
-    let error = existing.keep_first_state(ResetMethod::Files, &LoadControl::default()).unwrap_err().to_string();
+    let error =
+        existing.keep_first_state(ResetMethod::Files, &workload(), &LoadControl::default()).unwrap_err().to_string();
     assert!(error.contains("reset_by = \"files\"") && error.contains("reload"), "{error}");
 }

@@ -10,7 +10,8 @@ use crate::units::{Bytes, Nanos};
 /// What a plan takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
-    /// Ramp and measure of all ladder points on all media. Cooling ends when the last transaction has, so it is not in.
+    /// Preconditions, ramp and measure of all points on all media. Cooling ends when the last transaction has, so it is
+    /// not in.
     pub duration: Nanos,
     /// Starting systems, loading data and checking it: rough.
     pub load_duration: Nanos,
@@ -26,10 +27,30 @@ pub struct Estimate {
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepEstimate {
     pub step: String,
-    /// Ladder points, over all media.
+    /// Points with all repeats, over all media; of a search as many as it takes as a rule.
     pub points: u64,
+    /// Whether the step searches for the load line, so that nobody knows how many points there will be.
+    pub is_search: bool,
     pub duration: Nanos,
     pub load_duration: Nanos,
+}
+
+/// Loads that a search takes as a rule: doubling from a start 64 times too low, and narrowing to 5 %.
+const SEARCH_LOADS: u64 = 12;
+
+impl Estimate {
+    /// Points of all ladders, whose number is known.
+    pub fn ladder_points(&self) -> u64 {
+        self.per_step.iter().filter(|step| !step.is_search).map(|step| step.points).sum()
+    }
+}
+
+impl Step {
+    /// Points on one medium, with all repeats; of a search as many as it takes as a rule.
+    pub fn expected_points(&self) -> u64 {
+        let loads = if self.search.is_some() { SEARCH_LOADS } else { self.points.len() as u64 };
+        loads.saturating_mul(u64::from(self.repeat))
+    }
 }
 
 /// What an engine takes without data: time to start, and space. Estimates.
@@ -145,7 +166,8 @@ fn needed(plan: &ResolvedPlan, medium: &Medium) -> Bytes {
 
 fn step_estimate(plan: &ResolvedPlan, step: &Step) -> StepEstimate {
     let rounds = step.on.len().max(1) as u64;
-    let points = step.points.len() as u64 * rounds;
+    let points = step.expected_points().saturating_mul(rounds);
+    let precondition = step.precondition.map_or(Nanos::ZERO, |precondition| precondition.lasts);
     let engine = plan.system(&step.system).map_or(EngineKind::Mock, |system| system.kind.engine());
     let cost = plan.workload(&step.workload).map_or(Cost::default(), |workload| cost(engine, workload));
     let checks = match step.check {
@@ -158,7 +180,8 @@ fn step_estimate(plan: &ResolvedPlan, step: &Step) -> StepEstimate {
     StepEstimate {
         step: step.name.clone(),
         points,
-        duration: Nanos(times(step.point_duration(), points)),
+        is_search: step.search.is_some(),
+        duration: Nanos(times(step.point_duration(), points).saturating_add(times(precondition, rounds))),
         load_duration: Nanos(load.saturating_mul(rounds).saturating_add(times(cost.check, checks))),
     }
 }
@@ -194,13 +217,19 @@ fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -
     }
 }
 
-/// What a step's load adds to the data on one medium.
+/// What a step's load adds to the data on one medium. A search comes back to loads near the line, which nobody knows; a
+/// closed loop's assumption serves for it as well, as long as that is no less than its start.
 fn growth(step: &Step, workload: &Workload) -> u64 {
-    let per_second = step.points.iter().map(|point| match point {
+    let per_second = |load: &LoadShape| match load {
         LoadShape::Closed { .. } => ASSUMED_PER_SECOND,
+        LoadShape::Open { per_second, .. } if step.search.is_some() => per_second.max(ASSUMED_PER_SECOND),
         LoadShape::Open { per_second, to_per_second, .. } => per_second.max(*to_per_second),
-    });
-    let txns: f64 = per_second.map(|rate| rate * step.point_duration().as_secs_f64()).sum();
+    };
+    // The ladder's mean over as many points as there will be.
+    let all: f64 = step.points.iter().map(per_second).sum();
+    let points = all / step.points.len().max(1) as f64 * step.expected_points() as f64;
+    let before = step.precondition.map_or(0.0, |before| per_second(&before.load) * before.lasts.as_secs_f64());
+    let txns = points * step.point_duration().as_secs_f64() + before;
     // A float beyond u64 becomes the largest u64.
     (txns * growth_per_txn(workload)) as u64
 }

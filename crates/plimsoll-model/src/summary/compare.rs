@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use super::Ladder;
 use super::finding::Verdict;
-use super::latency::Latency;
-use super::point::PointSummary;
+use super::rung::Rung;
 use super::stats::Interval;
 
 /// One step that was run on several media.
@@ -74,10 +73,11 @@ impl Ratio {
     }
 }
 
-/// Steps with ladders on more than one medium.
+/// Steps with ladders on more than one medium. Searches try other loads on each; their lines stand side by side.
 pub(super) fn comparisons(ladders: &[Ladder]) -> Vec<Comparison> {
     let mut steps: BTreeMap<(u32, &str), Vec<(usize, &Ladder)>> = BTreeMap::new();
-    for (i, ladder) in ladders.iter().enumerate().filter(|(_, ladder)| ladder.medium.is_some()) {
+    for (i, ladder) in ladders.iter().enumerate().filter(|(_, ladder)| ladder.medium.is_some() && ladder.line.is_none())
+    {
         steps.entry((ladder.step_index, &ladder.mode)).or_default().push((i, ladder));
     }
     steps.into_values().filter(|ladders| ladders.len() > 1).map(|ladders| compare(&ladders)).collect()
@@ -86,18 +86,18 @@ pub(super) fn comparisons(ladders: &[Ladder]) -> Vec<Comparison> {
 fn compare(ladders: &[(usize, &Ladder)]) -> Comparison {
     let first = ladders[0].1;
     let measured =
-        || ladders.iter().flat_map(|(_, ladder)| &ladder.points).filter(|p| p.completed_per_second.is_some());
-    let nopm = measured().all(|point| point.nopm.is_some()) && measured().next().is_some();
+        || ladders.iter().flat_map(|(_, ladder)| &ladder.rungs).filter(|rung| rung.completed_per_second.is_some());
+    let nopm = measured().all(|rung| rung.nopm.is_some()) && measured().next().is_some();
     let medium = |(i, ladder): &(usize, &Ladder)| ComparedMedium {
         ladder: *i,
         medium: ladder.medium.clone().unwrap_or_default(),
         drive: ladder.drive.clone(),
     };
     let mut loads: Vec<ComparedLoad> = Vec::new();
-    for point in ladders.iter().flat_map(|(_, ladder)| &ladder.points) {
-        let same = |load: &ComparedLoad| is_at(point, load.users, load.offered_per_second);
+    for rung in ladders.iter().flat_map(|(_, ladder)| &ladder.rungs) {
+        let same = |load: &ComparedLoad| is_at(rung, load.users, load.offered_per_second);
         if !loads.iter().any(same) {
-            loads.push(load(ladders, point.users, point.offered_per_second, nopm));
+            loads.push(load(ladders, rung.users, rung.offered_per_second, nopm));
         }
     }
     Comparison {
@@ -110,13 +110,14 @@ fn compare(ladders: &[(usize, &Ladder)]) -> Comparison {
 }
 
 /// Bit by bit, so that a rate that is no number equals itself.
-fn is_at(point: &PointSummary, users: u32, offered: Option<f64>) -> bool {
-    point.users == users && point.offered_per_second.map(f64::to_bits) == offered.map(f64::to_bits)
+fn is_at(rung: &Rung, users: u32, offered: Option<f64>) -> bool {
+    rung.users == users && rung.offered_per_second.map(f64::to_bits) == offered.map(f64::to_bits)
 }
 
 fn load(ladders: &[(usize, &Ladder)], users: u32, offered_per_second: Option<f64>, nopm: bool) -> ComparedLoad {
-    let points = ladders.iter().map(|(_, ladder)| ladder.points.iter().find(|p| is_at(p, users, offered_per_second)));
-    let mut figures: Vec<Option<ComparedFigures>> = points.map(|point| point.and_then(|p| of(p, nopm))).collect();
+    let rungs =
+        ladders.iter().map(|(_, ladder)| ladder.rungs.iter().find(|rung| is_at(rung, users, offered_per_second)));
+    let mut figures: Vec<Option<ComparedFigures>> = rungs.map(|rung| rung.and_then(|rung| of(rung, nopm))).collect();
     let usable = |figures: &&ComparedFigures| figures.verdict < Verdict::Invalid;
     if let Some(first) = figures[0].filter(|first| usable(&first)) {
         for other in figures[1..].iter_mut().flatten().filter(|other| other.verdict < Verdict::Invalid) {
@@ -128,15 +129,13 @@ fn load(ladders: &[(usize, &Ladder)], users: u32, offered_per_second: Option<f64
     ComparedLoad { users, offered_per_second, figures }
 }
 
-fn of(point: &PointSummary, nopm: bool) -> Option<ComparedFigures> {
-    let (rate, rate_interval) =
-        if nopm { (point.nopm?, point.nopm_interval) } else { (point.completed_per_second?, point.rate_interval) };
-    let latency: Option<Latency> = if nopm { point.types.first()?.response } else { point.overall.response };
+fn of(rung: &Rung, nopm: bool) -> Option<ComparedFigures> {
+    let rate = if nopm { rung.nopm? } else { rung.completed_per_second? };
     Some(ComparedFigures {
-        rate,
-        rate_interval,
-        p99_ms: latency.map(|latency| latency.p99_ms),
-        verdict: point.verdict,
+        rate: rate.median,
+        rate_interval: rate.interval,
+        p99_ms: rung.p99_ms.map(|p99| p99.median),
+        verdict: rung.verdict,
         rate_ratio: None,
         p99_ratio: None,
     })

@@ -6,16 +6,14 @@ use serde::Serialize;
 
 use super::conserve::Conservation;
 use super::point::PointSummary;
+use super::steady::Steady;
 use super::{Index, Ladder, cut, drive};
 use crate::drive::DriveOp;
 use crate::lane::Counts;
-use crate::record::{Check, Event, Phase, Point, RunStatus, Severity, SubjectKind};
+use crate::record::{Check, Event, Phase, Point, PointPurpose, RunStatus, Severity, SubjectKind};
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
-/// Largest change from one half of the window to the other that still counts as steady: the slope that SNIA's
-/// Performance Test Specification 2.0.2 allows a measurement window (10 % of its mean).
-pub const DRIFT_LIMIT: f64 = 0.10;
 /// Share of failed and dropped intents above which the figures describe something else than the load that was asked
 /// for.
 pub const FAILED_LIMIT: f64 = 0.01;
@@ -74,7 +72,7 @@ pub enum FindingKind {
     CoarseWindow,
     /// Parts of the window have no record.
     SecondsMissing { missing_s: f64 },
-    /// Too short for an interval.
+    /// Too short for an interval, and to say whether it was steady.
     ShortWindow { measured_s: f64 },
     /// Counts and what was in flight disagree.
     CountsBroken { at_s: f64, offered: u64, settled: u64, in_flight: u64 },
@@ -84,8 +82,8 @@ pub enum FindingKind {
     HistogramDisagrees { txn: String, histogram: u64, completed: u64 },
     /// Values above the histogram's range were counted as its maximum.
     Clipped { txn: String, values: u64 },
-    /// The rate changed by this share from the first half of the window to the second.
-    Drift { percent: f64 },
+    /// The rate did not hold over the window (see [`Steady`]).
+    Unsteady { range_percent: f64, slope_percent: f64 },
     /// More was offered than settled: the system does not carry this rate.
     BacklogGrew { intents: u64, percent: f64 },
     /// Failed or dropped intents.
@@ -137,8 +135,13 @@ pub(super) fn of_run(index: &Index) -> Vec<Finding> {
         let reason = run.failure.clone().unwrap_or_default();
         found.push(FindingKind::RunEnded { status: run.status, reason }.with(Severity::Warning));
     }
-    found.extend(events(index, |event| !index.record.points.iter().any(|point| concerns(index, event, point))));
+    found.extend(events(index, |event| !measured_points(index).any(|point| concerns(index, event, point))));
     found
+}
+
+/// Those of which figures are taken.
+fn measured_points<'a>(index: &Index<'a>) -> impl Iterator<Item = &'a Point> + use<'a> {
+    index.record.points.iter().filter(|point| point.purpose != PointPurpose::Precondition)
 }
 
 /// Conditions verified at the end of a step. A check names its system and no step, so all steps of a system that was
@@ -242,11 +245,8 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     if window - figures.measured_s > 0.5 {
         found.push(FindingKind::SecondsMissing { missing_s: window - figures.measured_s }.with(Severity::Warning));
     }
-    match figures.drift {
-        Some(drift) if drift.abs() > DRIFT_LIMIT => {
-            found.push(FindingKind::Drift { percent: drift * 100.0 }.with(Severity::Warning));
-        }
-        _ => {}
+    if let Steady::No { range_percent, slope_percent } = figures.steady {
+        found.push(FindingKind::Unsteady { range_percent, slope_percent }.with(Severity::Warning));
     }
     if figures.rate_interval.is_none() {
         found.push(FindingKind::ShortWindow { measured_s: figures.measured_s }.with(Severity::Warning));
@@ -284,7 +284,10 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
         }
     }
     let counts = &figures.overall.counts;
-    found.extend(figures.offered_per_second.and_then(|_| backlog(counts)));
+    if let Some(intents) = figures.offered_per_second.and_then(|_| backlog(counts)) {
+        let percent = intents as f64 * 100.0 / counts.offered as f64;
+        found.push(FindingKind::BacklogGrew { intents, percent }.with(Severity::Warning));
+    }
     let (failed, dropped) = (counts.failed, counts.dropped);
     if failed + dropped > 0 {
         let share = (failed + dropped) as f64 / counts.settled() as f64;
@@ -297,10 +300,8 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
 /// In an open loop, what was offered in the window and not settled. Beyond [`FAILED_LIMIT`] of what was offered the
 /// figures describe a queue that grows for as long as one measures. Independent arrivals scatter by √offered, so less
 /// than that may be chance.
-fn backlog(counts: &Counts) -> Option<Finding> {
+pub(super) fn backlog(counts: &Counts) -> Option<u64> {
     let intents = counts.offered.checked_sub(counts.settled())?;
     let offered = counts.offered as f64;
-    let grew = intents as f64 > (offered * FAILED_LIMIT).max(offered.sqrt());
-    let kind = FindingKind::BacklogGrew { intents, percent: intents as f64 * 100.0 / offered };
-    grew.then(|| kind.with(Severity::Warning))
+    (intents as f64 > (offered * FAILED_LIMIT).max(offered.sqrt())).then_some(intents)
 }

@@ -10,6 +10,7 @@ use super::finding::{self, Finding, Verdict};
 use super::latency::{Latency, TxnSummary};
 use super::means::{self, MetricMean, Resources};
 use super::stats::{self, Batch, Interval, Spread};
+use super::steady::Steady;
 use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::plan::resolved::TPCC_TXNS;
@@ -26,8 +27,14 @@ pub struct PointSummary {
     pub medium: Option<String>,
     pub mode: String,
     pub users: u32,
+    /// Connections that the users share.
+    pub connections: u32,
     /// Offered rate of an open loop.
     pub offered_per_second: Option<f64>,
+    /// The rate at the end of the window, where it is not the same throughout.
+    pub offered_to_per_second: Option<f64>,
+    /// Which time this load is measured, from 0.
+    pub repeat: u32,
     /// Length of all recorded measure ticks.
     pub measured_s: f64,
     /// Whether warm-up and measurement ran to their planned ends.
@@ -51,8 +58,8 @@ pub struct PointSummary {
     pub rate_spread: Option<Spread>,
     pub tpm_spread: Option<Spread>,
     pub nopm_spread: Option<Spread>,
-    /// Second half of the window against the first, minus 1.
-    pub drift: Option<f64>,
+    /// Whether the rate held over the window.
+    pub steady: Steady,
     pub overall: TxnSummary,
     pub types: Vec<TxnSummary>,
     pub resources: Resources,
@@ -98,23 +105,28 @@ impl PointSummary {
     pub fn main_rate(&self) -> Option<f64> {
         self.nopm.or(self.completed_per_second)
     }
+
+    /// Response times of the first transaction type (New-Order), and of all types where there is no TPC-C.
+    pub fn main_latency(&self) -> Option<Latency> {
+        if self.nopm.is_some() { self.types.first()?.response } else { self.overall.response }
+    }
 }
 
 /// One tick of all transaction types.
-struct TickSum {
+pub(super) struct TickSum {
     phase: PhaseKind,
-    start: Nanos,
-    end: Nanos,
+    pub start: Nanos,
+    pub end: Nanos,
     counts: Vec<Counts>,
     in_flight: u64,
 }
 
 impl TickSum {
-    fn seconds(&self) -> f64 {
+    pub fn seconds(&self) -> f64 {
         self.end.saturating_sub(self.start).as_secs_f64()
     }
 
-    fn total(&self) -> Counts {
+    pub fn total(&self) -> Counts {
         self.counts.iter().fold(Counts::default(), |mut sum, counts| {
             sum.add(counts);
             sum
@@ -138,10 +150,15 @@ fn ticks(rows: &[&Second], phase: PhaseKind, types: usize) -> Vec<TickSum> {
     ticks
 }
 
+/// The ticks of one of the point's phases.
+pub(super) fn ticks_of(index: &Index, phase: &Phase, point: &Point) -> impl Iterator<Item = TickSum> + use<> {
+    let rows = index.seconds.get(&phase.id.0).map_or(&[][..], Vec::as_slice);
+    ticks(rows, phase.kind, point.txns.len()).into_iter()
+}
+
 pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     let phases = index.load_phases(point);
-    let rows = |phase: &Phase| index.seconds.get(&phase.id.0).map_or(&[][..], Vec::as_slice);
-    let all: Vec<TickSum> = phases.iter().flat_map(|phase| ticks(rows(phase), phase.kind, point.txns.len())).collect();
+    let all: Vec<TickSum> = phases.iter().flat_map(|phase| ticks_of(index, phase, point)).collect();
     let measured: Vec<&TickSum> = all.iter().filter(|tick| tick.phase == PhaseKind::Measure).collect();
     let mut figures = rates(point, &measured);
     figures.system = index.name(point.system);
@@ -210,7 +227,10 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         medium: None,
         mode: point.mode.clone(),
         users: point.users,
+        connections: point.connections,
         offered_per_second: point.offered_per_second,
+        offered_to_per_second: point.offered_to_per_second,
+        repeat: point.repeat,
         measured_s,
         complete: false,
         verdict: Verdict::Sound,
@@ -227,7 +247,7 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         rate_spread,
         tpm_spread: rate_spread.filter(|_| tpcc).map(|spread| spread.scaled(60.0)),
         nopm_spread: Spread::of(&orders).map(|spread| spread.scaled(60.0)),
-        drift: stats::drift(&completed),
+        steady: if point.offered_to_per_second.is_some() { Steady::NotMeant } else { Steady::of(&completed) },
         overall: txn("all", total),
         types: point.txns.iter().zip(&types).map(|(name, counts)| txn(name, *counts)).collect(),
         resources: Resources::default(),

@@ -123,9 +123,9 @@ fn each_doubt_is_told() {
         ("counts_broken", Verdict::Invalid, |r| r.seconds[4].in_flight = 1),
         ("not_drained", Verdict::Doubtful, |r| (r.seconds[9].in_flight, r.seconds[9].counts.offered) = (1, 11)),
         ("histogram_disagrees", Verdict::Invalid, |r| r.windows[0].response.record(Nanos::SECOND)),
-        ("drift", Verdict::Doubtful, |r| {
-            r.seconds.iter_mut().take(5).for_each(|s| s.counts = orders(9, 0));
-            r.seconds.iter_mut().skip(5).for_each(|s| s.counts = orders(11, 0));
+        ("unsteady", Verdict::Doubtful, |r| {
+            r.seconds.iter_mut().take(5).for_each(|s| s.counts = orders(0, 0));
+            r.seconds.iter_mut().skip(5).for_each(|s| s.counts = orders(20, 0));
         }),
         ("not_served", Verdict::Sound, |r| (r.seconds[3].counts.failed, r.seconds[3].counts.offered) = (1, 11)),
         ("not_served", Verdict::Doubtful, |r| (r.seconds[3].counts.dropped, r.seconds[3].counts.offered) = (2, 12)),
@@ -238,7 +238,7 @@ fn the_fixture_is_what_it_says() {
     let open = &summary.ladders[2].points[0];
     let (response, service) = (open.overall.response.unwrap(), open.overall.service.unwrap());
     assert!(response.p99_ms > service.p99_ms && response.count == service.count);
-    assert_eq!(summary.headline, Some(Headline { ladder: 0, point: 2 }));
+    assert_eq!(summary.headline, Some(Headline { ladder: 0, rung: 2 }));
     let broken = &summary.ladders[1].points[1];
     assert_eq!((broken.verdict, broken.consistency.failed.clone()), (Verdict::Invalid, vec!["3.3.2.4".to_owned()]));
     assert!(kinds(&summary.ladders[1].points[2]).contains(&"event".to_owned()));
@@ -308,6 +308,36 @@ proptest::proptest! {
         }
         let summary = summarise(&record);
         let finite = |figure: Option<f64>| figure.is_none_or(f64::is_finite);
-        proptest::prop_assert!(summary.points().all(|p| finite(p.tpm) && finite(p.nopm) && finite(p.drift)));
+        proptest::prop_assert!(summary.points().all(|p| finite(p.tpm) && finite(p.nopm) && p.steady.figures().is_none_or(|(range, slope)| range.is_finite() && slope.is_finite())));
     }
+}
+
+#[test]
+fn the_line_of_the_fixture_is_found_again() {
+    use crate::search::{Outcome, SearchState};
+    let summary = summarise(&fixture::search());
+    let lines: Vec<_> = summary.lines().collect();
+    assert_eq!(lines.len(), 2);
+    for ((ladder, line), capacity) in lines.iter().zip([431.0, 173.0]) {
+        assert_eq!((line.state, line.open, line.tried[0].load), (SearchState::Found, true, 70.0));
+        let (low, below) = (line.line.unwrap(), line.below.unwrap());
+        assert!(low < capacity * 1.02 && below > capacity * 0.8 && low < below, "{low} to {below}");
+        assert!(line.tried.iter().all(|tried| tried.repeats.len() == 3));
+        let rung = &ladder.rungs[line.rung.unwrap()];
+        assert_eq!((rung.offered_per_second, ladder.peak), (Some(low), line.rung));
+        let of_line = line.tried.iter().find(|tried| tried.load == low).unwrap();
+        assert_eq!(of_line.outcome, Outcome::Met);
+        let of = |judgement: &Judgement| judgement.figure_ms.unwrap();
+        assert!(of_line.repeats.iter().all(|repeat| of(repeat) <= 20.0));
+        assert_eq!(line.gave_way.first().map(|sign| sign.what), Some(GaveWay::Locks), "{:?}", line.gave_way);
+    }
+    let preconditions = &summary.preconditions;
+    assert_eq!(preconditions.len(), 2);
+    assert_eq!((preconditions[0].first_per_second, preconditions[0].last_per_second), (Some(89.5), Some(71.5)));
+    assert_eq!((preconditions[0].lasted_s, preconditions[0].complete), (20.0, true));
+    let points: Vec<usize> = summary.ladders.iter().map(|ladder| ladder.points.len() / ladder.rungs.len()).collect();
+    assert_eq!(points, [3, 3, 3, 1]);
+    assert_eq!(summary.ladders[3].points[0].steady, Steady::NotMeant);
+    let invalid: Vec<_> = summary.points().filter(|point| point.verdict == Verdict::Invalid).collect();
+    assert!(invalid.is_empty(), "{:?}", invalid[0].findings);
 }

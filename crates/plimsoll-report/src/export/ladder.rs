@@ -49,7 +49,10 @@ fn row(p: &PointSummary) -> Cells {
         named("drive", p.drive.as_ref().map(|drive| quoted(&drive.drive)).unwrap_or_default()),
         named("mode", quoted(&p.mode)),
         named("users", p.users.to_string()),
+        named("connections", p.connections.to_string()),
         named("offered_per_second", opt(p.offered_per_second)),
+        named("offered_to_per_second", opt(p.offered_to_per_second)),
+        named("repeat", p.repeat.to_string()),
         named("measured_s", p.measured_s.to_string()),
         named("complete", p.complete.to_string()),
         named("verdict", p.verdict.name().to_owned()),
@@ -62,7 +65,9 @@ fn row(p: &PointSummary) -> Cells {
         named("tpm_interval_high", opt(p.tpm_interval.map(|i| i.high))),
         named("completed_per_second_interval_low", opt(p.rate_interval.map(|i| i.low))),
         named("completed_per_second_interval_high", opt(p.rate_interval.map(|i| i.high))),
-        named("drift_percent", opt(p.drift.map(|d| d * 100.0))),
+        named("steady", p.steady.name().to_owned()),
+        named("steady_range_percent", opt(p.steady.figures().map(|(range, _)| range))),
+        named("steady_slope_percent", opt(p.steady.figures().map(|(_, slope)| slope))),
     ]);
     cells.extend(cells![p; rolled_back_new_orders_percent, round_trips_per_txn]);
     let c = p.overall.counts;

@@ -15,7 +15,8 @@ use crate::message::Messages;
 use crate::text;
 
 use super::lateness::{self, Lateness};
-use crate::compare;
+use super::line::{self, LineData};
+use crate::{compare, rung};
 
 #[derive(Serialize)]
 struct Island {
@@ -35,6 +36,8 @@ struct Island {
 struct LadderData {
     label: String,
     points: Vec<PointData>,
+    /// Of a search.
+    line: Option<LineData>,
 }
 
 #[derive(Serialize)]
@@ -108,7 +111,10 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
         end: seconds(phase.end),
         label: point(phase.point).map_or_else(
             || phase.step.clone(),
-            |p| p.offered_per_second.map_or_else(|| p.users.to_string(), |rate| format!("{rate}/s")),
+            |p| {
+                let load = rung::load(p.users, p.offered_per_second, p.offered_to_per_second);
+                if p.offered_per_second.is_some() { format!("{load}/s") } else { load }
+            },
         ),
     };
     let event = |event: &plimsoll_model::record::Event| EventData {
@@ -162,7 +168,11 @@ pub(super) fn short(value: f64) -> f64 {
 }
 
 fn ladder_data(m: &Messages, summary: &Summary, ladder: &Ladder) -> LadderData {
-    LadderData { label: curve(m, summary, ladder), points: ladder.points.iter().map(point_data).collect() }
+    LadderData {
+        label: curve(m, summary, ladder),
+        points: ladder.points.iter().map(point_data).collect(),
+        line: ladder.line.as_ref().map(|line| line::data(ladder, line)),
+    }
 }
 
 /// What a legend calls a ladder: where a step was run on several media, what tells them apart.

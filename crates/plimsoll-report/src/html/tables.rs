@@ -1,12 +1,13 @@
 //! The tables of the report.
 
 use plimsoll_model::record::Record;
-use plimsoll_model::summary::{Ladder, Latency, PointSummary, TxnSummary};
+use plimsoll_model::summary::{Figure, Ladder, Latency, PointSummary, TxnSummary};
 
 use super::cell;
 use crate::export;
 use crate::message::Messages;
 use crate::number::{NONE, percent, three, whole};
+use crate::rung::{self, RungView};
 use crate::text;
 
 /// Text with how it is to be shown.
@@ -48,7 +49,9 @@ pub(super) fn words(text: String) -> Cell {
 }
 
 /// Columns that hold words and not numbers stand left.
-const WORDS: [&str; 9] = [
+const WORDS: [&str; 11] = [
+    "column-outcome",
+    "column-why",
     "column-type",
     "column-severity",
     "column-subject",
@@ -75,7 +78,7 @@ pub(super) fn emulated(m: &Messages, ladder: &Ladder) -> String {
     ladder.drive.as_ref().map(|drive| m.say_with("emulated-drive", &[("drive", drive.clone())])).unwrap_or_default()
 }
 
-type Column = (&'static str, fn(&PointSummary) -> String);
+type Column = (&'static str, fn(&Messages, &RungView<'_>) -> String);
 
 impl LadderView {
     pub fn new(m: &Messages, ladder: &Ladder) -> Self {
@@ -83,89 +86,112 @@ impl LadderView {
             heading: text::heading(m, ladder),
             drive: emulated(m, ladder),
             latency_of: text::latency_of(m, ladder),
-            ladder: points(m, ladder, &ladder_columns(ladder), true),
+            ladder: rungs(m, ladder, &ladder_columns(ladder), true),
             latency: latency(m, ladder),
-            resources: points(m, ladder, &resource_columns(ladder), false),
+            resources: rungs(m, ladder, &resource_columns(m, ladder), false),
             embedded: ladder.points.iter().any(|point| point.resources.generator_cpu_withheld.is_some()),
         }
     }
 }
 
-/// One row for each point: how hard it was loaded, the columns, and the verdict where wanted.
-fn points(m: &Messages, ladder: &Ladder, columns: &[Column], verdict: bool) -> Grid {
+/// One row for each load: how hard it was, the columns, and the verdict where wanted.
+fn rungs(m: &Messages, ladder: &Ladder, columns: &[Column], verdict: bool) -> Grid {
     let mut header = vec![load_head(m, ladder)];
     header.extend(columns.iter().map(|(id, _)| head(m, id)));
     if verdict {
         header.push(head(m, "column-verdict"));
     }
-    let row = |(i, point): (usize, &PointSummary)| {
-        let mut cells = vec![plain(load(point))];
-        cells.extend(columns.iter().map(|(_, of)| plain(of(point))));
+    let row = |(i, view): (usize, &RungView<'_>)| {
+        let mut cells = vec![plain(view.load())];
+        cells.extend(columns.iter().map(|(_, of)| plain(of(m, view))));
         if verdict {
-            let text = m.say(&format!("verdict-{}", point.verdict.name()));
-            cells.push(Cell { text, class: point.verdict.name() });
+            let name = view.rung.verdict.name();
+            cells.push(Cell { text: m.say(&format!("verdict-{name}")), class: name });
         }
         Row { class: if verdict && ladder.peak == Some(i) { "peak" } else { "" }, cells }
     };
-    Grid { header, rows: ladder.points.iter().enumerate().map(row).collect() }
+    Grid { header, rows: rung::views(ladder).iter().enumerate().map(row).collect() }
 }
 
+/// How hard a single point was loaded, and which repeat it is.
 pub(super) fn load(point: &PointSummary) -> String {
-    point.offered_per_second.map_or_else(|| point.users.to_string(), three)
+    let load = rung::load(point.users, point.offered_per_second, point.offered_to_per_second);
+    if point.repeat == 0 { load } else { format!("{load} (#{})", point.repeat + 1) }
+}
+
+fn median(figure: Option<Figure>, format: fn(f64) -> String) -> String {
+    cell(figure.map(|figure| figure.median), format)
 }
 
 fn ladder_columns(ladder: &Ladder) -> Vec<Column> {
-    let tpcc = ladder.points.iter().all(|p| p.tpm.is_some() || p.completed_per_second.is_none());
-    let mut columns: Vec<Column> = if tpcc {
-        vec![
-            ("column-nopm", |p| cell(p.nopm, whole)),
-            ("column-interval", |p| cell(p.nopm_interval.and_then(|i| i.relative()).map(|r| r * 100.0), percent)),
-            ("column-tpm", |p| cell(p.tpm, whole)),
-            ("column-tpm-user", |p| cell(p.tpm_per_user, whole)),
-        ]
-    } else {
-        vec![
-            ("column-rate", |p| cell(p.completed_per_second, three)),
-            ("column-interval", |p| cell(p.rate_interval.and_then(|i| i.relative()).map(|r| r * 100.0), percent)),
-        ]
-    };
+    let tpcc = ladder.rungs.iter().all(|r| r.tpm.is_some() || r.completed_per_second.is_none());
+    let mut columns: Vec<Column> = Vec::new();
+    if rung::repeated(ladder) {
+        columns.push(("column-repeats", |_, v| v.rung.repeats().to_string()));
+    }
+    columns.extend(if tpcc { tpcc_columns(ladder) } else { rate_columns(ladder) });
     columns.extend::<[Column; 7]>([
-        ("column-p50", |p| cell(text::main_latency(p).map(|l| l.p50_ms), three)),
-        ("column-p95", |p| cell(text::main_latency(p).map(|l| l.p95_ms), three)),
-        ("column-p99", |p| cell(text::main_latency(p).map(|l| l.p99_ms), three)),
-        ("column-failed", |p| text::counted(p, p.overall.counts.failed)),
-        ("column-dropped", |p| text::counted(p, p.overall.counts.dropped)),
-        ("column-retries", |p| text::counted(p, p.overall.counts.retries)),
-        ("column-round-trips", |p| cell(p.round_trips_per_txn, three)),
+        ("column-p50", |_, v| median(v.rung.p50_ms, three)),
+        ("column-p95", |_, v| median(v.rung.p95_ms, three)),
+        ("column-p99", |_, v| median(v.rung.p99_ms, three)),
+        ("column-failed", |_, v| v.counted(|p| p.overall.counts.failed)),
+        ("column-dropped", |_, v| v.counted(|p| p.overall.counts.dropped)),
+        ("column-retries", |_, v| v.counted(|p| p.overall.counts.retries)),
+        ("column-round-trips", |_, v| cell(v.point.round_trips_per_txn, three)),
     ]);
     if tpcc {
-        columns.push(("column-rolled-back", |p| cell(p.rolled_back_new_orders_percent, percent)));
+        columns.push(("column-rolled-back", |_, v| cell(v.point.rolled_back_new_orders_percent, percent)));
     }
-    columns.push(("column-drift", |p| cell(p.drift.map(|d| d * 100.0), |v| format!("{v:+.1}"))));
-    columns.push(("column-measured", |p| cell(Some(p.measured_s).filter(|s| *s > 0.0), three)));
+    columns.push(("column-steady", |m, v| v.steady(m)));
+    columns.push(("column-measured", |_, v| cell(Some(v.point.measured_s).filter(|s| *s > 0.0), three)));
     columns
 }
 
-fn resource_columns(ladder: &Ladder) -> Vec<Column> {
+fn tpcc_columns(ladder: &Ladder) -> Vec<Column> {
+    let mut columns: Vec<Column> = vec![("column-nopm", |_, v| median(v.rung.nopm, whole))];
+    if rung::repeated(ladder) {
+        columns.push(("column-interval-of", |_, v| rung::interval(v.rung.nopm, whole)));
+        columns.push(("column-spread", |_, v| rung::spread(v.rung.nopm, whole)));
+    } else {
+        columns.push(("column-interval", |_, v| rung::half(v.rung.nopm)));
+    }
+    columns.push(("column-tpm", |_, v| median(v.rung.tpm, whole)));
+    columns.push(("column-tpm-user", |_, v| cell(v.point.tpm_per_user, whole)));
+    columns
+}
+
+fn rate_columns(ladder: &Ladder) -> Vec<Column> {
+    let mut columns: Vec<Column> = vec![("column-rate", |_, v| median(v.rung.completed_per_second, three))];
+    if rung::repeated(ladder) {
+        columns.push(("column-interval-of", |_, v| rung::interval(v.rung.completed_per_second, three)));
+        columns.push(("column-spread", |_, v| rung::spread(v.rung.completed_per_second, three)));
+    } else {
+        columns.push(("column-interval", |_, v| rung::half(v.rung.completed_per_second)));
+    }
+    columns
+}
+
+fn resource_columns(m: &Messages, ladder: &Ladder) -> Vec<Column> {
     let all: [Column; 15] = [
-        ("column-cpu-busy", |p| cell(p.resources.host_cpu_busy_percent, percent)),
-        ("column-cpu-iowait", |p| cell(p.resources.host_cpu_iowait_percent, percent)),
-        ("column-device", |p| p.resources.device.clone().unwrap_or_else(|| NONE.to_owned())),
-        ("column-reads", |p| cell(p.resources.device_reads_per_second, three)),
-        ("column-writes", |p| cell(p.resources.device_writes_per_second, three)),
-        ("column-read-mb", |p| cell(p.resources.device_read_mb_per_second, three)),
-        ("column-write-mb", |p| cell(p.resources.device_write_mb_per_second, three)),
-        ("column-read-ms", |p| cell(p.resources.device_read_latency_ms, three)),
-        ("column-write-ms", |p| cell(p.resources.device_write_latency_ms, three)),
-        ("column-queue", |p| cell(p.resources.device_queue, three)),
-        ("column-system-cpu", |p| cell(p.resources.system_cpu_percent, percent)),
-        ("column-system-memory", |p| cell(p.resources.system_memory_mb, three)),
-        ("column-generator-cpu", |p| cell(p.resources.generator_cpu_percent, percent)),
-        ("column-generator-us", |p| cell(p.resources.generator_cpu_us_per_txn, three)),
-        ("column-round-trips", |p| cell(p.round_trips_per_txn, three)),
+        ("column-cpu-busy", |_, v| cell(v.point.resources.host_cpu_busy_percent, percent)),
+        ("column-cpu-iowait", |_, v| cell(v.point.resources.host_cpu_iowait_percent, percent)),
+        ("column-device", |_, v| v.point.resources.device.clone().unwrap_or_else(|| NONE.to_owned())),
+        ("column-reads", |_, v| cell(v.point.resources.device_reads_per_second, three)),
+        ("column-writes", |_, v| cell(v.point.resources.device_writes_per_second, three)),
+        ("column-read-mb", |_, v| cell(v.point.resources.device_read_mb_per_second, three)),
+        ("column-write-mb", |_, v| cell(v.point.resources.device_write_mb_per_second, three)),
+        ("column-read-ms", |_, v| cell(v.point.resources.device_read_latency_ms, three)),
+        ("column-write-ms", |_, v| cell(v.point.resources.device_write_latency_ms, three)),
+        ("column-queue", |_, v| cell(v.point.resources.device_queue, three)),
+        ("column-system-cpu", |_, v| cell(v.point.resources.system_cpu_percent, percent)),
+        ("column-system-memory", |_, v| cell(v.point.resources.system_memory_mb, three)),
+        ("column-generator-cpu", |_, v| cell(v.point.resources.generator_cpu_percent, percent)),
+        ("column-generator-us", |_, v| cell(v.point.resources.generator_cpu_us_per_txn, three)),
+        ("column-round-trips", |_, v| cell(v.point.round_trips_per_txn, three)),
     ];
-    // Columns that say nothing about any point are left out.
-    all.into_iter().filter(|(_, of)| ladder.points.iter().any(|point| of(point) != NONE)).collect()
+    // Columns that say nothing about any load are left out.
+    let views = rung::views(ladder);
+    all.into_iter().filter(|(_, of)| views.iter().any(|view| of(m, view) != NONE)).collect()
 }
 
 /// One row for each point and type, service times beneath where they differ.
@@ -177,20 +203,22 @@ fn latency(m: &Messages, ladder: &Ladder) -> Grid {
     header.extend(quantiles);
     header.push(head(m, "column-max"));
     let mut rows = Vec::new();
-    for point in &ladder.points {
-        for txn in point.types.iter().chain([&point.overall]) {
-            rows.extend(txn_rows(m, point, txn));
+    for view in rung::views(ladder) {
+        for txn in view.point.types.iter().chain([&view.point.overall]) {
+            rows.extend(txn_rows(m, &view, txn));
         }
     }
     Grid { header, rows }
 }
 
-fn txn_rows(m: &Messages, point: &PointSummary, txn: &TxnSummary) -> Vec<Row> {
+fn txn_rows(m: &Messages, view: &RungView<'_>, txn: &TxnSummary) -> Vec<Row> {
+    let point = view.point;
     let overall = std::ptr::eq(txn, &point.overall);
     let name = if overall { m.say("chart-all") } else { txn.name.clone() };
     let class = if overall { "total" } else { "" };
     let row = |name: String, latency: Option<Latency>| {
-        let mut cells = vec![plain(load(point)), words(name), plain(text::counted(point, txn.counts.completed()))];
+        let completed = Some(txn.counts.completed() as f64).filter(|_| point.measured_s > 0.0);
+        let mut cells = vec![plain(view.load()), words(name), plain(cell(completed, whole))];
         cells.push(plain(cell(txn.share_percent, percent)));
         cells.push(plain(cell(latency.map(|l| l.mean_ms), three)));
         for (i, q) in Latency::QUANTILES.into_iter().enumerate() {

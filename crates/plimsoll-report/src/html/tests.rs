@@ -38,6 +38,19 @@ fn columns(value: &serde_json::Value, depth: usize) -> String {
     }
 }
 
+/// Only what the other fixture does not have: lines, preconditions, repeats, a rate that rises.
+#[test]
+fn page_of_a_search() {
+    let html = of(&fixture::search());
+    let sections: Vec<&str> = html.split("<section").skip(1).filter(|section| !section.contains("data-axis")).collect();
+    insta::assert_snapshot!("search", sections[..6].join("<section"));
+    let value: serde_json::Value = serde_json::from_str(island(&html).0).unwrap();
+    let lines: Vec<String> =
+        value["ladders"].as_array().unwrap().iter().map(|ladder| columns(&ladder["line"], 0)).collect();
+    insta::assert_snapshot!("search_lines", lines.join("\n"));
+    assert!(html.contains("100 → 500"));
+}
+
 #[test]
 fn page_of_next_to_nothing() {
     let html = of(&fixture::nothing_measured());

@@ -37,7 +37,11 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
 }
 
 /// Ids that are put together: a prefix and the names of a closed set.
-const FAMILIES: [(&str, &[&str]); 9] = [
+const FAMILIES: [(&str, &[&str]); 13] = [
+    ("steady-", &["too-short", "not-meant", "too-few", "yes", "no"]),
+    ("outcome-", &["met", "mixed", "failed"]),
+    ("column-", &crate::line::COLUMNS),
+    ("text-", &crate::line::COLUMNS),
     ("severity-", &["note", "warning", "error"]),
     ("verdict-", &["sound", "doubtful", "invalid"]),
     ("trust-", &["sound", "doubtful", "invalid"]),
@@ -71,7 +75,7 @@ const FINDINGS: [&str; 24] = [
     "not_drained",
     "histogram_disagrees",
     "clipped",
-    "drift",
+    "unsteady",
     "backlog_grew",
     "not_served",
     "condition_fails",
@@ -134,7 +138,7 @@ fn no_argument_is_left_open() {
     use plimsoll_model::fixture;
     use plimsoll_model::summary::summarise;
     let m = Messages::english();
-    for record in [fixture::record(), fixture::nothing_measured(), fixture::single_point()] {
+    for record in [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search()] {
         let summary = summarise(&record);
         for (_, finding) in summary.all_findings() {
             let text = m.finding(finding);

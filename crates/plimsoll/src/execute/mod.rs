@@ -6,9 +6,11 @@ mod drives;
 mod inbox;
 mod job;
 mod lane;
+mod point;
 mod preflight;
 mod prepare;
 mod recorder;
+mod search;
 mod subjects;
 
 use std::collections::HashMap;
@@ -18,19 +20,17 @@ use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::engine::CheckedData;
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::{self, Probe, Watch};
-use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape};
 use plimsoll_model::plan::estimate;
-use plimsoll_model::plan::resolved::{CheckPolicy, ResolvedPlan, Step, TxnMode, Workload};
-use plimsoll_model::receipt::Ledger;
-use plimsoll_model::record::{Check, Event, Point, PointId, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind};
-use plimsoll_model::schedule::{PhaseKind, Timeline};
+use plimsoll_model::plan::resolved::{CheckPolicy, ResolvedPlan, Step};
+use plimsoll_model::record::{Check, Event, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind};
+use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 
-use cut::Books;
 pub use drives::DRIVE_DIR;
 use drives::MountedDrive;
 use inbox::Inbox;
 pub use job::Job;
+use point::{Aim, Place};
 pub use preflight::{check_output, preflight};
 use prepare::Running;
 
@@ -87,8 +87,8 @@ struct Execution<'a> {
     running: HashMap<(String, Option<String>), Running>,
     /// Emulated drives that are mounted, by their media.
     drives: HashMap<String, MountedDrive>,
+    /// Points begun, of all purposes.
     points: u32,
-    planned_points: u64,
     /// What power cuts have taken.
     not_durable: Vec<String>,
 }
@@ -114,11 +114,10 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
         probe,
         inbox,
         interrupt,
-        progress: Progress::new(job.quiet, expected.duration),
+        progress: Progress::new(job.quiet, expected.duration).counting(expected.ladder_points()),
         running: HashMap::new(),
         drives: HashMap::new(),
         points: 0,
-        planned_points: expected.per_step.iter().map(|step| step.points).sum(),
         not_durable: Vec::new(),
     };
     let course = execution.carry_out(job);
@@ -165,15 +164,13 @@ impl Execution<'_> {
         let workload =
             self.plan.workload(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?.clone();
         self.prepare(step, medium, &workload)?;
-        for (ordinal, load) in step.points.iter().enumerate() {
-            // Asked for when the point before had just come to its end.
-            if self.interrupt.is_wanted() {
-                return Err(Halt::Interrupted);
-            }
-            let point = self.point(step, medium, &workload, ordinal as u32, *load)?;
-            if step.check == CheckPolicy::EachPoint {
-                self.check(step, medium, Some(&point))?;
-            }
+        let place = Place { step, medium, workload: &workload };
+        if let Some(precondition) = step.precondition {
+            self.precondition(&place, precondition)?;
+        }
+        match &step.search {
+            Some(search) => self.search(&place, search)?,
+            None => self.ladder(&place)?,
         }
         if step.check == CheckPolicy::EndOfStep {
             self.check(step, medium, None)?;
@@ -181,91 +178,15 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// One point of the ladder: the lane runs on this thread's runtime beside the recorder, its users on others.
-    fn point(
-        &mut self,
-        step: &Step,
-        medium: Option<&str>,
-        workload: &Workload,
-        ordinal: u32,
-        load: LoadShape,
-    ) -> Course<Point> {
-        let running = self.running(&step.system, medium)?;
-        let point = Point {
-            id: PointId(self.points + 1),
-            step: step.name.clone(),
-            step_index: self.plan.steps.iter().position(|other| other.name == step.name).unwrap_or_default() as u32,
-            ordinal,
-            system: running.subject,
-            medium: running.medium,
-            workload: step.workload.clone(),
-            mode: mode(workload).into(),
-            users: load.users(),
-            connections: load.connections(),
-            offered_per_second: match load {
-                LoadShape::Open { per_second, .. } => Some(per_second),
-                LoadShape::Closed { .. } => None,
-            },
-            offered_to_per_second: match load {
-                LoadShape::Open { per_second, to_per_second, .. } => {
-                    (to_per_second != per_second).then_some(to_per_second)
-                }
-                LoadShape::Closed { .. } => None,
-            },
-            repeat: 0,
-            purpose: PointPurpose::Ladder,
-            txns: workload.txn_names().iter().map(|&name| name.to_owned()).collect(),
-        };
-        let spec = LaneSpec {
-            endpoint: running.instance.endpoint(),
-            workload: workload.clone(),
-            load,
-            timeline: timeline(step),
-            pacing: step.pacing,
-            seed: self.plan.seed,
-            round: point.id.0,
-            max_retries: step.max_retries,
-            power_cut: step.power_cut.is_some(),
-        };
-        self.points += 1;
-        self.file.point(&point)?;
-        self.progress.point_begins(step.point_duration());
-        let users = if point.users == 1 { "1 user".to_owned() } else { format!("{} users", point.users) };
-        let title = format!("[{}/{}] {} · {users}", self.points, self.planned_points, step.name);
-        let before = match step.power_cut {
-            Some(_) => self.books(&step.system, medium, &format!("{title} · counting what is there"))?,
-            None => Ledger::default(),
-        };
-        let (outcome, cut) = self.drive(spec, &point, &title, (&step.system, medium))?;
-        self.record_warnings(self.probe.as_ref().map(Probe::take_warnings).unwrap_or_default())?;
-        match (cut, medium) {
-            (Some(off), Some(medium)) => {
-                let books = Books { before: &before, acknowledged: &outcome.acknowledged };
-                self.after_power_cut((&step.system, medium), &point, &books, off)?;
-            }
-            _ => {
-                self.after_lane(&step.system, medium, outcome.end)?;
-                if step.power_cut.is_some() {
-                    self.no_power_cut(&point)?;
-                }
+    /// The whole ladder again and again, so that what drifts over hours shows as spread and not as a shape of the curve.
+    fn ladder(&mut self, place: &Place<'_>) -> Course<()> {
+        for repeat in 0..place.step.repeat {
+            for (ordinal, load) in place.step.points.iter().enumerate() {
+                let aim = Aim { purpose: PointPurpose::Ladder, ordinal: ordinal as u32, repeat, load: *load };
+                self.point(place, &aim)?;
             }
         }
-        Ok(point)
-    }
-
-    fn after_lane(&mut self, system: &str, medium: Option<&str>, end: LaneEnd) -> Course<()> {
-        // Whatever else ended, ended because of it.
-        if let Some(why) = medium.and_then(|medium| self.drives.get(medium)?.died()) {
-            return Err(Halt::Failed(why));
-        }
-        if let Some(error) = self.running(system, medium)?.instance.died().filter(|_| end != LaneEnd::Complete) {
-            return Err(Halt::Failed(ended_by_itself(system, &error)));
-        }
-        match end {
-            LaneEnd::Complete => Ok(()),
-            LaneEnd::Closed | LaneEnd::Stopped => Err(Halt::Interrupted),
-            LaneEnd::Failed(why) => Err(Halt::Failed(why)),
-        }
+        Ok(())
     }
 
     /// Verifies the consistency conditions. One that fails ends the run, unless it is a power cut's doing: figures of a
@@ -360,12 +281,6 @@ impl Execution<'_> {
     }
 }
 
-/// The power fails where the measurement would go on.
-fn timeline(step: &Step) -> Timeline {
-    let measure = step.power_cut.unwrap_or(step.timeline.measure);
-    Timeline { measure, ..step.timeline.clone() }
-}
-
 fn ended_by_itself(system: &str, error: &LoadError) -> String {
     format!(
         "the server of system {system} ended by itself: {error}
@@ -375,13 +290,6 @@ What was measured until then is in the run file."
 
 fn unresolved(what: &str, name: &str) -> Halt {
     Halt::Failed(format!("the resolved plan has no {what} {name}: this is a fault of plimsoll"))
-}
-
-fn mode(workload: &Workload) -> &'static str {
-    match workload {
-        Workload::Tpcc(tpcc) => tpcc.mode.name(),
-        Workload::Sysbench(_) => TxnMode::Statements.name(),
-    }
 }
 
 /// Subjects that are watched as long as the run lasts.

@@ -1,9 +1,10 @@
 //! From a lane's messages to the run file, one transaction a second.
 
-use plimsoll_model::lane::{LaneControl, LaneEnd, LaneMessage, LaneSecond, Tally};
+use plimsoll_model::lane::{Counts, LaneControl, LaneEnd, LaneMessage, LaneSecond, Tally};
 use plimsoll_model::receipt::Ledger;
 use plimsoll_model::record::{Event, PhaseId, Point, Severity, Window};
 use plimsoll_model::schedule::{PhaseKind, Timeline};
+use plimsoll_model::summary::Measured;
 use plimsoll_model::units::Nanos;
 use tokio::sync::watch;
 
@@ -26,6 +27,8 @@ pub(super) struct Recorder<'a> {
     announced: Option<PhaseKind>,
     phase: Option<OpenPhase>,
     acknowledged: Ledger,
+    /// The measure phase so far.
+    measured: Measured,
     end: Option<LaneEnd>,
 }
 
@@ -34,6 +37,8 @@ pub(super) struct Outcome {
     pub end: LaneEnd,
     /// What the database acknowledged before a power cut.
     pub acknowledged: Ledger,
+    /// The measure phase, for who has to decide by it what is measured next.
+    pub measured: Measured,
 }
 
 struct OpenPhase {
@@ -67,6 +72,7 @@ impl<'a> Recorder<'a> {
             announced: None,
             phase: None,
             acknowledged: Ledger::default(),
+            measured: Measured::default(),
             end: None,
         }
     }
@@ -92,10 +98,10 @@ impl<'a> Recorder<'a> {
             let Some(message) = message else { break };
             self.take(message)?;
         }
-        let Self { end, acknowledged, .. } = self;
+        let Self { end, acknowledged, measured, .. } = self;
         let end =
             end.ok_or_else(|| Halt::Failed("the lane ended without a word: this is a fault of plimsoll".into()))?;
-        Ok(Outcome { end, acknowledged })
+        Ok(Outcome { end, acknowledged, measured })
     }
 
     fn take(&mut self, message: LaneMessage) -> Course<()> {
@@ -145,6 +151,11 @@ impl<'a> Recorder<'a> {
         phase.in_flight = second.in_flight;
         phase.tallies.iter_mut().zip(&second.tallies).for_each(|(sum, tally)| sum.merge(tally));
         self.file.second(phase.id, self.point.system, self.origin, second)?;
+        if phase.kind == PhaseKind::Measure {
+            let mut counts = Counts::default();
+            second.tallies.iter().for_each(|tally| counts.add(&tally.counts));
+            self.measured.ticks.push((tick.end - tick.start, counts));
+        }
         let lasted = phase.end - phase.start;
         let of = planned(&self.timeline, phase.kind).map(|planned| format!("/{}", whole_seconds(planned)));
         let line = format!(
@@ -194,6 +205,8 @@ impl<'a> Recorder<'a> {
         if phase.kind == PhaseKind::Measure {
             let figures = figures(&self.point.txns, &phase.tallies, lasted);
             self.progress.done(&format!("{} · measured {} · {figures}", self.title, whole_seconds(lasted)));
+            self.measured.complete = complete;
+            self.measured.response = phase.tallies.iter().map(|tally| tally.response.clone()).collect();
         }
         for (txn, tally) in phase.tallies.into_iter().enumerate() {
             let (_, response, service) = tally.into_parts();

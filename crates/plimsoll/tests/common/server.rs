@@ -78,7 +78,7 @@ impl Server {
 
     /// Ends all of its processes at once.
     pub fn crash(&self) {
-        self.postgres.crash().unwrap_or_else(|error| panic!("{error}"));
+        self.postgres.process().crash().unwrap_or_else(|error| panic!("{error}"));
     }
 
     /// Starts it again after a crash.

@@ -48,8 +48,15 @@ pub fn forget(conninfo: &str, schema: &str) -> Result<(), LoadError> {
         let client = connect(conninfo).await?;
         let what = format!("schema {schema}");
         guard::take(&client, schema, Use::Load).await?;
-        let forget = format!("{}; UPDATE {MARKER} SET state = 'started'", search_path(schema));
-        client.batch_execute(&forget).await.map_err(|e| server_error(&what, &e))
+        client.batch_execute(&search_path(schema)).await.map_err(|e| server_error(&what, &e))?;
+        for marker in [MARKER, super::sysbench::MARKER] {
+            let there = client.query_one("SELECT to_regclass($1::text) IS NOT NULL", &[&marker]).await;
+            if there.and_then(|row| row.try_get(0)).map_err(|e| server_error(&what, &e))? {
+                let forget = format!("UPDATE {marker} SET state = 'started'");
+                client.batch_execute(&forget).await.map_err(|e| server_error(&what, &e))?;
+            }
+        }
+        Ok(())
     })
 }
 

@@ -20,8 +20,8 @@ pub mod load;
 pub mod managed;
 pub mod session;
 mod socket;
-mod template;
 pub mod sysbench;
+mod template;
 #[cfg(test)]
 mod tests;
 

@@ -109,7 +109,7 @@ fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Inte
         let length = Nanos::from_millis(step.expected_millis(options, size));
         now.set((clock.now(), length));
         let mut progress = progress.borrow_mut();
-        progress.point_begins(length);
+        progress.part_begins(length);
         *name.borrow_mut() = format!("[{}/{count}] {}", number + 1, step.name());
         let text = format!("{} · {} left", name.borrow(), progress.time_left(length));
         // A line for each repeat would be too many where there is no terminal.

@@ -17,7 +17,7 @@ use crate::error::LoadError;
 use crate::workload::sysbench::population::Population;
 use crate::workload::sysbench::sql::{COLUMNS, Dialect, create_index, table_name};
 
-const MARKER: &str = "plimsoll_sysbench";
+pub const MARKER: &str = "plimsoll_sysbench";
 /// Of the marker's and the tables' layout: data of another version is loaded again.
 const VERSION: i32 = 1;
 /// Rows between two looks at whether anybody still wants them.

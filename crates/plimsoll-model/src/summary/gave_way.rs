@@ -1,0 +1,189 @@
+//! What gave way first: what stood out at the lowest load above the line, beside the same figure at the line.
+//!
+//! Signs are hints and no proof: a figure that stands at its limit, or that grew where the load grew by a few percent.
+//! plimsoll's own CPU comes first, because then the line is not the system's; waiting for a connection comes last, because
+//! everything else makes transactions wait for one as well.
+
+use serde::Serialize;
+
+use super::drive::DriveSummary;
+use super::point::PointSummary;
+use super::{Index, Ladder};
+use crate::record::{Phase, Point, SubjectKind, WaitRow, WaitState};
+use crate::schedule::PhaseKind;
+
+/// Something that stood out.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Sign {
+    pub what: GaveWay,
+    /// The figure at the line, where there is a line and it has the figure.
+    pub at_line: Option<f64>,
+    /// The figure at the lowest load above the line.
+    pub beyond: f64,
+    /// From which on it stands out; of figures that grow, what they were to grow by as a factor.
+    pub limit: f64,
+}
+
+/// What may have given way, and the figure that says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GaveWay {
+    /// CPU of plimsoll in percent of what its workers can use: the line is not the system's.
+    Generator,
+    /// Host CPU busy, in percent of all.
+    Cpu,
+    /// Time in which the device was busy, in percent.
+    DeviceBusy,
+    /// Time of a write on the device, in ms; grew.
+    DeviceWriteTime,
+    /// Time of a read on the device, in ms; grew.
+    DeviceReadTime,
+    /// Requests in the emulated drive at a time; grew.
+    DriveQueue,
+    /// Sessions that wait for locks, in percent of those at work.
+    Locks,
+    /// Sessions that wait for the log, in percent of those at work.
+    Log,
+    /// Part of response time before the transaction started, in percent: all connections were taken.
+    Connections,
+}
+
+impl GaveWay {
+    pub const ALL: [Self; 9] = [
+        Self::Generator,
+        Self::Cpu,
+        Self::DeviceBusy,
+        Self::DeviceWriteTime,
+        Self::DeviceReadTime,
+        Self::DriveQueue,
+        Self::Locks,
+        Self::Log,
+        Self::Connections,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Generator => "generator",
+            Self::Cpu => "cpu",
+            Self::DeviceBusy => "device_busy",
+            Self::DeviceWriteTime => "device_write_time",
+            Self::DeviceReadTime => "device_read_time",
+            Self::DriveQueue => "drive_queue",
+            Self::Locks => "locks",
+            Self::Log => "log",
+            Self::Connections => "connections",
+        }
+    }
+
+    /// A limit in the figure's own unit, or how much it has to grow.
+    fn limit(self) -> Limit {
+        match self {
+            Self::Generator => Limit::At(80.0),
+            Self::Cpu | Self::DeviceBusy => Limit::At(90.0),
+            Self::DeviceWriteTime | Self::DeviceReadTime | Self::DriveQueue => Limit::Times(1.5),
+            Self::Locks | Self::Log => Limit::At(30.0),
+            Self::Connections => Limit::At(50.0),
+        }
+    }
+
+    /// The place before what the figures say.
+    fn place(self) -> u8 {
+        match self {
+            Self::Generator => 0,
+            Self::Connections => 2,
+            _ => 1,
+        }
+    }
+}
+
+enum Limit {
+    At(f64),
+    Times(f64),
+}
+
+impl Sign {
+    /// By how much the limit is exceeded, as a factor.
+    fn strength(&self) -> f64 {
+        match self.what.limit() {
+            Limit::At(limit) => self.beyond / limit,
+            Limit::Times(limit) => self.beyond / self.at_line.unwrap_or(self.beyond) / limit,
+        }
+    }
+}
+
+/// What stands out at `beyond` beside `line`.
+pub(super) fn signs(index: &Index, ladder: &Ladder, line: Option<&Point>, beyond: &Point, all: &[&Point]) -> Vec<Sign> {
+    let summary = |point: &Point| all.iter().position(|own| own.id == point.id).and_then(|i| ladder.points.get(i));
+    let Some(figures) = summary(beyond) else { return Vec::new() };
+    let at_line = line.and_then(|line| Some((line, summary(line)?)));
+    let sign = |what: GaveWay| {
+        let beyond = figure(index, what, beyond, figures).filter(|value| value.is_finite())?;
+        let at_line = at_line.and_then(|(point, figures)| figure(index, what, point, figures));
+        let (stands_out, limit) = match what.limit() {
+            Limit::At(limit) => (beyond >= limit, limit),
+            Limit::Times(limit) => (at_line.is_some_and(|line| line > 0.0 && beyond >= line * limit), limit),
+        };
+        stands_out.then_some(Sign { what, at_line, beyond, limit })
+    };
+    let mut signs: Vec<Sign> = GaveWay::ALL.into_iter().filter_map(sign).collect();
+    signs.sort_by(|a, b| a.what.place().cmp(&b.what.place()).then(b.strength().total_cmp(&a.strength())));
+    signs
+}
+
+fn figure(index: &Index, what: GaveWay, point: &Point, figures: &PointSummary) -> Option<f64> {
+    let resources = &figures.resources;
+    match what {
+        GaveWay::Generator => generator(index, figures),
+        GaveWay::Cpu => resources.host_cpu_busy_percent,
+        GaveWay::DeviceBusy => resources.device_busy_percent,
+        GaveWay::DeviceWriteTime => resources.device_write_latency_ms,
+        GaveWay::DeviceReadTime => resources.device_read_latency_ms,
+        GaveWay::DriveQueue => figures.drive.as_ref().and_then(queue),
+        GaveWay::Locks => waiting(index, point, WaitState::Lock),
+        GaveWay::Log => waiting(index, point, WaitState::Log),
+        GaveWay::Connections => {
+            let (response, service) = figures.overall.response.zip(figures.overall.service)?;
+            Some((1.0 - service.mean_ms / response.mean_ms) * 100.0)
+        }
+    }
+}
+
+/// A fact of the generator: threads that carry load, each of which can use one CPU.
+const WORKERS_FACT: &str = "workers";
+/// A fact of the host.
+const CPUS_FACT: &str = "cpus";
+
+/// Nothing of a system that runs inside plimsoll, whose CPU is the system's.
+fn generator(index: &Index, figures: &PointSummary) -> Option<f64> {
+    let used = figures.resources.generator_cpu_percent?;
+    if figures.resources.generator_cpu_withheld.is_some() {
+        return None;
+    }
+    let fact = |kind: SubjectKind, key: &str| {
+        let subject = index.record.subjects.iter().find(|subject| subject.kind == kind)?;
+        let fact = index.record.facts.iter().find(|fact| fact.subject == subject.id && fact.key == key)?;
+        fact.value.parse::<f64>().ok().filter(|n| *n >= 1.0)
+    };
+    let threads = fact(SubjectKind::Generator, WORKERS_FACT).or_else(|| fact(SubjectKind::Host, CPUS_FACT))?;
+    Some(used / threads)
+}
+
+/// Requests in the drive at a time, by Little's law over all kinds.
+fn queue(drive: &DriveSummary) -> Option<f64> {
+    let each = drive.ops.iter().filter_map(|op| Some(op.per_second? * op.real?.mean_us / 1e6));
+    each.reduce(|sum, requests| sum + requests)
+}
+
+/// Share of sessions in this state, of those that are at work and do not wait for plimsoll.
+fn waiting(index: &Index, point: &Point, state: WaitState) -> Option<f64> {
+    let phases = index.load_phases(point);
+    let window: &&Phase = phases.iter().find(|phase| phase.kind == PhaseKind::Measure)?;
+    let within = |row: &&WaitRow| row.subject == point.system && row.start >= window.start && row.end <= window.end;
+    let at_work = |row: &&WaitRow| !matches!(row.state, WaitState::Client | WaitState::Idle);
+    let (mut own, mut all) = (0u64, 0u64);
+    for row in index.record.waits.iter().filter(within).filter(at_work) {
+        all += u64::from(row.seen);
+        own += if row.state == state { u64::from(row.seen) } else { 0 };
+    }
+    (all > 0).then(|| own as f64 * 100.0 / all as f64)
+}

@@ -1,0 +1,110 @@
+//! Load lines in the report: the headline of a search, the table of what was tried, and what its chart is drawn from.
+
+use plimsoll_model::summary::{Judgement, Ladder, LoadLine, Summary, TriedLoad, Verdict};
+use serde::Serialize;
+
+use super::island::short;
+use super::tables::{self, Cell, Grid, Row, head, plain, words};
+use crate::line::{self, ToldLine};
+use crate::message::Messages;
+
+/// A load line with what stands below it.
+pub(super) struct LineView {
+    pub heading: String,
+    pub value: String,
+    pub unit: String,
+    pub objective: String,
+    pub between: String,
+    pub effort: String,
+    pub rate: String,
+    /// That the drive was emulated; else empty.
+    pub drive: String,
+    /// Of the rung of the line; of no line that nothing can be used.
+    pub verdict: &'static str,
+    pub verdict_word: String,
+    pub gave_way: Vec<String>,
+    pub tried: Grid,
+}
+
+pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<LineView> {
+    line::told(m, summary).into_iter().map(|told| view(m, told)).collect()
+}
+
+fn view(m: &Messages, told: ToldLine<'_>) -> LineView {
+    let tried = tried(m, &told);
+    let ToldLine { ladder, line, heading, value, unit, objective, between, effort, rate, gave_way } = told;
+    let rung = line.rung.and_then(|rung| ladder.rungs.get(rung));
+    let verdict = rung.map_or(Verdict::Invalid, |rung| rung.verdict).name();
+    LineView {
+        heading,
+        value,
+        unit,
+        objective,
+        between,
+        effort,
+        rate,
+        drive: tables::emulated(m, ladder),
+        verdict,
+        verdict_word: m.say(&format!("verdict-{verdict}")),
+        gave_way,
+        tried,
+    }
+}
+
+fn tried(m: &Messages, told: &ToldLine<'_>) -> Grid {
+    let header = line::COLUMNS.map(|id| head(m, &format!("column-{id}")));
+    let own = line::rows(m, told).into_iter().zip(&told.line.tried);
+    let row = |([load, outcome, figures, why], tried): ([String; 4], &TriedLoad)| {
+        let class = match tried.outcome {
+            plimsoll_model::search::Outcome::Met => "words sound",
+            plimsoll_model::search::Outcome::Mixed => "words doubtful",
+            plimsoll_model::search::Outcome::Failed => "words invalid",
+        };
+        let is_line = told.line.rung == Some(tried.rung);
+        let cells = vec![plain(load), Cell { text: outcome, class }, plain(figures), words(why)];
+        Row { class: if is_line { "peak" } else { "" }, cells }
+    };
+    Grid { header: header.into(), rows: own.map(row).collect() }
+}
+
+/// Steps whose lines have a chart: their index and name. One chart shows all media.
+pub(super) fn charts(summary: &Summary) -> Vec<(u32, String)> {
+    let mut steps: Vec<(u32, String)> =
+        summary.lines().map(|(ladder, _)| (ladder.step_index, ladder.step.clone())).collect();
+    steps.dedup();
+    steps
+}
+
+/// What the chart of a line is drawn from.
+#[derive(Serialize)]
+pub(super) struct LineData {
+    step: u32,
+    open: bool,
+    limit: f64,
+    line: Option<f64>,
+    below: Option<f64>,
+    /// By load.
+    tried: Vec<TriedData>,
+}
+
+#[derive(Serialize)]
+struct TriedData {
+    load: f64,
+    outcome: &'static str,
+    /// The objective's figure of each repeat, lowest first.
+    figures: Vec<f64>,
+}
+
+pub(super) fn data(ladder: &Ladder, line: &LoadLine) -> LineData {
+    let mut tried: Vec<TriedData> = line.tried.iter().map(tried_data).collect();
+    tried.sort_by(|a, b| a.load.total_cmp(&b.load));
+    let LoadLine { open, limit_ms, line, below, .. } = line;
+    LineData { step: ladder.step_index, open: *open, limit: *limit_ms, line: *line, below: *below, tried }
+}
+
+fn tried_data(tried: &TriedLoad) -> TriedData {
+    let figure = |repeat: &Judgement| repeat.figure_ms.map(short);
+    let mut figures: Vec<f64> = tried.repeats.iter().filter_map(figure).collect();
+    figures.sort_by(f64::total_cmp);
+    TriedData { load: tried.load, outcome: tried.outcome.name(), figures }
+}

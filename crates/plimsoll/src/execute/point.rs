@@ -1,0 +1,163 @@
+//! One point: a load on a system, from its first intent to the check after it.
+
+use plimsoll_load::probe::Probe;
+use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape};
+use plimsoll_model::plan::resolved::{CheckPolicy, Precondition, Step, TxnMode, Workload};
+use plimsoll_model::receipt::Ledger;
+use plimsoll_model::record::{Point, PointId, PointPurpose};
+use plimsoll_model::schedule::Timeline;
+use plimsoll_model::summary::Measured;
+use plimsoll_model::units::Nanos;
+
+use super::cut::Books;
+use super::{Course, Execution, Halt, ended_by_itself};
+
+/// Where points are measured: a step on one of its media.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub step: &'a Step,
+    pub medium: Option<&'a str>,
+    pub workload: &'a Workload,
+}
+
+/// What a point is measured for, and with what load.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Aim {
+    pub purpose: PointPurpose,
+    pub ordinal: u32,
+    pub repeat: u32,
+    pub load: LoadShape,
+}
+
+impl Execution<'_> {
+    /// Measures one point and verifies the conditions after it where the plan wants that. What has to happen to the data
+    /// before a point happens here.
+    pub(super) fn point(&mut self, place: &Place<'_>, aim: &Aim) -> Course<(Point, Measured)> {
+        // Asked for when the point before had just come to its end.
+        if self.interrupt.is_wanted() {
+            return Err(Halt::Interrupted);
+        }
+        let (point, measured) = self.under_load(place, aim, timeline(place.step))?;
+        if place.step.check == CheckPolicy::EachPoint {
+            self.check(place.step, place.medium, Some(&point))?;
+        }
+        Ok((point, measured))
+    }
+
+    /// Load of which no figures are taken: all of it is warm-up.
+    pub(super) fn precondition(&mut self, place: &Place<'_>, precondition: Precondition) -> Course<()> {
+        let Precondition { load, lasts } = precondition;
+        let aim = Aim { purpose: PointPurpose::Precondition, ordinal: 0, repeat: 0, load: steady(load) };
+        let timeline = Timeline { warm: lasts, measure: Nanos::ZERO, cool: place.step.timeline.cool };
+        self.under_load(place, &aim, timeline).map(drop)
+    }
+
+    /// The lane runs on this thread's runtime beside the recorder, its users on others.
+    fn under_load(&mut self, place: &Place<'_>, aim: &Aim, timeline: Timeline) -> Course<(Point, Measured)> {
+        let (step, medium) = (place.step, place.medium);
+        let point = self.describe_point(place, aim)?;
+        // Without a window there is nothing that a power cut could end.
+        let power_cut = step.power_cut.filter(|_| timeline.measure > Nanos::ZERO);
+        let spec = LaneSpec {
+            endpoint: self.running(&step.system, medium)?.instance.endpoint(),
+            workload: place.workload.clone(),
+            load: aim.load,
+            pacing: step.pacing,
+            seed: self.plan.seed,
+            round: point.id.0,
+            max_retries: step.max_retries,
+            power_cut: power_cut.is_some(),
+            timeline,
+        };
+        self.points += 1;
+        self.file.point(&point)?;
+        let title = self.progress.point_begins(&point, spec.timeline.load_end());
+        let before = match power_cut {
+            Some(_) => self.books(&step.system, medium, &format!("{title} · counting what is there"))?,
+            None => Ledger::default(),
+        };
+        let (outcome, cut) = self.drive(spec, &point, &title, (&step.system, medium))?;
+        self.record_warnings(self.probe.as_ref().map(Probe::take_warnings).unwrap_or_default())?;
+        match (cut, medium) {
+            (Some(off), Some(medium)) => {
+                let books = Books { before: &before, acknowledged: &outcome.acknowledged };
+                self.after_power_cut((&step.system, medium), &point, &books, off)?;
+            }
+            _ => {
+                self.after_lane(&step.system, medium, outcome.end)?;
+                if power_cut.is_some() {
+                    self.no_power_cut(&point)?;
+                }
+            }
+        }
+        Ok((point, outcome.measured))
+    }
+
+    fn describe_point(&self, place: &Place<'_>, aim: &Aim) -> Course<Point> {
+        let Place { step, medium, workload } = *place;
+        let Aim { purpose, ordinal, repeat, load } = *aim;
+        let running = self.running(&step.system, medium)?;
+        let (offered_per_second, offered_to_per_second) = match load {
+            LoadShape::Open { per_second, to_per_second, .. } => {
+                (Some(per_second), (to_per_second != per_second).then_some(to_per_second))
+            }
+            LoadShape::Closed { .. } => (None, None),
+        };
+        Ok(Point {
+            id: PointId(self.points + 1),
+            step: step.name.clone(),
+            step_index: self.plan.steps.iter().position(|other| other.name == step.name).unwrap_or_default() as u32,
+            ordinal,
+            system: running.subject,
+            medium: running.medium,
+            workload: step.workload.clone(),
+            mode: mode(workload).into(),
+            users: load.users(),
+            connections: load.connections(),
+            offered_per_second,
+            offered_to_per_second,
+            repeat,
+            purpose,
+            txns: workload.txn_names().iter().map(|&name| name.to_owned()).collect(),
+        })
+    }
+
+    fn after_lane(&mut self, system: &str, medium: Option<&str>, end: LaneEnd) -> Course<()> {
+        // Whatever else ended, ended because of it.
+        if let Some(why) = medium.and_then(|medium| self.drives.get(medium)?.died()) {
+            return Err(Halt::Failed(why));
+        }
+        if let Some(error) = self.running(system, medium)?.instance.died().filter(|_| end != LaneEnd::Complete) {
+            return Err(Halt::Failed(ended_by_itself(system, &error)));
+        }
+        match end {
+            LaneEnd::Complete => Ok(()),
+            LaneEnd::Closed | LaneEnd::Stopped => Err(Halt::Interrupted),
+            LaneEnd::Failed(why) => Err(Halt::Failed(why)),
+        }
+    }
+}
+
+/// The power fails where the measurement would go on.
+fn timeline(step: &Step) -> Timeline {
+    let measure = step.power_cut.unwrap_or(step.timeline.measure);
+    Timeline { measure, ..step.timeline.clone() }
+}
+
+/// At the higher of its rates all the time.
+pub(super) fn steady(load: LoadShape) -> LoadShape {
+    match load {
+        LoadShape::Closed { .. } => load,
+        LoadShape::Open { users, per_second, to_per_second, arrivals, queue } => {
+            let per_second = per_second.max(to_per_second);
+            LoadShape::Open { users, per_second, to_per_second: per_second, arrivals, queue }
+        }
+    }
+}
+
+fn mode(workload: &Workload) -> &'static str {
+    match workload {
+        Workload::Tpcc(tpcc) => tpcc.mode.name(),
+        Workload::Sysbench(_) => TxnMode::Statements.name(),
+    }
+}

@@ -1,0 +1,123 @@
+//! The search for the load line: the state machine names a load, its points are measured and judged as the report does.
+
+use plimsoll_model::lane::LoadShape;
+use plimsoll_model::plan::resolved::Search;
+use plimsoll_model::record::{PointPurpose, SearchInfo};
+use plimsoll_model::search::{Bracket, LineSearch, Outcome, SearchRules};
+use plimsoll_model::summary::judge;
+use plimsoll_model::units::Nanos;
+
+use super::point::{Aim, Place, steady};
+use super::{Course, Execution};
+
+impl Execution<'_> {
+    /// Tries loads until the line is known as precisely as the plan wants.
+    pub(super) fn search(&mut self, place: &Place<'_>, wanted: &Search) -> Course<()> {
+        let Some(first) = place.step.points.first() else { return Ok(()) };
+        let first = steady(*first);
+        let info = self.describe_search(place, wanted)?;
+        self.file.search(&info)?;
+        let mut search = LineSearch::new(SearchRules {
+            start: load_of(first),
+            most: info.most,
+            precision: info.precision,
+            whole: matches!(first, LoadShape::Closed { .. }),
+        });
+        let step = place.step;
+        let expected = Nanos(step.point_duration().0.saturating_mul(step.expected_points()));
+        let ahead = self.progress.ahead_after(expected);
+        let mut ordinal = 0;
+        while let Some(load) = search.next_load() {
+            let mut met = Vec::new();
+            for repeat in 0..step.repeat {
+                let aim = Aim { purpose: PointPurpose::Search, ordinal, repeat, load: with_load(first, load) };
+                let (point, measured) = self.point(place, &aim)?;
+                let open = point.offered_per_second.is_some();
+                met.push(judge(&info.objective, &point.txns, open, &measured).is_met());
+            }
+            search.tell(load, Outcome::of(met));
+            self.progress.say(&format!("  {}", standing(&search.bracket(), first)));
+            ordinal += 1;
+        }
+        self.progress.is_ahead(ahead);
+        Ok(())
+    }
+
+    fn describe_search(&self, place: &Place<'_>, wanted: &Search) -> Course<SearchInfo> {
+        let running = self.running(&place.step.system, place.medium)?;
+        let step_index = self.plan.steps.iter().position(|other| other.name == place.step.name).unwrap_or_default();
+        Ok(SearchInfo {
+            step: place.step.name.clone(),
+            step_index: step_index as u32,
+            system: running.subject,
+            medium: running.medium,
+            objective: wanted.objective.clone(),
+            most: wanted.most,
+            precision: wanted.precision,
+        })
+    }
+}
+
+/// What is varied: users of a closed loop, the rate of an open one.
+fn load_of(load: LoadShape) -> f64 {
+    match load {
+        LoadShape::Closed { users, .. } => f64::from(users),
+        LoadShape::Open { per_second, .. } => per_second,
+    }
+}
+
+/// Users who each have a connection keep having one; shared connections stay as many, or as many as there are users.
+fn with_load(first: LoadShape, load: f64) -> LoadShape {
+    match first {
+        LoadShape::Closed { users, connections } => {
+            let wanted = load as u32;
+            LoadShape::Closed {
+                users: wanted,
+                connections: if connections < users { connections.min(wanted) } else { wanted },
+            }
+        }
+        LoadShape::Open { users, arrivals, queue, .. } => {
+            LoadShape::Open { users, per_second: load, to_per_second: load, arrivals, queue }
+        }
+    }
+}
+
+fn standing(bracket: &Bracket, load: LoadShape) -> String {
+    let unit = if matches!(load, LoadShape::Open { .. }) { "/s" } else { " users" };
+    match (bracket.low, bracket.high) {
+        (Some(low), Some(high)) => format!("load line between {low} and {high}{unit}"),
+        (Some(low), None) => format!("load line at {low}{unit} or above"),
+        (None, Some(high)) => format!("load line below {high}{unit}"),
+        (None, None) => "load line unknown so far".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_model::lane::Arrivals;
+
+    use super::*;
+
+    #[test]
+    fn what_is_varied_is_users_or_the_rate() {
+        let own = with_load(LoadShape::closed(8), 3.0);
+        assert_eq!(own, LoadShape::closed(3));
+        let shared = LoadShape::Closed { users: 8, connections: 4 };
+        assert_eq!(with_load(shared, 100.0), LoadShape::Closed { users: 100, connections: 4 });
+        assert_eq!(with_load(shared, 2.0), LoadShape::Closed { users: 2, connections: 2 });
+        let open = |per_second| {
+            let arrivals = Arrivals::Poisson;
+            LoadShape::Open { users: 5, per_second, to_per_second: per_second, arrivals, queue: 7 }
+        };
+        assert_eq!((with_load(open(10.0), 12.5), load_of(open(12.5))), (open(12.5), 12.5));
+    }
+
+    #[test]
+    fn where_the_search_stands_is_told() {
+        let said = |low, high| standing(&Bracket { low, high }, LoadShape::closed(1));
+        assert_eq!(said(Some(4.0), Some(5.0)), "load line between 4 and 5 users");
+        assert_eq!(said(Some(4.0), None), "load line at 4 users or above");
+        assert_eq!(said(None, Some(1.0)), "load line below 1 users");
+        assert_eq!(said(None, None), "load line unknown so far");
+    }
+}
