@@ -27,6 +27,7 @@ mod latency;
 mod means;
 mod point;
 mod stats;
+mod waits;
 
 use std::collections::BTreeMap;
 
@@ -44,6 +45,7 @@ pub use latency::{Latency, TxnSummary};
 pub use means::{DEVICE_FACT, MetricMean, Resources, Withheld};
 pub use point::{Consistency, PointSummary};
 pub use stats::{Interval, Spread};
+pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
 use crate::record::{Point, Record, RunStatus, Second, SubjectId};
 use crate::schedule::PhaseKind;

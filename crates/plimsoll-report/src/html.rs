@@ -18,6 +18,7 @@ mod drive;
 mod island;
 mod lateness;
 mod tables;
+mod waits;
 
 const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/report.js"));
 const STYLE: &str = include_str!("../templates/report.css");
@@ -73,11 +74,12 @@ struct Page<'a> {
     ladders: Vec<LadderView>,
     comparisons: Vec<drive::ComparisonView>,
     drives: Vec<drive::DriveView>,
+    waits: Vec<waits::WaitsView>,
     charts: Charts,
     events: Grid,
     environment: Vec<SubjectView>,
     settings: Vec<SubjectView>,
-    how: [(&'static str, &'static str); 8],
+    how: [(&'static str, &'static str); 9],
     footer: String,
     island: String,
     style: &'static str,
@@ -141,6 +143,7 @@ impl<'a> Page<'a> {
             ladders: summary.ladders.iter().map(|ladder| LadderView::new(m, ladder)).collect(),
             comparisons: drive::comparisons(m, summary),
             drives: drive::drives(m, summary),
+            waits: waits::views(m, summary),
             charts: charts(record, summary),
             events: tables::events(m, record),
             environment: facts(m, record, |key| (!key.starts_with(SETTING)).then_some(key)),
@@ -184,7 +187,7 @@ fn footer(m: &Messages, run: &RunInfo) -> String {
 }
 
 /// Term and explanation.
-const HOW: [(&str, &str); 8] = [
+const HOW: [(&str, &str); 9] = [
     ("how-nopm", "how-nopm-text"),
     ("how-tpm", "how-tpm-text"),
     ("how-time", "how-time-text"),
@@ -193,6 +196,7 @@ const HOW: [(&str, &str); 8] = [
     ("how-interval", "how-interval-text"),
     ("how-drift", "how-drift-text"),
     ("how-resource", "how-resource-text"),
+    ("how-waits", "how-waits-text"),
 ];
 
 /// Whole seconds: nobody reads a run's length to the nanosecond.

@@ -11,6 +11,7 @@ pub mod html;
 pub mod message;
 mod number;
 pub mod text;
+mod waits;
 
 pub use export::{CsvKind, to_csv, to_json};
 pub use html::report;

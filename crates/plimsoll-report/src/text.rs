@@ -6,7 +6,7 @@ use plimsoll_model::summary::{Comparison, Ladder, Latency, PointSummary, Summary
 use crate::findings::{Told, told};
 use crate::message::Messages;
 use crate::number::{NONE, or_none, percent, three, whole};
-use crate::{compare, cut};
+use crate::{compare, cut, waits};
 
 pub const WIDTH: usize = 100;
 
@@ -22,6 +22,7 @@ pub fn ladder_table(summary: &Summary) -> String {
         }
         out.push_str(&table(&m, ladder));
         out.push_str("\n\n");
+        out.push_str(&waits::section(&m, ladder));
     }
     if summary.ladders.is_empty() {
         out.push_str(&m.say("text-no-points"));
@@ -132,7 +133,7 @@ fn draw(m: &Messages, ladder: &Ladder, columns: &[Column]) -> String {
 }
 
 /// Words of the header stand below each other.
-fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
+pub(crate) fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);

@@ -3,7 +3,7 @@
 use plimsoll_model::record::Record;
 use plimsoll_model::summary::{Ladder, Latency, PointSummary, TxnSummary};
 
-use super::cell;
+use super::{cell, waits};
 use crate::export;
 use crate::message::Messages;
 use crate::number::{NONE, percent, three, whole};
@@ -48,7 +48,9 @@ pub(super) fn words(text: String) -> Cell {
 }
 
 /// Columns that hold words and not numbers stand left.
-const WORDS: [&str; 9] = [
+const WORDS: [&str; 11] = [
+    "column-state",
+    "column-waits-for",
     "column-type",
     "column-severity",
     "column-subject",
@@ -75,7 +77,7 @@ pub(super) fn emulated(m: &Messages, ladder: &Ladder) -> String {
     ladder.drive.as_ref().map(|drive| m.say_with("emulated-drive", &[("drive", drive.clone())])).unwrap_or_default()
 }
 
-type Column = (&'static str, fn(&PointSummary) -> String);
+pub(super) type Column = (&'static str, fn(&PointSummary) -> String);
 
 impl LadderView {
     pub fn new(m: &Messages, ladder: &Ladder) -> Self {
@@ -165,7 +167,10 @@ fn resource_columns(ladder: &Ladder) -> Vec<Column> {
         ("column-round-trips", |p| cell(p.round_trips_per_txn, three)),
     ];
     // Columns that say nothing about any point are left out.
-    all.into_iter().filter(|(_, of)| ladder.points.iter().any(|point| of(point) != NONE)).collect()
+    all.into_iter()
+        .chain(waits::COUNTERS)
+        .filter(|(_, of)| ladder.points.iter().any(|point| of(point) != NONE))
+        .collect()
 }
 
 /// One row for each point and type, service times beneath where they differ.

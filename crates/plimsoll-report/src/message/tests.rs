@@ -37,7 +37,9 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
 }
 
 /// Ids that are put together: a prefix and the names of a closed set.
-const FAMILIES: [(&str, &[&str]); 9] = [
+const FAMILIES: [(&str, &[&str]); 11] = [
+    ("wait-", &WAIT_STATES),
+    ("wait-does-", &WAIT_STATES),
     ("severity-", &["note", "warning", "error"]),
     ("verdict-", &["sound", "doubtful", "invalid"]),
     ("trust-", &["sound", "doubtful", "invalid"]),
@@ -48,6 +50,8 @@ const FAMILIES: [(&str, &[&str]); 9] = [
     ("text-", &COMPARED),
     ("subject-", &["host", "device", "medium", "emulator", "system", "generator"]),
 ];
+
+const WAIT_STATES: [&str; 9] = ["cpu", "data-read", "data-write", "log", "lock", "latch", "client", "idle", "other"];
 
 /// Columns of media side by side, in the terminal's table and in the report.
 const COMPARED: [&str; 10] =
@@ -60,7 +64,7 @@ fn composed() -> BTreeSet<String> {
 }
 
 /// Names of all findings; the match makes a new one fail to compile until it is here.
-const FINDINGS: [&str; 24] = [
+const FINDINGS: [&str; 25] = [
     "run_ended",
     "nothing_measured",
     "phase_incomplete",
@@ -84,6 +88,7 @@ const FINDINGS: [&str; 24] = [
     "committed_lost",
     "not_recovered",
     "cut_unjudged",
+    "commits_disagree",
     "event",
 ];
 

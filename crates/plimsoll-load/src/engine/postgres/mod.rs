@@ -15,6 +15,7 @@ pub mod connect;
 mod copy;
 pub mod facts;
 mod guard;
+mod insight;
 pub mod load;
 pub mod managed;
 pub mod session;
@@ -25,6 +26,7 @@ mod unprivileged;
 
 pub use check::{books, check};
 pub use facts::{Facts, facts};
+pub use insight::Insight;
 pub use load::{IfOther, load};
 pub use managed::ManagedPostgres;
 pub use session::PostgresSession;
