@@ -21,6 +21,7 @@ cargo xtask TASK
     schema               writes plans/plan.schema.json anew from the types
     bench client         what one transaction costs the client, beside pgbench on the same server
     bench load           what loading one warehouse costs
+    bench peers          cost and rate of a transaction beside sysbench and pgbench, on PostgreSQL and MariaDB
     bench drive          what an emulated drive was asked to do beside what fio sees (root); --only PART, --seconds N, --tries N
         --warehouses N   4 unless told
         --seconds N      measured time of each run, 10 unless told

@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::LoadError;
 
+pub(crate) mod copy;
 mod servers;
 mod sweep;
 
-pub(crate) use servers::{kill_all, servers_work_in, start_time};
+pub(crate) use servers::{endings, kill_all, servers_work_in, start_time};
 pub use sweep::sweep;
 
 const FOLDER: &str = ".plimsoll";
@@ -28,8 +29,8 @@ const FORMAT: &str = "plimsoll scratch 1";
 /// Directories outside the medium (sockets) carry this prefix; others are never removed.
 const OUTSIDE_PREFIX: &str = "plimsoll-";
 
-/// How long an `initdb` may go on that a killed plimsoll has left.
-const INITDB_SECONDS: u64 = 60;
+/// How long a program may go on making a data directory that a killed plimsoll has left.
+const MAKERS_SECONDS: u64 = 60;
 
 /// What `owner.json` holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -301,7 +302,9 @@ fn remove_socket_dir(path: &Path) {
         return;
     }
     for entry in entries.flatten() {
-        if entry.file_name().to_string_lossy().starts_with(".s.PGSQL.") {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(".s.PGSQL.") || name.starts_with("mariadb.sock") {
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -1,5 +1,5 @@
-//! A system under test while it is in use: started, loaded, checked, stopped. One arm per engine; everything else about
-//! an engine is in its own folder.
+//! A system under test while it is in use: started, loaded, checked, stopped. One arm per kind of system; everything
+//! else about an engine is in its own folder.
 //!
 //! All functions block their caller.
 
@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use plimsoll_model::lane::{Endpoint, MockScript};
-use plimsoll_model::plan::resolved::{Secret, SystemKind, Workload};
+use plimsoll_model::plan::resolved::{SystemKind, Workload};
 use plimsoll_model::receipt::Ledger;
 
-use crate::engine::postgres::IfOther;
-use crate::engine::{LoadControl, Loaded, Verdict, postgres, sqlite};
+use crate::engine::server::{Facts, IfOther, ManagedServer, Target};
+use crate::engine::{LoadControl, Loaded, Verdict, sqlite};
 use crate::error::LoadError;
 use crate::probe::Watch;
 use crate::scratch::Scratch;
@@ -23,8 +23,8 @@ pub struct Instance(Backing);
 enum Backing {
     Mock(MockScript),
     Sqlite { path: PathBuf, pragmas: BTreeMap<String, String> },
-    Managed(postgres::ManagedPostgres),
-    Existing { url: Secret, schema: String },
+    Managed(ManagedServer),
+    Existing(Target),
 }
 
 impl Instance {
@@ -37,11 +37,11 @@ impl Instance {
             SystemKind::Sqlite { settings } => {
                 Backing::Sqlite { path: place()?.dir("sqlite")?.join("tpcc.db"), pragmas: settings.clone() }
             }
-            SystemKind::ManagedPostgres { settings, binaries } => {
-                Backing::Managed(postgres::ManagedPostgres::start(place()?, settings, binaries)?)
+            SystemKind::Managed { engine, settings, binaries } => {
+                Backing::Managed(ManagedServer::start(*engine, place()?, settings, binaries)?)
             }
-            SystemKind::ExistingPostgres { url, schema } => {
-                Backing::Existing { url: url.clone(), schema: schema.clone() }
+            SystemKind::Existing { engine, url, schema } => {
+                Backing::Existing(Target { engine: *engine, conninfo: url.reveal().into(), schema: schema.clone() })
             }
         }))
     }
@@ -52,7 +52,7 @@ impl Instance {
             return Err(LoadError::Missing {
                 what: format!("the database {}", path.display()),
                 searched: "there is no such file".into(),
-                next: "Name a SQLite file, or a postgres:// URL.".into(),
+                next: "Name a SQLite file, or a postgres:// or mariadb:// URL.".into(),
             });
         }
         Ok(Self(Backing::Sqlite { path: path.into(), pragmas: BTreeMap::new() }))
@@ -64,12 +64,8 @@ impl Instance {
             Backing::Sqlite { path, pragmas } => {
                 Endpoint::Sqlite { path: path.display().to_string(), pragmas: pragmas.clone() }
             }
-            Backing::Managed(server) => {
-                Endpoint::Postgres { conninfo: server.conninfo(), schema: postgres::MANAGED_SCHEMA.into() }
-            }
-            Backing::Existing { url, schema } => {
-                Endpoint::Postgres { conninfo: url.reveal().into(), schema: schema.clone() }
-            }
+            Backing::Managed(server) => endpoint(server.target()),
+            Backing::Existing(target) => endpoint(target.clone()),
         }
     }
 
@@ -84,12 +80,10 @@ impl Instance {
                 sqlite::load(path, tpcc, seed, pragmas, control).map(|()| Loaded::Fresh)
             }
             Backing::Managed(server) => {
-                postgres::load(&server.conninfo(), postgres::MANAGED_SCHEMA, population, IfOther::Replace, control)
-                    .map_err(|error| server.explain(error))
+                let loaded = server.target().load(population, IfOther::Replace, control);
+                loaded.map_err(|error| server.process().explain(error))
             }
-            Backing::Existing { url, schema } => {
-                postgres::load(url.reveal(), schema, population, IfOther::Refuse, control)
-            }
+            Backing::Existing(target) => target.load(population, IfOther::Refuse, control),
         }
     }
 
@@ -98,10 +92,8 @@ impl Instance {
         match &self.0 {
             Backing::Mock(_) => Ok(Vec::new()),
             Backing::Sqlite { path, .. } => sqlite::check(path),
-            Backing::Managed(server) => {
-                postgres::check(&server.conninfo(), postgres::MANAGED_SCHEMA).map_err(|error| server.explain(error))
-            }
-            Backing::Existing { url, schema } => postgres::check(url.reveal(), schema),
+            Backing::Managed(server) => server.target().check().map_err(|error| server.process().explain(error)),
+            Backing::Existing(target) => target.check(),
         }
     }
 
@@ -111,19 +103,20 @@ impl Instance {
             Backing::Mock(_) => Ok(Vec::new()),
             Backing::Sqlite { path, pragmas } => sqlite::facts(path, pragmas),
             Backing::Managed(server) => {
-                postgres::facts(&server.conninfo()).map(named).map_err(|error| server.explain(error))
+                server.target().facts().map(named).map_err(|error| server.process().explain(error))
             }
-            Backing::Existing { url, .. } => postgres::facts(url.reveal()).map(named),
+            Backing::Existing(target) => target.facts().map(named),
         }
     }
 
     /// How the system's own processes and files can be watched from here.
     pub fn watch(&self) -> Option<Watch> {
         match &self.0 {
-            Backing::Mock(_) | Backing::Existing { .. } => None,
+            Backing::Mock(_) | Backing::Existing(_) => None,
             Backing::Sqlite { path, .. } => Some(Watch::EmbeddedData { path: path.clone() }),
             Backing::Managed(server) => {
-                Some(Watch::Processes { pid: server.pid(), data: Some(server.data_dir().to_owned()) })
+                let process = server.process();
+                Some(Watch::Processes { pid: process.pid(), data: Some(process.data_dir().to_owned()) })
             }
         }
     }
@@ -131,8 +124,8 @@ impl Instance {
     /// Why a server of plimsoll's own is no longer there.
     pub fn died(&self) -> Option<LoadError> {
         match &self.0 {
-            Backing::Managed(server) => server.died(),
-            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing { .. } => None,
+            Backing::Managed(server) => server.process().died(),
+            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing(_) => None,
         }
     }
 
@@ -140,8 +133,8 @@ impl Instance {
     /// sessions.
     pub fn crash(&self) -> Result<(), LoadError> {
         match &self.0 {
-            Backing::Managed(server) => server.crash(),
-            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing { .. } => Ok(()),
+            Backing::Managed(server) => server.process().crash(),
+            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing(_) => Ok(()),
         }
     }
 
@@ -150,7 +143,7 @@ impl Instance {
         match &self.0 {
             Backing::Managed(server) => server.restart(&|| control.is_cancelled()),
             Backing::Sqlite { path, pragmas } => sqlite::recover(path, pragmas),
-            Backing::Mock(_) | Backing::Existing { .. } => Ok(()),
+            Backing::Mock(_) | Backing::Existing(_) => Ok(()),
         }
     }
 
@@ -159,25 +152,28 @@ impl Instance {
         match &self.0 {
             Backing::Mock(_) => Ok(Ledger::default()),
             Backing::Sqlite { path, pragmas } => sqlite::books(path, pragmas),
-            Backing::Managed(server) => {
-                postgres::books(&server.conninfo(), postgres::MANAGED_SCHEMA).map_err(|error| server.explain(error))
-            }
-            Backing::Existing { url, schema } => postgres::books(url.reveal(), schema),
+            Backing::Managed(server) => server.target().books().map_err(|error| server.process().explain(error)),
+            Backing::Existing(target) => target.books(),
         }
     }
 
     /// Stops a server of plimsoll's own; anything else is left as it is.
     pub fn stop(self) -> Result<(), LoadError> {
         match self.0 {
-            Backing::Managed(server) => server.stop(),
-            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing { .. } => Ok(()),
+            Backing::Managed(server) => server.process().end(),
+            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing(_) => Ok(()),
         }
     }
 }
 
+fn endpoint(target: Target) -> Endpoint {
+    let Target { engine, conninfo, schema } = target;
+    Endpoint::Server { engine, conninfo, schema }
+}
+
 /// Server facts under the names that the record has for them.
-fn named(facts: postgres::Facts) -> Vec<(String, String)> {
-    let postgres::Facts { version, settings, database_size } = facts;
+fn named(facts: Facts) -> Vec<(String, String)> {
+    let Facts { version, settings, database_size } = facts;
     let settings = settings.into_iter().map(|(name, value)| (format!("setting.{name}"), value));
     [("version".to_owned(), version), ("database_size".into(), database_size.to_string())]
         .into_iter()
@@ -187,6 +183,8 @@ fn named(facts: postgres::Facts) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_model::plan::resolved::ServerKind;
+
     use super::*;
 
     #[test]
@@ -195,7 +193,8 @@ mod tests {
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(medium.path(), open).unwrap();
         let mut scratch = Scratch::create(medium.path(), "dead").unwrap();
-        let kind = SystemKind::ManagedPostgres { settings: BTreeMap::new(), binaries: String::new() };
+        let (engine, settings) = (ServerKind::Postgres, BTreeMap::new());
+        let kind = SystemKind::Managed { engine, settings, binaries: String::new() };
         let instance = Instance::start(&kind, Some(&mut scratch)).unwrap();
         let Some(Watch::Processes { pid, .. }) = instance.watch() else { panic!("a server is watched") };
         let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();

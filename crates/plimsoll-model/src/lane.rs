@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::hist::Hist;
-use crate::plan::resolved::{Pacing, Workload};
+use crate::plan::resolved::{Pacing, ServerKind, Workload};
 use crate::receipt::Ledger;
 use crate::schedule::{Tick, Timeline};
 use crate::units::Nanos;
@@ -24,8 +24,9 @@ pub enum Endpoint {
         /// PRAGMAs every connection sets, beside WAL and synchronous=FULL.
         pragmas: BTreeMap<String, String>,
     },
-    Postgres {
-        /// A libpq-style URL or key/value string, which may hold a password.
+    Server {
+        engine: ServerKind,
+        /// A URL, or what else the engine's driver reads; may hold a password.
         conninfo: String,
         /// The schema that holds the workload's tables.
         schema: String,

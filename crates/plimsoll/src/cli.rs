@@ -93,9 +93,9 @@ pub struct ExportArgs {
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// A SQLite file, or a postgres:// URL (its password better in PGPASSWORD).
+    /// A SQLite file, or a postgres:// or mariadb:// URL (its password better in PGPASSWORD or MYSQL_PWD).
     pub database: String,
-    /// The schema that holds the tables (PostgreSQL).
+    /// The schema (MariaDB: database) that holds the tables, on a server.
     #[arg(long, default_value = "plimsoll_tpcc")]
     pub schema: String,
     #[arg(long, value_enum, default_value_t = Format::Table)]

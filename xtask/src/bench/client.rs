@@ -3,7 +3,7 @@
 use crate::exec::{Failure, Task, because, failed};
 
 use super::figures::figure;
-use super::server::Server;
+use super::server::{Kind, Server};
 use super::table::{Row, render};
 use super::{Options, Plimsoll, SETTINGS, USERS, child, plan};
 
@@ -39,7 +39,7 @@ struct Peers {
 
 pub fn run(options: &Options) -> Task {
     let plimsoll = if options.pgbench_only { None } else { Some(Plimsoll::build()?) };
-    let server = Server::start(&options.dir, &SETTINGS)?;
+    let server = Server::start(Kind::Postgres, &options.dir, &SETTINGS)?;
     let scale = options.warehouses.to_string();
     child::measure(server.client("pgbench").args(["-i", "-I", "tGvp", "-q", "-s", &scale]))?;
 
@@ -104,7 +104,7 @@ fn pgbench_cpu_us(server: &Server, options: &Options, peer: Peer) -> Task<f64> {
     Ok(cost.cpu.as_secs_f64() * 1e6 / transactions(&cost.stdout)? / trips)
 }
 
-fn transactions(pgbench: &str) -> Task<f64> {
+pub fn transactions(pgbench: &str) -> Task<f64> {
     const LINE: &str = "number of transactions actually processed: ";
     let Some(text) = pgbench.lines().find_map(|line| line.strip_prefix(LINE)) else {
         return failed(format!("pgbench did not say how many transactions it did:\n{pgbench}"));

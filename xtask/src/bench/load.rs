@@ -2,7 +2,7 @@
 
 use crate::exec::{Failure, Task, failed};
 
-use super::server::Server;
+use super::server::{Kind, Server};
 use super::table::{Row, render};
 use super::{Options, Plimsoll, SETTINGS, plan};
 
@@ -16,7 +16,7 @@ pub fn run(options: &Options) -> Task {
         return Err(Failure::Usage("--pgbench-only belongs to bench client".into()));
     }
     let plimsoll = Plimsoll::build()?;
-    let server = Server::start(&options.dir, &SETTINGS)?;
+    let server = Server::start(Kind::Postgres, &options.dir, &SETTINGS)?;
     eprintln!("bench: loading {} warehouses", options.warehouses);
     let run = plimsoll.run("load", &plan(&server, "procedures", options.warehouses, 1, 0, 1))?;
     let (cpu, wall) = (run.cost.cpu.as_secs_f64(), run.cost.wall.as_secs_f64() - 1.0);

@@ -5,6 +5,7 @@ mod client;
 mod drive;
 mod figures;
 mod load;
+mod peers;
 pub mod server;
 mod simulate;
 mod table;
@@ -33,8 +34,9 @@ pub fn run(words: &[&str]) -> Task {
         ["drive", rest @ ..] => drive::run(rest),
         ["client", rest @ ..] => client::run(&parse(rest)?),
         ["load", rest @ ..] => load::run(&parse(rest)?),
+        ["peers", rest @ ..] => peers::run(&parse(rest)?),
         ["simulate"] => simulate::run(),
-        _ => usage(format!("'bench {}' is no bench: client, load, drive or simulate", words.join(" "))),
+        _ => usage(format!("'bench {}' is no bench: client, load, peers, drive or simulate", words.join(" "))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A PostgreSQL of the bench's own: a new directory on disk, a private socket, no port; always removed.
+//! A PostgreSQL or MariaDB of the bench's own: a new directory on disk, a private socket, no port; always removed.
 //!
 //! The server belongs to a shell script in a process group of its own that waits for its standard input to close. So
 //! it goes away with the bench however that ends: return, panic, Ctrl-C, kill -9.
@@ -14,12 +14,55 @@ use nix::unistd::{User, geteuid};
 
 use crate::exec::{Task, because, failed};
 
-const SCRIPT: &str = include_str!("server.sh");
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Postgres,
+    Mariadb,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Postgres => "PostgreSQL",
+            Self::Mariadb => "MariaDB",
+        }
+    }
+
+    fn script(self) -> &'static str {
+        match self {
+            Self::Postgres => include_str!("server.sh"),
+            Self::Mariadb => include_str!("mariadb.sh"),
+        }
+    }
+
+    /// Both refuse to run as root.
+    fn user(self) -> &'static str {
+        match self {
+            Self::Postgres => "postgres",
+            Self::Mariadb => "mysql",
+        }
+    }
+
+    fn binaries(self) -> Option<PathBuf> {
+        match self {
+            Self::Postgres => binaries(),
+            Self::Mariadb => mariadb_binaries(),
+        }
+    }
+}
 
 pub struct Server {
+    kind: Kind,
     dir: PathBuf,
     bin: PathBuf,
     keeper: Child,
+}
+
+/// The folder of `mariadbd`, which Debian keeps off other users' PATH.
+pub fn mariadb_binaries() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let usual = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path).chain(usual).find(|dir| dir.join("mariadbd").is_file())
 }
 
 /// The folder of `initdb` and `postgres`: on the PATH, or the newest of Debian's.
@@ -42,37 +85,39 @@ fn major(bin: &Path) -> Option<u32> {
 
 impl Server {
     /// Starts a server in a new directory under `parent`, with `settings` as `name=value`.
-    pub fn start(parent: &Path, settings: &[&str]) -> Task<Self> {
-        let Some(bin) = binaries() else {
-            return failed("PostgreSQL's server binaries (initdb, postgres) were not found: script/test installs them");
+    pub fn start(kind: Kind, parent: &Path, settings: &[&str]) -> Task<Self> {
+        let name = kind.name();
+        let Some(bin) = kind.binaries() else {
+            return failed(format!("{name}'s server binaries were not found: script/test installs them"));
         };
         let dir = new_dir(parent)?;
         let mut command = Command::new("sh");
-        command.arg("-c").arg(SCRIPT).arg("server.sh").arg(&dir).arg(&bin).args(settings);
+        command.arg("-c").arg(kind.script()).arg("server.sh").arg(&dir).arg(&bin).args(settings);
         command.current_dir(parent).process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         if geteuid().is_root() {
-            // PostgreSQL refuses to run as root.
-            let user = User::from_name("postgres").map_err(because("user postgres"))?;
+            let user = User::from_name(kind.user()).map_err(because(format!("user {}", kind.user())))?;
             let Some(user) = user else {
-                return failed("PostgreSQL does not run as root, and there is no user postgres to run it as");
+                let user = kind.user();
+                return failed(format!("{name} does not run as root, and there is no user {user} to run it as"));
             };
             command.uid(user.uid.as_raw()).gid(user.gid.as_raw());
         }
-        let keeper = command.spawn().map_err(because("sh, to start PostgreSQL"))?;
-        let mut server = Self { dir, bin, keeper };
+        let keeper = command.spawn().map_err(because(format!("sh, to start {name}")))?;
+        let mut server = Self { kind, dir, bin, keeper };
         server.wait_until_ready()?;
         Ok(server)
     }
 
     fn wait_until_ready(&mut self) -> Task {
-        let Some(out) = self.keeper.stdout.take() else { return failed("PostgreSQL's keeper has no output") };
+        let Some(out) = self.keeper.stdout.take() else { return failed("the server's keeper has no output") };
         let (mut out, mut said) = (BufReader::new(out), String::new());
-        out.read_line(&mut said).map_err(because("PostgreSQL's keeper"))?;
+        let keeper = format!("{}'s keeper", self.kind.name());
+        out.read_line(&mut said).map_err(because(&keeper))?;
         if said.trim() == "ready" {
             return Ok(());
         }
-        out.read_to_string(&mut said).map_err(because("PostgreSQL's keeper"))?;
-        failed(format!("PostgreSQL did not start in {}:\n{}", self.dir.display(), said.trim_end()))
+        out.read_to_string(&mut said).map_err(because(&keeper))?;
+        failed(format!("{} did not start in {}:\n{}", self.kind.name(), self.dir.display(), said.trim_end()))
     }
 
     /// The folder of the socket, for `-h` and PGHOST.
@@ -80,8 +125,12 @@ impl Server {
         &self.dir
     }
 
+    /// Of PostgreSQL's database `database`; MariaDB has none of that kind.
     pub fn url(&self, database: &str) -> String {
-        format!("postgres://postgres@/{database}?host={}", self.dir.display())
+        match self.kind {
+            Kind::Postgres => format!("postgres://postgres@/{database}?host={}", self.dir.display()),
+            Kind::Mariadb => format!("mysql://root@localhost/?socket={}/socket", self.dir.display()),
+        }
     }
 
     /// A client program of the same installation, connected to this server as its superuser.
@@ -98,7 +147,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.keeper.stdin.take());
         if let Err(why) = self.keeper.wait() {
-            eprintln!("xtask: PostgreSQL in {} may still be there: {why}", self.dir.display());
+            eprintln!("xtask: {} in {} may still be there: {why}", self.kind.name(), self.dir.display());
         }
     }
 }
@@ -131,7 +180,8 @@ mod tests {
 
     #[test]
     fn a_server_answers_with_its_settings_and_leaves_nothing() {
-        let server = Server::start(Path::new("/var/tmp"), &["max_connections=17"]).expect("PostgreSQL is needed here");
+        let server = Server::start(Kind::Postgres, Path::new("/var/tmp"), &["max_connections=17"]);
+        let server = server.expect("PostgreSQL is needed here");
         let dir = server.socket().to_path_buf();
         let out = server.client("psql").args(["-XAtc", "show max_connections"]).output().expect("psql");
         assert_eq!(String::from_utf8_lossy(&out.stdout), "17\n", "{}", String::from_utf8_lossy(&out.stderr));
@@ -141,9 +191,23 @@ mod tests {
     }
 
     #[test]
+    fn mariadb_answers_with_its_settings_and_leaves_nothing() {
+        let server = Server::start(Kind::Mariadb, Path::new("/var/tmp"), &["max_connections=17"]);
+        let server = server.expect("MariaDB is needed here");
+        let dir = server.socket().to_path_buf();
+        let socket = format!("{}/socket", dir.display());
+        let words = ["--no-defaults", "-u", "root", "-S", &socket, "-BNe", "SELECT @@max_connections"];
+        let out = server.client("mariadb").args(words).output().expect("mariadb");
+        assert_eq!(String::from_utf8_lossy(&out.stdout), "17\n", "{}", String::from_utf8_lossy(&out.stderr));
+        assert!(server.url("x").ends_with(&format!("?socket={socket}")));
+        drop(server);
+        assert!(!dir.exists(), "{} was left behind", dir.display());
+    }
+
+    #[test]
     fn a_server_that_cannot_start_is_an_error_and_leaves_nothing() {
-        let error =
-            Server::start(Path::new("/var/tmp"), &["no_such_setting=1"]).map(|_| ()).expect_err("no such setting");
+        let error = Server::start(Kind::Postgres, Path::new("/var/tmp"), &["no_such_setting=1"]).map(|_| ());
+        let error = error.expect_err("no such setting");
         let text = error.to_string();
         let rest = text.strip_prefix("PostgreSQL did not start in ").expect("names the directory");
         let (dir, why) = rest.split_once(":\n").expect("says why");

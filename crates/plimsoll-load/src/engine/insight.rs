@@ -2,6 +2,7 @@
 
 use plimsoll_model::lane::Endpoint;
 use plimsoll_model::metric::Metric;
+use plimsoll_model::plan::resolved::ServerKind;
 use plimsoll_model::record::WaitState;
 use plimsoll_model::units::Bytes;
 
@@ -29,18 +30,20 @@ impl Insight {
     /// Whether what is at the endpoint can be asked at all.
     pub fn exists_for(endpoint: &Endpoint) -> bool {
         match endpoint {
-            Endpoint::Postgres { .. } => true,
-            Endpoint::Mock(_) | Endpoint::Sqlite { .. } => false,
+            Endpoint::Server { engine: ServerKind::Postgres, .. } => true,
+            Endpoint::Server { engine: ServerKind::Mariadb, .. } | Endpoint::Mock(_) | Endpoint::Sqlite { .. } => false,
         }
     }
 
     /// Errors: the server cannot be reached, refuses, or is too old to be asked.
     pub async fn connect(endpoint: &Endpoint) -> Result<Self, LoadError> {
         match endpoint {
-            Endpoint::Postgres { conninfo, .. } => {
+            Endpoint::Server { engine: ServerKind::Postgres, conninfo, .. } => {
                 Ok(Self::Postgres(Box::new(postgres::Insight::connect(conninfo).await?)))
             }
-            Endpoint::Mock(_) | Endpoint::Sqlite { .. } => Err(LoadError::other("the system", "is no server")),
+            Endpoint::Server { engine: ServerKind::Mariadb, .. } | Endpoint::Mock(_) | Endpoint::Sqlite { .. } => {
+                Err(LoadError::other("the system", "tells nothing about itself"))
+            }
         }
     }
 

@@ -5,6 +5,7 @@ pub mod insight;
 pub mod mock;
 mod opener;
 pub mod postgres;
+pub mod server;
 pub mod sqlite;
 
 use std::sync::Arc;

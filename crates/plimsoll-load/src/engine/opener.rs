@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plimsoll_model::lane::{Endpoint, LaneSpec};
-use plimsoll_model::plan::resolved::Workload;
+use plimsoll_model::plan::resolved::{ServerKind, Workload};
 
 use super::mock::MockSession;
 use super::postgres::PostgresSession;
@@ -68,10 +68,11 @@ impl Opener {
                 let session = SqliteSession::open(Path::new(path), pragmas, self.writers.clone())?;
                 Ok(AnySession::Sqlite(Box::new(session)))
             }
-            Endpoint::Postgres { conninfo, schema } => {
+            Endpoint::Server { engine: ServerKind::Postgres, conninfo, schema } => {
                 let Workload::Tpcc(tpcc) = &self.workload;
                 Ok(AnySession::Postgres(Box::new(PostgresSession::open(conninfo, schema, tpcc.mode).await?)))
             }
+            Endpoint::Server { engine: ServerKind::Mariadb, .. } => Err(super::server::no_mariadb()),
         }
     }
 
@@ -79,8 +80,8 @@ impl Opener {
     /// a wake-up serves several of them, and need a second only when one core could become the limit.
     pub fn users_per_worker(&self) -> u32 {
         match self.endpoint {
-            Endpoint::Sqlite { .. } => 1,
-            Endpoint::Mock(_) | Endpoint::Postgres { .. } => 16,
+            Endpoint::Sqlite { .. } | Endpoint::Server { engine: ServerKind::Mariadb, .. } => 1,
+            Endpoint::Mock(_) | Endpoint::Server { engine: ServerKind::Postgres, .. } => 16,
         }
     }
 }

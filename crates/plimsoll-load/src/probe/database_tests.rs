@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc::{self, Receiver};
 
+use plimsoll_model::plan::resolved::ServerKind;
 use plimsoll_model::record::WaitState;
 use tempfile::TempDir;
 
@@ -33,13 +34,17 @@ impl Server {
         let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "").unwrap();
         let (sender, receiver) = mpsc::channel();
         let probe = spawn(Clock::real(), sender).unwrap();
-        probe.ask(SYSTEM, Endpoint::Postgres { conninfo: server.conninfo(), schema: String::new() }).unwrap();
+        probe.ask(SYSTEM, endpoint(server.conninfo())).unwrap();
         (Self { probe, server, _scratch: scratch, _medium: medium }, receiver)
     }
 
     fn conninfo(&self) -> String {
         self.server.conninfo()
     }
+}
+
+fn endpoint(conninfo: String) -> Endpoint {
+    Endpoint::Server { engine: ServerKind::Postgres, conninfo, schema: String::new() }
 }
 
 /// Until `holds`, which is asked about everything that is told.
@@ -147,7 +152,7 @@ fn a_server_that_dies_and_comes_back_is_asked_again_without_a_word() {
         _ => false,
     };
     until(&news, "before", waits);
-    server.server.crash().unwrap();
+    server.server.process().crash().unwrap();
     server.server.restart(&|| false).unwrap();
     let facts = |told: &News| matches!(told, News::Facts(SYSTEM, facts) if facts[0].1 == "pg_stat_activity");
     until(&news, "a new connection", facts);
@@ -162,7 +167,7 @@ fn a_server_that_never_answers_is_told_once_and_keeps_nobody_waiting() {
     let (sender, news) = mpsc::channel();
     let probe = spawn(Clock::real(), sender).unwrap();
     let conninfo = "postgres://u:secret@127.0.0.1:1/db".to_owned();
-    probe.ask(SYSTEM, Endpoint::Postgres { conninfo, schema: String::new() }).unwrap();
+    probe.ask(SYSTEM, endpoint(conninfo)).unwrap();
     let mut warnings = Vec::new();
     let mut seconds = 0;
     until(&news, "seconds", |told| {

@@ -1,9 +1,9 @@
-//! PostgreSQL processes that work in a directory: found, ended, waited for.
+//! Processes of database servers that work in a directory: found, ended, waited for.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use plimsoll_model::plan::resolved::ServerKind;
 use rustix::process::{Pid, Signal};
 
 use super::wait_until;
@@ -23,31 +23,88 @@ fn cwd(pid: i32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
+/// A kind of server as the process table shows it.
+struct Family {
+    kind: ServerKind,
+    /// Names of the server's own processes, and of the programs that make its data directory (proc(5): `comm` holds 15
+    /// bytes). A server works in its data directory.
+    servers: &'static [&'static str],
+    makers: &'static [&'static str],
+    /// A small file that is in every data directory.
+    witness: &'static str,
+}
+
+const FAMILIES: [Family; 2] = [
+    Family {
+        kind: ServerKind::Postgres,
+        servers: &["postgres", "postmaster"],
+        makers: &["initdb"],
+        witness: "PG_VERSION",
+    },
+    Family {
+        kind: ServerKind::Mariadb,
+        servers: &["mariadbd", "mysqld"],
+        makers: &["mariadb-install", "mysql_install_d"],
+        witness: "aria_log_control",
+    },
+];
+
+/// How a server is asked to end, from the gentle way to any price: signal, and the seconds it has.
+pub(crate) fn endings(kind: ServerKind) -> [(Signal, u64); 3] {
+    match kind {
+        // Fast, then immediate shutdown.
+        ServerKind::Postgres => [(Signal::INT, 30), (Signal::QUIT, 5), (Signal::KILL, 10)],
+        ServerKind::Mariadb => [(Signal::TERM, 30), (Signal::TERM, 5), (Signal::KILL, 10)],
+    }
+}
+
 /// A server that runs from a data directory in a scratch directory.
-pub(super) struct Postmaster {
+pub(super) struct Main {
+    pub kind: ServerKind,
     pub pid: i32,
     start_time: u64,
     data: PathBuf,
 }
 
 /// Servers whose data directory lies below.
-pub(super) fn postmasters(scratch: &Path) -> Vec<Postmaster> {
-    let data: BTreeSet<PathBuf> = servers_in(scratch).into_iter().map(|(_, cwd)| cwd).collect();
-    data.iter().filter_map(|data| postmaster(data)).collect()
+pub(super) fn mains(scratch: &Path) -> Vec<Main> {
+    let mut found: Vec<Main> = Vec::new();
+    for Process { pid, cwd, family } in servers_in(scratch) {
+        let main = match family.kind {
+            // The parent of all its processes.
+            ServerKind::Postgres => postmaster(&cwd),
+            // One process.
+            ServerKind::Mariadb if family.servers.contains(&name(pid).as_str()) => {
+                start_time(pid).map(|start_time| Main { kind: ServerKind::Mariadb, pid, start_time, data: cwd })
+            }
+            ServerKind::Mariadb => None,
+        };
+        found.extend(main.filter(|main| found.iter().all(|known| known.pid != main.pid)));
+    }
+    found
 }
 
-/// PostgreSQL's processes that work in or below a directory, with the directories they work in.
-fn servers_in(dir: &Path) -> Vec<(i32, PathBuf)> {
+/// A process of a server, or of a program that makes a data directory.
+struct Process {
+    pid: i32,
+    cwd: PathBuf,
+    family: &'static Family,
+}
+
+/// Servers' processes that work in or below a directory.
+fn servers_in(dir: &Path) -> Vec<Process> {
     let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
     let pids = names.filter_map(|name| name.to_str()?.parse().ok());
-    pids.filter_map(|pid| Some((pid, cwd(pid).filter(|cwd| cwd.starts_with(dir))?)))
-        .filter(|(pid, _)| is_server(*pid))
-        .collect()
+    pids.filter_map(|pid| {
+        let cwd = cwd(pid).filter(|cwd| cwd.starts_with(dir))?;
+        Some(Process { pid, cwd, family: family(pid)? })
+    })
+    .collect()
 }
 
 /// As a power failure ends them: at once, all of them.
 pub(crate) fn kill_all(dir: &Path) {
-    for pid in servers_in(dir).into_iter().filter_map(|(pid, _)| Pid::from_raw(pid)) {
+    for pid in servers_in(dir).into_iter().filter_map(|process| Pid::from_raw(process.pid)) {
         // One that has ended meanwhile is no trouble.
         let _ = rustix::process::kill_process(pid, Signal::KILL);
     }
@@ -55,8 +112,8 @@ pub(crate) fn kill_all(dir: &Path) {
 
 /// Ends servers whose data directory cannot be read any more because the drive below it is gone: they can save nothing.
 pub(super) fn end_stranded(scratch: &Path) {
-    for (pid, data) in servers_in(scratch) {
-        if fs::read(data.join("PG_VERSION")).is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
+    for Process { pid, cwd, family } in servers_in(scratch) {
+        if fs::read(cwd.join(family.witness)).is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
             let _ = Pid::from_raw(pid).map(|pid| rustix::process::kill_process(pid, Signal::KILL));
         }
     }
@@ -64,19 +121,20 @@ pub(super) fn end_stranded(scratch: &Path) {
 
 /// The process named in `postmaster.pid`, if it is a PostgreSQL server whose working directory is this very directory
 /// (the server changes into its data directory at the start); anything else is not ours to stop.
-fn postmaster(data: &Path) -> Option<Postmaster> {
+fn postmaster(data: &Path) -> Option<Main> {
     let text = fs::read_to_string(data.join("postmaster.pid")).ok()?;
     let pid: i32 = text.lines().next()?.trim().parse().ok()?;
     let start_time = start_time(pid)?;
     let works_here = cwd(pid)? == data.canonicalize().ok()?;
-    (is_server(pid) && works_here).then(|| Postmaster { pid, start_time, data: data.into() })
+    let is_postgres = family(pid).is_some_and(|family| family.kind == ServerKind::Postgres);
+    (is_postgres && works_here).then(|| Main { kind: ServerKind::Postgres, pid, start_time, data: data.into() })
 }
 
-/// Ends a server: fast, then immediately, then at any price; and waits until none of its processes is left.
-pub(super) fn end(server: &Postmaster) -> Result<(), LoadError> {
+/// Ends a server, at any price in the end, and waits until none of its processes is left.
+pub(super) fn end(server: &Main) -> Result<(), LoadError> {
     let alive = || start_time(server.pid) == Some(server.start_time);
-    let what = || format!("PostgreSQL server {} in {}", server.pid, server.data.display());
-    for (signal, seconds) in [(Signal::INT, 10), (Signal::QUIT, 5), (Signal::KILL, 5)] {
+    let what = || format!("{} server {} in {}", server.kind.title(), server.pid, server.data.display());
+    for (signal, seconds) in endings(server.kind) {
         if !alive() {
             break;
         }
@@ -94,13 +152,17 @@ pub(super) fn end(server: &Postmaster) -> Result<(), LoadError> {
     Ok(())
 }
 
-fn is_server(pid: i32) -> bool {
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    matches!(name.trim_end(), "postgres" | "postmaster" | "initdb")
+fn name(pid: i32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned()
 }
 
-/// Whether any process of a PostgreSQL works in or below this directory: backends outlive a killed postmaster for a
-/// moment, and `initdb` a killed plimsoll.
+fn family(pid: i32) -> Option<&'static Family> {
+    let name = name(pid);
+    FAMILIES.iter().find(|family| family.servers.iter().chain(family.makers).any(|known| *known == name))
+}
+
+/// Whether any process of a server works in or below this directory: backends outlive a killed postmaster for a moment,
+/// and a program that makes a data directory a killed plimsoll.
 pub(crate) fn servers_work_in(dir: &Path) -> bool {
     !servers_in(dir).is_empty()
 }

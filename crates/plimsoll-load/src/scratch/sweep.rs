@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Access;
 
-use super::servers::{end, end_stranded, postmasters, servers_work_in, start_time};
+use super::servers::{end, end_stranded, mains, servers_work_in, start_time};
 use super::{
-    FOLDER, FORMAT, INITDB_SECONDS, LOCK, OWNER, Owner, closed, host, io_error, remove, remove_socket_dir, wait_until,
+    FOLDER, FORMAT, LOCK, MAKERS_SECONDS, OWNER, Owner, closed, host, io_error, remove, remove_socket_dir, wait_until,
 };
 use crate::error::LoadError;
 
@@ -55,15 +55,16 @@ pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> io::Result<Vec<String>>) 
         }
         // Held until the directory is gone, so that two plimsolls do not sweep the same one.
         let Ok(_lock) = gone(&path, &owner) else { continue };
-        for postmaster in postmasters(&path) {
-            end(&postmaster)?;
-            said.push(format!("Stopped the PostgreSQL server {} of the dead run {}.", postmaster.pid, owner.run_id));
+        for server in mains(&path) {
+            end(&server)?;
+            let title = server.kind.title();
+            said.push(format!("Stopped the {title} server {} of the dead run {}.", server.pid, owner.run_id));
         }
         end_stranded(&path);
-        if !wait_until(INITDB_SECONDS, || !servers_work_in(&path)) {
+        if !wait_until(MAKERS_SECONDS, || !servers_work_in(&path)) {
             return Err(LoadError::other(
                 path.display().to_string(),
-                "a PostgreSQL or initdb of a dead run still works there; end it by hand, then start again",
+                "a database server of a dead run, or a program that makes its data directory, still works there; end it by hand, then start again",
             ));
         }
         sockets_on_drives(&path).iter().for_each(|outside| remove_socket_dir(outside));

@@ -54,11 +54,11 @@ fn write_drive(out: &mut String, emulated: &EmulatedDrive) -> fmt::Result {
 fn write_system(out: &mut String, name: &str, kind: &SystemKind) -> fmt::Result {
     let settings = match kind {
         SystemKind::Mock(script) => return write_mock(out, name, script),
-        SystemKind::ExistingPostgres { url, schema } => {
+        SystemKind::Existing { engine: _, url, schema } => {
             return writeln!(out, "url = {}\nschema = {}", quoted(&url.redacted()), quoted(schema));
         }
         SystemKind::Sqlite { settings } => settings,
-        SystemKind::ManagedPostgres { settings, binaries } => {
+        SystemKind::Managed { engine: _, settings, binaries } => {
             if !binaries.is_empty() {
                 writeln!(out, "binaries = {}", quoted(binaries))?;
             }

@@ -65,6 +65,14 @@ fn cost(engine: EngineKind) -> Cost {
             base: Bytes(1_200 * MB),
             warehouse: Bytes(110 * MB),
         },
+        // System tables, redo log (96 MiB), undo and temporary tablespaces.
+        EngineKind::Mariadb => Cost {
+            start: millis(8_000),
+            load: millis(6_000),
+            check: millis(1_500),
+            base: Bytes(600 * MB),
+            warehouse: Bytes(140 * MB),
+        },
     }
 }
 

@@ -18,6 +18,7 @@ mod resolve;
 pub mod resolved;
 mod schema;
 mod secret;
+mod server;
 mod size;
 mod value;
 

@@ -72,17 +72,18 @@ pub struct RawMedium {
 #[serde(default, deny_unknown_fields, expecting = "a table such as { engine = \"sqlite\" }")]
 #[schemars(rename = "System")]
 pub struct RawSystem {
-    /// `"postgres"`: a PostgreSQL that plimsoll creates, starts, stops and removes; `"sqlite"`: SQLite inside plimsoll;
-    /// `"mock"`: no database, scripted answers.
+    /// `"postgres"`, `"mariadb"`: a server that plimsoll creates, starts, stops and removes; `"sqlite"`: SQLite inside
+    /// plimsoll; `"mock"`: no database, scripted answers.
     pub engine: Option<At<EngineKind>>,
-    /// The server's settings (PostgreSQL) or PRAGMAs (SQLite), such as `{ shared_buffers = "256MB" }`.
+    /// The server's settings or PRAGMAs (SQLite), such as `{ shared_buffers = "256MB" }`.
     pub settings: Option<At<BTreeMap<At<String>, At<Setting>>>>,
-    /// The directory of PostgreSQL's `initdb` and `postgres`. Default: plimsoll looks for the newest one.
+    /// The directory of the server's programs: PostgreSQL's `initdb` and `postgres`, or `mariadbd`. Default: plimsoll
+    /// looks for them.
     pub binaries: Option<At<String>>,
-    /// An existing PostgreSQL: `"postgres://user@host:5432/database"`. Better than a password in here: the environment
-    /// variable PGPASSWORD.
+    /// An existing server: `"postgres://user@host:5432/database"` or `"mariadb://user@host:3306"`. Better than a password
+    /// in here: the environment variable PGPASSWORD or MYSQL_PWD.
     pub url: Option<At<String>>,
-    /// The schema that plimsoll creates and keeps to in an existing PostgreSQL. Default: `"plimsoll_tpcc"`.
+    /// The schema (MariaDB: database) that plimsoll creates and keeps to in an existing server. Default: `"plimsoll_tpcc"`.
     pub schema: Option<At<String>>,
     /// What the mock engine does.
     pub mock: Option<At<RawMock>>,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use super::secret::{Secret, redact};
+pub use super::server::ServerKind;
 use crate::lane::{LoadShape, MockScript};
 use crate::objective::Objective;
 use crate::schedule::Timeline;
@@ -177,14 +178,16 @@ pub enum SystemKind {
     Sqlite {
         settings: BTreeMap<String, String>,
     },
-    /// A PostgreSQL that plimsoll creates on the medium, starts, stops and removes. `binaries` is the folder of
-    /// `initdb` and `postgres`, empty to look for it.
-    ManagedPostgres {
+    /// A server that plimsoll creates on the medium, starts, stops and removes. `binaries` is the folder of its programs,
+    /// empty to look for it.
+    Managed {
+        engine: ServerKind,
         settings: BTreeMap<String, String>,
         binaries: String,
     },
-    /// A PostgreSQL that exists; plimsoll keeps to `schema`, which it creates.
-    ExistingPostgres {
+    /// A server that exists; plimsoll keeps to `schema`, which it creates.
+    Existing {
+        engine: ServerKind,
         url: Secret,
         schema: String,
     },
@@ -195,37 +198,15 @@ impl SystemKind {
         match self {
             Self::Mock(_) => EngineKind::Mock,
             Self::Sqlite { .. } => EngineKind::Sqlite,
-            Self::ManagedPostgres { .. } | Self::ExistingPostgres { .. } => EngineKind::Postgres,
+            Self::Managed { engine, .. } | Self::Existing { engine, .. } => engine.engine(),
         }
     }
 
     /// Whether the system keeps its data on one of the plan's media.
     pub fn needs_medium(&self) -> bool {
-        matches!(self, Self::Sqlite { .. } | Self::ManagedPostgres { .. })
+        matches!(self, Self::Sqlite { .. } | Self::Managed { .. })
     }
 }
-
-/// PostgreSQL settings that a plan cannot set on a server that plimsoll manages: without them plimsoll could not reach,
-/// watch or remove it, or the server would not be apart from all others.
-pub const OWN_POSTGRES_SETTINGS: [&str; 17] = [
-    "config_file",
-    "data_directory",
-    "external_pid_file",
-    "hba_file",
-    "ident_file",
-    "include",
-    "include_dir",
-    "include_if_exists",
-    "lc_messages",
-    "listen_addresses",
-    "log_destination",
-    "log_line_prefix",
-    "logging_collector",
-    "port",
-    "unix_socket_directories",
-    "unix_socket_group",
-    "unix_socket_permissions",
-];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -233,6 +214,7 @@ pub enum EngineKind {
     Mock,
     Sqlite,
     Postgres,
+    Mariadb,
 }
 
 impl EngineKind {
@@ -241,14 +223,20 @@ impl EngineKind {
             Self::Mock => "mock",
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
+            Self::Mariadb => "mariadb",
         }
     }
 
     pub fn has_procedures(self) -> bool {
         match self {
-            Self::Mock | Self::Postgres => true,
+            Self::Mock | Self::Postgres | Self::Mariadb => true,
             Self::Sqlite => false,
         }
+    }
+
+    /// The server behind the engine, if it is one.
+    pub fn server(self) -> Option<ServerKind> {
+        ServerKind::ALL.into_iter().find(|server| server.engine() == self)
     }
 }
 

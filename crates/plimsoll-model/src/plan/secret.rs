@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 const SHOWN: &str = "***";
 const KEY: &str = "password";
+/// In running text also the variable that MariaDB's programs read; libpq's ends with the word above.
+const KEYS: [&str; 2] = [KEY, "mysql_pwd"];
 
 /// A value that is used but never shown: `Debug` and `Serialize` give it redacted.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -161,8 +163,12 @@ fn redact_keys(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
-    while let Some(at) = lower[done..].find(KEY).map(|at| done + at) {
-        let key_end = at + KEY.len();
+    let next = |done: usize| {
+        let found = KEYS.iter().filter_map(|key| lower[done..].find(key).map(|at| (done + at, key.len())));
+        found.min()
+    };
+    while let Some((at, length)) = next(done) {
+        let key_end = at + length;
         out.push_str(&text[done..key_end]);
         done = key_end;
         let after = text[key_end..].trim_start();
@@ -220,6 +226,9 @@ mod tests {
             (r#"url = "host=h password='a\\'bcd' user=u""#, "url = \"host=h password=*** user=u\""),
             (r#"url = "host=h password=a'bcd" # x"#, "url = \"host=h password=***\" # x"),
             ("PGPASSWORD=ab psql", "PGPASSWORD=*** psql"),
+            ("mysql://u:p@ss@h:3306/db", "mysql://u:***@h:3306/db"),
+            ("url = \"mariadb://u:secret@h\"", "url = \"mariadb://u:***@h\""),
+            ("MYSQL_PWD=ab mariadb", "MYSQL_PWD=*** mariadb"),
         ] {
             assert_eq!(redact(text), shown);
             assert_eq!(redact(&redact(text)), shown, "redacting twice changes nothing");

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::lane::{Arrivals, LoadShape, Stall};
-use crate::plan::resolved::{CheckPolicy, Home, Pacing, SystemKind, TxnMode, Workload};
+use crate::plan::resolved::{CheckPolicy, Home, Pacing, ServerKind, SystemKind, TxnMode, Workload};
 use crate::units::{Bytes, Nanos};
 
 const SHIPPED: [(&str, &str); 6] = [
@@ -184,9 +184,9 @@ fn everything_that_can_be_written_arrives() {
     let kinds: Vec<&SystemKind> = plan.systems.iter().map(|system| &system.kind).collect();
     assert!(matches!(kinds[0], SystemKind::Sqlite { settings } if settings["cache_size"] == "-2000"
         && settings["temp_store"] == "memory" && settings["mmap"] == "true" && settings["x"] == "0.5"));
-    assert!(matches!(kinds[1], SystemKind::ManagedPostgres { settings, binaries }
+    assert!(matches!(kinds[1], SystemKind::Managed { engine: ServerKind::Postgres, settings, binaries }
         if settings["pg_stat_statements.max"] == "100" && binaries == "/usr/lib/postgresql/17/bin"));
-    assert!(matches!(kinds[2], SystemKind::ExistingPostgres { url, schema }
+    assert!(matches!(kinds[2], SystemKind::Existing { engine: ServerKind::Postgres, url, schema }
         if url.reveal() == "postgresql://u@h/d" && schema == "mine"));
     let SystemKind::Mock(script) = kinds[3] else { panic!("{kinds:?}") };
     assert_eq!((script.latency, script.jitter), (Nanos::from_micros(300), Nanos::from_micros(1500)));

@@ -36,8 +36,9 @@ pub(super) struct Part {
     pub label: String,
 }
 
-/// A part narrower than this (%) has no room for its name.
+/// A part that is narrower (%) has no room for its share, or not even for its name.
 const ROOM: f64 = 11.0;
+const ROOM_FOR_NAME: f64 = 6.0;
 
 /// One for each ladder of which something was seen.
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
@@ -57,8 +58,13 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
 fn bar(m: &Messages, point: &PointSummary, waits: &WaitSummary) -> Bar {
     let part = |share: &StateShare| {
         let id = state_id("wait-", share.state);
-        let title = format!("{} {} %", m.say(&id), percent(share.percent));
-        let label = if share.percent >= ROOM { title.clone() } else { String::new() };
+        let name = m.say(&id);
+        let title = format!("{name} {} %", percent(share.percent));
+        let label = match share.percent {
+            wide if wide >= ROOM => title.clone(),
+            narrow if narrow >= ROOM_FOR_NAME => name,
+            _ => String::new(),
+        };
         Part { class: id, width: format!("{:.3}", share.percent), title, label }
     };
     let parts: Vec<Part> = waits.states.iter().map(part).collect();

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use plimsoll_load::engine::Verdict;
 use plimsoll_load::system::Instance;
-use plimsoll_model::plan::resolved::{Secret, SystemKind};
+use plimsoll_model::plan::resolved::{Secret, ServerKind, SystemKind};
 
 use super::print;
 use crate::cli::{CheckArgs, Format};
@@ -13,8 +13,14 @@ use crate::failure::Failure;
 
 pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let instance = if args.database.contains("://") {
+        let Some(engine) = ServerKind::of_url(&args.database) else {
+            let known: Vec<&str> = ServerKind::ALL.iter().map(|server| server.example_url()).collect();
+            let why =
+                format!("this is not the URL of a server that plimsoll knows\nWrite it as {}", known.join(" or "));
+            return Err(Failure::usage(why));
+        };
         let (url, schema) = (Secret::new(&args.database), args.schema.clone());
-        Instance::start(&SystemKind::ExistingPostgres { url, schema }, None)?
+        Instance::start(&SystemKind::Existing { engine, url, schema }, None)?
     } else {
         Instance::existing_sqlite(Path::new(&args.database))?
     };

@@ -54,7 +54,7 @@ impl Server {
         let mut scratch = Scratch::create(medium, "server").unwrap();
         let postgres = ManagedPostgres::start(&mut scratch, &Default::default(), "");
         let postgres = postgres.unwrap_or_else(|error| panic!("{error}"));
-        let text = fs::read_to_string(postgres.data_dir().join("postmaster.pid")).unwrap();
+        let text = fs::read_to_string(postgres.process().data_dir().join("postmaster.pid")).unwrap();
         let socket = PathBuf::from(text.lines().nth(4).unwrap()).join(".s.PGSQL.5432");
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -78,9 +78,9 @@ impl Server {
 
     /// From now on everybody but the superuser needs a password.
     pub fn require_passwords(&self) {
-        let hba = self.postgres.data_dir().join("pg_hba.conf");
+        let hba = self.postgres.process().data_dir().join("pg_hba.conf");
         fs::write(hba, "local all plimsoll trust\nlocal all all scram-sha-256\n").unwrap();
-        super::send(self.postgres.pid().cast_signed(), Signal::HUP);
+        super::send(self.postgres.process().pid().cast_signed(), Signal::HUP);
         // The postmaster reads it before it accepts the next connection that comes after it has seen the signal.
         std::thread::sleep(std::time::Duration::from_millis(500));
     }

@@ -11,8 +11,8 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Error, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::managed::is_disk_full;
 use super::socket::QuietSocket;
+use crate::engine::server::is_disk_full;
 use crate::error::LoadError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

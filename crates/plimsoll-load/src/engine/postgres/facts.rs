@@ -6,19 +6,8 @@ use tokio_postgres::Error;
 
 use super::blocking;
 use super::connect::{connect, server_error};
+use crate::engine::server::Facts;
 use crate::error::LoadError;
-
-/// Version, settings and size of a server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
-    /// `version()`: number, build, compiler.
-    pub version: String,
-    /// `name`, `value with unit`, sorted by name: all that are not at their default, and those that decide whether a
-    /// commit is durable, whatever they are.
-    pub settings: Vec<(String, String)>,
-    /// The database's files, as `pg_database_size` counts them.
-    pub database_size: Bytes,
-}
 
 /// The session's own settings (`client`, `session`) say nothing about the server.
 const SETTINGS: &str = "SELECT name, current_setting(name) FROM pg_settings

@@ -17,6 +17,7 @@ use super::copy::{CopySink, Piece};
 use super::guard::{self, Use};
 use super::{blocking, quote_ident, search_path};
 use crate::clock::Clock;
+use crate::engine::server::IfOther;
 use crate::engine::{LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::workload::tpcc::population::{Chunk, Population};
@@ -34,15 +35,6 @@ pub(super) const FINISHED: &str = "finished";
 const VERSION: i32 = 1;
 /// Pieces that a generator may be ahead of its connection.
 const AHEAD: usize = 4;
-
-/// What becomes of a finished load of another population.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IfOther {
-    /// On a server of plimsoll's own.
-    Replace,
-    /// On a server of somebody else's, who may want to keep it.
-    Refuse,
-}
 
 /// Loads a population into `schema`, which is created when it is missing. What an unfinished load of plimsoll left there
 /// is replaced, and a finished one unless it is of this very population or `if_other` forbids it. Refused while any

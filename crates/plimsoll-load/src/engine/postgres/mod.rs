@@ -22,17 +22,13 @@ pub mod session;
 mod socket;
 #[cfg(test)]
 mod tests;
-mod unprivileged;
 
 pub use check::{books, check};
-pub use facts::{Facts, facts};
+pub use facts::facts;
 pub use insight::Insight;
-pub use load::{IfOther, load};
+pub use load::load;
 pub use managed::ManagedPostgres;
 pub use session::PostgresSession;
-
-/// The schema on a server of plimsoll's own.
-pub const MANAGED_SCHEMA: &str = "plimsoll";
 
 /// Runs asynchronous work to its end on a thread and runtime of its own, whatever the caller runs on.
 fn blocking<T, F, W>(work: F) -> Result<T, LoadError>

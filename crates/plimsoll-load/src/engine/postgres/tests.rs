@@ -14,6 +14,7 @@ use super::codec::{SqlParam, values};
 use super::connect::connect;
 use super::*;
 use crate::clock::Clock;
+use crate::engine::server::{IfOther, MANAGED_SCHEMA};
 use crate::engine::{LoadControl, Loaded};
 use crate::scratch::Scratch;
 use crate::session::{Session, SessionError, TxnEnd};

@@ -6,7 +6,7 @@ use super::{text, time, time_or, whole};
 use crate::lane::{MockScript, Stall};
 use crate::plan::findings::Findings;
 use crate::plan::raw::{RawMock, RawSystem};
-use crate::plan::resolved::{EngineKind, OWN_POSTGRES_SETTINGS, Secret, System, SystemKind};
+use crate::plan::resolved::{EngineKind, Secret, ServerKind, System, SystemKind};
 use crate::plan::value::At;
 use crate::units::Nanos;
 
@@ -16,16 +16,17 @@ const DEFAULT_MOCK_LATENCY: Nanos = Nanos::from_millis(1);
 pub(super) fn resolve(name: &str, raw: &At<RawSystem>, findings: &mut Findings<'_>) -> Option<System> {
     let engine = engine(name, raw, findings)?;
     let raw = raw.get();
-    let existing_url = raw.url.as_ref().filter(|_| engine == EngineKind::Postgres);
+    let existing_url = raw.url.as_ref().filter(|_| engine.server().is_some());
     refuse_misplaced(raw, engine, existing_url.is_some(), findings);
-    let kind = match (engine, existing_url) {
-        (EngineKind::Mock, _) => SystemKind::Mock(script(raw.mock.as_ref(), findings)?),
-        (EngineKind::Sqlite, _) => SystemKind::Sqlite { settings: settings(raw, &[], findings) },
-        (EngineKind::Postgres, None) => SystemKind::ManagedPostgres {
-            settings: settings(raw, &OWN_POSTGRES_SETTINGS, findings),
+    let kind = match (engine.server(), existing_url) {
+        (Some(server), Some(url)) => existing(server, url, raw.schema.as_ref(), findings)?,
+        (Some(server), None) => SystemKind::Managed {
+            engine: server,
+            settings: settings(raw, Some(server), findings),
             binaries: raw.binaries.as_ref().map_or(Some(String::new()), |path| text(path, "the path", findings))?,
         },
-        (EngineKind::Postgres, Some(url)) => existing(url, raw.schema.as_ref(), findings)?,
+        (None, _) if engine == EngineKind::Mock => SystemKind::Mock(script(raw.mock.as_ref(), findings)?),
+        (None, _) => SystemKind::Sqlite { settings: settings(raw, None, findings) },
     };
     Some(System { name: name.to_owned(), kind })
 }
@@ -35,21 +36,32 @@ fn engine(name: &str, at: &At<RawSystem>, findings: &mut Findings<'_>) -> Option
     let raw = at.get();
     match (&raw.engine, &raw.url, &raw.mock) {
         (Some(engine), ..) => return Some(*engine.get()),
-        (None, Some(_), _) => return Some(EngineKind::Postgres),
+        (None, Some(url), _) => {
+            let server = ServerKind::of_url(url.get());
+            if server.is_none() {
+                findings.error(url.span(), "this is not the URL of a server", example_urls(" or "));
+            }
+            return server.map(ServerKind::engine);
+        }
         (None, None, Some(_)) => return Some(EngineKind::Mock),
         (None, None, None) => {}
     }
     if !["engine", "url", "mock"].iter().any(|key| findings.explains(&at.span(), key)) {
-        let help = "engine = \"postgres\", \"sqlite\" or \"mock\", or url = \"postgres://…\" of an existing one";
+        let help =
+            "engine = \"postgres\", \"mariadb\", \"sqlite\" or \"mock\", or url = \"postgres://…\" of an existing one";
         findings.error(at.span(), format!("what is the system `{name}`?"), help);
     }
     None
 }
 
+fn example_urls(or: &str) -> String {
+    ServerKind::ALL.map(|server| format!("url = \"{}\"", server.example_url())).join(or)
+}
+
 fn refuse_misplaced(raw: &RawSystem, engine: EngineKind, exists: bool, findings: &mut Findings<'_>) {
     let RawSystem { engine: _, settings, binaries, url, schema, mock } = raw;
     let kind = if exists { "an existing server" } else { engine.name() };
-    let managed = engine == EngineKind::Postgres && !exists;
+    let managed = engine.server().is_some() && !exists;
     let settings_help = if exists {
         "plimsoll changes no server that it did not start: set them there, or leave `url` out"
     } else {
@@ -57,9 +69,9 @@ fn refuse_misplaced(raw: &RawSystem, engine: EngineKind, exists: bool, findings:
     };
     let span = |value: &Option<At<String>>| value.as_ref().map(At::span);
     for (key, span, allowed, help) in [
-        ("url", span(url), exists, "only an existing PostgreSQL has one: engine = \"postgres\""),
-        ("schema", span(schema), exists, "only an existing PostgreSQL needs one, see `url`"),
-        ("binaries", span(binaries), managed, "only a PostgreSQL that plimsoll starts needs them"),
+        ("url", span(url), exists, "only an existing server has one: engine = \"postgres\" or \"mariadb\""),
+        ("schema", span(schema), exists, "only an existing server needs one, see `url`"),
+        ("binaries", span(binaries), managed, "only a server that plimsoll starts needs them"),
         ("settings", settings.as_ref().map(At::span), managed || engine == EngineKind::Sqlite, settings_help),
         ("mock", mock.as_ref().map(At::span), engine == EngineKind::Mock, "it belongs to engine = \"mock\""),
     ] {
@@ -69,42 +81,52 @@ fn refuse_misplaced(raw: &RawSystem, engine: EngineKind, exists: bool, findings:
     }
 }
 
-fn existing(url: &At<String>, schema: Option<&At<String>>, findings: &mut Findings<'_>) -> Option<SystemKind> {
+fn existing(
+    server: ServerKind,
+    url: &At<String>,
+    schema: Option<&At<String>>,
+    findings: &mut Findings<'_>,
+) -> Option<SystemKind> {
     let secret = Secret::new(url.get().as_str());
     // The URL itself is never part of a message.
-    let rest = ["postgres://", "postgresql://"].iter().find_map(|scheme| url.get().strip_prefix(scheme));
+    let rest = server.rest_of(url.get());
     let clean = !url.get().chars().any(|c| c.is_control() || c.is_whitespace());
     let fine = clean && rest.is_some_and(|rest| !rest.is_empty());
     if !fine {
-        findings.error(
-            url.span(),
-            "this is not the URL of a PostgreSQL",
-            "url = \"postgres://user@host:5432/database\"",
-        );
+        let help = format!("url = \"{}\"", server.example_url());
+        findings.error(url.span(), format!("this is not the URL of a {}", server.title()), help);
     } else if secret.redacted() == url.get().as_str() && url.get().contains("***") {
-        let help = "the password was left out when this plan was stored: put PGPASSWORD into the environment instead";
+        let variable = server.password_variable();
+        let help =
+            format!("the password was left out when this plan was stored: put {variable} into the environment instead");
         findings.warn(url.span(), "the password in the URL is only `***`", help);
     }
     let name = schema.map_or(DEFAULT_SCHEMA, |schema| schema.get().as_str());
     let letters = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     let start = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
-    let named = letters && start && name.len() <= 63 && !name.starts_with("pg_") && name != "public";
+    let named = letters && start && name.len() <= 63 && !server.is_reserved_schema(name);
     if let (false, Some(schema)) = (named, schema) {
-        let help = "1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`";
+        let help = match server {
+            ServerKind::Postgres => {
+                "1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`"
+            }
+            ServerKind::Mariadb => "1 to 63 lower-case letters, digits and `_`, and none of the server's own databases",
+        };
         findings.error(schema.span(), "this cannot be the name of plimsoll's schema", help);
     }
-    (fine && named).then(|| SystemKind::ExistingPostgres { url: secret, schema: name.to_owned() })
+    (fine && named).then(|| SystemKind::Existing { engine: server, url: secret, schema: name.to_owned() })
 }
 
-fn settings(raw: &RawSystem, own: &[&str], findings: &mut Findings<'_>) -> BTreeMap<String, String> {
+/// Settings of a server, or PRAGMAs.
+fn settings(raw: &RawSystem, server: Option<ServerKind>, findings: &mut Findings<'_>) -> BTreeMap<String, String> {
     let mut settings = BTreeMap::new();
     let Some(written) = &raw.settings else { return settings };
     for (name, value) in written.get() {
         let word = name.get();
-        let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
-        if !is_word || word.starts_with(|c: char| c.is_ascii_digit()) {
+        let named = server.unwrap_or(ServerKind::Postgres).is_setting_name(word);
+        if !named {
             findings.error(name.span(), "this cannot be the name of a setting", "letters, digits, `_` and `.`");
-        } else if own.contains(&word.to_ascii_lowercase().as_str()) {
+        } else if server.is_some_and(|server| server.is_own_setting(word)) {
             let help = "remove it: plimsoll starts the server apart from all others and chooses this itself";
             findings.error(name.span(), format!("`{word}` cannot be set"), help);
         }

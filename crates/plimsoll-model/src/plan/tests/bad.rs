@@ -323,19 +323,19 @@ warehouses = 1
     1:1: the plan has no [[step]]
       help: add one: [[step]] with `run`, `system` and `users`
     4:1: what is the system `what`?
-      help: engine = "postgres", "sqlite" or "mock", or url = "postgres://…" of an existing one
+      help: engine = "postgres", "mariadb", "sqlite" or "mock", or url = "postgres://…" of an existing one
     7:12: `settings` has no meaning for an existing server
       help: plimsoll changes no server that it did not start: set them there, or leave `url` out
     8:12: `binaries` has no meaning for an existing server
-      help: only a PostgreSQL that plimsoll starts needs them
+      help: only a server that plimsoll starts needs them
     9:10: this cannot be the name of plimsoll's schema
       help: 1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`
-    11:7: this is not the URL of a PostgreSQL
-      help: url = "postgres://user@host:5432/database"
+    11:7: this is not the URL of a server
+      help: url = "postgres://user@host:5432/database" or url = "mariadb://user@host:3306"
     14:7: `url` has no meaning for sqlite
-      help: only an existing PostgreSQL has one: engine = "postgres"
+      help: only an existing server has one: engine = "postgres" or "mariadb"
     15:10: `schema` has no meaning for sqlite
-      help: only an existing PostgreSQL needs one, see `url`
+      help: only an existing server needs one, see `url`
     16:8: `mock` has no meaning for sqlite
       help: it belongs to engine = "mock"
     19:14: `port` cannot be set

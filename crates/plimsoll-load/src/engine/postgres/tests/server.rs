@@ -50,7 +50,8 @@ fn a_session_that_the_server_ended_is_lost_and_says_why() {
 fn rollbacks_are_not_logged_and_what_matters_is() {
     let shared = Shared::get();
     let _turn = shared.turn();
-    let log = || std::fs::read_to_string(shared.server.data_dir().parent().unwrap().join("postgres.log")).unwrap();
+    let log =
+        || std::fs::read_to_string(shared.server.process().data_dir().parent().unwrap().join("postgres.log")).unwrap();
     block_on(async {
         let mut session = shared.session(TxnMode::Procedures).await;
         assert_eq!(session.run(&new_order(&[(1, 1, 1), (UNUSED_ITEM, 1, 1)])).await, Ok(TxnEnd::RolledBack));
@@ -211,7 +212,7 @@ fn who_may_not_enter_is_told_what_to_do() {
     let shared = Shared::get();
     block_on(async {
         let client = shared.client().await;
-        let hba = shared.server.data_dir().join("pg_hba.conf");
+        let hba = shared.server.process().data_dir().join("pg_hba.conf");
         std::fs::write(&hba, "local all guarded scram-sha-256\nlocal all barred reject\nlocal all all trust\n")
             .unwrap();
         client

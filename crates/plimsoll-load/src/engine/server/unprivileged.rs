@@ -6,30 +6,34 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 use std::process::Stdio;
 
-use super::managed::command;
+use plimsoll_model::plan::resolved::ServerKind;
+
+use super::process::command;
 use crate::error::LoadError;
 use crate::scratch::io_error;
 
-/// An operating system user that the server runs as when plimsoll is root: PostgreSQL refuses to run as root.
+/// An operating system user that the server runs as when plimsoll is root: servers refuse to run as root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unprivileged {
+pub(crate) struct Unprivileged {
     pub name: String,
     pub uid: u32,
     pub gid: u32,
 }
 
 /// The user to run the server as; `None` when plimsoll is no root itself.
-pub(super) fn unprivileged() -> Result<Option<Unprivileged>, LoadError> {
+pub(crate) fn unprivileged(kind: ServerKind) -> Result<Option<Unprivileged>, LoadError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }
     let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    ["postgres", "nobody"].iter().find_map(|name| find_user(&passwd, name)).map(Some).ok_or_else(|| {
-        LoadError::Missing {
-            what: "An unprivileged user for the server (it refuses to run as root)".into(),
-            searched: "looked for postgres and nobody in /etc/passwd".into(),
-            next: "Run plimsoll as an ordinary user, or create one (useradd --system postgres).".into(),
-        }
+    let own = match kind {
+        ServerKind::Postgres => "postgres",
+        ServerKind::Mariadb => "mysql",
+    };
+    [own, "nobody"].iter().find_map(|name| find_user(&passwd, name)).map(Some).ok_or_else(|| LoadError::Missing {
+        what: "An unprivileged user for the server (it refuses to run as root)".into(),
+        searched: format!("looked for {own} and nobody in /etc/passwd"),
+        next: format!("Run plimsoll as an ordinary user, or create one (useradd --system {own})."),
     })
 }
 

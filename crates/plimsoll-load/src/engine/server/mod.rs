@@ -1,0 +1,143 @@
+//! Servers of any engine: one of plimsoll's own, or one that exists. One arm per engine; what they share is here.
+//!
+//! All functions block their caller.
+
+use std::collections::BTreeMap;
+
+use plimsoll_model::plan::resolved::ServerKind;
+use plimsoll_model::receipt::Ledger;
+use plimsoll_model::units::Bytes;
+
+use super::{LoadControl, Loaded, Verdict, postgres};
+use crate::error::LoadError;
+use crate::scratch::Scratch;
+use crate::workload::tpcc::population::Population;
+
+mod log;
+mod process;
+mod unprivileged;
+
+pub(crate) use log::is_disk_full;
+pub use process::ServerProcess;
+pub(crate) use process::{RECOVERY_SECONDS, START_SECONDS, Site, remove_left, write_durably};
+#[cfg(test)]
+pub(crate) use unprivileged::unprivileged;
+
+/// The schema on a server of plimsoll's own.
+pub const MANAGED_SCHEMA: &str = "plimsoll";
+
+/// What becomes of a finished load of another population.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfOther {
+    /// On a server of plimsoll's own.
+    Replace,
+    /// On a server of somebody else's, who may want to keep it.
+    Refuse,
+}
+
+/// Version, settings and size of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// Number and build, in the server's words.
+    pub version: String,
+    /// `name`, `value with unit`, sorted by name: all that are not at their default, and those that decide whether a
+    /// commit is durable, whatever they are.
+    pub settings: Vec<(String, String)>,
+    /// The data's files as the server counts them.
+    pub database_size: Bytes,
+}
+
+/// A running server of plimsoll's own.
+#[derive(Debug)]
+pub enum ManagedServer {
+    Postgres(postgres::ManagedPostgres),
+}
+
+impl ManagedServer {
+    /// Creates a server's data in `scratch` and starts it. `settings` are judged by the server; `binaries` is the folder
+    /// of its programs, empty to look for them.
+    pub fn start(
+        kind: ServerKind,
+        scratch: &mut Scratch,
+        settings: &BTreeMap<String, String>,
+        binaries: &str,
+    ) -> Result<Self, LoadError> {
+        match kind {
+            ServerKind::Postgres => postgres::ManagedPostgres::start(scratch, settings, binaries).map(Self::Postgres),
+            ServerKind::Mariadb => Err(no_mariadb()),
+        }
+    }
+
+    pub fn process(&self) -> &ServerProcess {
+        match self {
+            Self::Postgres(server) => server.process(),
+        }
+    }
+
+    /// How to connect. Holds no secret: the socket's directory is what protects the server.
+    pub fn target(&self) -> Target {
+        let (engine, conninfo) = match self {
+            Self::Postgres(server) => (ServerKind::Postgres, server.conninfo()),
+        };
+        Target { engine, conninfo, schema: MANAGED_SCHEMA.into() }
+    }
+
+    /// Starts the server again after a crash, on the data that are there. It recovers before it is ready. That may take
+    /// long on a slow drive, and ends early only when `cancelled`.
+    pub fn restart(&self, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
+        match self {
+            Self::Postgres(server) => server.restart(cancelled),
+        }
+    }
+}
+
+/// The workload's tables on a server.
+#[derive(Clone)]
+pub struct Target {
+    pub engine: ServerKind,
+    /// May hold a password.
+    pub conninfo: String,
+    pub schema: String,
+}
+
+impl Target {
+    /// Loads a population unless the schema holds it.
+    pub fn load(&self, population: Population, if_other: IfOther, control: &LoadControl) -> Result<Loaded, LoadError> {
+        match self.engine {
+            ServerKind::Postgres => postgres::load(&self.conninfo, &self.schema, population, if_other, control),
+            ServerKind::Mariadb => Err(no_mariadb()),
+        }
+    }
+
+    /// The verdicts on all consistency conditions, in their order. Nobody should write meanwhile.
+    pub fn check(&self) -> Result<Vec<Verdict>, LoadError> {
+        match self.engine {
+            ServerKind::Postgres => postgres::check(&self.conninfo, &self.schema),
+            ServerKind::Mariadb => Err(no_mariadb()),
+        }
+    }
+
+    /// What the workload's transactions have left in the database, by place.
+    pub fn books(&self) -> Result<Ledger, LoadError> {
+        match self.engine {
+            ServerKind::Postgres => postgres::books(&self.conninfo, &self.schema),
+            ServerKind::Mariadb => Err(no_mariadb()),
+        }
+    }
+
+    pub fn facts(&self) -> Result<Facts, LoadError> {
+        match self.engine {
+            ServerKind::Postgres => postgres::facts(&self.conninfo),
+            ServerKind::Mariadb => Err(no_mariadb()),
+        }
+    }
+}
+
+/// Until the engine is there.
+pub(super) fn no_mariadb() -> LoadError {
+    LoadError::Missing {
+        what: "The MariaDB engine".into(),
+        searched: "this plimsoll is too old for it".into(),
+        next: "Name a PostgreSQL, or take a newer plimsoll.".into(),
+    }
+}

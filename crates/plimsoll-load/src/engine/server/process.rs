@@ -1,0 +1,251 @@
+//! The process of a server of plimsoll's own: started, watched, killed, stopped, whatever its engine.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use plimsoll_model::plan::resolved::ServerKind;
+use rustix::process::Pid;
+
+use super::log::{failed, lack_of_space};
+use super::unprivileged::{Unprivileged, hand_over, reachable, unprivileged};
+use crate::error::LoadError;
+use crate::scratch::{Scratch, endings, io_error, kill_all, servers_work_in, wait_until};
+
+pub(crate) const START_SECONDS: u64 = 120;
+/// The log of a crashed server is replayed as fast as its drive reads and writes.
+pub(crate) const RECOVERY_SECONDS: u64 = 24 * 3600;
+/// How long a backend may go on with its query after its server's end.
+const BACKENDS_SECONDS: u64 = 30;
+
+const NEXT_WHEN_REFUSED: &str = "If it names a setting, correct `settings` in the plan.";
+const NEXT_WHEN_DEAD: &str = "If nobody stopped the server, `dmesg` tells whether memory ran out.";
+
+/// Where a server lives in a scratch directory, and the user it runs as.
+#[derive(Debug)]
+pub(crate) struct Site {
+    kind: ServerKind,
+    user: Option<Unprivileged>,
+    pub data: PathBuf,
+    /// A directory that only the server's user may enter.
+    pub socket: PathBuf,
+    /// What the server says goes to this file; errors quote it.
+    pub log: PathBuf,
+}
+
+impl Site {
+    /// Makes the directories `name` and `socket`, the latter short enough for a socket's name of that many bytes (with
+    /// its slash), and the file `name.log`.
+    pub fn create(kind: ServerKind, scratch: &mut Scratch, socket_name: usize) -> Result<Self, LoadError> {
+        let user = unprivileged(kind)?;
+        let name = kind.engine().name();
+        let data = scratch.dir(name)?;
+        let socket = scratch.socket_dir("socket", socket_name)?;
+        for dir in [&data, &socket] {
+            hand_over(dir, user.as_ref(), 0o700)?;
+        }
+        if let Some(user) = &user {
+            reachable(&data, user)?;
+        }
+        let log = scratch.path().join(format!("{name}.log"));
+        File::create(&log).map_err(|e| io_error(&log, &e))?;
+        Ok(Self { kind, user, data, socket, log })
+    }
+
+    pub fn command(&self, program: &Path) -> Command {
+        command(program, &self.data, self.user.as_ref())
+    }
+
+    /// Runs a program that makes the data directory, to its end.
+    pub fn make(&self, command: &mut Command) -> Result<(), LoadError> {
+        let name = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let status = self.spawn(command)?.wait().map_err(|e| LoadError::other(&name, e))?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(failed(&name, &format!("it ended with {status}"), &self.log, NEXT_WHEN_REFUSED))
+    }
+
+    fn spawn(&self, command: &mut Command) -> Result<Child, LoadError> {
+        let file = OpenOptions::new().append(true).create(true).open(&self.log);
+        let file = file.map_err(|e| io_error(&self.log, &e))?;
+        let again = file.try_clone().map_err(|e| io_error(&self.log, &e))?;
+        let program = command.get_program().to_owned();
+        let child = command.stdout(file).stderr(again).spawn();
+        child.map_err(|e| LoadError::other(format!("{} cannot be started", program.display()), e))
+    }
+
+    fn title(&self) -> String {
+        format!("The {} server", self.kind.title())
+    }
+
+    fn not_started(&self, why: &str) -> LoadError {
+        failed(&self.title(), why, &self.log, NEXT_WHEN_REFUSED)
+    }
+}
+
+/// A running server. Stops when dropped. The scratch directory it lives in must outlive it.
+#[derive(Debug)]
+pub struct ServerProcess {
+    pub(crate) site: Site,
+    child: Mutex<Child>,
+}
+
+impl ServerProcess {
+    pub(crate) fn start(site: Site, command: &mut Command) -> Result<Self, LoadError> {
+        let child = Mutex::new(site.spawn(command)?);
+        Ok(Self { site, child })
+    }
+
+    /// Starts the server again after [`Self::crash`].
+    pub(crate) fn start_again(&self, command: &mut Command) -> Result<(), LoadError> {
+        *self.lock() = self.site.spawn(command)?;
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Process id of the server, the parent of all its processes.
+    pub fn pid(&self) -> u32 {
+        self.lock().id()
+    }
+
+    pub fn data_dir(&self) -> &Path {
+        &self.site.data
+    }
+
+    /// What the server says.
+    pub fn log(&self) -> &Path {
+        &self.site.log
+    }
+
+    /// Ends all of the server's processes at once, as a power failure does.
+    pub fn crash(&self) -> Result<(), LoadError> {
+        // Again and again: a process may have been about to start another one.
+        let ended = wait_until(10, || {
+            kill_all(&self.site.data);
+            self.exit_status().is_some() && !servers_work_in(&self.site.data)
+        });
+        if ended { Ok(()) } else { Err(self.does_not_end()) }
+    }
+
+    /// Why the server is no longer there, quoting its log; `None` while it runs.
+    pub fn died(&self) -> Option<LoadError> {
+        let status = self.exit_status()?;
+        Some(failed(&self.site.title(), &describe(status), &self.site.log, NEXT_WHEN_DEAD))
+    }
+
+    /// The reason behind an error that a connection saw, where the server's log tells more: a full disk makes the server
+    /// end all connections, and perhaps itself.
+    pub fn explain(&self, error: LoadError) -> LoadError {
+        if !matches!(error, LoadError::Died { .. } | LoadError::Unreachable { .. }) {
+            return error;
+        }
+        // Connections notice before the server has ended.
+        wait_until(2, || self.exit_status().is_some());
+        if self.exit_status().is_some() || lack_of_space(&self.site.log).is_some() {
+            return failed(&self.site.title(), &error.to_string(), &self.site.log, NEXT_WHEN_DEAD);
+        }
+        error
+    }
+
+    fn exit_status(&self) -> Option<ExitStatus> {
+        self.lock().try_wait().ok().flatten()
+    }
+
+    /// Waits until the server can be used; ends early when it dies, or when `cancelled`.
+    pub(crate) fn wait_ready(
+        &self,
+        seconds: u64,
+        cancelled: &dyn Fn() -> bool,
+        is_ready: &dyn Fn() -> bool,
+    ) -> Result<(), LoadError> {
+        let mut ended = None;
+        let ready = wait_until(seconds, || {
+            ended = self.exit_status();
+            ended.is_some() || cancelled() || is_ready()
+        });
+        if cancelled() {
+            return Err(LoadError::Cancelled);
+        }
+        match ended {
+            Some(status) => Err(self.site.not_started(&describe(status))),
+            None if ready => Ok(()),
+            None => Err(self.site.not_started(&format!("it is not ready after {seconds} s"))),
+        }
+    }
+
+    /// Stops the server: gently first, then at any price. Its processes outlive a server that was killed, and write
+    /// until they notice.
+    pub fn end(&self) -> Result<(), LoadError> {
+        for (signal, seconds) in endings(self.site.kind) {
+            if self.exit_status().is_some() {
+                break;
+            }
+            // The child is not reaped yet, so the pid is still its own.
+            if let Some(pid) = Pid::from_raw(self.pid().cast_signed()) {
+                let _ = rustix::process::kill_process(pid, signal);
+            }
+            wait_until(seconds, || self.exit_status().is_some());
+        }
+        if self.exit_status().is_some() && wait_until(BACKENDS_SECONDS, || !servers_work_in(&self.site.data)) {
+            return Ok(());
+        }
+        Err(self.does_not_end())
+    }
+
+    fn does_not_end(&self) -> LoadError {
+        LoadError::other(format!("{} server {}", self.site.kind.title(), self.pid()), "does not end, not even killed")
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        if let Err(error) = self.end() {
+            tracing::warn!("{error}");
+        }
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    format!("the server ended with {status}")
+}
+
+/// A program run as that user, with its data directory as working directory and in a process group of its own, so that
+/// a terminal's Ctrl-C reaches plimsoll alone.
+pub(super) fn command(program: &Path, data: &Path, user: Option<&Unprivileged>) -> Command {
+    let mut command = Command::new(program);
+    // An error message in another language could not be recognised; these variables belong to somebody else's server.
+    command.env("LC_ALL", "C");
+    for (name, _) in std::env::vars_os() {
+        if ["PG", "MYSQL", "MARIADB"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+            command.env_remove(name);
+        }
+    }
+    command.current_dir(data).stdin(Stdio::null()).process_group(0);
+    if let Some(user) = user {
+        // std drops the supplementary groups along with the uid.
+        command.uid(user.uid).gid(user.gid);
+    }
+    command
+}
+
+/// On the medium when this returns: a server that comes back after a power cut reads it again. ext4 keeps the new length
+/// of a file whose last block was appended to, and loses what is in it.
+pub(crate) fn write_durably(file: &mut File, text: &str) -> io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// Removes what a dead server has left; it may be gone already.
+pub(crate) fn remove_left(path: &Path) -> Result<(), LoadError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(path, &error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,195 @@
+//! Database servers as a closed set, and what differs between them for a plan: names, URLs, settings that are plimsoll's.
+
+use serde::{Deserialize, Serialize};
+
+use super::resolved::EngineKind;
+
+/// An engine that is a server: plimsoll can start one of its own, or use one that exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerKind {
+    Postgres,
+    Mariadb,
+}
+
+impl ServerKind {
+    pub const ALL: [Self; 2] = [Self::Postgres, Self::Mariadb];
+
+    pub fn engine(self) -> EngineKind {
+        match self {
+            Self::Postgres => EngineKind::Postgres,
+            Self::Mariadb => EngineKind::Mariadb,
+        }
+    }
+
+    /// What it is called in sentences.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Postgres => "PostgreSQL",
+            Self::Mariadb => "MariaDB",
+        }
+    }
+
+    /// Beginnings of its URLs.
+    pub fn schemes(self) -> &'static [&'static str] {
+        match self {
+            Self::Postgres => &["postgres://", "postgresql://"],
+            Self::Mariadb => &["mariadb://", "mysql://"],
+        }
+    }
+
+    /// What a URL looks like.
+    pub fn example_url(self) -> &'static str {
+        match self {
+            Self::Postgres => "postgres://user@host:5432/database",
+            Self::Mariadb => "mariadb://user@host:3306",
+        }
+    }
+
+    /// The server that a URL is of, by its scheme.
+    pub fn of_url(url: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|server| server.rest_of(url).is_some())
+    }
+
+    /// What follows the scheme, if the URL is of this server.
+    pub fn rest_of(self, url: &str) -> Option<&str> {
+        self.schemes().iter().find_map(|scheme| url.strip_prefix(scheme))
+    }
+
+    /// The environment variable that holds the password when the URL has none.
+    pub fn password_variable(self) -> &'static str {
+        match self {
+            Self::Postgres => "PGPASSWORD",
+            Self::Mariadb => "MYSQL_PWD",
+        }
+    }
+
+    /// Whether plimsoll decides this setting itself on a server that it starts.
+    pub fn is_own_setting(self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase().replace('-', "_");
+        match self {
+            Self::Postgres => OWN_POSTGRES_SETTINGS.contains(&name.as_str()),
+            Self::Mariadb => is_own_mariadb_setting(&name),
+        }
+    }
+
+    /// Whether the name may be that of a setting at all.
+    pub fn is_setting_name(self, name: &str) -> bool {
+        let more = match self {
+            Self::Postgres => "_.",
+            Self::Mariadb => "_-.",
+        };
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+    }
+
+    /// Names that a schema of plimsoll's cannot have because the server has them.
+    pub fn is_reserved_schema(self, name: &str) -> bool {
+        match self {
+            Self::Postgres => name.starts_with("pg_") || name == "public",
+            Self::Mariadb => ["mysql", "sys", "information_schema", "performance_schema"].contains(&name),
+        }
+    }
+}
+
+/// PostgreSQL settings that a plan cannot set on a server that plimsoll manages: without them plimsoll could not reach,
+/// watch or remove it, or the server would not be apart from all others.
+const OWN_POSTGRES_SETTINGS: [&str; 17] = [
+    "config_file",
+    "data_directory",
+    "external_pid_file",
+    "hba_file",
+    "ident_file",
+    "include",
+    "include_dir",
+    "include_if_exists",
+    "lc_messages",
+    "listen_addresses",
+    "log_destination",
+    "log_line_prefix",
+    "logging_collector",
+    "port",
+    "unix_socket_directories",
+    "unix_socket_group",
+    "unix_socket_permissions",
+];
+
+/// The same for MariaDB, without the prefixes of [`is_own_mariadb_setting`]: `networking` is skip-networking.
+const OWN_MARIADB_SETTINGS: [&str; 33] = [
+    "aria_log_dir_path",
+    "basedir",
+    "bind_address",
+    "bootstrap",
+    "character_sets_dir",
+    "chroot",
+    "console",
+    "daemonize",
+    "datadir",
+    "extra_port",
+    "gdb",
+    "grant_tables",
+    "help",
+    "init_file",
+    "innodb_data_home_dir",
+    "innodb_log_group_home_dir",
+    "innodb_tmpdir",
+    "innodb_undo_directory",
+    "language",
+    "lc_messages",
+    "lc_messages_dir",
+    "local_infile",
+    "log_basename",
+    "log_error",
+    "networking",
+    "pid_file",
+    "plugin_dir",
+    "port",
+    "socket",
+    "syslog",
+    "tmpdir",
+    "user",
+    "version",
+];
+
+/// A server takes the beginning of an option's name for the whole when it is unambiguous, and some prefixes that change
+/// how the option is read (its manual, "mariadbd Options").
+fn is_own_mariadb_setting(name: &str) -> bool {
+    let mut bare = name;
+    while let Some(rest) =
+        ["loose_", "skip_", "disable_", "enable_", "maximum_"].iter().find_map(|prefix| bare.strip_prefix(prefix))
+    {
+        bare = rest;
+    }
+    !bare.is_empty() && OWN_MARIADB_SETTINGS.iter().any(|own| own.starts_with(bare))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_its_server() {
+        let server = |url| ServerKind::of_url(url);
+        assert_eq!(server("postgresql://u@h/d"), Some(ServerKind::Postgres));
+        assert_eq!(server("mysql://u@h"), Some(ServerKind::Mariadb));
+        assert_eq!(server("oracle://u@h"), None);
+        for kind in ServerKind::ALL {
+            assert_eq!(server(kind.example_url()), Some(kind));
+            assert_eq!(kind.engine().server(), Some(kind));
+        }
+    }
+
+    #[test]
+    fn own_settings_are_known_however_they_are_written() {
+        for name in
+            ["datadir", "PORT", "skip-networking", "skip_networking", "loose-skip-networking", "log-err", "pid-f"]
+        {
+            assert!(ServerKind::Mariadb.is_own_setting(name), "{name}");
+        }
+        for name in ["innodb_buffer_pool_size", "innodb-flush-method", "log_bin", "skip-name-resolve", "skip_"] {
+            assert!(!ServerKind::Mariadb.is_own_setting(name), "{name}");
+        }
+        assert!(ServerKind::Postgres.is_own_setting("Port") && !ServerKind::Postgres.is_own_setting("work_mem"));
+        assert!(ServerKind::Mariadb.is_setting_name("sync-binlog") && !ServerKind::Postgres.is_setting_name("sync-x"));
+    }
+}

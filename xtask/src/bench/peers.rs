@@ -1,0 +1,172 @@
+//! `bench peers`: what a transaction costs the client, and how many there are, beside the tools that people use today:
+//! on the same server, alternating, in one session. Medians and ranges over the rounds.
+
+use crate::exec::{Failure, Task};
+
+use super::figures::figure;
+use super::server::{Kind, Server};
+use super::{Options, Plimsoll, SETTINGS, USERS, child};
+
+mod report;
+mod sysbench;
+
+use report::{Goal, Line, render};
+
+/// Client CPU per transaction, µs.
+const POSTGRES_PROCEDURES_US: f64 = 20.0;
+const MARIADB_PROCEDURES_US: f64 = 35.0;
+/// 60 % of what go-tpc took on such a machine: 543 and 480 µs.
+const POSTGRES_STATEMENTS_US: f64 = 326.0;
+const MARIADB_STATEMENTS_US: f64 = 288.0;
+/// Of sysbench's own CPU, same server, same rounds.
+const TO_SYSBENCH: f64 = 0.8;
+/// Per warehouse.
+const LOAD_CPU_S: f64 = 0.6;
+const LOAD_WALL_S: f64 = 2.5;
+
+const ROUNDS: usize = 3;
+const MARIADB_SETTINGS: [&str; 4] =
+    ["innodb_buffer_pool_size=512M", "innodb_log_file_size=512M", "max_connections=40", "innodb_flush_method=O_DIRECT"];
+
+/// One run of one contender.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    cpu_us: f64,
+    per_second: f64,
+}
+
+/// Who takes part: a name, and how it is run once.
+struct Contender<'a> {
+    name: String,
+    goal: Goal,
+    run: Box<dyn Fn() -> Task<Run> + 'a>,
+}
+
+pub fn run(options: &Options) -> Task {
+    let plimsoll = Plimsoll::build()?;
+    let mut missed = 0;
+    for (kind, settings) in [(Kind::Postgres, &SETTINGS[..]), (Kind::Mariadb, &MARIADB_SETTINGS[..])] {
+        let server = Server::start(kind, &options.dir, settings)?;
+        let bench = Bench { plimsoll: &plimsoll, server: &server, kind, options };
+        missed += bench.compare()?;
+    }
+    if missed == 0 { Ok(()) } else { Err(Failure::Missed(format!("{missed} goal(s) missed"))) }
+}
+
+struct Bench<'a> {
+    plimsoll: &'a Plimsoll,
+    server: &'a Server,
+    kind: Kind,
+    options: &'a Options,
+}
+
+impl Bench<'_> {
+    /// How many goals were missed.
+    fn compare(&self) -> Task<usize> {
+        let name = if self.kind == Kind::Postgres { "PostgreSQL" } else { "MariaDB" };
+        let mut missed = self.load()?;
+        sysbench::prepare(self.server, self.kind)?;
+        if self.kind == Kind::Postgres {
+            let scale = self.options.warehouses.to_string();
+            child::measure(self.server.client("pgbench").args(["-i", "-I", "tGvp", "-q", "-s", &scale]))?;
+        }
+        let contenders = self.contenders();
+        let mut runs: Vec<Vec<Run>> = contenders.iter().map(|_| Vec::new()).collect();
+        for round in 1..=ROUNDS {
+            for (contender, runs) in contenders.iter().zip(&mut runs) {
+                eprintln!("bench: {name}, round {round} of {ROUNDS}: {}", contender.name);
+                runs.push((contender.run)()?);
+            }
+        }
+        let lines: Vec<Line> = contenders.iter().zip(&runs).map(|(c, runs)| Line::new(&c.name, c.goal, runs)).collect();
+        let lines = report::judged(lines);
+        let seconds = self.options.seconds;
+        println!("{name}: {USERS} users, {ROUNDS} rounds of {seconds} s each, median (least to most)");
+        print!("{}", render(&lines));
+        missed += lines.iter().filter(|line| line.is_missed()).count();
+        Ok(missed)
+    }
+
+    /// All of a run with one second of load is counted as loading, but for that second's wall time: an upper bound.
+    fn load(&self) -> Task<usize> {
+        let warehouses = self.options.warehouses;
+        let run =
+            self.plimsoll.run("peers-load", &self.plan("procedures", &tpcc("procedures", warehouses), 1, 0, 1))?;
+        let per = |seconds: f64| seconds / f64::from(warehouses);
+        let (cpu, wall) = (per(run.cost.cpu.as_secs_f64()), per(run.cost.wall.as_secs_f64() - 1.0));
+        println!("plimsoll's load, per warehouse: {cpu:.2} s of client CPU, {wall:.2} s wall");
+        if self.kind == Kind::Postgres {
+            return Ok(0);
+        }
+        let missed = [(cpu, LOAD_CPU_S, "client CPU"), (wall, LOAD_WALL_S, "wall")];
+        let missed = missed.into_iter().filter(|(seconds, goal, _)| seconds > goal);
+        Ok(missed.inspect(|(_, goal, what)| println!("  missed: at most {goal} s {what}")).count())
+    }
+
+    fn contenders(&self) -> Vec<Contender<'_>> {
+        let (procedures, statements) = match self.kind {
+            Kind::Postgres => (POSTGRES_PROCEDURES_US, POSTGRES_STATEMENTS_US),
+            Kind::Mariadb => (MARIADB_PROCEDURES_US, MARIADB_STATEMENTS_US),
+        };
+        let warehouses = self.options.warehouses;
+        let mut all = vec![
+            self.own("TPC-C-derived, procedures", "procedures", tpcc("procedures", warehouses), Goal::Us(procedures)),
+            self.own("TPC-C-derived, statements", "statements", tpcc("statements", warehouses), Goal::Us(statements)),
+            Contender {
+                name: "sysbench oltp_read_write".into(),
+                goal: Goal::None,
+                run: Box::new(|| sysbench::run(self.server, self.kind, self.options.seconds)),
+            },
+            self.own(
+                "sysbench read_write by plimsoll",
+                "sysbench",
+                sysbench::workload(),
+                Goal::OfPrevious(TO_SYSBENCH),
+            ),
+        ];
+        if self.kind == Kind::Postgres {
+            all.push(self.pgbench("pgbench, TPC-B-like, prepared", &[]));
+            all.push(self.pgbench("pgbench -S, prepared", &["-S"]));
+        }
+        all
+    }
+
+    fn own<'a>(&'a self, name: &str, schema: &'a str, workload: String, goal: Goal) -> Contender<'a> {
+        let run = move || {
+            let plan = self.plan(schema, &workload, USERS, 2, self.options.seconds);
+            let run = self.plimsoll.run(&format!("peers-{schema}"), &plan)?;
+            let cpu_us = figure(&run.json, "generator_cpu_us_per_txn")?;
+            Ok(Run { cpu_us, per_second: figure(&run.json, "completed_per_second")? })
+        };
+        Contender { name: format!("plimsoll: {name}"), goal, run: Box::new(run) }
+    }
+
+    fn pgbench(&self, name: &str, words: &'static [&'static str]) -> Contender<'_> {
+        let run = move || {
+            let (users, seconds) = (USERS.to_string(), self.options.seconds.to_string());
+            let mut command = self.server.client("pgbench");
+            command.args(["-n", "-M", "prepared", "-c", &users, "-j", "1", "-T", &seconds]).args(words);
+            let cost = child::measure(&mut command)?;
+            let count = super::client::transactions(&cost.stdout)?;
+            Ok(Run {
+                cpu_us: cost.cpu.as_secs_f64() * 1e6 / count,
+                per_second: count / f64::from(self.options.seconds),
+            })
+        };
+        Contender { name: name.into(), goal: Goal::None, run: Box::new(run) }
+    }
+
+    fn plan(&self, schema: &str, workload: &str, users: u32, ramp_s: u32, measure_s: u32) -> String {
+        format!(
+            "title = \"cargo xtask bench peers\"\n\n[system.db]\nurl = \"{}\"\nschema = \"bench_{schema}\"\n\n\
+             [workload.oltp.{workload}\n\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = {users}\n\
+             ramp = \"{ramp_s}s\"\nmeasure = \"{measure_s}s\"\ncheck = \"off\"\n",
+            self.server.url("postgres")
+        )
+    }
+}
+
+/// The rest of a workload's table, from its kind on. Each mode finds its own data.
+fn tpcc(mode: &str, warehouses: u32) -> String {
+    format!("tpcc]\nwarehouses = {warehouses}\nmode = \"{mode}\"")
+}

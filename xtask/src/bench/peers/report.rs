@@ -1,0 +1,121 @@
+//! The table of a comparison: medians, ranges, goals.
+
+use super::Run;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Goal {
+    None,
+    /// At most so much client CPU per transaction, µs.
+    Us(f64),
+    /// At most so much of the line before.
+    OfPrevious(f64),
+}
+
+/// Median, least and most of one figure over the rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Figure {
+    median: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Figure {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let mut sorted: Vec<f64> = values.collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |i: usize| sorted.get(i).copied().unwrap_or(f64::NAN);
+        let middle = (at(sorted.len().saturating_sub(1) / 2) + at(sorted.len() / 2)) / 2.0;
+        Self { median: middle, least: at(0), most: at(sorted.len().saturating_sub(1)) }
+    }
+
+    fn show(&self) -> String {
+        let number = |value: f64| if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") };
+        format!("{} ({} to {})", number(self.median), number(self.least), number(self.most))
+    }
+}
+
+#[derive(Debug)]
+pub struct Line {
+    name: String,
+    goal: Goal,
+    cpu_us: Figure,
+    per_second: Figure,
+    /// The goal as µs, once it is known what the line before took.
+    limit: Option<f64>,
+}
+
+impl Line {
+    pub fn new(name: &str, goal: Goal, runs: &[Run]) -> Self {
+        let cpu_us = Figure::of(runs.iter().map(|run| run.cpu_us));
+        let per_second = Figure::of(runs.iter().map(|run| run.per_second));
+        Self { name: name.into(), goal, cpu_us, per_second, limit: None }
+    }
+
+    pub fn is_missed(&self) -> bool {
+        self.limit.is_some_and(|limit| self.cpu_us.median > limit)
+    }
+
+    fn cells(&self) -> [String; 4] {
+        let verdict = match (self.limit, self.goal) {
+            (None, _) => "-".into(),
+            (Some(limit), goal) => {
+                let share = self.cpu_us.median / limit;
+                let of = if matches!(goal, Goal::OfPrevious(_)) { " (of the line above)" } else { "" };
+                let met = if self.is_missed() { format!("missed: {:.2} x", share) } else { "met".into() };
+                format!("≤ {limit:.0}{of}: {met}")
+            }
+        };
+        [self.name.clone(), self.cpu_us.show(), self.per_second.show(), verdict]
+    }
+}
+
+/// With every goal as a limit.
+pub fn judged(mut lines: Vec<Line>) -> Vec<Line> {
+    let mut before = None;
+    for line in &mut lines {
+        line.limit = match line.goal {
+            Goal::None => None,
+            Goal::Us(us) => Some(us),
+            Goal::OfPrevious(share) => before.map(|us: f64| us * share),
+        };
+        before = Some(line.cpu_us.median);
+    }
+    lines
+}
+
+pub fn render(lines: &[Line]) -> String {
+    let head = ["", "client CPU per transaction, µs", "transactions per second", "goal"].map(String::from);
+    let rows: Vec<[String; 4]> = std::iter::once(head).chain(lines.iter().map(Line::cells)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..4).map(width).collect();
+    let line = |cells: &[String; 4]| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_ranges_and_goals() {
+        let run = |cpu_us, per_second| Run { cpu_us, per_second };
+        let sysbench = Line::new("peer", Goal::None, &[run(300.0, 50.0), run(310.0, 70.0), run(200.0, 60.0)]);
+        let own = Line::new("own", Goal::OfPrevious(0.8), &[run(250.0, 1.5), run(230.0, 2.5)]);
+        let fixed = Line::new("fixed", Goal::Us(20.0), &[run(30.0, 9.0)]);
+        let lines = judged(vec![sysbench, own, fixed]);
+        assert_eq!(lines.iter().map(Line::is_missed).collect::<Vec<_>>(), [false, false, true]);
+        let text = render(&lines);
+        for expected in [
+            "peer   300 (200 to 310)",
+            "60.0 (50.0 to 70.0)",
+            "240 (230 to 250)",
+            "≤ 240 (of the line above): met",
+            "missed: 1.50 x",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+    }
+}
