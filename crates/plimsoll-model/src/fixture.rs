@@ -321,6 +321,9 @@ impl Build {
         let busy = point.map_or(0.05, |p| 0.2 + 0.7 * f64::from(p.users) / (f64::from(p.users) + 5.0));
         let mine = point.is_none_or(|p| p.medium != other);
         let busy = if mine { busy } else { 0.02 };
+        if metric.is_of_database() {
+            return self.database_sample(metric, subject, s, busy);
+        }
         let noise = 0.9 + 0.2 * self.draw();
         let value = metrics::level(metric, busy) * noise + f64::from(subject.0) * 0.001;
         Sample { at, over: Nanos::SECOND, value: value as f32 }

@@ -92,6 +92,24 @@ metrics! {
     SystemReadBytes, "system_read_bytes", "bytes/s", Rate, Neither, "/proc/PID/io read_bytes over the tree";
     SystemWriteBytes, "system_write_bytes", "bytes/s", Rate, Neither, "/proc/PID/io write_bytes over the tree: page cache made dirty, in whole folios; where the filesystem uses large ones (xfs, ext4 since kernel 6.16) up to 128 times what was written";
     SystemData, "system_data", "bytes", Gauge, Neither, "size of the system's data directory or file";
+    // Subject: system (a server's own counters, asked for with SQL)
+    DbCommits, "db_commits", "1/s", Rate, Higher, "pg_stat_database.xact_commit of this database less the probe's own";
+    DbRollbacks, "db_rollbacks", "1/s", Rate, Lower, "pg_stat_database.xact_rollback";
+    DbBufferHits, "db_buffer_hits", "1/s", Rate, Neither, "pg_stat_database.blks_hit";
+    DbBufferReads, "db_buffer_reads", "1/s", Rate, Lower, "pg_stat_database.blks_read: pages that were not in the buffer pool";
+    DbTempBytes, "db_temp_bytes", "bytes/s", Rate, Lower, "pg_stat_database.temp_bytes";
+    DbDeadlocks, "db_deadlocks", "1/s", Rate, Lower, "pg_stat_database.deadlocks";
+    DbLogBytes, "db_log_bytes", "bytes/s", Rate, Lower, "pg_current_wal_insert_lsn()";
+    DbLogWrites, "db_log_writes", "1/s", Rate, Lower, "pg_stat_wal.wal_write (14 to 17), pg_stat_io writes of object wal (18)";
+    DbLogSyncs, "db_log_syncs", "1/s", Rate, Lower, "pg_stat_wal.wal_sync (14 to 17), pg_stat_io fsyncs of object wal (18)";
+    DbCheckpoints, "db_checkpoints", "1/s", Rate, Lower, "pg_stat_bgwriter checkpoints_timed + checkpoints_req (to 16), pg_stat_checkpointer num_timed + num_requested (17)";
+    DbCheckpointTime, "db_checkpoint_time", "%", Rate, Lower, "checkpoint_write_time + checkpoint_sync_time of the same views, share of the interval; told when a checkpoint is complete, so above 100 in that second";
+    DbVacuums, "db_vacuums", "workers", Gauge, Neither, "pg_stat_progress_vacuum of this database, rows";
+    DbLockWaiters, "db_lock_waiters", "sessions", Gauge, Lower, "pg_stat_activity of this database with wait_event_type Lock";
+    DbConnections, "db_connections", "sessions", Gauge, Neither, "pg_stat_activity client backends, of all databases";
+    DbSize, "db_size", "bytes", Gauge, Neither, "pg_database_size(current_database())";
+    DbProbeCost, "db_probe_cost", "%", Rate, Lower, "CLOCK_THREAD_CPUTIME_ID of the thread that asks this server; 100 = one CPU";
+    DbProbeBusy, "db_probe_busy", "%", Rate, Lower, "time in which a query of the probe's was under way, share of the interval: at most so much of one CPU of the server's";
     // Subject: generator (plimsoll itself)
     GeneratorCpu, "generator_cpu", "%", Rate, Lower, "/proc/self/stat utime + stime; 100 = one CPU";
     GeneratorMemory, "generator_memory", "bytes", Gauge, Lower, "/proc/self/statm resident";
@@ -102,6 +120,11 @@ metrics! {
 impl Metric {
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|metric| metric.info().name == name)
+    }
+
+    /// Whether a server tells it about itself, when asked with SQL.
+    pub fn is_of_database(self) -> bool {
+        self.info().name.starts_with("db_")
     }
 }
 

@@ -33,6 +33,7 @@ mod precondition;
 mod rung;
 mod stats;
 mod steady;
+mod waits;
 
 use std::collections::BTreeMap;
 
@@ -56,6 +57,7 @@ pub use precondition::PreconditionSummary;
 pub use rung::{Figure, Rung};
 pub use stats::{Interval, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
+pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
 use crate::record::{Point, PointPurpose, Record, RunStatus, Second, SubjectId};
 use crate::schedule::PhaseKind;

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 mod drive;
 mod ladder;
+mod wait;
 
 /// The export as it is written. Times count in seconds from the run's start.
 #[derive(Debug, Serialize)]
@@ -95,10 +96,12 @@ pub enum CsvKind {
     Series,
     /// One row for each second, emulated drive and kind of operation.
     Drive,
+    /// One row for each second, system, state and event of its sessions.
+    Wait,
 }
 
 impl CsvKind {
-    pub const ALL: [Self; 4] = [Self::Ladder, Self::Seconds, Self::Series, Self::Drive];
+    pub const ALL: [Self; 5] = [Self::Ladder, Self::Seconds, Self::Series, Self::Drive, Self::Wait];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -106,6 +109,7 @@ impl CsvKind {
             Self::Seconds => "seconds",
             Self::Series => "series",
             Self::Drive => "drive",
+            Self::Wait => "wait",
         }
     }
 
@@ -203,6 +207,7 @@ pub fn to_csv(record: &Record, summary: &Summary, kind: CsvKind) -> String {
         CsvKind::Seconds => seconds(record),
         CsvKind::Series => series(record),
         CsvKind::Drive => drive::csv(record),
+        CsvKind::Wait => wait::csv(record),
     }
 }
 

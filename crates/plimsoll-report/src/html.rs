@@ -19,6 +19,7 @@ mod island;
 mod lateness;
 mod line;
 mod tables;
+mod waits;
 
 const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/report.js"));
 const STYLE: &str = include_str!("../templates/report.css");
@@ -80,6 +81,7 @@ struct Page<'a> {
     ladders: Vec<LadderView>,
     comparisons: Vec<drive::ComparisonView>,
     drives: Vec<drive::DriveView>,
+    waits: Vec<waits::WaitsView>,
     charts: Charts,
     events: Grid,
     environment: Vec<SubjectView>,
@@ -152,6 +154,7 @@ impl<'a> Page<'a> {
             ladders: summary.ladders.iter().map(|ladder| LadderView::new(m, ladder)).collect(),
             comparisons: drive::comparisons(m, summary),
             drives: drive::drives(m, summary),
+            waits: waits::views(m, summary),
             charts: charts(record, summary),
             events: tables::events(m, record),
             environment: facts(m, record, |key| (!key.starts_with(SETTING)).then_some(key)),
@@ -207,7 +210,7 @@ fn footer(m: &Messages, run: &RunInfo) -> String {
 const OF_TPCC: usize = 2;
 
 /// Term and explanation.
-const HOW: [(&str, &str); 10] = [
+const HOW: [(&str, &str); 11] = [
     ("how-nopm", "how-nopm-text"),
     ("how-tpm", "how-tpm-text"),
     ("how-time", "how-time-text"),
@@ -218,6 +221,7 @@ const HOW: [(&str, &str); 10] = [
     ("how-steady", "how-steady-text"),
     ("how-line", "how-line-text"),
     ("how-resource", "how-resource-text"),
+    ("how-waits", "how-waits-text"),
 ];
 
 /// Whole seconds: nobody reads a run's length to the nanosecond.

@@ -13,6 +13,7 @@ pub mod message;
 mod number;
 mod rung;
 pub mod text;
+mod waits;
 
 pub use export::{CsvKind, to_csv, to_json};
 pub use html::report;

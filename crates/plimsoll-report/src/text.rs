@@ -5,9 +5,9 @@ use plimsoll_model::summary::{Comparison, Ladder, Rung, Summary};
 
 use crate::findings::{Told, told};
 use crate::message::Messages;
-use crate::number::{or_none, three, whole};
+use crate::number::{NONE, or_none, percent, three, whole};
 use crate::rung::{self, RungView};
-use crate::{compare, cut, line};
+use crate::{compare, cut, line, waits};
 
 pub const WIDTH: usize = 100;
 
@@ -27,6 +27,7 @@ pub fn ladder_table(summary: &Summary) -> String {
         }
         out.push_str(&table(&m, ladder));
         out.push_str("\n\n");
+        out.push_str(&waits::section(&m, ladder));
     }
     if summary.ladders.is_empty() {
         out.push_str(&m.say("text-no-points"));
@@ -162,7 +163,7 @@ fn draw(m: &Messages, ladder: &Ladder, columns: &[Column]) -> String {
 }
 
 /// Words of the header stand below each other.
-fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
+pub(crate) fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);

@@ -121,4 +121,5 @@ pub enum Table {
     Seconds,
     Series,
     Drive,
+    Wait,
 }

@@ -1,15 +1,17 @@
-//! What is watched while the load runs: once a second, from files under /proc and /sys.
+//! What is watched while the load runs: once a second, from files under /proc and /sys; and servers, asked with SQL.
 //!
 //! A [`Watch`] says what, a [`Sampler`] turns counters into rates over the real interval between two readings, and
-//! [`spawn`] runs a sampler on a thread of its own. [`environment`] collects what holds for a whole run.
+//! [`spawn`] runs a sampler on a thread of its own. Each server that is asked has one more ([`Probe::ask`]). [`environment`] collects what holds for a whole run.
 //! Nothing here writes to what it watches. What cannot be read is said once, as a [`Warning`].
 
 use std::path::PathBuf;
 
 pub(crate) use parse::pid_stat;
-use plimsoll_model::record::SubjectId;
+use plimsoll_model::metric::Metric;
+use plimsoll_model::record::{Sample, SubjectId, WaitRow};
 
 mod data;
+mod database;
 mod device;
 mod emit;
 pub mod environment;
@@ -42,6 +44,17 @@ pub enum Watch {
     EmbeddedData { path: PathBuf },
     /// plimsoll itself, and the sampling thread's cost and lateness.
     Generator,
+}
+
+/// What the probe's threads tell.
+#[derive(Debug)]
+pub enum News {
+    Samples(Vec<(SubjectId, Metric, Sample)>),
+    /// A second of a server's sessions.
+    Waits(Vec<WaitRow>),
+    /// Key and value of what became known about a server.
+    Facts(SubjectId, Vec<(String, String)>),
+    Warning(Warning),
 }
 
 /// Something that could not be read, or not read in full. Each is said once per subject and source.

@@ -1,26 +1,32 @@
 //! The sampling thread.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use plimsoll_model::metric::Metric;
-use plimsoll_model::record::{Sample, SubjectId};
+use plimsoll_model::lane::Endpoint;
+use plimsoll_model::record::SubjectId;
 use plimsoll_model::units::Nanos;
 
-use super::{Sampler, Warning, Watch};
+use super::database::Asking;
+use super::{News, Sampler, Warning, Watch};
 use crate::clock::Clock;
+use crate::engine::insight::Insight;
 
 /// The longest sleep before the thread looks whether it shall end.
 const NAP: Nanos = Nanos::from_millis(200);
 
-/// A running sampling thread; ends when dropped.
+/// A running sampling thread, and those that ask servers; all end when it is dropped.
 #[derive(Debug)]
 pub struct Probe {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+    asking: Mutex<BTreeMap<SubjectId, Asking>>,
+    clock: Clock,
+    news: Sender<News>,
 }
 
 #[derive(Debug, Default)]
@@ -44,17 +50,18 @@ impl Shared {
 /// receives. The thread's own cost and lateness belong to the subject of [`Watch::Generator`].
 ///
 /// Errors: no thread can be started; the clock is virtual, under which no thread can wait.
-pub fn spawn(clock: Clock, sender: Sender<Vec<(SubjectId, Metric, Sample)>>) -> io::Result<Probe> {
+pub fn spawn(clock: Clock, news: Sender<News>) -> io::Result<Probe> {
     if let Clock::Virtual(_) = clock {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "a sampling thread needs the real clock"));
     }
     let shared = Arc::new(Shared::default());
-    let of_thread = Arc::clone(&shared);
-    let thread = std::thread::Builder::new().name("probe".into()).spawn(move || run(&of_thread, &clock, &sender))?;
-    Ok(Probe { shared, thread: Some(thread) })
+    let of_thread = (Arc::clone(&shared), clock.clone(), news.clone());
+    let run = move || run(&of_thread.0, &of_thread.1, &of_thread.2);
+    let thread = std::thread::Builder::new().name("probe".into()).spawn(run)?;
+    Ok(Probe { shared, thread: Some(thread), asking: Mutex::default(), clock, news })
 }
 
-fn run(shared: &Shared, clock: &Clock, sender: &Sender<Vec<(SubjectId, Metric, Sample)>>) {
+fn run(shared: &Shared, clock: &Clock, news: &Sender<News>) {
     loop {
         let due = next_second(clock.now());
         while clock.now() < due {
@@ -68,7 +75,7 @@ fn run(shared: &Shared, clock: &Clock, sender: &Sender<Vec<(SubjectId, Metric, S
         let now = clock.now();
         let samples = sampler.sample(now, now.saturating_sub(due));
         drop(sampler);
-        if sender.send(samples).is_err() {
+        if news.send(News::Samples(samples)).is_err() {
             return;
         }
     }
@@ -85,8 +92,29 @@ impl Probe {
         self.shared.sampler().watch(subject, watch);
     }
 
+    /// Asks the server at the endpoint about itself from now on; an engine that is no server is left alone. Whatever
+    /// becomes of the server, it is asked until [`Self::unwatch`].
+    ///
+    /// Errors: no thread can be started.
+    pub fn ask(&self, subject: SubjectId, endpoint: Endpoint) -> io::Result<()> {
+        if Insight::exists_for(&endpoint) {
+            // The thread before it ends first, so that no two ask the same server.
+            self.asking().remove(&subject);
+            let asking = Asking::start(self.clock.clone(), subject, endpoint, self.news.clone())?;
+            self.asking().insert(subject, asking);
+        }
+        Ok(())
+    }
+
+    fn asking(&self) -> MutexGuard<'_, BTreeMap<SubjectId, Asking>> {
+        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Neither watches nor asks it any more.
     pub fn unwatch(&self, subject: SubjectId) {
         self.shared.sampler().unwatch(subject);
+        let asking = self.asking().remove(&subject);
+        drop(asking);
     }
 
     /// What could not be read since the last call.
@@ -102,6 +130,7 @@ impl Probe {
 
     fn end(&mut self) {
         self.shared.ends.store(true, Ordering::Release);
+        std::mem::take(&mut *self.asking()).into_values().for_each(drop);
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
@@ -121,6 +150,9 @@ mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
 
+    use plimsoll_model::metric::Metric;
+    use plimsoll_model::record::Sample;
+
     use super::*;
     use crate::clock::VirtualClock;
 
@@ -135,7 +167,9 @@ mod tests {
             (sample.at, sample.value)
         };
         for _ in 0..2 {
-            let samples = receiver.recv_timeout(Duration::from_secs(30)).unwrap();
+            let News::Samples(samples) = receiver.recv_timeout(Duration::from_secs(30)).unwrap() else {
+                panic!("only samples are told")
+            };
             assert!(samples.iter().all(|(subject, _, _)| *subject == SubjectId(3)));
             let (at, late_ms) = jitter(&samples);
             let past_second = Nanos(at.0 % Nanos::SECOND.0).as_millis_f64();

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::conserve::Conservation;
 use super::point::PointSummary;
 use super::steady::Steady;
-use super::{Index, Ladder, cut, drive};
+use super::{Index, Ladder, cut, drive, waits};
 use crate::drive::DriveOp;
 use crate::lane::Counts;
 use crate::record::{Check, Event, Phase, Point, PointPurpose, RunStatus, Severity, SubjectKind};
@@ -117,6 +117,8 @@ pub enum FindingKind {
     NotRecovered,
     /// Nothing that clients saw committed could be looked for after a power cut.
     CutUnjudged,
+    /// The database counted other commits than clients saw, both per second.
+    CommitsDisagree { database: f64, clients: f64, percent: f64 },
     /// An event of the record that stands beside the figures; `times` is how often its code occurred, the rest is
     /// about the first.
     Event { event: String, at_s: f64, text: String, times: u64 },
@@ -219,6 +221,7 @@ pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, pha
     let checks = index.record.checks.iter().filter(|check| check.point == Some(point.id));
     found.extend(checks.filter_map(|check| failed(index, check)));
     found.extend(events(index, |event| concerns(index, event, point)));
+    found.extend(waits::findings(point, figures, phases));
     found.extend(drive::findings(figures, drive::window(phases), drive::cut_of(index, point)));
     if let Some(cut) = &figures.power_cut {
         found.iter_mut().for_each(|finding| cut::excuse(finding, cut));

@@ -11,6 +11,7 @@ use super::latency::{Latency, TxnSummary};
 use super::means::{self, MetricMean, Resources};
 use super::stats::{self, Batch, Interval, Spread};
 use super::steady::Steady;
+use super::waits::{self, DatabaseFigures, WaitSummary};
 use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::plan::resolved::TPCC_TXNS;
@@ -64,6 +65,10 @@ pub struct PointSummary {
     pub types: Vec<TxnSummary>,
     pub resources: Resources,
     pub metrics: Vec<MetricMean>,
+    /// What the server's sessions did.
+    pub waits: Option<WaitSummary>,
+    /// What the server counted.
+    pub database: Option<DatabaseFigures>,
     /// The emulated drive that the medium is.
     pub drive: Option<DriveSummary>,
     /// The power cut that ended the point.
@@ -172,6 +177,8 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
         let completed = figures.overall.counts.completed();
         figures.resources = means::resources(index, point, &figures.metrics, figures.measured_s, completed);
         figures.drive = drive::summarise(index, point, window, &figures);
+        figures.waits = waits::summarise(index, point, window);
+        figures.database = waits::database(index, point, &figures, window);
     }
     figures.power_cut = drive::cut_of(index, point).map(CutSummary::of);
     figures.conservation = conserve::verify(&balances(&all));
@@ -252,12 +259,7 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         types: point.txns.iter().zip(&types).map(|(name, counts)| txn(name, *counts)).collect(),
         resources: Resources::default(),
         metrics: Vec::new(),
-        drive: None,
-        power_cut: None,
-        conservation: Conservation::Unknown,
-        consistency: Consistency::default(),
-        coarse: false,
-        clipped: Vec::new(),
+        ..PointSummary::default()
     }
 }
 

@@ -53,6 +53,29 @@ cut-lost = LOST: { $lost } of { $acknowledged } acknowledged { $txn }, first: { 
 cut-unjudged = Not judged: there was nothing that clients saw committed and that could be looked for.
 compare-heading = { $step }: media side by side, against { $first }
 compare-note = Ratios are to { $first } at the same load, with the 95 % interval of the ratio of two means. There is none to or of a point that must not be used.
+load-one = 1 user
+load-closed = { $users } users
+load-open = { $rate }/s offered
+wait-cpu = CPU
+wait-data-read = data read
+wait-data-write = data write
+wait-log = log
+wait-lock = lock
+wait-latch = latch
+wait-client = client
+wait-idle = idle
+wait-other = other
+wait-does-cpu = was spent at work on a CPU, or waiting for one
+wait-does-data-read = was spent waiting for data to be read
+wait-does-data-write = was spent waiting for data to be written
+wait-does-log = was spent waiting for the log
+wait-does-lock = was spent waiting for locks of transactions
+wait-does-latch = was spent waiting for the server's own short locks
+wait-does-client = was spent in a transaction, waiting for the client's next statement
+wait-does-idle = was spent idle
+wait-does-other = was spent waiting for something else
+waits-sentence = At { $load } { $percent } % of session time { $what }; standard error { $error } %, { $looks } looks.
+waits-rough = Few looks: what takes a few percent may have been missed.
 consistency-none = Consistency conditions: none verified.
 consistency-holds = Consistency conditions: { $verified } verified, all hold.
 consistency-fails = Consistency conditions: { $verified } verified; failed: { $failed }.
@@ -139,6 +162,17 @@ text-ratio = ratio
 text-ratio-interval = ratio 95%
 text-p99-ratio = p99 ratio
 
+text-sessions = sessions
+text-looks = looks
+text-commits = commits /s
+text-buffer-hit = buffer hit %
+text-log-mb = log MB/s
+text-log-txn = log kB/txn
+text-syncs-txn = log syncs/txn
+text-size = data MB
+waits-heading = What sessions did, in % of session time:
+counters-heading = What the database counted:
+
 ## Findings
 
 finding-run-ended = Run { $status }{ $reason ->
@@ -167,6 +201,7 @@ finding-emulation-too-few = EMULATED not judged: { $drive } was asked for { $ops
 finding-committed-lost = DURABILITY: { $lost } of { $acknowledged } { $txn } that clients saw committed are not in the database after the power cut. First: { $first-lost }. Look at fsync, synchronous_commit and the drive's flush.
 finding-not-recovered = DURABILITY: after the power cut the database did not come up again. The events say why.
 finding-cut-unjudged = DURABILITY not judged: no transaction that clients saw committed could be looked for after the power cut.
+finding-commits-disagree = The database counted { $database } commits a second where clients saw { $clients }: { $percent } % off (limit 2 %, and what a second at both ends may hide). Somebody else uses it, or transactions are counted wrongly.
 finding-event = { $event } ({ $times }×, first at { $at-s } s): { $text }
 
 ## Report: headline
@@ -328,6 +363,26 @@ column-system-memory = System memory, MB
 column-generator-cpu = Generator CPU, % of one
 column-generator-us = Generator CPU, µs per transaction
 
+column-db-commits = Commits/s, as the database counts
+column-buffer-hit = Buffer hits, %
+column-log-mb = Log MB/s
+column-log-txn = Log kB per txn
+column-syncs-txn = Log syncs per txn
+column-checkpoints = Checkpoints per minute
+column-size = Data, MB
+column-growth = Growth, MB
+
+## Report: waits
+
+waits-title = What sessions waited for
+waits-note = Each bar is all time of all sessions of this load: what they did, in % of it, always in this order. A look every tenth of a second finds each session in one state, as the server names it. Shares of less than two standard errors may be chance.
+waits-table = All shares, with the server's names
+column-state = State
+column-sessions = Sessions, mean
+column-error = Standard error, %
+column-busy-share = Share without idle and client, %
+column-waits-for = Waits for (share of session time)
+
 ## Report: emulated drives, power cuts, comparison
 
 compare-title = Media side by side
@@ -412,4 +467,6 @@ how-line = Load line
 how-line-text = The highest load that meets the objective in every repeat: the figure of response time up to the limit, at most 1 % failed, and in an open loop nothing dropped and at least 99 % settled, in a steady window. Loads double from the start until none of the repeats meets it, then the gap is halved in ratios. Loads that only some repeats meet lie within the interval.
 how-resource = CPU, memory, device
 how-resource-text = Means over the measure phase, weighted by time; time per request is weighted by requests.
+how-waits = Waits
+how-waits-text = Sessions found in a state / all sessions found, over all looks of the measure phase. The standard error takes seconds as clusters, since neighbouring looks are not independent.
 footer = plimsoll { $version } ({ $commit }), run { $run }

@@ -55,11 +55,21 @@ fn drive_csv_of_the_fixture() {
 }
 
 #[test]
+fn wait_csv_of_the_fixture() {
+    let csv = csv_of(CsvKind::Wait);
+    assert_eq!(csv.lines().count(), 1 + fixture::record().waits.len());
+    // A second of each system.
+    let slow = csv.lines().position(|line| line.contains("db@slow")).unwrap();
+    let lines: Vec<&str> = csv.lines().collect();
+    insta::assert_snapshot!([&lines[..6], &lines[slow..slow + 5]].concat().join("\n"));
+}
+
+#[test]
 fn a_table_without_rows_has_its_header() {
     let mut record = fixture::single_point();
     record.points.clear();
     record.series.clear();
-    for (kind, column) in CsvKind::ALL.into_iter().zip(["nopm", "committed", "metric", "modelled_p50_us"]) {
+    for (kind, column) in CsvKind::ALL.into_iter().zip(["nopm", "committed", "metric", "modelled_p50_us", "looks"]) {
         let csv = to_csv(&record, &summarise(&record), kind);
         let header: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
         assert!(header.contains(&column) && header.iter().all(|name| !name.is_empty()), "{header:?}");

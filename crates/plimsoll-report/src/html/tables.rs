@@ -3,7 +3,7 @@
 use plimsoll_model::record::Record;
 use plimsoll_model::summary::{Figure, Ladder, Latency, PointSummary, TxnSummary};
 
-use super::cell;
+use super::{cell, waits};
 use crate::export;
 use crate::message::Messages;
 use crate::number::{NONE, percent, three, whole};
@@ -49,9 +49,11 @@ pub(super) fn words(text: String) -> Cell {
 }
 
 /// Columns that hold words and not numbers stand left.
-const WORDS: [&str; 11] = [
+const WORDS: [&str; 13] = [
     "column-outcome",
     "column-why",
+    "column-state",
+    "column-waits-for",
     "column-type",
     "column-severity",
     "column-subject",
@@ -78,7 +80,7 @@ pub(super) fn emulated(m: &Messages, ladder: &Ladder) -> String {
     ladder.drive.as_ref().map(|drive| m.say_with("emulated-drive", &[("drive", drive.clone())])).unwrap_or_default()
 }
 
-type Column = (&'static str, fn(&Messages, &RungView<'_>) -> String);
+pub(super) type Column = (&'static str, fn(&Messages, &RungView<'_>) -> String);
 
 impl LadderView {
     pub fn new(m: &Messages, ladder: &Ladder) -> Self {
@@ -191,7 +193,8 @@ fn resource_columns(m: &Messages, ladder: &Ladder) -> Vec<Column> {
     ];
     // Columns that say nothing about any load are left out.
     let views = rung::views(ladder);
-    all.into_iter().filter(|(_, of)| views.iter().any(|view| of(m, view) != NONE)).collect()
+    let all = all.into_iter().chain(waits::COUNTERS);
+    all.filter(|(_, of)| views.iter().any(|view| of(m, view) != NONE)).collect()
 }
 
 /// One row for each point and type, service times beneath where they differ.

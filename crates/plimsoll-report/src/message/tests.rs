@@ -37,11 +37,13 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
 }
 
 /// Ids that are put together: a prefix and the names of a closed set.
-const FAMILIES: [(&str, &[&str]); 13] = [
+const FAMILIES: [(&str, &[&str]); 15] = [
     ("steady-", &["too-short", "not-meant", "too-few", "yes", "no"]),
     ("outcome-", &["met", "mixed", "failed"]),
     ("column-", &crate::line::COLUMNS),
     ("text-", &crate::line::COLUMNS),
+    ("wait-", &WAIT_STATES),
+    ("wait-does-", &WAIT_STATES),
     ("severity-", &["note", "warning", "error"]),
     ("verdict-", &["sound", "doubtful", "invalid"]),
     ("trust-", &["sound", "doubtful", "invalid"]),
@@ -52,6 +54,8 @@ const FAMILIES: [(&str, &[&str]); 13] = [
     ("text-", &COMPARED),
     ("subject-", &["host", "device", "medium", "emulator", "system", "generator"]),
 ];
+
+const WAIT_STATES: [&str; 9] = ["cpu", "data-read", "data-write", "log", "lock", "latch", "client", "idle", "other"];
 
 /// Columns of media side by side, in the terminal's table and in the report.
 const COMPARED: [&str; 10] =
@@ -64,7 +68,7 @@ fn composed() -> BTreeSet<String> {
 }
 
 /// Names of all findings; the match makes a new one fail to compile until it is here.
-const FINDINGS: [&str; 24] = [
+const FINDINGS: [&str; 25] = [
     "run_ended",
     "nothing_measured",
     "phase_incomplete",
@@ -88,6 +92,7 @@ const FINDINGS: [&str; 24] = [
     "committed_lost",
     "not_recovered",
     "cut_unjudged",
+    "commits_disagree",
     "event",
 ];
 

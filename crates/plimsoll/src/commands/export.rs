@@ -31,6 +31,7 @@ pub fn render(record: &Record, summary: &Summary, format: Format, table: Table) 
             Table::Seconds => to_csv(record, summary, CsvKind::Seconds),
             Table::Series => to_csv(record, summary, CsvKind::Series),
             Table::Drive => to_csv(record, summary, CsvKind::Drive),
+            Table::Wait => to_csv(record, summary, CsvKind::Wait),
         },
     }
 }

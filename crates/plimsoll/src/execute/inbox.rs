@@ -2,15 +2,14 @@
 
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use plimsoll_load::clock::Clock;
+use plimsoll_load::probe::{News, Warning};
 use plimsoll_model::drive::DriveSecond;
-use plimsoll_model::metric::Metric;
-use plimsoll_model::record::{Event, Sample, Severity, SubjectId};
+use plimsoll_model::record::{Event, Severity, SubjectId};
 use plimsoll_model::units::Nanos;
 
 use crate::progress::Progress;
 use crate::runfile::{RunFile, RunFileError};
-
-pub(super) type Samples = Vec<(SubjectId, Metric, Sample)>;
 
 /// Of a medium, on the run's timeline.
 pub(super) enum DriveNews {
@@ -19,7 +18,8 @@ pub(super) enum DriveNews {
 }
 
 pub(super) struct Inbox {
-    samples: Receiver<Samples>,
+    clock: Clock,
+    probe: Receiver<News>,
     drives: Receiver<DriveNews>,
     /// For the drives that are mounted later.
     pub from_drives: Sender<DriveNews>,
@@ -27,15 +27,24 @@ pub(super) struct Inbox {
 
 impl Inbox {
     /// With the sender for the probe.
-    pub fn new() -> (Self, Sender<Samples>) {
-        let (sender, samples) = mpsc::channel();
+    pub fn new(clock: Clock) -> (Self, Sender<News>) {
+        let (sender, probe) = mpsc::channel();
         let (from_drives, drives) = mpsc::channel();
-        (Self { samples, drives, from_drives }, sender)
+        (Self { clock, probe, drives, from_drives }, sender)
     }
 
     /// Writes what has come since into the run file; warnings are shown as well.
     pub fn store(&self, file: &mut RunFile, progress: &Progress) -> Result<(), RunFileError> {
-        self.samples.try_iter().try_for_each(|batch| file.samples(&batch))?;
+        self.probe.try_iter().try_for_each(|news| match news {
+            News::Samples(samples) => file.samples(&samples),
+            News::Waits(waits) => file.waits(&waits),
+            News::Facts(subject, facts) => file.facts(subject, &facts),
+            News::Warning(Warning { subject, code, text }) => {
+                progress.say(&format!("warning: {text}"));
+                let (at, code, severity) = (self.clock.now(), code.into(), Severity::Warning);
+                file.event(&Event { at, subject: Some(subject), severity, code, text })
+            }
+        })?;
         self.drives.try_iter().try_for_each(|news| match news {
             DriveNews::Second { subject, start, end, second } => {
                 file.drive_second(subject, start, end, &second.tallies)

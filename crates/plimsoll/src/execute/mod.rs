@@ -97,7 +97,7 @@ struct Execution<'a> {
 pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
     let clock = if job.virtual_time { Clock::Virtual(VirtualClock::default()) } else { Clock::real() };
     let file = RunFile::create(&job.output, &job.run_info(), &job.plan_text_redacted(), &job.plan_resolved())?;
-    let (inbox, sender) = Inbox::new();
+    let (inbox, sender) = Inbox::new(clock.clone());
     let probe = match &clock {
         Clock::Virtual(_) => None,
         Clock::Real(_) => {

@@ -91,17 +91,24 @@ impl Execution<'_> {
         if let Some(watch) = instance.watch().filter(|watch| !matches!(watch, Watch::EmbeddedData { .. })) {
             self.watch(subject, watch);
         }
+        self.ask(subject, &instance)?;
         self.running.insert(key(system, medium), Running { instance, subject, medium: on, scratch });
         Ok(())
     }
 
-    /// Watches the system's processes and files from now on.
+    /// Watches the system's processes and files from now on, and asks it about itself.
     pub(super) fn watch_system(&self, system: &str, medium: Option<&str>) -> Course<()> {
         let running = self.running(system, medium)?;
         if let Some(watch) = running.instance.watch() {
             self.watch(running.subject, watch);
         }
-        Ok(())
+        self.ask(running.subject, &running.instance)
+    }
+
+    /// Asks the system about itself from now on, if it is a server.
+    fn ask(&self, subject: SubjectId, instance: &Instance) -> Course<()> {
+        let asked = self.probe.as_ref().map_or(Ok(()), |probe| probe.ask(subject, instance.endpoint()));
+        asked.map_err(|error| Halt::Failed(format!("no thread to ask the server about itself: {error}")))
     }
 
     /// Stops and removes a system that no later step uses.

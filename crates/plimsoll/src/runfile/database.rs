@@ -1,7 +1,7 @@
-//! Searches, resets, and what a server's sessions did: the tables that came with schema 3.
+//! Searches and resets: tables that came with schema 3.
 
 use plimsoll_model::objective::{Objective, Quantile};
-use plimsoll_model::record::{PhaseId, Reset, SearchInfo, SubjectId, WaitRow, WaitState};
+use plimsoll_model::record::{PhaseId, Reset, SearchInfo, SubjectId};
 use rusqlite::{Connection, params};
 
 use super::reader::{Broken, named, rows, subject, time};
@@ -26,14 +26,6 @@ impl RunFile {
         self.execute(
             "INSERT INTO reset VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![phase.0, subject.0, method, from_bytes, to_bytes, verified],
-        )
-    }
-
-    pub fn wait(&self, row: &WaitRow) -> Result<()> {
-        let WaitRow { subject, start, end, state, event, seen, looks } = row;
-        self.execute(
-            "INSERT OR REPLACE INTO wait VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![subject.0, start.0, end.0, state.name(), event, seen, looks],
         )
     }
 }
@@ -72,24 +64,7 @@ pub(super) fn resets(db: &Connection, schema: i32) -> std::result::Result<Vec<Re
     })
 }
 
-/// Of an older file none.
-pub(super) fn waits(db: &Connection, schema: i32) -> std::result::Result<Vec<WaitRow>, Broken> {
-    since(schema, || {
-        rows(db, "SELECT * FROM wait ORDER BY subject, start_ns, state, event", |row| {
-            Ok(WaitRow {
-                subject: subject(row)?,
-                start: time(row, "start_ns")?,
-                end: time(row, "end_ns")?,
-                state: named(row, "state", WaitState::parse)?,
-                event: row.get("event")?,
-                seen: row.get("seen")?,
-                looks: row.get("looks")?,
-            })
-        })
-    })
-}
-
-fn since<T>(
+pub(super) fn since<T>(
     schema: i32,
     read: impl FnOnce() -> std::result::Result<Vec<T>, Broken>,
 ) -> std::result::Result<Vec<T>, Broken> {

@@ -6,6 +6,8 @@
 mod database;
 mod drive;
 mod reader;
+mod samples;
+mod waits;
 mod writer;
 
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! Reading a run file, also one that nobody closed.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::path::Path;
 
 use plimsoll_model::hist::{CoarseHist, Hist};
@@ -14,7 +15,7 @@ use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, OpenFlags, Row};
 
-use super::{RunFileError, database, drive};
+use super::{RunFileError, database, drive, samples, waits};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type Broken = String;
@@ -108,7 +109,7 @@ fn read_record(db: &Connection, schema: i32) -> Result<Record, Broken> {
         phases,
         seconds,
         windows,
-        series: series(db)?,
+        series: series(db, schema)?,
         events: rows(db, "SELECT * FROM event ORDER BY at_ns, rowid", event)?,
         checks: rows(db, "SELECT * FROM consistency ORDER BY rowid", |row| {
             Ok(Check {
@@ -123,7 +124,7 @@ fn read_record(db: &Connection, schema: i32) -> Result<Record, Broken> {
         cuts: drive::power_cuts(db, schema)?,
         searches: database::searches(db, schema)?,
         resets: database::resets(db, schema)?,
-        waits: database::waits(db, schema)?,
+        waits: waits::waits(db, schema)?,
     })
 }
 
@@ -218,22 +219,19 @@ fn seconds(db: &Connection, phases: &[Phase], points: &[Point]) -> Result<Vec<Se
             Some((phase.id, point.txns.len()))
         })
         .collect();
-    let sql = "SELECT tick.id, tick.phase, tick.subject, tick.start_ns, tick.end_ns, tick.in_flight, outcome.*
-               FROM tick LEFT JOIN outcome ON outcome.tick = tick.id ORDER BY tick.id, outcome.txn";
     let mut seconds: Vec<Second> = Vec::new();
-    let mut tick_now = None;
-    let mut first = 0;
-    rows(db, sql, |row| {
-        let tick: i64 = row.get("id")?;
-        if tick_now != Some(tick) {
-            tick_now = Some(tick);
-            first = seconds.len();
-            let empty = empty_second(row)?;
-            let n = types.get(&empty.phase).copied().unwrap_or_default();
-            seconds.extend((0..n).map(|txn| Second { txn: txn as u32, ..empty.clone() }));
-        }
-        let Some(txn) = row.get::<_, Option<usize>>("txn")? else { return Ok(()) };
-        let second = seconds[first..].get_mut(txn).ok_or_else(|| meaningless("txn", txn))?;
+    let mut ticks: HashMap<i64, Range<usize>> = HashMap::new();
+    rows(db, "SELECT * FROM tick ORDER BY id", |row| {
+        let empty = empty_second(row)?;
+        let n = types.get(&empty.phase).copied().unwrap_or_default();
+        ticks.insert(row.get("id")?, seconds.len()..seconds.len() + n);
+        seconds.extend((0..n).map(|txn| Second { txn: txn as u32, ..empty.clone() }));
+        Ok(())
+    })?;
+    rows(db, "SELECT * FROM outcome", |row| {
+        let (tick, txn): (i64, usize) = (row.get("tick")?, row.get("txn")?);
+        let own = ticks.get(&tick).cloned().ok_or_else(|| meaningless("tick", tick))?;
+        let second = seconds[own].get_mut(txn).ok_or_else(|| meaningless("txn", txn))?;
         second.counts = counts(row)?;
         second.response = hist("response", row.get_ref("response")?.as_blob()?, CoarseHist::decode)?;
         let service = row.get_ref("service")?.as_blob_or_null()?;
@@ -304,23 +302,23 @@ fn windows(db: &Connection, phases: &[Phase], seconds: &[Second]) -> Result<Vec<
     Ok(windows)
 }
 
-fn series(db: &Connection) -> Result<Vec<Series>, Broken> {
+fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, Broken> {
     // A metric that this version does not know is left out: it cannot say what it means.
     let layouts: HashMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
         Ok((row.get("id")?, names(row, "metrics")?.iter().map(|name| Metric::parse(name)).collect()))
     })?
     .into_iter()
     .collect();
+    let decode = if schema < database::SINCE { samples::decode_singles } else { samples::decode };
     let mut series: BTreeMap<(SubjectId, Metric), Vec<Sample>> = BTreeMap::new();
     rows(db, "SELECT * FROM sample ORDER BY subject, at_ns", |row| {
         let id: i64 = row.get("layout")?;
         let metrics = layouts.get(&id).ok_or_else(|| meaningless("layout", id))?;
         let (at, over) = (time(row, "at_ns")?, time(row, "over_ns")?);
-        let (values, rest) = row.get_ref("data")?.as_blob()?.as_chunks::<4>();
-        if values.len() != metrics.len() || !rest.is_empty() {
-            return Err(meaningless("data", format!("{} values for {} metrics", values.len(), metrics.len())));
-        }
-        for (metric, value) in metrics.iter().zip(values.iter().map(|bytes| f32::from_le_bytes(*bytes))) {
+        let data = row.get_ref("data")?.as_blob()?;
+        let values = decode(data, metrics.len())
+            .ok_or_else(|| meaningless("data", format!("{} bytes for {} metrics", data.len(), metrics.len())))?;
+        for (metric, value) in metrics.iter().zip(values) {
             if let (Some(metric), true) = (metric, value.is_finite()) {
                 series.entry((subject(row)?, *metric)).or_default().push(Sample { at, over, value });
             }

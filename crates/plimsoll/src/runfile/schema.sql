@@ -1,4 +1,6 @@
 -- A run is one SQLite file. Times are nanoseconds from the run's start. See docs/run-file.md.
+-- What comes every second stands in the order in which it came (outcome, sample, wait): pages of tables that are kept in
+-- the order of a key stay partly empty.
 CREATE TABLE run (
     id TEXT NOT NULL,
     title TEXT NOT NULL,
@@ -63,9 +65,8 @@ CREATE TABLE outcome (
     retries INTEGER NOT NULL,
     round_trips INTEGER NOT NULL,
     response BLOB NOT NULL,             -- coarse histogram, end - due
-    service BLOB,                       -- coarse histogram, end - start; NULL when equal to response
-    PRIMARY KEY (tick, txn)
-) WITHOUT ROWID;
+    service BLOB                        -- coarse histogram, end - start; NULL when equal to response
+);
 -- A phase's full-precision histograms, written when the phase is closed.
 CREATE TABLE window (
     phase INTEGER NOT NULL REFERENCES phase,
@@ -86,9 +87,9 @@ CREATE TABLE sample (
     at_ns INTEGER NOT NULL,
     over_ns INTEGER NOT NULL,
     layout INTEGER NOT NULL REFERENCES layout,
-    data BLOB NOT NULL,                 -- 32-bit little-endian floats
-    PRIMARY KEY (subject, at_ns)
-) WITHOUT ROWID;
+    data BLOB NOT NULL                  -- a bit for each metric that is not 0, then those as 24-bit little-endian floats;
+                                        -- up to schema 2 all of them as 32-bit ones
+);
 CREATE TABLE event (
     at_ns INTEGER NOT NULL,
     subject INTEGER REFERENCES subject,
@@ -159,14 +160,18 @@ CREATE TABLE reset (
     to_bytes INTEGER NOT NULL,
     verified TEXT NOT NULL
 );
--- What a server's sessions did in one second. Since schema 3.
+-- What a session can do: state, and the server's own name for what it waits for. Since schema 3.
+CREATE TABLE wait_event (
+    id INTEGER PRIMARY KEY,
+    state TEXT NOT NULL,                -- cpu | data_read | data_write | log | lock | latch | client | idle | other
+    event TEXT NOT NULL,                -- '' where the server names nothing
+    UNIQUE (state, event)
+);
+-- What a server's sessions did in one second, in the order of time. Since schema 3.
 CREATE TABLE wait (
     subject INTEGER NOT NULL REFERENCES subject,
     start_ns INTEGER NOT NULL,
-    end_ns INTEGER NOT NULL,
-    state TEXT NOT NULL,                -- cpu | data_read | data_write | log | lock | latch | client | idle | other
-    event TEXT NOT NULL,                -- the server's own name; '' where it names nothing
-    seen INTEGER NOT NULL,              -- sessions seen so, summed over the looks
+    lasts_ns INTEGER,                   -- NULL: one second
     looks INTEGER NOT NULL,             -- how often was looked in this second
-    PRIMARY KEY (subject, start_ns, state, event)
-) WITHOUT ROWID;
+    data BLOB NOT NULL                  -- pairs of LEB128 numbers: wait_event, and sessions seen so over all looks
+);

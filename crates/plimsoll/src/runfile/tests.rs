@@ -5,7 +5,9 @@ use plimsoll_model::fixture;
 use plimsoll_model::hist::CoarseHist;
 use plimsoll_model::lane::{Counts, LaneSecond, Tally};
 use plimsoll_model::metric::Metric;
-use plimsoll_model::record::{PhaseId, Point, PowerCut, Record, RunStatus, Sample, Second, SubjectId, SubjectKind};
+use plimsoll_model::record::{
+    PhaseId, Point, PowerCut, Record, RunStatus, Sample, Second, Series, SubjectId, SubjectKind, WaitRow, WaitState,
+};
 use plimsoll_model::schedule::{PhaseKind, Tick};
 use plimsoll_model::units::Nanos;
 use proptest::prelude::*;
@@ -38,6 +40,7 @@ fn write(record: &Record, path: &Path) -> RunFile {
         .flat_map(|series| series.samples.iter().map(|sample| (series.subject, series.metric, *sample)))
         .collect();
     file.samples(&samples).unwrap();
+    file.waits(&record.waits).unwrap();
     record.events.iter().for_each(|event| file.event(event).unwrap());
     record.checks.iter().for_each(|check| file.check(check).unwrap());
     drive::write(record, &file);
@@ -100,11 +103,23 @@ fn every_field_comes_back() {
     assert_eq!((back.points, back.phases), (record.points, record.phases));
     assert_eq!((back.events, back.checks), (record.events, record.checks));
     assert_eq!((back.drive, back.cuts), (record.drive, record.cuts));
+    assert_eq!(back.waits, record.waits);
     assert_eq!(back.seconds.len(), record.seconds.len());
     back.seconds.iter().zip(&record.seconds).for_each(|(back, second)| assert_eq!(back, second));
     assert_eq!(back.windows.len(), record.windows.len());
-    assert!(back.windows == record.windows && back.series == record.series);
+    assert!(back.windows == record.windows);
+    assert_eq!(back.series.len(), record.series.len());
+    back.series.iter().zip(&record.series).for_each(|(back, series)| alike(back, series));
     assert!(!dir.path().join("a.plimsoll-wal").exists(), "a closed run is one file");
+}
+
+/// Values are stored in 24 bits.
+fn alike(back: &Series, series: &Series) {
+    assert_eq!((back.subject, back.metric, back.samples.len()), (series.subject, series.metric, series.samples.len()));
+    for (back, sample) in back.samples.iter().zip(&series.samples) {
+        assert_eq!((back.at, back.over), (sample.at, sample.over));
+        assert!((back.value - sample.value).abs() <= sample.value.abs() / 65_536.0, "{back:?} {sample:?}");
+    }
 }
 
 #[test]
@@ -243,6 +258,7 @@ proptest! {
         let path = dir.path().join("a.plimsoll");
         let mut record = fixture::single_point();
         record.drive = fixture::record().drive.into_iter().take(24).collect();
+        record.waits = fixture::record().waits.into_iter().take(24).collect();
         record.cuts = fixture::record().cuts.into_iter().map(|cut| PowerCut { point: record.points[0].id, ..cut }).collect();
         write(&record, &path).finish(record.run.status, None, record.run.lasted).unwrap();
         let mut content = std::fs::read(&path).unwrap();
@@ -256,8 +272,9 @@ proptest! {
     }
 }
 
-/// 330 minutes of 12 systems at 2,400 transactions a second each, with every metric that each subject has: the size is
-/// measured on a shorter stretch and scales with time, since rows of one second are alike.
+/// 330 minutes of 12 systems at 2,400 transactions a second each, with every metric that each subject has, and sessions in
+/// nine kinds of waits: the size is measured on a shorter stretch and scales with time, since rows of one second are
+/// alike.
 #[test]
 fn a_long_run_of_twelve_systems_fits_in_150_mb() {
     const SECONDS: u64 = 120;
@@ -283,17 +300,47 @@ fn a_long_run_of_twelve_systems_fits_in_150_mb() {
             file.second(phase, *subject, Nanos::ZERO, &second).unwrap();
         }
         let sample = |i: usize| Sample { at: start, over: Nanos(1_000_123_456 + i as u64), value: i as f32 * 1.1 };
-        let of_systems = subjects.iter().flat_map(|subject| {
-            Metric::ALL.iter().enumerate().take(8).map(move |(i, metric)| (*subject, *metric, sample(i)))
-        });
+        let of = |kinds: &'static [&'static str]| {
+            let told = |metric: &&Metric| kinds.iter().any(|kind| metric.info().name.starts_with(kind));
+            Metric::ALL.iter().filter(told).enumerate()
+        };
+        let of_systems = (subjects.iter())
+            .flat_map(|subject| of(&["system_"]).map(move |(i, metric)| (*subject, *metric, sample(i))));
         let of_host = Metric::ALL.iter().enumerate().map(|(i, metric)| (host, *metric, sample(i)));
         file.samples(&of_systems.chain(of_host).collect::<Vec<_>>()).unwrap();
+        // A server is asked on a thread of its own, at a time of its own.
+        for subject in &subjects {
+            let counters = of(&["db_"]).map(|(i, metric)| (*subject, *metric, counter(s, *metric, sample(i + 1))));
+            file.samples(&counters.collect::<Vec<_>>()).unwrap();
+            file.waits(&wait_second(*subject, start)).unwrap();
+        }
         file.commit().unwrap();
     }
     file.finish(RunStatus::Complete, None, Nanos::from_secs(LONG)).unwrap();
     let whole = empty + (size() - empty) * LONG / SECONDS;
     println!("{} bytes for {SECONDS} s: {} MB for {} minutes", size(), whole / 1_000_000, LONG / 60);
     assert!(whole < 150_000_000, "{whole}");
+}
+
+/// What happens seldom is zero in most seconds.
+fn counter(s: u64, metric: Metric, sample: Sample) -> Sample {
+    let seldom = matches!(
+        metric,
+        Metric::DbCheckpoints
+            | Metric::DbCheckpointTime
+            | Metric::DbDeadlocks
+            | Metric::DbTempBytes
+            | Metric::DbVacuums
+    );
+    if seldom && !s.is_multiple_of(10) { Sample { value: 0.0, ..sample } } else { sample }
+}
+
+fn wait_second(subject: SubjectId, start: Nanos) -> Vec<WaitRow> {
+    let row = |(i, state): (usize, WaitState)| {
+        let (event, seen) = (format!("an event of {}", state.name()), 37 * i as u32);
+        WaitRow { subject, start, end: start + Nanos::SECOND, state, event, seen, looks: 10 }
+    };
+    WaitState::ALL.into_iter().enumerate().map(row).collect()
 }
 
 /// A second of the TPC-C mix at 2,400 transactions with log-normally distributed latencies.

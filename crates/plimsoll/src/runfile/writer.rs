@@ -13,13 +13,15 @@ use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, params};
 
-use super::RunFileError;
+use super::waits::WaitEvents;
+use super::{RunFileError, samples};
 
 /// A run file being written. Nothing is on disk for certain before [`RunFile::commit`], which is called once a second.
 pub struct RunFile {
     path: PathBuf,
     db: Connection,
     layouts: HashMap<Vec<Metric>, i64>,
+    pub(super) wait_events: WaitEvents,
 }
 
 pub(super) type Result<T> = std::result::Result<T, RunFileError>;
@@ -37,7 +39,7 @@ impl RunFile {
         db.pragma_update(None, "application_id", APPLICATION_ID).map_err(write)?;
         db.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(write)?;
         db.execute_batch(include_str!("schema.sql")).map_err(write)?;
-        let mut file = Self { path: path.into(), db, layouts: HashMap::new() };
+        let mut file = Self { path: path.into(), db, layouts: HashMap::new(), wait_events: WaitEvents::default() };
         file.insert_head(run, plan_written, plan_resolved)?;
         file.db.execute_batch("COMMIT").map_err(write)?;
         file.db.pragma_update(None, "journal_mode", "WAL").map_err(write)?;
@@ -85,6 +87,11 @@ impl RunFile {
         let mut statement = self.db.prepare_cached(sql).map_err(|e| self.error(e))?;
         statement.execute(params).map_err(|e| self.error(e))?;
         Ok(())
+    }
+
+    /// Of the row that was inserted last.
+    pub(super) fn last_id(&self) -> i64 {
+        self.db.last_insert_rowid()
     }
 
     /// Makes everything written so far part of the file.
@@ -137,7 +144,7 @@ impl RunFile {
             "INSERT INTO phase (point, step, kind, start_ns, complete) VALUES (?1, ?2, ?3, ?4, 0)",
             params![point.map(|point| point.id.0), step, kind.name(), start.0],
         )?;
-        Ok(PhaseId(u32::try_from(self.db.last_insert_rowid()).unwrap_or(u32::MAX)))
+        Ok(PhaseId(u32::try_from(self.last_id()).unwrap_or(u32::MAX)))
     }
 
     pub fn close_phase(&self, phase: PhaseId, end: Nanos, complete: bool) -> Result<()> {
@@ -151,7 +158,7 @@ impl RunFile {
             "INSERT INTO tick (phase, subject, start_ns, end_ns, in_flight) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![phase.0, subject.0, start.0, end.0, second.in_flight],
         )?;
-        let tick = self.db.last_insert_rowid();
+        let tick = self.last_id();
         for (txn, tally) in second.tallies.iter().enumerate().filter(|(_, tally)| tally.counts != Counts::default()) {
             let Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips } = tally.counts;
             let service = tally.differing_service().map(|hist| hist.coarse().encode());
@@ -184,19 +191,19 @@ impl RunFile {
     }
 
     /// What the probes saw at one time; samples of one subject become one row.
-    pub fn samples(&mut self, samples: &[(SubjectId, Metric, Sample)]) -> Result<()> {
+    pub fn samples(&mut self, told: &[(SubjectId, Metric, Sample)]) -> Result<()> {
         let mut rows: BTreeMap<(SubjectId, Nanos), Vec<(Metric, Sample)>> = BTreeMap::new();
-        for (subject, metric, sample) in samples {
+        for (subject, metric, sample) in told {
             rows.entry((*subject, sample.at)).or_default().push((*metric, *sample));
         }
         for ((subject, at), mut row) in rows {
             row.sort_by_key(|(metric, _)| *metric);
             let layout = self.layout(row.iter().map(|(metric, _)| *metric).collect())?;
-            let data: Vec<u8> = row.iter().flat_map(|(_, sample)| sample.value.to_le_bytes()).collect();
+            let values: Vec<f32> = row.iter().map(|(_, sample)| sample.value).collect();
             let over = interval(&row);
             self.execute(
-                "INSERT OR REPLACE INTO sample VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![subject.0, at.0, over.0, layout, data],
+                "INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![subject.0, at.0, over.0, layout, samples::encode(&values)],
             )?;
         }
         Ok(())
@@ -208,7 +215,7 @@ impl RunFile {
         }
         let names: Vec<&str> = metrics.iter().map(|metric| metric.info().name).collect();
         self.execute("INSERT INTO layout (metrics) VALUES (?1)", params![serde_json::json!(names).to_string()])?;
-        let id = self.db.last_insert_rowid();
+        let id = self.last_id();
         self.layouts.insert(metrics, id);
         Ok(id)
     }

@@ -16,6 +16,7 @@ pub mod connect;
 mod copy;
 pub mod facts;
 mod guard;
+mod insight;
 pub mod load;
 pub mod managed;
 pub mod session;
@@ -27,6 +28,7 @@ mod tests;
 
 pub use check::{books, check};
 pub use facts::facts;
+pub use insight::Insight;
 pub use load::{forget, load};
 pub use managed::ManagedPostgres;
 pub use session::PostgresSession;

@@ -1,0 +1,83 @@
+//! What a database server tells about itself while it is under load: counters, and what its sessions do.
+
+use plimsoll_model::lane::Endpoint;
+use plimsoll_model::metric::Metric;
+use plimsoll_model::plan::resolved::ServerKind;
+use plimsoll_model::record::WaitState;
+use plimsoll_model::units::Bytes;
+
+use super::postgres;
+use crate::error::LoadError;
+
+/// How many of plimsoll's sessions one look found in a state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    pub state: WaitState,
+    /// The server's own name for what they wait for; empty where it names nothing.
+    pub event: String,
+    pub sessions: u32,
+}
+
+/// Counters since the server's start for metrics that are rates, values of now for gauges; each metric once.
+pub type Reading = Vec<(Metric, f64)>;
+
+/// A connection that asks a server about itself.
+pub enum Insight {
+    Postgres(Box<postgres::Insight>),
+}
+
+impl Insight {
+    /// Whether what is at the endpoint can be asked at all.
+    pub fn exists_for(endpoint: &Endpoint) -> bool {
+        match endpoint {
+            Endpoint::Server { engine: ServerKind::Postgres, .. } => true,
+            Endpoint::Server { engine: ServerKind::Mariadb, .. } | Endpoint::Mock(_) | Endpoint::Sqlite { .. } => false,
+        }
+    }
+
+    /// Errors: the server cannot be reached, refuses, or is too old to be asked.
+    pub async fn connect(endpoint: &Endpoint) -> Result<Self, LoadError> {
+        match endpoint {
+            Endpoint::Server { engine: ServerKind::Postgres, conninfo, .. } => {
+                Ok(Self::Postgres(Box::new(postgres::Insight::connect(conninfo).await?)))
+            }
+            Endpoint::Server { engine: ServerKind::Mariadb, .. } | Endpoint::Mock(_) | Endpoint::Sqlite { .. } => {
+                Err(LoadError::other("the system", "tells nothing about itself"))
+            }
+        }
+    }
+
+    /// What plimsoll's own sessions do at this moment; the one that asks is left out.
+    pub async fn look(&mut self) -> Result<Vec<Seen>, LoadError> {
+        match self {
+            Self::Postgres(insight) => insight.look().await,
+        }
+    }
+
+    pub async fn read(&mut self) -> Result<Reading, LoadError> {
+        match self {
+            Self::Postgres(insight) => insight.read().await,
+        }
+    }
+
+    /// Of the data.
+    pub async fn size(&mut self) -> Result<Bytes, LoadError> {
+        match self {
+            Self::Postgres(insight) => insight.size().await,
+        }
+    }
+
+    /// Where the wait states come from.
+    pub fn source(&self) -> String {
+        match self {
+            Self::Postgres(insight) => insight.source(),
+        }
+    }
+
+    /// What this server cannot tell, and what would change that: each a sentence.
+    pub fn lacks(&self) -> Vec<String> {
+        match self {
+            Self::Postgres(insight) => insight.lacks(),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! A database server, asked about itself on a thread of its own: a server that answers slowly must delay no other sample.
+//!
+//! Ten times a second it is looked at what plimsoll's sessions do, once a second the counters are read. A server that
+//! does not answer is asked again each second, quietly: that it is gone is noticed elsewhere.
+
+use std::io;
+use std::sync::mpsc::Sender;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use plimsoll_model::lane::Endpoint;
+use plimsoll_model::metric::Metric;
+use plimsoll_model::record::SubjectId;
+use plimsoll_model::units::Nanos;
+use tokio::sync::watch;
+
+use super::data::{Rest, thread_cpu};
+use super::emit::Emit;
+use super::{News, Warning};
+use crate::clock::Clock;
+use crate::engine::insight::Insight;
+use crate::error::LoadError;
+use counters::Counters;
+use looks::Looks;
+
+mod counters;
+mod looks;
+
+/// What an answer may take. Longer than a stalled drive stalls a counter, and short enough to be asked anew.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Until a server that did not answer is asked again.
+const PAUSE: Nanos = Nanos::SECOND;
+/// The size of the data is read at most this often, and seldom enough to cost at most 0.1 % of the time: see [`Rest`].
+const SIZE_COST: Nanos = Nanos::from_millis(10);
+
+/// A running thread; ends when dropped.
+#[derive(Debug)]
+pub(super) struct Asking {
+    stop: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Asking {
+    /// Errors: no thread can be started.
+    pub fn start(clock: Clock, subject: SubjectId, endpoint: Endpoint, news: Sender<News>) -> io::Result<Self> {
+        let (stop, stopped) = watch::channel(false);
+        let thread = std::thread::Builder::new().name("insight".into()).spawn(move || {
+            let mut asker = Asker { clock: clock.clone(), subject, news, told: Vec::new(), connected: false };
+            let ended = clock.block_on(asker.until_stopped(&endpoint, stopped));
+            if let Err(error) = ended {
+                tracing::error!("no runtime to ask a server: {error}");
+            }
+        })?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread that asks a server panicked");
+        }
+    }
+}
+
+struct Asker {
+    clock: Clock,
+    subject: SubjectId,
+    news: Sender<News>,
+    /// Each is told once.
+    told: Vec<String>,
+    connected: bool,
+}
+
+/// Why asking ends.
+enum End {
+    /// Nobody listens any more.
+    Unheard,
+    Server(LoadError),
+}
+
+impl From<LoadError> for End {
+    fn from(error: LoadError) -> Self {
+        Self::Server(error)
+    }
+}
+
+impl Asker {
+    async fn until_stopped(&mut self, endpoint: &Endpoint, mut stopped: watch::Receiver<bool>) {
+        tokio::select! {
+            // An error means that whoever could stop this is gone.
+            _ = stopped.wait_for(|stop| *stop) => {}
+            () = self.ask_on(endpoint) => {}
+        }
+    }
+
+    /// Across the server's deaths and restarts.
+    async fn ask_on(&mut self, endpoint: &Endpoint) {
+        loop {
+            match self.ask(endpoint).await {
+                Err(End::Unheard) => return,
+                Err(End::Server(error)) if self.connected => tracing::debug!("asking the server: {error}"),
+                Err(End::Server(error)) => {
+                    let text = format!("no counters and no wait states until the server answers: {error}");
+                    if self.warn(text).is_err() {
+                        return;
+                    }
+                }
+                Ok(never) => match never {},
+            }
+            self.clock.sleep(PAUSE).await;
+        }
+    }
+
+    /// Over one connection, as long as it lasts.
+    async fn ask(&mut self, endpoint: &Endpoint) -> Result<std::convert::Infallible, End> {
+        let mut insight = in_time(Insight::connect(endpoint)).await?;
+        self.connected = true;
+        self.send(News::Facts(self.subject, vec![("wait_states".into(), insight.source())]))?;
+        let mut looks = Looks::new(self.clock.now());
+        let mut counters = Counters::default();
+        let mut costs = Costs::new();
+        let mut size = Rest::default();
+        loop {
+            let end = looks.end();
+            let due = looks.next(self.clock.now(), costs.last);
+            if due < end {
+                self.clock.sleep_until(due).await;
+                let asked = self.clock.now();
+                looks.add(in_time(insight.look()).await?);
+                costs.spent(self.clock.now() - asked);
+                continue;
+            }
+            self.clock.sleep_until(end).await;
+            let at = self.clock.now();
+            let reading = in_time(insight.read()).await?;
+            costs.spent(self.clock.now() - at);
+            let mut samples = Vec::with_capacity(reading.len() + 3);
+            let emit = &mut Emit { out: &mut samples, subject: self.subject, at, over: Nanos::ZERO };
+            counters.emit(&reading, emit);
+            costs.emit(emit);
+            if size.is_over(at) {
+                let bytes = in_time(insight.size()).await?;
+                let took = self.clock.now() - at;
+                costs.spent(took);
+                let over = size.start(at, took.max(SIZE_COST));
+                emit.put_over(Metric::DbSize, over, bytes.0 as f64);
+            }
+            self.send(News::Samples(samples))?;
+            let rows = looks.take(self.subject, at);
+            self.send(News::Waits(rows))?;
+            insight.lacks().into_iter().try_for_each(|text| self.warn(text))?;
+        }
+    }
+
+    fn warn(&mut self, text: String) -> Result<(), End> {
+        if self.told.contains(&text) {
+            return Ok(());
+        }
+        self.told.push(text.clone());
+        self.send(News::Warning(Warning { subject: self.subject, code: "unreadable", text }))
+    }
+
+    fn send(&self, news: News) -> Result<(), End> {
+        self.news.send(news).map_err(|_| End::Unheard)
+    }
+}
+
+async fn in_time<T>(answer: impl Future<Output = Result<T, LoadError>>) -> Result<T, LoadError> {
+    let answer = tokio::time::timeout(PATIENCE, answer).await;
+    answer.unwrap_or_else(|_| Err(LoadError::other("asking the server about itself", "it does not answer")))
+}
+
+/// What asking costs in the second that goes on.
+struct Costs {
+    /// CPU time of this thread at the last sample.
+    cpu: Nanos,
+    busy: Nanos,
+    /// How long the last answer took.
+    last: Nanos,
+}
+
+impl Costs {
+    fn new() -> Self {
+        Self { cpu: thread_cpu(), busy: Nanos::ZERO, last: Nanos::ZERO }
+    }
+
+    fn spent(&mut self, time: Nanos) {
+        self.busy += time;
+        self.last = time;
+    }
+
+    fn emit(&mut self, emit: &mut Emit<'_>) {
+        let cpu = thread_cpu();
+        if emit.over > Nanos::ZERO {
+            emit.share(Metric::DbProbeCost, cpu.saturating_sub(self.cpu));
+            emit.share(Metric::DbProbeBusy, self.busy);
+        }
+        (self.cpu, self.busy) = (cpu, Nanos::ZERO);
+    }
+}
+
+#[cfg(test)]
+#[path = "database_tests.rs"]
+mod tests;

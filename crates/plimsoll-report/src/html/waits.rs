@@ -1,0 +1,138 @@
+//! What sessions waited for: bars that are read by their order and labels, and the table of all shares.
+
+use plimsoll_model::record::WaitState;
+use plimsoll_model::summary::{DatabaseFigures, Ladder, PointSummary, StateShare, Summary, WaitSummary};
+
+use super::cell;
+use super::tables::{Column, Grid, Row, head, load, load_head, plain, words};
+use crate::message::Messages;
+use crate::number::{percent, three};
+use crate::text;
+use crate::waits::{self, state_id};
+
+pub(super) struct WaitsView {
+    pub heading: String,
+    pub sentence: String,
+    /// Class and name of the states that were seen, in the order of the bars.
+    pub legend: Vec<(String, String)>,
+    pub bars: Vec<Bar>,
+    pub grid: Grid,
+}
+
+/// All session time of a point.
+pub(super) struct Bar {
+    pub load: String,
+    /// All of it in words, for those who do not see it.
+    pub label: String,
+    pub parts: Vec<Part>,
+}
+
+pub(super) struct Part {
+    pub class: String,
+    /// In percent of the bar.
+    pub width: String,
+    pub title: String,
+    /// What stands in it; empty where there is no room.
+    pub label: String,
+}
+
+/// A part that is narrower (%) has no room for its share, or not even for its name.
+const ROOM: f64 = 11.0;
+const ROOM_FOR_NAME: f64 = 6.0;
+
+/// One for each ladder of which something was seen.
+pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
+    let view = |ladder: &Ladder| {
+        let name = |state: &WaitState| (state_id("wait-", *state), m.say(&state_id("wait-", *state)));
+        Some(WaitsView {
+            heading: text::heading(m, ladder),
+            sentence: waits::told(m, ladder)?,
+            legend: waits::states(ladder).iter().map(name).collect(),
+            bars: waits::seen(ladder).map(|(point, waits)| bar(m, point, waits)).collect(),
+            grid: grid(m, ladder),
+        })
+    };
+    summary.ladders.iter().filter_map(view).collect()
+}
+
+fn bar(m: &Messages, point: &PointSummary, waits: &WaitSummary) -> Bar {
+    let part = |share: &StateShare| {
+        let id = state_id("wait-", share.state);
+        let name = m.say(&id);
+        let title = format!("{name} {} %", percent(share.percent));
+        let label = match share.percent {
+            wide if wide >= ROOM => title.clone(),
+            narrow if narrow >= ROOM_FOR_NAME => name,
+            _ => String::new(),
+        };
+        Part { class: id, width: format!("{:.3}", share.percent), title, label }
+    };
+    let parts: Vec<Part> = waits.states.iter().map(part).collect();
+    let load = waits::load(m, point);
+    let label = parts.iter().map(|part| part.title.as_str()).collect::<Vec<_>>().join(", ");
+    Bar { label: format!("{load}: {label}"), load, parts }
+}
+
+const COLUMNS: [&str; 6] =
+    ["column-state", "column-sessions", "column-share", "column-error", "column-busy-share", "column-waits-for"];
+
+/// A row for each point and state.
+fn grid(m: &Messages, ladder: &Ladder) -> Grid {
+    let mut header = vec![load_head(m, ladder)];
+    header.extend(COLUMNS.map(|id| head(m, id)));
+    let rows = waits::seen(ladder).flat_map(|(point, waits)| {
+        let last = waits.states.len().saturating_sub(1);
+        let row = move |(i, share): (usize, &StateShare)| {
+            let cells = vec![
+                plain(load(point)),
+                words(m.say(&state_id("wait-", share.state))),
+                plain(three(share.sessions)),
+                plain(percent(share.percent)),
+                plain(cell(share.standard_error_percent, percent)),
+                plain(cell(share.busy_percent, percent)),
+                words(waits::events(share)),
+            ];
+            Row { class: if i == last { "group" } else { "" }, cells }
+        };
+        waits.states.iter().enumerate().map(row).collect::<Vec<_>>()
+    });
+    Grid { header, rows: rows.collect() }
+}
+
+/// Of the server's own counters, for the table of means.
+pub(super) const COUNTERS: [Column; 8] = [
+    ("column-db-commits", |_, v| counter(v.point, |d| d.commits_per_second, three)),
+    ("column-buffer-hit", |_, v| counter(v.point, |d| d.buffer_hit_percent, percent)),
+    ("column-log-mb", |_, v| counter(v.point, |d| d.log_mb_per_second, three)),
+    ("column-log-txn", |_, v| counter(v.point, |d| d.log_bytes_per_txn.map(|bytes| bytes / 1e3), three)),
+    ("column-syncs-txn", |_, v| counter(v.point, |d| d.log_syncs_per_txn, three)),
+    ("column-checkpoints", |_, v| counter(v.point, |d| d.checkpoints_per_minute, three)),
+    ("column-size", |_, v| counter(v.point, |d| d.size_mb, three)),
+    ("column-growth", |_, v| counter(v.point, |d| d.growth_mb, three)),
+];
+
+fn counter(point: &PointSummary, of: fn(&DatabaseFigures) -> Option<f64>, format: fn(f64) -> String) -> String {
+    cell(point.database.as_ref().and_then(of), format)
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_model::fixture;
+    use plimsoll_model::summary::summarise;
+
+    use super::*;
+
+    #[test]
+    fn a_bar_holds_all_session_time_in_a_fixed_order() {
+        let m = Messages::english();
+        for view in views(&m, &summarise(&fixture::record())) {
+            for bar in view.bars {
+                let widths: f64 = bar.parts.iter().map(|part| part.width.parse::<f64>().unwrap()).sum();
+                assert!((widths - 100.0).abs() < 0.01, "{widths}");
+                let order = |part: &Part| view.legend.iter().position(|(class, _)| *class == part.class).unwrap();
+                assert!(bar.parts.is_sorted_by_key(order));
+                assert!(bar.parts.iter().all(|part| bar.label.contains(&part.title)));
+            }
+        }
+    }
+}
