@@ -29,6 +29,9 @@ pub struct Intent {
 /// A connection without work reserves the one that is due next. The reserved ones are always the earliest of all, because
 /// a new intent enters only when a connection has finished one and takes the earliest itself: nobody waits while a
 /// connection is idle.
+///
+/// What waits when the load ends is still carried out while cooling lasts, with its due time, and dropped at the end of
+/// that: counted as in flight until then, and as offered in the second in which it became due.
 pub struct IntentQueue {
     state: Mutex<State>,
     /// Where offered and dropped intents are noted.

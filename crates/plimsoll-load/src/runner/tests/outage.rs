@@ -62,6 +62,20 @@ fn a_flapping_server_is_one_outage_and_not_hopeless() {
     assert_eq!(told.events.len(), 2, "{:?}", told.events);
 }
 
+/// A system that comes back may refuse for a while what it can do later.
+#[test]
+fn failures_in_a_row_are_borne_during_an_outage_and_not_after_it() {
+    let script = MockScript { fail_every: Some(1), ..outages([(500, 1_000)]) };
+    let told = run(spec(script, LoadShape::closed(1)));
+    told.conserved();
+    let LaneEnd::Failed(why) = &told.end else { panic!("{:?}", told.end) };
+    let in_a_row: u64 = why.split(' ').next().unwrap().parse().unwrap();
+    assert!(in_a_row > 400 && why.contains("transactions in a row failed; the last one: the script fails"), "{why}");
+    let end = told.seconds.last().unwrap().tick.end;
+    assert!((Nanos::from_millis(6_500)..Nanos::from_secs(9)).contains(&end), "{end}");
+    assert_eq!(told.texts("reconnected").len(), 1, "it was over by then");
+}
+
 #[test]
 fn outages_are_told_in_bounded_number() {
     let mut spec = spec(outages((0..50).map(|n| (10_000 + n * 20_000, 200))), LoadShape::closed(4));

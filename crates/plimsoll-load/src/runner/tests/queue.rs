@@ -138,10 +138,11 @@ fn shared_connections_on_several_threads_lose_nothing() {
     spec.pacing = Pacing { keying: 0.001, think: 0.001 };
     let [warm, measure, cool] = [100, 400, 60_000].map(Nanos::from_millis);
     spec.timeline = Timeline { warm, measure, cool };
+    // Every user wants something at least once, however slow this machine is.
     let told = run_on(Clock::real(), spec, &[]);
     assert_eq!(told.end, LaneEnd::Complete);
     let counts = told.all().counts;
-    assert!(counts.completed() > 500 && counts.offered == counts.settled(), "{counts:?}");
+    assert!(counts.completed() >= 500 && counts.offered == counts.settled(), "{counts:?}");
     assert_eq!((counts.failed, counts.dropped), (0, 0));
     assert_eq!((told.seconds.last().map(|second| second.in_flight), told.texts("conservation")), (Some(0), vec![]));
 }
