@@ -28,6 +28,15 @@ fn a_run_from_plan_to_report() {
     }
     let facts = json["facts"].to_string();
     assert!(facts.contains("PostgreSQL") || facts.contains("setting."), "{facts}");
+    // The server was asked about itself all the time.
+    assert!(facts.contains("pg_stat_activity"), "{facts}");
+    let table = |name: &str| place.run(&["export", "x.run", "--to", "csv", "--table", name]).succeeded().stdout;
+    let waits = table("wait");
+    assert!(waits.lines().skip(1).any(|row| row.contains(",cpu,") || row.contains(",log,")), "{waits}");
+    let series = table("series");
+    for metric in ["db_commits", "db_log_bytes", "db_log_syncs", "db_size", "db_probe_busy"] {
+        assert!(series.contains(metric), "{metric}");
+    }
     place.expect_clean();
 }
 
