@@ -5,7 +5,7 @@ use plimsoll_model::summary::{Comparison, Ladder, Rung, Summary};
 
 use crate::findings::{Told, told};
 use crate::message::Messages;
-use crate::number::{NONE, or_none, percent, three, whole};
+use crate::number::{or_none, three, whole};
 use crate::rung::{self, RungView};
 use crate::{compare, cut, line, waits};
 

@@ -10,6 +10,7 @@ mod point;
 mod preflight;
 mod prepare;
 mod recorder;
+mod reset;
 mod search;
 mod subjects;
 
@@ -165,6 +166,7 @@ impl Execution<'_> {
             self.plan.workload(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?.clone();
         self.prepare(step, medium, &workload)?;
         let place = Place { step, medium, workload: &workload };
+        self.keep_first_state(&place)?;
         if let Some(precondition) = step.precondition {
             self.precondition(&place, precondition)?;
         }

@@ -37,6 +37,7 @@ impl Execution<'_> {
         if self.interrupt.is_wanted() {
             return Err(Halt::Interrupted);
         }
+        self.reset(place)?;
         let (point, measured) = self.under_load(place, aim, timeline(place.step))?;
         if place.step.check == CheckPolicy::EachPoint {
             self.check(place.step, place.medium, Some(&point))?;
@@ -48,6 +49,7 @@ impl Execution<'_> {
     pub(super) fn precondition(&mut self, place: &Place<'_>, precondition: Precondition) -> Course<()> {
         let Precondition { load, lasts } = precondition;
         let aim = Aim { purpose: PointPurpose::Precondition, ordinal: 0, repeat: 0, load: steady(load) };
+        self.reset(place)?;
         let timeline = Timeline { warm: lasts, measure: Nanos::ZERO, cool: place.step.timeline.cool };
         self.under_load(place, &aim, timeline).map(drop)
     }

@@ -7,7 +7,7 @@ use plimsoll_load::engine::{LoadControl, Loaded};
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
-use plimsoll_load::system::Instance;
+use plimsoll_load::system::{FirstState, Instance};
 use plimsoll_model::plan::resolved::{MediumKind, Step, Workload};
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::PhaseKind;
@@ -20,12 +20,17 @@ pub(super) struct Running {
     pub subject: SubjectId,
     pub medium: Option<SubjectId>,
     scratch: Option<Scratch>,
+    /// The state that the data can be brought back to, and of which workload they are.
+    pub first: Option<FirstState>,
+    pub kept_for: Option<String>,
+    /// Load has changed the data since.
+    pub dirty: bool,
 }
 
 impl Running {
     /// Stops the system and removes its directory; what could not be done is told.
     pub fn end(self) -> Vec<String> {
-        let Self { instance, scratch, subject: _, medium: _ } = self;
+        let Self { instance, scratch, subject: _, medium: _, first: _, kept_for: _, dirty: _ } = self;
         let stopped = instance.stop().err();
         let removed = scratch.and_then(|scratch| scratch.remove().err());
         stopped.into_iter().chain(removed).map(|error| error.to_string()).collect()
@@ -92,7 +97,10 @@ impl Execution<'_> {
             self.watch(subject, watch);
         }
         self.ask(subject, &instance)?;
-        self.running.insert(key(system, medium), Running { instance, subject, medium: on, scratch });
+        self.running.insert(
+            key(system, medium),
+            Running { instance, subject, medium: on, scratch, first: None, kept_for: None, dirty: false },
+        );
         Ok(())
     }
 
