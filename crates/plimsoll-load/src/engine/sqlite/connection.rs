@@ -230,7 +230,7 @@ pub fn session_error(path: &Path, doing: &str, error: &rusqlite::Error) -> Sessi
         Some(ErrorCode::DiskFull) => SessionError::Failed(format!("no space left for {place}: {error}. Free some.")),
         Some(ErrorCode::ReadOnly) => SessionError::Failed(format!("{place} cannot be written: {error}")),
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            SessionError::Permanent(format!("{place} is damaged: {doing}: {error}\nLoad it anew."))
+            SessionError::Lost(format!("{place} is damaged ({doing}: {error}). Load it anew."))
         }
         _ => SessionError::Failed(format!("{doing} in {place}: {error}")),
     }
