@@ -9,7 +9,7 @@ import { nth } from "./theme";
 import type { Theme } from "./theme";
 
 // What was met and what was not differs by shape, media by colour and dashes.
-const shapes = { met: "circle", mixed: "emptyDiamond", failed: "path://M0,0L10,10M10,0L0,10" } as const;
+const shapes = { met: "circle", mixed: "diamond", failed: "path://M0,0L10,10M10,0L0,10" } as const;
 const dashes = ["solid", "dashed", "dotted"] as const;
 // Above this many times the limit there is nothing to see but that it is too much.
 const HIGHEST = 3;
@@ -36,7 +36,7 @@ export function line(theme: Theme, step: number): Option | undefined {
   const first = own[0];
   if (!first) return undefined;
   const top = ceiling(own, first.line.limit);
-  const series = own.flatMap((one, i) => [curve(theme, one, i, top), bars(theme, one, top)]);
+  const series = own.flatMap((one, i) => [curve(theme, one, i, top), beyond(theme, one, top), bars(theme, one, top)]);
   const option = base(theme, own.length < 2 ? 0 : own.length);
   Object.assign(option.legend as object, { data: own.map(({ name }) => name), orient: "vertical", itemGap: 6 });
   option.tooltip = { ...(option.tooltip as object), trigger: "item", formatter: (p: unknown) => tip(p as Shown) };
@@ -77,28 +77,50 @@ function tip({ seriesName, data }: Shown): string {
   return `${head}<br>${escape(outcomes[tried.outcome])}<br>${label("chart-figure")}: ${three(median(tried.figures) ?? 0)} ms<br>${all} ms`;
 }
 
+/** Figures above the top leave the chart upwards: the line is cut off there, and their marks are those of `beyond`. */
 function curve(theme: Theme, { name, line, place }: Own, i: number, top: number): LineSeriesOption {
   const color = nth(theme.series, place);
+  const styles = {
+    met: { color, borderColor: color },
+    mixed: { color: theme.page, borderColor: color, borderWidth: 2 },
+    // A cross has no inside: its stroke is its colour.
+    failed: { color: "none", borderColor: color, borderWidth: 2.5 },
+  };
   const points = line.tried.flatMap((tried) => {
     const figure = median(tried.figures);
     if (figure === undefined) return [];
-    const beyond = figure > top;
-    const shape = beyond ? "arrow" : shapes[tried.outcome];
-    // A cross has no inside: its stroke is its colour.
-    const style = shape === shapes.failed ? { color: "none", borderColor: color, borderWidth: 2.5 } : { color, borderColor: color };
-    return [{ value: [tried.load, Math.min(figure, top)], symbol: shape, itemStyle: style, tried }];
+    const [symbol, itemStyle] = figure > top ? ["none", {}] : [shapes[tried.outcome], styles[tried.outcome]];
+    return [{ value: [tried.load, figure], symbol, itemStyle, tried }];
   });
   return {
     type: "line",
     name,
     data: points,
+    symbol: "circle",
     symbolSize: 10,
     showSymbol: true,
-    clip: false,
     lineStyle: { color, width: 1.6, type: nth([...dashes], i) },
     itemStyle: { color, borderColor: color },
     z: 3,
     ...(i > 0 ? {} : { markLine: limit(theme, line) }),
+  };
+}
+
+/** Arrows at the upper edge for figures above it. */
+function beyond(theme: Theme, { name, line, place }: Own, top: number): LineSeriesOption {
+  const color = nth(theme.series, place);
+  const points = line.tried.flatMap((tried) => ((median(tried.figures) ?? 0) > top ? [{ value: [tried.load, top], tried }] : []));
+  return {
+    type: "line",
+    name: `${name}  `,
+    data: points,
+    symbol: "arrow",
+    symbolSize: 10,
+    showSymbol: true,
+    clip: false,
+    lineStyle: { opacity: 0 },
+    itemStyle: { color, borderColor: color },
+    z: 4,
   };
 }
 

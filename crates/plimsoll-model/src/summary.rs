@@ -108,7 +108,7 @@ pub struct Ladder {
     pub findings: Vec<Finding>,
 }
 
-/// Where the run's highest rate is.
+/// Where the run's highest rate is, searches left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Headline {
     /// Index into [`Summary::ladders`].
@@ -202,6 +202,14 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
     ladder.points.iter_mut().for_each(|point| point.verdict = point.verdict.max(verdict));
     ladder.rungs = rung::rungs(&ladder.points);
     ladder.line = line::of(index, &ladder, &points);
+    if let Some(line) = ladder.line.as_ref().map(|line| line.line.unwrap_or_default()) {
+        let above = ladder.points.iter_mut().zip(&points).filter(|(_, point)| line::load_of(point) > line);
+        above.for_each(|(figures, _)| {
+            figures.findings.iter_mut().for_each(finding::excuse_above_the_line);
+            figures.verdict = Verdict::of(&figures.findings).max(verdict);
+        });
+        ladder.rungs = rung::rungs(&ladder.points);
+    }
     ladder.peak = match &ladder.line {
         Some(line) => line.rung.filter(|rung| ladder.rungs[*rung].verdict < Verdict::Invalid),
         None => peak(&ladder.rungs),
@@ -217,9 +225,10 @@ fn peak(rungs: &[Rung]) -> Option<usize> {
         .map(|(i, _)| i)
 }
 
-/// The highest rate of the run; of rungs whose main figures differ in kind, those with NOPM come first.
+/// The highest rate of the run, but for searches, whose lines speak for them; of rungs whose main figures differ in kind, those with NOPM come first.
 fn headline(ladders: &[Ladder]) -> Option<Headline> {
-    let peaks = ladders.iter().enumerate().filter_map(|(i, ladder)| Some((i, ladder.peak?, ladder)));
+    let ladders = ladders.iter().enumerate().filter(|(_, ladder)| ladder.line.is_none());
+    let peaks = ladders.filter_map(|(i, ladder)| Some((i, ladder.peak?, ladder)));
     peaks
         .max_by(|(_, p, a), (_, q, b)| {
             let key = |rung: &Rung| (rung.nopm.is_some(), rung.main_rate().map_or(0.0, |rate| rate.median));

@@ -13,8 +13,14 @@ pub(crate) struct Told<'a> {
 
 /// The run's own, the steps', then each ladder's by its points.
 pub(crate) fn told<'a>(m: &Messages, summary: &'a Summary) -> Vec<Told<'a>> {
-    let steps = summary.ladders.iter().flat_map(|ladder| &ladder.findings);
-    let own = summary.findings.iter().chain(steps).map(|finding| Told { place: String::new(), finding });
+    let mut own: Vec<&Finding> = Vec::new();
+    // What is said of no place in particular is said once.
+    for finding in summary.findings.iter().chain(summary.ladders.iter().flat_map(|ladder| &ladder.findings)) {
+        if !own.contains(&finding) {
+            own.push(finding);
+        }
+    }
+    let own = own.into_iter().map(|finding| Told { place: String::new(), finding });
     own.chain(summary.ladders.iter().flat_map(|ladder| of_ladder(m, ladder))).collect()
 }
 

@@ -171,7 +171,7 @@ impl<'a> Page<'a> {
 impl Page<'_> {
     /// Where only lines were searched for, they are what the run is about.
     fn has_headline(&self) -> bool {
-        self.lines.len() < self.ladders.len() || self.ladders.is_empty()
+        self.headline.is_some() || self.lines.is_empty()
     }
 
     fn line_title(&self, step: &str) -> String {

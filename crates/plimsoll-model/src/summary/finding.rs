@@ -257,6 +257,18 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     found
 }
 
+/// A search goes where the system does not keep up: that it did not, above the line, is what was to be found out and no
+/// reason to doubt.
+pub(super) fn excuse_above_the_line(finding: &mut Finding) {
+    let expected = matches!(
+        finding.kind,
+        FindingKind::BacklogGrew { .. } | FindingKind::NotServed { .. } | FindingKind::Unsteady { .. }
+    );
+    if expected {
+        finding.severity = finding.severity.min(Severity::Note);
+    }
+}
+
 fn measured<'a>(phases: &'a [&Phase]) -> impl Iterator<Item = &'a Phase> {
     phases.iter().copied().filter(|phase| phase.kind == PhaseKind::Measure)
 }

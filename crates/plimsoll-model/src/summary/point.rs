@@ -132,11 +132,15 @@ impl TickSum {
     }
 
     pub fn total(&self) -> Counts {
-        self.counts.iter().fold(Counts::default(), |mut sum, counts| {
-            sum.add(counts);
-            sum
-        })
+        sum(&self.counts)
     }
+}
+
+fn sum<'a>(counts: impl IntoIterator<Item = &'a Counts>) -> Counts {
+    counts.into_iter().fold(Counts::default(), |mut sum, counts| {
+        sum.add(counts);
+        sum
+    })
 }
 
 /// The rows of one phase put together by tick.
@@ -200,18 +204,8 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         stats::joined(ticks.iter().map(|tick| Batch { n: n(tick), seconds: tick.seconds() }))
     };
     let per = |n: u64, factor: f64| (measured_s > 0.0).then(|| n as f64 * factor / measured_s);
-    let types: Vec<Counts> = (0..point.txns.len())
-        .map(|i| {
-            ticks.iter().fold(Counts::default(), |mut sum, tick| {
-                sum.add(&tick.counts[i]);
-                sum
-            })
-        })
-        .collect();
-    let total = types.iter().fold(Counts::default(), |mut sum, counts| {
-        sum.add(counts);
-        sum
-    });
+    let types: Vec<Counts> = (0..point.txns.len()).map(|i| sum(ticks.iter().map(|tick| &tick.counts[i]))).collect();
+    let total = sum(&types);
     let txn = |name: &str, counts: Counts| TxnSummary {
         name: name.to_owned(),
         counts,

@@ -338,6 +338,47 @@ fn the_line_of_the_fixture_is_found_again() {
     let points: Vec<usize> = summary.ladders.iter().map(|ladder| ladder.points.len() / ladder.rungs.len()).collect();
     assert_eq!(points, [3, 3, 3, 1]);
     assert_eq!(summary.ladders[3].points[0].steady, Steady::NotMeant);
+    let beyond = |p: &&PointSummary| kinds(p).contains(&"backlog_grew".to_owned());
+    let beyond: Vec<Verdict> = summary.ladders[0].points.iter().filter(beyond).map(|point| point.verdict).collect();
+    assert_eq!(beyond, [Verdict::Sound; 6], "above the line that was to be expected");
     let invalid: Vec<_> = summary.points().filter(|point| point.verdict == Verdict::Invalid).collect();
     assert!(invalid.is_empty(), "{:?}", invalid[0].findings);
+}
+
+#[test]
+fn what_gave_way_is_ranked_by_evidence() {
+    let mut record = fixture::search();
+    let named = |record: &Record| -> Vec<&'static str> {
+        summarise(record).lines().next().unwrap().1.gave_way.iter().map(|sign| sign.what.name()).collect()
+    };
+    assert_eq!(named(&record), ["locks", "connections"]);
+    record.waits.clear();
+    assert_eq!(named(&record), ["connections"], "nothing is known of waiting sessions");
+    let set = |record: &mut Record, metric: Metric, subject: u32, value: f32| {
+        let own = record.series.iter_mut().filter(|s| s.metric == metric && s.subject == SubjectId(subject));
+        own.for_each(|series| series.samples.iter_mut().for_each(|sample| sample.value = value));
+    };
+    // Two workers: 190 of 200 %.
+    set(&mut record, Metric::GeneratorCpu, 8, 190.0);
+    set(&mut record, Metric::DeviceBusy, 2, 91.0);
+    set(&mut record, Metric::CpuUser, 1, 90.0);
+    set(&mut record, Metric::CpuSystem, 1, 9.0);
+    set(&mut record, Metric::CpuSteal, 1, 0.0);
+    assert_eq!(named(&record), ["generator", "cpu", "device_busy", "connections"]);
+    let figures = summarise(&record).lines().next().unwrap().1.gave_way[0];
+    assert_eq!((figures.at_line, figures.beyond, figures.limit), (Some(95.0), 95.0, 80.0));
+    // What grows has to have grown: from the line to the load above it.
+    let line = summarise(&record).lines().next().unwrap().1.clone();
+    let above = line.tried.iter().filter(|t| t.load > line.line.unwrap()).map(|t| t.load).fold(f64::MAX, f64::min);
+    let at = |record: &Record, wanted: f64| -> Vec<(Nanos, Nanos)> {
+        let points = record.points.iter().filter(|p| p.offered_per_second == Some(wanted) && p.system == SubjectId(6));
+        let phases = points.flat_map(|p| record.phases.iter().filter(|phase| phase.point == Some(p.id)));
+        phases.map(|phase| (phase.start, phase.end)).collect()
+    };
+    let spans = at(&record, above);
+    let writes = record.series.iter_mut().filter(|s| s.metric == Metric::DeviceWriteLatency);
+    for sample in writes.flat_map(|series| &mut series.samples) {
+        sample.value = if spans.iter().any(|(start, end)| *start < sample.at && sample.at <= *end) { 9.0 } else { 2.0 };
+    }
+    assert!(named(&record).contains(&"device_write_time"), "{:?}", named(&record));
 }

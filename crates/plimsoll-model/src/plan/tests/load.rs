@@ -103,3 +103,14 @@ fn sizes_of_memory_follow_the_data() {
     }
     assert!(bad(&plan("sqlite", "scaled_settings = { a = \"1GiB\" }")).contains("no meaning for sqlite"));
 }
+
+#[test]
+fn estimates_count_repeats_preconditions_and_searches() {
+    let of = |text: &str| estimate(&good(&with(&format!("{text}\nramp = \"1s\"\nmeasure = \"9s\""))).plan);
+    let ladder = of("users = [1, 2]\nrepeat = 3\nprecondition = { lasts = \"1h\" }");
+    assert_eq!((ladder.per_step[0].points, ladder.ladder_points()), (6, 6));
+    assert_eq!(ladder.duration, Nanos::from_secs(3_600 + 60));
+    let search = of("users = 4\nrepeat = 2\nfind = { mean_ms = 10 }");
+    assert_eq!((search.per_step[0].points, search.ladder_points()), (24, 0), "about twelve loads");
+    assert_eq!(search.duration, Nanos::from_secs(240));
+}
