@@ -10,13 +10,14 @@ use crate::lane::{Arrivals, LoadShape, Stall};
 use crate::plan::resolved::{CheckPolicy, Home, Pacing, ServerKind, SystemKind, TxnMode, Workload};
 use crate::units::{Bytes, Nanos};
 
-const SHIPPED: [(&str, &str); 6] = [
+const SHIPPED: [(&str, &str); 7] = [
     ("quickstart", include_str!("../../../../plans/quickstart.toml")),
     ("postgres", include_str!("../../../../plans/postgres.toml")),
     ("three-drives", include_str!("../../../../plans/three-drives.toml")),
     ("power-cut", include_str!("../../../../plans/power-cut.toml")),
     ("mock-stall", include_str!("../../../../plans/mock-stall.toml")),
     ("existing-postgres", include_str!("../../../../plans/existing-postgres.toml")),
+    ("mariadb", include_str!("../../../../plans/mariadb.toml")),
 ];
 
 const SMALL: &str = r#"

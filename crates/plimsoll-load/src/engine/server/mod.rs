@@ -8,7 +8,7 @@ use plimsoll_model::plan::resolved::ServerKind;
 use plimsoll_model::receipt::Ledger;
 use plimsoll_model::units::Bytes;
 
-use super::{LoadControl, Loaded, Verdict, postgres};
+use super::{LoadControl, Loaded, Verdict, mariadb, postgres};
 use crate::error::LoadError;
 use crate::scratch::Scratch;
 use crate::workload::tpcc::population::Population;
@@ -51,6 +51,7 @@ pub struct Facts {
 #[derive(Debug)]
 pub enum ManagedServer {
     Postgres(postgres::ManagedPostgres),
+    Mariadb(mariadb::ManagedMariadb),
 }
 
 impl ManagedServer {
@@ -64,13 +65,14 @@ impl ManagedServer {
     ) -> Result<Self, LoadError> {
         match kind {
             ServerKind::Postgres => postgres::ManagedPostgres::start(scratch, settings, binaries).map(Self::Postgres),
-            ServerKind::Mariadb => Err(no_mariadb()),
+            ServerKind::Mariadb => mariadb::ManagedMariadb::start(scratch, settings, binaries).map(Self::Mariadb),
         }
     }
 
     pub fn process(&self) -> &ServerProcess {
         match self {
             Self::Postgres(server) => server.process(),
+            Self::Mariadb(server) => server.process(),
         }
     }
 
@@ -78,6 +80,7 @@ impl ManagedServer {
     pub fn target(&self) -> Target {
         let (engine, conninfo) = match self {
             Self::Postgres(server) => (ServerKind::Postgres, server.conninfo()),
+            Self::Mariadb(server) => (ServerKind::Mariadb, server.conninfo()),
         };
         Target { engine, conninfo, schema: MANAGED_SCHEMA.into() }
     }
@@ -87,6 +90,7 @@ impl ManagedServer {
     pub fn restart(&self, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
         match self {
             Self::Postgres(server) => server.restart(cancelled),
+            Self::Mariadb(server) => server.restart(cancelled),
         }
     }
 }
@@ -105,7 +109,7 @@ impl Target {
     pub fn load(&self, population: Population, if_other: IfOther, control: &LoadControl) -> Result<Loaded, LoadError> {
         match self.engine {
             ServerKind::Postgres => postgres::load(&self.conninfo, &self.schema, population, if_other, control),
-            ServerKind::Mariadb => Err(no_mariadb()),
+            ServerKind::Mariadb => mariadb::load(&self.conninfo, &self.schema, population, if_other, control),
         }
     }
 
@@ -113,7 +117,7 @@ impl Target {
     pub fn check(&self) -> Result<Vec<Verdict>, LoadError> {
         match self.engine {
             ServerKind::Postgres => postgres::check(&self.conninfo, &self.schema),
-            ServerKind::Mariadb => Err(no_mariadb()),
+            ServerKind::Mariadb => mariadb::check(&self.conninfo, &self.schema),
         }
     }
 
@@ -121,23 +125,14 @@ impl Target {
     pub fn books(&self) -> Result<Ledger, LoadError> {
         match self.engine {
             ServerKind::Postgres => postgres::books(&self.conninfo, &self.schema),
-            ServerKind::Mariadb => Err(no_mariadb()),
+            ServerKind::Mariadb => mariadb::books(&self.conninfo, &self.schema),
         }
     }
 
     pub fn facts(&self) -> Result<Facts, LoadError> {
         match self.engine {
             ServerKind::Postgres => postgres::facts(&self.conninfo),
-            ServerKind::Mariadb => Err(no_mariadb()),
+            ServerKind::Mariadb => mariadb::facts(&self.conninfo),
         }
-    }
-}
-
-/// Until the engine is there.
-pub(super) fn no_mariadb() -> LoadError {
-    LoadError::Missing {
-        what: "The MariaDB engine".into(),
-        searched: "this plimsoll is too old for it".into(),
-        next: "Name a PostgreSQL, or take a newer plimsoll.".into(),
     }
 }

@@ -14,14 +14,14 @@ use crate::scratch::io_error;
 
 /// An operating system user that the server runs as when plimsoll is root: servers refuse to run as root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unprivileged {
+pub(crate) struct Unprivileged {
     pub name: String,
     pub uid: u32,
     pub gid: u32,
 }
 
 /// The user to run the server as; `None` when plimsoll is no root itself.
-pub(super) fn unprivileged(kind: ServerKind) -> Result<Option<Unprivileged>, LoadError> {
+pub(crate) fn unprivileged(kind: ServerKind) -> Result<Option<Unprivileged>, LoadError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }
