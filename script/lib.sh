@@ -41,6 +41,8 @@ have_sbin() { PATH="$PATH:/usr/sbin:/sbin" command -v "$1"; }
 
 have_postgres_server() { have initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb'; }
 
+have_mariadb_server() { have_sbin mariadbd && have mariadb-install-db; }
+
 # One line for each requirement.
 need_to_build() {
     need "C compiler" "gcc libc6-dev" "the embedded SQLite is compiled" have cc
@@ -67,6 +69,7 @@ need_to_test() {
     need "git" "git" "tidy asks it which files belong to the project" have git
     need "sysbench" "sysbench" "plimsoll's own OLTP load is compared with it" have sysbench
     need "PostgreSQL server" "postgresql" "tests start their own, in a temporary directory" have_postgres_server
+    need "MariaDB server" "mariadb-server" "tests start their own, in a temporary directory" have_mariadb_server
 }
 
 # On installation Debian's package creates and starts a cluster nobody asked for. plimsoll starts its own servers, so
@@ -78,11 +81,28 @@ forbid_default_cluster() {
     echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
 }
 
+# Debian's package starts a server on installation unless a policy forbids it (invoke-rc.d asks it). One that is there
+# already is left alone, and so is a server that is installed already. Says whether it made one.
+POLICY=/usr/sbin/policy-rc.d
+forbid_default_server() {
+    if [ -e "$POLICY" ] || have_mariadb_server >/dev/null; then return 1; fi
+    say "keeping the package from starting a server while it is installed: $POLICY"
+    printf '#!/bin/sh\n# plimsoll: removed after the installation\nexit 101\n' >"$POLICY"
+    chmod 755 "$POLICY"
+    trap 'rm -f "$POLICY"' EXIT
+}
+
 apt_install() {
+    local forbidden=""
     export DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1
     quietly apt-get update -qq
     case " $* " in *" postgresql "*) forbid_default_cluster ;; esac
+    case " $* " in *" mariadb-server "*) forbid_default_server && forbidden=1 ;; esac
     quietly apt-get install -y -qq --no-install-recommends -o Dpkg::Options::=--force-confold "$@"
+    if [ -n "$forbidden" ]; then
+        rm -f "$POLICY"
+        trap - EXIT
+    fi
 }
 
 # Says the command and runs it; what it prints is shown only when it fails.

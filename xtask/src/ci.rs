@@ -13,6 +13,7 @@ pub fn run() -> Task {
     step(&mut done, "clippy", &cargo(&clippy).line(), || cargo(&clippy).run())?;
     deny(&mut done)?;
     step(&mut done, "postgres", "script/test", tests_can_start_postgres)?;
+    step(&mut done, "mariadb", "script/test", tests_can_start_mariadb)?;
     step(&mut done, "test", "cargo test --workspace", || cargo(&["test", "--workspace"]).run())?;
     eprintln!("ci: passed: {}", done.join(", "));
     Ok(())
@@ -51,6 +52,20 @@ fn tests_can_start_postgres() -> Task {
             Ok(())
         }
         None => failed("the tests need PostgreSQL's server binaries (initdb, postgres); script/test installs them"),
+    }
+}
+
+fn tests_can_start_mariadb() -> Task {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places: Vec<_> = std::env::split_paths(&path).collect();
+    places.push("/usr/sbin".into());
+    let there = |program: &str| places.iter().map(|place| place.join(program)).find(|file| file.is_file());
+    match there("mariadbd").zip(there("mariadb-install-db")) {
+        Some((server, _)) => {
+            eprintln!("ci: tests use the server {}", server.display());
+            Ok(())
+        }
+        None => failed("the tests need MariaDB's server (mariadbd, mariadb-install-db); script/test installs them"),
     }
 }
 

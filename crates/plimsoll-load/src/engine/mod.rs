@@ -2,6 +2,7 @@
 //! plimsoll can run the server itself, starting and stopping it.
 
 pub mod insight;
+pub mod mariadb;
 pub mod mock;
 mod opener;
 pub mod postgres;

@@ -5,6 +5,7 @@ use std::path::Path;
 use plimsoll_model::lane::{Endpoint, LaneSpec};
 use plimsoll_model::plan::resolved::{ServerKind, Workload};
 
+use super::mariadb::MariadbSession;
 use super::mock::MockSession;
 use super::postgres::PostgresSession;
 use super::sqlite::{SqliteSession, WriterQueue};
@@ -18,6 +19,7 @@ pub enum AnySession {
     Mock(Box<MockSession>),
     Sqlite(Box<SqliteSession>),
     Postgres(Box<PostgresSession>),
+    Mariadb(Box<MariadbSession>),
 }
 
 impl Session for AnySession {
@@ -26,6 +28,7 @@ impl Session for AnySession {
             Self::Mock(session) => session.run(input).await,
             Self::Sqlite(session) => session.run(input).await,
             Self::Postgres(session) => session.run(input).await,
+            Self::Mariadb(session) => session.run(input).await,
         }
     }
 
@@ -34,6 +37,7 @@ impl Session for AnySession {
             Self::Mock(session) => session.take_round_trips(),
             Self::Sqlite(session) => session.take_round_trips(),
             Self::Postgres(session) => session.take_round_trips(),
+            Self::Mariadb(session) => session.take_round_trips(),
         }
     }
 }
@@ -81,7 +85,10 @@ impl Opener {
                 };
                 Ok(AnySession::Postgres(Box::new(session?)))
             }
-            Endpoint::Server { engine: ServerKind::Mariadb, .. } => Err(super::server::no_mariadb()),
+            Endpoint::Server { engine: ServerKind::Mariadb, conninfo, schema } => {
+                let Workload::Tpcc(tpcc) = &self.workload else { return Err(super::server::no_sysbench()) };
+                Ok(AnySession::Mariadb(Box::new(MariadbSession::open(conninfo, schema, tpcc.mode)?)))
+            }
         }
     }
 

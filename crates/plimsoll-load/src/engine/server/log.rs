@@ -33,12 +33,18 @@ pub(super) fn lack_of_space(log: &Path) -> Option<String> {
     last_lines(log, 60).lines().rfind(|line| is_disk_full(line)).map(str::to_owned)
 }
 
-/// The last lines of a log, without initdb's success story.
+/// What mariadb-install-db says after an error, at length, and after a success.
+const INSTALL_FAILED: &str = "Installation of system tables failed!";
+const INSTALL_DONE: &str = "https://mariadb.org/get-involved/";
+
+/// The last lines of a log, without what initdb and mariadb-install-db say to a person.
 fn last_lines(log: &Path, most: usize) -> String {
     let bytes = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
+    let text = text.split(INSTALL_FAILED).next().unwrap_or_default();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let start = lines.iter().rposition(|line| line.starts_with("Success.")).map_or(0, |i| (i + 2).min(lines.len()));
+    let success = |line: &&str| line.starts_with("Success.") || line.contains(INSTALL_DONE);
+    let start = lines.iter().rposition(success).map_or(0, |i| (i + 2).min(lines.len()));
     lines[start.max(lines.len().saturating_sub(most))..].join("\n")
 }
 

@@ -8,7 +8,7 @@ use plimsoll_model::plan::resolved::{ServerKind, Workload};
 use plimsoll_model::receipt::Ledger;
 use plimsoll_model::units::Bytes;
 
-use super::{CheckedData, LoadControl, Loaded, Verdict, postgres};
+use super::{CheckedData, LoadControl, Loaded, Verdict, mariadb, postgres};
 use crate::error::LoadError;
 use crate::scratch::Scratch;
 use crate::workload::tpcc::population::Population;
@@ -51,6 +51,7 @@ pub struct Facts {
 #[derive(Debug)]
 pub enum ManagedServer {
     Postgres(postgres::ManagedPostgres),
+    Mariadb(mariadb::ManagedMariadb),
 }
 
 impl ManagedServer {
@@ -64,13 +65,14 @@ impl ManagedServer {
     ) -> Result<Self, LoadError> {
         match kind {
             ServerKind::Postgres => postgres::ManagedPostgres::start(scratch, settings, binaries).map(Self::Postgres),
-            ServerKind::Mariadb => Err(no_mariadb()),
+            ServerKind::Mariadb => mariadb::ManagedMariadb::start(scratch, settings, binaries).map(Self::Mariadb),
         }
     }
 
     pub fn process(&self) -> &ServerProcess {
         match self {
             Self::Postgres(server) => server.process(),
+            Self::Mariadb(server) => server.process(),
         }
     }
 
@@ -78,6 +80,7 @@ impl ManagedServer {
     pub fn target(&self) -> Target {
         let (engine, conninfo) = match self {
             Self::Postgres(server) => (ServerKind::Postgres, server.conninfo()),
+            Self::Mariadb(server) => (ServerKind::Mariadb, server.conninfo()),
         };
         Target { engine, conninfo, schema: MANAGED_SCHEMA.into() }
     }
@@ -90,6 +93,7 @@ impl ManagedServer {
     pub fn template(&self, task: TemplateTask) -> Result<(), LoadError> {
         match self {
             Self::Postgres(server) => postgres::template(&server.conninfo(), task),
+            Self::Mariadb(_) => Err(LoadError::other("MariaDB", "makes no database of another one")),
         }
     }
 
@@ -98,6 +102,7 @@ impl ManagedServer {
     pub fn restart(&self, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
         match self {
             Self::Postgres(server) => server.restart(cancelled),
+            Self::Mariadb(server) => server.restart(cancelled),
         }
     }
 }
@@ -138,7 +143,11 @@ impl Target {
             (ServerKind::Postgres, Workload::Sysbench(sysbench)) => {
                 postgres::sysbench::load(conninfo, schema, sysbench, seed, if_other, control)
             }
-            (ServerKind::Mariadb, _) => Err(no_mariadb()),
+            (ServerKind::Mariadb, Workload::Tpcc(tpcc)) => {
+                let population = Population { warehouses: tpcc.warehouses, seed };
+                mariadb::load(conninfo, schema, population, if_other, control)
+            }
+            (ServerKind::Mariadb, Workload::Sysbench(_)) => Err(no_sysbench()),
         }
     }
 
@@ -146,7 +155,7 @@ impl Target {
     pub fn forget(&self) -> Result<(), LoadError> {
         match self.engine {
             ServerKind::Postgres => postgres::forget(&self.conninfo, &self.schema),
-            ServerKind::Mariadb => Err(no_mariadb()),
+            ServerKind::Mariadb => mariadb::forget(&self.conninfo, &self.schema),
         }
     }
 
@@ -158,7 +167,8 @@ impl Target {
             (ServerKind::Postgres, CheckedData::Sysbench(sysbench)) => {
                 postgres::sysbench::check(conninfo, schema, sysbench)
             }
-            (ServerKind::Mariadb, _) => Err(no_mariadb()),
+            (ServerKind::Mariadb, CheckedData::Tpcc) => mariadb::check(conninfo, schema),
+            (ServerKind::Mariadb, CheckedData::Sysbench(_)) => Err(no_sysbench()),
         }
     }
 
@@ -166,23 +176,19 @@ impl Target {
     pub fn books(&self) -> Result<Ledger, LoadError> {
         match self.engine {
             ServerKind::Postgres => postgres::books(&self.conninfo, &self.schema),
-            ServerKind::Mariadb => Err(no_mariadb()),
+            ServerKind::Mariadb => mariadb::books(&self.conninfo, &self.schema),
         }
     }
 
     pub fn facts(&self) -> Result<Facts, LoadError> {
         match self.engine {
             ServerKind::Postgres => postgres::facts(&self.conninfo),
-            ServerKind::Mariadb => Err(no_mariadb()),
+            ServerKind::Mariadb => mariadb::facts(&self.conninfo),
         }
     }
 }
 
-/// Until the engine is there.
-pub(super) fn no_mariadb() -> LoadError {
-    LoadError::Missing {
-        what: "The MariaDB engine".into(),
-        searched: "this plimsoll is too old for it".into(),
-        next: "Name a PostgreSQL, or take a newer plimsoll.".into(),
-    }
+/// Until MariaDB has sysbench's scripts.
+pub(super) fn no_sysbench() -> LoadError {
+    LoadError::other("sysbench on MariaDB", "is not there yet; name a PostgreSQL or SQLite")
 }

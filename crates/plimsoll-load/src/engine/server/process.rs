@@ -55,6 +55,13 @@ impl Site {
         Ok(Self { kind, user, data, socket, log })
     }
 
+    /// One more directory that only the server's user may enter.
+    pub fn directory(&self, scratch: &mut Scratch, name: &str) -> Result<PathBuf, LoadError> {
+        let path = scratch.dir(name)?;
+        hand_over(&path, self.user.as_ref(), 0o700)?;
+        Ok(path)
+    }
+
     pub fn command(&self, program: &Path) -> Command {
         command(program, &self.data, self.user.as_ref())
     }

@@ -1,0 +1,246 @@
+//! Connections: Unix socket or TCP, and what an error on the way means.
+
+use std::time::Duration;
+
+use mysql::prelude::Queryable;
+use mysql::{Conn, Error, Opts, OptsBuilder};
+
+use crate::engine::server::is_disk_full;
+use crate::error::LoadError;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What all sessions have in common: concatenation as in standard SQL, errors instead of silently changed values.
+const SETUP: &str = "SET SESSION sql_mode = 'PIPES_AS_CONCAT,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+
+/// Reads `mariadb://user:password@host:port/database?socket=path` (or `mysql://…`); a path or password with other signs
+/// than letters and digits is percent-encoded. `MYSQL_PWD` is taken when no password is given.
+///
+/// Connections are not encrypted; passwords are answered to a challenge and never sent.
+pub fn parse(conninfo: &str) -> Result<Opts, LoadError> {
+    let wrong = |why: &str| {
+        let next = "Write it as mariadb://user@host:3306/database, with %40 for an @ in a password.";
+        LoadError::other("the MariaDB URL", format!("{why}\n{next}"))
+    };
+    let rest = plimsoll_model::plan::resolved::ServerKind::Mariadb.rest_of(conninfo);
+    let rest = rest.ok_or_else(|| wrong("it does not begin with mariadb:// or mysql://"))?;
+    let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
+    // The parser's words may hold a piece of a password.
+    let opts = Opts::from_url(&format!("mysql://{address}")).map_err(|_| wrong("cannot be parsed"))?;
+    let mut socket = None;
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        match pair.split_once('=') {
+            Some(("socket", path)) => socket = Some(decoded(path).ok_or_else(|| wrong("its socket cannot be read"))?),
+            _ => return Err(wrong("it has an option that plimsoll does not know: only `socket` is")),
+        }
+    }
+    let password = opts.get_pass().map(str::to_owned).or_else(|| std::env::var("MYSQL_PWD").ok());
+    let builder = OptsBuilder::from_opts(opts).socket(socket).pass(password).prefer_socket(false);
+    Ok(builder.tcp_connect_timeout(Some(CONNECT_TIMEOUT)).tcp_nodelay(true).stmt_cache_size(0).into())
+}
+
+/// A path as a URL's option holds it.
+pub fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let (byte, after) = match first {
+            b'%' => (u8::from_str_radix(std::str::from_utf8(after.get(..2)?).ok()?, 16).ok()?, &after[2..]),
+            byte => (byte, after),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Opens a connection. Refused when the server is no MariaDB: MySQL lacks `DELETE … RETURNING`.
+pub fn connect(conninfo: &str) -> Result<Conn, LoadError> {
+    let opts = parse(conninfo)?;
+    let mut conn = Conn::new(opts.clone()).map_err(|e| explain(&opts, &e))?;
+    let about = conn.query_first("SELECT version()").map_err(|e| explain(&opts, &e))?;
+    let version: String = about.unwrap_or_default();
+    if !version.contains("MariaDB") {
+        return Err(LoadError::other(
+            place(&opts),
+            format!("is version {version}, not a MariaDB\nName a MariaDB server."),
+        ));
+    }
+    conn.query_drop(SETUP).map_err(|e| explain(&opts, &e))?;
+    Ok(conn)
+}
+
+/// Opens a connection with `schema` as its database, which must be there.
+pub fn connect_to(conninfo: &str, schema: &str) -> Result<Conn, LoadError> {
+    let mut conn = connect(conninfo)?;
+    conn.select_db(schema).map_err(|error| match code(&error) {
+        Some(UNKNOWN_DATABASE) => not_loaded(schema, &words(&error)),
+        _ => server_error(&format!("schema {schema}"), &error),
+    })?;
+    Ok(conn)
+}
+
+pub fn not_loaded(schema: &str, searched: &str) -> LoadError {
+    LoadError::Missing {
+        what: format!("Finished TPC-C data in schema {schema}"),
+        searched: searched.into(),
+        next: "Load it first: plimsoll run.".into(),
+    }
+}
+
+/// Where the options lead, without the password.
+fn place(opts: &Opts) -> String {
+    match opts.get_socket() {
+        Some(socket) => format!("MariaDB at {socket}"),
+        None => format!("MariaDB at {}:{}", opts.get_ip_or_hostname(), opts.get_tcp_port()),
+    }
+}
+
+/// What went wrong, in the server's words with its number, or the driver's.
+pub fn words(error: &Error) -> String {
+    match error {
+        Error::MySqlError(said) => format!("{} (error {}, SQLSTATE {})", said.message, said.code, said.state),
+        Error::IoError(error) => error.to_string(),
+        // Others may quote the URL.
+        Error::UrlError(_) => "the URL cannot be parsed".into(),
+        other => other.to_string(),
+    }
+}
+
+/// The server's number of the error.
+pub fn code(error: &Error) -> Option<u16> {
+    if let Error::MySqlError(said) = error { Some(said.code) } else { None }
+}
+
+// Numbers of errors (the manual's "MariaDB Error Codes").
+pub const UNKNOWN_DATABASE: u16 = 1049;
+pub const UNKNOWN_TABLE: u16 = 1146;
+pub const UNKNOWN_PROCEDURE: u16 = 1305;
+pub const DEADLOCK: u16 = 1213;
+pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
+/// With innodb_snapshot_isolation: somebody else has changed the row since the snapshot.
+pub const RECORD_CHANGED: u16 = 1020;
+const ACCESS_DENIED: [u16; 7] = [1044, 1045, 1142, 1143, 1227, 1370, 1698];
+const NOT_ALLOWED_FROM_HERE: u16 = 1130;
+const TOO_MANY_CONNECTIONS: [u16; 2] = [1040, 1203];
+const DISK_FULL: [u16; 2] = [1021, 1114];
+const SHUTDOWN: [u16; 5] = [1053, 1077, 1927, 2006, 2013];
+const LOCAL_INFILE_OFF: [u16; 3] = [1148, 3948, 4166];
+
+/// Whether the connection is gone, or will be.
+pub fn is_lost(error: &Error) -> bool {
+    match error {
+        Error::MySqlError(said) => SHUTDOWN.contains(&said.code),
+        Error::IoError(_) | Error::CodecError(_) | Error::DriverError(_) => true,
+        _ => false,
+    }
+}
+
+/// An error of connecting, with the next step.
+fn explain(opts: &Opts, error: &Error) -> LoadError {
+    let (what, why) = (place(opts), words(error));
+    let user = opts.get_user().unwrap_or_default();
+    match code(error) {
+        Some(1045 | 1698) => {
+            let next = format!("Give the right password of {user:?} in MYSQL_PWD or in the URL.");
+            LoadError::Refused { what, why, next }
+        }
+        Some(NOT_ALLOWED_FROM_HERE) => {
+            let next = format!("Let {user:?} connect from this host (CREATE USER … @'host').");
+            LoadError::Refused { what, why, next }
+        }
+        Some(UNKNOWN_DATABASE) => {
+            let next = "Create it, or leave the database out of the URL.".into();
+            LoadError::Missing { what: format!("The database of {what}"), searched: why, next }
+        }
+        Some(code) if TOO_MANY_CONNECTIONS.contains(&code) => {
+            let next = "Raise max_connections of the server, or lower `users` in the plan.".into();
+            LoadError::Unreachable { what, why, next }
+        }
+        Some(_) => server_error(&what, error),
+        None => {
+            let next =
+                "Check host and port in the URL, that the server runs, and that it listens there (bind_address).";
+            LoadError::Unreachable { what, why, next: next.into() }
+        }
+    }
+}
+
+/// An error of a statement, with the next step where there is one.
+pub fn server_error(what: &str, error: &Error) -> LoadError {
+    let (what, why) = (what.to_owned(), words(error));
+    match code(error) {
+        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&why) => LoadError::DiskFull {
+            place: "the server's disk".into(),
+            why: format!("{what}: {why}"),
+            next: "Free space there, choose another medium, or shrink the data with --data-scale.".into(),
+        },
+        Some(code) if ACCESS_DENIED.contains(&code) => LoadError::Refused {
+            what,
+            why,
+            next: "Let this user have the schema (GRANT ALL ON schema.* TO …), or connect as another one.".into(),
+        },
+        Some(code) if LOCAL_INFILE_OFF.contains(&code) => LoadError::Refused {
+            what,
+            why,
+            next: "Let clients load data (SET GLOBAL local_infile = 1), if only while plimsoll loads.".into(),
+        },
+        _ if is_lost(error) => LoadError::Died {
+            what: format!("{what}: the server's connection"),
+            why,
+            next: "Look into the server's log.".into(),
+        },
+        _ => LoadError::Other { what, why },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_url_says_where_and_as_whom() {
+        let opts = parse("mysql://u:p%40ss@h:3307/db").unwrap();
+        assert_eq!((opts.get_user(), opts.get_pass(), opts.get_tcp_port()), (Some("u"), Some("p@ss"), 3307));
+        assert_eq!((opts.get_db_name(), place(&opts)), (Some("db"), "MariaDB at h:3307".into()));
+        let socket = "/a b/ä%/mariadb.sock";
+        let opts = parse(&format!("mariadb://root@localhost?socket={}", encoded(socket))).unwrap();
+        assert_eq!((opts.get_socket(), opts.get_prefer_socket()), (Some(socket), false));
+        assert_eq!(parse("mariadb://u@h").unwrap().get_tcp_port(), 3306);
+    }
+
+    #[test]
+    fn a_wrong_url_does_not_show_its_password() {
+        for url in
+            ["mariadb://u:secret@h:port/db", "mysql://u:secret@h/db?x=secret", "postgres://u:secret@h", "u:secret@h"]
+        {
+            let error = parse(url).unwrap_err().to_string();
+            assert!(!error.contains("secret") && error.contains("Write it as"), "{error}");
+        }
+    }
+
+    #[test]
+    fn nobody_there() {
+        let error = connect("mariadb://u:secret@127.0.0.1:1/db").unwrap_err();
+        assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
+        assert!(error.to_string().contains("127.0.0.1:1") && !error.to_string().contains("secret"), "{error}");
+        let error = connect("mariadb://u@localhost?socket=/nonexistent").unwrap_err();
+        assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(text in ".*") {
+            let _ = parse(&text);
+            let _ = parse(&format!("mariadb://{text}"));
+            prop_assert_eq!(decoded(&encoded(&text)), Some(text));
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! MariaDB: a server that plimsoll creates on a medium, or one that exists. A schema is a database there.
+//!
+//! Everything here blocks its caller; a [`MariadbSession`] has a thread of its own.
+
+pub mod binaries;
+pub mod check;
+pub mod connect;
+mod dialect;
+pub mod facts;
+mod guard;
+pub mod load;
+pub mod managed;
+pub mod session;
+#[cfg(test)]
+mod tests;
+mod tsv;
+
+pub use check::{books, check};
+pub use facts::facts;
+pub use load::{forget, load};
+pub use managed::ManagedMariadb;
+pub use session::MariadbSession;
+
+/// A name as SQL quotes it.
+fn quote_ident(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}

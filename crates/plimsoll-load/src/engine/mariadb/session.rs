@@ -1,0 +1,238 @@
+//! One virtual user's connection.
+
+use mysql::prelude::{Protocol, Queryable};
+use mysql::{Conn, Error, Params, QueryResult, Row, Statement};
+use plimsoll_model::plan::resolved::TxnMode;
+
+use super::connect::{
+    DEADLOCK, LOCK_WAIT_TIMEOUT, RECORD_CHANGED, UNKNOWN_PROCEDURE, UNKNOWN_TABLE, code, connect_to, is_lost,
+    not_loaded, server_error, words,
+};
+use super::dialect::{Text, Texts, amount, param, texts, values};
+use super::guard::{self, Use};
+use crate::error::LoadError;
+use crate::session::{Session, SessionError, TxnEnd};
+use crate::workload::Input;
+use crate::workload::tpcc::input::{self, CustomerBy};
+use crate::workload::tpcc::sql::Stmt;
+use crate::workload::tpcc::statement::{Param, Rows, Statements};
+use crate::workload::tpcc::transactions;
+
+/// SQLSTATE that `plimsoll_new_order` raises for an unused item.
+const UNUSED_ITEM: &str = "PL001";
+
+/// A connection with what its mode needs. It blocks its thread while the server works.
+pub struct MariadbSession {
+    conn: Conn,
+    mode: TxnMode,
+    /// By [`Stmt`]; empty when transactions are procedures.
+    prepared: Vec<Prepared>,
+    /// Whether a transaction that only reads must be told to keep its snapshot.
+    asks_for_snapshot: bool,
+    /// A CALL's text, written anew for each.
+    text: String,
+    round_trips: u64,
+}
+
+struct Prepared {
+    change: Option<(Statement, Vec<usize>)>,
+    text: (Statement, Vec<usize>),
+}
+
+impl MariadbSession {
+    /// Opens a connection and keeps loaders out of the schema as long as it lives.
+    pub fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
+        let mut conn = connect_to(conninfo, schema)?;
+        guard::take(&mut conn, schema, Use::Keep)?;
+        let error = |error: Error| match code(&error) {
+            Some(UNKNOWN_TABLE | UNKNOWN_PROCEDURE) => not_loaded(schema, &words(&error)),
+            _ => server_error("preparing a session", &error),
+        };
+        let mut prepared = Vec::new();
+        let mut asks_for_snapshot = false;
+        match mode {
+            // Fails where the procedure is not.
+            TxnMode::Procedures => conn.query_drop("SHOW CREATE PROCEDURE plimsoll_new_order").map_err(error)?,
+            TxnMode::Statements => {
+                for stmt in Stmt::ALL {
+                    prepared.push(prepare(&mut conn, texts(stmt)).map_err(error)?);
+                }
+                asks_for_snapshot = keeps_no_snapshot(&mut conn).map_err(error)?;
+                // A transaction begins with its first statement, without a round trip of its own.
+                conn.query_drop("SET autocommit = 0").map_err(error)?;
+            }
+        }
+        Ok(Self { conn, mode, prepared, asks_for_snapshot, text: String::new(), round_trips: 0 })
+    }
+
+    /// One call, one round trip, one database transaction. The results are received and left unread.
+    fn call(&mut self, input: &input::Input) -> Result<(), Error> {
+        self.round_trips += 1;
+        self.text.clear();
+        write_call(&mut self.text, input);
+        drain(self.conn.query_iter(&self.text)?)
+    }
+
+    fn control(&mut self, sql: &str) -> Result<(), SessionError> {
+        self.round_trips += 1;
+        self.conn.query_drop(sql).map_err(|e| error(&e))
+    }
+
+    /// Sends one request and hands its rows to `each`; gives how many rows it changed.
+    fn request(
+        &mut self,
+        prepared: impl Fn(&Prepared) -> Option<&(Statement, Vec<usize>)>,
+        id: Stmt,
+        params: &[Param<'_>],
+        mut each: impl FnMut(Row) -> Result<(), String>,
+    ) -> Result<u64, SessionError> {
+        let Some((statement, order)) = prepared(&self.prepared[id as usize]) else { return Ok(0) };
+        self.round_trips += 1;
+        let bound = order.iter().map(|&i| param(params.get(i).copied().unwrap_or(Param::Null))).collect::<Vec<_>>();
+        let bound = if bound.is_empty() { Params::Empty } else { Params::Positional(bound) };
+        let result = self.conn.exec_iter(statement, bound).map_err(|e| error(&e))?;
+        let changed = result.affected_rows();
+        for row in result {
+            each(row.map_err(|e| error(&e))?).map_err(SessionError::Failed)?;
+        }
+        Ok(changed)
+    }
+}
+
+#[cfg(test)]
+impl MariadbSession {
+    pub fn connection_id(&self) -> u32 {
+        self.conn.connection_id()
+    }
+
+    pub fn set(&mut self, sql: &str) {
+        self.conn.query_drop(sql).expect("a setting of the session");
+    }
+}
+
+fn prepare(conn: &mut Conn, Texts { change, text }: Texts) -> Result<Prepared, Error> {
+    let mut one = |Text { sql, params }: Text| conn.prep(sql).map(|statement| (statement, params));
+    Ok(Prepared { change: change.map(&mut one).transpose()?, text: one(text)? })
+}
+
+/// A server whose default is READ COMMITTED reads anew with each statement.
+fn keeps_no_snapshot(conn: &mut Conn) -> Result<bool, Error> {
+    let names = "SHOW VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')";
+    let found: Option<(String, String)> = conn.query_first(names)?;
+    Ok(found.is_none_or(|(_, level)| !matches!(level.as_str(), "REPEATABLE-READ" | "SERIALIZABLE")))
+}
+
+/// Receives all result sets: an error may come after the first.
+fn drain<P: Protocol>(mut result: QueryResult<'_, '_, '_, P>) -> Result<(), Error> {
+    while let Some(mut set) = result.iter() {
+        set.try_for_each(|row| row.map(drop))?;
+    }
+    Ok(())
+}
+
+/// The CALL with its arguments as text: all are numbers, or letters that plimsoll has drawn itself.
+fn write_call(out: &mut String, input: &input::Input) {
+    use std::fmt::Write as _;
+    let by = |customer: &CustomerBy| match customer {
+        CustomerBy::Id(id) => format!("{id}, NULL"),
+        CustomerBy::LastName(name) => format!("NULL, '{}'", name.replace(['\'', '\\'], "")),
+    };
+    // A String takes all text.
+    let _ = match input {
+        input::Input::NewOrder(order) => {
+            let (w, d, c) = (order.warehouse, order.district, order.customer);
+            let local = i32::from(order.lines.iter().all(|line| line.supply_warehouse == w));
+            let _ = write!(out, "CALL plimsoll_new_order({w}, {d}, {c}, {}, {local}, '", order.lines.len());
+            let mut lines: Vec<_> = (1..).zip(&order.lines).collect();
+            lines.sort_unstable_by_key(|(number, line)| (line.item, line.supply_warehouse, *number));
+            for (number, line) in lines {
+                let (item, supply, quantity) = (line.item, line.supply_warehouse, line.quantity);
+                let _ = write!(out, "{number:02}{item:06}{supply:06}{quantity:02}");
+            }
+            out.write_str("')")
+        }
+        input::Input::Payment(payment) => {
+            let input::Payment { warehouse, district, customer_warehouse, customer_district, customer, amount_cents } =
+                payment;
+            let (customer, amount) = (by(customer), amount(*amount_cents));
+            write!(
+                out,
+                "CALL plimsoll_payment({warehouse}, {district}, {customer_warehouse}, {customer_district}, {customer}, {amount})"
+            )
+        }
+        input::Input::OrderStatus(status) => {
+            let customer = by(&status.customer);
+            write!(out, "CALL plimsoll_order_status({}, {}, {customer})", status.warehouse, status.district)
+        }
+        input::Input::Delivery(delivery) => {
+            write!(out, "CALL plimsoll_delivery({}, {})", delivery.warehouse, delivery.carrier)
+        }
+        input::Input::StockLevel(level) => {
+            write!(out, "CALL plimsoll_stock_level({}, {}, {})", level.warehouse, level.district, level.threshold)
+        }
+    };
+}
+
+fn error(error: &Error) -> SessionError {
+    let said = words(error);
+    match code(error) {
+        _ if is_lost(error) => SessionError::Lost(said),
+        Some(DEADLOCK | LOCK_WAIT_TIMEOUT | RECORD_CHANGED) => SessionError::Retry(said),
+        _ => SessionError::Failed(said),
+    }
+}
+
+impl Session for MariadbSession {
+    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
+        let Input::Tpcc(input) = input else { return Err(SessionError::other_work()) };
+        match self.mode {
+            TxnMode::Statements => transactions::run(self, input).await,
+            TxnMode::Procedures => match self.call(input) {
+                Ok(()) => Ok(TxnEnd::Committed),
+                Err(Error::MySqlError(said)) if said.state == UNUSED_ITEM => Ok(TxnEnd::RolledBack),
+                Err(failed) => Err(error(&failed)),
+            },
+        }
+    }
+
+    fn take_round_trips(&mut self) -> u64 {
+        std::mem::take(&mut self.round_trips)
+    }
+}
+
+impl Statements<Stmt> for MariadbSession {
+    /// What only reads sees one snapshot: an order and its lines belong together.
+    async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
+        if writes || !self.asks_for_snapshot {
+            return Ok(());
+        }
+        self.control("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    }
+
+    async fn commit(&mut self) -> Result<(), SessionError> {
+        self.control("COMMIT")
+    }
+
+    async fn rollback(&mut self) -> Result<(), SessionError> {
+        self.control("ROLLBACK")
+    }
+
+    async fn query(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
+        self.request(|prepared| prepared.change.as_ref(), id, params, |_| Ok(()))?;
+        let mut rows = Rows::new();
+        self.request(
+            |prepared| Some(&prepared.text),
+            id,
+            params,
+            |row| {
+                rows.push(values(row)?);
+                Ok(())
+            },
+        )?;
+        Ok(rows)
+    }
+
+    async fn execute(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
+        self.request(|prepared| Some(&prepared.text), id, params, |_| Ok(()))
+    }
+}
