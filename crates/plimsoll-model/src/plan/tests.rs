@@ -374,7 +374,8 @@ fn estimates_add_up() {
 
 /// A shipped plan with some pieces cut out, doubled or replaced.
 fn mutated() -> impl Strategy<Value = String> {
-    let all: Vec<&str> = SHIPPED.iter().map(|(_, text)| *text).chain([EVERYTHING, drive::PLAN]).collect();
+    let more = [EVERYTHING, drive::PLAN].map(str::to_owned);
+    let all: Vec<String> = shipped().into_iter().map(|(_, text)| text).chain(more).collect();
     let piece = prop::sample::select(vec![
         "",
         "=",
