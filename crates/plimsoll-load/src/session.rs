@@ -27,6 +27,18 @@ pub enum SessionError {
 }
 
 impl SessionError {
+    /// What the load needs is not in the database any more.
+    pub fn gone(said: &str) -> Self {
+        let next = "Somebody dropped or changed what plimsoll had loaded: remove the rest, or name another `schema`.";
+        Self::Permanent(format!("the workload's tables are no longer as they were: {said}\n{next}"))
+    }
+
+    /// A right was taken away.
+    pub fn forbidden(said: &str) -> Self {
+        let next = "Grant this user what was revoked, or connect as the owner of the tables.";
+        Self::Permanent(format!("the server forbids this user what it had allowed before: {said}\n{next}"))
+    }
+
     /// An input of another workload than the session was opened for: a fault of plimsoll.
     pub fn other_work() -> Self {
         Self::Failed("the session was opened for another workload: this is a fault of plimsoll".into())

@@ -121,11 +121,12 @@ pub fn code(error: &Error) -> Option<u16> {
 pub const UNKNOWN_DATABASE: u16 = 1049;
 pub const UNKNOWN_TABLE: u16 = 1146;
 pub const UNKNOWN_PROCEDURE: u16 = 1305;
+pub const UNKNOWN_COLUMN: u16 = 1054;
 pub const DEADLOCK: u16 = 1213;
 pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// With innodb_snapshot_isolation: somebody else has changed the row since the snapshot.
 pub const RECORD_CHANGED: u16 = 1020;
-const ACCESS_DENIED: [u16; 7] = [1044, 1045, 1142, 1143, 1227, 1370, 1698];
+pub const ACCESS_DENIED: [u16; 7] = [1044, 1045, 1142, 1143, 1227, 1370, 1698];
 const NOT_ALLOWED_FROM_HERE: u16 = 1130;
 const TOO_MANY_CONNECTIONS: [u16; 2] = [1040, 1203];
 const DISK_FULL: [u16; 2] = [1021, 1114];
@@ -159,8 +160,8 @@ fn explain(opts: &Opts, error: &Error) -> LoadError {
             LoadError::Missing { what: format!("The database of {what}"), searched: why, next }
         }
         Some(code) if TOO_MANY_CONNECTIONS.contains(&code) => {
-            let next = "Raise max_connections of the server, or lower `users` in the plan.".into();
-            LoadError::Unreachable { what, why, next }
+            let next = "Raise max_connections of the server, or use fewer connections in the plan.".into();
+            LoadError::TooManyConnections { what, why, next }
         }
         Some(_) => server_error(&what, error),
         None => {

@@ -5,8 +5,8 @@ use mysql::{Conn, Error, Params, QueryResult, Row, Statement};
 use plimsoll_model::plan::resolved::TxnMode;
 
 use super::connect::{
-    DEADLOCK, LOCK_WAIT_TIMEOUT, RECORD_CHANGED, UNKNOWN_PROCEDURE, UNKNOWN_TABLE, code, connect_to, is_lost,
-    not_loaded, server_error, words,
+    ACCESS_DENIED, DEADLOCK, LOCK_WAIT_TIMEOUT, RECORD_CHANGED, UNKNOWN_COLUMN, UNKNOWN_DATABASE, UNKNOWN_PROCEDURE,
+    UNKNOWN_TABLE, code, connect_to, is_lost, not_loaded, server_error, words,
 };
 use super::dialect::{Text, Texts, amount, param, texts, values};
 use super::guard::{self, Use};
@@ -178,6 +178,8 @@ fn error(error: &Error) -> SessionError {
     match code(error) {
         _ if is_lost(error) => SessionError::Lost(said),
         Some(DEADLOCK | LOCK_WAIT_TIMEOUT | RECORD_CHANGED) => SessionError::Retry(said),
+        Some(UNKNOWN_DATABASE | UNKNOWN_TABLE | UNKNOWN_PROCEDURE | UNKNOWN_COLUMN) => SessionError::gone(&said),
+        Some(code) if ACCESS_DENIED.contains(&code) => SessionError::forbidden(&said),
         _ => SessionError::Failed(said),
     }
 }

@@ -186,7 +186,7 @@ impl PostgresSession {
                 None => said,
             }),
             Some(code) if AGAIN.contains(code) => SessionError::Retry(said),
-            Some(code) => permanent(code, &said).map_or(SessionError::Failed(said), SessionError::Permanent),
+            Some(code) => permanent(code, &said).unwrap_or(SessionError::Failed(said)),
             None => SessionError::Failed(said),
         }
     }
@@ -203,7 +203,7 @@ impl PostgresSession {
 }
 
 /// What will be so for every further transaction: the workload's tables and functions are gone, or out of reach.
-fn permanent(code: &SqlState, said: &str) -> Option<String> {
+fn permanent(code: &SqlState, said: &str) -> Option<SessionError> {
     const GONE: [SqlState; 4] = [
         SqlState::UNDEFINED_TABLE,
         SqlState::UNDEFINED_COLUMN,
@@ -211,11 +211,9 @@ fn permanent(code: &SqlState, said: &str) -> Option<String> {
         SqlState::INVALID_SCHEMA_NAME,
     ];
     if *code == SqlState::INSUFFICIENT_PRIVILEGE {
-        let next = "Grant this user what was revoked, or connect as the owner of the tables.";
-        return Some(format!("the server forbids this user what it had allowed before: {said}\n{next}"));
+        return Some(SessionError::forbidden(said));
     }
-    let next = "Somebody dropped or changed what plimsoll had loaded: remove the rest, or name another `schema`.";
-    GONE.contains(code).then(|| format!("the workload's tables are no longer as they were: {said}\n{next}"))
+    GONE.contains(code).then(|| SessionError::gone(said))
 }
 
 /// One of the two is given, the other is NULL.

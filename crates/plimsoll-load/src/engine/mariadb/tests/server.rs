@@ -21,6 +21,22 @@ fn a_killed_connection_is_lost_and_a_new_one_works() {
 }
 
 #[test]
+fn a_table_that_is_gone_is_not_tried_for_again() {
+    let shared = Shared::get();
+    let _turn = shared.turn();
+    let mut client = shared.client();
+    let level = input::StockLevel { warehouse: 1, district: 2, threshold: 15 };
+    let level = Input::Tpcc(input::Input::StockLevel(level));
+    let mut sessions = MODES.map(|mode| shared.session(mode));
+    client.query_drop("RENAME TABLE order_line TO order_line_away").unwrap();
+    let gone = sessions.each_mut().map(|session| run(session, &level));
+    client.query_drop("RENAME TABLE order_line_away TO order_line").unwrap();
+    for gone in gone {
+        assert!(matches!(&gone, Err(SessionError::Permanent(why)) if why.contains("remove the rest")), "{gone:?}");
+    }
+}
+
+#[test]
 fn a_deadlock_and_a_long_wait_may_be_tried_again() {
     let shared = Shared::get();
     let _turn = shared.turn();
