@@ -30,6 +30,7 @@ mod line;
 mod means;
 mod point;
 mod precondition;
+mod reset;
 mod rung;
 mod stats;
 mod steady;
@@ -54,6 +55,7 @@ pub use line::{LoadLine, TriedLoad};
 pub use means::{DEVICE_FACT, MetricMean, Resources, Withheld};
 pub use point::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
+pub use reset::ResetSummary;
 pub use rung::{Figure, Rung};
 pub use stats::{Interval, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
@@ -79,6 +81,8 @@ pub struct Summary {
     pub ladders: Vec<Ladder>,
     /// Load before the first point of a step, of which no figures are taken.
     pub preconditions: Vec<PreconditionSummary>,
+    /// Data sets that were brought back to their first state.
+    pub resets: Vec<ResetSummary>,
     /// Steps that were run on several media.
     pub comparisons: Vec<Comparison>,
     /// Consistency conditions over the whole run.
@@ -161,6 +165,7 @@ pub fn summarise(record: &Record) -> Summary {
         headline: headline(&ladders),
         comparisons: compare::comparisons(&ladders),
         preconditions: precondition::of_run(&index),
+        resets: reset::of_run(&index),
         ladders,
         consistency,
     }

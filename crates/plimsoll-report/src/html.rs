@@ -70,7 +70,7 @@ struct Page<'a> {
     lines: Vec<line::LineView>,
     /// Steps whose lines have a chart: index and name.
     line_charts: Vec<(u32, String)>,
-    preconditions: Vec<String>,
+    before_points: Vec<String>,
     verdict: &'static str,
     conservation: String,
     /// Whether anything could be taken for a TPC result.
@@ -144,7 +144,7 @@ impl<'a> Page<'a> {
             headline: headline(m, summary),
             lines: line::views(m, summary),
             line_charts: line::charts(summary),
-            preconditions: summary.preconditions.iter().map(|own| crate::line::precondition(m, own)).collect(),
+            before_points: crate::line::before_points(m, summary),
             verdict: summary.verdict.name(),
             conservation: conservation(m, summary),
             tpcc: text::has_tpcc(summary),

@@ -2,7 +2,7 @@
 
 use plimsoll_model::search::SearchState;
 use plimsoll_model::summary::{
-    GaveWay, Judgement, Ladder, LoadLine, PreconditionSummary, Shortfall, Sign, Summary, TriedLoad,
+    GaveWay, Judgement, Ladder, LoadLine, PreconditionSummary, ResetSummary, Shortfall, Sign, Summary, TriedLoad,
 };
 
 use crate::message::Messages;
@@ -168,8 +168,28 @@ fn shortfall_text(m: &Messages, shortfall: Shortfall) -> String {
     }
 }
 
+/// What was done to data and drives before points: load, and resets.
+pub(crate) fn before_points(m: &Messages, summary: &Summary) -> Vec<String> {
+    let preconditions = summary.preconditions.iter().map(|own| precondition(m, own));
+    preconditions.chain(summary.resets.iter().map(|own| reset(m, own))).collect()
+}
+
+fn reset(m: &Messages, r: &ResetSummary) -> String {
+    let args = [
+        ("step", r.step.clone()),
+        ("system", r.system.clone()),
+        ("method", r.method.clone()),
+        ("times", r.times.to_string()),
+        ("longest", three(r.longest_s)),
+        ("largest", three(r.largest_mb)),
+        ("last", three(r.last_mb)),
+        ("verified", r.verified.clone()),
+    ];
+    m.say_with("reset", &args)
+}
+
 /// That load ran before the first point, how long, and what became of its rate.
-pub(crate) fn precondition(m: &Messages, p: &PreconditionSummary) -> String {
+fn precondition(m: &Messages, p: &PreconditionSummary) -> String {
     let load = rung::load(p.users, p.offered_per_second, None);
     let unit = m.say(if p.offered_per_second.is_some() { "line-unit-open" } else { "line-unit-closed" });
     let args = [

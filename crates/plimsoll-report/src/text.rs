@@ -16,7 +16,7 @@ pub fn ladder_table(summary: &Summary) -> String {
     let m = Messages::english();
     let mut out = String::new();
     line::told(&m, summary).iter().for_each(|told| out.push_str(&load_line(&m, told)));
-    for told in summary.preconditions.iter().map(|own| line::precondition(&m, own)) {
+    for told in line::before_points(&m, summary) {
         out.push_str(&format!("{told}\n\n"));
     }
     for ladder in &summary.ladders {

@@ -12,9 +12,14 @@ pub(crate) fn state_id(prefix: &str, state: WaitState) -> String {
     format!("{prefix}{}", state.name().replace('_', "-"))
 }
 
-/// Points at which somebody looked.
+/// The point that stands for each load, of its repeats.
+fn typical(ladder: &Ladder) -> impl Iterator<Item = &PointSummary> {
+    ladder.rungs.iter().filter_map(|rung| ladder.points.get(rung.typical))
+}
+
+/// Points at which somebody looked, one for each load.
 pub(crate) fn seen(ladder: &Ladder) -> impl Iterator<Item = (&PointSummary, &WaitSummary)> {
-    ladder.points.iter().filter_map(|point| Some((point, point.waits.as_ref()?)))
+    typical(ladder).filter_map(|point| Some((point, point.waits.as_ref()?)))
 }
 
 /// States that were seen at any point of the ladder, in their fixed order.
@@ -57,7 +62,7 @@ pub(crate) fn sentence(m: &Messages, point: &PointSummary, waits: &WaitSummary) 
 
 /// The sentence of the point with the highest rate, or else of the last.
 pub(crate) fn told(m: &Messages, ladder: &Ladder) -> Option<String> {
-    let peak = ladder.peak.and_then(|peak| ladder.points.get(peak));
+    let peak = ladder.peak.and_then(|peak| ladder.points.get(ladder.rungs.get(peak)?.typical));
     let at_peak = peak.and_then(|point| Some((point, point.waits.as_ref()?)));
     let (point, waits) = at_peak.or_else(|| seen(ladder).last())?;
     sentence(m, point, waits)
@@ -97,7 +102,7 @@ const COUNTERS: [Column; 6] = [
 
 fn counters(m: &Messages, ladder: &Ladder) -> String {
     let known: Vec<(&PointSummary, &DatabaseFigures)> =
-        ladder.points.iter().filter_map(|point| Some((point, point.database.as_ref()?))).collect();
+        typical(ladder).filter_map(|point| Some((point, point.database.as_ref()?))).collect();
     let columns: Vec<&Column> = COUNTERS.iter().filter(|(_, of)| known.iter().any(|(_, d)| of(d) != NONE)).collect();
     if columns.is_empty() {
         return String::new();

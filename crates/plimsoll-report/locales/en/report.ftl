@@ -87,6 +87,7 @@ steady-too-short = too short
 steady-too-few = too few
 steady-not-meant = rising
 precondition = Before the first point of { $step } on { $system }, load ran for { $lasted } s with { $load }. Transactions per second in the first tenth of that time: { $first }, in the last: { $last } ({ $change } %).
+reset = Between points of { $step } on { $system } the data set was brought back to its first state { $times } times ({ $method }): at most { $longest } s each, from up to { $largest } MB to { $last } MB. Compared: { $verified }.
 precondition-cut = It ended before its time.
 
 ## Load lines
@@ -237,7 +238,7 @@ column-load = Load
 column-outcome = Objective
 column-objective = Figure of each repeat, ms
 column-why = Why not
-precondition-title = Precondition
+precondition-title = Before and between the points
 
 ## Report: trust
 
