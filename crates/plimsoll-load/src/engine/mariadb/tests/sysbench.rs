@@ -273,3 +273,17 @@ fn a_long_wait_is_rolled_back_as_a_whole_and_may_be_tried_again() {
     assert_eq!(run(&mut session, &input), Ok(TxnEnd::Committed));
     place.assert_holds(&sysbench);
 }
+
+/// The error of innodb_snapshot_isolation, raised by a trigger: older servers do not have that setting.
+#[test]
+fn a_row_changed_since_the_snapshot_may_be_tried_again() {
+    let place = Place::new("sysbench_snapshot");
+    place.load(&SMALL, IfOther::Refuse).unwrap();
+    let raise = "SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1020, MESSAGE_TEXT = 'Record has changed'";
+    let trigger = format!("CREATE TRIGGER changed BEFORE UPDATE ON sbtest1 FOR EACH ROW {raise}");
+    place.client().query_drop(trigger).unwrap();
+    let sysbench = Sysbench { script: Script::UpdateIndex, tables: 1, ..SMALL };
+    let input = Source::new(&Workload::Sysbench(sysbench), 7, 0, 0).next();
+    let end = run(&mut place.session(&sysbench), &input);
+    assert!(matches!(&end, Err(SessionError::Retry(why)) if why.contains("1020")), "{end:?}");
+}
