@@ -57,3 +57,8 @@ fn on_sqlite() {
 fn on_postgres() {
     expect_run("postgres");
 }
+
+#[test]
+fn on_mariadb() {
+    expect_run("mariadb");
+}

@@ -86,8 +86,11 @@ impl Opener {
                 Ok(AnySession::Postgres(Box::new(session?)))
             }
             Endpoint::Server { engine: ServerKind::Mariadb, conninfo, schema } => {
-                let Workload::Tpcc(tpcc) = &self.workload else { return Err(super::server::no_sysbench()) };
-                Ok(AnySession::Mariadb(Box::new(MariadbSession::open(conninfo, schema, tpcc.mode)?)))
+                let session = match &self.workload {
+                    Workload::Tpcc(tpcc) => MariadbSession::open(conninfo, schema, tpcc.mode),
+                    Workload::Sysbench(sysbench) => MariadbSession::open_sysbench(conninfo, schema, sysbench),
+                };
+                Ok(AnySession::Mariadb(Box::new(session?)))
             }
         }
     }

@@ -87,7 +87,7 @@ pub fn connect_to(conninfo: &str, schema: &str) -> Result<Conn, LoadError> {
 
 pub fn not_loaded(schema: &str, searched: &str) -> LoadError {
     LoadError::Missing {
-        what: format!("Finished TPC-C data in schema {schema}"),
+        what: format!("The workload's data in schema {schema}"),
         searched: searched.into(),
         next: "Load it first: plimsoll run.".into(),
     }

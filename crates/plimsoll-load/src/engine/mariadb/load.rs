@@ -3,21 +3,19 @@
 //! A marker table says what was loaded. It is made before all other tables, so a load that was cut off is known as
 //! plimsoll's own and begins again; a schema without a marker is somebody else's and is left alone unless it is empty.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::io::Write;
 
+use mysql::Conn;
 use mysql::prelude::Queryable;
-use mysql::{Conn, LocalInfileHandler};
 
+use super::bulk::{Bulk, Part};
 use super::connect::{connect, connect_to, server_error};
 use super::guard::{self, Use};
 use super::quote_ident;
 use super::tsv::TsvSink;
-use crate::engine::server::IfOther;
+use crate::engine::server::{IfOther, sysbench};
 use crate::engine::{LoadControl, Loaded};
 use crate::error::LoadError;
-use crate::scratch::wait_until;
 use crate::workload::tpcc::population::{Chunk, Population};
 use crate::workload::tpcc::rows::Table;
 
@@ -30,9 +28,6 @@ pub(super) const MARKER: &str = "plimsoll_load";
 pub(super) const FINISHED: &str = "finished";
 /// Of the tables' layout: data of another version is loaded again.
 const VERSION: i32 = 1;
-
-/// After this time a load goes on without looking whether the user wants it to end.
-const LONGEST_SECONDS: u64 = 30 * 24 * 3600;
 
 /// Loads a population into `schema`, which is created when it is missing. What an unfinished load of plimsoll left there
 /// is replaced, and a finished one unless it is of this very population or `if_other` forbids it. Refused while any
@@ -52,8 +47,31 @@ pub fn load(
 pub fn forget(conninfo: &str, schema: &str) -> Result<(), LoadError> {
     let mut main = connect_to(conninfo, schema)?;
     guard::take(&mut main, schema, Use::Load)?;
-    let forget = format!("UPDATE {MARKER} SET state = 'started'");
-    main.query_drop(forget).map_err(|e| server_error(&format!("schema {schema}"), &e))
+    let there = tables_in(&mut main, schema)?;
+    for marker in [MARKER, sysbench::MARKER].into_iter().filter(|marker| there.iter().any(|name| name == marker)) {
+        let forget = format!("UPDATE {marker} SET state = 'started'");
+        main.query_drop(forget).map_err(|e| server_error(&format!("schema {schema}"), &e))?;
+    }
+    Ok(())
+}
+
+/// Makes the schema if need be, with these options, and keeps other plimsolls out of it until this connection ends.
+pub(super) fn take_schema(main: &mut Conn, schema: &str, options: &str) -> Result<(), LoadError> {
+    let error = |e: mysql::Error| server_error(&format!("schema {schema}"), &e);
+    guard::take(main, schema, Use::Load)?;
+    let there = "SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?";
+    let there: Option<i64> = main.exec_first(there, (schema,)).map_err(error)?;
+    let name = quote_ident(schema);
+    if there.is_none() {
+        main.query_drop(format!("CREATE DATABASE {name}{options}")).map_err(error)?;
+    }
+    main.query_drop(format!("USE {name}")).map_err(error)
+}
+
+/// Names of all tables that are there.
+pub(super) fn tables_in(main: &mut Conn, schema: &str) -> Result<Vec<String>, LoadError> {
+    let sql = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? ORDER BY 1";
+    main.exec(sql, (schema,)).map_err(|e| server_error("looking at the schema", &e))
 }
 
 /// What is in the schema.
@@ -78,8 +96,7 @@ struct Load<'a> {
 
 impl Load<'_> {
     fn run(&mut self) -> Result<Loaded, LoadError> {
-        guard::take(&mut self.main, self.schema, Use::Load)?;
-        self.take_schema()?;
+        take_schema(&mut self.main, self.schema, " CHARACTER SET latin1 COLLATE latin1_bin")?;
         let loaded = match self.find()? {
             Found::Same => {
                 self.create_procedures()?;
@@ -100,12 +117,12 @@ impl Load<'_> {
         self.create(found)?;
         let now = "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)";
         let now: Option<i64> = self.main.query_first(now).map_err(|e| server_error("asking for the time", &e))?;
-        let chunks = Arc::new(self.population.chunks());
-        let files = (0..chunks.len()).map(|i| load_data(i, chunks[i].table));
-        let source = Source { population: self.population, chunks: chunks.clone(), now: now.unwrap_or_default() };
-        self.share_out(files.collect(), Some(&source))?;
-        self.share_out(statements(INDEXES), None)?;
-        self.share_out(Table::ALL.map(|table| format!("ANALYZE TABLE {}", table.name())).into(), None)?;
+        let (population, now) = (self.population, now.unwrap_or_default());
+        let part = |chunk| ChunkPart { population, chunk, now };
+        let mut bulk = Bulk::new(self.conninfo, self.schema, self.control, &mut self.main);
+        bulk.copy(population.chunks().into_iter().map(part).collect())?;
+        bulk.run(statements(INDEXES))?;
+        bulk.run(Table::ALL.map(|table| format!("ANALYZE TABLE {}", table.name())).into())?;
         self.create_procedures()?;
         let done = format!("UPDATE {MARKER} SET state = '{FINISHED}', since = UTC_TIMESTAMP(6)");
         self.run_sql("finishing the load", &done)
@@ -133,22 +150,13 @@ impl Load<'_> {
         PROCEDURES.split("\n$$\n").try_for_each(|sql| self.run_sql("creating procedures", sql))
     }
 
-    /// Makes the schema if need be.
-    fn take_schema(&mut self) -> Result<(), LoadError> {
-        let what = format!("schema {}", self.schema);
-        let there = "SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?";
-        let there: Option<i64> = self.main.exec_first(there, (self.schema,)).map_err(|e| server_error(&what, &e))?;
-        let name = quote_ident(self.schema);
-        if there.is_none() {
-            self.run_sql(&what, &format!("CREATE DATABASE {name} CHARACTER SET latin1 COLLATE latin1_bin"))?;
-        }
-        self.run_sql(&what, &format!("USE {name}"))
-    }
-
     fn find(&mut self) -> Result<Found, LoadError> {
         let error = |e: mysql::Error| server_error("looking at the schema", &e);
-        let sql = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? ORDER BY 1";
-        let there: Vec<String> = self.main.exec(sql, (self.schema,)).map_err(error)?;
+        let mut there = tables_in(&mut self.main, self.schema)?;
+        // Tables of sysbench's beside their marker are plimsoll's own, and no obstacle.
+        if there.iter().any(|name| name == sysbench::MARKER) {
+            there.retain(|name| name != sysbench::MARKER && !sysbench::is_table(name));
+        }
         if there.is_empty() {
             return Ok(Found::Nothing);
         }
@@ -190,81 +198,27 @@ impl Load<'_> {
         self.run_sql(what, &format!("INSERT INTO {MARKER} VALUES {row}"))?;
         statements(SCHEMA).iter().try_for_each(|sql| self.run_sql(what, sql))
     }
-
-    /// Shares statements out among several connections: whoever is free takes the next. Ends early when one fails or the
-    /// user wants it to end, and stops what the server is doing for it in either case.
-    fn share_out(&mut self, statements: Vec<String>, source: Option<&Source>) -> Result<(), LoadError> {
-        let mut workers = Vec::new();
-        for _ in 0..connections().min(statements.len()) {
-            let mut conn = connect_to(self.conninfo, self.schema)?;
-            if let Some(source) = source {
-                conn.set_local_infile_handler(Some(source.clone().handler(self.control.clone())));
-            }
-            workers.push(conn);
-        }
-        let ids: Vec<u32> = workers.iter().map(Conn::connection_id).collect();
-        let (next, failed, control) = (AtomicUsize::new(0), AtomicBool::new(false), self.control);
-        let work = |mut conn: Conn| -> Result<(), LoadError> {
-            while let Some(sql) = statements.get(next.fetch_add(1, Ordering::Relaxed)) {
-                control.check()?;
-                if let Err(error) = conn.query_drop(sql) {
-                    next.store(statements.len(), Ordering::Relaxed);
-                    control.check()?;
-                    if failed.swap(true, Ordering::Relaxed) {
-                        // It was ended because of another one's failure, which is told.
-                        return Ok(());
-                    }
-                    return Err(server_error(first_words(sql), &error));
-                }
-            }
-            Ok(())
-        };
-        thread::scope(|scope| {
-            let running: Vec<_> = workers.into_iter().map(|conn| scope.spawn(|| work(conn))).collect();
-            let mut killed = false;
-            wait_until(LONGEST_SECONDS, || {
-                if !killed && (control.is_cancelled() || failed.load(Ordering::Relaxed)) {
-                    ids.iter().for_each(|id| drop(self.main.query_drop(format!("KILL QUERY {id}"))));
-                    killed = true;
-                }
-                running.iter().all(|worker| worker.is_finished())
-            });
-            let ends = running.into_iter().map(|worker| worker.join());
-            let ends: Vec<_> = ends.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
-            ends.into_iter().collect::<Result<(), LoadError>>()
-        })
-    }
 }
 
-/// What a LOAD DATA statement reads instead of a file: the chunk whose number is the file's name.
-#[derive(Clone)]
-struct Source {
+/// A chunk of the population, loaded at this time.
+struct ChunkPart {
     population: Population,
-    chunks: Arc<Vec<Chunk>>,
+    chunk: Chunk,
     now: i64,
 }
 
-impl Source {
-    fn handler(self, control: LoadControl) -> LocalInfileHandler {
-        LocalInfileHandler::new(move |name, to| {
-            let chunk = std::str::from_utf8(name).ok().and_then(|name| self.chunks.get(name.parse::<usize>().ok()?));
-            // A server that asks for anything else gets nothing.
-            let chunk = chunk.ok_or_else(|| std::io::Error::other("the server asked for a file"))?;
-            let mut sink = TsvSink::new(to, &control);
-            self.population.fill(chunk, self.now, &mut sink);
-            sink.end()
-        })
+impl Part for ChunkPart {
+    fn table(&self) -> String {
+        self.chunk.table.name().into()
     }
-}
 
-fn load_data(chunk: usize, table: Table) -> String {
-    let (name, columns) = (table.name(), table.columns().join(", "));
-    format!("LOAD DATA LOCAL INFILE '{chunk}' INTO TABLE {name} CHARACTER SET latin1 ({columns})")
-}
+    fn columns(&self) -> &'static [&'static str] {
+        self.chunk.table.columns()
+    }
 
-/// `filling table stock` for a LOAD DATA, else the statement itself.
-fn first_words(sql: &str) -> &str {
-    sql.split_once(" CHARACTER SET ").map_or(sql, |(head, _)| head)
+    fn fill<W: Write>(&self, sink: &mut TsvSink<'_, W>) {
+        self.population.fill(&self.chunk, self.now, sink);
+    }
 }
 
 /// The statements of a file, without its comments.
@@ -276,9 +230,4 @@ fn statements(text: &str) -> Vec<String> {
 /// Names of the tables that a load makes.
 fn all_tables() -> impl Iterator<Item = &'static str> {
     Table::ALL.into_iter().map(Table::name).chain([MARKER])
-}
-
-/// Connections that load at the same time.
-fn connections() -> usize {
-    thread::available_parallelism().map_or(2, usize::from)
 }

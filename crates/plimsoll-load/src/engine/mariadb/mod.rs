@@ -3,6 +3,7 @@
 //! Everything here blocks its caller; a [`MariadbSession`] has a thread of its own.
 
 pub mod binaries;
+mod bulk;
 pub mod check;
 pub mod connect;
 mod dialect;
@@ -11,6 +12,7 @@ mod guard;
 pub mod load;
 pub mod managed;
 pub mod session;
+pub mod sysbench;
 #[cfg(test)]
 mod tests;
 mod tsv;

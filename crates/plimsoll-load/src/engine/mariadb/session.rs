@@ -1,7 +1,7 @@
 //! One virtual user's connection.
 
 use mysql::prelude::{Protocol, Queryable};
-use mysql::{Conn, Error, Params, QueryResult, Row, Statement};
+use mysql::{Conn, Error, Params, QueryResult, Row, Statement, Value};
 use plimsoll_model::plan::resolved::TxnMode;
 
 use super::connect::{
@@ -12,29 +12,41 @@ use super::dialect::{Text, Texts, amount, param, texts, values};
 use super::guard::{self, Use};
 use crate::error::LoadError;
 use crate::session::{Session, SessionError, TxnEnd};
-use crate::workload::Input;
 use crate::workload::tpcc::input::{self, CustomerBy};
 use crate::workload::tpcc::sql::Stmt;
 use crate::workload::tpcc::statement::{Param, Rows, Statements};
 use crate::workload::tpcc::transactions;
+use crate::workload::{Input, sysbench};
 
 /// SQLSTATE that `plimsoll_new_order` raises for an unused item.
 const UNUSED_ITEM: &str = "PL001";
 
-/// A connection with what its mode needs. It blocks its thread while the server works.
+/// A connection with what its work needs. It blocks its thread while the server works.
 pub struct MariadbSession {
-    conn: Conn,
-    mode: TxnMode,
-    /// By [`Stmt`]; empty when transactions are procedures.
-    prepared: Vec<Prepared>,
-    /// Whether a transaction that only reads must be told to keep its snapshot.
-    asks_for_snapshot: bool,
+    pub(super) conn: Conn,
+    pub(super) work: Work,
     /// A CALL's text, written anew for each.
     text: String,
-    round_trips: u64,
+    pub(super) round_trips: u64,
 }
 
-struct Prepared {
+/// What the session's statements are for.
+pub(super) enum Work {
+    Procedures,
+    Statements {
+        /// By [`Stmt`].
+        prepared: Vec<Prepared>,
+        /// Whether a transaction that only reads must be told to keep its snapshot.
+        asks_for_snapshot: bool,
+    },
+    Sysbench {
+        prepared: sysbench::sql::Prepared,
+        /// In its order.
+        statements: Vec<Statement>,
+    },
+}
+
+pub(super) struct Prepared {
     change: Option<(Statement, Vec<usize>)>,
     text: (Statement, Vec<usize>),
 }
@@ -42,27 +54,20 @@ struct Prepared {
 impl MariadbSession {
     /// Opens a connection and keeps loaders out of the schema as long as it lives.
     pub fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
-        let mut conn = connect_to(conninfo, schema)?;
-        guard::take(&mut conn, schema, Use::Keep)?;
-        let error = |error: Error| match code(&error) {
-            Some(UNKNOWN_TABLE | UNKNOWN_PROCEDURE) => not_loaded(schema, &words(&error)),
-            _ => server_error("preparing a session", &error),
-        };
-        let mut prepared = Vec::new();
-        let mut asks_for_snapshot = false;
-        match mode {
+        let mut conn = open(conninfo, schema)?;
+        let work = match mode {
             // Fails where the procedure is not.
-            TxnMode::Procedures => conn.query_drop("SHOW CREATE PROCEDURE plimsoll_new_order").map_err(error)?,
-            TxnMode::Statements => {
-                for stmt in Stmt::ALL {
-                    prepared.push(prepare(&mut conn, texts(stmt)).map_err(error)?);
-                }
-                asks_for_snapshot = keeps_no_snapshot(&mut conn).map_err(error)?;
-                // A transaction begins with its first statement, without a round trip of its own.
-                conn.query_drop("SET autocommit = 0").map_err(error)?;
+            TxnMode::Procedures => {
+                conn.query_drop("SHOW CREATE PROCEDURE plimsoll_new_order").map(|()| Work::Procedures)
             }
-        }
-        Ok(Self { conn, mode, prepared, asks_for_snapshot, text: String::new(), round_trips: 0 })
+            TxnMode::Statements => prepare_all(&mut conn),
+        };
+        let work = work.map_err(|e| unprepared(schema, &e))?;
+        Ok(Self::new(conn, work))
+    }
+
+    pub(super) fn new(conn: Conn, work: Work) -> Self {
+        Self { conn, work, text: String::new(), round_trips: 0 }
     }
 
     /// One call, one round trip, one database transaction. The results are received and left unread.
@@ -73,7 +78,8 @@ impl MariadbSession {
         drain(self.conn.query_iter(&self.text)?)
     }
 
-    fn control(&mut self, sql: &str) -> Result<(), SessionError> {
+    /// A statement that is not prepared, without a result.
+    pub(super) fn control(&mut self, sql: &str) -> Result<(), SessionError> {
         self.round_trips += 1;
         self.conn.query_drop(sql).map_err(|e| error(&e))
     }
@@ -84,19 +90,45 @@ impl MariadbSession {
         prepared: impl Fn(&Prepared) -> Option<&(Statement, Vec<usize>)>,
         id: Stmt,
         params: &[Param<'_>],
-        mut each: impl FnMut(Row) -> Result<(), String>,
+        each: impl FnMut(Row) -> Result<(), String>,
     ) -> Result<u64, SessionError> {
-        let Some((statement, order)) = prepared(&self.prepared[id as usize]) else { return Ok(0) };
+        let Work::Statements { prepared: all, .. } = &self.work else { return Err(SessionError::other_work()) };
+        let Some((statement, order)) = prepared(&all[id as usize]) else { return Ok(0) };
         self.round_trips += 1;
-        let bound = order.iter().map(|&i| param(params.get(i).copied().unwrap_or(Param::Null))).collect::<Vec<_>>();
-        let bound = if bound.is_empty() { Params::Empty } else { Params::Positional(bound) };
-        let result = self.conn.exec_iter(statement, bound).map_err(|e| error(&e))?;
-        let changed = result.affected_rows();
-        for row in result {
-            each(row.map_err(|e| error(&e))?).map_err(SessionError::Failed)?;
-        }
-        Ok(changed)
+        let bound = order.iter().map(|&i| param(params.get(i).copied().unwrap_or(Param::Null))).collect();
+        send(&mut self.conn, statement, bound, each)
     }
+}
+
+/// A connection to the schema that keeps loaders out of it as long as it lives.
+pub(super) fn open(conninfo: &str, schema: &str) -> Result<Conn, LoadError> {
+    let mut conn = connect_to(conninfo, schema)?;
+    guard::take(&mut conn, schema, Use::Keep)?;
+    Ok(conn)
+}
+
+/// An error of preparing what a session needs.
+pub(super) fn unprepared(schema: &str, error: &Error) -> LoadError {
+    match code(error) {
+        Some(UNKNOWN_TABLE | UNKNOWN_PROCEDURE) => not_loaded(schema, &words(error)),
+        _ => server_error("preparing a session", error),
+    }
+}
+
+/// Sends one request and hands its rows to `each`; gives how many rows it changed.
+pub(super) fn send(
+    conn: &mut Conn,
+    statement: &Statement,
+    params: Vec<Value>,
+    mut each: impl FnMut(Row) -> Result<(), String>,
+) -> Result<u64, SessionError> {
+    let params = if params.is_empty() { Params::Empty } else { Params::Positional(params) };
+    let result = conn.exec_iter(statement, params).map_err(|e| error(&e))?;
+    let changed = result.affected_rows();
+    for row in result {
+        each(row.map_err(|e| error(&e))?).map_err(SessionError::Failed)?;
+    }
+    Ok(changed)
 }
 
 #[cfg(test)]
@@ -108,6 +140,18 @@ impl MariadbSession {
     pub fn set(&mut self, sql: &str) {
         self.conn.query_drop(sql).expect("a setting of the session");
     }
+}
+
+fn prepare_all(conn: &mut Conn) -> Result<Work, Error> {
+    let prepared = Stmt::ALL.into_iter().map(|stmt| prepare(conn, texts(stmt))).collect::<Result<_, _>>()?;
+    let asks_for_snapshot = keeps_no_snapshot(conn)?;
+    without_begin(conn)?;
+    Ok(Work::Statements { prepared, asks_for_snapshot })
+}
+
+/// From now on a transaction begins with its first statement, without a round trip of its own.
+pub(super) fn without_begin(conn: &mut Conn) -> Result<(), Error> {
+    conn.query_drop("SET autocommit = 0")
 }
 
 fn prepare(conn: &mut Conn, Texts { change, text }: Texts) -> Result<Prepared, Error> {
@@ -186,14 +230,15 @@ fn error(error: &Error) -> SessionError {
 
 impl Session for MariadbSession {
     async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
-        let Input::Tpcc(input) = input else { return Err(SessionError::other_work()) };
-        match self.mode {
-            TxnMode::Statements => transactions::run(self, input).await,
-            TxnMode::Procedures => match self.call(input) {
+        match (input, &self.work) {
+            (Input::Tpcc(input), Work::Statements { .. }) => transactions::run(self, input).await,
+            (Input::Tpcc(input), Work::Procedures) => match self.call(input) {
                 Ok(()) => Ok(TxnEnd::Committed),
                 Err(Error::MySqlError(said)) if said.state == UNUSED_ITEM => Ok(TxnEnd::RolledBack),
                 Err(failed) => Err(error(&failed)),
             },
+            (Input::Sysbench(input), Work::Sysbench { .. }) => sysbench::transactions::run(self, input).await,
+            (Input::Tpcc(_), Work::Sysbench { .. }) | (Input::Sysbench(_), _) => Err(SessionError::other_work()),
         }
     }
 
@@ -205,10 +250,12 @@ impl Session for MariadbSession {
 impl Statements<Stmt> for MariadbSession {
     /// What only reads sees one snapshot: an order and its lines belong together.
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
-        if writes || !self.asks_for_snapshot {
-            return Ok(());
+        match self.work {
+            Work::Statements { asks_for_snapshot: true, .. } if !writes => {
+                self.control("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            }
+            _ => Ok(()),
         }
-        self.control("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
     }
 
     async fn commit(&mut self) -> Result<(), SessionError> {

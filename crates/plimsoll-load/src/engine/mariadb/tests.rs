@@ -25,6 +25,7 @@ use crate::workload::tpcc::rows::Table;
 
 mod load;
 mod server;
+mod sysbench;
 mod transactions;
 
 const MODES: [TxnMode; 2] = [TxnMode::Procedures, TxnMode::Statements];

@@ -42,6 +42,11 @@ impl<'a, W: Write> TsvSink<'a, W> {
         self.rows = 0;
     }
 
+    /// Whether further rows would go nowhere.
+    pub fn is_closed(&self) -> bool {
+        self.failed.is_some()
+    }
+
     pub fn end(mut self) -> io::Result<()> {
         self.flush();
         self.failed.map_or(Ok(()), Err)

@@ -10,7 +10,7 @@ use super::connect::{connect, server_error};
 use super::copy::CopySink;
 use super::guard::{self, Use};
 use super::{blocking, quote_ident, search_path};
-use crate::engine::server::IfOther;
+use crate::engine::server::{IfOther, sysbench};
 use crate::engine::{LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::workload::tpcc::population::{Chunk, Population};
@@ -49,7 +49,7 @@ pub fn forget(conninfo: &str, schema: &str) -> Result<(), LoadError> {
         let what = format!("schema {schema}");
         guard::take(&client, schema, Use::Load).await?;
         client.batch_execute(&search_path(schema)).await.map_err(|e| server_error(&what, &e))?;
-        for marker in [MARKER, super::sysbench::MARKER] {
+        for marker in [MARKER, sysbench::MARKER] {
             let there = client.query_one("SELECT to_regclass($1::text) IS NOT NULL", &[&marker]).await;
             if there.and_then(|row| row.try_get(0)).map_err(|e| server_error(&what, &e))? {
                 let forget = format!("UPDATE {marker} SET state = 'started'");

@@ -21,7 +21,7 @@ use crate::workload::sysbench::sql::{Dialect, Prepared, Stmt};
 use crate::workload::sysbench::transactions::Connection;
 use crate::workload::tpcc::statement::Param;
 
-pub use load::{MARKER, load};
+pub use load::load;
 
 impl PostgresSession {
     /// Opens a connection with the script's statements prepared, and keeps loaders out of the schema as long as it lives.

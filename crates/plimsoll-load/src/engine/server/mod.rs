@@ -15,6 +15,7 @@ use crate::workload::tpcc::population::Population;
 
 mod log;
 mod process;
+pub(crate) mod sysbench;
 mod unprivileged;
 
 pub(crate) use log::is_disk_full;
@@ -147,7 +148,9 @@ impl Target {
                 let population = Population { warehouses: tpcc.warehouses, seed };
                 mariadb::load(conninfo, schema, population, if_other, control)
             }
-            (ServerKind::Mariadb, Workload::Sysbench(_)) => Err(no_sysbench()),
+            (ServerKind::Mariadb, Workload::Sysbench(sysbench)) => {
+                mariadb::sysbench::load(conninfo, schema, sysbench, seed, if_other, control)
+            }
         }
     }
 
@@ -168,7 +171,9 @@ impl Target {
                 postgres::sysbench::check(conninfo, schema, sysbench)
             }
             (ServerKind::Mariadb, CheckedData::Tpcc) => mariadb::check(conninfo, schema),
-            (ServerKind::Mariadb, CheckedData::Sysbench(_)) => Err(no_sysbench()),
+            (ServerKind::Mariadb, CheckedData::Sysbench(sysbench)) => {
+                mariadb::sysbench::check(conninfo, schema, sysbench)
+            }
         }
     }
 
@@ -186,9 +191,4 @@ impl Target {
             ServerKind::Mariadb => mariadb::facts(&self.conninfo),
         }
     }
-}
-
-/// Until MariaDB has sysbench's scripts.
-pub(super) fn no_sysbench() -> LoadError {
-    LoadError::other("sysbench on MariaDB", "is not there yet; name a PostgreSQL or SQLite")
 }

@@ -27,26 +27,16 @@ impl Generator {
     #[expect(clippy::should_implement_trait, reason = "never ends, so it is no iterator")]
     pub fn next(&mut self) -> Input {
         let mut operations = Vec::with_capacity(1);
-        let bracket = match self.sysbench.script {
+        match self.sysbench.script {
             Script::ReadWrite => {
                 self.reads(&mut operations);
                 self.writes(&mut operations);
-                Bracket::Writes
             }
-            Script::ReadOnly => {
-                self.reads(&mut operations);
-                Bracket::Reads
-            }
-            Script::WriteOnly => {
-                self.writes(&mut operations);
-                Bracket::Writes
-            }
-            script => {
-                operations.push(self.single(script));
-                Bracket::Autocommit
-            }
-        };
-        Input { bracket, operations }
+            Script::ReadOnly => self.reads(&mut operations),
+            Script::WriteOnly => self.writes(&mut operations),
+            script => operations.push(self.single(script)),
+        }
+        Input { bracket: Bracket::of(self.sysbench.script), operations }
     }
 
     fn table(&mut self) -> u32 {

@@ -1,5 +1,7 @@
 //! What one transaction of a script does, drawn before its clock starts.
 
+use plimsoll_model::plan::resolved::Script;
+
 use super::sql::Stmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +20,19 @@ pub enum Bracket {
     Reads,
     /// BEGIN and COMMIT.
     Writes,
+}
+
+impl Bracket {
+    /// That of every transaction of a script.
+    pub fn of(script: Script) -> Self {
+        match script {
+            Script::ReadWrite | Script::WriteOnly => Self::Writes,
+            Script::ReadOnly => Self::Reads,
+            Script::PointSelect | Script::UpdateIndex | Script::UpdateNonIndex | Script::Insert | Script::Delete => {
+                Self::Autocommit
+            }
+        }
+    }
 }
 
 /// One statement and its parameters; tables are counted from 1.

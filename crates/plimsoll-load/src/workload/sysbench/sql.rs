@@ -10,6 +10,7 @@ pub enum Dialect {
     /// sysbench 1.0 has no driver for it: as for the others, in SQLite's words.
     Sqlite,
     Postgres,
+    Mariadb,
 }
 
 /// A prepared statement of a table.
@@ -100,13 +101,14 @@ pub fn create_index(table: u32) -> String {
 
 impl Dialect {
     pub fn create_table(self, table: u32) -> String {
-        let id = match self {
-            Self::Sqlite => "INTEGER NOT NULL",
-            Self::Postgres => "SERIAL",
+        let (id, engine) = match self {
+            Self::Sqlite => ("INTEGER NOT NULL", ""),
+            Self::Postgres => ("SERIAL", ""),
+            Self::Mariadb => ("INTEGER NOT NULL AUTO_INCREMENT", " /*! ENGINE = innodb */"),
         };
         format!(
             "CREATE TABLE {}(id {id}, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
-             pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id))",
+             pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)){engine}",
             table_name(table)
         )
     }
@@ -116,6 +118,7 @@ impl Dialect {
         match self {
             Self::Sqlite => "INTEGER",
             Self::Postgres => "bigint",
+            Self::Mariadb => "SIGNED",
         }
     }
 
@@ -126,13 +129,16 @@ impl Dialect {
             Self::Sqlite | Self::Postgres => {
                 format!("INSERT INTO {} (k, c, pad) VALUES ({k}, '{c}', '{pad}')", table_name(table))
             }
+            Self::Mariadb => {
+                format!("INSERT INTO {} (id, k, c, pad) VALUES (0, {k}, '{c}', '{pad}')", table_name(table))
+            }
         }
     }
 
     fn prepared(self, stmt: Stmt, table: u32) -> String {
         let text = stmt.text().replace("{}", &table_name(table));
         match self {
-            Self::Sqlite => text,
+            Self::Sqlite | Self::Mariadb => text,
             Self::Postgres => numbered(&text),
         }
     }
@@ -199,6 +205,24 @@ mod tests {
             Dialect::Postgres.prepared(Stmt::Insert, 12),
             "INSERT INTO sbtest12 (id, k, c, pad) VALUES ($1, $2, $3, $4)"
         );
-        assert_eq!(Dialect::Sqlite.prepared(Stmt::TextUpdate, 1), "UPDATE sbtest1 SET c=? WHERE id=?");
+        for dialect in [Dialect::Sqlite, Dialect::Mariadb] {
+            assert_eq!(dialect.prepared(Stmt::TextUpdate, 1), "UPDATE sbtest1 SET c=? WHERE id=?");
+        }
+    }
+
+    /// `create_table` of `oltp_common.lua` and `event` of `oltp_insert.lua`, for its driver mysql.
+    #[test]
+    fn mariadb_gets_what_sysbench_sends_a_mysql() {
+        assert_eq!(
+            Dialect::Mariadb.create_table(3),
+            "CREATE TABLE sbtest3(id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
+             c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)) \
+             /*! ENGINE = innodb */"
+        );
+        let row = NewRow { k: 5, c: "1-2".into(), pad: "3-4".into() };
+        assert_eq!(
+            Dialect::Mariadb.insert_next(3, &row),
+            "INSERT INTO sbtest3 (id, k, c, pad) VALUES (0, 5, '1-2', '3-4')"
+        );
     }
 }
