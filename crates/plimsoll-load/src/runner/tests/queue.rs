@@ -111,7 +111,7 @@ fn every_user_keeps_its_own_warehouse() {
     for turn in 0..200 {
         let intent = queue.take(Nanos::ZERO).unwrap();
         let user = intent.user.unwrap();
-        let Input::Tpcc(input) = intent.input;
+        let Input::Tpcc(input) = intent.input else { panic!("TPC-C draws its own inputs") };
         let warehouse = match input {
             tpcc::input::Input::NewOrder(i) => i.warehouse,
             tpcc::input::Input::Payment(i) => i.warehouse,
