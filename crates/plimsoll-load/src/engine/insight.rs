@@ -4,9 +4,9 @@ use plimsoll_model::lane::Endpoint;
 use plimsoll_model::metric::Metric;
 use plimsoll_model::plan::resolved::ServerKind;
 use plimsoll_model::record::WaitState;
-use plimsoll_model::units::Bytes;
+use plimsoll_model::units::{Bytes, Nanos};
 
-use super::postgres;
+use super::{mariadb, postgres};
 use crate::error::LoadError;
 
 /// How many of plimsoll's sessions one look found in a state.
@@ -24,14 +24,16 @@ pub type Reading = Vec<(Metric, f64)>;
 /// A connection that asks a server about itself.
 pub enum Insight {
     Postgres(Box<postgres::Insight>),
+    /// Blocks its thread while the server answers.
+    Mariadb(Box<mariadb::Insight>),
 }
 
 impl Insight {
     /// Whether what is at the endpoint can be asked at all.
     pub fn exists_for(endpoint: &Endpoint) -> bool {
         match endpoint {
-            Endpoint::Server { engine: ServerKind::Postgres, .. } => true,
-            Endpoint::Server { engine: ServerKind::Mariadb, .. } | Endpoint::Mock(_) | Endpoint::Sqlite { .. } => false,
+            Endpoint::Server { engine: ServerKind::Postgres | ServerKind::Mariadb, .. } => true,
+            Endpoint::Mock(_) | Endpoint::Sqlite { .. } => false,
         }
     }
 
@@ -41,7 +43,10 @@ impl Insight {
             Endpoint::Server { engine: ServerKind::Postgres, conninfo, .. } => {
                 Ok(Self::Postgres(Box::new(postgres::Insight::connect(conninfo).await?)))
             }
-            Endpoint::Server { engine: ServerKind::Mariadb, .. } | Endpoint::Mock(_) | Endpoint::Sqlite { .. } => {
+            Endpoint::Server { engine: ServerKind::Mariadb, conninfo, schema } => {
+                Ok(Self::Mariadb(Box::new(mariadb::Insight::connect(conninfo, schema)?)))
+            }
+            Endpoint::Mock(_) | Endpoint::Sqlite { .. } => {
                 Err(LoadError::other("the system", "tells nothing about itself"))
             }
         }
@@ -51,12 +56,22 @@ impl Insight {
     pub async fn look(&mut self) -> Result<Vec<Seen>, LoadError> {
         match self {
             Self::Postgres(insight) => insight.look().await,
+            Self::Mariadb(insight) => insight.look(),
+        }
+    }
+
+    /// The least time from an answer to the next look: a server may show the same again before it.
+    pub fn rest(&self) -> Nanos {
+        match self {
+            Self::Postgres(_) => Nanos::ZERO,
+            Self::Mariadb(_) => mariadb::Insight::REST,
         }
     }
 
     pub async fn read(&mut self) -> Result<Reading, LoadError> {
         match self {
             Self::Postgres(insight) => insight.read().await,
+            Self::Mariadb(insight) => insight.read(),
         }
     }
 
@@ -64,6 +79,7 @@ impl Insight {
     pub async fn size(&mut self) -> Result<Bytes, LoadError> {
         match self {
             Self::Postgres(insight) => insight.size().await,
+            Self::Mariadb(insight) => insight.size(),
         }
     }
 
@@ -71,6 +87,7 @@ impl Insight {
     pub fn source(&self) -> String {
         match self {
             Self::Postgres(insight) => insight.source(),
+            Self::Mariadb(insight) => insight.source(),
         }
     }
 
@@ -78,6 +95,7 @@ impl Insight {
     pub fn lacks(&self) -> Vec<String> {
         match self {
             Self::Postgres(insight) => insight.lacks(),
+            Self::Mariadb(insight) => insight.lacks(),
         }
     }
 }

@@ -126,7 +126,7 @@ impl Asker {
         let mut size = Rest::default();
         loop {
             let end = looks.end();
-            let due = looks.next(self.clock.now(), costs.last);
+            let due = looks.next(self.clock.now(), costs.last, insight.rest());
             if due < end {
                 self.clock.sleep_until(due).await;
                 let asked = self.clock.now();

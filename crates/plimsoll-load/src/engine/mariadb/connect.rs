@@ -61,7 +61,16 @@ fn decoded(text: &str) -> Option<String> {
 
 /// Opens a connection. Refused when the server is no MariaDB: MySQL lacks `DELETE … RETURNING`.
 pub fn connect(conninfo: &str) -> Result<Conn, LoadError> {
-    let opts = parse(conninfo)?;
+    open(parse(conninfo)?)
+}
+
+/// As [`connect`], but every answer must come within that time: the connection is lost otherwise.
+pub fn connect_impatient(conninfo: &str, patience: Duration) -> Result<Conn, LoadError> {
+    let builder = OptsBuilder::from_opts(parse(conninfo)?);
+    open(builder.read_timeout(Some(patience)).write_timeout(Some(patience)).into())
+}
+
+fn open(opts: Opts) -> Result<Conn, LoadError> {
     let mut conn = Conn::new(opts.clone()).map_err(|e| explain(&opts, &e))?;
     let about = conn.query_first("SELECT version()").map_err(|e| explain(&opts, &e))?;
     let version: String = about.unwrap_or_default();

@@ -9,6 +9,7 @@ pub mod connect;
 mod dialect;
 pub mod facts;
 mod guard;
+mod insight;
 pub mod load;
 pub mod managed;
 pub mod session;
@@ -19,6 +20,7 @@ mod tsv;
 
 pub use check::{books, check};
 pub use facts::facts;
+pub use insight::Insight;
 pub use load::{forget, load};
 pub use managed::ManagedMariadb;
 pub use session::MariadbSession;

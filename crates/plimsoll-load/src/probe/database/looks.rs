@@ -33,9 +33,10 @@ impl Looks {
         Nanos::from_secs(self.start.0 / Nanos::SECOND.0 + 1)
     }
 
-    /// When to look next, after an answer that took `cost`.
-    pub fn next(&self, now: Nanos, cost: Nanos) -> Nanos {
-        let earliest = Nanos(now.0.saturating_add(cost.0.saturating_mul(REST)));
+    /// When to look next, after an answer that took `cost`, from a server that wants to rest at least for `least`.
+    pub fn next(&self, now: Nanos, cost: Nanos, least: Nanos) -> Nanos {
+        let rest = cost.0.saturating_mul(REST).max(least.0);
+        let earliest = Nanos(now.0.saturating_add(rest));
         let slot = earliest.0 / SLOT.0;
         [slot, slot + 1].map(moment).into_iter().find(|due| *due > earliest).unwrap_or_else(|| moment(slot + 2))
     }
@@ -86,7 +87,7 @@ mod tests {
         let mut now = Nanos::from_secs(7);
         let mut places = Vec::new();
         for slot in 70..80 {
-            now = looks.next(now, Nanos::from_millis(1));
+            now = looks.next(now, Nanos::from_millis(1), Nanos::ZERO);
             assert_eq!(now.0 / SLOT.0, slot, "{now}");
             places.push(now.0 % SLOT.0 / 1_000_000);
         }
@@ -98,8 +99,22 @@ mod tests {
     fn a_slow_server_is_looked_at_less() {
         let looks = Looks::new(Nanos::from_secs(7));
         let now = Nanos::from_millis(7450);
-        assert!(looks.next(now, Nanos::from_millis(200)) >= now + Nanos::from_millis(800));
-        assert!(looks.next(now, Nanos(u64::MAX)) > looks.end(), "no overflow");
+        assert!(looks.next(now, Nanos::from_millis(200), Nanos::ZERO) >= now + Nanos::from_millis(800));
+        assert!(looks.next(now, Nanos(u64::MAX), Nanos::ZERO) > looks.end(), "no overflow");
+    }
+
+    #[test]
+    fn a_server_that_shows_the_same_again_is_given_its_rest() {
+        let looks = Looks::new(Nanos::from_secs(7));
+        let (cost, least) = (Nanos::from_millis(1), Nanos::from_millis(101));
+        let mut now = Nanos::from_secs(7);
+        let mut seen = 0;
+        while now < Nanos::from_secs(17) {
+            let due = looks.next(now, cost, least);
+            assert!(due > now + least && due <= now + least + SLOT + SLOT, "{now} {due}");
+            (now, seen) = (due + cost, seen + 1);
+        }
+        assert!((60..=80).contains(&seen), "{seen} in ten seconds");
     }
 
     #[test]

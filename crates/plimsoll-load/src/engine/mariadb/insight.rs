@@ -1,0 +1,218 @@
+//! What a MariaDB server tells about itself: its status variables, and the states of its sessions.
+//!
+//! Nothing asked here reads a table, opens a transaction or is a COMMIT. The list of sessions is asked for with `SHOW`:
+//! information_schema.PROCESSLIST makes a temporary table in files for each query, on the medium that is measured.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use mysql::prelude::{FromRow, Queryable};
+use mysql::{Conn, Error};
+use plimsoll_model::metric::Metric;
+use plimsoll_model::units::{Bytes, Nanos};
+
+use super::connect::{code, connect_impatient, server_error};
+use crate::engine::insight::{Reading, Seen};
+use crate::error::LoadError;
+use waits::Session;
+
+mod waits;
+
+/// What an answer may take. Its thread can do nothing else meanwhile, not even end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Both in one request. INNODB_TRX needs the privilege PROCESS.
+const SESSIONS: &str = "SHOW PROCESSLIST";
+const SESSIONS_AND_TRANSACTIONS: &str =
+    "SHOW PROCESSLIST; SELECT trx_mysql_thread_id, trx_state FROM information_schema.INNODB_TRX";
+
+/// Of the files; names there are in the charset of file names. Needs the privilege PROCESS.
+const SIZE_OF_FILES: &str = "SELECT CAST(COALESCE(SUM(FILE_SIZE), 0) AS UNSIGNED)
+    FROM information_schema.INNODB_SYS_TABLESPACES
+    WHERE SUBSTRING_INDEX(NAME, '/', 1) = CONVERT(CAST(CONVERT(? USING filename) AS BINARY) USING utf8mb4)";
+/// As statistics of the tables have it.
+const SIZE_OF_TABLES: &str = "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED)
+    FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?";
+
+const ACCESS_DENIED: u16 = 1227;
+
+/// A status variable (manual, "InnoDB Status Variables", "Server Status Variables") and its metric. A server is asked for
+/// all and gives those that it has.
+const VARIABLES: [(&str, Metric); 15] = [
+    // Handler_commit counts statements within transactions, too: it would be several times the number of transactions.
+    ("com_commit", Metric::DbCommits),
+    ("com_rollback", Metric::DbRollbacks),
+    (READ_REQUESTS, Metric::DbBufferHits),
+    (READS, Metric::DbBufferReads),
+    ("innodb_deadlocks", Metric::DbDeadlocks),
+    ("innodb_os_log_written", Metric::DbLogBytes),
+    ("innodb_log_writes", Metric::DbLogWrites),
+    // Up to 10.7.
+    ("innodb_os_log_fsyncs", Metric::DbLogSyncs),
+    ("innodb_data_fsyncs", Metric::DbSyncs),
+    ("created_tmp_disk_tables", Metric::DbTempTables),
+    ("innodb_row_lock_current_waits", Metric::DbLockWaiters),
+    ("innodb_row_lock_waits", Metric::DbLockWaits),
+    ("innodb_history_list_length", Metric::DbPurgeLag),
+    ("innodb_checkpoint_age", Metric::DbCheckpointAge),
+    ("threads_connected", Metric::DbConnections),
+];
+const READ_REQUESTS: &str = "innodb_buffer_pool_read_requests";
+const READS: &str = "innodb_buffer_pool_reads";
+
+/// A connection that asks.
+pub struct Insight {
+    conn: Conn,
+    /// Sessions of plimsoll's are those of this user in this schema.
+    user: String,
+    schema: String,
+    read: String,
+    /// Whether the privilege PROCESS is there.
+    sees_transactions: bool,
+}
+
+fn error(error: Error) -> LoadError {
+    server_error("asking the server about itself", &error)
+}
+
+impl Insight {
+    /// InnoDB gathers what INNODB_TRX shows only when nobody has read it for 100 ms, since it locks all transactions to do
+    /// so (CACHE_MIN_IDLE_TIME_NS in storage/innobase/trx/trx0i_s.cc); asked sooner, it shows the same again.
+    pub const REST: Nanos = Nanos::from_millis(101);
+
+    pub fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
+        let mut conn = connect_impatient(conninfo, PATIENCE)?;
+        // A default of 0 would leave transactions open.
+        conn.query_drop("SET SESSION autocommit = 1").map_err(error)?;
+        let own = conn.connection_id();
+        let sessions = conn.query_map(SESSIONS, Session::new).map_err(error)?;
+        let user = sessions.into_iter().find(|session| session.id == u64::from(own)).map(|session| session.user);
+        let sees_transactions = match conn.query_drop("SELECT COUNT(*) FROM information_schema.INNODB_SYS_TABLESPACES")
+        {
+            Ok(()) => true,
+            Err(refused) if code(&refused) == Some(ACCESS_DENIED) => false,
+            Err(other) => return Err(error(other)),
+        };
+        let schema = schema.to_owned();
+        Ok(Self { conn, user: user.unwrap_or_default(), schema, read: read_statement(), sees_transactions })
+    }
+
+    pub fn look(&mut self) -> Result<Vec<Seen>, LoadError> {
+        let (sessions, transactions) = self.sessions().map_err(error)?;
+        let own = u64::from(self.conn.connection_id());
+        let theirs = |session: &&Session| {
+            session.id != own && session.user == self.user && session.schema.as_deref() == Some(&*self.schema)
+        };
+        let mut seen = BTreeMap::new();
+        for session in sessions.iter().filter(theirs) {
+            let transaction = transactions.get(&session.id).map(String::as_str);
+            *seen.entry(waits::classify(session, transaction)).or_insert(0) += 1;
+        }
+        let told = |((state, event), sessions): ((_, &str), _)| Seen { state, event: event.into(), sessions };
+        Ok(seen.into_iter().map(told).collect())
+    }
+
+    /// All sessions that are shown, and states of transactions by their sessions.
+    fn sessions(&mut self) -> Result<(Vec<Session>, BTreeMap<u64, String>), Error> {
+        let sql = if self.sees_transactions { SESSIONS_AND_TRANSACTIONS } else { SESSIONS };
+        let mut answer = self.conn.query_iter(sql)?;
+        let mut sessions = Vec::new();
+        if let Some(rows) = answer.iter() {
+            for row in rows {
+                sessions.push(Session::new(row?));
+            }
+        }
+        let mut transactions = BTreeMap::new();
+        if let Some(rows) = answer.iter() {
+            for row in rows {
+                let (session, state) = <(u64, String)>::from_row_opt(row?)?;
+                transactions.insert(session, state);
+            }
+        }
+        Ok((sessions, transactions))
+    }
+
+    pub fn read(&mut self) -> Result<Reading, LoadError> {
+        let rows: Vec<(String, String)> = self.conn.query(&self.read).map_err(error)?;
+        Ok(reading(rows))
+    }
+
+    pub fn size(&mut self) -> Result<Bytes, LoadError> {
+        let sql = if self.sees_transactions { SIZE_OF_FILES } else { SIZE_OF_TABLES };
+        let size: Option<u64> = self.conn.exec_first(sql, (&self.schema,)).map_err(error)?;
+        Ok(Bytes(size.unwrap_or_default()))
+    }
+
+    /// What this server never tells is said here: it is no fault of this run.
+    pub fn source(&self) -> String {
+        let from = if self.sees_transactions { "SHOW PROCESSLIST, INNODB_TRX" } else { "SHOW PROCESSLIST" };
+        format!("{from}; reads and writes of data and latches are not told apart from cpu")
+    }
+
+    pub fn lacks(&self) -> Vec<String> {
+        let lack = || {
+            let user = &self.user;
+            format!(
+                "transactions are hidden from {user:?}: waits for row locks count as cpu, sessions in a transaction as idle; \
+                 GRANT PROCESS ON *.* TO this user shows them"
+            )
+        };
+        (!self.sees_transactions).then(lack).into_iter().collect()
+    }
+}
+
+fn read_statement() -> String {
+    let names: Vec<String> = VARIABLES.iter().map(|(name, _)| format!("'{name}'")).collect();
+    format!("SHOW GLOBAL STATUS WHERE Variable_name IN ({})", names.join(", "))
+}
+
+/// Requests for pages are those that were found and those that were not.
+fn reading(rows: Vec<(String, String)>) -> Reading {
+    let values = rows.into_iter().filter_map(|(name, value)| Some((name.to_lowercase(), value.parse::<f64>().ok()?)));
+    let values: BTreeMap<String, f64> = values.collect();
+    let of = |(name, metric): &(&str, Metric)| {
+        let value = *values.get(*name)?;
+        let value = if *name == READ_REQUESTS { (value - values.get(READS)?).max(0.0) } else { value };
+        Some((*metric, value))
+    };
+    VARIABLES.iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn variables_are_read_as_metrics() {
+        let told = reading(rows(&[
+            ("Com_commit", "16717"),
+            ("Innodb_buffer_pool_read_requests", "914"),
+            ("Innodb_buffer_pool_reads", "165"),
+            ("Innodb_checkpoint_age", "16"),
+            ("Innodb_history_list_length", "7"),
+            ("Innodb_buffer_pool_load_status", "completed"),
+            ("Innodb_row_lock_waits", ""),
+        ]));
+        let expected = [
+            (Metric::DbCommits, 16717.0),
+            (Metric::DbBufferHits, 749.0),
+            (Metric::DbBufferReads, 165.0),
+            (Metric::DbPurgeLag, 7.0),
+            (Metric::DbCheckpointAge, 16.0),
+        ];
+        assert_eq!(told, expected, "what a server lacks, or tells as no number, is left out");
+    }
+
+    #[test]
+    fn each_metric_is_read_once() {
+        let all: Vec<_> = VARIABLES.iter().map(|(name, _)| ((*name).to_owned(), "1".to_owned())).collect();
+        let mut metrics: Vec<Metric> = reading(all).into_iter().map(|(metric, _)| metric).collect();
+        metrics.sort();
+        metrics.dedup();
+        assert_eq!(metrics.len(), VARIABLES.len());
+    }
+}
