@@ -335,6 +335,46 @@ fn a_killed_emulator_is_noticed_and_cleared() {
     });
 }
 
+/// As when a run is killed, and its emulator while it takes the drive down: it waits for itself in the kernel.
+#[test]
+fn what_was_killed_while_it_unmounted_is_cleared() {
+    let place = Place::new();
+    let spec = MountSpec { drive: SLOW.into(), ..place.spec(Form::Block(Filesystem::Ext4)) };
+    if geteuid().is_root() {
+        kill_while_unmounting(&place, &spec);
+        clear(&place.path(), Nanos::from_secs(40)).unwrap();
+    } else {
+        assert!(start(&spec).is_err(), "only root has block devices");
+    }
+    place.assert_nothing_left();
+}
+
+fn kill_while_unmounting(place: &Place, spec: &MountSpec) {
+    let mut emulator = Command::new(PROGRAM);
+    emulator.args(["drive", "mount", "--control"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut emulator = emulator.spawn().unwrap();
+    writeln!(emulator.stdin.as_mut().unwrap(), "{}", serde_json::to_string(spec).unwrap()).unwrap();
+    let mut said = [0; 9];
+    emulator.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
+    assert_eq!(&said, b"{\"ready\":", "FUSE is needed here: apt install fuse3");
+    fs::write(place.path().join("mnt/a"), vec![7; 200 << 20]).unwrap();
+    drop(emulator.stdin.take());
+    // It takes seconds to write that; one that is quicker is killed after its end, which must be cleared as well.
+    let tasks = format!("/proc/{}/task", emulator.id());
+    let waits = || {
+        let states = fs::read_dir(&tasks).into_iter().flatten().flatten();
+        let mut states = states.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
+        states.any(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" D")))
+    };
+    let end = std::time::SystemTime::now() + Duration::from_secs(5);
+    while !waits() && std::time::SystemTime::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    emulator.kill().unwrap();
+    // As init would reap an orphan.
+    std::thread::spawn(move || emulator.wait());
+}
+
 #[test]
 fn what_a_killed_directory_left_is_cleared_without_its_parent() {
     let place = Place::new();

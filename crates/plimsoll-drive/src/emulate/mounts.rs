@@ -88,8 +88,14 @@ pub fn place_of_connection(connection: u32) -> Option<PathBuf> {
 
 /// Breaks a FUSE connection: whoever waits for it gets an error, and its server ends.
 pub fn abort(connection: u32) {
-    // Not there when it is broken already, not allowed for others than its owner.
+    // Not there where fusectl is not mounted, as in many containers, or when it is broken already; not allowed for others
+    // than its owner.
     let _ = fs::write(format!("/sys/fs/fuse/connections/{connection}/abort"), "1");
+    // The same for root without fusectl (umount(2), MNT_FORCE): it breaks the connection even where it then cannot
+    // unmount because somebody still uses it.
+    if let Some(at) = place_of_connection(connection) {
+        let _ = unmount(&at, UnmountFlags::FORCE);
+    }
 }
 
 /// How a filesystem was unmounted.
@@ -155,8 +161,11 @@ pub fn abort_all(dir: &Path) {
 
 /// Removes what an emulator that was killed left of a drive: its mounts, loop devices, and data. `dir` is its
 /// [`super::protocol::MountSpec::dir`], which stays, as does everything in it that is not an emulator's. Says what was
-/// done, a sentence each. Refuses a living emulator's directory, but waits up to `patience` for one that is ending: a
-/// killed process holds its lock until the kernel has taken back its memory, one whose run is gone until it has unmounted.
+/// done, a sentence each.
+///
+/// An emulator that has the directory is waited for, for up to `patience`: one whose run is gone is unmounting. One that
+/// was killed while it did that waits for its own drive, which nobody answers for any more, and cannot end: after a
+/// while its connection is broken. For a directory whose data are wanted no more, and no other.
 pub fn clear(dir: &Path, patience: Nanos) -> io::Result<Vec<String>> {
     let dir = match dir.canonicalize() {
         Ok(dir) => dir,
@@ -165,12 +174,17 @@ pub fn clear(dir: &Path, patience: Nanos) -> io::Result<Vec<String>> {
         Err(_) => std::path::absolute(dir)?,
     };
     let mut claimed = claim::lock(&dir);
-    clock::wait_until(patience, || {
-        claimed.is_ok() || {
+    let mut free = || {
+        if claimed.is_err() {
             claimed = claim::lock(&dir);
-            claimed.is_ok()
         }
-    });
+        claimed.is_ok()
+    };
+    let unmounting = Nanos(patience.0 / 4);
+    if !clock::wait_until(unmounting, &mut free) {
+        abort_all(&dir);
+        clock::wait_until(patience.saturating_sub(unmounting), &mut free);
+    }
     let _claim = claimed?;
     clear_claimed(&dir)
 }
@@ -178,9 +192,10 @@ pub fn clear(dir: &Path, patience: Nanos) -> io::Result<Vec<String>> {
 /// As [`clear`], for whoever has the directory's lock. The path is canonical.
 pub fn clear_claimed(dir: &Path) -> io::Result<Vec<String>> {
     let mut said = Vec::new();
-    abort_all(dir);
     let devices = loops_of(dir);
     let mounts = of_emulator(dir, &devices, below(dir));
+    // This may unmount already.
+    abort_all(dir);
     let (fuse, others): (Vec<_>, Vec<_>) = mounts.into_iter().partition(Mounted::is_emulators_fuse);
     for mounted in &others {
         take_down(&mounted.at, Nanos::SECOND)?;
