@@ -1,7 +1,8 @@
 //! What must hold before a change is merged. Each step can be repeated alone.
 
+use crate::bench::server::Kind;
 use crate::exec::{Failure, Task, cargo, failed, timed};
-use crate::{bench, tidy, web};
+use crate::{tidy, web};
 
 /// Tests come last, so that cargo's own summary is what a reader sees at the end.
 pub fn run() -> Task {
@@ -12,8 +13,9 @@ pub fn run() -> Task {
     step(&mut done, "web", "cargo xtask web", web::run)?;
     step(&mut done, "clippy", &cargo(&clippy).line(), || cargo(&clippy).run())?;
     deny(&mut done)?;
-    step(&mut done, "postgres", "script/test", tests_can_start_postgres)?;
-    step(&mut done, "mariadb", "script/test", tests_can_start_mariadb)?;
+    for (name, kind) in [("postgres", Kind::Postgres), ("mariadb", Kind::Mariadb)] {
+        step(&mut done, name, "script/test", || tests_can_start(kind))?;
+    }
     step(&mut done, "test", "cargo test --workspace", || cargo(&["test", "--workspace"]).run())?;
     eprintln!("ci: passed: {}", done.join(", "));
     Ok(())
@@ -45,27 +47,13 @@ fn deny(done: &mut Vec<String>) -> Task {
 }
 
 /// Tests with a server need one and fail without; this says so before minutes have passed.
-fn tests_can_start_postgres() -> Task {
-    match bench::server::binaries() {
+fn tests_can_start(kind: Kind) -> Task {
+    match kind.binaries() {
         Some(dir) => {
             eprintln!("ci: tests use the server in {}", dir.display());
             Ok(())
         }
-        None => failed("the tests need PostgreSQL's server binaries (initdb, postgres); script/test installs them"),
-    }
-}
-
-fn tests_can_start_mariadb() -> Task {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places: Vec<_> = std::env::split_paths(&path).collect();
-    places.push("/usr/sbin".into());
-    let there = |program: &str| places.iter().map(|place| place.join(program)).find(|file| file.is_file());
-    match there("mariadbd").zip(there("mariadb-install-db")) {
-        Some((server, _)) => {
-            eprintln!("ci: tests use the server {}", server.display());
-            Ok(())
-        }
-        None => failed("the tests need MariaDB's server (mariadbd, mariadb-install-db); script/test installs them"),
+        None => failed(format!("the tests need {}'s server programs; script/test installs them", kind.name())),
     }
 }
 

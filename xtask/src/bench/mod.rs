@@ -113,10 +113,19 @@ fn remove_if_there(path: &Path) -> Task {
 
 /// A plan for the bench's server. Each mode has a schema of its own, so that no run finds another's data.
 fn plan(server: &Server, mode: &str, warehouses: u32, users: u32, ramp_s: u32, measure_s: u32) -> String {
+    plan_of(server, mode, &tpcc(mode, warehouses), users, ramp_s, measure_s)
+}
+
+/// The rest of a workload's table, from its kind on.
+fn tpcc(mode: &str, warehouses: u32) -> String {
+    format!("tpcc]\nwarehouses = {warehouses}\nmode = \"{mode}\"")
+}
+
+fn plan_of(server: &Server, name: &str, workload: &str, users: u32, ramp_s: u32, measure_s: u32) -> String {
     format!(
-        "title = \"cargo xtask bench: {mode}\"\n\n\
-         [system.db]\nurl = \"{}\"\nschema = \"bench_{mode}\"\n\n\
-         [workload.oltp.tpcc]\nwarehouses = {warehouses}\nmode = \"{mode}\"\n\n\
+        "title = \"cargo xtask bench: {name}\"\n\n\
+         [system.db]\nurl = \"{}\"\nschema = \"bench_{name}\"\n\n\
+         [workload.oltp.{workload}\n\n\
          [[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = {users}\n\
          ramp = \"{ramp_s}s\"\nmeasure = \"{measure_s}s\"\ncheck = \"off\"\n",
         server.url("postgres")

@@ -5,7 +5,7 @@ use crate::exec::{Failure, Task};
 
 use super::figures::figure;
 use super::server::{Kind, Server};
-use super::{Options, Plimsoll, SETTINGS, USERS, child};
+use super::{Options, Plimsoll, SETTINGS, USERS, child, plan, plan_of, tpcc};
 
 mod report;
 mod sysbench;
@@ -90,8 +90,7 @@ impl Bench<'_> {
     /// All of a run with one second of load is counted as loading, but for that second's wall time: an upper bound.
     fn load(&self) -> Task<usize> {
         let warehouses = self.options.warehouses;
-        let run =
-            self.plimsoll.run("peers-load", &self.plan("procedures", &tpcc("procedures", warehouses), 1, 0, 1))?;
+        let run = self.plimsoll.run("peers-load", &plan(self.server, "procedures", warehouses, 1, 0, 1))?;
         let per = |seconds: f64| seconds / f64::from(warehouses);
         let (cpu, wall) = (per(run.cost.cpu.as_secs_f64()), per(run.cost.wall.as_secs_f64() - 1.0));
         println!("plimsoll's load, per warehouse: {cpu:.2} s of client CPU, {wall:.2} s wall");
@@ -133,7 +132,7 @@ impl Bench<'_> {
 
     fn own<'a>(&'a self, name: &str, schema: &'a str, workload: String, goal: Goal) -> Contender<'a> {
         let run = move || {
-            let plan = self.plan(schema, &workload, USERS, 2, self.options.seconds);
+            let plan = plan_of(self.server, schema, &workload, USERS, 2, self.options.seconds);
             let run = self.plimsoll.run(&format!("peers-{schema}"), &plan)?;
             let cpu_us = figure(&run.json, "generator_cpu_us_per_txn")?;
             Ok(Run { cpu_us, per_second: figure(&run.json, "completed_per_second")? })
@@ -155,18 +154,4 @@ impl Bench<'_> {
         };
         Contender { name: name.into(), goal: Goal::None, run: Box::new(run) }
     }
-
-    fn plan(&self, schema: &str, workload: &str, users: u32, ramp_s: u32, measure_s: u32) -> String {
-        format!(
-            "title = \"cargo xtask bench peers\"\n\n[system.db]\nurl = \"{}\"\nschema = \"bench_{schema}\"\n\n\
-             [workload.oltp.{workload}\n\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = {users}\n\
-             ramp = \"{ramp_s}s\"\nmeasure = \"{measure_s}s\"\ncheck = \"off\"\n",
-            self.server.url("postgres")
-        )
-    }
-}
-
-/// The rest of a workload's table, from its kind on. Each mode finds its own data.
-fn tpcc(mode: &str, warehouses: u32) -> String {
-    format!("tpcc]\nwarehouses = {warehouses}\nmode = \"{mode}\"")
 }

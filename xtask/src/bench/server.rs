@@ -21,7 +21,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Postgres => "PostgreSQL",
             Self::Mariadb => "MariaDB",
@@ -43,9 +43,10 @@ impl Kind {
         }
     }
 
-    fn binaries(self) -> Option<PathBuf> {
+    /// The folder of its server programs.
+    pub fn binaries(self) -> Option<PathBuf> {
         match self {
-            Self::Postgres => binaries(),
+            Self::Postgres => postgres_binaries(),
             Self::Mariadb => mariadb_binaries(),
         }
     }
@@ -58,15 +59,17 @@ pub struct Server {
     keeper: Child,
 }
 
-/// The folder of `mariadbd`, which Debian keeps off other users' PATH.
-pub fn mariadb_binaries() -> Option<PathBuf> {
+/// The folder of `mariadbd`, which Debian keeps off other users' PATH; none without `mariadb-install-db`.
+fn mariadb_binaries() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
-    std::env::split_paths(&path).chain(usual).find(|dir| dir.join("mariadbd").is_file())
+    let found =
+        |name: &'static str| std::env::split_paths(&path).chain(usual.clone()).find(|dir| dir.join(name).is_file());
+    found("mariadb-install-db").and_then(|_| found("mariadbd"))
 }
 
 /// The folder of `initdb` and `postgres`: on the PATH, or the newest of Debian's.
-pub fn binaries() -> Option<PathBuf> {
+fn postgres_binaries() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut debian: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
         .map(|entries| entries.flatten().map(|entry| entry.path().join("bin")).collect())

@@ -73,7 +73,7 @@ impl Data {
 
 /// Lengths of all files of a directory, or of a database file with `-wal`, `-shm` and `-journal`. Symbolic links are
 /// not followed: what they lead to lies elsewhere. What vanishes meanwhile counts nothing.
-fn size(path: &Path) -> Result<Bytes, (PathBuf, io::Error)> {
+pub(crate) fn size(path: &Path) -> Result<Bytes, (PathBuf, io::Error)> {
     let meta = fs::metadata(path).map_err(|error| (path.to_owned(), error))?;
     if meta.is_dir() {
         return directory_size(path);

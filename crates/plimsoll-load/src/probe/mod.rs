@@ -24,6 +24,7 @@ mod source;
 mod thread;
 mod tree;
 
+pub(crate) use data::size as data_size;
 pub use sampler::Sampler;
 pub use thread::{Probe, spawn};
 

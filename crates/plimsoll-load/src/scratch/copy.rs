@@ -22,9 +22,12 @@ pub struct Copied {
 pub fn copy_tree(from: &Path, to: &Path, stop: &dyn Fn() -> Result<(), LoadError>) -> Result<Copied, LoadError> {
     let mut copied = Copied::default();
     copy_dir(from, to, stop, &mut copied)?;
-    let dir = File::open(to).map_err(|error| io_error(to, &error))?;
-    rustix::fs::syncfs(&dir).map_err(|error| io_error(to, &error.into()))?;
-    Ok(copied)
+    sync(to).map(|()| copied)
+}
+
+fn sync(dir: &Path) -> Result<(), LoadError> {
+    let synced = File::open(dir).and_then(|open| Ok(rustix::fs::syncfs(&open)?));
+    synced.map_err(|error| io_error(dir, &error))
 }
 
 /// Puts everything in `copy` back in `place`, where it was taken from; what is there now goes. The directory itself
@@ -35,9 +38,7 @@ pub fn put_back(copy: &Path, place: &Path, stop: &dyn Fn() -> Result<(), LoadErr
     }
     let mut copied = Copied::default();
     copy_entries(copy, place, stop, &mut copied)?;
-    let dir = File::open(place).map_err(|error| io_error(place, &error))?;
-    rustix::fs::syncfs(&dir).map_err(|error| io_error(place, &error.into()))?;
-    Ok(copied)
+    sync(place).map(|()| copied)
 }
 
 fn entries(dir: &Path) -> Result<Vec<PathBuf>, LoadError> {

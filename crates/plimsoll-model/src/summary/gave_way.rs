@@ -9,8 +9,7 @@ use serde::Serialize;
 use super::drive::DriveSummary;
 use super::point::PointSummary;
 use super::{Index, Ladder};
-use crate::record::{Phase, Point, SubjectKind, WaitRow, WaitState};
-use crate::schedule::PhaseKind;
+use crate::record::{Point, SubjectKind, WaitState};
 
 /// Something that stood out.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -115,10 +114,10 @@ impl Sign {
 pub(super) fn signs(index: &Index, ladder: &Ladder, line: Option<&Point>, beyond: &Point, all: &[&Point]) -> Vec<Sign> {
     let summary = |point: &Point| all.iter().position(|own| own.id == point.id).and_then(|i| ladder.points.get(i));
     let Some(figures) = summary(beyond) else { return Vec::new() };
-    let at_line = line.and_then(|line| Some((line, summary(line)?)));
+    let at_line = line.and_then(summary);
     let sign = |what: GaveWay| {
-        let beyond = figure(index, what, beyond, figures).filter(|value| value.is_finite())?;
-        let at_line = at_line.and_then(|(point, figures)| figure(index, what, point, figures));
+        let beyond = figure(index, what, figures).filter(|value| value.is_finite())?;
+        let at_line = at_line.and_then(|figures| figure(index, what, figures));
         let (stands_out, limit) = match what.limit() {
             Limit::At(limit) => (beyond >= limit, limit),
             Limit::Times(limit) => (at_line.is_some_and(|line| line > 0.0 && beyond >= line * limit), limit),
@@ -130,7 +129,7 @@ pub(super) fn signs(index: &Index, ladder: &Ladder, line: Option<&Point>, beyond
     signs
 }
 
-fn figure(index: &Index, what: GaveWay, point: &Point, figures: &PointSummary) -> Option<f64> {
+fn figure(index: &Index, what: GaveWay, figures: &PointSummary) -> Option<f64> {
     let resources = &figures.resources;
     match what {
         GaveWay::Generator => generator(index, figures),
@@ -139,8 +138,8 @@ fn figure(index: &Index, what: GaveWay, point: &Point, figures: &PointSummary) -
         GaveWay::DeviceWriteTime => resources.device_write_latency_ms,
         GaveWay::DeviceReadTime => resources.device_read_latency_ms,
         GaveWay::DriveQueue => figures.drive.as_ref().and_then(queue),
-        GaveWay::Locks => waiting(index, point, WaitState::Lock),
-        GaveWay::Log => waiting(index, point, WaitState::Log),
+        GaveWay::Locks => figures.waits.as_ref()?.busy_percent(WaitState::Lock),
+        GaveWay::Log => figures.waits.as_ref()?.busy_percent(WaitState::Log),
         GaveWay::Connections => {
             let (response, service) = figures.overall.response.zip(figures.overall.service)?;
             Some((1.0 - service.mean_ms / response.mean_ms) * 100.0)
@@ -172,18 +171,4 @@ fn generator(index: &Index, figures: &PointSummary) -> Option<f64> {
 fn queue(drive: &DriveSummary) -> Option<f64> {
     let each = drive.ops.iter().filter_map(|op| Some(op.per_second? * op.real?.mean_us / 1e6));
     each.reduce(|sum, requests| sum + requests)
-}
-
-/// Share of sessions in this state, of those that are at work and do not wait for plimsoll.
-fn waiting(index: &Index, point: &Point, state: WaitState) -> Option<f64> {
-    let phases = index.load_phases(point);
-    let window: &&Phase = phases.iter().find(|phase| phase.kind == PhaseKind::Measure)?;
-    let within = |row: &&WaitRow| row.subject == point.system && row.start >= window.start && row.end <= window.end;
-    let at_work = |row: &&WaitRow| !matches!(row.state, WaitState::Client | WaitState::Idle);
-    let (mut own, mut all) = (0u64, 0u64);
-    for row in index.record.waits.iter().filter(within).filter(at_work) {
-        all += u64::from(row.seen);
-        own += if row.state == state { u64::from(row.seen) } else { 0 };
-    }
-    (all > 0).then(|| own as f64 * 100.0 / all as f64)
 }

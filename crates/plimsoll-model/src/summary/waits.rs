@@ -70,6 +70,13 @@ impl WaitSummary {
         self.states.iter().find(|share| share.state == state)
     }
 
+    /// Share of a state in the time in which sessions neither are idle nor wait for their clients; `None` if none did
+    /// anything else.
+    pub fn busy_percent(&self, state: WaitState) -> Option<f64> {
+        let any = self.states.iter().any(|share| share.busy_percent.is_some());
+        any.then(|| self.of(state).and_then(|share| share.busy_percent).unwrap_or(0.0))
+    }
+
     /// Where most of the time went.
     pub fn most(&self) -> Option<&StateShare> {
         self.states.iter().max_by(|a, b| a.percent.total_cmp(&b.percent))
