@@ -237,6 +237,7 @@ impl Build {
             dropped,
             retries,
             round_trips: (completed + failed + retries) * trips,
+            bytes: 0,
         }
     }
 
@@ -370,6 +371,10 @@ fn empty() -> Record {
         searches: Vec::new(),
         resets: Vec::new(),
         waits: Vec::new(),
+        blocks: Vec::new(),
+        shares: Vec::new(),
+        steady: Vec::new(),
+        diagnoses: Vec::new(),
         run: RunInfo {
             id: "0193-fixture".to_owned(),
             title: "How far do two drives carry orders & payments?".to_owned(),

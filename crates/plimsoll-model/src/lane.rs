@@ -149,11 +149,13 @@ pub struct Counts {
     pub retries: u64,
     /// Requests sent to the system.
     pub round_trips: u64,
+    /// Moved by block I/O; 0 for transactions.
+    pub bytes: u64,
 }
 
 impl Counts {
     pub fn add(&mut self, other: &Self) {
-        let Self { offered, committed, rolled_back, failed, dropped, retries, round_trips } = other;
+        let Self { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes } = other;
         self.offered += offered;
         self.committed += committed;
         self.rolled_back += rolled_back;
@@ -161,6 +163,7 @@ impl Counts {
         self.dropped += dropped;
         self.retries += retries;
         self.round_trips += round_trips;
+        self.bytes += bytes;
     }
 
     /// Business transactions brought to the end that the specification wants.

@@ -14,6 +14,7 @@ pub mod objective;
 pub mod plan;
 pub mod receipt;
 pub mod record;
+pub mod rounds;
 pub mod schedule;
 pub mod search;
 pub mod summary;

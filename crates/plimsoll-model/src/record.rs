@@ -4,6 +4,9 @@
 //! itself: report, comparison and audit are functions of records and open nothing else. Times are [`Nanos`] from the
 //! run's start.
 
+mod block;
+
+pub use block::{BlockPoint, BlockShare, BlockStreamInfo, Diagnosis, DiagnosisLevel, SteadyInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::drive::DriveOp;
@@ -15,7 +18,7 @@ use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
 /// Version of the stored schema (`PRAGMA user_version` of a run file).
-pub const SCHEMA_VERSION: i32 = 3;
+pub const SCHEMA_VERSION: i32 = 4;
 /// `PRAGMA application_id` of a run file: "Plim".
 pub const APPLICATION_ID: i32 = 0x506c_696d;
 
@@ -40,6 +43,10 @@ pub struct Record {
     pub searches: Vec<SearchInfo>,
     pub resets: Vec<Reset>,
     pub waits: Vec<WaitRow>,
+    pub blocks: Vec<BlockPoint>,
+    pub shares: Vec<BlockShare>,
+    pub steady: Vec<SteadyInfo>,
+    pub diagnoses: Vec<Diagnosis>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,7 +168,7 @@ pub struct Point {
     /// The medium's subject; `None` for a system that keeps its data elsewhere.
     pub medium: Option<SubjectId>,
     pub workload: String,
-    /// `procedures` or `statements`.
+    /// `procedures` or `statements`; `block` for block I/O, which has a [`BlockPoint`] beside it.
     pub mode: String,
     pub users: u32,
     /// Connections that the users share; as many as users where each has one.

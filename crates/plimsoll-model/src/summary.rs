@@ -18,6 +18,7 @@
 //! | ratio of two media | rate / rate at the same load; the relative half widths of the two 95 % intervals add in squares | the delta method for independent means |
 //! | generator CPU per transaction | mean generator CPU × measured time / completed | what the measuring costs the machine it measures; withheld where the system runs inside plimsoll |
 
+mod block;
 mod compare;
 mod conserve;
 mod cut;
@@ -40,6 +41,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+pub use block::{
+    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPointSummary,
+    BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds, RoundsOfJob,
+};
 pub use compare::{ComparedFigures, ComparedLoad, ComparedMedium, Comparison, Ratio};
 pub use conserve::Conservation;
 pub use cut::CutSummary;
@@ -61,7 +66,7 @@ pub use stats::{Interval, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
-use crate::record::{Point, PointPurpose, Record, RunStatus, Second, SubjectId};
+use crate::record::{DiagnosisLevel, Point, PointPurpose, Record, RunStatus, Second, SubjectId};
 use crate::schedule::PhaseKind;
 
 /// Version of the exported shape.
@@ -79,6 +84,10 @@ pub struct Summary {
     pub findings: Vec<Finding>,
     pub headline: Option<Headline>,
     pub ladders: Vec<Ladder>,
+    /// Steps on media themselves.
+    pub blocks: Vec<BlockSummary>,
+    /// What the doctor found before the first load.
+    pub diagnoses: Vec<DiagnosisSummary>,
     /// Load before the first point of a step, of which no figures are taken.
     pub preconditions: Vec<PreconditionSummary>,
     /// Data sets that were brought back to their first state.
@@ -87,6 +96,17 @@ pub struct Summary {
     pub comparisons: Vec<Comparison>,
     /// Consistency conditions over the whole run.
     pub consistency: Consistency,
+}
+
+/// What the doctor says about one thing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DiagnosisSummary {
+    /// The medium; `None`: the machine.
+    pub medium: Option<String>,
+    pub code: String,
+    pub level: DiagnosisLevel,
+    pub found: String,
+    pub next: String,
 }
 
 /// One step on one medium: the points that belong on one curve.
@@ -166,6 +186,8 @@ pub fn summarise(record: &Record) -> Summary {
         comparisons: compare::comparisons(&ladders),
         preconditions: precondition::of_run(&index),
         resets: reset::of_run(&index),
+        blocks: Vec::new(),
+        diagnoses: Vec::new(),
         ladders,
         consistency,
     }

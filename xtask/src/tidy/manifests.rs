@@ -9,12 +9,13 @@ use crate::exec::{Task, because, cargo, root};
 
 /// A crate of the workspace and those crates of the workspace that it may depend on. The absences are the design:
 /// load and report never see each other, and the model sees nobody.
-const MAY_SEE: [(&str, &[&str]); 6] = [
+const MAY_SEE: [(&str, &[&str]); 7] = [
     ("plimsoll-model", &[]),
     ("plimsoll-load", &["plimsoll-model"]),
-    ("plimsoll-drive", &["plimsoll-model"]),
+    ("plimsoll-block", &["plimsoll-model"]),
+    ("plimsoll-drive", &["plimsoll-model", "plimsoll-block"]),
     ("plimsoll-report", &["plimsoll-model"]),
-    ("plimsoll", &["plimsoll-model", "plimsoll-load", "plimsoll-drive", "plimsoll-report"]),
+    ("plimsoll", &["plimsoll-model", "plimsoll-load", "plimsoll-block", "plimsoll-drive", "plimsoll-report"]),
     ("xtask", &[]),
 ];
 

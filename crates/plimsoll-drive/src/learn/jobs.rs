@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use plimsoll_block::fio::Engine;
 use plimsoll_model::units::Bytes;
 
 /// One kind of load. The simulator understands it as well, so that the model can be held against the drive.
@@ -44,23 +45,6 @@ impl Profile {
         let span = if self.span < 1.0 { format!(" span {}%", self.span * 100.0) } else { String::new() };
         let flush = if self.flush { " + flush" } else { "" };
         format!("{random}{direction} {}K QD{}{span}{flush}", self.block.0 / KIB, self.depth)
-    }
-}
-
-/// How requests are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    Libaio,
-    /// One thread for each request in flight.
-    Psync,
-}
-
-impl Engine {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Libaio => "libaio",
-            Self::Psync => "psync",
-        }
     }
 }
 

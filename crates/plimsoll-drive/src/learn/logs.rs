@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::LearnError;
+use plimsoll_block::BlockError;
 
 const PREFIX: &str = ".plimsoll-logs-";
 /// What fio makes of the name that it is given.
@@ -22,7 +22,7 @@ pub fn log_in(directory: &Path) -> PathBuf {
 
 impl Logs {
     /// Makes it in a directory; what a killed process with our number left is taken away before.
-    pub fn create(directory: &Path) -> Result<Self, LearnError> {
+    pub fn create(directory: &Path) -> Result<Self, BlockError> {
         let path = directory.join(format!("{PREFIX}{}", std::process::id()));
         let make = || DirBuilder::new().mode(0o700).create(&path);
         let made = match make() {
@@ -31,7 +31,7 @@ impl Logs {
         };
         let next = "Set TMPDIR to a directory that this user may write to, or remove what is in the way.";
         let fault =
-            |error: io::Error| LearnError::TestFile { path: path.clone(), why: error.to_string(), next: next.into() };
+            |error: io::Error| BlockError::TestFile { path: path.clone(), why: error.to_string(), next: next.into() };
         made.map_err(fault)?;
         Ok(Self(path))
     }

@@ -1,47 +1,12 @@
 //! Learning a drive: measure it with fio, fit the model's figures, say how far they are off.
 //!
-//! Pure: [`safety`] (may this device be written to?), [`jobs`] (what fio is asked), [`measured`] (what came out) and the
-//! fit. I/O: [`evidence`] (who uses a device), [`testfile`], [`about`] (what drive it is) and [`runner`] (fio itself).
+//! Pure: [`jobs`] (what fio is asked), [`measured`] (what came out) and the fit. I/O: [`prepare`] and [`runner`]; what may
+//! be written to, test files and fio itself come from `plimsoll-block`.
 
-use std::path::PathBuf;
-
-use plimsoll_model::fio::FioError;
-use thiserror::Error;
-
-pub mod about;
-pub mod evidence;
 pub mod fit;
 pub mod jobs;
 mod logs;
 pub mod measured;
-mod openers;
 pub mod prepare;
-mod relatives;
 pub mod replay;
 pub mod runner;
-pub mod safety;
-pub mod testfile;
-
-/// Why a drive cannot be learnt. Every text says what to do next.
-#[derive(Debug, Error)]
-pub enum LearnError {
-    #[error("{} cannot be looked at: {why}\nGive a directory on the drive, or a block device.", path.display())]
-    NotThere { path: PathBuf, why: String },
-    #[error(
-        "{} is {what}\nGive a directory on the drive: a test file is made in it and removed. Or give a block device.",
-        path.display()
-    )]
-    Unsuitable { path: PathBuf, what: &'static str },
-    #[error("{} must not be overwritten: {}\n{next}", path.display(), why.join("; "))]
-    Refused { path: PathBuf, why: Vec<String>, next: String },
-    #[error("{}: {why}\n{next}", path.display())]
-    TestFile { path: PathBuf, why: String, next: String },
-    #[error("fio cannot be run: {0}\nInstall it (Debian and Ubuntu: apt-get install fio; Fedora: dnf install fio).")]
-    NoFio(String),
-    #[error("fio failed at {job}: {why}\nThe command was: {command}")]
-    Fio { job: String, why: String, command: String },
-    #[error("fio's output of {job} cannot be used: {error}\nThe command was: {command}")]
-    Output { job: String, error: FioError, command: String },
-    #[error("stopped by the user")]
-    Cancelled,
-}

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use plimsoll_model::units::Bytes;
 use rustix::io::Errno;
 
-use super::LearnError;
-use super::about::{About, about};
-use super::evidence::{Claim, Target, gather, target};
 use super::jobs::Place;
 use super::logs::{self, Logs};
-use super::safety::{Decision, decide};
-use super::testfile::{self, RESERVED, TestFile};
+use plimsoll_block::BlockError;
+use plimsoll_block::device::about::{About, about};
+use plimsoll_block::device::evidence::{Claim, Target, gather, target};
+use plimsoll_block::device::safety::{Decision, decide};
+use plimsoll_block::testfile::{self, RESERVED, TestFile};
 
 /// What will be done at a path. Nothing has been touched yet.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct Intent {
 ///
 /// # Errors
 /// Refusals: what is neither directory nor block device, a device in use that is to be overwritten, too little space.
-pub fn look(path: &Path, overwrite: bool, size: Option<Bytes>) -> Result<Intent, LearnError> {
+pub fn look(path: &Path, overwrite: bool, size: Option<Bytes>) -> Result<Intent, BlockError> {
     match target(path)? {
         Target::Device(node) => device(path, node, overwrite, size),
         Target::Directory(directory) => in_directory(directory, overwrite, size),
@@ -40,11 +40,11 @@ pub fn look(path: &Path, overwrite: bool, size: Option<Bytes>) -> Result<Intent,
     }
 }
 
-fn in_directory(directory: PathBuf, overwrite: bool, asked: Option<Bytes>) -> Result<Intent, LearnError> {
-    let not_there = |error: Errno| LearnError::NotThere { path: directory.clone(), why: error.to_string() };
+fn in_directory(directory: PathBuf, overwrite: bool, asked: Option<Bytes>) -> Result<Intent, BlockError> {
+    let not_there = |error: Errno| BlockError::NotThere { path: directory.clone(), why: error.to_string() };
     let kind = rustix::fs::statfs(&directory).map_err(not_there)?.f_type;
     if let Some(name) = memory(kind as u32) {
-        return Err(LearnError::TestFile {
+        return Err(BlockError::TestFile {
             path: directory,
             why: format!("this is a {name}: memory would be measured, not a drive"),
             next: "Give a directory on a filesystem that lies on the drive.".into(),
@@ -77,7 +77,7 @@ fn memory(kind: u32) -> Option<&'static str> {
     }
 }
 
-fn device(given: &Path, node: PathBuf, overwrite: bool, asked: Option<Bytes>) -> Result<Intent, LearnError> {
+fn device(given: &Path, node: PathBuf, overwrite: bool, asked: Option<Bytes>) -> Result<Intent, BlockError> {
     let (evidence, claim) = gather(given, &node)?;
     let (writes, told) = match decide(&evidence, overwrite) {
         Decision::ReadOnly(why) => (false, vec![format!("{} is only read: {}", node.display(), why.join("; "))]),
@@ -85,11 +85,11 @@ fn device(given: &Path, node: PathBuf, overwrite: bool, asked: Option<Bytes>) ->
             (true, vec![format!("{} is overwritten; nothing was recognised on it", node.display())])
         }
         Decision::Overwrite(lost) => (true, vec![format!("{} is overwritten: {}", node.display(), lost.join("; "))]),
-        Decision::Refused { why, next } => return Err(LearnError::Refused { path: node, why, next }),
+        Decision::Refused { why, next } => return Err(BlockError::Refused { path: node, why, next }),
     };
     let target = Target::Device(node.clone());
     let about = about(&target);
-    File::open(&node).map_err(|error| LearnError::TestFile {
+    File::open(&node).map_err(|error| BlockError::TestFile {
         path: node.clone(),
         why: format!("it cannot be read: {error}"),
         next: "Run as root, or give a directory on it.".into(),
@@ -101,7 +101,7 @@ fn device(given: &Path, node: PathBuf, overwrite: bool, asked: Option<Bytes>) ->
     if size < Bytes::mib(16) {
         let why = format!("{size} is too little to measure a drive in");
         let next = "Give a larger device, or more with --size.".into();
-        return Err(LearnError::TestFile { path: node, why, next });
+        return Err(BlockError::TestFile { path: node, why, next });
     }
     Ok(Intent { target, about, size, writes, told, claim: writes.then_some(claim) })
 }
@@ -134,7 +134,7 @@ impl Intent {
     ///
     /// # Errors
     /// The directory cannot be written to, or has no direct I/O.
-    pub fn prepare(self) -> Result<Prepared, LearnError> {
+    pub fn prepare(self) -> Result<Prepared, BlockError> {
         let mut place = self.place();
         let temporary = std::env::temp_dir();
         let mut swept = logs::sweep(&temporary);
@@ -154,10 +154,10 @@ impl Intent {
             // The decision rules this out; writing without the claim is not to happen whatever else changes.
             let why = io::Error::from(io::ErrorKind::ResourceBusy).to_string();
             let next = "Leave out --overwrite: then it is only read.".into();
-            return Err(LearnError::Refused { path: place.file, why: vec![why], next });
+            return Err(BlockError::Refused { path: place.file, why: vec![why], next });
         }
         if let Some(claim) = &self.claim {
-            claim.hand_down().map_err(|error| LearnError::TestFile {
+            claim.hand_down().map_err(|error| BlockError::TestFile {
                 path: place.file.clone(),
                 why: format!("the claim on it cannot be handed down to fio: {error}"),
                 next: "Leave out --overwrite: then it is only read.".into(),

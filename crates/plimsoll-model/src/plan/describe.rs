@@ -4,7 +4,8 @@ use std::fmt::{self, Write};
 
 use super::resolve::toml_key;
 use super::resolved::{
-    EmulatedDrive, MediumKind, Precondition, ResolvedPlan, Search, Step, Sysbench, SystemKind, Tpcc, Workload,
+    Block, EmulatedDrive, LoadStep, MediumKind, Precondition, ResolvedPlan, Search, Step, Sysbench, SystemKind, Tpcc,
+    Workload,
 };
 use super::size;
 use crate::lane::{LoadShape, MockScript};
@@ -19,7 +20,7 @@ pub fn describe(plan: &ResolvedPlan) -> String {
 }
 
 fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
-    let ResolvedPlan { title, seed, scale, data_scale, media, systems, workloads, steps } = plan;
+    let ResolvedPlan { title, seed, scale, data_scale, media, systems, workloads, blocks, steps } = plan;
     if *scale != 1.0 || *data_scale != 1.0 {
         writeln!(out, "# Times are multiplied by {scale} and data by {data_scale} already.")?;
     }
@@ -37,6 +38,9 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
     }
     for named in workloads {
         write_workload(out, &toml_key(&named.name), &named.workload)?;
+    }
+    for named in blocks {
+        write_block(out, &toml_key(&named.name), &named.block)?;
     }
     steps.iter().try_for_each(|step| write_step(out, step))
 }
@@ -56,6 +60,10 @@ fn write_workload(out: &mut String, name: &str, workload: &Workload) -> fmt::Res
             Ok(())
         }
     }
+}
+
+fn write_block(_out: &mut String, _name: &str, _block: &Block) -> fmt::Result {
+    todo!("block workloads")
 }
 
 fn write_drive(out: &mut String, emulated: &EmulatedDrive) -> fmt::Result {
@@ -103,8 +111,15 @@ fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result 
 }
 
 fn write_step(out: &mut String, step: &Step) -> fmt::Result {
-    let Step { name, workload, system, on, points, repeat, precondition, search, reset, reset_by, .. } = step;
-    let Step { timeline, pacing, check, max_retries, power_cut, .. } = step;
+    match step {
+        Step::Load(step) => write_load_step(out, step),
+        Step::Block(_) => todo!("block steps"),
+    }
+}
+
+fn write_load_step(out: &mut String, step: &LoadStep) -> fmt::Result {
+    let LoadStep { name, workload, system, on, points, repeat, precondition, search, reset, reset_by, .. } = step;
+    let LoadStep { timeline, pacing, check, max_retries, power_cut, .. } = step;
     writeln!(out, "\n[[step]]\nname = {}\nrun = {}\nsystem = {}", quoted(name), quoted(workload), quoted(system))?;
     if !on.is_empty() {
         let on: Vec<String> = on.iter().map(|name| quoted(name)).collect();

@@ -3,7 +3,7 @@
 //! All constants are estimates, to be calibrated with `cargo xtask bench load`; they err on the large side, because a
 //! full disk ends a run and spare space does not.
 
-use super::resolved::{CheckPolicy, DriveBacking, EngineKind, Medium, ResolvedPlan, Script, Step, Workload};
+use super::resolved::{CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, ResolvedPlan, Script, Step, Workload};
 use crate::lane::LoadShape;
 use crate::units::{Bytes, Nanos};
 
@@ -45,7 +45,7 @@ impl Estimate {
     }
 }
 
-impl Step {
+impl LoadStep {
     /// Points on one medium, with all repeats; of a search as many as it takes as a rule.
     pub fn expected_points(&self) -> u64 {
         let loads = if self.search.is_some() { SEARCH_LOADS } else { self.points.len() as u64 };
@@ -165,6 +165,17 @@ fn needed(plan: &ResolvedPlan, medium: &Medium) -> Bytes {
 }
 
 fn step_estimate(plan: &ResolvedPlan, step: &Step) -> StepEstimate {
+    match step {
+        Step::Load(step) => load_estimate(plan, step),
+        Step::Block(step) => block_estimate(plan, step),
+    }
+}
+
+fn block_estimate(_plan: &ResolvedPlan, _step: &super::resolved::BlockStep) -> StepEstimate {
+    todo!("block steps")
+}
+
+fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
     let rounds = step.on.len().max(1) as u64;
     let points = step.expected_points().saturating_mul(rounds);
     let precondition = step.precondition.map_or(Nanos::ZERO, |precondition| precondition.lasts);
@@ -189,8 +200,8 @@ fn step_estimate(plan: &ResolvedPlan, step: &Step) -> StepEstimate {
 /// Every system on the medium side by side: its base, its largest data, and what its steps add.
 fn space(plan: &ResolvedPlan, medium: &str) -> Bytes {
     let on_medium = plan.systems.iter().filter(|system| system.kind.needs_medium()).filter_map(|system| {
-        let here = |step: &&Step| step.system == system.name && step.on.iter().any(|name| name == medium);
-        let steps: Vec<&Step> = plan.steps.iter().filter(here).collect();
+        let here = |step: &&LoadStep| step.system == system.name && step.on.iter().any(|name| name == medium);
+        let steps: Vec<&LoadStep> = plan.load_steps().filter(here).collect();
         let engine = system.kind.engine();
         let workloads =
             || steps.iter().filter_map(|step| plan.workload(&step.workload).map(|workload| (step, workload)));
@@ -219,7 +230,7 @@ fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -
 
 /// What a step's load adds to the data on one medium. A search comes back to loads near the line, which nobody knows; a
 /// closed loop's assumption serves for it as well, as long as that is no less than its start.
-fn growth(step: &Step, workload: &Workload) -> u64 {
+fn growth(step: &LoadStep, workload: &Workload) -> u64 {
     let per_second = |load: &LoadShape| match load {
         LoadShape::Closed { .. } => ASSUMED_PER_SECOND,
         LoadShape::Open { per_second, .. } if step.search.is_some() => per_second.max(ASSUMED_PER_SECOND),

@@ -7,8 +7,10 @@
 //! Absences: nothing here looks at a disk, a server or the environment. Whether a medium is there and has space is
 //! asked by whoever carries the plan out.
 
+mod block;
 mod describe;
 mod duration;
+mod emulated;
 mod error;
 mod estimate;
 mod findings;

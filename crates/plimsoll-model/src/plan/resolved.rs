@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::block::{
+    Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, SizeShare, SteadyRule, SyncPolicy, Zone,
+};
+pub use super::emulated::{DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, WithoutFuse};
 pub use super::secret::{Secret, redact};
 pub use super::server::ServerKind;
 pub use super::sysbench::{Distribution, Script, Sysbench};
 use crate::lane::{LoadShape, MockScript};
 use crate::objective::Objective;
 use crate::schedule::Timeline;
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedPlan {
@@ -23,7 +27,10 @@ pub struct ResolvedPlan {
     pub data_scale: f64,
     pub media: Vec<Medium>,
     pub systems: Vec<System>,
+    /// What runs on systems.
     pub workloads: Vec<NamedWorkload>,
+    /// What runs on media themselves.
+    pub blocks: Vec<NamedBlock>,
     pub steps: Vec<Step>,
 }
 
@@ -44,115 +51,6 @@ pub enum MediumKind {
     Directory,
     /// A drive that is not there.
     Emulated(EmulatedDrive),
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EmulatedDrive {
-    /// A name in the catalogue, or a drive file (then it ends with `.toml`).
-    pub drive: String,
-    /// The rated capacity, if that is less.
-    pub capacity: Bytes,
-    /// Share of the capacity that holds data which nobody rewrites, 0 to 1; 1 is steady state.
-    pub fill: f64,
-    pub form: DriveForm,
-    pub filesystem: DriveFilesystem,
-    pub backing: DriveBacking,
-    pub flush: FlushPolicy,
-    pub without_fuse: WithoutFuse,
-}
-
-/// How programs see an emulated drive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DriveForm {
-    /// A block device for root, else a directory.
-    Auto,
-    /// A block device with a filesystem. Needs root.
-    Block,
-    /// A directory.
-    Directory,
-}
-
-impl DriveForm {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Block => "block",
-            Self::Directory => "directory",
-        }
-    }
-}
-
-/// What is made on an emulated block device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DriveFilesystem {
-    Ext4,
-    Xfs,
-}
-
-impl DriveFilesystem {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ext4 => "ext4",
-            Self::Xfs => "xfs",
-        }
-    }
-}
-
-/// Where an emulated drive's data really are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DriveBacking {
-    Memory,
-    /// A sparse file below the medium's path.
-    File,
-}
-
-impl DriveBacking {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::File => "file",
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FlushPolicy {
-    /// As the drive file has it.
-    Honest,
-    /// Acknowledged at once, and nothing is done: a drive that lies.
-    Ignored,
-}
-
-impl FlushPolicy {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Honest => "honest",
-            Self::Ignored => "ignored",
-        }
-    }
-}
-
-/// Where FUSE is not to be had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum WithoutFuse {
-    /// The run is refused.
-    Refuse,
-    /// The run goes on in a plain directory, with a warning.
-    PlainDirectory,
-}
-
-impl WithoutFuse {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Refuse => "refuse",
-            Self::PlainDirectory => "plain_directory",
-        }
-    }
 }
 
 impl MediumKind {
@@ -247,6 +145,12 @@ pub struct NamedWorkload {
     pub workload: Workload,
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamedBlock {
+    pub name: String,
+    pub block: Block,
+}
+
 /// What users do. A closed set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -322,8 +226,43 @@ impl Home {
     }
 }
 
+/// One entry of the plan's schedule. A closed set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Transactions on a system.
+    Load(LoadStep),
+    /// Requests to a medium itself.
+    Block(BlockStep),
+}
+
+impl Step {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Load(step) => &step.name,
+            Self::Block(step) => &step.name,
+        }
+    }
+
+    /// Names of the media that it uses.
+    pub fn on(&self) -> &[String] {
+        match self {
+            Self::Load(step) => &step.on,
+            Self::Block(step) => &step.on,
+        }
+    }
+
+    pub fn load(&self) -> Option<&LoadStep> {
+        match self {
+            Self::Load(step) => Some(step),
+            Self::Block(_) => None,
+        }
+    }
+}
+
+/// A step that puts load on a system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadStep {
     pub name: String,
     /// Name in [`ResolvedPlan::workloads`].
     pub workload: String,
@@ -447,12 +386,26 @@ impl ResolvedPlan {
         self.systems.iter().find(|system| system.name == name)
     }
 
+    /// Steps that put load on systems.
+    pub fn load_steps(&self) -> impl Iterator<Item = &LoadStep> {
+        self.steps.iter().filter_map(Step::load)
+    }
+
+    /// Place of a step in the plan.
+    pub fn step_index(&self, name: &str) -> u32 {
+        self.steps.iter().position(|step| step.name() == name).unwrap_or_default() as u32
+    }
+
+    pub fn block(&self, name: &str) -> Option<&Block> {
+        self.blocks.iter().find(|named| named.name == name).map(|named| &named.block)
+    }
+
     pub fn workload(&self, name: &str) -> Option<&Workload> {
         self.workloads.iter().find(|named| named.name == name).map(|named| &named.workload)
     }
 }
 
-impl Step {
+impl LoadStep {
     /// Time of one ladder point under load, without loading and checks. A power cut ends it.
     pub fn point_duration(&self) -> Nanos {
         self.power_cut.map_or(self.timeline.load_end(), |after| self.timeline.warm + after)

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::lane::{Arrivals, LoadShape, Stall};
-use crate::plan::resolved::{CheckPolicy, Home, Pacing, ServerKind, SystemKind, TxnMode, Workload};
+use crate::plan::resolved::{CheckPolicy, Home, LoadStep, Pacing, ServerKind, SystemKind, TxnMode, Workload};
 use crate::units::{Bytes, Nanos};
 
 /// Every plan in `plans/` and below, by its path there.
@@ -208,7 +208,8 @@ fn everything_that_can_be_written_arrives() {
 
     let Some(Workload::Tpcc(tpcc)) = plan.workload("w") else { panic!() };
     assert_eq!((tpcc.warehouses, tpcc.mode, tpcc.home), (3, TxnMode::Statements, Home::Roaming));
-    let [first, second, third, fourth] = plan.steps.as_slice() else { panic!() };
+    let steps: Vec<&LoadStep> = plan.load_steps().collect();
+    let [first, second, third, fourth] = steps.as_slice() else { panic!() };
     assert_eq!(first.on, ["b", "a b"]);
     assert_eq!(first.points, [1, 2, 3].map(LoadShape::closed));
     assert_eq!(first.timeline.warm, Nanos::ZERO);
@@ -249,9 +250,9 @@ fn scale_shrinks_times_and_data_scale_data() {
     assert_eq!(warnings, []);
     assert_eq!(plan.seed, u64::MAX);
     assert_eq!((plan.scale, plan.data_scale), (0.1, 0.25));
-    let step = &plan.steps[0];
+    let step = plan.load_steps().next().unwrap();
     assert_eq!((step.timeline.measure, step.timeline.cool), (Nanos::from_secs(9), Nanos::from_millis(150)));
-    assert_eq!(plan.steps[1].timeline.warm, Nanos::SECOND);
+    assert_eq!(plan.steps[1].load().unwrap().timeline.warm, Nanos::SECOND);
     let SystemKind::Mock(script) = &plan.systems[3].kind else { panic!() };
     assert_eq!(script.stalls[0].at, Nanos::from_secs(3), "the mock's times stay");
     let size = |name: &str| plan.workload(name).map(warehouses);
@@ -261,7 +262,7 @@ fn scale_shrinks_times_and_data_scale_data() {
 
     let Parsed { plan, warnings } =
         parse(SMALL, &Options { scale: 0.001, data_scale: 0.001, ..Options::default() }).unwrap();
-    assert_eq!(plan.steps[0].timeline.measure, Nanos::SECOND);
+    assert_eq!(plan.steps[0].load().unwrap().timeline.measure, Nanos::SECOND);
     assert_snapshot!(warnings[0], @"9:1: measuring for 1s instead of 60ms: figures are taken per second");
     assert_eq!(plan.workload("oltp").map(warehouses), Some(1));
 }
@@ -314,8 +315,8 @@ on = ["here"]
 users = 1
 "#;
     let Parsed { plan, warnings } = good(text);
-    assert!(plan.steps[2].on.is_empty());
-    assert_eq!(plan.steps[1].timeline.measure, Nanos::SECOND);
+    assert!(plan.steps[2].on().is_empty());
+    assert_eq!(plan.steps[1].load().unwrap().timeline.measure, Nanos::SECOND);
     assert_snapshot!(PlanErrors(warnings), @r#"
     5:9: no step uses the medium `there`
       help: remove it, or name it in a [[step]]

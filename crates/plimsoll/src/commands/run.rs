@@ -89,7 +89,7 @@ fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failu
 
 /// Media may hold what a killed run left; it is cleared before anything new is made, and nothing else is touched.
 fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<String>, Failure> {
-    let used = |medium: &&Medium| plan.steps.iter().any(|step| step.on.contains(&medium.name));
+    let used = |medium: &&Medium| plan.steps.iter().any(|step| step.on().contains(&medium.name));
     let mut cleared = Vec::new();
     for medium in plan.media.iter().filter(used) {
         cleared.extend(sweep(Path::new(&medium.path), &clear_drives)?);

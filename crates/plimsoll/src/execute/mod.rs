@@ -1,6 +1,7 @@
 //! Carrying out a plan: systems are started, loaded, put under load point by point, checked, stopped and removed;
 //! everything that happens goes into the run file.
 
+mod block;
 mod cut;
 mod drives;
 mod inbox;
@@ -22,7 +23,7 @@ use plimsoll_load::engine::CheckedData;
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::{self, Probe, Watch};
 use plimsoll_model::plan::estimate;
-use plimsoll_model::plan::resolved::{CheckPolicy, ResolvedPlan, Step};
+use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, ResolvedPlan, Step};
 use plimsoll_model::record::{Check, Event, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
@@ -131,37 +132,44 @@ impl Execution<'_> {
         for (code, text) in &job.notes {
             self.tell(None, Severity::Note, code, text)?;
         }
-        let uses: Vec<(&Step, Option<&str>)> = (self.plan.steps.iter())
-            .flat_map(|step| {
-                let media: Vec<_> = step.on.iter().map(|name| Some(name.as_str())).collect();
-                if media.is_empty() { vec![None] } else { media }.into_iter().map(move |medium| (step, medium))
-            })
-            .collect();
-        for (i, (step, medium)) in uses.iter().enumerate() {
-            match self.step(step, *medium) {
-                Err(Halt::Broken(why)) if step.power_cut.is_some() => {
-                    self.progress.say(&why);
-                    self.not_durable.push(why);
-                    self.retire(&step.system, *medium)?;
-                    // A drive whose filesystem is gone is made anew by the next step.
-                    if let Some(medium) = medium.filter(|medium| !self.drive_lives(Some(medium))) {
-                        self.unmount(medium)?;
-                    }
-                }
-                course => course?,
+        let uses = uses(self.plan);
+        for (i, Use { step, media }) in uses.iter().enumerate() {
+            let later = &uses[i + 1..];
+            match step {
+                Step::Load(step) => self.load_use(step, media.first().copied(), later)?,
+                Step::Block(step) => self.block_step(step, media)?,
             }
-            let used_later = uses[i + 1..].iter().any(|(later, on)| later.system == step.system && on == medium);
-            if !used_later {
-                self.retire(&step.system, *medium)?;
-            }
-            if let Some(medium) = medium.filter(|_| !uses[i + 1..].iter().any(|(_, on)| on == medium)) {
+            for medium in media.iter().filter(|medium| !later.iter().any(|other| other.media.contains(medium))) {
                 self.unmount(medium)?;
             }
         }
         Ok(())
     }
 
-    fn step(&mut self, step: &Step, medium: Option<&str>) -> Course<()> {
+    /// A load step on one of its media; its system goes unless a later step uses it.
+    fn load_use(&mut self, step: &LoadStep, medium: Option<&str>, later: &[Use<'_>]) -> Course<()> {
+        match self.load_step(step, medium) {
+            Err(Halt::Broken(why)) if step.power_cut.is_some() => {
+                self.progress.say(&why);
+                self.not_durable.push(why);
+                self.retire(&step.system, medium)?;
+                // A drive whose filesystem is gone is made anew by the next step.
+                if let Some(medium) = medium.filter(|medium| !self.drive_lives(Some(medium))) {
+                    self.unmount(medium)?;
+                }
+            }
+            course => course?,
+        }
+        let again = |other: &Use<'_>| {
+            other.step.load().is_some_and(|load| load.system == step.system) && other.media.first().copied() == medium
+        };
+        if !later.iter().any(again) {
+            self.retire(&step.system, medium)?;
+        }
+        Ok(())
+    }
+
+    fn load_step(&mut self, step: &LoadStep, medium: Option<&str>) -> Course<()> {
         let workload =
             self.plan.workload(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?.clone();
         self.prepare(step, medium, &workload)?;
@@ -193,7 +201,7 @@ impl Execution<'_> {
 
     /// Verifies the consistency conditions. One that fails ends the run, unless it is a power cut's doing: figures of a
     /// wrong database must not be quoted.
-    fn check(&mut self, step: &Step, medium: Option<&str>, point: Option<&Point>) -> Course<()> {
+    fn check(&mut self, step: &LoadStep, medium: Option<&str>, point: Option<&Point>) -> Course<()> {
         let phase = self.file.open_phase(&step.name, point, PhaseKind::Check, self.clock.now())?;
         let what = format!("{}: verifying the consistency conditions", step.name);
         let workload =
@@ -292,6 +300,26 @@ What was measured until then is in the run file."
 
 fn unresolved(what: &str, name: &str) -> Halt {
     Halt::Failed(format!("the resolved plan has no {what} {name}: this is a fault of plimsoll"))
+}
+
+/// A step with the media that it uses at the same time; none for a system that keeps its data elsewhere.
+struct Use<'a> {
+    step: &'a Step,
+    media: Vec<&'a str>,
+}
+
+/// What is carried out, one after the other: each step on each of its media, unless it takes all of them at once.
+fn uses(plan: &ResolvedPlan) -> Vec<Use<'_>> {
+    let of = |step| {
+        let media: Vec<&str> = Step::on(step).iter().map(String::as_str).collect();
+        let at_once = match step {
+            Step::Block(step) => step.at_once,
+            Step::Load(_) => media.is_empty(),
+        };
+        let groups = if at_once { vec![media] } else { media.into_iter().map(|medium| vec![medium]).collect() };
+        groups.into_iter().map(move |media| Use { step, media })
+    };
+    plan.steps.iter().flat_map(of).collect()
 }
 
 /// Subjects that are watched as long as the run lasts.

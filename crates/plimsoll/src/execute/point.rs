@@ -2,7 +2,7 @@
 
 use plimsoll_load::probe::Probe;
 use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape};
-use plimsoll_model::plan::resolved::{CheckPolicy, Precondition, Step, TxnMode, Workload};
+use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, Precondition, TxnMode, Workload};
 use plimsoll_model::receipt::Ledger;
 use plimsoll_model::record::{Point, PointId, PointPurpose};
 use plimsoll_model::schedule::Timeline;
@@ -15,7 +15,7 @@ use super::{Course, Execution, Halt, ended_by_itself};
 /// Where points are measured: a step on one of its media.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    pub step: &'a Step,
+    pub step: &'a LoadStep,
     pub medium: Option<&'a str>,
     pub workload: &'a Workload,
 }
@@ -108,7 +108,7 @@ impl Execution<'_> {
         Ok(Point {
             id: PointId(self.points + 1),
             step: step.name.clone(),
-            step_index: self.plan.steps.iter().position(|other| other.name == step.name).unwrap_or_default() as u32,
+            step_index: self.plan.step_index(&step.name),
             ordinal,
             system: running.subject,
             medium: running.medium,
@@ -141,7 +141,7 @@ impl Execution<'_> {
 }
 
 /// The power fails where the measurement would go on.
-fn timeline(step: &Step) -> Timeline {
+fn timeline(step: &LoadStep) -> Timeline {
     let measure = step.power_cut.unwrap_or(step.timeline.measure);
     Timeline { measure, ..step.timeline.clone() }
 }

@@ -14,12 +14,12 @@ use crate::runfile::RunFileError;
 /// Refuses a plan whose media cannot carry it. Writes nothing.
 pub fn preflight(plan: &ResolvedPlan) -> Result<(), Failure> {
     let Estimate { space: needed, memory, .. } = estimate(plan);
-    let used = |name: &String| plan.steps.iter().any(|step| step.on.contains(name));
+    let used = |name: &String| plan.steps.iter().any(|step| step.on().contains(name));
     check_memory(memory.iter().filter(|(medium, _)| used(medium))).map_err(Failure::usage)?;
     for medium in plan.media.iter().filter(|medium| used(&medium.name)) {
         if let Some(drive) = medium.kind.emulated() {
             drive_file::read(&drive.drive)?;
-            let is_cut = plan.steps.iter().any(|step| step.power_cut.is_some() && step.on.contains(&medium.name));
+            let is_cut = plan.load_steps().any(|step| step.power_cut.is_some() && step.on.contains(&medium.name));
             if is_cut && drive.form == DriveForm::Auto && !rustix::process::geteuid().is_root() {
                 return Err(Failure::usage(format!(
                     "medium {}: only a block device can lose its power, and only root can make one\n\

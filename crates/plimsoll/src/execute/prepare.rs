@@ -8,7 +8,7 @@ use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::{FirstState, Instance};
-use plimsoll_model::plan::resolved::{MediumKind, Step, Workload};
+use plimsoll_model::plan::resolved::{LoadStep, MediumKind, Workload};
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::PhaseKind;
 
@@ -47,7 +47,7 @@ impl Execution<'_> {
     }
 
     /// Starts the step's system unless it runs already, and loads its data unless they are there.
-    pub(super) fn prepare(&mut self, step: &Step, medium: Option<&str>, workload: &Workload) -> Course<()> {
+    pub(super) fn prepare(&mut self, step: &LoadStep, medium: Option<&str>, workload: &Workload) -> Course<()> {
         let phase = self.file.open_phase(&step.name, None, PhaseKind::Prepare, self.clock.now())?;
         let starts = !self.running.contains_key(&key(&step.system, medium));
         if starts {

@@ -1,7 +1,7 @@
 //! Bringing a data set back to its first state before a point, in a phase of its own.
 
 use plimsoll_load::probe::Probe;
-use plimsoll_model::plan::resolved::{CheckPolicy, ResetPolicy, Step};
+use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, ResetPolicy};
 use plimsoll_model::record::Reset;
 use plimsoll_model::schedule::PhaseKind;
 
@@ -13,10 +13,10 @@ impl Execution<'_> {
     /// Keeps the data that a step has just found or loaded, if it or a later one wants to come back to them.
     pub(super) fn keep_first_state(&mut self, place: &Place<'_>) -> Course<()> {
         let Place { step, medium, workload } = *place;
-        let wants = |other: &&Step| {
+        let wants = |other: &&LoadStep| {
             other.reset == ResetPolicy::EachPoint && (&other.system, &other.workload) == (&step.system, &step.workload)
         };
-        let Some(method) = self.plan.steps.iter().find(wants).map(|wanting| wanting.reset_by) else { return Ok(()) };
+        let Some(method) = self.plan.load_steps().find(wants).map(|wanting| wanting.reset_by) else { return Ok(()) };
         if self.running_mut(place)?.kept_for.as_ref() == Some(&step.workload) {
             return Ok(());
         }

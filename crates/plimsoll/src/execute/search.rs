@@ -45,10 +45,10 @@ impl Execution<'_> {
 
     fn describe_search(&self, place: &Place<'_>, wanted: &Search) -> Course<SearchInfo> {
         let running = self.running(&place.step.system, place.medium)?;
-        let step_index = self.plan.steps.iter().position(|other| other.name == place.step.name).unwrap_or_default();
+        let step_index = self.plan.step_index(&place.step.name);
         Ok(SearchInfo {
             step: place.step.name.clone(),
-            step_index: step_index as u32,
+            step_index,
             system: running.subject,
             medium: running.medium,
             objective: wanted.objective.clone(),

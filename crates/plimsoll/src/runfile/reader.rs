@@ -14,8 +14,9 @@ use plimsoll_model::record::{
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, OpenFlags, Row};
+use serde::de::DeserializeOwned;
 
-use super::{RunFileError, database, drive, samples, waits};
+use super::{RunFileError, block, database, drive, samples, waits};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type Broken = String;
@@ -74,7 +75,7 @@ pub(super) fn named<T>(row: &Row<'_>, column: &str, parse: impl Fn(&str) -> Opti
     parse(&name).ok_or_else(|| meaningless(column, name))
 }
 
-fn names(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<String>> {
+pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| meaningless(column, error))
 }
@@ -89,7 +90,7 @@ fn read_record(db: &Connection, schema: i32) -> Result<Record, Broken> {
         rows(db, "SELECT form, text FROM plan", |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect();
     let points = rows(db, "SELECT * FROM point ORDER BY id", |row| point(row, schema))?;
     let phases = phases(db, ends)?;
-    let seconds = seconds(db, &phases, &points)?;
+    let seconds = seconds(db, &phases, &points, schema)?;
     let windows = windows(db, &phases, &seconds)?;
     Ok(Record {
         run: db.query_row("SELECT * FROM run", [], |row| run_info(row, ends)).map_err(|e| e.to_string())?,
@@ -125,6 +126,10 @@ fn read_record(db: &Connection, schema: i32) -> Result<Record, Broken> {
         searches: database::searches(db, schema)?,
         resets: database::resets(db, schema)?,
         waits: waits::waits(db, schema)?,
+        blocks: block::block_points(db, schema)?,
+        shares: block::block_shares(db, schema)?,
+        steady: block::steady(db, schema)?,
+        diagnoses: block::diagnoses(db, schema)?,
     })
 }
 
@@ -169,7 +174,7 @@ fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
         offered_to_per_second: if known { row.get("offered_to_per_second")? } else { None },
         repeat: if known { row.get("repeat")? } else { 0 },
         purpose: if known { named(row, "purpose", PointPurpose::parse)? } else { PointPurpose::Ladder },
-        txns: names(row, "txns")?,
+        txns: json(row, "txns")?,
     })
 }
 
@@ -211,7 +216,7 @@ pub(super) fn hist<T>(
 }
 
 /// A row for every tick and type: a type without outcomes has zeros, not a gap.
-fn seconds(db: &Connection, phases: &[Phase], points: &[Point]) -> Result<Vec<Second>, Broken> {
+fn seconds(db: &Connection, phases: &[Phase], points: &[Point], schema: i32) -> Result<Vec<Second>, Broken> {
     let types: HashMap<PhaseId, usize> = phases
         .iter()
         .filter_map(|phase| {
@@ -232,7 +237,7 @@ fn seconds(db: &Connection, phases: &[Phase], points: &[Point]) -> Result<Vec<Se
         let (tick, txn): (i64, usize) = (row.get("tick")?, row.get("txn")?);
         let own = ticks.get(&tick).cloned().ok_or_else(|| meaningless("tick", tick))?;
         let second = seconds[own].get_mut(txn).ok_or_else(|| meaningless("txn", txn))?;
-        second.counts = counts(row)?;
+        second.counts = counts(row, schema)?;
         second.response = hist("response", row.get_ref("response")?.as_blob()?, CoarseHist::decode)?;
         let service = row.get_ref("service")?.as_blob_or_null()?;
         second.service = service.map(|bytes| hist("service", bytes, CoarseHist::decode)).transpose()?;
@@ -255,7 +260,7 @@ fn empty_second(row: &Row<'_>) -> rusqlite::Result<Second> {
     })
 }
 
-fn counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
+fn counts(row: &Row<'_>, schema: i32) -> rusqlite::Result<Counts> {
     Ok(Counts {
         offered: row.get("offered")?,
         committed: row.get("committed")?,
@@ -264,6 +269,7 @@ fn counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
         dropped: row.get("dropped")?,
         retries: row.get("retries")?,
         round_trips: row.get("round_trips")?,
+        bytes: if schema < block::SINCE { 0 } else { row.get("bytes")? },
     })
 }
 
@@ -305,7 +311,7 @@ fn windows(db: &Connection, phases: &[Phase], seconds: &[Second]) -> Result<Vec<
 fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, Broken> {
     // A metric that this version does not know is left out: it cannot say what it means.
     let layouts: HashMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
-        Ok((row.get("id")?, names(row, "metrics")?.iter().map(|name| Metric::parse(name)).collect()))
+        Ok((row.get("id")?, json::<Vec<String>>(row, "metrics")?.iter().map(|name| Metric::parse(name)).collect()))
     })?
     .into_iter()
     .collect();

@@ -65,7 +65,8 @@ CREATE TABLE outcome (
     retries INTEGER NOT NULL,
     round_trips INTEGER NOT NULL,
     response BLOB NOT NULL,             -- coarse histogram, end - due
-    service BLOB                        -- coarse histogram, end - start; NULL when equal to response
+    service BLOB,                       -- coarse histogram, end - start; NULL when equal to response
+    bytes INTEGER NOT NULL              -- moved by block I/O, else 0; since schema 4
 );
 -- A phase's full-precision histograms, written when the phase is closed.
 CREATE TABLE window (
@@ -174,4 +175,44 @@ CREATE TABLE wait (
     lasts_ns INTEGER,                   -- NULL: one second
     looks INTEGER NOT NULL,             -- how often was looked in this second
     data BLOB NOT NULL                  -- pairs of LEB128 numbers: wait_event, and sessions seen so over all looks
+);
+-- What a point asks of a medium itself. This and what follows: since schema 4.
+CREATE TABLE block_point (
+    point INTEGER PRIMARY KEY REFERENCES point,
+    profile TEXT NOT NULL,              -- '' for jobs that the plan has itself
+    job TEXT NOT NULL,
+    job_index INTEGER NOT NULL,
+    workers INTEGER NOT NULL,
+    worker_bytes INTEGER NOT NULL,
+    share_percent REAL,                 -- offered, of what the job reached at full speed; NULL: full speed
+    streams TEXT NOT NULL               -- JSON array: what each worker is asked
+);
+-- What one worker did in the measure phase, by kind of request.
+CREATE TABLE block_share (
+    point INTEGER NOT NULL REFERENCES point,
+    worker INTEGER NOT NULL,
+    medium INTEGER NOT NULL REFERENCES subject,
+    txn INTEGER NOT NULL,
+    requests INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    response BLOB NOT NULL,             -- histogram
+    PRIMARY KEY (point, worker, txn)
+) WITHOUT ROWID;
+-- Rounds of a step are gone through until they are steady.
+CREATE TABLE steady (
+    step TEXT NOT NULL,
+    step_index INTEGER NOT NULL,
+    medium INTEGER REFERENCES subject,  -- NULL: several at once
+    window INTEGER NOT NULL,            -- the last so many rounds
+    range REAL NOT NULL,                -- largest range, as a share of their mean
+    slope REAL NOT NULL,                -- largest change along the least-squares line, as a share of their mean
+    most_rounds INTEGER NOT NULL
+);
+-- What the doctor found before the first load.
+CREATE TABLE diagnosis (
+    subject INTEGER REFERENCES subject, -- the medium; NULL: the machine
+    code TEXT NOT NULL,
+    level TEXT NOT NULL,                -- ok | unknown | warning | error
+    found TEXT NOT NULL,
+    next TEXT NOT NULL
 );

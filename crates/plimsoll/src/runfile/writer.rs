@@ -160,10 +160,10 @@ impl RunFile {
         )?;
         let tick = self.last_id();
         for (txn, tally) in second.tallies.iter().enumerate().filter(|(_, tally)| tally.counts != Counts::default()) {
-            let Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips } = tally.counts;
+            let Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes } = tally.counts;
             let service = tally.differing_service().map(|hist| hist.coarse().encode());
             self.execute(
-                "INSERT INTO outcome VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                "INSERT INTO outcome VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
                 params![
                     tick,
                     txn,
@@ -175,7 +175,8 @@ impl RunFile {
                     retries,
                     round_trips,
                     tally.response.coarse().encode(),
-                    service
+                    service,
+                    bytes
                 ],
             )?;
         }

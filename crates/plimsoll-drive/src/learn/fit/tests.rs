@@ -1,8 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
+use plimsoll_block::fio::Engine;
+
 use crate::catalogue;
-use crate::learn::jobs::{Engine, Options, Profile, profiles};
+use crate::learn::jobs::{Options, Profile, profiles};
 use crate::learn::measured::{Flush, Outcome, Point};
 use crate::learn::replay::{Course, replay};
 use crate::spec::Mechanism;

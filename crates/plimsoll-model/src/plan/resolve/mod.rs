@@ -71,6 +71,7 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
         media: names.media,
         systems: names.systems,
         workloads,
+        blocks: Vec::new(),
         steps,
     })
 }

@@ -7,7 +7,7 @@ use super::{Names, check_name, cut, find, known, load, names_of, scaled, time_or
 use crate::plan::Options;
 use crate::plan::findings::Findings;
 use crate::plan::raw::RawStep;
-use crate::plan::resolved::{CheckPolicy, Pacing, ResetMethod, ResetPolicy, Step};
+use crate::plan::resolved::{CheckPolicy, LoadStep, Pacing, ResetMethod, ResetPolicy, Step};
 use crate::plan::value::{At, RawTime};
 use crate::schedule::Timeline;
 use crate::units::Nanos;
@@ -65,7 +65,7 @@ fn resolve(
     let power_cut = cut::resolve(at, system, on.as_deref(), names, options, findings);
     let workload = workload?.get().clone();
     let name = raw.name.as_ref().map_or_else(|| unique(&workload, taken), |name| name.get().clone());
-    Some(Step {
+    Some(Step::Load(LoadStep {
         name,
         workload,
         system: system?.get().clone(),
@@ -81,7 +81,7 @@ fn resolve(
         check: raw.check.as_ref().map_or(CheckPolicy::EachPoint, |check| *check.get()),
         max_retries: max_retries?,
         power_cut: power_cut?,
-    })
+    }))
 }
 
 /// The workload's name, numbered if a step has it already.

@@ -83,10 +83,10 @@ fn emulated_drives_arrive_with_their_defaults() {
     };
     assert_eq!((disk.path.as_str(), &disk.kind), (".", &MediumKind::Emulated(defaults)));
     assert_eq!(mine.kind.emulated().map(|drive| drive.drive.as_str()), Some("./learnt/mine.toml"));
-    assert_eq!(plan.steps[0].power_cut, Some(Nanos::from_secs(25)));
-    assert_eq!(plan.steps[1].power_cut, None);
-    assert_eq!(plan.steps[0].points, [4, 8].map(LoadShape::closed));
-    assert_eq!(plan.steps.iter().filter(|step| step.on.contains(&disk.name)).count(), 2, "two systems share it");
+    assert_eq!(plan.steps[0].load().unwrap().power_cut, Some(Nanos::from_secs(25)));
+    assert_eq!(plan.steps[1].load().unwrap().power_cut, None);
+    assert_eq!(plan.steps[0].load().unwrap().points, [4, 8].map(LoadShape::closed));
+    assert_eq!(plan.steps.iter().filter(|step| step.on().contains(&disk.name)).count(), 2, "two systems share it");
 }
 
 #[test]
@@ -136,12 +136,16 @@ fn emulated_drives_are_described_in_full() {
 fn a_power_cut_is_scaled_like_the_measurement() {
     let options = Options { scale: 0.5, ..drives() };
     let plan = parse(PLAN, &options).unwrap().plan;
-    assert_eq!(plan.steps[0].timeline.measure, Nanos::from_secs(20));
-    assert_eq!(plan.steps[0].power_cut, Some(Nanos::from_millis(12_500)));
+    assert_eq!(plan.steps[0].load().unwrap().timeline.measure, Nanos::from_secs(20));
+    assert_eq!(plan.steps[0].load().unwrap().power_cut, Some(Nanos::from_millis(12_500)));
     assert_eq!(read(&describe(&plan)).plan, ResolvedPlan { scale: 1.0, ..plan });
     let tiny = parse(PLAN, &Options { scale: 0.01, ..drives() }).unwrap().plan;
-    assert_eq!(tiny.steps[0].power_cut, Some(Nanos::SECOND), "the measurement keeps a second, and the cut with it");
-    assert_eq!(tiny.steps[0].timeline.measure, Nanos::SECOND);
+    assert_eq!(
+        tiny.steps[0].load().unwrap().power_cut,
+        Some(Nanos::SECOND),
+        "the measurement keeps a second, and the cut with it"
+    );
+    assert_eq!(tiny.steps[0].load().unwrap().timeline.measure, Nanos::SECOND);
 }
 
 #[test]
@@ -365,7 +369,7 @@ fn a_cut_takes_no_other_systems_power_and_no_directorys() {
 fn a_cut_where_there_may_be_no_drive_is_warned_of() {
     let text = PLAN.replace("on = [\"disk\", \"mine\"]", "on = [\"nvme\"]");
     let Parsed { plan, warnings } = read(&text);
-    assert_eq!(plan.steps[0].power_cut, Some(Nanos::from_secs(25)));
+    assert_eq!(plan.steps[0].load().unwrap().power_cut, Some(Nanos::from_secs(25)));
     assert_snapshot!(PlanErrors(warnings), @r#"
     15:9: no step uses the medium `mine`
       help: remove it, or name it in a [[step]]

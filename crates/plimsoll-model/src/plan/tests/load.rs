@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::objective::{Objective, Quantile};
-use crate::plan::resolved::{Precondition, ResetMethod, ResetPolicy, Search, Step};
+use crate::plan::resolved::{LoadStep, Precondition, ResetMethod, ResetPolicy, Search};
 
 fn with(step: &str) -> String {
     format!(
@@ -11,10 +11,10 @@ fn with(step: &str) -> String {
     )
 }
 
-fn step(text: &str) -> Step {
+fn step(text: &str) -> LoadStep {
     let plan = good(&with(text)).plan;
     assert_eq!(good(&describe(&plan)).plan, plan, "{}", describe(&plan));
-    plan.steps.into_iter().next().unwrap()
+    plan.load_steps().next().unwrap().clone()
 }
 
 #[test]

@@ -4,14 +4,15 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use plimsoll_drive::learn::LearnError;
-use plimsoll_drive::learn::about::About;
+use plimsoll_block::BlockError;
+use plimsoll_block::device::about::About;
+use plimsoll_block::fio::{self, Fio, Flow, command_line};
 use plimsoll_drive::learn::fit::rows::table;
 use plimsoll_drive::learn::fit::{Fitted, Subject, fit, turns};
 use plimsoll_drive::learn::jobs::{Options, Step, arguments, steps};
 use plimsoll_drive::learn::measured::Measured;
 use plimsoll_drive::learn::prepare::{Intent, look};
-use plimsoll_drive::learn::runner::{self, Fio, Flow, command_line};
+use plimsoll_drive::learn::runner;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::file::DriveKind;
 use plimsoll_load::clock::Clock;
@@ -26,7 +27,7 @@ use crate::signals::Interrupt;
 
 pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
     let intent = look(&args.path, args.overwrite, args.size).map_err(refused)?;
-    let fio = runner::find().map_err(refused)?;
+    let fio = fio::find().map_err(refused)?;
     let options = Options {
         seconds: args.seconds,
         writes: intent.writes,
@@ -54,16 +55,16 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Refusals come before anything was touched.
-fn refused(error: LearnError) -> Failure {
+fn refused(error: BlockError) -> Failure {
     match error {
-        LearnError::Fio { .. } | LearnError::Output { .. } | LearnError::Cancelled => failed(error),
+        BlockError::Fio { .. } | BlockError::Output { .. } | BlockError::Cancelled => failed(error),
         refusal => Failure::usage(refusal.to_string()),
     }
 }
 
-fn failed(error: LearnError) -> Failure {
+fn failed(error: BlockError) -> Failure {
     match error {
-        LearnError::Cancelled => Failure::run("interrupted: nothing was written, and the test file is removed"),
+        BlockError::Cancelled => Failure::run("interrupted: nothing was written, and the test file is removed"),
         other => Failure::run(other.to_string()),
     }
 }
@@ -89,7 +90,7 @@ fn plan(intent: &Intent, fio: &Fio, options: &Options) -> String {
 fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Interrupt) -> Result<Measured, Failure> {
     let (mut told, size) = (intent.told.clone(), intent.size);
     told.extend(busy(&intent.about));
-    if !runner::ends_with_us() {
+    if !fio::ends_with_us() {
         told.push("setpriv (util-linux 2.33) is not there: if plimsoll is killed, fio finishes its run alone.".into());
     }
     let prepared = intent.prepare().map_err(refused)?;

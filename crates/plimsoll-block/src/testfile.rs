@@ -13,8 +13,8 @@ use plimsoll_model::units::Bytes;
 use rustix::fs::{FallocateFlags, OFlags};
 use rustix::io::Errno;
 
-use super::LearnError;
-use super::evidence::hand_down;
+use crate::BlockError;
+use crate::device::evidence::hand_down;
 
 const PREFIX: &str = ".plimsoll-learn-";
 const MARK: &[u8] = b"plimsoll learn 1: a test file. It is removed when the measuring ends, or by the next one.\n";
@@ -33,9 +33,9 @@ pub struct TestFile {
     lock: File,
 }
 
-fn fault(path: &Path, error: &io::Error) -> LearnError {
+fn fault(path: &Path, error: &io::Error) -> BlockError {
     let next = "Give a directory on the drive that this user may write to.".into();
-    LearnError::TestFile { path: path.into(), why: error.to_string(), next }
+    BlockError::TestFile { path: path.into(), why: error.to_string(), next }
 }
 
 /// The name of this process's file in a directory.
@@ -45,7 +45,7 @@ pub fn path_in(directory: &Path) -> PathBuf {
 
 impl TestFile {
     /// Makes a file of this process in a directory, with so much room behind the mark.
-    pub fn create(directory: &Path, room: Bytes) -> Result<Self, LearnError> {
+    pub fn create(directory: &Path, room: Bytes) -> Result<Self, BlockError> {
         let path = path_in(directory);
         let lock = OpenOptions::new()
             .read(true)
@@ -81,16 +81,16 @@ impl TestFile {
     ///
     /// # Errors
     /// The file cannot be handed down.
-    pub fn handed_down(&self) -> Result<PathBuf, LearnError> {
+    pub fn handed_down(&self) -> Result<PathBuf, BlockError> {
         hand_down(&self.lock).map_err(|error| fault(&self.path, &error))?;
         Ok(format!("/proc/self/fd/{}", self.lock.as_raw_fd()).into())
     }
 
     /// Without direct I/O the page cache would be measured.
-    pub fn check_direct(&self) -> Result<(), LearnError> {
+    pub fn check_direct(&self) -> Result<(), BlockError> {
         let direct =
             OpenOptions::new().read(true).custom_flags(OFlags::DIRECT.bits().cast_signed()).open(self.handed_down()?);
-        direct.map(drop).map_err(|error| LearnError::TestFile {
+        direct.map(drop).map_err(|error| BlockError::TestFile {
             path: self.path.clone(),
             why: format!("this filesystem has no direct I/O ({error}): memory would be measured, not the drive"),
             next: "Give a directory on a filesystem that lies on the drive.".into(),
@@ -127,16 +127,16 @@ pub fn sweep(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// The directory in which a leftover file lies; a file that is not ours is refused.
-pub fn directory_of(path: &Path) -> Result<PathBuf, LearnError> {
-    let foreign = LearnError::Unsuitable { path: path.into(), what: "a file that plimsoll did not make" };
+pub fn directory_of(path: &Path) -> Result<PathBuf, BlockError> {
+    let foreign = BlockError::Unsuitable { path: path.into(), what: "a file that plimsoll did not make" };
     path.parent().filter(|_| is_leftover(path)).map(Path::to_path_buf).ok_or(foreign)
 }
 
 /// How large the measured part is: what is asked for, else a quarter of the free space and at most 4 GiB; in whole MiB.
-pub fn size(asked: Option<Bytes>, free: Bytes, directory: &Path) -> Result<Bytes, LearnError> {
+pub fn size(asked: Option<Bytes>, free: Bytes, directory: &Path) -> Result<Bytes, BlockError> {
     let whole = |bytes: u64| Bytes(bytes >> 20 << 20);
     let size = whole(asked.map_or(LARGEST_BY_DEFAULT.0.min(free.0 / 4), |asked| asked.0));
-    let refuse = |why: String, next: &str| LearnError::TestFile { path: directory.into(), why, next: next.into() };
+    let refuse = |why: String, next: &str| BlockError::TestFile { path: directory.into(), why, next: next.into() };
     if size < SMALLEST {
         let why = format!("{size} is too little to measure a drive in; it takes {SMALLEST}");
         return Err(refuse(why, "Give more with --size, or free space there."));

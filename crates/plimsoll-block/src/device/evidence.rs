@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 
 use rustix::fs::OFlags;
 
-use super::LearnError;
 use super::openers::open_by;
 use super::relatives::Relatives;
 use super::safety::{DeviceEvidence, Exclusive};
+use crate::BlockError;
 
 /// What a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub enum Target {
 }
 
 /// Looks at a path.
-pub fn target(path: &Path) -> Result<Target, LearnError> {
-    let not_there = |error: io::Error| LearnError::NotThere { path: path.into(), why: error.to_string() };
+pub fn target(path: &Path) -> Result<Target, BlockError> {
+    let not_there = |error: io::Error| BlockError::NotThere { path: path.into(), why: error.to_string() };
     let real = fs::canonicalize(path).map_err(not_there)?;
     let kind = fs::metadata(&real).map_err(not_there)?.file_type();
     match () {
@@ -33,9 +33,9 @@ pub fn target(path: &Path) -> Result<Target, LearnError> {
         () if kind.is_block_device() => Ok(Target::Device(real)),
         () if kind.is_file() => Ok(Target::File(real)),
         () if kind.is_char_device() => {
-            Err(LearnError::Unsuitable { path: path.into(), what: "a character device, which has no blocks" })
+            Err(BlockError::Unsuitable { path: path.into(), what: "a character device, which has no blocks" })
         }
-        () => Err(LearnError::Unsuitable { path: path.into(), what: "neither a directory nor a block device" }),
+        () => Err(BlockError::Unsuitable { path: path.into(), what: "neither a directory nor a block device" }),
     }
 }
 
@@ -55,13 +55,13 @@ impl Claim {
 }
 
 /// Lets the programs that this one starts have the file open under the same number.
-pub(super) fn hand_down(file: &File) -> io::Result<()> {
+pub(crate) fn hand_down(file: &File) -> io::Result<()> {
     Ok(rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty())?)
 }
 
 /// Tries to get the device alone, then looks at everything else. `given` is what the user wrote.
-pub fn gather(given: &Path, node: &Path) -> Result<(DeviceEvidence, Claim), LearnError> {
-    let about = fs::metadata(node).map_err(|e| LearnError::NotThere { path: node.into(), why: e.to_string() })?;
+pub fn gather(given: &Path, node: &Path) -> Result<(DeviceEvidence, Claim), BlockError> {
+    let about = fs::metadata(node).map_err(|e| BlockError::NotThere { path: node.into(), why: e.to_string() })?;
     let number = (rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev()));
     let (exclusive, claim) = claim(node);
     let sysfs = fs::canonicalize(format!("/sys/dev/block/{}:{}", number.0, number.1)).map_err(|e| e.to_string());

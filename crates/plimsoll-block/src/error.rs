@@ -1,0 +1,30 @@
+//! Why block I/O cannot be measured.
+
+use std::path::PathBuf;
+
+use plimsoll_model::fio::FioError;
+use thiserror::Error;
+
+/// Why block I/O cannot be measured. Every text says what to do next.
+#[derive(Debug, Error)]
+pub enum BlockError {
+    #[error("{} cannot be looked at: {why}\nGive a directory on the drive, or a block device.", path.display())]
+    NotThere { path: PathBuf, why: String },
+    #[error(
+        "{} is {what}\nGive a directory on the drive: a test file is made in it and removed. Or give a block device.",
+        path.display()
+    )]
+    Unsuitable { path: PathBuf, what: &'static str },
+    #[error("{} must not be overwritten: {}\n{next}", path.display(), why.join("; "))]
+    Refused { path: PathBuf, why: Vec<String>, next: String },
+    #[error("{}: {why}\n{next}", path.display())]
+    TestFile { path: PathBuf, why: String, next: String },
+    #[error("fio cannot be run: {0}\nInstall it (Debian and Ubuntu: apt-get install fio; Fedora: dnf install fio).")]
+    NoFio(String),
+    #[error("fio failed at {job}: {why}\nThe command was: {command}")]
+    Fio { job: String, why: String, command: String },
+    #[error("fio's output of {job} cannot be used: {error}\nThe command was: {command}")]
+    Output { job: String, error: FioError, command: String },
+    #[error("stopped by the user")]
+    Cancelled,
+}

@@ -1,0 +1,114 @@
+//! Drives that are not there, as a plan wants them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Bytes;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EmulatedDrive {
+    /// A name in the catalogue, or a drive file (then it ends with `.toml`).
+    pub drive: String,
+    /// The rated capacity, if that is less.
+    pub capacity: Bytes,
+    /// Share of the capacity that holds data which nobody rewrites, 0 to 1; 1 is steady state.
+    pub fill: f64,
+    pub form: DriveForm,
+    pub filesystem: DriveFilesystem,
+    pub backing: DriveBacking,
+    pub flush: FlushPolicy,
+    pub without_fuse: WithoutFuse,
+}
+
+/// How programs see an emulated drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DriveForm {
+    /// A block device for root, else a directory.
+    Auto,
+    /// A block device with a filesystem. Needs root.
+    Block,
+    /// A directory.
+    Directory,
+}
+
+impl DriveForm {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Block => "block",
+            Self::Directory => "directory",
+        }
+    }
+}
+
+/// What is made on an emulated block device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DriveFilesystem {
+    Ext4,
+    Xfs,
+}
+
+impl DriveFilesystem {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ext4 => "ext4",
+            Self::Xfs => "xfs",
+        }
+    }
+}
+
+/// Where an emulated drive's data really are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DriveBacking {
+    Memory,
+    /// A sparse file below the medium's path.
+    File,
+}
+
+impl DriveBacking {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::File => "file",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlushPolicy {
+    /// As the drive file has it.
+    Honest,
+    /// Acknowledged at once, and nothing is done: a drive that lies.
+    Ignored,
+}
+
+impl FlushPolicy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Honest => "honest",
+            Self::Ignored => "ignored",
+        }
+    }
+}
+
+/// Where FUSE is not to be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WithoutFuse {
+    /// The run is refused.
+    Refuse,
+    /// The run goes on in a plain directory, with a warning.
+    PlainDirectory,
+}
+
+impl WithoutFuse {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::PlainDirectory => "plain_directory",
+        }
+    }
+}

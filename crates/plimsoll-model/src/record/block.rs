@@ -1,0 +1,114 @@
+//! Block I/O, and what the doctor found: the parts of a record about media themselves.
+
+use serde::{Deserialize, Serialize};
+
+use super::{PointId, SubjectId};
+use crate::hist::Hist;
+
+/// What a point asks of a medium. Its [`super::Point`] says the rest: `mode` is `block`, `system` the subject that stands
+/// for fio, `repeat` the round, `users` the requests in flight, `txns` the kinds of requests of all streams.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BlockPoint {
+    pub point: PointId,
+    /// Empty for jobs that the plan has itself.
+    pub profile: String,
+    pub job: String,
+    /// Place of the job in the workload.
+    pub job_index: u32,
+    pub workers: u32,
+    /// Of each worker's file, or of its part of a device.
+    pub worker_bytes: u64,
+    /// Offered rate in percent of what the job reached at full speed; `None`: full speed.
+    pub share_percent: Option<f64>,
+    pub streams: Vec<BlockStreamInfo>,
+}
+
+/// Requests of one kind, as asked of each worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BlockStreamInfo {
+    pub name: String,
+    pub read_percent: u32,
+    pub random_percent: u32,
+    /// Bytes and their share in percent.
+    pub read_sizes: Vec<(u64, u32)>,
+    pub write_sizes: Vec<(u64, u32)>,
+    pub depth: u32,
+    pub threads: u32,
+    /// Of each worker; `None`: as many as it can.
+    pub per_second: Option<f64>,
+    /// `uniform`, `zipf:1.1`, `zoned:95/5:4/10:1/85`.
+    pub access: String,
+    pub compressible_percent: u32,
+    pub direct: bool,
+    /// `none`, `flush:1`, `each_write`.
+    pub sync: String,
+}
+
+/// What one worker did in the measure phase, by kind of request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockShare {
+    pub point: PointId,
+    /// From 0.
+    pub worker: u32,
+    /// The medium that it worked on.
+    pub medium: SubjectId,
+    /// Index into [`super::Point::txns`].
+    pub txn: u32,
+    pub requests: u64,
+    pub bytes: u64,
+    pub response: Hist,
+}
+
+/// Rounds of a step on a medium are gone through until they are steady.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SteadyInfo {
+    pub step: String,
+    pub step_index: u32,
+    /// `None`: several at once.
+    pub medium: Option<SubjectId>,
+    pub window: u32,
+    pub range: f64,
+    pub slope: f64,
+    pub most_rounds: u32,
+}
+
+/// What the doctor says about one thing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnosis {
+    /// The medium; `None`: the machine.
+    pub subject: Option<SubjectId>,
+    /// Stable, for machines: `write_cache`.
+    pub code: String,
+    pub level: DiagnosisLevel,
+    /// What was found, with its evidence.
+    pub found: String,
+    /// What to do; empty where nothing is.
+    pub next: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiagnosisLevel {
+    Ok,
+    /// Could not be judged; `found` says why.
+    Unknown,
+    Warning,
+    Error,
+}
+
+impl DiagnosisLevel {
+    pub const ALL: [Self; 4] = [Self::Ok, Self::Unknown, Self::Warning, Self::Error];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Unknown => "unknown",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+}
