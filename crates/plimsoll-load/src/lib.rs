@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod engine;
 pub mod error;
+pub mod limit;
 pub mod probe;
 pub mod rng;
 pub mod runner;

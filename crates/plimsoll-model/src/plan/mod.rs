@@ -14,6 +14,7 @@ mod emulated;
 mod error;
 mod estimate;
 mod findings;
+mod limits;
 pub mod raw;
 mod read;
 mod resolve;

@@ -1,0 +1,13 @@
+//! Limits of a system: control groups of the kernel, version 1 or 2, made for a server, verified, and taken away again.
+//!
+//! Pure: [`hierarchy`] (where groups are made) and [`files`] (what is written into them). Nothing but groups that bear our
+//! name and the number of a process that is gone is ever removed.
+
+pub mod cage;
+mod files;
+mod hierarchy;
+mod probe;
+
+pub use cage::{Cage, sweep};
+pub use files::Device;
+pub use probe::probe;
