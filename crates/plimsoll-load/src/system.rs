@@ -13,6 +13,7 @@ use plimsoll_model::receipt::Ledger;
 use crate::engine::server::{Facts, IfOther, ManagedServer, Target};
 use crate::engine::{CheckedData, LoadControl, Loaded, Verdict, sqlite};
 use crate::error::LoadError;
+use crate::limit::Cage;
 use crate::probe::Watch;
 use crate::scratch::Scratch;
 
@@ -34,8 +35,8 @@ enum Backing {
 
 impl Instance {
     /// Starts the system in `scratch`, which systems that keep their data on a medium need; an existing one is left as
-    /// it is.
-    pub fn start(kind: &SystemKind, scratch: Option<&mut Scratch>) -> Result<Self, LoadError> {
+    /// it is. `cage` limits a server of plimsoll's own, and nothing else.
+    pub fn start(kind: &SystemKind, scratch: Option<&mut Scratch>, cage: Option<Cage>) -> Result<Self, LoadError> {
         let place = || scratch.ok_or_else(|| LoadError::other("the system", "needs a medium to keep its data on"));
         Ok(Self(match kind {
             SystemKind::Mock(script) => Backing::Mock(script.clone()),
@@ -43,7 +44,7 @@ impl Instance {
                 Backing::Sqlite { path: place()?.dir("sqlite")?.join("tpcc.db"), pragmas: settings.clone() }
             }
             SystemKind::Managed { engine, settings, binaries } => {
-                Backing::Managed(ManagedServer::start(*engine, place()?, settings, binaries)?)
+                Backing::Managed(ManagedServer::start(*engine, place()?, settings, binaries, cage)?)
             }
             SystemKind::Existing { engine, url, schema } => {
                 Backing::Existing(Target { engine: *engine, conninfo: url.reveal().into(), schema: schema.clone() })
@@ -114,6 +115,12 @@ impl Instance {
             }
             Backing::Existing(target) => target.facts().map(named),
         }
+    }
+
+    /// What limits the system, with the process that is to be in it; `None` where nothing does.
+    pub fn limits(&self) -> Option<(&Cage, u32)> {
+        let Backing::Managed(server) = &self.0 else { return None };
+        server.process().limits().map(|cage| (cage, server.process().pid()))
     }
 
     /// How the system's own processes and files can be watched from here.
@@ -202,7 +209,7 @@ mod tests {
         let mut scratch = Scratch::create(medium.path(), "dead").unwrap();
         let (engine, settings) = (ServerKind::Postgres, BTreeMap::new());
         let kind = SystemKind::Managed { engine, settings, binaries: String::new() };
-        let instance = Instance::start(&kind, Some(&mut scratch)).unwrap();
+        let instance = Instance::start(&kind, Some(&mut scratch), None).unwrap();
         let Some(Watch::Processes { pid, .. }) = instance.watch() else { panic!("a server is watched") };
         let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();

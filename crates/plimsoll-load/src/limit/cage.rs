@@ -77,7 +77,8 @@ impl Cage {
                 let down = at.join("cgroup.subtree_control");
                 let has = fs::read_to_string(&down).unwrap_or_default();
                 if !has.split_whitespace().any(|name| name == controller.v2()) {
-                    fs::write(&down, format!("+{}", controller.v2())).map_err(|error| failed(controller, &down, &error))?;
+                    fs::write(&down, format!("+{}", controller.v2()))
+                        .map_err(|error| failed(controller, &down, &error))?;
                 }
                 (at, files::version_2(controller, limits, device))
             }
@@ -134,7 +135,9 @@ impl Cage {
     /// How often the kernel has killed a process in here for want of memory; `None` where it does not say.
     pub fn killed_for_memory(&self) -> Option<u64> {
         self.groups.iter().find_map(|group| {
-            let text = ["memory.events", "memory.oom_control"].iter().find_map(|file| fs::read_to_string(group.join(file)).ok());
+            let text = ["memory.events", "memory.oom_control"]
+                .iter()
+                .find_map(|file| fs::read_to_string(group.join(file)).ok());
             text?.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
         })
     }
@@ -195,7 +198,8 @@ pub fn sweep() -> Vec<PathBuf> {
         })
         .collect();
     let entries = parents.iter().filter_map(|parent| fs::read_dir(parent).ok()).flatten().flatten();
-    let dead = entries.map(|entry| entry.path()).filter(|path| path.file_name().and_then(OsStr::to_str).is_some_and(is_dead));
+    let dead =
+        entries.map(|entry| entry.path()).filter(|path| path.file_name().and_then(OsStr::to_str).is_some_and(is_dead));
     dead.filter(|path| fs::remove_dir(path).is_ok()).collect()
 }
 

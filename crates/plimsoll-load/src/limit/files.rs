@@ -29,7 +29,12 @@ fn quota(cpus: f64) -> u64 {
 }
 
 /// Files of a controller with what is written into them, in this order; a file may be there twice.
-pub fn version_1(controller: Controller, limits: &Limits, device: Option<Device>, mems: &str) -> Vec<(&'static str, String)> {
+pub fn version_1(
+    controller: Controller,
+    limits: &Limits,
+    device: Option<Device>,
+    mems: &str,
+) -> Vec<(&'static str, String)> {
     match controller {
         Controller::Cpu => limits.cpus.map_or(Vec::new(), |cpus| {
             vec![("cpu.cfs_period_us", PERIOD_US.to_string()), ("cpu.cfs_quota_us", quota(cpus).to_string())]
@@ -62,9 +67,9 @@ pub fn version_2(controller: Controller, limits: &Limits, device: Option<Device>
             limits.cpus.map_or(Vec::new(), |cpus| vec![("cpu.max", format!("{} {PERIOD_US}", quota(cpus)))])
         }
         Controller::CpuSet => vec![("cpuset.cpus", limits.cpu_set.clone())],
-        Controller::Memory => limits.memory.map_or(Vec::new(), |memory| {
-            vec![("memory.max", memory.0.to_string()), ("memory.swap.max", "0".into())]
-        }),
+        Controller::Memory => limits
+            .memory
+            .map_or(Vec::new(), |memory| vec![("memory.max", memory.0.to_string()), ("memory.swap.max", "0".into())]),
         Controller::Io => device.map_or(Vec::new(), |(major, minor)| {
             let io = limits.io;
             let keys = [
@@ -86,7 +91,9 @@ pub fn says(file: &str, written: &str, read: &str) -> bool {
         (Ok(wanted), Ok(is)) if file.starts_with("memory.") => is <= wanted && wanted - is < 1 << 16,
         (Ok(wanted), Ok(is)) => wanted == is,
         // The limits of several devices stand in lines; version 2 adds `max` for what is not limited.
-        _ if file.starts_with("blkio.") => read.lines().any(|line| line.split_whitespace().eq(written.split_whitespace())),
+        _ if file.starts_with("blkio.") => {
+            read.lines().any(|line| line.split_whitespace().eq(written.split_whitespace()))
+        }
         _ if file == "io.max" => {
             read.lines().any(|line| written.split_whitespace().all(|part| line.split_whitespace().any(|is| is == part)))
         }
@@ -136,7 +143,11 @@ mod tests {
         assert!(!says("memory.limit_in_bytes", "1048576", "4096"));
         assert!(says("cpu.max", "150000 100000", "150000 100000\n"));
         assert!(!says("cpu.max", "150000 100000", "max 100000\n"));
-        assert!(says("io.max", "8:16 rbps=7 wiops=90", "8:0 rbps=1 wbps=max\n8:16 rbps=7 wbps=max riops=max wiops=90\n"));
+        assert!(says(
+            "io.max",
+            "8:16 rbps=7 wiops=90",
+            "8:0 rbps=1 wbps=max\n8:16 rbps=7 wbps=max riops=max wiops=90\n"
+        ));
         assert!(!says("io.max", "8:16 rbps=7", "8:16 rbps=max wbps=max\n"));
         assert!(says("blkio.throttle.read_bps_device", "8:16 7", "8:0 5\n8:16 7\n"));
         assert!(!says("blkio.throttle.read_bps_device", "8:16 7", "8:16 70\n"));

@@ -44,11 +44,7 @@ pub enum Parent {
 
 /// The controllers that this machine has, by `/proc/self/mountinfo`, `/proc/self/cgroup` and what the unified tree's root
 /// lists in `cgroup.controllers`. On machines with both kinds a controller is in one of them.
-pub fn parents(
-    mountinfo: &str,
-    own: &str,
-    unified: impl Fn(&Path) -> Option<String>,
-) -> BTreeMap<Controller, Parent> {
+pub fn parents(mountinfo: &str, own: &str, unified: impl Fn(&Path) -> Option<String>) -> BTreeMap<Controller, Parent> {
     let mounts: Vec<Mount<'_>> = mountinfo.lines().filter_map(parse_mount).collect();
     let groups: Vec<(&str, &str)> = own.lines().filter_map(parse_group).collect();
     let mut found = BTreeMap::new();

@@ -34,7 +34,7 @@ impl Server {
         let medium = tempfile::tempdir().unwrap();
         std::fs::set_permissions(medium.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "insight").unwrap();
-        let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "").unwrap();
+        let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         let (sender, receiver) = mpsc::channel();
         let probe = spawn(Clock::real(), sender).unwrap();
         probe.ask(SYSTEM, endpoint(server.conninfo())).unwrap();

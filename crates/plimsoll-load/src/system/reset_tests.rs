@@ -64,7 +64,7 @@ fn what_was_changed_is_brought_back_in_every_way() {
         let medium = tempfile::tempdir().unwrap();
         std::fs::set_permissions(medium.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "reset").unwrap();
-        let instance = Instance::start(&kind, Some(&mut scratch)).unwrap();
+        let instance = Instance::start(&kind, Some(&mut scratch), None).unwrap();
         let control = LoadControl::default();
         instance.load(&workload(), 3, &control).unwrap();
         let before = instance.books().unwrap();
@@ -88,10 +88,10 @@ fn what_was_changed_is_brought_back_in_every_way() {
 
 #[test]
 fn a_system_without_data_needs_no_reset_and_a_wrong_way_is_told() {
-    let mock = Instance::start(&SystemKind::Mock(Default::default()), None).unwrap();
+    let mock = Instance::start(&SystemKind::Mock(Default::default()), None, None).unwrap();
     assert!(mock.keep_first_state(ResetMethod::Auto, &workload(), &LoadControl::default()).unwrap().is_none());
     let (engine, url, schema) = (ServerKind::Postgres, Secret::new("postgres://nobody@nowhere/none"), "s".to_owned());
-    let existing = Instance::start(&SystemKind::Existing { engine, url, schema }, None).unwrap();
+    let existing = Instance::start(&SystemKind::Existing { engine, url, schema }, None, None).unwrap();
     let error =
         existing.keep_first_state(ResetMethod::Files, &workload(), &LoadControl::default()).unwrap_err().to_string();
     assert!(error.contains("reset_by = \"files\"") && error.contains("reload"), "{error}");

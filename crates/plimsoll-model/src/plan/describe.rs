@@ -4,8 +4,8 @@ use std::fmt::{self, Write};
 
 use super::resolve::toml_key;
 use super::resolved::{
-    Block, EmulatedDrive, LoadStep, MediumKind, Precondition, ResolvedPlan, Search, Step, Sysbench, SystemKind, Tpcc,
-    Workload,
+    Block, EmulatedDrive, IoLimits, Limits, LoadStep, MediumKind, Precondition, ResolvedPlan, Search, Step, Sysbench,
+    SystemKind, Tpcc, Workload,
 };
 use super::size;
 use crate::lane::{LoadShape, MockScript};
@@ -35,6 +35,7 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         let name = toml_key(&system.name);
         writeln!(out, "\n[system.{name}]\nengine = \"{}\"", system.kind.engine().name())?;
         write_system(out, &name, &system.kind)?;
+        write_limits(out, &name, &system.limits)?;
     }
     for named in workloads {
         write_workload(out, &toml_key(&named.name), &named.workload)?;
@@ -92,6 +93,25 @@ fn write_system(out: &mut String, name: &str, kind: &SystemKind) -> fmt::Result 
         writeln!(out, "\n[system.{name}.settings]")?;
     }
     settings.iter().try_for_each(|(key, value)| writeln!(out, "{} = {}", toml_key(key), quoted(value)))
+}
+
+fn write_limits(out: &mut String, name: &str, limits: &Limits) -> fmt::Result {
+    if limits.is_none() {
+        return Ok(());
+    }
+    let Limits { cpus, cpu_set, memory, io: IoLimits { read_bytes, write_bytes, reads, writes }, without } = limits;
+    writeln!(out, "\n[system.{name}.limits]")?;
+    cpus.map_or(Ok(()), |cpus| writeln!(out, "cpus = {cpus:?}"))?;
+    if !cpu_set.is_empty() {
+        writeln!(out, "cpu_set = {}", quoted(cpu_set))?;
+    }
+    for (key, bytes) in [("memory", memory), ("read_bytes", read_bytes), ("write_bytes", write_bytes)] {
+        bytes.map_or(Ok(()), |bytes| writeln!(out, "{key} = \"{}\"", size::write(bytes)))?;
+    }
+    for (key, number) in [("reads", reads), ("writes", writes)] {
+        number.map_or(Ok(()), |number| writeln!(out, "{key} = {number}"))?;
+    }
+    writeln!(out, "without = \"{}\"", without.name())
 }
 
 fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result {

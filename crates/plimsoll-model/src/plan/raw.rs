@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::resolved::{
     CheckPolicy, Distribution, DriveBacking, DriveFilesystem, DriveForm, EngineKind, FlushPolicy, Home, ResetMethod,
-    ResetPolicy, Script, TxnMode, WithoutFuse,
+    ResetPolicy, Script, TxnMode, WithoutFuse, WithoutLimits,
 };
 use super::value::{At, Ladder, RawSize, RawTime, Setting};
 use crate::lane::Arrivals;
@@ -90,6 +90,37 @@ pub struct RawSystem {
     pub schema: Option<At<String>>,
     /// What the mock engine does.
     pub mock: Option<At<RawMock>>,
+    /// What a server that plimsoll starts may use of the machine, as a smaller machine would have it:
+    /// `{ cpus = 4, memory = "32GiB" }`. Default: no limits.
+    pub limits: Option<At<RawLimits>>,
+}
+
+/// What a server may use of the machine. Done by control groups of the kernel, which takes root.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as { cpus = 4, memory = \"32GiB\" }")]
+#[schemars(rename = "Limits")]
+pub struct RawLimits {
+    /// Processor time, in CPUs, 0.05 to 4096: 1.5 is one and a half. Default: no limit.
+    #[schemars(range(min = 0.05, max = 4096.0))]
+    pub cpus: Option<At<f64>>,
+    /// Which CPUs, such as `"0-3,8"`. Default: any.
+    pub cpu_set: Option<At<String>>,
+    /// Memory with the page cache that its reads and writes fill, such as `"32GiB"`; `--data-scale` multiplies it, down
+    /// to 128 MiB. Default: no limit.
+    pub memory: Option<At<RawSize>>,
+    /// Read from the device below its medium per second, such as `"500MB"`. Default: no limit.
+    pub read_bytes: Option<At<RawSize>>,
+    /// Written there per second. Default: no limit.
+    pub write_bytes: Option<At<RawSize>>,
+    /// Reads per second there. Default: no limit.
+    #[schemars(range(min = 1))]
+    pub reads: Option<At<i64>>,
+    /// Writes per second there. Default: no limit.
+    #[schemars(range(min = 1))]
+    pub writes: Option<At<i64>>,
+    /// Where the machine cannot limit: refuse the run (`"refuse"`), or go on without, with a warning (`"warn"`).
+    /// Default: refuse.
+    pub without: Option<At<WithoutLimits>>,
 }
 
 /// Scripted answers, for trying out plimsoll itself. `--scale` does not change these times.

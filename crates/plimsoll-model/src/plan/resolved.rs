@@ -68,6 +68,8 @@ impl MediumKind {
 pub struct System {
     pub name: String,
     pub kind: SystemKind,
+    /// Of a server that plimsoll starts; of all others none.
+    pub limits: Limits,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
             return Err(Failure::usage(why));
         };
         let (url, schema) = (Secret::new(&args.database), args.schema.clone());
-        Instance::start(&SystemKind::Existing { engine, url, schema }, None)?
+        Instance::start(&SystemKind::Existing { engine, url, schema }, None, None)?
     } else {
         Instance::existing_sqlite(Path::new(&args.database))?
     };

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use plimsoll_load::limit;
 use plimsoll_load::scratch::sweep;
 use plimsoll_model::plan::resolved::{EngineKind, Medium, ResolvedPlan};
 use plimsoll_model::plan::{Options, Parsed, describe, estimate, parse};
@@ -93,6 +94,10 @@ fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<String>, Failure> {
     let mut cleared = Vec::new();
     for medium in plan.media.iter().filter(used) {
         cleared.extend(sweep(Path::new(&medium.path), &clear_drives)?);
+    }
+    // After the servers in them.
+    if plan.systems.iter().any(|system| !system.limits.is_none()) {
+        cleared.extend(limit::sweep().into_iter().map(|group| group.display().to_string()));
     }
     Ok(cleared)
 }

@@ -7,6 +7,7 @@ mod drives;
 mod inbox;
 mod job;
 mod lane;
+mod limits;
 mod point;
 mod preflight;
 mod prepare;

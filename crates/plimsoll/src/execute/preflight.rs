@@ -7,6 +7,7 @@ use plimsoll_model::plan::resolved::{DriveForm, Medium, ResolvedPlan};
 use plimsoll_model::plan::{Estimate, estimate};
 use plimsoll_model::units::Bytes;
 
+use super::limits;
 use crate::drive_file;
 use crate::failure::Failure;
 use crate::runfile::RunFileError;
@@ -15,6 +16,7 @@ use crate::runfile::RunFileError;
 pub fn preflight(plan: &ResolvedPlan) -> Result<(), Failure> {
     let Estimate { space: needed, memory, .. } = estimate(plan);
     let used = |name: &String| plan.steps.iter().any(|step| step.on().contains(name));
+    limits::check(plan)?;
     check_memory(memory.iter().filter(|(medium, _)| used(medium))).map_err(Failure::usage)?;
     for medium in plan.media.iter().filter(|medium| used(&medium.name)) {
         if let Some(drive) = medium.kind.emulated() {

@@ -1,6 +1,6 @@
 //! Starting systems on media, loading their data, and taking them away again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 
 use plimsoll_load::engine::{LoadControl, Loaded};
@@ -12,7 +12,7 @@ use plimsoll_model::plan::resolved::{LoadStep, MediumKind, Workload};
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::PhaseKind;
 
-use super::{Course, Execution, Halt, REFRESH, ended_by_itself, unresolved};
+use super::{Course, Execution, Halt, REFRESH, ended_by_itself, limits, unresolved};
 
 /// A system in use. The directory outlives the server in it.
 pub(super) struct Running {
@@ -76,7 +76,7 @@ impl Execution<'_> {
         let name = medium.map_or_else(|| system.to_owned(), |medium| format!("{system}@{medium}"));
         let subject = self.file.subject(SubjectKind::System, &name)?;
         let mut scratch = None;
-        let mut on = None;
+        let (mut on, mut place): (_, Option<PathBuf>) = (None, None);
         if let Some(medium) = medium {
             let plan = self.plan;
             let medium = plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?;
@@ -86,13 +86,16 @@ impl Execution<'_> {
             };
             let drive = self.drives.get(&medium.name).filter(|_| mounted).map(|drive| drive.path.clone());
             on = Some(self.describe_medium(medium, drive.as_deref())?);
+            place = Some(drive.clone().unwrap_or_else(|| medium.path.clone().into()));
             scratch = Some(match drive {
                 Some(mount) => Scratch::inside(&mount, system)?,
                 None => Scratch::create(Path::new(&medium.path), &format!("{}-{system}", self.run_id))?,
             });
         }
         self.progress.begin(self.clock.now(), &format!("starting {name}"));
-        let instance = Instance::start(&spec.kind, scratch.as_mut())?;
+        let cage = self.cage(spec, subject, place.as_deref())?;
+        let instance = Instance::start(&spec.kind, scratch.as_mut(), cage)?;
+        limits::verify(spec, &instance)?;
         if let Some(watch) = instance.watch().filter(|watch| !matches!(watch, Watch::EmbeddedData { .. })) {
             self.watch(subject, watch);
         }

@@ -52,7 +52,7 @@ pub struct Server {
 impl Server {
     pub fn start(medium: &Path) -> Self {
         let mut scratch = Scratch::create(medium, "server").unwrap();
-        let postgres = ManagedPostgres::start(&mut scratch, &Default::default(), "");
+        let postgres = ManagedPostgres::start(&mut scratch, &Default::default(), "", None);
         let postgres = postgres.unwrap_or_else(|error| panic!("{error}"));
         let text = fs::read_to_string(postgres.process().data_dir().join("postmaster.pid")).unwrap();
         let socket = PathBuf::from(text.lines().nth(4).unwrap()).join(".s.PGSQL.5432");

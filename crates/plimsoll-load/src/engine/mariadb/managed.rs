@@ -14,6 +14,7 @@ use super::binaries::{self, Programs};
 use super::connect::{connect, encoded};
 use crate::engine::server::{RECOVERY_SECONDS, START_SECONDS, ServerProcess, Site, remove_left, write_durably};
 use crate::error::LoadError;
+use crate::limit::Cage;
 use crate::scratch::{Scratch, io_error};
 
 const SOCKET: &str = "mariadb.sock";
@@ -33,10 +34,11 @@ impl ManagedMariadb {
         scratch: &mut Scratch,
         settings: &BTreeMap<String, String>,
         binaries: &str,
+        cage: Option<Cage>,
     ) -> Result<Self, LoadError> {
         let programs = binaries::find(binaries)?;
         let lines = configuration(settings)?;
-        let site = Site::create(ServerKind::Mariadb, scratch, SOCKET.len() + 1)?;
+        let site = Site::create(ServerKind::Mariadb, scratch, SOCKET.len() + 1, cage)?;
         let temporary = site.directory(scratch, "tmp")?;
         let config = scratch.path().join("mariadb.cnf");
         write_config(&config, &site, &temporary, &lines)?;
@@ -132,7 +134,7 @@ fn with_config(mut command: Command, programs: &Programs, config: &Path) -> Comm
 }
 
 fn serve(programs: &Programs, config: &Path, site: &Site) -> Command {
-    with_config(site.command(&programs.server), programs, config)
+    with_config(site.serve(&programs.server), programs, config)
 }
 
 /// With the plan's settings: some of them decide what the files look like (innodb_page_size).
@@ -183,7 +185,7 @@ mod tests {
         let medium = medium();
         let mut scratch = Scratch::create(medium.path(), "wrong").unwrap();
         let wrong = settings(&[("innodb_bufer_pool_size", "1G")]);
-        let error = ManagedMariadb::start(&mut scratch, &wrong, "").unwrap_err().to_string();
+        let error = ManagedMariadb::start(&mut scratch, &wrong, "", None).unwrap_err().to_string();
         assert!(error.contains("unknown variable 'innodb_bufer_pool_size=1G'"), "{error}");
         assert!(error.contains("correct `settings` in the plan"), "{error}");
         drop(scratch);
@@ -194,7 +196,7 @@ mod tests {
     fn a_crashed_server_recovers() {
         let medium = medium();
         let mut scratch = Scratch::create(medium.path(), "crash").unwrap();
-        let server = ManagedMariadb::start(&mut scratch, &BTreeMap::new(), "").unwrap();
+        let server = ManagedMariadb::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         let run = |sql: &str| connect(&server.conninfo()).unwrap().query_drop(sql).unwrap();
         run("CREATE DATABASE d");
         run("CREATE TABLE d.t (a int) ENGINE = InnoDB");
@@ -218,7 +220,7 @@ mod tests {
         let medium = medium();
         // Long enough for the socket to go elsewhere.
         let mut scratch = Scratch::create(medium.path(), &"long".repeat(25)).unwrap();
-        let server = ManagedMariadb::start(&mut scratch, &BTreeMap::new(), "").unwrap();
+        let server = ManagedMariadb::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         let (pid, socket) = (server.process.pid(), server.process.site.socket.clone());
         assert!(socket.join(SOCKET).exists() && !socket.starts_with(medium.path()));
         assert_eq!(fs::metadata(&socket).unwrap().mode() & 0o777, 0o700);

@@ -59,7 +59,7 @@ impl Shared {
         let mut scratch = Scratch::create(medium.path(), "tests").unwrap();
         let settings = BTreeMap::from([("innodb_buffer_pool_size", "512M"), ("innodb_flush_log_at_trx_commit", "2")]);
         let settings = settings.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-        let server = ManagedMariadb::start(&mut scratch, &settings, "").unwrap();
+        let server = ManagedMariadb::start(&mut scratch, &settings, "", None).unwrap();
         let shared = Self { server, _scratch: scratch, _medium: medium, turn: Mutex::new(()) };
         let control = LoadControl::default();
         assert_eq!(shared.load(POPULATION, IfOther::Replace, &control).unwrap(), Loaded::Fresh);

@@ -14,6 +14,7 @@ use plimsoll_model::plan::resolved::ServerKind;
 use super::binaries;
 use crate::engine::server::{RECOVERY_SECONDS, START_SECONDS, ServerProcess, Site, remove_left, write_durably};
 use crate::error::LoadError;
+use crate::limit::Cage;
 use crate::scratch::{Scratch, io_error};
 
 /// The superuser that `initdb` creates.
@@ -30,15 +31,16 @@ pub struct ManagedPostgres {
 
 impl ManagedPostgres {
     /// Creates a database cluster in `scratch` and starts its server. `settings` go to postgresql.conf and are judged
-    /// by the server; `binaries` is the folder of its programs, empty to look for it.
+    /// by the server; `binaries` is the folder of its programs, empty to look for it; `cage` limits it.
     pub fn start(
         scratch: &mut Scratch,
         settings: &BTreeMap<String, String>,
         binaries: &str,
+        cage: Option<Cage>,
     ) -> Result<Self, LoadError> {
         let programs = binaries::find(binaries)?;
         let config = configuration(settings)?;
-        let site = Site::create(ServerKind::Postgres, scratch, SOCKET_NAME)?;
+        let site = Site::create(ServerKind::Postgres, scratch, SOCKET_NAME, cage)?;
         init(&programs, &site)?;
         configure(&site, &config)?;
         let mut serve = serve(&programs, &site);
@@ -129,7 +131,7 @@ fn configure(site: &Site, settings: &str) -> Result<(), LoadError> {
 }
 
 fn serve(programs: &Path, site: &Site) -> Command {
-    let mut command = site.command(&programs.join("postgres"));
+    let mut command = site.serve(&programs.join("postgres"));
     command.arg("-D").arg(&site.data);
     command
 }
@@ -180,7 +182,7 @@ mod tests {
         fs::set_permissions(medium.path(), Permissions::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "wrong").unwrap();
         let wrong = settings(&[("shared_bufers", "1GB")]);
-        let error = ManagedPostgres::start(&mut scratch, &wrong, "").unwrap_err().to_string();
+        let error = ManagedPostgres::start(&mut scratch, &wrong, "", None).unwrap_err().to_string();
         assert!(error.contains("unrecognized configuration parameter \"shared_bufers\""), "{error}");
         drop(scratch);
         assert_eq!(fs::read_dir(medium.path()).unwrap().count(), 0);
@@ -196,7 +198,7 @@ mod tests {
         let medium = tempfile::tempdir().unwrap();
         fs::set_permissions(medium.path(), Permissions::from_mode(0o700)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "closed").unwrap();
-        let error = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "").unwrap_err().to_string();
+        let error = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None).unwrap_err().to_string();
         let expected = format!("chmod o+x '{}'", medium.path().canonicalize().unwrap().display());
         assert!(error.contains(&expected), "{error}");
     }
@@ -206,7 +208,7 @@ mod tests {
         let medium = tempfile::tempdir().unwrap();
         fs::set_permissions(medium.path(), Permissions::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "end").unwrap();
-        let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "").unwrap();
+        let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         let (conninfo, data) = (server.conninfo(), server.process.data_dir().to_owned());
         // Busy without ever waiting: it does not notice at once that the postmaster is gone.
         let busy = std::thread::spawn(move || {
@@ -237,7 +239,7 @@ mod tests {
         let medium = tempfile::tempdir().unwrap();
         fs::set_permissions(medium.path(), Permissions::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "crash").unwrap();
-        let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "").unwrap();
+        let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         let run = |sql: &'static str| {
             super::super::blocking(|| async {
                 let client = super::super::connect::connect(&server.conninfo()).await?;
@@ -263,7 +265,7 @@ mod tests {
         fs::set_permissions(medium.path(), Permissions::from_mode(0o755)).unwrap();
         // Long enough for the socket to go elsewhere.
         let mut scratch = Scratch::create(medium.path(), &"long".repeat(25)).unwrap();
-        let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "").unwrap();
+        let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         assert!(server.process.died().is_none());
         let (pid, socket) = (server.process.pid().cast_signed(), server.process.site.socket.clone());
         assert!(socket.join(".s.PGSQL.5432").exists() && !socket.starts_with(medium.path()));

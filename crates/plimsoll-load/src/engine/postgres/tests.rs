@@ -62,7 +62,7 @@ impl Shared {
         let mut scratch = Scratch::create(medium.path(), "tests").unwrap();
         let settings = BTreeMap::from([("work_mem", "5MB"), ("synchronous_commit", "off")]);
         let settings = settings.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-        let server = ManagedPostgres::start(&mut scratch, &settings, "").unwrap();
+        let server = ManagedPostgres::start(&mut scratch, &settings, "", None).unwrap();
         let shared = Self { server, _scratch: scratch, _medium: medium, turn: Mutex::new(()) };
         let control = LoadControl::default();
         assert_eq!(load(&shared.conninfo(), SCHEMA, POPULATION, IfOther::Replace, &control).unwrap(), Loaded::Fresh);

@@ -10,6 +10,7 @@ use plimsoll_model::units::Bytes;
 
 use super::{CheckedData, LoadControl, Loaded, Verdict, mariadb, postgres};
 use crate::error::LoadError;
+use crate::limit::Cage;
 use crate::scratch::Scratch;
 use crate::workload::tpcc::population::Population;
 
@@ -63,10 +64,13 @@ impl ManagedServer {
         scratch: &mut Scratch,
         settings: &BTreeMap<String, String>,
         binaries: &str,
+        cage: Option<Cage>,
     ) -> Result<Self, LoadError> {
         match kind {
-            ServerKind::Postgres => postgres::ManagedPostgres::start(scratch, settings, binaries).map(Self::Postgres),
-            ServerKind::Mariadb => mariadb::ManagedMariadb::start(scratch, settings, binaries).map(Self::Mariadb),
+            ServerKind::Postgres => {
+                postgres::ManagedPostgres::start(scratch, settings, binaries, cage).map(Self::Postgres)
+            }
+            ServerKind::Mariadb => mariadb::ManagedMariadb::start(scratch, settings, binaries, cage).map(Self::Mariadb),
         }
     }
 

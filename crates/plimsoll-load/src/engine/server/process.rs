@@ -13,6 +13,7 @@ use rustix::process::Pid;
 use super::log::{failed, lack_of_space};
 use super::unprivileged::{Unprivileged, hand_over, reachable, unprivileged};
 use crate::error::LoadError;
+use crate::limit::Cage;
 use crate::scratch::{Scratch, endings, io_error, kill_all, servers_work_in, wait_until};
 
 pub(crate) const START_SECONDS: u64 = 120;
@@ -21,6 +22,9 @@ pub(crate) const RECOVERY_SECONDS: u64 = 24 * 3600;
 /// How long a backend may go on with its query after its server's end.
 const BACKENDS_SECONDS: u64 = 30;
 
+/// Said of a server that ended after the kernel had killed a process of its group.
+const SHORT_OF_MEMORY: &str =
+    "the kernel killed one of its processes because the memory that the plan allows was used up";
 const NEXT_WHEN_REFUSED: &str = "If it names a setting, correct `settings` in the plan.";
 const NEXT_WHEN_DEAD: &str = "If nobody stopped the server, `dmesg` tells whether memory ran out.";
 
@@ -34,12 +38,19 @@ pub(crate) struct Site {
     pub socket: PathBuf,
     /// What the server says goes to this file; errors quote it.
     pub log: PathBuf,
+    /// What limits the server; its data directory is made outside.
+    cage: Option<Cage>,
 }
 
 impl Site {
     /// Makes the directories `name` and `socket`, the latter short enough for a socket's name of that many bytes (with
     /// its slash), and the file `name.log`.
-    pub fn create(kind: ServerKind, scratch: &mut Scratch, socket_name: usize) -> Result<Self, LoadError> {
+    pub fn create(
+        kind: ServerKind,
+        scratch: &mut Scratch,
+        socket_name: usize,
+        cage: Option<Cage>,
+    ) -> Result<Self, LoadError> {
         let user = unprivileged(kind)?;
         let name = kind.engine().name();
         let data = scratch.dir(name)?;
@@ -52,7 +63,7 @@ impl Site {
         }
         let log = scratch.path().join(format!("{name}.log"));
         File::create(&log).map_err(|e| io_error(&log, &e))?;
-        Ok(Self { kind, user, data, socket, log })
+        Ok(Self { kind, user, data, socket, log, cage })
     }
 
     /// One more directory that only the server's user may enter.
@@ -64,6 +75,13 @@ impl Site {
 
     pub fn command(&self, program: &Path) -> Command {
         command(program, &self.data, self.user.as_ref())
+    }
+
+    /// The server itself: within its limits.
+    pub fn serve(&self, program: &Path) -> Command {
+        let Some(cage) = &self.cage else { return self.command(program) };
+        let user = self.user.as_ref().map(|user| (user.uid, user.gid));
+        surroundings(cage.command(program.as_os_str(), user), &self.data)
     }
 
     /// Runs a program that makes the data directory, to its end.
@@ -144,7 +162,22 @@ impl ServerProcess {
     /// Why the server is no longer there, quoting its log; `None` while it runs.
     pub fn died(&self) -> Option<LoadError> {
         let status = self.exit_status()?;
-        Some(failed(&self.site.title(), &describe(status), &self.site.log, NEXT_WHEN_DEAD))
+        let why = self.with_memory(describe(status));
+        Some(failed(&self.site.title(), &why, &self.site.log, NEXT_WHEN_DEAD))
+    }
+
+    /// Whether the kernel has killed one of its processes because its memory was used up.
+    fn is_short_of_memory(&self) -> bool {
+        self.limits().and_then(Cage::killed_for_memory).is_some_and(|killed| killed > 0)
+    }
+
+    fn with_memory(&self, why: String) -> String {
+        if self.is_short_of_memory() { format!("{SHORT_OF_MEMORY}: {why}") } else { why }
+    }
+
+    /// What limits it, if anything does.
+    pub fn limits(&self) -> Option<&Cage> {
+        self.site.cage.as_ref()
     }
 
     /// The reason behind an error that a connection saw, where the server's log tells more: a full disk makes the server
@@ -155,8 +188,9 @@ impl ServerProcess {
         }
         // Connections notice before the server has ended.
         wait_until(2, || self.exit_status().is_some());
-        if self.exit_status().is_some() || lack_of_space(&self.site.log).is_some() {
-            return failed(&self.site.title(), &error.to_string(), &self.site.log, NEXT_WHEN_DEAD);
+        if self.exit_status().is_some() || lack_of_space(&self.site.log).is_some() || self.is_short_of_memory() {
+            let why = self.with_memory(error.to_string());
+            return failed(&self.site.title(), &why, &self.site.log, NEXT_WHEN_DEAD);
         }
         error
     }
@@ -226,7 +260,16 @@ fn describe(status: ExitStatus) -> String {
 /// A program run as that user, with its data directory as working directory and in a process group of its own, so that
 /// a terminal's Ctrl-C reaches plimsoll alone.
 pub(super) fn command(program: &Path, data: &Path, user: Option<&Unprivileged>) -> Command {
-    let mut command = Command::new(program);
+    let mut command = surroundings(Command::new(program), data);
+    if let Some(user) = user {
+        // std drops the supplementary groups along with the uid.
+        command.uid(user.uid).gid(user.gid);
+    }
+    command
+}
+
+/// Working directory, environment and process group of a server's programs.
+fn surroundings(mut command: Command, data: &Path) -> Command {
     // An error message in another language could not be recognised; these variables belong to somebody else's server.
     command.env("LC_ALL", "C");
     for (name, _) in std::env::vars_os() {
@@ -235,10 +278,6 @@ pub(super) fn command(program: &Path, data: &Path, user: Option<&Unprivileged>) 
         }
     }
     command.current_dir(data).stdin(Stdio::null()).process_group(0);
-    if let Some(user) = user {
-        // std drops the supplementary groups along with the uid.
-        command.uid(user.uid).gid(user.gid);
-    }
     command
 }
 

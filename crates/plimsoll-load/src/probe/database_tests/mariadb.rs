@@ -24,7 +24,7 @@ impl Server {
         let medium = tempfile::tempdir().unwrap();
         std::fs::set_permissions(medium.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "insight").unwrap();
-        let server = ManagedMariadb::start(&mut scratch, &BTreeMap::new(), "").unwrap();
+        let server = ManagedMariadb::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         let mut conn = connect(&server.conninfo()).unwrap();
         conn.query_drop(format!("CREATE DATABASE `{SCHEMA}`")).unwrap();
         conn.query_drop(format!(

@@ -3,6 +3,7 @@
 
 mod cut;
 mod find;
+mod limits;
 mod load;
 mod medium;
 mod step;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{size, text, time, time_or, whole};
+use super::{limits, size, text, time, time_or, whole};
 use crate::lane::{MockScript, Stall};
 use crate::plan::Options;
 use crate::plan::findings::Findings;
@@ -34,7 +34,8 @@ pub(super) fn resolve(
         (None, _) if engine == EngineKind::Mock => SystemKind::Mock(script(raw.mock.as_ref(), findings)?),
         (None, _) => SystemKind::Sqlite { settings: settings(raw, None, findings) },
     };
-    Some(System { name: name.to_owned(), kind })
+    let limits = limits::resolve(raw.limits.as_ref(), options, findings)?;
+    Some(System { name: name.to_owned(), kind, limits })
 }
 
 /// As written, or what a `url` or `mock` table says by being there.
@@ -65,7 +66,7 @@ fn example_urls(or: &str) -> String {
 }
 
 fn refuse_misplaced(raw: &RawSystem, engine: EngineKind, exists: bool, findings: &mut Findings<'_>) {
-    let RawSystem { engine: _, settings, scaled_settings, binaries, url, schema, mock } = raw;
+    let RawSystem { engine: _, settings, scaled_settings, binaries, url, schema, mock, limits } = raw;
     let kind = if exists { "an existing server" } else { engine.name() };
     let managed = engine.server().is_some() && !exists;
     let settings_help = if exists {
@@ -80,6 +81,7 @@ fn refuse_misplaced(raw: &RawSystem, engine: EngineKind, exists: bool, findings:
         ("binaries", span(binaries), managed, "only a server that plimsoll starts needs them"),
         ("settings", settings.as_ref().map(At::span), managed || engine == EngineKind::Sqlite, settings_help),
         ("scaled_settings", scaled_settings.as_ref().map(At::span), managed, settings_help),
+        ("limits", limits.as_ref().map(At::span), managed, "only a server that plimsoll starts can be limited"),
         ("mock", mock.as_ref().map(At::span), engine == EngineKind::Mock, "it belongs to engine = \"mock\""),
     ] {
         if let (Some(span), false) = (span, allowed) {

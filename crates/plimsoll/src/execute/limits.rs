@@ -1,0 +1,60 @@
+//! Limits of a system: set before it starts, verified afterwards, recorded as facts.
+
+use std::path::Path;
+
+use plimsoll_load::limit::{self, Cage};
+use plimsoll_load::probe::environment::device_of;
+use plimsoll_load::system::Instance;
+use plimsoll_model::plan::resolved::{ResolvedPlan, System, WithoutLimits};
+use plimsoll_model::record::{Severity, SubjectId};
+
+use super::{Course, Execution, Halt};
+use crate::failure::Failure;
+
+/// Tries the limits that the plan cannot do without. Touches nothing but small control groups of its own.
+pub(super) fn check(plan: &ResolvedPlan) -> Result<(), Failure> {
+    let used = |system: &&System| plan.load_steps().any(|step| step.system == system.name);
+    for system in plan.systems.iter().filter(used) {
+        if !system.limits.is_none() && system.limits.without == WithoutLimits::Refuse {
+            limit::probe(&system.limits).map_err(|error| Failure::usage(format!("system {}: {error}", system.name)))?;
+        }
+    }
+    Ok(())
+}
+
+impl Execution<'_> {
+    /// What limits the system, whose data will be at that place.
+    pub(super) fn cage(&mut self, system: &System, subject: SubjectId, place: Option<&Path>) -> Course<Option<Cage>> {
+        let limits = &system.limits;
+        if limits.is_none() {
+            return Ok(None);
+        }
+        let device = place.and_then(|place| device_of(place).ok()).map(|device| (device.major, device.minor));
+        let made = limit::probe(limits).and_then(|()| Cage::create(limits, device));
+        match (made, limits.without) {
+            (Ok(cage), _) => {
+                let facts: Vec<(String, String)> =
+                    cage.told().iter().map(|(file, is)| (format!("limit.{file}"), is.clone())).collect();
+                self.file.facts(subject, &facts)?;
+                Ok(Some(cage))
+            }
+            (Err(error), WithoutLimits::Refuse) => Err(Halt::Failed(format!("system {}: {error}", system.name))),
+            (Err(error), WithoutLimits::Warn) => {
+                let text = format!("system {} is NOT limited, it may use the whole machine: {error}", system.name);
+                self.tell(Some(subject), Severity::Warning, "not_limited", &text)?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Whether the server is where its limits are.
+pub(super) fn verify(system: &System, instance: &Instance) -> Course<()> {
+    match instance.limits() {
+        Some((cage, pid)) if !cage.holds(pid) => Err(Halt::Failed(format!(
+            "system {}: its server {pid} is not in the control groups that were made for it, so nothing limits it",
+            system.name
+        ))),
+        _ => Ok(()),
+    }
+}
