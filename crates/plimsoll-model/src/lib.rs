@@ -3,6 +3,7 @@
 //! Invariants, stated as absences: this crate does no I/O, reads no clock, starts no thread and holds no `unsafe`.
 //! Everything in it is a value or a pure function, so every rule that makes a number true can be tested here.
 
+mod draws;
 pub mod drive;
 pub mod fio;
 #[cfg(any(test, feature = "fixture"))]
@@ -17,5 +18,6 @@ pub mod record;
 pub mod rounds;
 pub mod schedule;
 pub mod search;
+pub mod set;
 pub mod summary;
 pub mod units;

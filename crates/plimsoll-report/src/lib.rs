@@ -12,6 +12,7 @@ mod line;
 pub mod message;
 mod number;
 mod rung;
+pub mod set;
 pub mod text;
 mod waits;
 

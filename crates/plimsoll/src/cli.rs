@@ -45,9 +45,13 @@ pub enum Command {
 pub struct RunArgs {
     /// The plan, a TOML file (see plans/).
     pub plan: PathBuf,
-    /// Where the run file goes [default: TITLE-TIME.plimsoll in the current directory].
+    /// Where the run file goes [default: TITLE-TIME.plimsoll in the current directory]; of a plan with [matrix] the
+    /// directory of its run files [default: TITLE-TIME.set].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Go on with a set of runs (a plan with [matrix]) that was interrupted: its directory.
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    pub resume: Option<PathBuf>,
     /// Multiply all times by this factor.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     pub scale: f64,

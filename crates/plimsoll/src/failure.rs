@@ -29,6 +29,11 @@ impl Failure {
         Self { code: 2, report }
     }
 
+    /// What went wrong, without what to do next.
+    pub fn text(&self) -> String {
+        self.report.to_string()
+    }
+
     /// Shows the message on stderr.
     pub fn exit(self) -> ExitCode {
         eprintln!("{:?}", self.report);

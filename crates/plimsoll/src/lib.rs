@@ -7,4 +7,5 @@ pub mod execute;
 pub mod failure;
 mod progress;
 pub mod runfile;
+pub mod set;
 pub mod signals;

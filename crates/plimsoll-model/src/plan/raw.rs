@@ -32,7 +32,18 @@ pub struct RawPlan {
     pub workload: Named<RawWorkload>,
     /// What is run, one `[[step]]` after the other.
     pub step: Vec<At<RawStep>>,
+    /// The whole plan is carried out for each combination of values: keys of the plan with lists of values, such as
+    /// `system.db.limits.memory = ["1GiB", "4GiB"]` or `medium.data.drive = ["…", "…"]`; a step's keys stand below its
+    /// name (`step.oltp.users = [[1, 2], [8]]`). `repeat` (1 to 100) goes through all combinations so often; `order` is
+    /// `"as_written"`, or `"random"` by the plan's seed. Default: the plan is carried out once.
+    pub matrix: Option<RawMatrix>,
 }
+
+/// What `[matrix]` holds; its keys are those of the plan, so its shape is checked where it is laid over the plan.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(rename = "Matrix", with = "BTreeMap<String, serde_json::Value>")]
+pub struct RawMatrix(pub toml::Table);
 
 /// Where data lives: a directory (`path`), or an emulated drive (`drive`).
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

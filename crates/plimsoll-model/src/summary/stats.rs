@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::draws::split_mix;
+
 /// Sub-windows of the batch-means interval.
 pub(super) const BATCHES: usize = 5;
 /// Two-sided 95 % quantile of Student's t with [`BATCHES`] − 1 = 4 degrees of freedom.
@@ -135,15 +137,6 @@ pub(super) fn bootstrap(sorted: &[f64]) -> Option<Interval> {
         .collect();
     medians.sort_by(f64::total_cmp);
     Some(Interval { mean: quantile(sorted, 0.5), low: quantile(&medians, 0.025), high: quantile(&medians, 0.975) })
-}
-
-/// SplitMix64 (Steele, Lea and Flood 2014).
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -471,3 +471,13 @@ how-resource-text = Means over the measure phase, weighted by time; time per req
 how-waits = Waits
 how-waits-text = Sessions found in a state / all sessions found, over all looks of the measure phase. The standard error takes seconds as clusters, since neighbouring looks are not independent.
 footer = plimsoll { $version } ({ $commit }), run { $run }
+
+## Sets of runs
+
+set-heading = { $title }: { $runs } of { $of } runs
+set-group = { $step }: { $system }
+set-load = load
+set-rate = txn /s
+set-reads = reads /txn
+set-runs = runs
+set-crossed = Rate at load { $load }, by both

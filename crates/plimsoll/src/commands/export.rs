@@ -8,16 +8,21 @@ use plimsoll_model::summary::{Summary, summarise};
 use plimsoll_report::export::{CsvKind, to_csv, to_json};
 
 use super::print;
+use super::set::{render_set, summary_of};
 use crate::cli::{ExportArgs, ExportFormat, Format, Table};
 use crate::failure::Failure;
 use crate::runfile;
+use crate::set::RunSet;
 
 pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
-    let record = runfile::read(&args.run)?;
     let format = match args.to {
         ExportFormat::Json => Format::Json,
         ExportFormat::Csv => Format::Csv,
     };
+    if RunSet::is_one(&args.run) {
+        return print(&render_set(&summary_of(&RunSet::open(&args.run)?)?, format));
+    }
+    let record = runfile::read(&args.run)?;
     print(&render(&record, &summarise(&record), format, args.table))
 }
 

@@ -6,6 +6,7 @@ mod export;
 pub(crate) mod plan_errors;
 mod report;
 mod run;
+mod set;
 
 use std::io::Write;
 use std::path::Path;
@@ -46,7 +47,7 @@ fn print(text: &str) -> Result<ExitCode, Failure> {
 }
 
 /// Writes a file as a whole or not at all: beside it first, then renamed.
-fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));

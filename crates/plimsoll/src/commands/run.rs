@@ -1,4 +1,6 @@
-//! `plimsoll run`: from a plan to a run file and a table.
+//! `plimsoll run`: from a plan to a run file and a table, or to a set of run files.
+
+mod set;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -6,7 +8,7 @@ use std::process::ExitCode;
 use plimsoll_load::limit;
 use plimsoll_load::scratch::sweep;
 use plimsoll_model::plan::resolved::{EngineKind, Medium, ResolvedPlan};
-use plimsoll_model::plan::{Options, Parsed, describe, estimate, parse};
+use plimsoll_model::plan::{Options, Parsed, PlanWarning, describe, estimate, matrix, parse};
 use plimsoll_model::record::RunStatus;
 use plimsoll_model::summary::summarise;
 use plimsoll_model::units::Nanos;
@@ -21,39 +23,69 @@ use crate::runfile;
 use crate::signals::Interrupt;
 
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let (text, Parsed { plan, warnings }) = read_plan(args)?;
-    let name = args.plan.display();
-    let warnings: Vec<String> =
-        warnings.iter().map(|w| format!("{name}:{}:{}: {}", w.line, w.column, w.message)).collect();
+    let (text, options, Parsed { plan, warnings }) = read_plan(args)?;
+    let name = args.plan.display().to_string();
+    let matrix = matrix(&text, &options).map_err(|errors| plan_errors::failure(&name, &text, errors))?;
+    if let Some(matrix) = matrix {
+        return set::run_set(args, &text, &options, &plan.title, &matrix);
+    }
+    if args.resume.is_some() {
+        return Err(Failure::usage("--resume goes on with a set of runs, and this plan has no [matrix]"));
+    }
+    let warnings = told(&name, &warnings);
     if args.dry_run {
         return dry_run(&plan, warnings);
     }
-    if args.virtual_time && plan.systems.iter().any(|system| system.kind.engine() != EngineKind::Mock) {
-        return Err(Failure::usage("--virtual-time simulates time, and only mock systems live in it"));
-    }
     let now = jiff::Timestamp::now();
-    let output = args.output.clone().unwrap_or_else(|| default_output(&plan.title, now));
-    check_output(&output)?;
-    preflight(&plan)?;
-    let notes = warnings.into_iter().map(|text| ("plan", text));
-    let notes = notes.chain(clear_leftovers(&plan)?.into_iter().map(|text| ("leftovers", text))).collect();
-    let job = Job {
-        output,
-        run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), std::process::id()),
-        started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        command: command_line(),
-        plan_text: text,
-        quiet: args.quiet,
-        virtual_time: args.virtual_time,
-        notes,
-        plan,
-    };
-    let interrupt = Interrupt::listen().map_err(|error| Failure::run(format!("signals cannot be heard: {error}")))?;
+    let output = args.output.clone().unwrap_or_else(|| default_output(&plan.title, now, "plimsoll"));
+    check(&plan, &output, args)?;
+    let job = job(args, plan, text, output, warnings)?;
+    let interrupt = listen()?;
     let done = execute(&job, interrupt)?;
     show(&done, args)
 }
 
-fn read_plan(args: &RunArgs) -> Result<(String, Parsed), Failure> {
+fn told(name: &str, warnings: &[PlanWarning]) -> Vec<String> {
+    warnings.iter().map(|w| format!("{name}:{}:{}: {}", w.line, w.column, w.message)).collect()
+}
+
+fn listen() -> Result<Interrupt, Failure> {
+    Interrupt::listen().map_err(|error| Failure::run(format!("signals cannot be heard: {error}")))
+}
+
+/// Refuses what cannot be carried out. Writes nothing.
+fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Result<(), Failure> {
+    if args.virtual_time && plan.systems.iter().any(|system| system.kind.engine() != EngineKind::Mock) {
+        return Err(Failure::usage("--virtual-time simulates time, and only mock systems live in it"));
+    }
+    check_output(output)?;
+    preflight(plan)
+}
+
+fn job(
+    args: &RunArgs,
+    plan: ResolvedPlan,
+    plan_text: String,
+    output: PathBuf,
+    warnings: Vec<String>,
+) -> Result<Job, Failure> {
+    let now = jiff::Timestamp::now();
+    let notes = warnings.into_iter().map(|text| ("plan", text));
+    let notes = notes.chain(clear_leftovers(&plan)?.into_iter().map(|text| ("leftovers", text))).collect();
+    Ok(Job {
+        output,
+        run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), std::process::id()),
+        started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        command: command_line(),
+        plan_text,
+        quiet: args.quiet,
+        virtual_time: args.virtual_time,
+        notes,
+        plan,
+    })
+}
+
+fn read_plan(args: &RunArgs) -> Result<(String, Options, Parsed), Failure> {
     let name = args.plan.display().to_string();
     let text = std::fs::read_to_string(&args.plan).map_err(|error| {
         Failure::usage(format!("the plan {name} cannot be read: {error}\nPlans to start from are in plans/."))
@@ -66,7 +98,7 @@ fn read_plan(args: &RunArgs) -> Result<(String, Parsed), Failure> {
     let options =
         Options { scale: args.scale, data_scale: args.data_scale, seed: args.seed, drives: drive_file::names() };
     match parse(&text, &options) {
-        Ok(parsed) => Ok((text, parsed)),
+        Ok(parsed) => Ok((text, options, parsed)),
         Err(errors) => Err(plan_errors::failure(&name, &text, errors)),
     }
 }
@@ -112,8 +144,8 @@ fn clear_drives(dir: &Path) -> std::io::Result<Vec<String>> {
     plimsoll_drive::emulate::clear(&dir, PATIENCE)
 }
 
-/// `how-far-does-this-go-20261120-101500.plimsoll`.
-fn default_output(title: &str, now: jiff::Timestamp) -> PathBuf {
+/// `how-far-does-this-go-20261120-101500.plimsoll`; of a set `….set`.
+fn default_output(title: &str, now: jiff::Timestamp, suffix: &str) -> PathBuf {
     let mut slug: String =
         title.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
     while slug.contains("--") {
@@ -121,7 +153,7 @@ fn default_output(title: &str, now: jiff::Timestamp) -> PathBuf {
     }
     let slug = slug.trim_matches('-');
     let slug = if slug.is_empty() { "run" } else { slug };
-    format!("{slug}-{}.plimsoll", now.strftime("%Y%m%d-%H%M%S")).into()
+    format!("{slug}-{}.{suffix}", now.strftime("%Y%m%d-%H%M%S")).into()
 }
 
 /// As it could be typed again; passwords are taken out before it is stored.

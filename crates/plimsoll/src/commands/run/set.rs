@@ -1,0 +1,142 @@
+//! A plan with a matrix: one run for each cell, all of them in one directory.
+
+use std::process::ExitCode;
+
+use plimsoll_model::plan::{Cell, Matrix, Options, estimate};
+use plimsoll_model::record::RunStatus;
+use plimsoll_model::units::Nanos;
+
+use super::{check, default_output, job, listen, print, told};
+use crate::cli::RunArgs;
+use crate::commands::set::{render_set, summary_of};
+use crate::execute::execute;
+use crate::failure::Failure;
+use crate::set::{RunSet, SetCell, SetList};
+use crate::signals::Interrupt;
+
+pub fn run_set(
+    args: &RunArgs,
+    text: &str,
+    options: &Options,
+    title: &str,
+    matrix: &Matrix,
+) -> Result<ExitCode, Failure> {
+    if args.dry_run {
+        return dry_run(matrix);
+    }
+    let list = SetList::new(title, matrix, options);
+    let resumed = args.resume.as_deref().map(RunSet::open).transpose()?;
+    if resumed.is_none() {
+        some_can(args, matrix)?;
+    }
+    let set = match resumed {
+        Some(set) => {
+            set.expect(&list, text)?;
+            set
+        }
+        None => {
+            let path = args.output.clone();
+            let path = path.unwrap_or_else(|| default_output(title, jiff::Timestamp::now(), "set"));
+            RunSet::create(&path, list, text)?
+        }
+    };
+    carry_out(args, &set, matrix)?;
+    print(&render_set(&summary_of(&set)?, args.format))?;
+    eprintln!("Set of runs: {}", set.path.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A matrix of which no cell can be carried out is refused before a directory is made.
+fn some_can(args: &RunArgs, matrix: &Matrix) -> Result<(), Failure> {
+    let nowhere = std::env::temp_dir().join("plimsoll-no-such-run");
+    let mut refused = None;
+    for cell in &matrix.cells {
+        match check(&cell.parsed.plan, &nowhere, args) {
+            Ok(()) => return Ok(()),
+            Err(failure) => refused = refused.or(Some(failure)),
+        }
+    }
+    refused.map_or(Ok(()), Err)
+}
+
+/// Every cell that has no complete run yet, in their order. A cell that fails does not keep the others from being tried.
+fn carry_out(args: &RunArgs, set: &RunSet, matrix: &Matrix) -> Result<(), Failure> {
+    let interrupt = listen()?;
+    let mut failed = Vec::new();
+    let all = set.list.cells.len();
+    for (number, (cell, planned)) in set.list.cells.iter().zip(&matrix.cells).enumerate() {
+        let label = set.list.label(cell);
+        let say = |what: &str| {
+            if !args.quiet {
+                eprintln!("cell {} of {all}: {label}{what}", number + 1);
+            }
+        };
+        if set.complete(cell)?.is_some() {
+            say(": done before");
+            continue;
+        }
+        set.put_aside(cell)?;
+        let left = matrix.cells[number..].iter().map(|cell| estimate(&cell.parsed.plan).duration);
+        let left = left.fold(Nanos::ZERO, |sum, time| Nanos(sum.0.saturating_add(time.0)));
+        say(&format!(" · {left} under load left in all"));
+        match one(args, set, cell, planned, &interrupt) {
+            Ok(None) => {}
+            Ok(Some(RunStatus::Interrupted)) => return Err(interrupted(set, args)),
+            Ok(Some(_)) => failed.push(label),
+            Err(failure) => {
+                say(&format!(" failed: {}", failure.text()));
+                failed.push(label);
+            }
+        }
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let (n, path) = (failed.len(), set.path.display());
+    Err(Failure::run(format!(
+        "{n} of {all} cells failed: {}\nThe others are in {path}. Mend what was told above, then try those that failed \
+         again: --resume {path}",
+        failed.join("; ")
+    )))
+}
+
+/// Carries out one cell; what became of it unless it came to its end.
+fn one(
+    args: &RunArgs,
+    set: &RunSet,
+    cell: &SetCell,
+    planned: &Cell,
+    interrupt: &Interrupt,
+) -> Result<Option<RunStatus>, Failure> {
+    let (plan, output) = (planned.parsed.plan.clone(), set.file(cell));
+    check(&plan, &output, args)?;
+    let warnings = told(&cell.file, &planned.parsed.warnings);
+    let done = execute(&job(args, plan, planned.text.clone(), output, warnings)?, interrupt.clone())?;
+    if let (RunStatus::Failed, Some(why)) = (done.status, done.failure) {
+        return Err(Failure::run(why));
+    }
+    Ok((done.status != RunStatus::Complete).then_some(done.status))
+}
+
+fn interrupted(set: &RunSet, args: &RunArgs) -> Failure {
+    Failure::run(format!(
+        "interrupted: what was measured until then is in {}\nGo on with: plimsoll run {} --resume {0} and the same \
+         options.",
+        set.path.display(),
+        args.plan.display()
+    ))
+}
+
+fn dry_run(matrix: &Matrix) -> Result<ExitCode, Failure> {
+    let mut text = String::new();
+    let mut all = Nanos::ZERO;
+    for (number, cell) in matrix.cells.iter().enumerate() {
+        let expected = estimate(&cell.parsed.plan);
+        all = Nanos(all.0.saturating_add(expected.duration.0).saturating_add(expected.load_duration.0));
+        let repeat = if cell.repeat > 0 { format!(" · repeat {}", cell.repeat + 1) } else { String::new() };
+        let label = matrix.label(&cell.choice);
+        text.push_str(&format!("{:>4}  {label}{repeat} · {} under load\n", number + 1, expected.duration));
+    }
+    text.push_str(&format!("# {} cells, about {all} with starting, loading and checking", matrix.cells.len()));
+    print(&text)
+}
