@@ -127,7 +127,7 @@ pub struct BlockSecond {
 }
 
 /// Medians over rounds, with their 95 % intervals.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BlockFigures {
     pub rounds: u32,
     pub iops: Figure,
