@@ -146,7 +146,6 @@ pub const CHART_IDS: &[&str] = &[
     "chart-block-round",
     "chart-block-fit",
     "chart-block-limits",
-    "chart-block-window",
     "chart-block-max",
     "chart-block-invalid",
     "phase-prepare",

@@ -187,3 +187,6 @@ fn close(rows: &mut [super::tables::Row]) {
         last.class = "group";
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,7 +62,8 @@ fn rows(m: &Messages, job: &str, on: &OnMedium<'_>, several: bool) -> Vec<Row> {
         // O_DSYNC has no flush of its own: the write is what waits.
         let waits: Option<&BlockOpSummary> = sync.or(write);
         let latency = waits.and_then(|op| op.latency);
-        let mut cells = vec![plain(writers(on, stream).to_string()), words(job.to_owned())];
+        let job = if stream.name.is_empty() { job.to_owned() } else { format!("{job}, {}", stream.name) };
+        let mut cells = vec![plain(writers(on, stream).to_string()), words(job)];
         cells.extend(several.then(|| words(medium_name(m, on.medium))));
         cells.push(words(asked::durable(m, stream)));
         cells.push(plain(cell(write.map(|op| op.per_second), three)));

@@ -35,16 +35,16 @@ pub(in crate::html) fn headline(m: &Messages, summary: &Summary) -> Option<Headl
         (format!("{} µs", three(figures.mean_us.median)), m.say("headline-block-mean")),
         (format!("{} µs", three(figures.p99_us.median)), m.say("headline-block-p99")),
     ];
-    let label = |id: &str, (medium, job, _): &Found<'_>| {
+    let about = |id: &str, (medium, job, _): &Found<'_>| {
         m.say_with(id, &[("job", job.job.clone()), ("medium", medium.medium.clone())])
     };
     if let Some(found) = most(|figures| figures.mb_per_second.median) {
         let value = format!("{} MB/s", three(found.2.mb_per_second.median));
-        beside.push((value, label("headline-block-mb", found)));
+        beside.push((value, about("headline-block-mb", found)));
     }
     if let Some(found) = most(|figures| -figures.mean_us.median) {
         let value = format!("{} µs", three(found.2.mean_us.median));
-        beside.push((value, label("headline-block-lowest", found)));
+        beside.push((value, about("headline-block-lowest", found)));
     }
     Some(HeadlineView {
         kicker: m.say("headline-block-kicker"),
