@@ -1,4 +1,5 @@
 mod bad;
+mod bad_block;
 mod block;
 mod drive;
 mod load;
