@@ -113,6 +113,13 @@ impl Latencies {
     }
 }
 
+impl Side {
+    /// From submission to completion where fio was asked for these buckets (`lat_percentiles`), else from handing over.
+    pub fn latencies(&self) -> &Latencies {
+        if self.total.bins.is_empty() { &self.completion } else { &self.total }
+    }
+}
+
 /// Reads fio's standard output.
 pub fn parse(text: &str) -> Result<FioOutput, FioError> {
     let (warnings, value) = json_in(text)?;
