@@ -214,7 +214,7 @@ fn pacing(stream: &BlockStream, per_second: f64) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use plimsoll_model::plan::resolved::Zone;
     use plimsoll_model::units::Bytes;
     use proptest::prelude::*;

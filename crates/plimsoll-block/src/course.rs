@@ -109,13 +109,15 @@ impl Course {
         Some(second)
     }
 
-    /// All that was told and is in no second yet, in a last one: nobody knows which part of it was done at full load, so
-    /// it belongs to no measurement. `None`: there is nothing.
-    pub fn rest(&mut self) -> Option<LaneSecond> {
+    /// All that was told and is in no second yet, in a last one; `None`: there is nothing. Of load that was told to end
+    /// nobody knows which part of it was done at full load, so it is cooling; load that came to its end is `measured`.
+    pub fn rest(&mut self, measured: bool) -> Option<LaneSecond> {
         if self.began_ms.is_none() {
             self.began_ms = self.workers.iter().any(|worker| !worker.waiting.is_empty()).then(|| self.began());
         }
-        self.phase = PhaseKind::Cool;
+        if !measured {
+            self.phase = PhaseKind::Cool;
+        }
         let any = self.workers.iter().any(|worker| !worker.waiting.is_empty());
         any.then(|| self.advance(|worker| worker.waiting.drain(..).next_back().unwrap_or_else(|| worker.last.clone())))
     }
@@ -228,7 +230,7 @@ mod tests {
         let shared: u64 = shares.iter().map(|share| share.requests).sum();
         assert_eq!(shared, requests(&seconds[1..]));
         assert_eq!(shares.len(), 8);
-        seconds.extend(course.rest());
+        seconds.extend(course.rest(false));
         let last = seconds.last().unwrap();
         assert_eq!(last.tick.phase, PhaseKind::Cool);
         let all: u64 = WORKERS
@@ -237,7 +239,7 @@ mod tests {
             .map(|total| total.requests())
             .sum();
         assert_eq!(requests(&seconds), all, "nothing disappears");
-        assert!(course.rest().is_none());
+        assert!(course.rest(false).is_none());
     }
 
     #[test]
@@ -263,7 +265,7 @@ mod tests {
         course.take(0, told[0].clone());
         course.take(0, told[1].clone());
         assert!(course.second().is_none() && course.began_ms().is_none());
-        let rest = course.rest().unwrap();
+        let rest = course.rest(false).unwrap();
         assert!(course.began_ms().is_some());
         assert_eq!(rest.tick.phase, PhaseKind::Cool);
         let whole: u64 = told[1].totals.iter().map(Total::requests).sum();
@@ -272,9 +274,18 @@ mod tests {
     }
 
     #[test]
+    fn load_that_came_to_its_end_is_measured_to_its_end() {
+        let mut course = Course::new(1, 1, Nanos::ZERO, Nanos::from_secs(9));
+        course.take(0, snapshot(1_000_250, 7));
+        let last = course.rest(true).unwrap();
+        assert_eq!((last.tick.phase, last.tick.end), (PhaseKind::Measure, Nanos::from_millis(250)));
+        assert_eq!(course.shares()[0].requests, 7);
+    }
+
+    #[test]
     fn of_nothing_comes_nothing() {
         let mut course = Course::new(3, 1, Nanos::ZERO, Nanos::SECOND);
-        assert!(course.second().is_none() && course.rest().is_none() && course.began_ms().is_none());
+        assert!(course.second().is_none() && course.rest(false).is_none() && course.began_ms().is_none());
     }
 
     fn snapshot(at_ms: u64, n: u64) -> Snapshot {
@@ -300,7 +311,7 @@ mod tests {
             }
             let measured: u64 = requests(&seconds.iter().filter(|second| second.tick.phase == PhaseKind::Measure).cloned().collect::<Vec<_>>());
             prop_assert_eq!(course.shares().iter().map(|share| share.requests).sum::<u64>(), measured);
-            seconds.extend(course.rest());
+            seconds.extend(course.rest(false));
             prop_assert_eq!(requests(&seconds), at.iter().map(|(_, n)| n).sum::<u64>());
             for pair in seconds.windows(2) {
                 prop_assert_eq!(pair[0].tick.end, pair[1].tick.start);
