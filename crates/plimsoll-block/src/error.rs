@@ -31,6 +31,9 @@ pub enum BlockError {
     Fio { job: String, why: String, command: String },
     #[error("fio's output of {job} cannot be used: {error}\nThe command was: {command}")]
     Output { job: String, error: FioError, command: String },
+    /// What a lane ended with; tells the command.
+    #[error("{0}")]
+    Lane(String),
     #[error("stopped by the user")]
     Cancelled,
 }

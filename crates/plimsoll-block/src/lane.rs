@@ -3,6 +3,7 @@
 //! All start at once. What they tell each second goes through a [`Course`] and out as the same messages that other lanes
 //! send. They end by SIGINT, after which each tells a last time; nothing of them is left when [`run`] returns.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::mpsc::{self, Receiver};
@@ -63,7 +64,7 @@ pub fn run(task: &Task, mut links: Links<'_>) -> Vec<Share> {
         // Nobody listens any more: the lane has ended.
         let hear = move |piece| drop(heard.send((number, piece)));
         match Process::start(&worker.args, worker.directory.as_deref(), hear) {
-            Ok(process) => workers.push(Worker { process, words: Words::default(), runs: true, error: None }),
+            Ok(process) => workers.push(Worker::new(process)),
             Err(error) => {
                 (links.tell)(LaneMessage::Ended(LaneEnd::Failed(error.to_string())));
                 return Vec::new();
@@ -82,8 +83,26 @@ struct Worker {
     process: Process,
     words: Words,
     runs: bool,
+    /// It was told to end.
+    asked: bool,
     /// Why it failed.
     error: Option<String>,
+}
+
+impl Worker {
+    fn new(process: Process) -> Self {
+        Self { process, words: Words::default(), runs: true, asked: false, error: None }
+    }
+
+    fn interrupt(&mut self) {
+        self.asked = true;
+        self.process.interrupt();
+    }
+
+    /// After SIGINT fio exits with 128, unless it came before fio listened to it.
+    fn has_ended_well(&self, status: ExitStatus) -> bool {
+        status.success() || (self.asked && (status.code() == Some(128) || status.signal() == Some(2)))
+    }
 }
 
 struct Lane<'a> {
@@ -168,15 +187,15 @@ impl Lane<'_> {
     fn finish(&mut self, mut end: LaneEnd, links: &mut Links<'_>) -> LaneEnd {
         let came_to_its_end = self.workers.iter().all(|worker| !worker.runs);
         let killed = end == LaneEnd::Stopped;
-        self.workers.iter().filter(|worker| worker.runs).for_each(|worker| match killed {
+        self.workers.iter_mut().filter(|worker| worker.runs).for_each(|worker| match killed {
             true => worker.process.kill(),
-            false => worker.process.interrupt(),
+            false => worker.interrupt(),
         });
         if !self.hear_out(links) && !killed {
             end = LaneEnd::Stopped;
         }
         let stopped = end == LaneEnd::Stopped;
-        if let Some(why) = self.failure(stopped, came_to_its_end) {
+        if let Some(why) = self.failure(stopped) {
             end = LaneEnd::Failed(why);
         } else if matches!(end, LaneEnd::Failed(_)) {
             end = LaneEnd::Failed(format!("fio ended by itself at {}", self.task.job));
@@ -204,10 +223,10 @@ impl Lane<'_> {
     }
 
     /// The first worker's failure, in fio's words. `stopped`: how they ended says nothing.
-    fn failure(&mut self, stopped: bool, by_itself: bool) -> Option<String> {
+    fn failure(&mut self, stopped: bool) -> Option<String> {
         for worker in &mut self.workers {
             let why = match worker.process.wait() {
-                Ok(status) if stopped || has_ended_well(status, by_itself) => continue,
+                Ok(status) if stopped || worker.has_ended_well(status) => continue,
                 Ok(status) => status.to_string(),
                 Err(error) => error.to_string(),
             };
@@ -231,11 +250,6 @@ impl Lane<'_> {
 fn read(text: &str, shape: &Shape) -> Result<Snapshot, String> {
     let output = fio::parse(text).map_err(|error| error.to_string())?;
     Snapshot::read(&output, shape).ok_or_else(|| "its output does not tell one group for each stream".to_owned())
-}
-
-/// After SIGINT fio exits with 128.
-fn has_ended_well(status: ExitStatus, by_itself: bool) -> bool {
-    status.success() || (!by_itself && status.code() == Some(128))
 }
 
 #[cfg(test)]
