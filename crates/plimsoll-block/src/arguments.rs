@@ -356,7 +356,7 @@ pub(crate) mod tests {
     fn sequential_threads_have_parts_of_their_own() {
         let stream = BlockStream { random_percent: 0, read_sizes: one(1 << 20), threads: 3, depth: 8, ..stream() };
         let line = of(vec![stream.clone()], Engine::Libaio);
-        let each = (1u64 << 30) / 3 >> 20 << 20;
+        let each = ((1u64 << 30) / 3) >> 20 << 20;
         assert!(line.contains(&format!("--offset_increment={each} --size={each}")), "{line}");
         let alone = of(vec![BlockStream { threads: 1, ..stream }], Engine::Libaio);
         assert!(!alone.contains("offset_increment"), "{alone}");
