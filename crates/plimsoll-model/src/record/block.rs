@@ -18,6 +18,8 @@ pub struct BlockPoint {
     pub workers: u32,
     /// Of each worker's file, or of its part of a device.
     pub worker_bytes: u64,
+    /// How often that was written before the first job; below 1 reads meet blocks that nobody ever wrote.
+    pub fill: f64,
     /// Offered rate in percent of what the job reached at full speed; `None`: full speed.
     pub share_percent: Option<f64>,
     pub streams: Vec<BlockStreamInfo>,
