@@ -1,5 +1,8 @@
 //! Writes the fixture's reports to a folder, to look at: `cargo run -p plimsoll-report --example fixture_html -- DIR`.
 
+#[path = "../src/html/block/made.rs"]
+mod made;
+
 use std::path::PathBuf;
 use std::{env, fs, io};
 
@@ -17,6 +20,17 @@ fn main() -> io::Result<()> {
     ];
     for (name, record) in records {
         fs::write(dir.join(format!("{name}.html")), report(&record, &summarise(&record)))?;
+    }
+    for (name, mut record) in [("block", fixture::nothing_measured()), ("mixed", fixture::lasting(30))] {
+        let mut summary = summarise(&record);
+        (summary.blocks, summary.diagnoses) = (made::blocks(), made::diagnoses());
+        if name == "block" {
+            // As a run has it that was about media alone.
+            record.points.clear();
+            record.seconds.clear();
+            (summary.ladders, summary.findings) = (Vec::new(), Vec::new());
+        }
+        fs::write(dir.join(format!("{name}.html")), report(&record, &summary))?;
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ mod estimate;
 mod findings;
 mod limits;
 mod matrix;
+pub mod profile;
 pub mod raw;
 mod read;
 mod resolve;

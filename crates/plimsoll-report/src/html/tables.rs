@@ -49,7 +49,7 @@ pub(super) fn words(text: String) -> Cell {
 }
 
 /// Columns that hold words and not numbers stand left.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 24] = [
     "column-outcome",
     "column-why",
     "column-state",
@@ -63,6 +63,17 @@ const WORDS: [&str; 13] = [
     "column-op",
     "column-txn",
     "column-first-lost",
+    "column-job",
+    "column-stream",
+    "column-size-of",
+    "column-depth",
+    "column-access",
+    "column-cache",
+    "column-durable",
+    "column-level",
+    "column-check",
+    "column-found",
+    "column-next",
 ];
 
 pub(super) fn head(m: &Messages, id: &str) -> Cell {
