@@ -3,10 +3,10 @@
 //! Columns instead of rows, and times shared between series, because a run of hours has a million numbers. Where
 //! seconds are missing stands a `null` between two values, so that no line crosses a gap.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::record::{Record, Second, Series, SubjectKind};
+use plimsoll_model::record::{PhaseId, Point, PointId, Record, Second, Series, SubjectKind};
 use plimsoll_model::summary::{DEVICE_FACT, Ladder, PointSummary, Spread, Summary, Verdict};
 use plimsoll_model::units::Nanos;
 use serde::Serialize;
@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::message::Messages;
 use crate::text;
 
+use super::block::{self, BlockData};
 use super::lateness::{self, Lateness};
 use super::line::{self, LineData};
 use crate::{compare, rung};
@@ -28,6 +29,7 @@ struct Island {
     times: Vec<Vec<f64>>,
     series: Vec<SeriesData>,
     lateness: Vec<Lateness>,
+    blocks: Vec<BlockData>,
     /// Devices that media of the plan lie on; empty where unknown.
     devices: Vec<String>,
 }
@@ -109,13 +111,8 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
         kind: phase.kind.name(),
         start: seconds(phase.start),
         end: seconds(phase.end),
-        label: point(phase.point).map_or_else(
-            || phase.step.clone(),
-            |p| {
-                let load = rung::load(p.users, p.offered_per_second, p.offered_to_per_second);
-                if p.offered_per_second.is_some() { format!("{load}/s") } else { load }
-            },
-        ),
+        label: point(phase.point)
+            .map_or_else(|| phase.step.clone(), |p| block::load_label(m, record, p.id).unwrap_or_else(|| load(p))),
     };
     let event = |event: &plimsoll_model::record::Event| EventData {
         at: seconds(event.at),
@@ -131,8 +128,14 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
         times: times.all,
         series,
         lateness: lateness::lines(record, m),
+        blocks: block::island(m, summary),
         devices: devices(record),
     }
+}
+
+fn load(p: &Point) -> String {
+    let load = rung::load(p.users, p.offered_per_second, p.offered_to_per_second);
+    if p.offered_per_second.is_some() { format!("{load}/s") } else { load }
 }
 
 fn devices(record: &Record) -> Vec<String> {
@@ -211,7 +214,8 @@ fn point_data(p: &PointSummary) -> PointData {
 }
 
 fn per_second(record: &Record) -> Seconds {
-    let mut rows: Vec<&Second> = record.seconds.iter().collect();
+    let block = block_phases(record);
+    let mut rows: Vec<&Second> = record.seconds.iter().filter(|row| !block.contains(&row.phase)).collect();
     rows.sort_by_key(|row| (row.start, row.phase, row.txn));
     let names = txn_names(record);
     let mut out =
@@ -231,9 +235,20 @@ fn per_second(record: &Record) -> Seconds {
     out
 }
 
+/// The phases of block I/O, whose charts are its own: its requests are no transactions.
+pub(super) fn block_phases(record: &Record) -> BTreeSet<PhaseId> {
+    let own = record.phases.iter().filter(|phase| phase.point.is_some_and(|point| is_block(record, point)));
+    own.map(|phase| phase.id).collect()
+}
+
+fn is_block(record: &Record, point: PointId) -> bool {
+    record.blocks.iter().any(|block| block.point == point)
+}
+
 fn txn_names(record: &Record) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for name in record.points.iter().flat_map(|point| &point.txns) {
+    let points = record.points.iter().filter(|point| !is_block(record, point.id));
+    for name in points.flat_map(|point| &point.txns) {
         if !names.contains(name) {
             names.push(name.clone());
         }
