@@ -10,6 +10,7 @@ use crate::message::Messages;
 mod asked;
 mod curve;
 mod data;
+mod emulated;
 mod fsync;
 mod headline;
 mod jobs;
@@ -45,6 +46,7 @@ pub(super) struct StepView {
     pub seconds: Vec<seconds::SecondsView>,
     pub ops: Grid,
     pub asked: Grid,
+    pub emulated: Grid,
 }
 
 /// A chart's place in the island, and its title.
@@ -82,6 +84,7 @@ fn view(m: &Messages, block: usize, step: &BlockSummary) -> StepView {
         seconds: seconds::views(m, block, step, &all),
         ops: jobs::by_op(m, step, &all),
         asked: asked::grid(m, &all),
+        emulated: emulated::grid(m, &all),
     }
 }
 
@@ -93,6 +96,9 @@ fn notes(m: &Messages, step: &BlockSummary) -> Vec<String> {
     let profile = ("profile", step.profile.clone());
     let mut notes: Vec<String> =
         if step.profile.is_empty() { Vec::new() } else { vec![m.say_with("block-profile", &[profile])] };
+    if let [only] = step.media.as_slice() {
+        notes.push(m.say_with("block-on", &[("medium", medium_name(m, only))]));
+    }
     // Said once where it is the same on all.
     let on = |medium: &BlockMedium| {
         let args = [("workers", medium.workers.to_string()), ("size", size(medium.worker_bytes))];
@@ -145,17 +151,9 @@ fn across(step: &BlockSummary) -> Vec<Across<'_>> {
     all.into_iter().map(|(_, across)| across).collect()
 }
 
-/// The rounds that count: all, or the steady window, which is the last.
-fn counted(job: &BlockJobSummary) -> &[BlockPointSummary] {
-    let n = job.figures.map_or(0, |figures| figures.rounds as usize);
-    &job.points[job.points.len().saturating_sub(n)..]
-}
-
-/// The round that stands for all where only one can: of those that count the one nearest to the median.
+/// The round that stands for all where only one can.
 fn typical(job: &BlockJobSummary) -> Option<&BlockPointSummary> {
-    let median = job.figures?.iops.median;
-    let distance = |point: &BlockPointSummary| point.iops.map_or(f64::INFINITY, |iops| (iops.mean - median).abs());
-    counted(job).iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    job.points.get(job.typical?)
 }
 
 fn medium_name(m: &Messages, medium: &BlockMedium) -> String {

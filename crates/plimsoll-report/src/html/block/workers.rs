@@ -69,7 +69,7 @@ fn sum(mut cells: Columns, point: &BlockPointSummary) -> Columns {
     let (lowest, highest) = ends(|worker| Some(worker.iops));
     let (least_p99, most_p99) = ends(|worker| worker.p99_us);
     cells.push(plain(point.workers.len().to_string()));
-    cells.push(plain(cell(point.iops.map(|iops| iops.mean), three)));
+    cells.push(plain(cell(point.iops, three)));
     cells.push(plain(cell(point.mb_per_second, three)));
     cells.push(plain(cell(lowest, three)));
     cells.push(plain(cell(highest, three)));
