@@ -24,6 +24,7 @@ mod conserve;
 mod cut;
 mod drive;
 mod finding;
+mod fleet;
 mod gave_way;
 mod judge;
 mod latency;
@@ -53,6 +54,7 @@ pub use drive::{
     lateness_us,
 };
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
+pub use fleet::{Fleet, FleetPoint, FleetShare, INSTANCE_OF};
 pub use gave_way::{GaveWay, Sign};
 pub use judge::{Judgement, Measured, Shortfall, judge};
 pub use latency::{Latency, TxnSummary};
@@ -138,6 +140,8 @@ pub struct Ladder {
     pub line: Option<LoadLine>,
     /// Conditions verified at the end of the step, beside those of the points.
     pub findings: Vec<Finding>,
+    /// Where the figures are sums: the systems behind them.
+    pub fleet: Option<Fleet>,
 }
 
 /// Where the run's highest rate is, searches left out.
@@ -209,11 +213,17 @@ pub fn summarise(record: &Record) -> Summary {
 }
 
 fn ladders(index: &Index) -> Vec<Ladder> {
-    let mut grouped: BTreeMap<(u32, SubjectId, Option<SubjectId>, &str), Vec<&Point>> = BTreeMap::new();
+    // Instances of one system belong together.
+    let mut grouped: BTreeMap<(u32, Result<&str, SubjectId>, Option<SubjectId>, &str), Vec<&Point>> = BTreeMap::new();
     for point in index.record.points.iter().filter(|point| is_of_ladder(point)) {
-        grouped.entry((point.step_index, point.system, point.medium, &point.mode)).or_default().push(point);
+        let system = fleet::base_of(index, point.system).ok_or(point.system);
+        grouped.entry((point.step_index, system, point.medium, &point.mode)).or_default().push(point);
     }
-    let mut ladders: Vec<Ladder> = grouped.into_values().map(|points| ladder(index, points)).collect();
+    let ladder = |((_, system, ..), points): ((_, Result<&str, SubjectId>, _, _), Vec<&Point>)| match system {
+        Ok(base) => fleet::ladder(index, base, &points),
+        Err(_) => ladder(index, points),
+    };
+    let mut ladders: Vec<Ladder> = grouped.into_iter().map(ladder).collect();
     ladders.sort_by_key(|ladder| ladder.step_index);
     ladders
 }
@@ -242,6 +252,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         peak: None,
         line: None,
         findings: Vec::new(),
+        fleet: None,
     };
     ladder.findings = finding::of_step(index, &ladder, first);
     // A database that is inconsistent at the end of the step may have been so at any of its points.

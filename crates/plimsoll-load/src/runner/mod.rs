@@ -11,6 +11,7 @@
 
 mod connection;
 mod events;
+mod gate;
 mod intents;
 mod outage;
 mod rate;
@@ -28,6 +29,7 @@ use plimsoll_model::units::Nanos;
 use tokio::sync::{mpsc, watch};
 
 use crate::clock::{Clock, LaneClock};
+pub use gate::Gate;
 use shared::Shared;
 use tally::Merger;
 use worker::Workers;
@@ -46,7 +48,18 @@ pub async fn run_lane(
     control: watch::Receiver<LaneControl>,
     out: mpsc::Sender<LaneMessage>,
 ) {
-    let end = Lane::run(spec, clock, control, &out).await;
+    run_lane_together(spec, clock, control, out, Gate::of(1)).await;
+}
+
+/// As [`run_lane`], of several that start when all their sessions are open.
+pub async fn run_lane_together(
+    spec: LaneSpec,
+    clock: Clock,
+    control: watch::Receiver<LaneControl>,
+    out: mpsc::Sender<LaneMessage>,
+    gate: Gate,
+) {
+    let end = Lane::run(spec, clock, control, &out, &gate).await;
     // Nobody listens any more: there is nobody to tell.
     let _ = out.send(LaneMessage::Ended(end)).await;
 }
@@ -61,18 +74,31 @@ struct Lane<'a> {
     workers_done: bool,
 }
 
-/// Opens all sessions; an order to end is heard meanwhile, and nothing of the workers is left when this fails.
-async fn open(shared: &Arc<Shared>) -> Result<Workers, LaneEnd> {
+/// Opens all sessions and waits for the other lanes; an order to end is heard meanwhile, and nothing of the workers is left
+/// when this fails.
+async fn open(shared: &Arc<Shared>, gate: &Gate) -> Result<Workers, LaneEnd> {
     let mut control = shared.control.clone();
-    let mut workers = Workers::spawn(shared).map_err(LaneEnd::Failed)?;
+    let mut workers = match Workers::spawn(shared) {
+        Ok(workers) => workers,
+        Err(why) => {
+            gate.leave();
+            return Err(LaneEnd::Failed(why));
+        }
+    };
+    let all_ready = async {
+        workers.ready(shared).await.map_err(LaneEnd::Failed)?;
+        gate.pass().await;
+        Ok(())
+    };
     let opened = tokio::select! {
         biased;
         _ = control.wait_for(|order| *order != LaneControl::Run) => Err(LaneEnd::Closed),
-        ready = workers.ready(shared) => ready.map_err(LaneEnd::Failed),
+        ready = all_ready => ready,
     };
     match opened {
         Ok(()) => Ok(workers),
         Err(end) => {
+            gate.leave();
             workers.finish().await;
             Err(end)
         }
@@ -92,10 +118,11 @@ impl<'a> Lane<'a> {
         clock: Clock,
         control: watch::Receiver<LaneControl>,
         out: &'a mpsc::Sender<LaneMessage>,
+        gate: &Gate,
     ) -> LaneEnd {
         let (tell, events) = mpsc::channel(EVENTS);
         let shared = Arc::new(Shared::new(spec, LaneClock::new(clock), control, tell));
-        let workers = match open(&shared).await {
+        let workers = match open(&shared, gate).await {
             Ok(workers) => workers,
             Err(end) => return end,
         };

@@ -37,6 +37,9 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
     for system in systems {
         let name = toml_key(&system.name);
         writeln!(out, "\n[system.{name}]\nengine = \"{}\"", system.kind.engine().name())?;
+        if system.count != 1 {
+            writeln!(out, "count = {}", system.count)?;
+        }
         write_system(out, &name, &system.kind)?;
         write_limits(out, &name, &system.limits)?;
     }

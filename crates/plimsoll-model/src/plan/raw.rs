@@ -111,6 +111,10 @@ pub struct RawSystem {
     pub schema: Option<At<String>>,
     /// What the mock engine does.
     pub mock: Option<At<RawMock>>,
+    /// How many equal systems of this kind there are, 1 to 64, each with data of its own; a step puts all of them under
+    /// load at the same time, `users` or `rate` each. Default: 1.
+    #[schemars(range(min = 1, max = 64))]
+    pub count: Option<At<i64>>,
     /// What a server that plimsoll starts may use of the machine, as a smaller machine would have it:
     /// `{ cpus = 4, memory = "32GiB" }`. Default: no limits.
     pub limits: Option<At<RawLimits>>,

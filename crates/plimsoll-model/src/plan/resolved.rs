@@ -72,6 +72,8 @@ pub struct System {
     pub kind: SystemKind,
     /// Of a server that plimsoll starts; of all others none.
     pub limits: Limits,
+    /// Equal instances, each with data of its own, under load at the same time.
+    pub count: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,6 +97,16 @@ pub enum SystemKind {
         url: Secret,
         schema: String,
     },
+}
+
+impl System {
+    /// The names of its instances: `db-1`, `db-2`; its own where there is one.
+    pub fn instances(&self) -> Vec<String> {
+        if self.count == 1 {
+            return vec![self.name.clone()];
+        }
+        (1..=self.count).map(|number| format!("{}-{number}", self.name)).collect()
+    }
 }
 
 impl SystemKind {

@@ -21,6 +21,22 @@ pub struct Measured {
     pub complete: bool,
 }
 
+impl Measured {
+    /// What another lane of the same point has measured, second by second. The window is as complete as the least.
+    pub fn merge(&mut self, other: &Self) {
+        let Self { ticks, response, complete } = other;
+        if self.ticks.is_empty() && self.response.is_empty() {
+            *self = other.clone();
+            return;
+        }
+        for (sum, (_, counts)) in self.ticks.iter_mut().zip(ticks) {
+            sum.1.add(counts);
+        }
+        self.response.iter_mut().zip(response).for_each(|(sum, hist)| sum.merge(hist));
+        self.complete &= complete;
+    }
+}
+
 /// One point against an objective.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Judgement {

@@ -197,6 +197,50 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     figures
 }
 
+/// The sum of points that were measured at the same time, on different systems: `own` are their figures. Ticks begin
+/// together, so that they are added by their number.
+pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[PointSummary]) -> PointSummary {
+    let phases: Vec<&Phase> = members.iter().flat_map(|point| index.load_phases(point)).collect();
+    let mut ticks: Vec<TickSum> = Vec::new();
+    for point in members {
+        let load = index.load_phases(point).into_iter().filter(|phase| phase.kind == PhaseKind::Measure);
+        for (place, tick) in load.flat_map(|phase| ticks_of(index, phase, point)).enumerate() {
+            match ticks.get_mut(place) {
+                Some(sum) => sum.counts.iter_mut().zip(&tick.counts).for_each(|(sum, counts)| sum.add(counts)),
+                None => ticks.push(tick),
+            }
+        }
+    }
+    let first = members[0];
+    let all = Point {
+        users: members.iter().map(|point| point.users).sum(),
+        connections: members.iter().map(|point| point.connections).sum(),
+        offered_per_second: first.offered_per_second.map(|rate| rate * members.len() as f64),
+        offered_to_per_second: first.offered_to_per_second.map(|rate| rate * members.len() as f64),
+        ..first.clone()
+    };
+    let mut figures = rates(&all, &ticks.iter().collect::<Vec<_>>());
+    figures.medium = first.medium.map(|medium| index.name(medium));
+    figures.complete = own.iter().all(|point| point.complete);
+    latencies(index, &all, &phases, &mut figures);
+    if let Some(window) = drive::window(&phases) {
+        figures.metrics = means::over(index, window.start, window.end);
+        let completed = figures.overall.counts.completed();
+        figures.resources = means::resources(index, &all, &figures.metrics, figures.measured_s, completed);
+        figures.drive = drive::summarise(index, &all, window, &figures);
+    }
+    for finding in own.iter().flat_map(|point| &point.findings) {
+        if !figures.findings.contains(finding) {
+            figures.findings.push(finding.clone());
+        }
+    }
+    figures.consistency = Consistency::of(
+        index.record.checks.iter().filter(|check| members.iter().any(|point| check.point == Some(point.id))),
+    );
+    figures.verdict = Verdict::of(&figures.findings);
+    figures
+}
+
 fn balances(ticks: &[TickSum]) -> Vec<Balance> {
     let of = |t: &TickSum| Balance { end_s: t.end.as_secs_f64(), counts: t.total(), in_flight: t.in_flight };
     ticks.iter().map(of).collect()

@@ -1,11 +1,15 @@
-//! One lane and what happens beside it: the user's orders, and the failure of an emulated drive or of its power.
+//! Lanes that run at the same time and what happens beside them: the user's orders, and the failure of an emulated drive
+//! or of its power.
 
 use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::Poll;
 
 use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::probe::{Probe, Watch};
-use plimsoll_load::runner::run_lane;
+use plimsoll_load::runner::{Gate, run_lane_together};
 use plimsoll_model::lane::{LaneControl, LaneSpec};
 use plimsoll_model::record::Point;
 use plimsoll_model::units::Nanos;
@@ -13,7 +17,7 @@ use tokio::sync::watch;
 
 use super::drives::MountedDrive;
 use super::prepare::{Running, key};
-use super::recorder::{Outcome, Recorder};
+use super::recorder::{Desk, Outcome, Recorder};
 use super::{Course, Execution, Halt};
 
 /// How often a server of plimsoll's own is looked for.
@@ -28,58 +32,113 @@ pub(super) struct PowerOff {
 
 type Cut = RefCell<Option<Result<PowerOff, String>>>;
 
+/// What one lane does.
+pub(super) struct Load<'a> {
+    /// The system's instance.
+    pub system: &'a str,
+    pub spec: LaneSpec,
+    pub point: Point,
+    pub title: String,
+}
+
 impl Execution<'_> {
-    /// Drives one load point. Its drive's power fails at the end of the measurement if the lane is told so.
+    /// Drives one point: the loads of all its instances, which begin at the same time. The drive's power fails at the end
+    /// of the measurement if the lanes are told so; that takes a single one.
     pub(super) fn drive(
         &mut self,
-        spec: LaneSpec,
-        point: &Point,
-        title: &str,
-        (system, medium): (&str, Option<&str>),
-    ) -> Course<(Outcome, Option<PowerOff>)> {
-        let (out, messages) = tokio::sync::mpsc::channel(256);
+        loads: Vec<Load<'_>>,
+        medium: Option<&str>,
+    ) -> Course<(Vec<Outcome>, Option<PowerOff>)> {
         let user = self.interrupt.subscribe();
+        let (clock, cut) = (self.clock.clone(), Cut::default());
+        let gate = Gate::of(loads.len() as u32);
+        let desk =
+            RefCell::new(Desk { file: &mut self.file, inbox: &self.inbox, progress: &mut self.progress });
+        let drive = medium.and_then(|medium| self.drives.get(medium));
+        let lanes = loads.into_iter().enumerate().map(|(i, Load { system, spec, point, title })| {
+            let running = self.running.get(&key(system, medium));
+            let around = Around { running, drive, probe: self.probe.as_ref(), clock: &clock, cut: &cut };
+            let (desk, user, gate) = (&desk, user.clone(), gate.clone());
+            let lane = async move { around.lane(desk, i == 0, (spec, &point, &title), user, gate).await };
+            Box::pin(lane) as Lane<'_>
+        });
+        let lanes: Vec<Lane<'_>> = lanes.collect();
+        let outcomes =
+            clock.block_on(all(lanes)).map_err(|error| Halt::Failed(format!("no runtime for the lanes: {error}")))?;
+        let outcomes = outcomes.into_iter().collect::<Course<Vec<Outcome>>>()?;
+        Ok((outcomes, cut.into_inner().transpose().map_err(Halt::Failed)?))
+    }
+}
+
+type Lane<'a> = Pin<Box<dyn Future<Output = Course<Outcome>> + 'a>>;
+
+/// What all futures come to, side by side on this thread.
+async fn all<T>(mut futures: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<T> {
+    let mut done: Vec<Option<T>> = futures.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        for (future, done) in futures.iter_mut().zip(&mut done).filter(|(_, done)| done.is_none()) {
+            if let Poll::Ready(value) = future.as_mut().poll(context) {
+                *done = Some(value);
+            }
+        }
+        if done.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}
+
+/// What happens beside a lane.
+struct Around<'a> {
+    running: Option<&'a Running>,
+    drive: Option<&'a MountedDrive>,
+    probe: Option<&'a Probe>,
+    clock: &'a Clock,
+    cut: &'a Cut,
+}
+
+impl Around<'_> {
+    async fn lane(
+        &self,
+        desk: &RefCell<Desk<'_>>,
+        speaks: bool,
+        (spec, point, title): (LaneSpec, &Point, &str),
+        user: watch::Receiver<LaneControl>,
+        gate: Gate,
+    ) -> Course<Outcome> {
+        let (out, messages) = tokio::sync::mpsc::channel(256);
         let lane = watch::channel(*user.borrow()).0;
         let (tell_start, started) = watch::channel(None);
-        let (clock, timeline) = (self.clock.clone(), spec.timeline.clone());
-        let cut_after = spec.power_cut.then(|| timeline.load_end());
-        let (cut, probe) = (Cut::default(), self.probe.as_ref());
-        let running = self.running.get(&key(system, medium));
-        let on = running.zip(medium.and_then(|medium| self.drives.get(medium)));
-        let recorder =
-            Recorder::new(&mut self.file, &self.inbox, &mut self.progress, point, timeline, title, tell_start);
-        let all = async {
-            let run = run_lane(spec, clock.clone(), lane.subscribe(), out);
-            let recorded = async { tokio::join!(run, recorder.listen(messages, user.clone())).1 };
-            let drive_fails = async {
-                match (on, cut_after) {
-                    (Some((running, drive)), Some(after)) => {
-                        let off = power_cut(running, drive, probe, &clock, started, after).await;
-                        *cut.borrow_mut() = Some(off);
-                    }
-                    (Some((_, drive)), None) => drive.ended().await,
-                    (None, _) => std::future::pending().await,
-                }
-            };
-            let fails = async {
-                tokio::select! {
-                    // First: a power cut ends the server, too.
-                    biased;
-                    () = drive_fails => {}
-                    () = server_dies(running, &clock) => {}
-                }
-                lane.send_replace(LaneControl::Stop);
-                std::future::pending().await
-            };
+        let cut_after = spec.power_cut.then(|| spec.timeline.load_end());
+        let recorder = Recorder::new(desk, point, spec.timeline.clone(), title, tell_start);
+        let recorder = if speaks { recorder } else { recorder.quiet() };
+        let run = run_lane_together(spec, self.clock.clone(), lane.subscribe(), out, gate);
+        let recorded = async { tokio::join!(run, recorder.listen(messages, user.clone())).1 };
+        let fails = async {
             tokio::select! {
-                recorded = recorded => recorded,
-                never = relay(user.clone(), &lane) => never,
-                never = fails => never,
+                // First: a power cut ends the server, too.
+                biased;
+                () = self.drive_fails(cut_after, started) => {}
+                () = server_dies(self.running, self.clock) => {}
             }
+            lane.send_replace(LaneControl::Stop);
+            std::future::pending().await
         };
-        let outcome =
-            clock.block_on(all).map_err(|error| Halt::Failed(format!("no runtime for the lane: {error}")))??;
-        Ok((outcome, cut.into_inner().transpose().map_err(Halt::Failed)?))
+        tokio::select! {
+            recorded = recorded => recorded,
+            never = relay(user.clone(), &lane) => never,
+            never = fails => never,
+        }
+    }
+
+    async fn drive_fails(&self, cut_after: Option<Nanos>, started: watch::Receiver<Option<Nanos>>) {
+        match (self.running.zip(self.drive), cut_after) {
+            (Some((running, drive)), Some(after)) => {
+                let off = power_cut(running, drive, self.probe, self.clock, started, after).await;
+                *self.cut.borrow_mut() = Some(off);
+            }
+            (Some((_, drive)), None) => drive.ended().await,
+            (None, _) => std::future::pending().await,
+        }
     }
 }
 

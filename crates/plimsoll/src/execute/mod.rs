@@ -33,7 +33,7 @@ pub use drives::DRIVE_DIR;
 use drives::MountedDrive;
 use inbox::Inbox;
 pub use job::Job;
-use point::{Aim, Place};
+use point::{Aim, Place, Spot};
 pub use preflight::{check_output, preflight};
 use prepare::Running;
 
@@ -153,7 +153,7 @@ impl Execution<'_> {
             Err(Halt::Broken(why)) if step.power_cut.is_some() => {
                 self.progress.say(&why);
                 self.not_durable.push(why);
-                self.retire(&step.system, medium)?;
+                self.retire_all(&step.system, medium)?;
                 // A drive whose filesystem is gone is made anew by the next step.
                 if let Some(medium) = medium.filter(|medium| !self.drive_lives(Some(medium))) {
                     self.unmount(medium)?;
@@ -165,7 +165,7 @@ impl Execution<'_> {
             other.step.load().is_some_and(|load| load.system == step.system) && other.media.first().copied() == medium
         };
         if !later.iter().any(again) {
-            self.retire(&step.system, medium)?;
+            self.retire_all(&step.system, medium)?;
         }
         Ok(())
     }
@@ -173,9 +173,10 @@ impl Execution<'_> {
     fn load_step(&mut self, step: &LoadStep, medium: Option<&str>) -> Course<()> {
         let workload =
             self.plan.workload(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?.clone();
-        self.prepare(step, medium, &workload)?;
-        let place = Place { step, medium, workload: &workload };
-        self.keep_first_state(&place)?;
+        let systems = self.instances(&step.system)?;
+        let place = Place { step, systems: &systems, medium, workload: &workload };
+        self.prepare(&place)?;
+        place.spots().try_for_each(|spot| self.keep_first_state(&spot))?;
         if let Some(precondition) = step.precondition {
             self.precondition(&place, precondition)?;
         }
@@ -184,7 +185,7 @@ impl Execution<'_> {
             None => self.ladder(&place)?,
         }
         if step.check == CheckPolicy::EndOfStep {
-            self.check(step, medium, None)?;
+            place.spots().try_for_each(|spot| self.check(&spot, None))?;
         }
         Ok(())
     }
@@ -202,13 +203,12 @@ impl Execution<'_> {
 
     /// Verifies the consistency conditions. One that fails ends the run, unless it is a power cut's doing: figures of a
     /// wrong database must not be quoted.
-    fn check(&mut self, step: &LoadStep, medium: Option<&str>, point: Option<&Point>) -> Course<()> {
+    fn check(&mut self, spot: &Spot<'_>, point: Option<&Point>) -> Course<()> {
+        let Spot { step, system, medium, workload } = *spot;
         let phase = self.file.open_phase(&step.name, point, PhaseKind::Check, self.clock.now())?;
         let what = format!("{}: verifying the consistency conditions", step.name);
-        let workload =
-            self.plan.workload(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?.clone();
         let verdicts =
-            self.waiting(&step.system, medium, &what, |instance, _| instance.check(CheckedData::from(&workload)));
+            self.waiting(system, medium, &what, |instance, _| instance.check(CheckedData::from(workload)));
         let verdicts = verdicts.map_err(|halt| match halt {
             // Tables that cannot even be read.
             Halt::Failed(why) if step.power_cut.is_some() && self.drive_lives(medium) => Halt::Broken(why),

@@ -10,14 +10,32 @@ use plimsoll_model::summary::Measured;
 use plimsoll_model::units::Nanos;
 
 use super::cut::Books;
-use super::{Course, Execution, Halt, ended_by_itself};
+use super::lane::Load;
+use super::{Course, Execution, Halt, ended_by_itself, unresolved};
 
-/// Where points are measured: a step on one of its media.
+/// Where points are measured: a step on one of its media, and the instances of its system.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub step: &'a LoadStep,
+    pub systems: &'a [String],
     pub medium: Option<&'a str>,
     pub workload: &'a Workload,
+}
+
+/// One of the instances.
+#[derive(Clone, Copy)]
+pub(super) struct Spot<'a> {
+    pub step: &'a LoadStep,
+    pub system: &'a str,
+    pub medium: Option<&'a str>,
+    pub workload: &'a Workload,
+}
+
+impl<'a> Place<'a> {
+    pub fn spots(&self) -> impl Iterator<Item = Spot<'a>> + use<'a> {
+        let Self { step, systems, medium, workload } = *self;
+        systems.iter().map(move |system| Spot { step, system, medium, workload })
+    }
 }
 
 /// What a point is measured for, and with what load.
@@ -31,18 +49,21 @@ pub(super) struct Aim {
 
 impl Execution<'_> {
     /// Measures one point and verifies the conditions after it where the plan wants that. What has to happen to the data
-    /// before a point happens here.
+    /// before a point happens here. The point is that of the first instance, what was measured that of all.
     pub(super) fn point(&mut self, place: &Place<'_>, aim: &Aim) -> Course<(Point, Measured)> {
         // Asked for when the point before had just come to its end.
         if self.interrupt.is_wanted() {
             return Err(Halt::Interrupted);
         }
         self.reset(place)?;
-        let (point, measured) = self.under_load(place, aim, timeline(place.step))?;
+        let (points, measured) = self.under_load(place, aim, timeline(place.step))?;
         if place.step.check == CheckPolicy::EachPoint {
-            self.check(place.step, place.medium, Some(&point))?;
+            for (spot, point) in place.spots().zip(&points) {
+                self.check(&spot, Some(point))?;
+            }
         }
-        Ok((point, measured))
+        let first = points.into_iter().next().ok_or_else(|| unresolved("instance of", &place.step.system))?;
+        Ok((first, measured))
     }
 
     /// Load of which no figures are taken: all of it is warm-up.
@@ -54,51 +75,77 @@ impl Execution<'_> {
         self.under_load(place, &aim, timeline).map(drop)
     }
 
-    /// The lane runs on this thread's runtime beside the recorder, its users on others.
-    fn under_load(&mut self, place: &Place<'_>, aim: &Aim, timeline: Timeline) -> Course<(Point, Measured)> {
+    /// The lanes run on this thread's runtime beside their recorders, their users on others.
+    fn under_load(&mut self, place: &Place<'_>, aim: &Aim, timeline: Timeline) -> Course<(Vec<Point>, Measured)> {
         let (step, medium) = (place.step, place.medium);
-        let point = self.describe_point(place, aim)?;
         // Without a window there is nothing that a power cut could end.
         let power_cut = step.power_cut.filter(|_| timeline.measure > Nanos::ZERO);
-        let spec = LaneSpec {
-            endpoint: self.running(&step.system, medium)?.instance.endpoint(),
-            workload: place.workload.clone(),
-            load: aim.load,
-            pacing: step.pacing,
-            seed: self.plan.seed,
-            round: point.id.0,
-            max_retries: step.max_retries,
-            power_cut: power_cut.is_some(),
-            timeline,
-        };
-        self.points += 1;
-        self.file.point(&point)?;
-        let title = self.progress.point_begins(&point, spec.timeline.load_end());
-        let before = match power_cut {
-            Some(_) => self.books(&step.system, medium, &format!("{title} · counting what is there"))?,
-            None => Ledger::default(),
-        };
-        let (outcome, cut) = self.drive(spec, &point, &title, (&step.system, medium))?;
-        self.record_warnings(self.probe.as_ref().map(Probe::take_warnings).unwrap_or_default())?;
-        match (cut, medium) {
-            (Some(off), Some(medium)) => {
-                let books = Books { before: &before, acknowledged: &outcome.acknowledged };
-                self.after_power_cut((&step.system, medium), &point, &books, off)?;
+        let (loads, points) = self.loads(place, aim, &timeline, power_cut.is_some())?;
+        let system = place.systems.first().map_or("", String::as_str);
+        let before = match (power_cut, loads.first()) {
+            (Some(_), Some(load)) => {
+                let what = format!("{} · counting what is there", load.title);
+                self.books(system, medium, &what)?
             }
-            _ => {
-                self.after_lane(&step.system, medium, outcome.end)?;
-                if power_cut.is_some() {
-                    self.no_power_cut(&point)?;
+            _ => Ledger::default(),
+        };
+        let (outcomes, cut) = self.drive(loads, medium)?;
+        self.record_warnings(self.probe.as_ref().map(Probe::take_warnings).unwrap_or_default())?;
+        let mut measured = Measured::default();
+        for ((spot, point), outcome) in place.spots().zip(&points).zip(outcomes) {
+            measured.merge(&outcome.measured);
+            match (cut, medium) {
+                (Some(off), Some(medium)) => {
+                    let books = Books { before: &before, acknowledged: &outcome.acknowledged };
+                    self.after_power_cut((spot.system, medium), point, &books, off)?;
+                }
+                _ => {
+                    self.after_lane(spot.system, medium, outcome.end)?;
+                    if power_cut.is_some() {
+                        self.no_power_cut(point)?;
+                    }
                 }
             }
         }
-        Ok((point, outcome.measured))
+        Ok((points, measured))
     }
 
-    fn describe_point(&self, place: &Place<'_>, aim: &Aim) -> Course<Point> {
-        let Place { step, medium, workload } = *place;
+    /// The point of each instance, recorded, and what its lane is to do.
+    fn loads<'p>(
+        &mut self,
+        place: &Place<'p>,
+        aim: &Aim,
+        timeline: &Timeline,
+        power_cut: bool,
+    ) -> Course<(Vec<Load<'p>>, Vec<Point>)> {
+        let (mut loads, mut points, mut title) = (Vec::new(), Vec::new(), None);
+        for spot in place.spots() {
+            let point = self.describe_point(&spot, aim)?;
+            self.points += 1;
+            self.file.point(&point)?;
+            let title = title.get_or_insert_with(|| self.progress.point_begins(&point, timeline.load_end()));
+            let spec = LaneSpec {
+                endpoint: self.running(spot.system, spot.medium)?.instance.endpoint(),
+                workload: place.workload.clone(),
+                load: aim.load,
+                pacing: place.step.pacing,
+                seed: self.plan.seed,
+                round: point.id.0,
+                max_retries: place.step.max_retries,
+                power_cut,
+                timeline: timeline.clone(),
+            };
+            let named = if place.systems.len() > 1 { format!("{title} · {}", spot.system) } else { title.clone() };
+            loads.push(Load { system: spot.system, spec, point: point.clone(), title: named });
+            points.push(point);
+        }
+        Ok((loads, points))
+    }
+
+    fn describe_point(&self, spot: &Spot<'_>, aim: &Aim) -> Course<Point> {
+        let Spot { step, system, medium, workload } = *spot;
         let Aim { purpose, ordinal, repeat, load } = *aim;
-        let running = self.running(&step.system, medium)?;
+        let running = self.running(system, medium)?;
         let (offered_per_second, offered_to_per_second) = match load {
             LoadShape::Open { per_second, to_per_second, .. } => {
                 (Some(per_second), (to_per_second != per_second).then_some(to_per_second))

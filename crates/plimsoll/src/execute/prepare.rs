@@ -8,10 +8,12 @@ use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::{FirstState, Instance};
-use plimsoll_model::plan::resolved::{LoadStep, MediumKind, Workload};
+use plimsoll_model::plan::resolved::MediumKind;
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::PhaseKind;
+use plimsoll_model::summary::INSTANCE_OF;
 
+use super::point::{Place, Spot};
 use super::{Course, Execution, Halt, REFRESH, ended_by_itself, limits, unresolved};
 
 /// A system in use. The directory outlives the server in it.
@@ -46,35 +48,54 @@ impl Execution<'_> {
         self.running.get(&key(system, medium)).ok_or_else(|| unresolved("running system", system))
     }
 
-    /// Starts the step's system unless it runs already, and loads its data unless they are there.
-    pub(super) fn prepare(&mut self, step: &LoadStep, medium: Option<&str>, workload: &Workload) -> Course<()> {
-        let phase = self.file.open_phase(&step.name, None, PhaseKind::Prepare, self.clock.now())?;
-        let starts = !self.running.contains_key(&key(&step.system, medium));
-        if starts {
-            self.start(&step.system, medium)?;
-        }
-        let what = format!("{}: loading", step.name);
-        let seed = self.plan.seed;
-        let (subject, loaded) =
-            self.waiting(&step.system, medium, &what, move |instance, control| instance.load(workload, seed, control))?;
-        // The file of an embedded database takes its place only now.
-        if let Some(watch @ Watch::EmbeddedData { .. }) = self.running(&step.system, medium)?.instance.watch() {
-            self.watch(subject, watch);
-        }
-        // A database that is used again may have been set otherwise since.
-        if starts || loaded == Loaded::Fresh {
-            let facts = self.running(&step.system, medium)?.instance.facts()?;
-            self.file.facts(subject, &facts)?;
+    /// Names of the system's instances: its own where it has one.
+    pub(super) fn instances(&self, system: &str) -> Course<Vec<String>> {
+        let spec = self.plan.system(system).ok_or_else(|| unresolved("system", system))?;
+        Ok(spec.instances())
+    }
+
+    /// Starts the step's systems unless they run already, and loads their data unless they are there.
+    pub(super) fn prepare(&mut self, place: &Place<'_>) -> Course<()> {
+        let phase = self.file.open_phase(&place.step.name, None, PhaseKind::Prepare, self.clock.now())?;
+        for spot in place.spots() {
+            self.prepare_one(&spot)?;
         }
         self.file.close_phase(phase, self.clock.now(), true)?;
         self.file.commit()?;
         Ok(())
     }
 
-    fn start(&mut self, system: &str, medium: Option<&str>) -> Course<()> {
-        let spec = self.plan.system(system).ok_or_else(|| unresolved("system", system))?;
+    fn prepare_one(&mut self, spot: &Spot<'_>) -> Course<()> {
+        let Spot { step, system, medium, workload } = *spot;
+        let starts = !self.running.contains_key(&key(system, medium));
+        if starts {
+            self.start(&step.system, system, medium)?;
+        }
+        let name = if system == step.system { String::new() } else { format!(" {system}") };
+        let what = format!("{}: loading{name}", step.name);
+        let seed = self.plan.seed;
+        let (subject, loaded) =
+            self.waiting(system, medium, &what, move |instance, control| instance.load(workload, seed, control))?;
+        // The file of an embedded database takes its place only now.
+        if let Some(watch @ Watch::EmbeddedData { .. }) = self.running(system, medium)?.instance.watch() {
+            self.watch(subject, watch);
+        }
+        // A database that is used again may have been set otherwise since.
+        if starts || loaded == Loaded::Fresh {
+            let facts = self.running(system, medium)?.instance.facts()?;
+            self.file.facts(subject, &facts)?;
+        }
+        Ok(())
+    }
+
+    /// Starts one instance of a system.
+    fn start(&mut self, of: &str, system: &str, medium: Option<&str>) -> Course<()> {
+        let spec = self.plan.system(of).ok_or_else(|| unresolved("system", of))?;
         let name = medium.map_or_else(|| system.to_owned(), |medium| format!("{system}@{medium}"));
         let subject = self.file.subject(SubjectKind::System, &name)?;
+        if spec.count > 1 {
+            self.file.facts(subject, &[(INSTANCE_OF.to_owned(), of.to_owned())])?;
+        }
         let mut scratch = None;
         let (mut on, mut place): (_, Option<PathBuf>) = (None, None);
         if let Some(medium) = medium {
@@ -123,8 +144,13 @@ impl Execution<'_> {
         asked.map_err(|error| Halt::Failed(format!("no thread to ask the server about itself: {error}")))
     }
 
-    /// Stops and removes a system that no later step uses.
-    pub(super) fn retire(&mut self, system: &str, medium: Option<&str>) -> Course<()> {
+    /// Stops and removes all instances of a system that no later step uses.
+    pub(super) fn retire_all(&mut self, system: &str, medium: Option<&str>) -> Course<()> {
+        self.instances(system)?.iter().try_for_each(|instance| self.retire(instance, medium))
+    }
+
+    /// Stops and removes one instance.
+    fn retire(&mut self, system: &str, medium: Option<&str>) -> Course<()> {
         let Some(running) = self.running.remove(&key(system, medium)) else { return Ok(()) };
         if let Some(probe) = &self.probe {
             probe.unwatch(running.subject);

@@ -1,5 +1,7 @@
 //! From a lane's messages to the run file, one transaction a second.
 
+use std::cell::RefCell;
+
 use plimsoll_model::lane::{Counts, LaneControl, LaneEnd, LaneMessage, LaneSecond, Tally};
 use plimsoll_model::receipt::Ledger;
 use plimsoll_model::record::{Event, PhaseId, Point, Severity, Window};
@@ -13,10 +15,17 @@ use super::{Course, Halt};
 use crate::progress::{Progress, block_figures, figures, whole_seconds};
 use crate::runfile::RunFile;
 
-pub(super) struct Recorder<'a> {
-    file: &'a mut RunFile,
-    inbox: &'a Inbox,
-    progress: &'a mut Progress,
+/// What the recorders of lanes that run at the same time share.
+pub(super) struct Desk<'a> {
+    pub file: &'a mut RunFile,
+    pub inbox: &'a Inbox,
+    pub progress: &'a mut Progress,
+}
+
+pub(super) struct Recorder<'a, 'd> {
+    desk: &'a RefCell<Desk<'d>>,
+    /// One of the lanes speaks for all while they run.
+    speaks: bool,
     point: &'a Point,
     timeline: Timeline,
     title: &'a str,
@@ -53,20 +62,17 @@ struct OpenPhase {
     in_flight: u64,
 }
 
-impl<'a> Recorder<'a> {
+impl<'a, 'd> Recorder<'a, 'd> {
     pub fn new(
-        file: &'a mut RunFile,
-        inbox: &'a Inbox,
-        progress: &'a mut Progress,
+        desk: &'a RefCell<Desk<'d>>,
         point: &'a Point,
         timeline: Timeline,
         title: &'a str,
         tell_start: watch::Sender<Option<Nanos>>,
     ) -> Self {
         Self {
-            file,
-            inbox,
-            progress,
+            desk,
+            speaks: true,
             point,
             timeline,
             title,
@@ -78,6 +84,11 @@ impl<'a> Recorder<'a> {
             measured: Measured::default(),
             end: None,
         }
+    }
+
+    /// Says nothing while the lane runs.
+    pub fn quiet(self) -> Self {
+        Self { speaks: false, ..self }
     }
 
     /// Until the lane's last message. On an error the channel closes, which ends the lane.
@@ -93,7 +104,10 @@ impl<'a> Recorder<'a> {
                 // An error means that nobody can ask any more.
                 Ok(_) = orders.wait_for(|order| *order != LaneControl::Run), if !asked => {
                     asked = true;
-                    self.progress.say("Closing the phase and keeping what was measured; Ctrl-C again stops at once.");
+                    if self.speaks {
+                        let desk = self.desk.borrow();
+                        desk.progress.say("Closing the phase and keeping what was measured; Ctrl-C again stops at once.");
+                    }
                     continue;
                 }
                 message = messages.recv() => message,
@@ -126,15 +140,17 @@ impl<'a> Recorder<'a> {
                 self.end = Some(end);
             }
         }
-        self.inbox.store(self.file, self.progress)?;
-        self.file.commit()?;
+        let Desk { file, inbox, progress } = &mut *self.desk.borrow_mut();
+        inbox.store(file, progress)?;
+        file.commit()?;
         Ok(())
     }
 
     fn event(&mut self, at: Nanos, severity: Severity, code: &str, text: String) -> Course<()> {
         let subject = Some(self.point.system);
-        self.progress.say(&format!("{}: {text}", severity.name()));
-        self.file.event(&Event { at, subject, severity, code: code.into(), text })?;
+        let desk = self.desk.borrow();
+        desk.progress.say(&format!("{}: {text}", severity.name()));
+        desk.file.event(&Event { at, subject, severity, code: code.into(), text })?;
         Ok(())
     }
 
@@ -143,7 +159,7 @@ impl<'a> Recorder<'a> {
         if self.phase.as_ref().is_none_or(|phase| phase.kind != tick.phase) {
             self.close_phase()?;
             let start = self.origin + tick.start;
-            let id = self.file.open_phase(&self.point.step, Some(self.point), tick.phase, start)?;
+            let id = self.desk.borrow().file.open_phase(&self.point.step, Some(self.point), tick.phase, start)?;
             let tallies = vec![Tally::default(); second.tallies.len()];
             self.phase = Some(OpenPhase { id, kind: tick.phase, start, end: start, tallies, in_flight: 0 });
             self.announce(tick.phase, start);
@@ -153,7 +169,8 @@ impl<'a> Recorder<'a> {
         phase.end = self.origin + tick.end;
         phase.in_flight = second.in_flight;
         phase.tallies.iter_mut().zip(&second.tallies).for_each(|(sum, tally)| sum.merge(tally));
-        self.file.second(phase.id, self.point.system, self.origin, second)?;
+        let Some(phase) = &self.phase else { return Ok(()) };
+        self.desk.borrow().file.second(phase.id, self.point.system, self.origin, second)?;
         if phase.kind == PhaseKind::Measure {
             let mut counts = Counts::default();
             second.tallies.iter().for_each(|tally| counts.add(&tally.counts));
@@ -168,16 +185,19 @@ impl<'a> Recorder<'a> {
             whole_seconds(lasted),
             of.unwrap_or_default(),
             self.figures(&phase.tallies, lasted),
-            self.progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
+            self.desk.borrow().progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
         );
-        self.progress.now(phase.end, &line);
+        if self.speaks {
+            self.desk.borrow_mut().progress.now(phase.end, &line);
+        }
         Ok(())
     }
 
     fn announce(&mut self, kind: PhaseKind, at: Nanos) {
-        if self.announced.replace(kind) != Some(kind) {
+        if self.announced.replace(kind) != Some(kind) && self.speaks {
             let lasts = planned(&self.timeline, kind).map(|planned| format!(" for {}", whole_seconds(planned)));
-            self.progress.begin(at, &format!("{} · {}{}", self.title, kind.name(), lasts.unwrap_or_default()));
+            let text = format!("{} · {}{}", self.title, kind.name(), lasts.unwrap_or_default());
+            self.desk.borrow_mut().progress.begin(at, &text);
         }
     }
 
@@ -218,16 +238,16 @@ impl<'a> Recorder<'a> {
             planned(&self.timeline, phase.kind).map_or(settled, |planned| lasted.0.saturating_add(slack) >= planned.0);
         if phase.kind == PhaseKind::Measure {
             let figures = self.figures(&phase.tallies, lasted);
-            self.progress.done(&format!("{} · measured {} · {figures}", self.title, whole_seconds(lasted)));
+            self.desk.borrow().progress.done(&format!("{} · measured {} · {figures}", self.title, whole_seconds(lasted)));
             self.measured.complete = complete;
             self.measured.response = phase.tallies.iter().map(|tally| tally.response.clone()).collect();
         }
         for (txn, tally) in phase.tallies.into_iter().enumerate() {
             let (_, response, service) = tally.into_parts();
             let (subject, txn) = (self.point.system, txn as u32);
-            self.file.window(&Window { phase: phase.id, subject, txn, response, service, coarse: false })?;
+            self.desk.borrow().file.window(&Window { phase: phase.id, subject, txn, response, service, coarse: false })?;
         }
-        self.file.close_phase(phase.id, phase.end, complete)?;
+        self.desk.borrow().file.close_phase(phase.id, phase.end, complete)?;
         Ok(())
     }
 }

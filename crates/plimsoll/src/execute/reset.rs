@@ -5,14 +5,14 @@ use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, ResetPolicy};
 use plimsoll_model::record::Reset;
 use plimsoll_model::schedule::PhaseKind;
 
-use super::point::Place;
+use super::point::{Place, Spot};
 use super::prepare::{Running, key};
 use super::{Course, Execution, Halt, unresolved};
 
 impl Execution<'_> {
     /// Keeps the data that a step has just found or loaded, if it or a later one wants to come back to them.
-    pub(super) fn keep_first_state(&mut self, place: &Place<'_>) -> Course<()> {
-        let Place { step, medium, workload } = *place;
+    pub(super) fn keep_first_state(&mut self, place: &Spot<'_>) -> Course<()> {
+        let Spot { step, system, medium, workload } = *place;
         let wants = |other: &&LoadStep| {
             other.reset == ResetPolicy::EachPoint && (&other.system, &other.workload) == (&step.system, &step.workload)
         };
@@ -22,7 +22,7 @@ impl Execution<'_> {
         }
         let what = format!("{}: keeping the first state", step.name);
         self.unasked(place, |this| {
-            this.waiting(&step.system, medium, &what, |instance, control| {
+            this.waiting(system, medium, &what, |instance, control| {
                 instance.keep_first_state(method, workload, control)
             })
         })
@@ -35,7 +35,11 @@ impl Execution<'_> {
 
     /// Before a point: brings the data back if the step wants that and anything has changed them.
     pub(super) fn reset(&mut self, place: &Place<'_>) -> Course<()> {
-        let Place { step, medium, workload } = *place;
+        place.spots().try_for_each(|spot| self.reset_one(&spot))
+    }
+
+    fn reset_one(&mut self, place: &Spot<'_>) -> Course<()> {
+        let Spot { step, system, medium, workload } = *place;
         let running = self.running_mut(place)?;
         let was_dirty = std::mem::replace(&mut running.dirty, true);
         if step.reset == ResetPolicy::Never || !was_dirty {
@@ -47,7 +51,7 @@ impl Execution<'_> {
         let what = format!("{}: bringing the data back to their first state", step.name);
         let (seed, verify) = (self.plan.seed, step.check != CheckPolicy::Off);
         let done = self.unasked(place, |this| {
-            this.waiting(&step.system, medium, &what, |instance, control| {
+            this.waiting(system, medium, &what, |instance, control| {
                 instance.reset(&first, (workload, seed), verify, control)
             })
         });
@@ -66,19 +70,19 @@ impl Execution<'_> {
         Ok(())
     }
 
-    fn running_mut(&mut self, place: &Place<'_>) -> Course<&mut Running> {
-        let running = self.running.get_mut(&key(&place.step.system, place.medium));
-        running.ok_or_else(|| unresolved("running system", &place.step.system))
+    fn running_mut(&mut self, place: &Spot<'_>) -> Course<&mut Running> {
+        let running = self.running.get_mut(&key(place.system, place.medium));
+        running.ok_or_else(|| unresolved("running system", place.system))
     }
 
     /// Nobody watches the system while `work` stops it and starts it again: that it goes away then is no news.
-    fn unasked<T>(&mut self, place: &Place<'_>, work: impl FnOnce(&mut Self) -> Result<T, Halt>) -> Course<T> {
-        let subject = self.running(&place.step.system, place.medium)?.subject;
+    fn unasked<T>(&mut self, place: &Spot<'_>, work: impl FnOnce(&mut Self) -> Result<T, Halt>) -> Course<T> {
+        let subject = self.running(place.system, place.medium)?.subject;
         if let Some(probe) = &self.probe {
             Probe::unwatch(probe, subject);
         }
         let done = work(self)?;
-        self.watch_system(&place.step.system, place.medium)?;
+        self.watch_system(place.system, place.medium)?;
         Ok(done)
     }
 }

@@ -44,7 +44,7 @@ impl Execution<'_> {
     }
 
     fn describe_search(&self, place: &Place<'_>, wanted: &Search) -> Course<SearchInfo> {
-        let running = self.running(&place.step.system, place.medium)?;
+        let running = self.running(place.systems.first().map_or("", String::as_str), place.medium)?;
         let step_index = self.plan.step_index(&place.step.name);
         Ok(SearchInfo {
             step: place.step.name.clone(),

@@ -11,6 +11,7 @@ use crate::plan::resolved::{EngineKind, Secret, ServerKind, System, SystemKind};
 use crate::plan::value::At;
 use crate::units::Nanos;
 
+const MOST_INSTANCES: u32 = 64;
 const DEFAULT_SCHEMA: &str = "plimsoll_tpcc";
 const DEFAULT_MOCK_LATENCY: Nanos = Nanos::from_millis(1);
 
@@ -35,7 +36,8 @@ pub(super) fn resolve(
         (None, _) => SystemKind::Sqlite { settings: settings(raw, None, findings) },
     };
     let limits = limits::resolve(raw.limits.as_ref(), options, findings)?;
-    Some(System { name: name.to_owned(), kind, limits })
+    let count = raw.count.as_ref().map_or(Some(1), |n| whole(n, "`count`", 1..=MOST_INSTANCES, findings))?;
+    Some(System { name: name.to_owned(), kind, limits, count })
 }
 
 /// As written, or what a `url` or `mock` table says by being there.
@@ -66,7 +68,7 @@ fn example_urls(or: &str) -> String {
 }
 
 fn refuse_misplaced(raw: &RawSystem, engine: EngineKind, exists: bool, findings: &mut Findings<'_>) {
-    let RawSystem { engine: _, settings, scaled_settings, binaries, url, schema, mock, limits } = raw;
+    let RawSystem { engine: _, settings, scaled_settings, binaries, url, schema, mock, limits, count } = raw;
     let kind = if exists { "an existing server" } else { engine.name() };
     let managed = engine.server().is_some() && !exists;
     let settings_help = if exists {
@@ -82,6 +84,7 @@ fn refuse_misplaced(raw: &RawSystem, engine: EngineKind, exists: bool, findings:
         ("settings", settings.as_ref().map(At::span), managed || engine == EngineKind::Sqlite, settings_help),
         ("scaled_settings", scaled_settings.as_ref().map(At::span), managed, settings_help),
         ("limits", limits.as_ref().map(At::span), managed, "only a server that plimsoll starts can be limited"),
+        ("count", count.as_ref().filter(|n| *n.get() != 1).map(At::span), !exists, "an existing server is one"),
         ("mock", mock.as_ref().map(At::span), engine == EngineKind::Mock, "it belongs to engine = \"mock\""),
     ] {
         if let (Some(span), false) = (span, allowed) {

@@ -1,5 +1,7 @@
 //! One point of a block step: a job at full speed or at a rate, measured by fio.
 
+use std::cell::RefCell;
+
 use plimsoll_block::arguments::{Manner, of_job, seed};
 use plimsoll_block::course::Share;
 use plimsoll_block::fio::{Flow, command_line};
@@ -14,7 +16,7 @@ use plimsoll_model::units::Nanos;
 use tokio::sync::watch;
 
 use super::super::lane::relay;
-use super::super::recorder::{Outcome, Recorder};
+use super::super::recorder::{Desk, Outcome, Recorder};
 use super::super::{Course, Execution, Halt};
 use super::ground::Ground;
 use super::{Place, describe};
@@ -138,8 +140,9 @@ impl Execution<'_> {
         let (heard, clock) = (orders.subscribe(), self.clock.clone());
         let drives: Vec<_> = ground.media().filter_map(|medium| self.drives.get(medium)).collect();
         let tell_start = watch::channel(None).0;
-        let recorder =
-            Recorder::new(&mut self.file, &self.inbox, &mut self.progress, point, timeline, title, tell_start);
+        let desk =
+            RefCell::new(Desk { file: &mut self.file, inbox: &self.inbox, progress: &mut self.progress });
+        let recorder = Recorder::new(&desk, point, timeline, title, tell_start);
         let all = async {
             let drive_fails = async {
                 while drives.iter().all(|drive| drive.died().is_none()) {
