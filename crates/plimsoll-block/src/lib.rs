@@ -4,8 +4,10 @@
 //! that only plimsoll removes.
 
 pub mod device;
+pub mod doctor;
 mod error;
 pub mod fio;
+pub mod host;
 pub mod testfile;
 
 pub use error::BlockError;

@@ -7,7 +7,7 @@ use plimsoll_drive::emulate::{Child, EmulatorError, Heard};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::probe::Watch;
-use plimsoll_load::probe::environment::{available_memory, free_bytes};
+use plimsoll_block::host::mount::{available_memory, free_bytes};
 use plimsoll_load::scratch::Scratch;
 use plimsoll_model::plan::resolved::{
     DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium, WithoutFuse,

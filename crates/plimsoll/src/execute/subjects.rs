@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use plimsoll_block::host::device::device_of;
 use plimsoll_load::probe::Watch;
-use plimsoll_load::probe::environment::{device_facts, device_of, host_facts, medium_facts};
+use plimsoll_load::probe::environment::{device_facts, host_facts, medium_facts};
 use plimsoll_model::plan::resolved::Medium;
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 
