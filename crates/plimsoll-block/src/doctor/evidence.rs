@@ -32,7 +32,7 @@ pub struct Medium {
     pub disks: Vec<Disk>,
     pub mount: Option<Mount>,
     pub space: Option<Room>,
-    pub sample: Result<Sample, String>,
+    pub sample: Result<Sample, Unread>,
     /// Of a file.
     pub holes: Option<Holes>,
     /// `None`: not watched.
@@ -167,6 +167,13 @@ pub struct Sample {
     pub read: Option<Nanos>,
 }
 
+/// Why no block could be read, and what to do about it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unread {
+    pub why: String,
+    pub next: &'static str,
+}
+
 /// Parts of a file that have no blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holes {
@@ -215,6 +222,13 @@ pub struct SyncTest {
     pub flush: Pace,
     /// With `O_DSYNC`.
     pub dsync: Pace,
+}
+
+impl Disk {
+    /// Whether plimsoll emulates it.
+    pub fn is_emulated(&self) -> bool {
+        self.known.as_ref().is_some_and(|known| known.synced_per_second.is_some())
+    }
 }
 
 impl SyncTest {

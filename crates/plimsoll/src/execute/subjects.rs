@@ -20,6 +20,9 @@ impl Execution<'_> {
                 self.file.facts(subject, &host_facts())?;
             }
         }
+        if self.probe.is_some() {
+            self.diagnose_machine()?;
+        }
         self.file.commit()?;
         Ok(())
     }
@@ -58,6 +61,7 @@ impl Execution<'_> {
         if let Some(drive) = self.drives.get_mut(&medium.name) {
             drive.watched.extend(watched);
         }
+        self.diagnose_medium(medium, subject, path)?;
         Ok(subject)
     }
 }

@@ -77,6 +77,23 @@ pub fn below(source: &Source, device: &Number, options: &Options<'_>) -> Vec<Dis
     lowest.iter().map(|device| disk(source, device, options)).collect()
 }
 
+/// A drive that is known to be there, though the kernel has no device of it.
+pub fn without_device(known: &KnownDrive) -> Disk {
+    Disk {
+        name: known.name.clone(),
+        kind: DiskKind::Other,
+        vendor: None,
+        model: None,
+        firmware: None,
+        transport: None,
+        size: None,
+        queue: Queue::default(),
+        cache_type: None,
+        health: Err(NoHealth::None("a drive without a device")),
+        known: Some(known.clone()),
+    }
+}
+
 fn add_lowest(source: &Source, device: &Number, deeper: u32, lowest: &mut Vec<Number>) {
     let directory = Files::of(source, device).directory;
     let below = names_in(&source.path(&format!("{directory}/slaves")));
@@ -173,7 +190,10 @@ fn hypervisor(disk: &Disk) -> Option<&'static str> {
 fn find(known: &[KnownDrive], model: &str) -> Option<KnownDrive> {
     let plain = |text: &str| text.replace('_', " ").to_lowercase();
     let model = plain(model);
-    known.iter().find(|drive| drive.models.iter().any(|known| model.starts_with(&plain(known)))).cloned()
+    known
+        .iter()
+        .find(|drive| drive.models.iter().any(|known| !known.is_empty() && model.starts_with(&plain(known))))
+        .cloned()
 }
 
 fn health(source: &Source, device: &Number, kind: &DiskKind) -> Result<Smart, NoHealth> {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_model::units::{Bytes, Nanos};
 
-use super::evidence::{Device, KnownDrive, Machine, Medium, Noise, Room, SyncOutcome};
+use super::evidence::{Device, KnownDrive, Machine, Medium, Noise, Room, SyncOutcome, Unread};
 use crate::BlockError;
 use crate::device::evidence::{Target, gather as gather_use, target};
 use crate::host::cpu::governors;
@@ -116,9 +116,13 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
     };
     let sample = match place {
         Some((path, name)) => sample::read(&path, &name, options),
-        None => Err("there is no block device whose blocks could be read".into()),
+        None => Err(Unread { why: "there is no block device whose blocks could be read".into(), next: "" }),
     };
-    let disks = device.as_ref().map(|device| disk::below(&source, device, options)).unwrap_or_default();
+    let disks = match &device {
+        Ok(device) => disk::below(&source, device, options),
+        // Emulated as a directory.
+        Err(_) => options.is.map(disk::without_device).into_iter().collect(),
+    };
     Ok(Medium {
         in_use,
         disks,

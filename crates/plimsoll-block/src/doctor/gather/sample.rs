@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::Options;
 use crate::doctor::bytes::{Tally, random};
-use crate::doctor::evidence::{Holes, Sample};
+use crate::doctor::evidence::{Holes, Sample, Unread};
 
 /// Of one read; the smallest page of a database, and what filesystems allocate.
 pub const BLOCK: usize = 4096;
@@ -47,16 +47,13 @@ fn open(path: &Path) -> io::Result<(File, bool)> {
 }
 
 /// Reads blocks at random until there are enough or the time is over.
-pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, String> {
-    let why = |error: io::Error| match error.kind() {
-        io::ErrorKind::PermissionDenied => format!("{}: only root may read it", path.display()),
-        _ => format!("{}: {error}", path.display()),
-    };
+pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Unread> {
+    let why = |error: io::Error| unread(path, &error);
     let (file, direct) = open(path).map_err(why)?;
     let size = rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| why(error.into()))?;
     let blocks = size / BLOCK as u64;
     if blocks == 0 {
-        return Err(format!("{name} is smaller than a block of {BLOCK} bytes"));
+        return Err(Unread { why: format!("{name} is smaller than a block of {BLOCK} bytes"), next: "" });
     }
     let (mut buffer, mut tally, mut times) = (Aligned::new(BLOCK), Tally::default(), Vec::new());
     let (began, mut seed) = ((options.now)(), options.seed);
@@ -75,6 +72,15 @@ pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, St
     let read = median(&mut times).filter(|_| direct);
     let (entropy, compressible) = (tally.entropy(), tally.compressible());
     Ok(Sample { of: name.into(), blocks, zero, entropy, compressible, read })
+}
+
+fn unread(path: &Path, error: &io::Error) -> Unread {
+    let next = match error.kind() {
+        io::ErrorKind::PermissionDenied if !rustix::process::geteuid().is_root() => "Run as root.",
+        io::ErrorKind::PermissionDenied => "A container or security module keeps it from root: run outside of that.",
+        _ => "",
+    };
+    Unread { why: format!("{} cannot be read: {error}", path.display()), next }
 }
 
 pub fn median(times: &mut [Nanos]) -> Option<Nanos> {
@@ -148,7 +154,7 @@ mod tests {
         assert!(sample.blocks < 10 && sample.zero == sample.blocks, "{sample:?}");
         assert!(sample.entropy.is_none());
         std::fs::write(&path, "short").unwrap();
-        assert!(read(&path, "x", &options(&now, Nanos::SECOND)).unwrap_err().contains("smaller than a block"));
-        assert!(read(Path::new("/no/such"), "x", &options(&now, Nanos::SECOND)).unwrap_err().contains("/no/such"));
+        assert!(read(&path, "x", &options(&now, Nanos::SECOND)).unwrap_err().why.contains("smaller than a block"));
+        assert!(read(Path::new("/no/such"), "x", &options(&now, Nanos::SECOND)).unwrap_err().why.contains("/no/such"));
     }
 }

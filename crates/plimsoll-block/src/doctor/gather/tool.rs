@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 /// A disk that does not answer its controller keeps the program that asks waiting for minutes.
-const PATIENCE: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
+const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 /// Where programs for root are, when the path of an ordinary user does not lead there.
 const PLACES: [&str; 3] = ["", "/usr/sbin/", "/sbin/"];
 
@@ -77,6 +77,6 @@ mod tests {
     #[test]
     fn one_that_does_not_answer_is_not_waited_for() {
         let told = run("sleep", &["60"]).unwrap_err();
-        assert_eq!(told, Failure::Failed("sleep gave no answer within 3 s".into()));
+        assert_eq!(told, Failure::Failed("sleep gave no answer within 2 s".into()));
     }
 }

@@ -38,7 +38,7 @@ pub fn use_of(medium: &Medium) -> Option<Diagnosis> {
 
 /// Said where there is no disk to say anything about.
 pub fn missing(medium: &Medium) -> Option<Diagnosis> {
-    let why = medium.device.as_ref().err()?;
+    let why = medium.device.as_ref().err().filter(|_| medium.disks.is_empty())?;
     Some(unknown(
         "drive",
         format!("no block device: {why}"),
@@ -53,10 +53,9 @@ pub fn identity(disk: &Disk) -> Diagnosis {
     let firmware = disk.firmware.as_ref().map(|text| format!(", firmware {text}")).unwrap_or_default();
     let transport = disk.transport.as_ref().map(|text| format!(", {text}")).unwrap_or_default();
     let rest = format!("({}{transport}{size}{firmware})", disk.name);
-    let emulated = disk.known.as_ref().filter(|known| known.synced_per_second.is_some());
     match &disk.kind {
-        _ if emulated.is_some() => {
-            ok("drive", format!("emulated: {} {rest}", emulated.map_or("", |known| &known.name)))
+        _ if disk.is_emulated() => {
+            ok("drive", format!("emulated: {} {rest}", disk.known.as_ref().map_or("", |known| &known.name)))
         }
         DiskKind::Virtual(whose) => {
             let found = format!("a virtual disk of {whose} {name} {rest}").replace("  ", " ");
@@ -84,6 +83,7 @@ pub fn identity(disk: &Disk) -> Diagnosis {
 
 pub fn health(disk: &Disk) -> Diagnosis {
     match &disk.health {
+        _ if disk.is_emulated() => unknown("health", "an emulated drive has none", ""),
         Ok(smart) => judge_smart(smart),
         Err(NoHealth::None(what)) => unknown("health", format!("{what} has no SMART"), ""),
         Err(NoHealth::NotInstalled(name)) => unknown("health", format!("{name} is not installed"), INSTALL),

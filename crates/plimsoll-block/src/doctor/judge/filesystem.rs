@@ -4,7 +4,7 @@ use plimsoll_model::record::Diagnosis;
 use plimsoll_model::units::Bytes;
 
 use super::{error, ok, unknown, warning};
-use crate::doctor::evidence::{DiskKind, Medium, Room};
+use crate::doctor::evidence::{Disk, DiskKind, Medium, Room};
 use crate::host::mount::Mount;
 
 const MEMORY: [&str; 3] = ["tmpfs", "ramfs", "devtmpfs"];
@@ -37,6 +37,7 @@ pub fn filesystem(medium: &Medium) -> Option<Diagnosis> {
             format!("{name} at {at}: a container's layers, where the first write to a file copies it"),
             "Give a volume that is mounted into the container.",
         ),
+        _ if medium.disks.iter().any(Disk::is_emulated) => ok("filesystem", format!("{name} at {at}, plimsoll's own")),
         _ if name.starts_with("fuse") => {
             let found = format!("{name} at {at}: a program answers, and what it does with a flush only it knows");
             unknown("filesystem", found, "Look up what it promises, or test it with --write.")

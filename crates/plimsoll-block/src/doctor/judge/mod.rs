@@ -49,6 +49,16 @@ fn named(disk: &Disk, medium: &Medium, mut finding: Diagnosis) -> Diagnosis {
     finding
 }
 
+/// A whole number with its thousands apart.
+fn grouped(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let from = digits.len();
+    let digit = |(i, digit): (usize, char)| {
+        if i > 0 && (from - i).is_multiple_of(3) { format!(",{digit}") } else { digit.into() }
+    };
+    digits.chars().enumerate().map(digit).collect()
+}
+
 fn finding(level: DiagnosisLevel, code: &str, found: impl Into<String>, next: &str) -> Diagnosis {
     Diagnosis { subject: None, code: code.into(), level, found: found.into(), next: next.into() }
 }
@@ -131,6 +141,12 @@ pub(super) mod tests {
         }
         let speaks = matches!(level, DiagnosisLevel::Warning | DiagnosisLevel::Error);
         assert!(!speaks || !finding.next.is_empty(), "what to do: {finding:?}");
+    }
+
+    #[test]
+    fn numbers_are_readable() {
+        let shown = [0.4, 999.0, 1000.0, 1234567.0].map(grouped);
+        assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

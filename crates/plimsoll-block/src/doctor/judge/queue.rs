@@ -3,7 +3,7 @@
 use plimsoll_model::record::Diagnosis;
 use plimsoll_model::units::Bytes;
 
-use super::{ok, unknown, warning};
+use super::{grouped, ok, unknown, warning};
 use crate::doctor::evidence::{Device, Disk, DiskKind, Medium, Noise, Room};
 
 /// In a quiet moment: requests per second, and percent of the time.
@@ -36,6 +36,9 @@ pub fn scheduler(device: &Device, disks: &[Disk]) -> Diagnosis {
 pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
     let queue = &device.queue;
     let kib = |kib: Option<u64>| kib.map(|kib| Bytes(kib << 10).to_string());
+    let is_virtual = disks.iter().any(|disk| matches!(disk.kind, DiskKind::Virtual(_)));
+    let turns =
+        if is_virtual { "said to rotate, which virtual disks say without meaning it" } else { "said to rotate" };
     let parts = [
         queue.nr_requests.map(|n| format!("{n} requests in flight at most")),
         kib(queue.max_sectors_kb).map(|size| format!("{size} each")),
@@ -43,7 +46,7 @@ pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
             .logical_block_size
             .zip(queue.physical_block_size)
             .map(|(l, p)| format!("blocks of {l} ({p} physical) bytes")),
-        queue.rotational.map(|turns| if turns { "said to rotate" } else { "said not to rotate" }.to_owned()),
+        queue.rotational.map(|yes| if yes { turns } else { "said not to rotate" }.to_owned()),
     ];
     let found = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let name = &device.name;
@@ -108,7 +111,7 @@ pub fn noise(medium: &Medium) -> Option<Diagnosis> {
     let rate = (spent.reads + spent.writes + spent.flushes.unwrap_or(0)) as f64 / seconds;
     let bytes = Bytes(((spent.read_sectors.saturating_add(spent.write_sectors)) as f64 * 512.0 / seconds) as u64);
     let busy = spent.busy_ms as f64 / 10.0 / seconds;
-    let found = format!("others make {rate:.0} requests and {bytes} a second, busy {busy:.1} % of the time");
+    let found = format!("others make {} requests and {bytes} a second, busy {busy:.1} % of the time", grouped(rate));
     Some(if rate < NOISY_REQUESTS && busy < NOISY_BUSY {
         ok("noise", found)
     } else {

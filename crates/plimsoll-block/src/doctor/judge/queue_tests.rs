@@ -34,6 +34,9 @@ fn queues() {
     says(&of(small), Ok, &["64.0 KiB each"]);
     says(&of(Queue { rotational: Some(true), ..healthy() }), Warning, &["wrong for an NVMe", "queue/rotational"]);
     says(&of(Queue::default()), Unknown, &[]);
+    let on_host = Disk { kind: DiskKind::Virtual("virtio"), ..disk() };
+    let turning = device(Queue { rotational: Some(true), ..healthy() });
+    says(&super::queue(&turning, &[on_host]), Ok, &["without meaning it"]);
 }
 
 #[test]

@@ -4,9 +4,8 @@ use plimsoll_model::record::Diagnosis;
 
 use super::{ok, unknown, warning};
 use crate::device::evidence::Target;
-use crate::doctor::evidence::{Holes, Medium, Sample};
+use crate::doctor::evidence::{Holes, Medium, Sample, Unread};
 
-const AS_ROOT: &str = "Run as root.";
 /// Half of what is measured would not be the medium.
 const MANY: f64 = 50.0;
 
@@ -33,7 +32,7 @@ pub fn unwritten(medium: &Medium) -> Diagnosis {
     }
     let Sample { of, blocks, zero, read, .. } = match &medium.sample {
         Ok(sample) => sample,
-        Err(why) => return unknown("unwritten", why.clone(), AS_ROOT),
+        Err(Unread { why, next }) => return unknown("unwritten", why.clone(), next),
     };
     let share = percent(u64::from(*zero), u64::from(*blocks));
     let took = read.map(|time| format!("; a read took {:.2} ms", time.as_millis_f64())).unwrap_or_default();
@@ -58,7 +57,7 @@ pub fn unwritten(medium: &Medium) -> Diagnosis {
 pub fn entropy(medium: &Medium) -> Diagnosis {
     let sample = match &medium.sample {
         Ok(sample) => sample,
-        Err(why) => return unknown("entropy", why.clone(), AS_ROOT),
+        Err(Unread { why, next }) => return unknown("entropy", why.clone(), next),
     };
     let Some((bits, saved)) = sample.entropy.zip(sample.compressible) else {
         return unknown("entropy", format!("all {} blocks that were read are zero", sample.blocks), "");
@@ -99,8 +98,9 @@ mod tests {
         says(&unwritten(&with(device(), 10)), Good, &["10 % (±6) of 100 blocks of /dev/sda", "8.31 ms"]);
         says(&unwritten(&with(device(), 80)), Warning, &["80 %", "Write all of it once"]);
         says(&unwritten(&with(Target::Directory("/srv".into()), 80)), Good, &["first writes may have to allocate"]);
-        let unread = Medium { sample: Err("only root may read it".into()), ..with(device(), 0) };
-        says(&unwritten(&unread), Unknown, &["only root", "Run as root"]);
+        let unread = |why: &str, next| Err(Unread { why: why.into(), next });
+        let unread = Medium { sample: unread("it cannot be read", "Run as root."), ..with(device(), 0) };
+        says(&unwritten(&unread), Unknown, &["cannot be read", "Run as root"]);
     }
 
     #[test]
@@ -121,7 +121,8 @@ mod tests {
             &["6.2 bits", "42 % compressible", "of 90 blocks"],
         );
         says(&entropy(&with(Target::Directory("/srv".into()), 100)), Unknown, &["all 100 blocks"]);
-        let unread = Medium { sample: Err("no device".into()), ..with(Target::Directory("/srv".into()), 0) };
+        let none = Unread { why: "no device".into(), next: "" };
+        let unread = Medium { sample: Err(none), ..with(Target::Directory("/srv".into()), 0) };
         says(&entropy(&unread), Unknown, &["no device"]);
     }
 }

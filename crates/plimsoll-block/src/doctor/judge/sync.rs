@@ -7,7 +7,7 @@
 use plimsoll_model::record::Diagnosis;
 use plimsoll_model::units::Nanos;
 
-use super::{error, ok, unknown, warning};
+use super::{error, grouped, ok, unknown, warning};
 use crate::doctor::evidence::{Disk, DiskKind, Medium, Pace, Protection, SyncOutcome, SyncTest};
 
 /// The fastest disk there ever was turned 15,000 times a minute.
@@ -75,9 +75,9 @@ fn of_unknown(test: &SyncTest, measured: &str, medium: &Medium, too_fast: Option
     }
 }
 
-/// No medium was waited for.
+/// No flash was programmed and no head was moved for it.
 fn costs_nothing(test: &SyncTest) -> bool {
-    test.fastest().median < PROGRAM
+    test.flush.median < PROGRAM
 }
 
 fn lie(measured: &str, limit: &Medial) -> String {
@@ -98,9 +98,7 @@ fn told(test: &SyncTest) -> String {
 }
 
 fn rate(pace: &Pace) -> String {
-    let text = format!("{:.0}", pace.per_second());
-    let (head, tail) = text.split_at(text.len().saturating_sub(3));
-    if head.is_empty() { tail.to_owned() } else { format!("{head},{tail}") }
+    grouped(pace.per_second())
 }
 
 fn time(time: Nanos) -> String {
