@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_load::probe::environment::{available_memory, free_bytes};
+use plimsoll_block::host::mount::{available_memory, free_bytes};
 use plimsoll_model::plan::resolved::{DriveForm, Medium, ResolvedPlan};
 use plimsoll_model::plan::{Estimate, estimate};
 use plimsoll_model::units::Bytes;
