@@ -55,7 +55,9 @@ fn listen() -> Result<Interrupt, Failure> {
 
 /// Refuses what cannot be carried out. Writes nothing.
 fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Result<(), Failure> {
-    if args.virtual_time && plan.systems.iter().any(|system| system.kind.engine() != EngineKind::Mock) {
+    let real = plan.systems.iter().any(|system| system.kind.engine() != EngineKind::Mock)
+        || plan.steps.iter().any(|step| step.load().is_none());
+    if args.virtual_time && real {
         return Err(Failure::usage("--virtual-time simulates time, and only mock systems live in it"));
     }
     check_output(output)?;
@@ -86,10 +88,6 @@ fn job(
 }
 
 fn read_plan(args: &RunArgs) -> Result<(String, Options, Parsed), Failure> {
-    let name = args.plan.display().to_string();
-    let text = std::fs::read_to_string(&args.plan).map_err(|error| {
-        Failure::usage(format!("the plan {name} cannot be read: {error}\nPlans to start from are in plans/."))
-    })?;
     for (flag, factor) in [("--scale", args.scale), ("--data-scale", args.data_scale)] {
         if !(factor.is_finite() && factor > 0.0) {
             return Err(Failure::usage(format!("{flag} takes a number above zero, not {factor}")));
@@ -97,8 +95,17 @@ fn read_plan(args: &RunArgs) -> Result<(String, Options, Parsed), Failure> {
     }
     let options =
         Options { scale: args.scale, data_scale: args.data_scale, seed: args.seed, drives: drive_file::names() };
-    match parse(&text, &options) {
-        Ok(parsed) => Ok((text, options, parsed)),
+    parse_plan(&args.plan, &options).map(|(text, parsed)| (text, options, parsed))
+}
+
+/// A plan with its text. The failure shows every mistake where it stands.
+pub(super) fn parse_plan(path: &Path, options: &Options) -> Result<(String, Parsed), Failure> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!("the plan {name} cannot be read: {error}\nPlans to start from are in plans/."))
+    })?;
+    match parse(&text, options) {
+        Ok(parsed) => Ok((text, parsed)),
         Err(errors) => Err(plan_errors::failure(&name, &text, errors)),
     }
 }

@@ -165,11 +165,11 @@ impl<'a, 'd> Recorder<'a, 'd> {
             self.announce(tick.phase, start);
         }
         self.doubts(second)?;
+        let (point, figures) = (self.point, self.figures());
         let Some(phase) = &mut self.phase else { return Ok(()) };
         phase.end = self.origin + tick.end;
         phase.in_flight = second.in_flight;
         phase.tallies.iter_mut().zip(&second.tallies).for_each(|(sum, tally)| sum.merge(tally));
-        let Some(phase) = &self.phase else { return Ok(()) };
         self.desk.borrow().file.second(phase.id, self.point.system, self.origin, second)?;
         if phase.kind == PhaseKind::Measure {
             let mut counts = Counts::default();
@@ -184,7 +184,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
             phase.kind.name(),
             whole_seconds(lasted),
             of.unwrap_or_default(),
-            self.figures(&phase.tallies, lasted),
+            figures(&point.txns, &phase.tallies, lasted),
             self.desk.borrow().progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
         );
         if self.speaks {
@@ -222,9 +222,9 @@ impl<'a, 'd> Recorder<'a, 'd> {
         self.point.mode == "block"
     }
 
-    fn figures(&self, tallies: &[Tally], lasted: Nanos) -> String {
-        let figures = if self.is_block() { block_figures } else { figures };
-        figures(&self.point.txns, tallies, lasted)
+    /// What is shown of seconds or a phase, by transaction type.
+    fn figures(&self) -> fn(&[String], &[Tally], Nanos) -> String {
+        if self.is_block() { block_figures } else { figures }
     }
 
     /// A phase is complete when it ran to its planned end; cooling when nothing was left under way or given up.
@@ -237,7 +237,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
         let complete =
             planned(&self.timeline, phase.kind).map_or(settled, |planned| lasted.0.saturating_add(slack) >= planned.0);
         if phase.kind == PhaseKind::Measure {
-            let figures = self.figures(&phase.tallies, lasted);
+            let figures = self.figures()(&self.point.txns, &phase.tallies, lasted);
             self.desk.borrow().progress.done(&format!("{} · measured {} · {figures}", self.title, whole_seconds(lasted)));
             self.measured.complete = complete;
             self.measured.response = phase.tallies.iter().map(|tally| tally.response.clone()).collect();
