@@ -190,7 +190,10 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
         CheckPolicy::Off => 0,
     };
     let times = |nanos: Nanos, n: u64| nanos.0.saturating_mul(n);
-    let load = cost.load.0.saturating_add(base(engine).start.0);
+    let instances = plan.system(&step.system).map_or(1, |system| u64::from(system.count));
+    // One after the other.
+    let load = cost.load.0.saturating_add(base(engine).start.0).saturating_mul(instances);
+    let checks = checks.saturating_mul(instances);
     StepEstimate {
         step: step.name.clone(),
         points,
@@ -210,7 +213,8 @@ fn space(plan: &ResolvedPlan, medium: &str) -> Bytes {
             || steps.iter().filter_map(|step| plan.workload(&step.workload).map(|workload| (step, workload)));
         let data = data(engine, workloads().map(|(_, workload)| workload))?;
         let grown = workloads().fold(0u64, |sum, (step, workload)| sum.saturating_add(growth(step, workload)));
-        Some(base(engine).space.0.saturating_add(data).saturating_add(grown))
+        let one = base(engine).space.0.saturating_add(data).saturating_add(grown);
+        Some(one.saturating_mul(u64::from(system.count)))
     });
     Bytes(on_medium.fold(0, u64::saturating_add))
 }

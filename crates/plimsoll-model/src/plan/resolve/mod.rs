@@ -61,6 +61,7 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
         all(&raw.medium, "medium", findings, |name, medium, findings| medium::resolve(name, medium, options, findings));
     let systems =
         all(&raw.system, "system", findings, |name, system, findings| system::resolve(name, system, options, findings));
+    clashes(&systems, raw, findings);
     let mut names = Names { raw, media, systems, blocks: Vec::new() };
     let kinds = all(&raw.workload, "workload", findings, |name, workload, findings| {
         workload::resolve(name, workload, &names, options, findings).map(|kind| (name.to_owned(), kind))
@@ -85,6 +86,18 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
         blocks: names.blocks,
         steps,
     })
+}
+
+/// The instances of a system bear names that no other system may have.
+fn clashes(systems: &[System], raw: &RawPlan, findings: &mut Findings<'_>) {
+    for system in systems.iter().filter(|system| system.count > 1) {
+        let instances = system.instances();
+        for name in raw.system.keys().filter(|name| instances.contains(name.get())) {
+            let help =
+                format!("`{}` has {} instances, one of which has this name; choose another", system.name, system.count);
+            findings.error(name.span(), format!("`{}` is an instance of `{}`", name.get(), system.name), help);
+        }
+    }
 }
 
 fn check_options(options: &Options, findings: &mut Findings<'_>) {

@@ -72,6 +72,7 @@ fn load_step(
     let max_retries = retries.map_or(Some(DEFAULT_RETRIES), |n| whole(n, "`max_retries`", 0..=1000, findings));
     sysbench_lacks(raw, names, findings);
     let power_cut = cut::resolve(at, system, on.as_deref(), names, options, findings);
+    single(raw, system, names, findings);
     let workload = workload?.get().clone();
     let name = raw.name.as_ref().map_or_else(|| unique(&workload, taken), |name| name.get().clone());
     Some(LoadStep {
@@ -218,6 +219,19 @@ pub(super) fn measure(at: &At<RawStep>, options: &Options, findings: &mut Findin
     let help = if written < Nanos::SECOND { "write measure = \"1s\" or more" } else { "choose a larger --scale" };
     findings.warn(span, format!("measuring for 1s instead of {measure}: figures are taken per second"), help);
     Some(Nanos::SECOND)
+}
+
+/// What takes a single system.
+fn single(raw: &RawStep, system: Option<&At<String>>, names: &Names<'_>, findings: &mut Findings<'_>) {
+    let count = system.and_then(|name| names.systems.iter().find(|known| known.name == *name.get()));
+    let count = count.map_or(1, |system| system.count);
+    let [find, power_cut] = [raw.find.as_ref().map(At::span), raw.power_cut.as_ref().map(At::span)];
+    for (key, span) in [("find", find), ("power_cut", power_cut)] {
+        if let (Some(span), true) = (span, count > 1) {
+            let message = format!("`{key}` takes a single system, and there are {count}");
+            findings.error(span, message, "leave `count` out of the system, or make a system of its own for this step");
+        }
+    }
 }
 
 fn pacing(raw: &RawStep, findings: &mut Findings<'_>) -> Option<Pacing> {

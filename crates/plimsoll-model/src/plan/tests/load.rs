@@ -114,3 +114,45 @@ fn estimates_count_repeats_preconditions_and_searches() {
     assert_eq!((search.per_step[0].points, search.ladder_points()), (24, 0), "about twelve loads");
     assert_eq!(search.duration, Nanos::from_secs(240));
 }
+
+#[test]
+fn several_systems_are_one_by_name_and_many_by_instance() {
+    let plan =
+        |count: &str, step: &str| with(step).replace("engine = \"mock\"", &format!("engine = \"mock\"\n{count}"));
+    let several = good(&plan("count = 3", "users = 1")).plan;
+    assert_eq!(several.systems[0].instances(), ["m-1", "m-2", "m-3"]);
+    assert_eq!(good(&describe(&several)).plan, several);
+    assert_eq!(good(&with("users = 1")).plan.systems[0].instances(), ["m"]);
+    let told = |text: &str| parse(text, &Options::default()).unwrap_err().to_string();
+    assert!(
+        told(&plan("count = 2", "users = 1\nfind = { p99_ms = 1 }"))
+            .contains("`find` takes a single system, and there are 2")
+    );
+    assert!(told(&plan("count = 65", "users = 1")).contains("`count` cannot be 65"));
+    let twin = format!("{}[system.m-2]\nengine = \"mock\"\n", plan("count = 2", "users = 1"));
+    assert!(told(&twin).contains("`m-2` is an instance of `m`"), "{}", told(&twin));
+}
+
+#[test]
+fn limits_are_scaled_with_the_data_and_read_back() {
+    let text = with("users = 1").replace(
+        "engine = \"mock\"",
+        "engine = \"postgres\"\nlimits = { cpus = 1.5, cpu_set = \"0-1,3\", memory = \"8GiB\", read_bytes = \"100MB\", \
+         writes = 500, without = \"warn\" }",
+    ) + "[medium.here]\npath = \".\"\n";
+    let plan = good(&text).plan;
+    let limits = &plan.systems[0].limits;
+    assert_eq!((limits.cpus, limits.cpu_set.as_str(), limits.memory), (Some(1.5), "0-1,3", Some(Bytes(8 << 30))));
+    assert_eq!((limits.io.read_bytes, limits.io.writes, limits.io.reads), (Some(Bytes(100_000_000)), Some(500), None));
+    assert_eq!(good(&describe(&plan)).plan, plan);
+    let small = parse(&text, &Options { data_scale: 0.001, ..Options::default() }).unwrap().plan;
+    assert_eq!(small.systems[0].limits.memory, Some(Bytes::mib(128)), "a server needs some");
+    let told = |limits: &str| {
+        let text =
+            with("users = 1").replace("engine = \"mock\"", &format!("engine = \"mock\"\nlimits = {{ {limits} }}"));
+        parse(&text, &Options::default()).unwrap_err().to_string()
+    };
+    assert!(told("cpus = 1").contains("`limits` has no meaning for mock"));
+    assert!(told("cpu_set = \"3-1\"").contains("no list of CPUs"));
+    assert!(told("memory = \"1MiB\"").contains("too little for a server"));
+}
