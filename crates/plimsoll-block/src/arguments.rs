@@ -73,6 +73,13 @@ pub fn of_job(job: &BlockJob, part: &Part, manner: &Manner) -> Vec<String> {
     args
 }
 
+/// fio's arguments for a job file as it is, but for what it reports.
+pub fn of_file(path: &str) -> Vec<String> {
+    let mut args = reporting();
+    args.extend(["--name=global".into(), "--lat_percentiles=1".into(), path.to_owned()]);
+    args
+}
+
 /// What all runs have in common. fio never makes a file: what it finds too small is an error.
 pub(crate) fn in_file(part: &Part) -> Vec<String> {
     vec![

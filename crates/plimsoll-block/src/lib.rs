@@ -9,8 +9,10 @@
 pub mod arguments;
 pub mod course;
 pub mod device;
+pub mod doctor;
 mod error;
 pub mod fio;
+pub mod host;
 pub mod lane;
 pub mod layout;
 pub mod snapshot;

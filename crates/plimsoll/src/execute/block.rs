@@ -5,9 +5,12 @@ mod ground;
 mod layout;
 mod point;
 
+use std::path::Path;
+
 use plimsoll_model::plan::resolved::{Block, BlockJob, BlockStep, BlockWork, SteadyRule};
 use plimsoll_model::record::{Severity, SteadyInfo};
 use plimsoll_model::rounds::fit;
+use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 
 use super::{Course, Execution, unresolved};
@@ -28,7 +31,7 @@ impl Execution<'_> {
         let plan = self.plan;
         let block = plan.block(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?;
         let ahead = self.progress.ahead_after(expected(step, block));
-        let phase = self.file.open_phase(&step.name, None, plimsoll_model::schedule::PhaseKind::Prepare, self.clock.now())?;
+        let phase = self.file.open_phase(&step.name, None, PhaseKind::Prepare, self.clock.now())?;
         let ground = self.prepare_ground(step, block, media);
         self.file.close_phase(phase, self.clock.now(), ground.is_ok())?;
         self.file.commit()?;
@@ -36,7 +39,7 @@ impl Execution<'_> {
         let place = Place { step, block, ground: &ground };
         let course = match &block.work {
             BlockWork::Jobs(jobs) => self.rounds(&place, jobs),
-            BlockWork::File { path } => self.job_file(&place, path),
+            BlockWork::File { path } => self.rounds(&place, &[job_of_file(path)]),
         };
         self.progress.is_ahead(ahead);
         let removed = self.leave(ground);
@@ -106,7 +109,12 @@ impl Execution<'_> {
 
 /// Load time of a step on one of its media, with all rounds.
 fn expected(step: &BlockStep, block: &Block) -> Nanos {
-    let points: u64 = block.jobs().iter().map(|job| 1 + job.curve.len() as u64).sum();
     let each = (step.warm + step.measure).0;
-    Nanos(each.saturating_mul(points).saturating_mul(u64::from(step.rounds)))
+    Nanos(each.saturating_mul(block.points_per_round()).saturating_mul(u64::from(step.rounds)))
+}
+
+/// A job file goes by its name; what is in it only fio knows.
+fn job_of_file(path: &str) -> BlockJob {
+    let name = Path::new(path).file_name().map_or_else(|| path.into(), |name| name.to_string_lossy().into_owned());
+    BlockJob { name, streams: Vec::new(), curve: Vec::new() }
 }

@@ -149,6 +149,7 @@ impl<'a> Recorder<'a> {
             self.announce(tick.phase, start);
         }
         self.doubts(second)?;
+        let (point, figures) = (self.point, self.figures());
         let Some(phase) = &mut self.phase else { return Ok(()) };
         phase.end = self.origin + tick.end;
         phase.in_flight = second.in_flight;
@@ -167,7 +168,7 @@ impl<'a> Recorder<'a> {
             phase.kind.name(),
             whole_seconds(lasted),
             of.unwrap_or_default(),
-            self.figures(&phase.tallies, lasted),
+            figures(&point.txns, &phase.tallies, lasted),
             self.progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
         );
         self.progress.now(phase.end, &line);
@@ -202,9 +203,9 @@ impl<'a> Recorder<'a> {
         self.point.mode == "block"
     }
 
-    fn figures(&self, tallies: &[Tally], lasted: Nanos) -> String {
-        let figures = if self.is_block() { block_figures } else { figures };
-        figures(&self.point.txns, tallies, lasted)
+    /// What is shown of seconds or a phase, by transaction type.
+    fn figures(&self) -> fn(&[String], &[Tally], Nanos) -> String {
+        if self.is_block() { block_figures } else { figures }
     }
 
     /// A phase is complete when it ran to its planned end; cooling when nothing was left under way or given up.
@@ -217,7 +218,7 @@ impl<'a> Recorder<'a> {
         let complete =
             planned(&self.timeline, phase.kind).map_or(settled, |planned| lasted.0.saturating_add(slack) >= planned.0);
         if phase.kind == PhaseKind::Measure {
-            let figures = self.figures(&phase.tallies, lasted);
+            let figures = self.figures()(&self.point.txns, &phase.tallies, lasted);
             self.progress.done(&format!("{} · measured {} · {figures}", self.title, whole_seconds(lasted)));
             self.measured.complete = complete;
             self.measured.response = phase.tallies.iter().map(|tally| tally.response.clone()).collect();

@@ -46,6 +46,7 @@ pub(super) fn block_point(point: PointId, place: &Place<'_>, aim: &Aim<'_>, rate
         job_index: aim.job_index as u32,
         workers: place.ground.workers.len() as u32,
         worker_bytes: place.block.size.0,
+        fill: place.block.fill,
         share_percent: aim.share,
         streams: aim.job.streams.iter().enumerate().map(stream).collect(),
     }

@@ -1,13 +1,13 @@
 //! One point of a block step: a job at full speed or at a rate, measured by fio.
 
-use plimsoll_block::arguments::{Manner, of_job, seed};
+use plimsoll_block::arguments::{Manner, of_file, of_job, seed};
 use plimsoll_block::course::Share;
 use plimsoll_block::fio::{Flow, command_line};
 use plimsoll_block::lane::{self, Links, Task, WorkerTask};
 use plimsoll_block::snapshot::Shape;
 use plimsoll_load::clock::{Clock, unix_micros};
 use plimsoll_model::lane::{LaneControl, LaneEnd};
-use plimsoll_model::plan::resolved::{BlockJob, BlockStream};
+use plimsoll_model::plan::resolved::{Block, BlockJob, BlockStream, BlockWork};
 use plimsoll_model::record::{BlockShare, Point, PointId};
 use plimsoll_model::schedule::Timeline;
 use plimsoll_model::units::Nanos;
@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use super::super::lane::relay;
 use super::super::recorder::{Outcome, Recorder};
 use super::super::{Course, Execution, Halt};
-use super::ground::Ground;
+use super::ground::{Ground, Worker};
 use super::{Place, describe};
 use crate::progress::block_title;
 
@@ -49,9 +49,10 @@ impl Speed {
     }
 
     fn of(job: &BlockJob, shares: &[Share], seconds: f64) -> Self {
+        let file = || vec![Block::FILE_TXNS.map(str::to_owned).to_vec()];
+        let ops: Vec<Vec<String>> = job.streams.iter().map(BlockStream::ops).collect();
         let mut first = 0;
-        let streams = job.streams.iter().map(|stream| {
-            let ops = stream.ops();
+        let streams = if ops.is_empty() { file() } else { ops }.into_iter().map(|ops| {
             let moves = |txn: usize| ops.get(txn.wrapping_sub(first)).is_some_and(|op| !is_flush(op));
             let requests: u64 = shares.iter().filter(|share| moves(share.txn)).map(|share| share.requests).sum();
             first += ops.len();
@@ -70,37 +71,37 @@ impl Execution<'_> {
     pub(super) fn block_point(&mut self, place: &Place<'_>, aim: &Aim<'_>, rates: &[f64]) -> Course<Speed> {
         let own = |(i, stream): (usize, &BlockStream)| rates.get(i).copied().or(stream.per_second);
         let rates: Vec<Option<f64>> = aim.job.streams.iter().enumerate().map(own).collect();
-        let (step, plan_seed) = (place.step, self.plan.seed);
-        let worker = |(number, worker): (usize, &super::ground::Worker)| {
-            let numbers =
-                [number as u64 + 1, aim.job_index as u64, u64::from(aim.round), u64::from(aim.ordinal)];
+        let task = match &place.block.work {
+            BlockWork::Jobs(_) => self.task(place, aim, &rates),
+            BlockWork::File { path } => file_task(place, aim, path),
+        };
+        self.run_task(place, aim, &rates, &task)
+    }
+
+    fn task(&self, place: &Place<'_>, aim: &Aim<'_>, rates: &[Option<f64>]) -> Task {
+        let Place { step, ground, .. } = *place;
+        let worker = |(number, worker): (usize, &Worker)| {
+            let numbers = [number as u64 + 1, aim.job_index as u64, u64::from(aim.round), u64::from(aim.ordinal)];
             let manner = Manner {
-                engine: place.ground.fio.engine,
-                seed: seed(plan_seed, &numbers),
+                engine: ground.fio.engine,
+                seed: seed(self.plan.seed, &numbers),
                 at_most: step.warm + step.measure + SPARE,
-                rates: rates.clone(),
+                rates: rates.to_vec(),
             };
             WorkerTask { args: of_job(aim.job, &worker.part, &manner), directory: None }
         };
-        let task = Task {
+        Task {
             job: aim.job.name.clone(),
-            workers: place.ground.workers.iter().enumerate().map(worker).collect(),
+            workers: ground.workers.iter().enumerate().map(worker).collect(),
             shape: Shape::of_job(aim.job),
             warm: step.warm,
             measure: step.measure,
             ends: false,
-        };
-        self.block_lane(place, aim, &rates, &task)
+        }
     }
 
     /// Runs the lane, and keeps what it tells and what each worker did.
-    pub(super) fn block_lane(
-        &mut self,
-        place: &Place<'_>,
-        aim: &Aim<'_>,
-        rates: &[Option<f64>],
-        task: &Task,
-    ) -> Course<Speed> {
+    fn run_task(&mut self, place: &Place<'_>, aim: &Aim<'_>, rates: &[Option<f64>], task: &Task) -> Course<Speed> {
         // Asked for when the point before had just come to its end.
         if self.interrupt.is_wanted() {
             return Err(Halt::Interrupted);
@@ -139,15 +140,8 @@ impl Execution<'_> {
         let (heard, clock) = (orders.subscribe(), self.clock.clone());
         let drives: Vec<_> = ground.media().filter_map(|medium| self.drives.get(medium)).collect();
         let tell_start = watch::channel(None).0;
-        let recorder = Recorder::new(
-            &mut self.file,
-            &self.inbox,
-            &mut self.progress,
-            point,
-            timeline,
-            title,
-            tell_start,
-        );
+        let recorder =
+            Recorder::new(&mut self.file, &self.inbox, &mut self.progress, point, timeline, title, tell_start);
         let all = async {
             let drive_fails = async {
                 while drives.iter().all(|drive| drive.died().is_none()) {
@@ -202,6 +196,21 @@ impl Execution<'_> {
             LaneEnd::Closed | LaneEnd::Stopped => Err(Halt::Interrupted),
             LaneEnd::Failed(why) => Err(Halt::Failed(why)),
         }
+    }
+}
+
+/// fio with a job file as it is. It ends by itself, and all of it is measured.
+fn file_task(place: &Place<'_>, aim: &Aim<'_>, path: &str) -> Task {
+    // It is run in another directory.
+    let path = std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.display().to_string());
+    let worker = |worker: &Worker| WorkerTask { args: of_file(&path), directory: Some(worker.directory.clone()) };
+    Task {
+        job: aim.job.name.clone(),
+        workers: place.ground.workers.iter().map(worker).collect(),
+        shape: Shape::Whole,
+        warm: Nanos::ZERO,
+        measure: Nanos(u64::MAX),
+        ends: true,
     }
 }
 
