@@ -29,12 +29,14 @@ type Area = [{ xAxis: number; name?: string; itemStyle?: { color: string } }, { 
 
 /** Warm-up is shaded; rounds and rates are named where there is room, and end at an upright line. */
 function marks(theme: Theme, { slots }: BlockSeconds, { unit, end }: Scale, width: number): LineSeriesOption {
-  const wide = (slot: Slot) => ((slot.to - slot.from) / end) * (width - 60) > slot.label.length * 6.5 + 4;
+  const fits = (slot: Slot, text: string) => ((slot.to - slot.from) / end) * (width - 60) > text.length * 6.5 + 4;
+  // Where there is no room for round and rate, the rate alone is named.
+  const named = (slot: Slot) => [slot.label, slot.label.replace(/^#\d+ /, "")].find((text) => fits(slot, text)) ?? "";
   const warm = slots.filter((slot) => slot.measured > slot.from);
   const areas: Area[] = [
     ...warm.map((slot): Area => [{ xAxis: slot.from / unit }, { xAxis: slot.measured / unit }]),
-    ...slots.filter((slot) => slot.label !== "" && wide(slot)).map((slot): Area => [
-      { xAxis: slot.from / unit, name: slot.label, itemStyle: { color: "transparent" } },
+    ...slots.filter((slot) => named(slot) !== "").map((slot): Area => [
+      { xAxis: slot.from / unit, name: named(slot), itemStyle: { color: "transparent" } },
       { xAxis: slot.to / unit },
     ]),
   ];

@@ -17,14 +17,15 @@ fn main() -> io::Result<()> {
         ("single", fixture::single_point()),
         ("nothing", fixture::nothing_measured()),
         ("search", fixture::search()),
+        ("media", fixture::block()),
     ];
     for (name, record) in records {
         fs::write(dir.join(format!("{name}.html")), report(&record, &summarise(&record)))?;
     }
-    for (name, mut record) in [("block", fixture::nothing_measured()), ("mixed", fixture::lasting(30))] {
+    for (name, mut record) in [("made", fixture::nothing_measured()), ("made-mixed", fixture::lasting(30))] {
         let mut summary = summarise(&record);
         (summary.blocks, summary.diagnoses) = (made::blocks(), made::diagnoses());
-        if name == "block" {
+        if name == "made" {
             // As a run has it that was about media alone.
             record.points.clear();
             record.seconds.clear();

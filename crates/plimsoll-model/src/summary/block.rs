@@ -217,3 +217,6 @@ impl BlockMedium {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;

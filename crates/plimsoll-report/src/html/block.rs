@@ -1,15 +1,15 @@
 //! Steps on media themselves: what the template shows of each, and which charts it has.
 
-use plimsoll_model::summary::{BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Summary};
-use plimsoll_model::units::Bytes;
+use plimsoll_model::summary::{BlockSummary, Summary};
 
 use super::tables::{Cell, Grid, plain};
-use crate::compare;
+use crate::block::{Across, OnMedium, across, drives, heading, medium_name, notes, typical};
 use crate::message::Messages;
 
 mod asked;
 mod curve;
 mod data;
+mod emulated;
 mod fsync;
 mod headline;
 mod jobs;
@@ -45,6 +45,7 @@ pub(super) struct StepView {
     pub seconds: Vec<seconds::SecondsView>,
     pub ops: Grid,
     pub asked: Grid,
+    pub emulated: Grid,
 }
 
 /// A chart's place in the island, and its title.
@@ -82,93 +83,12 @@ fn view(m: &Messages, block: usize, step: &BlockSummary) -> StepView {
         seconds: seconds::views(m, block, step, &all),
         ops: jobs::by_op(m, step, &all),
         asked: asked::grid(m, &all),
+        emulated: emulated::grid(m, &all),
     }
-}
-
-fn heading(m: &Messages, step: &BlockSummary) -> String {
-    m.say_with("block-heading", &[("step", step.step.clone()), ("workload", step.workload.clone())])
-}
-
-fn notes(m: &Messages, step: &BlockSummary) -> Vec<String> {
-    let profile = ("profile", step.profile.clone());
-    let mut notes: Vec<String> =
-        if step.profile.is_empty() { Vec::new() } else { vec![m.say_with("block-profile", &[profile])] };
-    // Said once where it is the same on all.
-    let on = |medium: &BlockMedium| {
-        let args = [("workers", medium.workers.to_string()), ("size", size(medium.worker_bytes))];
-        m.say_with(if medium.workers == 1 { "block-worker" } else { "block-workers" }, &args)
-    };
-    let mut said: Vec<String> = step.media.iter().map(on).collect();
-    if said.windows(2).all(|pair| pair[0] == pair[1]) {
-        said.truncate(1);
-        notes.append(&mut said);
-    } else {
-        notes.extend(step.media.iter().zip(said).map(|(medium, text)| format!("{}: {text}", medium.medium)));
-    }
-    notes
-}
-
-fn drives(m: &Messages, step: &BlockSummary) -> Vec<String> {
-    let drive = |medium: &BlockMedium| {
-        let drive = m.say_with("emulated-drive", &[("drive", medium.drive.clone()?)]);
-        Some(if step.media.len() > 1 { format!("{}: {drive}", medium.medium) } else { drive })
-    };
-    step.media.iter().filter_map(drive).collect()
-}
-
-/// A job on all media that it was run on.
-struct Across<'a> {
-    job: &'a str,
-    on: Vec<OnMedium<'a>>,
-}
-
-struct OnMedium<'a> {
-    /// Index into the step's media: the same colour in every chart.
-    place: usize,
-    medium: &'a BlockMedium,
-    job: &'a BlockJobSummary,
-}
-
-/// All jobs of a step, in the order of the workload.
-fn across(step: &BlockSummary) -> Vec<Across<'_>> {
-    let mut all: Vec<(u32, Across<'_>)> = Vec::new();
-    for (place, medium) in step.media.iter().enumerate() {
-        for job in &medium.jobs {
-            let own = OnMedium { place, medium, job };
-            match all.iter_mut().find(|(index, _)| *index == job.job_index) {
-                Some((_, found)) => found.on.push(own),
-                None => all.push((job.job_index, Across { job: &job.job, on: vec![own] })),
-            }
-        }
-    }
-    all.sort_by_key(|(index, _)| *index);
-    all.into_iter().map(|(_, across)| across).collect()
-}
-
-/// The rounds that count: all, or the steady window, which is the last.
-fn counted(job: &BlockJobSummary) -> &[BlockPointSummary] {
-    let n = job.figures.map_or(0, |figures| figures.rounds as usize);
-    &job.points[job.points.len().saturating_sub(n)..]
-}
-
-/// The round that stands for all where only one can: of those that count the one nearest to the median.
-fn typical(job: &BlockJobSummary) -> Option<&BlockPointSummary> {
-    let median = job.figures?.iops.median;
-    let distance = |point: &BlockPointSummary| point.iops.map_or(f64::INFINITY, |iops| (iops.mean - median).abs());
-    counted(job).iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
-}
-
-fn medium_name(m: &Messages, medium: &BlockMedium) -> String {
-    compare::medium(m, &medium.medium, medium.drive.is_some())
 }
 
 fn verdict(m: &Messages, verdict: plimsoll_model::summary::Verdict) -> Cell {
     Cell { text: m.say(&format!("verdict-{}", verdict.name())), class: verdict.name() }
-}
-
-/// `4 KiB`, `1 MiB`, `1.5 GiB`: sizes of requests and files are round.
-fn size(bytes: u64) -> String {
-    Bytes(bytes).to_string().replacen(".0 ", " ", 1)
 }
 
 /// Latencies of block I/O are told in µs, as the field does.

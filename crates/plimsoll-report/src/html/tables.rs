@@ -11,6 +11,7 @@ use crate::rung::{self, RungView};
 use crate::text;
 
 /// Text with how it is to be shown.
+#[derive(Clone)]
 pub(super) struct Cell {
     pub text: String,
     /// Names of style classes.
@@ -49,7 +50,7 @@ pub(super) fn words(text: String) -> Cell {
 }
 
 /// Columns that hold words and not numbers stand left.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 25] = [
     "column-outcome",
     "column-why",
     "column-state",
@@ -64,6 +65,7 @@ const WORDS: [&str; 24] = [
     "column-txn",
     "column-first-lost",
     "column-job",
+    "column-drive",
     "column-stream",
     "column-size-of",
     "column-depth",

@@ -63,12 +63,8 @@ fn row(m: &Messages, job: &str, on: &OnMedium<'_>, several: bool, at: &BlockCurv
     cells.push(plain(three(at.mb_per_second)));
     cells.push(us(at.mean_us));
     cells.push(us(at.p99_us));
-    cells.push(verdict(m, worst(at)));
+    cells.push(verdict(m, at.verdict));
     Row { class: "", cells }
-}
-
-fn worst(at: &BlockCurvePoint) -> Verdict {
-    at.points.iter().map(|point| point.verdict).max().unwrap_or_default()
 }
 
 /// What a chart of latency against throughput is drawn from.
@@ -114,7 +110,7 @@ fn line(on: &OnMedium<'_>, mb: bool) -> LineData {
         x: short(if mb { at.mb_per_second } else { at.achieved_per_second }),
         mean: at.mean_us.map(short),
         p99: at.p99_us.map(short),
-        usable: worst(at) < Verdict::Invalid,
+        usable: at.verdict < Verdict::Invalid,
     };
     let full = on.job.figures.map(|figures| PointData {
         share: None,

@@ -145,7 +145,7 @@ fn op_row(mut cells: Vec<Cell>, op: &BlockOpSummary) -> Row {
 /// Without flushes, as IOPS are. What was asked to be in flight stands behind what Little's law says was.
 fn total(mut cells: Vec<Cell>, point: &BlockPointSummary) -> Row {
     cells.push(plain(NONE.to_owned()));
-    cells.push(plain(cell(point.iops.map(|iops| iops.mean), three)));
+    cells.push(plain(cell(point.iops, three)));
     cells.push(plain(cell(point.mb_per_second, three)));
     cells.extend(times(point.latency));
     cells.push(plain(format!("{} / {}", cell(point.in_flight_by_little, three), point.in_flight)));

@@ -6,7 +6,7 @@ use plimsoll_model::rounds::Fit;
 use plimsoll_model::summary::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPointSummary,
     BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, DiagnosisSummary, Figure, Interval, Rounds,
-    RoundsOfJob, Verdict,
+    RoundsOfJob, Steady, Verdict,
 };
 
 const MEDIA: [(&str, Option<&str>, f64); 3] = [
@@ -111,7 +111,10 @@ impl Load<'_> {
             share_percent: share,
             offered_per_second: share.map(|share| self.iops * share / 100.0),
             measured_s: 15.0,
-            iops: Some(Interval { mean: iops, low: iops - half, high: iops + half }),
+            iops: Some(iops),
+            iops_interval: Some(Interval { mean: iops, low: iops - half, high: iops + half }),
+            steady: Steady::TooShort,
+            drives: Vec::new(),
             iops_spread: None,
             mb_per_second: Some(iops * self.bytes() / 1e6),
             latency: Some(latency),
@@ -155,6 +158,7 @@ impl Load<'_> {
                 mean_us: point.latency.map(|l| l.mean_us),
                 p99_us: point.latency.map(|l| l.p99_us),
                 points: vec![point],
+                verdict: Verdict::Sound,
             }
         };
         shares.into_iter().enumerate().map(at).collect()
@@ -165,7 +169,7 @@ impl Load<'_> {
         let point = |(round, iops): (usize, &f64)| self.point(round as u32, None, *iops, 20.0 * round as f64);
         let points: Vec<BlockPointSummary> = rounds.iter().enumerate().map(point).collect();
         let typical = &points[points.len() - 1];
-        let (iops, latency) = (typical.iops.unwrap_or_else(none), typical.latency.unwrap_or_else(none));
+        let (iops, latency) = (typical.iops.unwrap_or_default(), typical.latency.unwrap_or_else(none));
         let figure = |value: f64, interval: bool| {
             let interval = interval.then_some(Interval { mean: value, low: value * 0.96, high: value * 1.035 });
             Figure { median: value, interval, min: value * 0.95, max: value * 1.04 }
@@ -176,11 +180,12 @@ impl Load<'_> {
             streams: vec![self.stream.clone()],
             figures: Some(BlockFigures {
                 rounds: counted as u32,
-                iops: figure(iops.mean, true),
-                mb_per_second: figure(iops.mean * self.bytes() / 1e6, true),
+                iops: figure(iops, true),
+                mb_per_second: figure(iops * self.bytes() / 1e6, true),
                 mean_us: figure(latency.mean_us, false),
                 p99_us: figure(latency.p99_us, false),
             }),
+            typical: Some(points.len() - 1),
             against_first: None,
             curve: if curve { self.curve() } else { Vec::new() },
             verdict: Verdict::Sound,
@@ -248,7 +253,7 @@ fn corners(index: u32) -> BlockSummary {
                 job.verdict = Verdict::Doubtful;
             }
             if let Some(last) = job.curve.last_mut().filter(|_| place == 1) {
-                last.points[0].verdict = Verdict::Invalid;
+                last.verdict = Verdict::Invalid;
             }
             job
         };
