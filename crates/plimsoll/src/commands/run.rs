@@ -27,7 +27,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if args.dry_run {
         return dry_run(&plan, warnings);
     }
-    if args.virtual_time && plan.systems.iter().any(|system| system.kind.engine() != EngineKind::Mock) {
+    let real = plan.systems.iter().any(|system| system.kind.engine() != EngineKind::Mock)
+        || plan.steps.iter().any(|step| step.load().is_none());
+    if args.virtual_time && real {
         return Err(Failure::usage("--virtual-time simulates time, and only mock systems live in it"));
     }
     let now = jiff::Timestamp::now();
