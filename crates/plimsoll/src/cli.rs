@@ -2,6 +2,7 @@
 
 mod drive;
 mod learn;
+mod profile;
 mod value;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use drive::{DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
 pub use learn::LearnArgs;
+pub use profile::{ProfileCommand, ProfileShowArgs};
 use value::{positive, seconds, share, size};
 
 /// Find out how much load a storage carries under a database, and whether the number can be trusted.
@@ -35,6 +37,9 @@ pub enum Command {
     /// Look at drives that are not there, and use them.
     #[command(subcommand)]
     Drive(DriveCommand),
+    /// Look at the block workloads that plans can name.
+    #[command(subcommand)]
+    Profile(ProfileCommand),
     /// Print the JSON Schema of plan files.
     Schema,
     /// Print a completion script for a shell.

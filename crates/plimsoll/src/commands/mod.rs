@@ -4,8 +4,10 @@ mod check;
 pub mod drive;
 mod export;
 pub(crate) mod plan_errors;
+mod profile;
 mod report;
 mod run;
+mod table;
 
 use std::io::Write;
 use std::path::Path;
@@ -24,6 +26,7 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Export(args) => export::export(&args),
         Command::Check(args) => check::check(&args),
         Command::Drive(command) => drive::drive(&command),
+        Command::Profile(command) => profile::profile(&command),
         Command::Schema => print(&plimsoll_model::plan::json_schema()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
