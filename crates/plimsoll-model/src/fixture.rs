@@ -5,11 +5,13 @@
 //! consistency condition fails on `slow`, one connection is lost, and the last point was interrupted. `slow` is an
 //! emulated drive (see [`drive`]).
 
+mod block;
 mod database;
 mod drive;
 mod metrics;
 mod search;
 
+pub use block::block;
 pub use search::search;
 
 use std::sync::LazyLock;

@@ -1,17 +1,19 @@
 //! Whether the rate held over the window.
 //!
-//! The rule is that of SNIA's Solid State Storage Performance Test Specification 2.0.2: the window is cut into five
-//! equal parts (there: the last five rounds of a minute); it is steady when their rates differ by at most 20 % of their
-//! mean and the least-squares line through them rises or falls by at most 10 % of it.
+//! The rule is that of [`crate::rounds`], SNIA's: the window is cut into five equal parts, which stand for the last five
+//! rounds of a minute; it is steady when their rates differ by at most 20 % of their mean and the least-squares line
+//! through them rises or falls by at most 10 % of it.
 
 use serde::Serialize;
 
 use super::stats::{self, Batch};
+use crate::plan::resolved::SteadyRule;
+use crate::rounds;
 
 /// Largest difference between the parts' rates, as a share of their mean.
-pub const RANGE_LIMIT: f64 = 0.20;
+pub const RANGE_LIMIT: f64 = SteadyRule::SNIA.range;
 /// Largest change along the least-squares line through the parts, as a share of their mean.
-pub const SLOPE_LIMIT: f64 = 0.10;
+pub const SLOPE_LIMIT: f64 = SteadyRule::SNIA.slope;
 /// Of five independent numbers that scatter by σ, the range exceeds 6.2 σ once in 10 000 times (ten pairs, each of which
 /// differs by √2 σ), and the change along the line 3.9 · 4 / √10 σ = 4.9 σ. So seldom, because a search for the load line
 /// looks at some fifty windows, and one that is wrongly called unsteady misleads it.
@@ -67,25 +69,15 @@ impl Steady {
     pub(super) fn of(ticks: &[Batch]) -> Self {
         let Some(parts) = stats::parts(ticks) else { return Self::TooShort };
         let rates = parts.map(|part| part.rate().unwrap_or_default());
-        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        // Nothing at all, all the time, is no rate.
-        if mean <= 0.0 {
-            return Self::TooShort;
-        }
-        let (low, high) = rates.iter().fold((f64::INFINITY, 0.0f64), |(low, high), r| (low.min(*r), high.max(*r)));
-        // Least squares over the places −2 … 2: Σ x·y / Σ x², and four steps from the first part to the last.
-        let slope = rates.iter().enumerate().map(|(i, rate)| (i as f64 - 2.0) * rate).sum::<f64>() / 10.0 * 4.0;
-        let (range, slope) = ((high - low) / mean, slope / mean);
-        let (range_percent, slope_percent) = (range * 100.0, slope * 100.0);
+        let Some(fit) = rounds::fit(&rates, &SteadyRule::SNIA) else { return Self::TooShort };
+        let (range_percent, slope_percent) = (fit.range_percent, fit.slope_percent);
         let each = parts.iter().map(|part| part.n).sum::<u64>() as f64 / parts.len() as f64;
         let by_chance = 1.0 / each.sqrt();
-        let within = |range_limit: f64, slope_limit: f64| range <= range_limit && slope.abs() <= slope_limit;
-        // A little slack: 11 is not exactly 10 % above 10.
-        let slack = 1.0 + 1e-9;
-        let chance = (RANGE_LIMIT.max(RANGE_BY_CHANCE * by_chance), SLOPE_LIMIT.max(SLOPE_BY_CHANCE * by_chance));
-        if within(RANGE_LIMIT * slack, SLOPE_LIMIT * slack) {
+        let range_limit = RANGE_LIMIT.max(RANGE_BY_CHANCE * by_chance);
+        let slope_limit = SLOPE_LIMIT.max(SLOPE_BY_CHANCE * by_chance);
+        if fit.steady {
             Self::Yes { range_percent, slope_percent }
-        } else if within(chance.0, chance.1) {
+        } else if range_percent <= range_limit * 100.0 && slope_percent.abs() <= slope_limit * 100.0 {
             Self::TooFew { range_percent, slope_percent }
         } else {
             Self::No { range_percent, slope_percent }

@@ -12,11 +12,11 @@ pub(super) const SINCE: i32 = 4;
 
 impl RunFile {
     pub fn block_point(&self, block: &BlockPoint) -> Result<()> {
-        let BlockPoint { point, profile, job, job_index, workers, worker_bytes, share_percent, streams } = block;
+        let BlockPoint { point, profile, job, job_index, workers, worker_bytes, fill, share_percent, streams } = block;
         let streams = serde_json::json!(streams).to_string();
         self.execute(
-            "INSERT INTO block_point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![point.0, profile, job, job_index, workers, worker_bytes, share_percent, streams],
+            "INSERT INTO block_point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![point.0, profile, job, job_index, workers, worker_bytes, fill, share_percent, streams],
         )
     }
 
@@ -62,6 +62,7 @@ pub(super) fn block_points(db: &Connection, schema: i32) -> std::result::Result<
                 job_index: row.get("job_index")?,
                 workers: row.get("workers")?,
                 worker_bytes: row.get("worker_bytes")?,
+                fill: row.get("fill")?,
                 share_percent: row.get("share_percent")?,
                 streams: json(row, "streams")?,
             })

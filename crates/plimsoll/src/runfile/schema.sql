@@ -184,6 +184,7 @@ CREATE TABLE block_point (
     job_index INTEGER NOT NULL,
     workers INTEGER NOT NULL,
     worker_bytes INTEGER NOT NULL,
+    fill REAL NOT NULL,                 -- how often that was written before the first job
     share_percent REAL,                 -- offered, of what the job reached at full speed; NULL: full speed
     streams TEXT NOT NULL               -- JSON array: what each worker is asked
 );
