@@ -122,4 +122,5 @@ pub enum Table {
     Series,
     Drive,
     Wait,
+    Block,
 }
