@@ -21,10 +21,19 @@ pub enum BlockError {
     TestFile { path: PathBuf, why: String, next: String },
     #[error("fio cannot be run: {0}\nInstall it (Debian and Ubuntu: apt-get install fio; Fedora: dnf install fio).")]
     NoFio(String),
+    #[error(
+        "{version} is too old: plimsoll needs {}.{} or later\n\
+         Install a newer one (packages are linked from https://github.com/axboe/fio), or put it first in PATH.",
+        oldest.0, oldest.1
+    )]
+    OldFio { version: String, oldest: (u32, u32) },
     #[error("fio failed at {job}: {why}\nThe command was: {command}")]
     Fio { job: String, why: String, command: String },
     #[error("fio's output of {job} cannot be used: {error}\nThe command was: {command}")]
     Output { job: String, error: FioError, command: String },
+    /// What a lane ended with; tells the command.
+    #[error("{0}")]
+    Lane(String),
     #[error("stopped by the user")]
     Cancelled,
 }

@@ -10,11 +10,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use plimsoll_model::units::Bytes;
-use rustix::fs::{FallocateFlags, OFlags};
-use rustix::io::Errno;
+use rustix::fs::OFlags;
 
 use crate::BlockError;
 use crate::device::evidence::hand_down;
+use crate::layout::reserve;
 
 const PREFIX: &str = ".plimsoll-learn-";
 const MARK: &[u8] = b"plimsoll learn 1: a test file. It is removed when the measuring ends, or by the next one.\n";
@@ -59,17 +59,10 @@ impl TestFile {
         let made = Self { path, lock };
         (&made.lock).write_all(MARK).map_err(|error| fault(&made.path, &error))?;
         if room > Bytes::default() {
-            made.reserve(RESERVED + room.0).map_err(|error| fault(&made.path, &error))?;
+            // fio is told to make no files longer.
+            reserve(&made.lock, RESERVED + room.0).map_err(|error| fault(&made.path, &error))?;
         }
         Ok(made)
-    }
-
-    /// fio is told to make no files longer. A filesystem that cannot reserve space gets a sparse file.
-    fn reserve(&self, size: u64) -> io::Result<()> {
-        match rustix::fs::fallocate(&self.lock, FallocateFlags::empty(), 0, size) {
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.lock.set_len(size),
-            other => Ok(other?),
-        }
     }
 
     pub fn path(&self) -> &Path {

@@ -8,6 +8,7 @@ mod offsets;
 mod open;
 mod profile;
 mod sheet;
+mod synced;
 
 use plimsoll_model::hist::Hist;
 use plimsoll_model::units::{Bytes, Nanos};
@@ -17,6 +18,7 @@ use crate::spec::DriveSpec;
 
 pub use profile::{PROFILES, UnknownProfile, named};
 pub use sheet::{Compared, at_stated_point, compare};
+pub use synced::synced_per_second;
 
 /// What is asked of the drive.
 #[derive(Debug, Clone, PartialEq)]

@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pid = arguments.next().ok_or("which PID?")?.parse()?;
     let data = PathBuf::from(arguments.next().ok_or("which data directory?")?);
     let seconds = arguments.next().map_or(Ok(30), |text| text.parse())?;
-    let device = environment::device_of(&data);
+    let device = plimsoll_block::host::device::device_of(&data);
     show(&data, device.as_ref().ok());
     let (sender, receiver) = mpsc::channel();
     let probe = probe::spawn(Clock::real(), sender)?;
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn show(data: &Path, device: Option<&environment::Device>) {
+fn show(data: &Path, device: Option<&plimsoll_block::host::device::Device>) {
     let device = device.map(environment::device_facts).unwrap_or_default();
     for (key, value) in environment::host_facts().into_iter().chain(environment::medium_facts(data)).chain(device) {
         println!("{key} = {value}");

@@ -13,8 +13,10 @@ use thiserror::Error;
 use crate::hist::Hist;
 use crate::units::Nanos;
 
+mod documents;
 mod value;
 
+pub use documents::{Documents, Piece};
 use value::At;
 
 /// fio's output cannot be used. The caller knows which file or run it was.
@@ -41,6 +43,8 @@ fn said(text: &str) -> String {
 pub struct FioOutput {
     /// `fio-3.33`.
     pub version: String,
+    /// When fio counted, in milliseconds since 1970-01-01 UTC.
+    pub timestamp_ms: u64,
     pub jobs: Vec<FioJob>,
     /// Lines that came before the JSON.
     pub warnings: Vec<String>,
@@ -68,7 +72,9 @@ pub struct Side {
     pub io_bytes: u64,
     pub bytes_per_second: f64,
     pub iops: f64,
+    /// Since the first request in this direction; 0 where there was none.
     pub runtime_ms: u64,
+    /// Requests that were made; those that ended are in the buckets. The two differ while fio is at work.
     pub total_ios: u64,
     /// Those that moved less than asked for.
     pub short_ios: u64,
@@ -82,6 +88,7 @@ pub struct Side {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Syncs {
+    /// 0 with engines that flush asynchronously: the buckets count.
     pub total: u64,
     pub latency: Latencies,
 }
@@ -106,12 +113,20 @@ impl Latencies {
     }
 }
 
+impl Side {
+    /// From submission to completion where fio was asked for these buckets (`lat_percentiles`), else from handing over.
+    pub fn latencies(&self) -> &Latencies {
+        if self.total.bins.is_empty() { &self.completion } else { &self.total }
+    }
+}
+
 /// Reads fio's standard output.
 pub fn parse(text: &str) -> Result<FioOutput, FioError> {
     let (warnings, value) = json_in(text)?;
     let root = At::root(&value);
     let jobs = root.get("jobs")?.items()?.iter().map(job).collect::<Result<Vec<_>, _>>()?;
-    Ok(FioOutput { version: root.get("fio version")?.text()?, jobs, warnings })
+    let timestamp_ms = root.get("timestamp_ms")?.count()?;
+    Ok(FioOutput { version: root.get("fio version")?.text()?, timestamp_ms, jobs, warnings })
 }
 
 /// The first JSON object that begins a line, and the lines before it.

@@ -1,5 +1,6 @@
 //! The command line, as low-level arguments.
 
+mod doctor;
 mod drive;
 mod learn;
 mod value;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use doctor::{DoctorArgs, DoctorFormat};
 pub use drive::{DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
 pub use learn::LearnArgs;
 use value::{positive, seconds, share, size};
@@ -20,7 +22,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met";
+const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met, or an error of doctor's";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -35,6 +37,8 @@ pub enum Command {
     /// Look at drives that are not there, and use them.
     #[command(subcommand)]
     Drive(DriveCommand),
+    /// Find out what is wrong with a machine, a drive or the media of a plan before anything is measured there.
+    Doctor(DoctorArgs),
     /// Print the JSON Schema of plan files.
     Schema,
     /// Print a completion script for a shell.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use plimsoll_drive::catalogue;
 use plimsoll_drive::spec::DriveSpec;
+use plimsoll_model::plan::Options;
 
 use crate::commands::plan_errors;
 use crate::failure::Failure;
@@ -11,6 +12,11 @@ use crate::failure::Failure;
 /// The names of the catalogue.
 pub fn names() -> Vec<String> {
     catalogue::all().iter().map(|entry| entry.name.to_owned()).collect()
+}
+
+/// To read a plan at its full size.
+pub fn options() -> Options {
+    Options { scale: 1.0, data_scale: 1.0, seed: None, drives: names() }
 }
 
 /// Reads the drive of this name, or the drive file at this path: one that ends with `.toml` or holds a `/`.

@@ -5,6 +5,7 @@ pub mod commands;
 pub mod drive_file;
 pub mod execute;
 pub mod failure;
+pub mod known;
 mod progress;
 pub mod runfile;
 pub mod signals;

@@ -91,6 +91,15 @@ impl Progress {
         title(point, self.ladder_points)
     }
 
+    /// As [`Self::point_begins`], of a point that has a name.
+    pub fn named_point_begins(&mut self, name: &str, load: Nanos) -> String {
+        self.part_begins(load);
+        self.ladder_points.0 += 1;
+        // Rounds may end sooner or go on longer than was expected.
+        let (place, of) = self.ladder_points;
+        if place <= of { format!("[{place}/{of}] {name}") } else { format!("[{place}] {name}") }
+    }
+
     /// Load time still ahead when `part` of it is over.
     pub fn ahead_after(&self, part: Nanos) -> Nanos {
         self.ahead.saturating_sub(part)
@@ -148,6 +157,32 @@ pub fn figures(txns: &[String], tallies: &[Tally], lasted: Nanos) -> String {
     format!("{speed} · p99 {p99} · failed {failed}{dropped}")
 }
 
+/// `corners · RND4K Q32T16 read · at 60 % · round 2`.
+pub fn block_title(point: &Point, job: &str, share_percent: Option<f64>) -> String {
+    let share = share_percent.map_or(String::new(), |share| format!(" · at {share} %"));
+    let round = if point.repeat > 0 { format!(" · round {}", point.repeat + 1) } else { String::new() };
+    format!("{} · {job}{share}{round}", point.step)
+}
+
+/// `IOPS 12345 · 50.6 MB/s · mean 0.20 ms · p99 0.31 ms` over the phase so far, of everything but flushes.
+pub fn block_figures(txns: &[String], tallies: &[Tally], lasted: Nanos) -> String {
+    let mut all = Tally::default();
+    let is_flush = |txn: &str| txn == "sync" || txn.ends_with(" sync");
+    txns.iter().zip(tallies).filter(|(txn, _)| !is_flush(txn)).for_each(|(_, tally)| all.merge(tally));
+    if lasted == Nanos::ZERO {
+        return String::new();
+    }
+    let per_second = |n: u64| n as f64 / lasted.as_secs_f64();
+    let millis = |time: Option<Nanos>| time.map_or("–".into(), |time| format!("{:.2} ms", time.as_millis_f64()));
+    format!(
+        "IOPS {:.0} · {:.1} MB/s · mean {} · p99 {}",
+        per_second(all.counts.committed),
+        per_second(all.counts.bytes) / 1e6,
+        millis(all.response.mean()),
+        millis(all.response.quantile(0.99))
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,6 +208,32 @@ mod tests {
         assert_eq!(progress.point_begins(&point, Nanos::ZERO), "ladder · precondition: 412.5 → 500/s");
         progress.is_ahead(progress.ahead_after(Nanos::from_secs(25)));
         assert_eq!(progress.time_left(Nanos::ZERO), "15s");
+    }
+
+    #[test]
+    fn block_points_are_called_after_their_job() {
+        let mut point = plimsoll_model::fixture::single_point().points[0].clone();
+        assert_eq!(block_title(&point, "RND4K", None), "ladder · RND4K");
+        point.repeat = 1;
+        let mut progress = Progress::new(true, Nanos::from_secs(50)).counting(1);
+        let title = block_title(&point, "RND4K", Some(12.5));
+        let first = progress.named_point_begins(&title, Nanos::from_secs(20));
+        assert_eq!(first, "[1/1] ladder · RND4K · at 12.5 % · round 2");
+        assert_eq!(progress.time_left(Nanos::SECOND), "31s");
+        assert_eq!(progress.named_point_begins("more", Nanos::ZERO), "[2] more");
+    }
+
+    #[test]
+    fn block_figures_leave_flushes_out() {
+        let mut tallies = [Tally::default(), Tally::default(), Tally::default()];
+        for (tally, n) in tallies.iter_mut().zip([10, 30, 400]) {
+            (tally.counts.committed, tally.counts.bytes) = (n, n * 1_000_000);
+            tally.response.record(Nanos::from_millis(n));
+        }
+        let txns = ["data read", "log write", "log sync"].map(str::to_owned);
+        let text = block_figures(&txns, &tallies, Nanos::from_secs(2));
+        assert!(text.starts_with("IOPS 20 · 20.0 MB/s · mean 20.00 ms · p99 30."), "{text}");
+        assert_eq!(block_figures(&txns, &[], Nanos::SECOND), "IOPS 0 · 0.0 MB/s · mean – · p99 –");
     }
 
     #[test]

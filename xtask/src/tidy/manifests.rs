@@ -11,7 +11,7 @@ use crate::exec::{Task, because, cargo, root};
 /// load and report never see each other, and the model sees nobody.
 const MAY_SEE: [(&str, &[&str]); 7] = [
     ("plimsoll-model", &[]),
-    ("plimsoll-load", &["plimsoll-model"]),
+    ("plimsoll-load", &["plimsoll-model", "plimsoll-block"]),
     ("plimsoll-block", &["plimsoll-model"]),
     ("plimsoll-drive", &["plimsoll-model", "plimsoll-block"]),
     ("plimsoll-report", &["plimsoll-model"]),

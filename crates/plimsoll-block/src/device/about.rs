@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use plimsoll_model::units::Bytes;
 
 use super::evidence::Target;
+use crate::host::mount::mount_of;
+use crate::host::source::Source;
 
 /// What the kernel tells; `None` where it does not.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,7 +54,9 @@ pub fn about(target: &Target) -> About {
         device_size: size(directory.as_deref()),
         rotational: of("queue/rotational").map(|text| text == "1"),
         write_cache: of("queue/write_cache"),
-        filesystem: matches!(target, Target::Directory(_)).then(|| filesystem(path)).flatten(),
+        filesystem: matches!(target, Target::Directory(_))
+            .then(|| mount_of(&Source::new("/"), path)?.filesystem.into())
+            .flatten(),
         kernel: line(Path::new("/proc/sys/kernel/osrelease")),
         load: line(Path::new("/proc/loadavg")).and_then(|text| text.split(' ').next()?.parse().ok()),
     }
@@ -72,17 +76,6 @@ fn line(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
-}
-
-/// The type of the filesystem that holds a directory: of the deepest mount point above it, the last one mounted.
-fn filesystem(path: &Path) -> Option<String> {
-    let text = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let parse = |line: &str| {
-        let (front, back) = line.split_once(" - ")?;
-        Some((PathBuf::from(front.split(' ').nth(4)?), back.split(' ').next()?.to_owned()))
-    };
-    let mounts = text.lines().filter_map(parse).filter(|(point, _)| path.starts_with(point));
-    mounts.max_by_key(|(point, _)| point.components().count()).map(|(_, filesystem)| filesystem)
 }
 
 #[cfg(test)]

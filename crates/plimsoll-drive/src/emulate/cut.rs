@@ -1,4 +1,4 @@
-//! Power cuts by hand: a socket beside the mount at which a second process asks the emulator for one.
+//! A socket beside the mount at which a second process asks the emulator for a power cut, or which drive it is.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -9,7 +9,9 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, Sender};
 
+use plimsoll_model::units::Bytes;
 use rustix::fs::{Mode, OFlags};
+use serde::{Deserialize, Serialize};
 
 use super::error::EmulatorError;
 use super::names;
@@ -17,6 +19,9 @@ use super::protocol::{Command, Lost, Told};
 use super::serve::Order;
 
 const CUT: &str = "cut";
+const WHICH: &str = "which";
+/// Of an answer; drive files are shorter.
+const LONGEST: u64 = 1 << 20;
 /// How long a visitor may take to say what it wants, and to take the answer.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 
@@ -33,15 +38,26 @@ pub struct Desk {
     listener: UnixListener,
     orders: Sender<Order>,
     answers: Mutex<Receiver<Told>>,
+    which: Which,
+}
+
+/// Which drive is emulated, as its data sheet has it. Whether it does what it says is for others to find out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Which {
+    /// The drive file's name without `.toml`, and its text.
+    pub id: String,
+    pub drive: String,
+    pub capacity: Bytes,
+    pub fill: f64,
 }
 
 impl Desk {
     /// `answers` gets every [`Told`] that answers an order.
-    pub fn open(dir: &Path, orders: Sender<Order>, answers: Receiver<Told>) -> io::Result<Self> {
+    pub fn open(dir: &Path, which: Which, orders: Sender<Order>, answers: Receiver<Told>) -> io::Result<Self> {
         let (_dir, path) = short(dir)?;
         let listener = UnixListener::bind(&path)?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
-        Ok(Self { listener, orders, answers: Mutex::new(answers) })
+        Ok(Self { listener, orders, answers: Mutex::new(answers), which })
     }
 
     /// A thread's whole life.
@@ -56,9 +72,11 @@ impl Desk {
         visitor.set_read_timeout(Some(PATIENCE))?;
         visitor.set_write_timeout(Some(PATIENCE))?;
         let mut line = String::new();
-        BufReader::new(visitor.take(CUT.len() as u64 + 2)).read_line(&mut line)?;
-        if line.trim() != CUT {
-            return Ok(());
+        BufReader::new(visitor.take(WHICH.len() as u64 + 2)).read_line(&mut line)?;
+        match line.trim() {
+            WHICH => return writeln!(&*visitor, "{}", serde_json::to_string(&self.which)?),
+            CUT => {}
+            _ => return Ok(()),
         }
         for command in [Command::PowerOff, Command::PowerOn] {
             if self.orders.send(Order::Do(command)).is_err() {
@@ -90,6 +108,17 @@ pub fn request(dir: &Path) -> Result<Lost, EmulatorError> {
     conclude(BufReader::new(stream))
 }
 
+/// Asks which drive is emulated in `dir`; `None` where nobody answers.
+pub fn which(dir: &Path) -> Option<Which> {
+    let (_dir, path) = short(dir).ok()?;
+    let mut stream = UnixStream::connect(path).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    writeln!(stream, "{WHICH}").ok()?;
+    let mut line = String::new();
+    BufReader::new(stream.take(LONGEST)).read_line(&mut line).ok()?;
+    serde_json::from_str(&line).ok()
+}
+
 fn conclude(answers: impl BufRead) -> Result<Lost, EmulatorError> {
     let mut lost = None;
     for line in answers.lines().map_while(Result::ok) {
@@ -109,8 +138,24 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-    use plimsoll_model::units::Bytes;
     use proptest::prelude::*;
+
+    fn drive() -> Which {
+        Which { id: "a".into(), drive: "title = \"A\"\nkind = \"disk\"".into(), capacity: Bytes(7), fill: 0.5 }
+    }
+
+    #[test]
+    fn who_asks_is_told_which_drive_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(which(dir.path()), None);
+        let (desk, _orders, _answer) = {
+            let ((order, orders), (answer, answers)) = (channel(), channel());
+            (Desk::open(dir.path(), drive(), order, answers).unwrap(), orders, answer)
+        };
+        std::thread::spawn(move || desk.attend());
+        assert_eq!(which(dir.path()), Some(drive()));
+        assert_eq!(which(dir.path()), Some(drive()), "as often as it is asked");
+    }
 
     #[test]
     fn a_cut_is_asked_for_and_answered() {
@@ -120,18 +165,18 @@ mod tests {
         assert!(request(&deep).unwrap_err().why.contains("no emulated drive"));
         let (order, orders) = channel();
         let (answer, answers) = channel();
-        let desk = Desk::open(&deep, order, answers).unwrap();
+        let desk = Desk::open(&deep, drive(), order, answers).unwrap();
         assert_eq!(names::socket(&deep).metadata().unwrap().permissions().mode() & 0o777, 0o600);
         std::thread::spawn(move || desk.attend());
         let lost = Lost { writes: 3, bytes: Bytes(4096), flushed_writes: 1 };
-        let drive = std::thread::spawn(move || {
+        let emulator = std::thread::spawn(move || {
             assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
             answer.send(Told::PowerIsOff(lost)).unwrap();
             assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOn)));
             answer.send(Told::PowerIsOn).unwrap();
         });
         assert_eq!(request(&deep), Ok(lost));
-        drive.join().unwrap();
+        emulator.join().unwrap();
     }
 
     #[test]
@@ -139,7 +184,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (order, orders) = channel();
         let (answer, answers) = channel();
-        let desk = Desk::open(dir.path(), order, answers).unwrap();
+        let desk = Desk::open(dir.path(), drive(), order, answers).unwrap();
         let path = names::socket(dir.path());
         std::thread::spawn(move || desk.attend());
         let mut hasty = UnixStream::connect(&path).unwrap();
@@ -152,14 +197,14 @@ mod tests {
         let _silent = UnixStream::connect(&path).unwrap();
         let mut endless = UnixStream::connect(&path).unwrap();
         write!(endless, "cut or not").unwrap();
-        let drive = std::thread::spawn(move || {
+        let emulator = std::thread::spawn(move || {
             assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
             answer.send(Told::PowerIsOff(Lost::default())).unwrap();
             assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOn)));
             answer.send(Told::PowerIsOn).unwrap();
         });
         assert_eq!(request(dir.path()), Ok(Lost::default()));
-        drive.join().unwrap();
+        emulator.join().unwrap();
     }
 
     proptest! {

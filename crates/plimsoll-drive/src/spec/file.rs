@@ -193,6 +193,9 @@ pub struct DriveFile {
     /// Of 10⁹ bytes.
     pub capacity_gb: Figure,
     pub write_cache: Cache,
+    /// What such a drive calls itself begins with one of these: by them a drive that is there is recognised.
+    #[serde(default)]
+    pub models: Vec<String>,
     /// What is meant by the sources that figures name.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
@@ -234,6 +237,10 @@ impl DriveFile {
             self.write_cache.value.name(),
             quoted(&self.write_cache.source)
         );
+        if !self.models.is_empty() {
+            let models: Vec<String> = self.models.iter().map(|model| quoted(model)).collect();
+            out.push_str(&format!("models = [{}]\n", models.join(", ")));
+        }
         if !self.sources.is_empty() {
             out.push_str("\n[sources]\n");
         }

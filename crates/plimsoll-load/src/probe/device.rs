@@ -38,34 +38,11 @@ impl Device {
                 "/proc/diskstats has no flush counters on this kernel (5.5 brought them); no figures for flushes".into()
             });
         }
-        if let Some(spent) = self.last.as_ref().zip(new.as_ref()).and_then(|(old, new)| difference(old, new)) {
+        if let Some(spent) = self.last.as_ref().zip(new.as_ref()).and_then(|(old, new)| new.since(old)) {
             emit_device(&spent, emit);
         }
         self.last = new;
     }
-}
-
-/// `None` when any counter went back: another device took the number, or a counter wrapped (the times are 32 bits).
-fn difference(old: &Disk, new: &Disk) -> Option<Disk> {
-    if old.name != new.name {
-        return None;
-    }
-    let flushes = match (old.flushes, new.flushes) {
-        (Some(old), Some(new)) => Some(new.checked_sub(old)?),
-        _ => None,
-    };
-    Some(Disk {
-        name: String::new(),
-        reads: new.reads.checked_sub(old.reads)?,
-        read_sectors: new.read_sectors.checked_sub(old.read_sectors)?,
-        read_ms: new.read_ms.checked_sub(old.read_ms)?,
-        writes: new.writes.checked_sub(old.writes)?,
-        write_sectors: new.write_sectors.checked_sub(old.write_sectors)?,
-        write_ms: new.write_ms.checked_sub(old.write_ms)?,
-        busy_ms: new.busy_ms.checked_sub(old.busy_ms)?,
-        weighted_ms: new.weighted_ms.checked_sub(old.weighted_ms)?,
-        flushes,
-    })
 }
 
 fn emit_device(spent: &Disk, emit: &mut Emit<'_>) {

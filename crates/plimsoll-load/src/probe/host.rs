@@ -100,8 +100,8 @@ impl Host {
 }
 
 fn emit_cpu(old: &Stat, new: &Stat, emit: &mut Emit<'_>) {
-    let Some(spent) = difference(old.all, new.all) else { return };
-    let total = total(spent);
+    let Some(spent) = new.all.since(&old.all) else { return };
+    let total = spent.total();
     if total == 0 {
         return;
     }
@@ -119,33 +119,8 @@ fn emit_cpu(old: &Stat, new: &Stat, emit: &mut Emit<'_>) {
 }
 
 fn busy_percent(old: CpuTimes, new: CpuTimes) -> Option<f64> {
-    let spent = difference(old, new)?;
-    let total = total(spent);
+    let spent = new.since(&old)?;
+    let total = spent.total();
     let busy = total - spent.idle - spent.iowait;
     (total > 0).then(|| 100.0 * busy as f64 / total as f64)
-}
-
-/// `None` when a counter went back, or when the sum is out of all proportion. idle and iowait alone may decrease a
-/// little (proc(5)): that is no reset.
-fn difference(old: CpuTimes, new: CpuTimes) -> Option<CpuTimes> {
-    let spent = CpuTimes {
-        user: new.user.checked_sub(old.user)?,
-        nice: new.nice.checked_sub(old.nice)?,
-        system: new.system.checked_sub(old.system)?,
-        idle: new.idle.saturating_sub(old.idle),
-        iowait: new.iowait.saturating_sub(old.iowait),
-        irq: new.irq.checked_sub(old.irq)?,
-        softirq: new.softirq.checked_sub(old.softirq)?,
-        steal: new.steal.checked_sub(old.steal)?,
-    };
-    let CpuTimes { user, nice, system, idle, iowait, irq, softirq, steal } = spent;
-    let parts = [user, nice, system, idle, iowait, irq, softirq, steal];
-    parts.into_iter().try_fold(0_u64, u64::checked_add)?;
-    Some(spent)
-}
-
-/// Of what [`difference`] gave: cannot overflow.
-fn total(spent: CpuTimes) -> u64 {
-    let CpuTimes { user, nice, system, idle, iowait, irq, softirq, steal } = spent;
-    user + nice + system + idle + iowait + irq + softirq + steal
 }

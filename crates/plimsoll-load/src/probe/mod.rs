@@ -6,7 +6,8 @@
 
 use std::path::PathBuf;
 
-pub(crate) use parse::pid_stat;
+use plimsoll_block::host::parse;
+pub(crate) use plimsoll_block::host::parse::pid_stat;
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{Sample, SubjectId, WaitRow};
 
@@ -17,7 +18,6 @@ mod emit;
 pub mod environment;
 mod generator;
 mod host;
-mod parse;
 mod processes;
 mod sampler;
 mod source;

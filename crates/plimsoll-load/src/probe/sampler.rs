@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use plimsoll_block::host::mount::space;
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{Sample, SubjectId};
 use plimsoll_model::units::Nanos;
@@ -10,7 +11,6 @@ use plimsoll_model::units::Nanos;
 use super::data::Data;
 use super::device::Device;
 use super::emit::Emit;
-use super::environment;
 use super::generator::Generator;
 use super::host::Host;
 use super::processes::Processes;
@@ -88,7 +88,7 @@ impl Sampler {
             match &mut watched.state {
                 State::Host(host) => host.sample(source, warnings, emit),
                 State::Device(device) => device.sample(source, warnings, emit),
-                State::Medium(path) => match environment::space(path) {
+                State::Medium(path) => match space(path) {
                     Ok(space) => {
                         emit.put(Metric::MediumUsed, space.used.0 as f64);
                         emit.put(Metric::MediumFree, space.free.0 as f64);

@@ -161,7 +161,7 @@ fn an_ended_childs_figures_are_found_with_its_parent() {
     at(&mut sampler, 1000);
     // 17579 uses 7 more ticks and ends; its parent takes over all that it had.
     let stat = fs::read_to_string(recorded.0.path().join("proc/17579/stat")).unwrap();
-    let had = super::super::parse::pid_stat(&stat).unwrap().cpu;
+    let had = plimsoll_block::host::parse::pid_stat(&stat).unwrap().cpu;
     fs::remove_dir_all(recorded.0.path().join("proc/17579")).unwrap();
     recorded.edit(&format!("{POSTMASTER}/task/{POSTMASTER}/children"), |text| text.replace("17579", ""));
     recorded.edit(&format!("{POSTMASTER}/stat"), |text| {
@@ -245,7 +245,7 @@ fn this_machine_emits_every_metric_that_its_kernel_has() {
     sampler.watch(MEDIUM, Watch::Medium { path: directory.path().into() });
     sampler.watch(SYSTEM, Watch::Processes { pid: std::process::id(), data: Some(directory.path().into()) });
     sampler.watch(GENERATOR, Watch::Generator);
-    match environment::device_of(directory.path()) {
+    match plimsoll_block::host::device::device_of(directory.path()) {
         Ok(device) => {
             let (major, minor) = (device.disk().major, device.disk().minor);
             sampler.watch(DEVICE, Watch::Device { major, minor });

@@ -1,11 +1,12 @@
 //! The resolved plan as TOML, with nothing left to a default.
 
+mod block;
+
 use std::fmt::{self, Write};
 
 use super::resolve::toml_key;
 use super::resolved::{
-    Block, EmulatedDrive, LoadStep, MediumKind, Precondition, ResolvedPlan, Search, Step, Sysbench, SystemKind, Tpcc,
-    Workload,
+    EmulatedDrive, LoadStep, MediumKind, Precondition, ResolvedPlan, Search, Step, Sysbench, SystemKind, Tpcc, Workload,
 };
 use super::size;
 use crate::lane::{LoadShape, MockScript};
@@ -26,7 +27,8 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
     }
     writeln!(out, "title = {}\nseed = {seed}", quoted(title))?;
     for medium in media {
-        writeln!(out, "\n[medium.{}]\npath = {}", toml_key(&medium.name), quoted(&medium.path))?;
+        let key = if medium.kind == MediumKind::Device { "device" } else { "path" };
+        writeln!(out, "\n[medium.{}]\n{key} = {}", toml_key(&medium.name), quoted(&medium.path))?;
         if let MediumKind::Emulated(drive) = &medium.kind {
             write_drive(out, drive)?;
         }
@@ -40,7 +42,7 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         write_workload(out, &toml_key(&named.name), &named.workload)?;
     }
     for named in blocks {
-        write_block(out, &toml_key(&named.name), &named.block)?;
+        block::write_block(out, &toml_key(&named.name), &named.block)?;
     }
     steps.iter().try_for_each(|step| write_step(out, step))
 }
@@ -60,10 +62,6 @@ fn write_workload(out: &mut String, name: &str, workload: &Workload) -> fmt::Res
             Ok(())
         }
     }
-}
-
-fn write_block(_out: &mut String, _name: &str, _block: &Block) -> fmt::Result {
-    todo!("block workloads")
 }
 
 fn write_drive(out: &mut String, emulated: &EmulatedDrive) -> fmt::Result {
@@ -113,7 +111,7 @@ fn write_mock(out: &mut String, name: &str, script: &MockScript) -> fmt::Result 
 fn write_step(out: &mut String, step: &Step) -> fmt::Result {
     match step {
         Step::Load(step) => write_load_step(out, step),
-        Step::Block(_) => todo!("block steps"),
+        Step::Block(step) => block::write_step(out, step),
     }
 }
 

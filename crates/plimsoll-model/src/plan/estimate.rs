@@ -3,7 +3,11 @@
 //! All constants are estimates, to be calibrated with `cargo xtask bench load`; they err on the large side, because a
 //! full disk ends a run and spare space does not.
 
-use super::resolved::{CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, ResolvedPlan, Script, Step, Workload};
+mod block;
+
+use super::resolved::{
+    CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, MediumKind, ResolvedPlan, Script, Step, Workload,
+};
 use crate::lane::LoadShape;
 use crate::units::{Bytes, Nanos};
 
@@ -13,10 +17,11 @@ pub struct Estimate {
     /// Preconditions, ramp and measure of all points on all media. Cooling ends when the last transaction has, so it is
     /// not in.
     pub duration: Nanos,
-    /// Starting systems, loading data and checking it: rough.
+    /// Starting systems, loading data and checking it; laying out the files of block workloads: rough.
     pub load_duration: Nanos,
     pub per_step: Vec<StepEstimate>,
-    /// Free space that is needed below the media's paths, by name of the medium, in the plan's order; rough.
+    /// Free space that is needed below the media's paths, by name of the medium, in the plan's order; rough. Devices are
+    /// not in.
     pub space: Vec<(String, Bytes)>,
     /// Memory that emulated drives need for what is written on them, in the same way. Those with `backing = "file"`
     /// are in `space` instead.
@@ -27,7 +32,8 @@ pub struct Estimate {
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepEstimate {
     pub step: String,
-    /// Points with all repeats, over all media; of a search as many as it takes as a rule.
+    /// Points with all repeats, over all media; of a search as many as it takes as a rule, and of rounds until they are
+    /// steady as many as there are at most.
     pub points: u64,
     /// Whether the step searches for the load line, so that nobody knows how many points there will be.
     pub is_search: bool,
@@ -131,7 +137,7 @@ fn growth_per_txn(workload: &Workload) -> f64 {
 }
 
 /// Journal and tables of a filesystem on an emulated drive: mke2fs makes a journal of 256 MiB from 32 GiB upwards.
-const FILESYSTEM: Bytes = Bytes::mib(288);
+pub(super) const FILESYSTEM: Bytes = Bytes::mib(288);
 
 /// Transactions per second assumed of a closed loop, whose speed nobody knows before.
 const ASSUMED_PER_SECOND: f64 = 2_000.0;
@@ -142,7 +148,8 @@ pub fn estimate(plan: &ResolvedPlan) -> Estimate {
     let total = |part: fn(&StepEstimate) -> Nanos| {
         per_step.iter().fold(Nanos::ZERO, |sum, step| Nanos(sum.0.saturating_add(part(step).0)))
     };
-    let (memory, space) = plan.media.iter().partition::<Vec<&Medium>, _>(|medium| is_in_memory(medium));
+    let holding = plan.media.iter().filter(|medium| medium.kind != MediumKind::Device);
+    let (memory, space) = holding.partition::<Vec<&Medium>, _>(|medium| is_in_memory(medium));
     let needs = |media: Vec<&Medium>| media.iter().map(|medium| (medium.name.clone(), needed(plan, medium))).collect();
     Estimate {
         duration: total(|step| step.duration),
@@ -159,7 +166,7 @@ fn is_in_memory(medium: &Medium) -> bool {
 
 /// What steps put on the medium; on an emulated drive that is used its filesystem too.
 fn needed(plan: &ResolvedPlan, medium: &Medium) -> Bytes {
-    let data = space(plan, &medium.name);
+    let data = Bytes(space(plan, &medium.name).0.saturating_add(block::space(plan, medium).0));
     let emulated = medium.kind.emulated().is_some() && data > Bytes(0);
     Bytes(data.0.saturating_add(if emulated { FILESYSTEM.0 } else { 0 }))
 }
@@ -167,12 +174,8 @@ fn needed(plan: &ResolvedPlan, medium: &Medium) -> Bytes {
 fn step_estimate(plan: &ResolvedPlan, step: &Step) -> StepEstimate {
     match step {
         Step::Load(step) => load_estimate(plan, step),
-        Step::Block(step) => block_estimate(plan, step),
+        Step::Block(step) => block::step_estimate(plan, step),
     }
-}
-
-fn block_estimate(_plan: &ResolvedPlan, _step: &super::resolved::BlockStep) -> StepEstimate {
-    todo!("block steps")
 }
 
 fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {

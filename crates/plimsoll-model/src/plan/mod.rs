@@ -14,6 +14,7 @@ mod emulated;
 mod error;
 mod estimate;
 mod findings;
+pub mod profile;
 pub mod raw;
 mod read;
 mod resolve;

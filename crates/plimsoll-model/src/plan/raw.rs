@@ -1,6 +1,9 @@
 //! The plan as a person writes it. Types know where they stand in the text, and nothing is checked beyond their shape;
 //! [`super::parse`] does the rest. The comments here are what an editor shows (they become the JSON Schema).
 
+mod block;
+mod choice;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -12,13 +15,15 @@ use super::resolved::{
 };
 use super::value::{At, Ladder, RawSize, RawTime, Setting};
 use crate::lane::Arrivals;
+pub use block::{RawAccess, RawBlock, RawBlockJob, RawBlockStream, RawProfile, RawSteadyRule, RawSync};
+pub use choice::{RawCurve, RawShare, RawSizes, RawSteady, RawWord};
 
 pub type Named<T> = BTreeMap<At<String>, At<T>>;
 
 /// A plimsoll plan: what to test, on what, and for how long.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, expecting = "a plan")]
-#[schemars(title = "plimsoll plan", rename = "Plan", extend("required" = ["title", "system", "workload", "step"]))]
+#[schemars(title = "plimsoll plan", rename = "Plan", extend("required" = ["title", "workload", "step"]))]
 pub struct RawPlan {
     /// The question this plan answers. The report's headline.
     pub title: Option<At<String>>,
@@ -34,14 +39,19 @@ pub struct RawPlan {
     pub step: Vec<At<RawStep>>,
 }
 
-/// Where data lives: a directory (`path`), or an emulated drive (`drive`).
+/// Where data lives: a directory (`path`), an emulated drive (`drive`), or a device itself (`device`).
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, expecting = "a table such as { path = \".\" }")]
-#[schemars(rename = "Medium", extend("anyOf" = [{ "required": ["path"] }, { "required": ["drive"] }]))]
+#[schemars(rename = "Medium", extend(
+    "anyOf" = [{ "required": ["path"] }, { "required": ["drive"] }, { "required": ["device"] }]
+))]
 pub struct RawMedium {
     /// An existing directory; a relative one counts from where plimsoll is started. plimsoll makes a directory of its
     /// own in it and removes it afterwards. With a `drive`: where that directory is made; default: `"."`.
     pub path: Option<At<String>>,
+    /// A device that block workloads write to directly, such as `"/dev/disk/by-id/nvme-…"`. What is on it is lost: one
+    /// that holds anything is refused unless `--overwrite` names it. Default: none.
+    pub device: Option<At<String>>,
     /// A drive that is not there: a name that `plimsoll drive list` shows, or the path of a drive file that ends with
     /// `.toml`. Default: none, the data lie in `path` as it is.
     pub drive: Option<At<String>>,
@@ -134,6 +144,8 @@ pub struct RawWorkload {
     pub tpcc: Option<At<RawTpcc>>,
     /// The OLTP scripts of sysbench 1.0: the same tables, statements and random draws, by plimsoll's own client.
     pub sysbench: Option<At<RawSysbench>>,
+    /// Requests to the medium itself, carried out by fio. Its steps have no `system`.
+    pub block: Option<At<RawBlock>>,
 }
 
 /// TPC-C-derived load.
@@ -177,19 +189,23 @@ pub struct RawSysbench {
     pub range_size: Option<At<i64>>,
 }
 
-/// One entry of the schedule: a workload against a system, over a ladder of users or rates.
+/// One entry of the schedule: a workload against a system, over a ladder of users or rates; or a block workload on
+/// media. A block workload's step has `run`, `on`, `at_once`, `repeat`, `steady`, `ramp` and `measure`, and a `name`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, expecting = "a [[step]] table")]
-#[schemars(rename = "Step", extend("required" = ["run", "system"]))]
+#[schemars(rename = "Step", extend("required" = ["run"]))]
 pub struct RawStep {
     /// What the report calls this step. Default: the workload's name, numbered if it occurs again.
     pub name: Option<At<String>>,
     /// The workload's name.
     pub run: Option<At<String>>,
-    /// The system's name.
+    /// The system's name. A block workload has none.
     pub system: Option<At<String>>,
     /// Names of the media, tried one after the other. Default: the only medium of the plan, if the system needs one.
     pub on: Option<At<Vec<At<String>>>>,
+    /// Of a block workload: all media at the same time, with their workers counted together, instead of one after the
+    /// other. Default: false.
+    pub at_once: Option<At<bool>>,
     /// How many users work at the same time, 1 to 10000: `8`, or a ladder `[1, 2, 4, 8]`. With a `rate`: one number, how
     /// many transactions can be under way at once (default: 64).
     pub users: Option<At<Ladder<i64>>>,
@@ -202,9 +218,13 @@ pub struct RawStep {
     /// Without a `rate`: how many connections the users share, such as 64 for 15000 users who think; a user who finds
     /// none free waits, and the wait is part of the response time. Default: one for each user.
     pub connections: Option<At<i64>>,
-    /// How often the whole ladder is gone through, 1 to 100: figures become medians with intervals. Default: 1.
-    #[schemars(range(min = 1, max = 100))]
+    /// How often the whole ladder is gone through, 1 to 100, or all jobs of a block workload, 1 to 1000: figures become
+    /// medians with intervals. Default: 1.
+    #[schemars(range(min = 1, max = 1000))]
     pub repeat: Option<At<i64>>,
+    /// Of a block workload, instead of `repeat`: all jobs are gone through again and again until their IOPS are steady.
+    /// `true` is as SNIA has it, `{ rounds = 25, window = 5, range = 0.2, slope = 0.1 }`. Default: false.
+    pub steady: Option<At<RawSteady>>,
     /// Load before the first point, of which no figures are taken: `{ users = 32, lasts = "6h" }`. Default: none.
     pub precondition: Option<At<RawPrecondition>>,
     /// Look for the highest load that meets an objective, instead of going through a ladder: `{ p99_ms = 10, of =
@@ -223,7 +243,8 @@ pub struct RawStep {
     /// Default: 100000.
     #[schemars(range(min = 0, max = 10_000_000))]
     pub queue: Option<At<i64>>,
-    /// Load before figures are taken: caches fill. Such as `"10s"`, which is the default.
+    /// Load before figures are taken: caches fill. Such as `"10s"`, which is the default; of a block workload at least
+    /// `"1s"`, and `"2s"` is the default.
     pub ramp: Option<At<RawTime>>,
     /// How long figures are taken at each point of the ladder, at least a second. Default: `"60s"`.
     pub measure: Option<At<RawTime>>,

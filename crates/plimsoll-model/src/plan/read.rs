@@ -101,6 +101,7 @@ fn in_plain_words(message: &str) -> String {
         "i64" => "a whole number",
         "u64" => "a whole number, 0 or more",
         "f64" => "a number",
+        "a boolean" => "true or false",
         "a map" => "a table",
         "a sequence" => "a list",
         other => other,

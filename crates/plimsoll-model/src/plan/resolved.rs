@@ -39,7 +39,7 @@ pub struct ResolvedPlan {
 pub struct Medium {
     pub name: String,
     /// A directory; a relative one counts from where plimsoll was started. Of an emulated drive: where it is mounted,
-    /// in a directory of plimsoll's own.
+    /// in a directory of plimsoll's own. Of a device: its path below `/dev`.
     pub path: String,
     pub kind: MediumKind,
 }
@@ -51,12 +51,14 @@ pub enum MediumKind {
     Directory,
     /// A drive that is not there.
     Emulated(EmulatedDrive),
+    /// A block device itself, without a filesystem: [`Medium::path`] is its path. Only block steps use it.
+    Device,
 }
 
 impl MediumKind {
     pub fn emulated(&self) -> Option<&EmulatedDrive> {
         match self {
-            Self::Directory => None,
+            Self::Directory | Self::Device => None,
             Self::Emulated(drive) => Some(drive),
         }
     }

@@ -3,7 +3,7 @@
 use crate::units::Bytes;
 
 /// Largest size a plan may state. Far below where sums of sizes could overflow.
-const LARGEST: Bytes = Bytes(1 << 50);
+pub(super) const LARGEST: Bytes = Bytes(1 << 50);
 
 /// Largest first, so that a size is shown in the largest unit that it is a whole number of.
 const UNITS: [(&str, u64); 8] = [

@@ -1,4 +1,7 @@
 mod bad;
+mod bad_block;
+mod bad_block_steps;
+mod block;
 mod drive;
 mod load;
 mod sysbench;
@@ -375,7 +378,7 @@ fn estimates_add_up() {
 
 /// A shipped plan with some pieces cut out, doubled or replaced.
 fn mutated() -> impl Strategy<Value = String> {
-    let more = [EVERYTHING, drive::PLAN].map(str::to_owned);
+    let more = [EVERYTHING, drive::PLAN, block::PLAN].map(str::to_owned);
     let all: Vec<String> = shipped().into_iter().map(|(_, text)| text).chain(more).collect();
     let piece = prop::sample::select(vec![
         "",

@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 mod check;
+mod doctor;
 pub mod drive;
 mod export;
 pub(crate) mod plan_errors;
@@ -23,6 +24,7 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Report(args) => report::report(&args),
         Command::Export(args) => export::export(&args),
         Command::Check(args) => check::check(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Drive(command) => drive::drive(&command),
         Command::Schema => print(&plimsoll_model::plan::json_schema()),
         Command::Completions { shell } => {

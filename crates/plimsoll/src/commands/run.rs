@@ -27,7 +27,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if args.dry_run {
         return dry_run(&plan, warnings);
     }
-    if args.virtual_time && plan.systems.iter().any(|system| system.kind.engine() != EngineKind::Mock) {
+    let real = plan.systems.iter().any(|system| system.kind.engine() != EngineKind::Mock)
+        || plan.steps.iter().any(|step| step.load().is_none());
+    if args.virtual_time && real {
         return Err(Failure::usage("--virtual-time simulates time, and only mock systems live in it"));
     }
     let now = jiff::Timestamp::now();
@@ -53,10 +55,6 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 }
 
 fn read_plan(args: &RunArgs) -> Result<(String, Parsed), Failure> {
-    let name = args.plan.display().to_string();
-    let text = std::fs::read_to_string(&args.plan).map_err(|error| {
-        Failure::usage(format!("the plan {name} cannot be read: {error}\nPlans to start from are in plans/."))
-    })?;
     for (flag, factor) in [("--scale", args.scale), ("--data-scale", args.data_scale)] {
         if !(factor.is_finite() && factor > 0.0) {
             return Err(Failure::usage(format!("{flag} takes a number above zero, not {factor}")));
@@ -64,7 +62,16 @@ fn read_plan(args: &RunArgs) -> Result<(String, Parsed), Failure> {
     }
     let options =
         Options { scale: args.scale, data_scale: args.data_scale, seed: args.seed, drives: drive_file::names() };
-    match parse(&text, &options) {
+    parse_plan(&args.plan, &options)
+}
+
+/// A plan with its text. The failure shows every mistake where it stands.
+pub(super) fn parse_plan(path: &Path, options: &Options) -> Result<(String, Parsed), Failure> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!("the plan {name} cannot be read: {error}\nPlans to start from are in plans/."))
+    })?;
+    match parse(&text, options) {
         Ok(parsed) => Ok((text, parsed)),
         Err(errors) => Err(plan_errors::failure(&name, &text, errors)),
     }

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use plimsoll_block::host::mount::{available_memory, free_bytes};
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
 use plimsoll_drive::emulate::{Child, EmulatorError, Heard};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_load::clock::Clock;
+use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Watch;
-use plimsoll_load::probe::environment::{available_memory, free_bytes};
 use plimsoll_load::scratch::Scratch;
 use plimsoll_model::plan::resolved::{
     DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium, WithoutFuse,
@@ -78,23 +79,7 @@ impl Execution<'_> {
             return Ok(true);
         }
         self.progress.begin(self.clock.now(), &format!("mounting the drive {} ({})", medium.name, drive.drive));
-        let spec = drive_file::read(&drive.drive).map_err(|_| {
-            Halt::Failed(format!("the drive {} could be read before the run and cannot now", drive.drive))
-        })?;
-        let mut scratch = Scratch::create(Path::new(&medium.path), &format!("{}-{}", self.run_id, medium.name))?;
-        let dir = scratch.dir(DRIVE_DIR)?;
-        let task = MountSpec {
-            drive: spec.to_toml(),
-            id: spec.id.clone(),
-            dir,
-            capacity: drive.capacity.min(spec.capacity),
-            fill: drive.fill,
-            seed: self.plan.seed,
-            ignores_flush: drive.flush == FlushPolicy::Ignored,
-            form: form(drive),
-            backing: backing(drive.backing),
-            backing_limit: backing_limit(drive, Path::new(&medium.path))?,
-        };
+        let (scratch, spec, task) = prepare_drive(self.run_id, self.plan.seed, medium, drive)?;
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
         let (tell_end, ended) = watch::channel(None);
         let listener = listener(subject, self.clock.clone(), self.inbox.from_drives.clone(), tell_end);
@@ -159,9 +144,35 @@ impl Execution<'_> {
     }
 }
 
+/// Everything that it takes to mount a medium's drive: a directory for it, what it is, and the emulator's task.
+pub fn prepare_drive(
+    run_id: &str,
+    seed: u64,
+    medium: &Medium,
+    drive: &EmulatedDrive,
+) -> Result<(Scratch, DriveSpec, MountSpec), LoadError> {
+    let spec = drive_file::read(&drive.drive).map_err(|_| {
+        LoadError::other(format!("the drive {}", drive.drive), "it could be read before and cannot now")
+    })?;
+    let mut scratch = Scratch::create(Path::new(&medium.path), &format!("{run_id}-{}", medium.name))?;
+    let task = MountSpec {
+        drive: spec.to_toml(),
+        id: spec.id.clone(),
+        dir: scratch.dir(DRIVE_DIR)?,
+        capacity: drive.capacity.min(spec.capacity),
+        fill: drive.fill,
+        seed,
+        ignores_flush: drive.flush == FlushPolicy::Ignored,
+        form: form(drive),
+        backing: backing(drive.backing),
+        backing_limit: backing_limit(drive, Path::new(&medium.path))?,
+    };
+    Ok((scratch, spec, task))
+}
+
 /// This program serves the drive as well, so that the model is the same.
-fn program() -> Course<PathBuf> {
-    std::env::current_exe().map_err(|error| Halt::Failed(format!("plimsoll cannot find its own program: {error}")))
+pub fn program() -> Result<PathBuf, LoadError> {
+    std::env::current_exe().map_err(|error| LoadError::other("plimsoll cannot find its own program", error))
 }
 
 fn form(drive: &EmulatedDrive) -> Form {
@@ -185,12 +196,12 @@ fn backing(backing: DriveBacking) -> Backing {
 }
 
 /// What may be written on the drive before there is no place for it any more.
-fn backing_limit(drive: &EmulatedDrive, path: &Path) -> Course<Bytes> {
+fn backing_limit(drive: &EmulatedDrive, path: &Path) -> Result<Bytes, LoadError> {
     let there = match drive.backing {
         DriveBacking::Memory => available_memory().map(|bytes| Bytes(bytes.0.saturating_sub(MEMORY_LEFT.0))),
         DriveBacking::File => free_bytes(path),
     };
-    let there = there.map_err(|error| Halt::Failed(format!("{}: {error}", path.display())))?;
+    let there = there.map_err(|error| LoadError::other(path.display().to_string(), error))?;
     Ok(there.min(drive.capacity))
 }
 

@@ -95,7 +95,7 @@ async fn server_dies(running: Option<&Running>, clock: &Clock) {
 }
 
 /// Passes the user's orders on, without end; an order to stop that the lane has already stands.
-async fn relay<T>(mut user: watch::Receiver<LaneControl>, lane: &watch::Sender<LaneControl>) -> T {
+pub(super) async fn relay<T>(mut user: watch::Receiver<LaneControl>, lane: &watch::Sender<LaneControl>) -> T {
     while user.changed().await.is_ok() {
         let wanted = *user.borrow_and_update();
         lane.send_modify(|order| *order = wanted.max(*order));

@@ -3,6 +3,7 @@
 
 mod block;
 mod cut;
+mod doctor;
 mod drives;
 mod inbox;
 mod job;
@@ -15,7 +16,7 @@ mod reset;
 mod search;
 mod subjects;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use plimsoll_load::clock::{Clock, VirtualClock};
@@ -28,8 +29,8 @@ use plimsoll_model::record::{Check, Event, Point, PointPurpose, RunStatus, Sever
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 
-pub use drives::DRIVE_DIR;
 use drives::MountedDrive;
+pub use drives::{DRIVE_DIR, prepare_drive, program};
 use inbox::Inbox;
 pub use job::Job;
 use point::{Aim, Place};
@@ -89,6 +90,8 @@ struct Execution<'a> {
     running: HashMap<(String, Option<String>), Running>,
     /// Emulated drives that are mounted, by their media.
     drives: HashMap<String, MountedDrive>,
+    /// Media that the doctor has looked at.
+    diagnosed: HashSet<String>,
     /// Points begun, of all purposes.
     points: u32,
     /// What power cuts have taken.
@@ -119,6 +122,7 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
         progress: Progress::new(job.quiet, expected.duration).counting(expected.ladder_points()),
         running: HashMap::new(),
         drives: HashMap::new(),
+        diagnosed: HashSet::new(),
         points: 0,
         not_durable: Vec::new(),
     };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_load::probe::environment::{available_memory, free_bytes};
+use plimsoll_block::host::mount::{available_memory, free_bytes};
 use plimsoll_model::plan::resolved::{DriveForm, Medium, ResolvedPlan};
 use plimsoll_model::plan::{Estimate, estimate};
 use plimsoll_model::units::Bytes;
@@ -14,6 +14,9 @@ use crate::runfile::RunFileError;
 /// Refuses a plan whose media cannot carry it. Writes nothing.
 pub fn preflight(plan: &ResolvedPlan) -> Result<(), Failure> {
     let Estimate { space: needed, memory, .. } = estimate(plan);
+    if plan.steps.iter().any(|step| step.load().is_none()) {
+        plimsoll_block::fio::find().map_err(|error| Failure::usage(error.to_string()))?;
+    }
     let used = |name: &String| plan.steps.iter().any(|step| step.on().contains(name));
     check_memory(memory.iter().filter(|(medium, _)| used(medium))).map_err(Failure::usage)?;
     for medium in plan.media.iter().filter(|medium| used(&medium.name)) {

@@ -81,7 +81,8 @@ impl Execution<'_> {
             let plan = self.plan;
             let medium = plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?;
             let mounted = match &medium.kind {
-                MediumKind::Directory => false,
+                // Plans in which a system keeps its data on a device are refused.
+                MediumKind::Directory | MediumKind::Device => false,
                 MediumKind::Emulated(drive) => self.mount(medium, drive)?,
             };
             let drive = self.drives.get(&medium.name).filter(|_| mounted).map(|drive| drive.path.clone());

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::inbox::Inbox;
 use super::{Course, Halt};
-use crate::progress::{Progress, figures, whole_seconds};
+use crate::progress::{Progress, block_figures, figures, whole_seconds};
 use crate::runfile::RunFile;
 
 pub(super) struct Recorder<'a> {
@@ -40,6 +40,9 @@ pub(super) struct Outcome {
     /// The measure phase, for who has to decide by it what is measured next.
     pub measured: Measured,
 }
+
+/// Distance of fio's snapshots in nanoseconds; phases of block I/O end with the one that comes nearest.
+const SNAPSHOTS: u64 = Nanos::SECOND.0;
 
 struct OpenPhase {
     id: PhaseId,
@@ -146,6 +149,7 @@ impl<'a> Recorder<'a> {
             self.announce(tick.phase, start);
         }
         self.doubts(second)?;
+        let (point, figures) = (self.point, self.figures());
         let Some(phase) = &mut self.phase else { return Ok(()) };
         phase.end = self.origin + tick.end;
         phase.in_flight = second.in_flight;
@@ -164,7 +168,7 @@ impl<'a> Recorder<'a> {
             phase.kind.name(),
             whole_seconds(lasted),
             of.unwrap_or_default(),
-            figures(&self.point.txns, &phase.tallies, lasted),
+            figures(&point.txns, &phase.tallies, lasted),
             self.progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
         );
         self.progress.now(phase.end, &line);
@@ -195,15 +199,26 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
+    fn is_block(&self) -> bool {
+        self.point.mode == "block"
+    }
+
+    /// What is shown of seconds or a phase, by transaction type.
+    fn figures(&self) -> fn(&[String], &[Tally], Nanos) -> String {
+        if self.is_block() { block_figures } else { figures }
+    }
+
     /// A phase is complete when it ran to its planned end; cooling when nothing was left under way or given up.
     fn close_phase(&mut self) -> Course<()> {
         let Some(phase) = self.phase.take() else { return Ok(()) };
         let lasted = phase.end - phase.start;
         let given_up = phase.tallies.iter().any(|tally| tally.counts.dropped > 0);
         let settled = phase.in_flight == 0 && !given_up;
-        let complete = planned(&self.timeline, phase.kind).map_or(settled, |planned| lasted >= planned);
+        let slack = if self.is_block() { SNAPSHOTS / 2 } else { 0 };
+        let complete =
+            planned(&self.timeline, phase.kind).map_or(settled, |planned| lasted.0.saturating_add(slack) >= planned.0);
         if phase.kind == PhaseKind::Measure {
-            let figures = figures(&self.point.txns, &phase.tallies, lasted);
+            let figures = self.figures()(&self.point.txns, &phase.tallies, lasted);
             self.progress.done(&format!("{} · measured {} · {figures}", self.title, whole_seconds(lasted)));
             self.measured.complete = complete;
             self.measured.response = phase.tallies.iter().map(|tally| tally.response.clone()).collect();
@@ -222,7 +237,8 @@ impl<'a> Recorder<'a> {
 fn planned(timeline: &Timeline, kind: PhaseKind) -> Option<Nanos> {
     match kind {
         PhaseKind::Warm => Some(timeline.warm),
-        PhaseKind::Measure => Some(timeline.measure),
+        // Of no length: it ends by itself.
+        PhaseKind::Measure => Some(timeline.measure).filter(|lasts| *lasts > Nanos::ZERO),
         PhaseKind::Prepare | PhaseKind::Reset | PhaseKind::Cool | PhaseKind::Check => None,
     }
 }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use plimsoll_block::host::device::device_of;
 use plimsoll_load::probe::Watch;
-use plimsoll_load::probe::environment::{device_facts, device_of, host_facts, medium_facts};
+use plimsoll_load::probe::environment::{device_facts, host_facts, medium_facts};
 use plimsoll_model::plan::resolved::Medium;
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 
@@ -18,6 +19,9 @@ impl Execution<'_> {
             if kind == SubjectKind::Host && self.probe.is_some() {
                 self.file.facts(subject, &host_facts())?;
             }
+        }
+        if self.probe.is_some() {
+            self.diagnose_machine()?;
         }
         self.file.commit()?;
         Ok(())
@@ -57,6 +61,7 @@ impl Execution<'_> {
         if let Some(drive) = self.drives.get_mut(&medium.name) {
             drive.watched.extend(watched);
         }
+        self.diagnose_medium(medium, subject, path)?;
         Ok(subject)
     }
 }

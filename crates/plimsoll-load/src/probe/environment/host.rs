@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Facts, chosen};
-use crate::probe::parse;
-use crate::probe::source::Source;
+use plimsoll_block::host::source::Source;
+use plimsoll_block::host::{chosen, cpu, parse};
 
-const CPU: &str = "sys/devices/system/cpu";
+use super::Facts;
+
+const CPU: &str = cpu::DIRECTORY;
 
 /// cpu_model, cpus, cpu_mhz, governor, smt, mitigations, kernel, os, memory, swap, clock_source, virtualisation,
 /// transparent_hugepages, swappiness, dirty ratios; where there are any, machine and mitigations_parameter.
@@ -48,17 +49,11 @@ fn cpu(facts: &mut Facts<'_>) {
     let info = facts.text("proc/cpuinfo").unwrap_or_default();
     let model = info_field(&info, "model name").or_else(|| facts.text("proc/device-tree/model"));
     facts.add("cpu_model", model.map(|model| model.trim_end_matches('\0').to_owned()));
-    let cpus = facts.text(&format!("{CPU}/online")).and_then(|list| cpu_list(&list));
-    facts.add("cpus", cpus.as_ref().map(|cpus| cpus.len().to_string()));
+    facts.add("cpus", cpu::online(facts.source).map(|cpus| cpus.len().to_string()));
     let highest = facts.text(&format!("{CPU}/cpu0/cpufreq/cpuinfo_max_freq"));
     let mhz = highest.and_then(|khz| Some(khz.parse::<u64>().ok()? / 1000)).map(|mhz| mhz.to_string());
     facts.add("cpu_mhz", mhz.or_else(|| info_field(&info, "cpu MHz")));
-    let governors: BTreeSet<String> = cpus
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(|number| facts.text(&format!("{CPU}/cpu{number}/cpufreq/scaling_governor")))
-        .collect();
-    facts.add("governor", Some(governors.into_iter().collect::<Vec<_>>().join(", ")));
+    facts.add("governor", Some(cpu::governors(facts.source).join(", ")));
     facts.file("smt", &[&format!("{CPU}/smt/control"), &format!("{CPU}/smt/active")]);
 }
 
@@ -111,24 +106,6 @@ fn os_name(text: &str) -> Option<String> {
 
 fn parameter(command_line: &str, name: &str) -> Option<String> {
     command_line.split_ascii_whitespace().find_map(|word| word.strip_prefix(name)).map(str::to_owned)
-}
-
-/// `0-3,8,10-11`; no more numbers than any kernel has.
-fn cpu_list(text: &str) -> Option<Vec<u32>> {
-    const MOST: u32 = 1 << 16;
-    let mut all = Vec::new();
-    for range in text.trim().split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        if last >= MOST {
-            return None;
-        }
-        all.extend(first..=last);
-        if all.len() > MOST as usize {
-            return None;
-        }
-    }
-    Some(all)
 }
 
 #[cfg(test)]
@@ -199,12 +176,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rubbish_never_panics(text in "[0-9,-]{0,40}", any in "\\PC*") {
-            cpu_list(&text);
-            cpu_list(&any);
+        fn rubbish_never_panics(any in "\\PC*") {
             info_field(&any, "flags");
             os_name(&any);
-            chosen(&any);
         }
     }
 }

@@ -9,9 +9,9 @@ mod device;
 mod host;
 mod medium;
 
-pub use device::{Device, device_facts, device_of};
+pub use device::device_facts;
 pub use host::host_facts;
-pub use medium::{Space, available_memory, free_bytes, medium_facts, space};
+pub use medium::medium_facts;
 
 /// Collects facts, and what could not be read.
 struct Facts<'a> {
@@ -51,10 +51,4 @@ impl<'a> Facts<'a> {
         }
         self.known
     }
-}
-
-/// The bracketed one of `always [madvise] never`; the whole text where none is bracketed.
-fn chosen(text: &str) -> String {
-    let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    bracketed.map_or(text, |(chosen, _)| chosen).to_owned()
 }

@@ -26,6 +26,10 @@ pub(super) fn resolve(
     findings: &mut Findings<'_>,
 ) -> Option<Medium> {
     let raw = at.get();
+    if let Some(written) = &raw.device {
+        let path = device(written, raw, findings)?;
+        return Some(Medium { name: name.to_owned(), path, kind: MediumKind::Device });
+    }
     let Some(drive) = &raw.drive else {
         if !findings.explains(&at.span(), "drive") {
             refuse_without_drive(raw, findings);
@@ -41,9 +45,32 @@ pub(super) fn resolve(
     Some(Medium { name: name.to_owned(), path: path?, kind: MediumKind::Emulated(emulated?) })
 }
 
+/// A device that is there: its path below `/dev`.
+fn device(written: &At<String>, raw: &RawMedium, findings: &mut Findings<'_>) -> Option<String> {
+    let help = "a medium is one of the three: remove the other, or make two media of it";
+    for (key, other) in [("path", &raw.path), ("drive", &raw.drive)] {
+        if let Some(other) = other {
+            findings.error(other.span(), format!("`{key}` and `device` exclude each other"), help);
+        }
+    }
+    if raw.drive.is_none() {
+        refuse_without_drive(raw, findings);
+    }
+    let path = text(written, "the device", findings)?;
+    let below_dev =
+        path.strip_prefix("/dev/").is_some_and(|rest| !rest.is_empty()) && !path.split('/').any(|part| part == "..");
+    if !below_dev {
+        let help = "its path below /dev, such as device = \"/dev/disk/by-id/nvme-…\"; a directory is a `path`";
+        findings.error(written.span(), format!("`{path}` is not the path of a device"), help);
+        return None;
+    }
+    Some(path)
+}
+
 /// Keys that say how a drive is emulated, where none is.
 fn refuse_without_drive(raw: &RawMedium, findings: &mut Findings<'_>) {
-    let RawMedium { path: _, drive: _, capacity, fill, form, filesystem, backing, flush, without_fuse } = raw;
+    let RawMedium { path: _, device: _, drive: _, capacity, fill, form, filesystem, backing, flush, without_fuse } =
+        raw;
     for (key, span) in [
         ("capacity", capacity.as_ref().map(At::span)),
         ("fill", fill.as_ref().map(At::span)),

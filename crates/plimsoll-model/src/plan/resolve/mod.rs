@@ -1,6 +1,7 @@
 //! From the raw plan to the resolved one: names looked up, values checked, defaults filled in, times and data scaled.
 //! Every function goes on after a fault, so that all of them are told.
 
+mod block;
 mod cut;
 mod find;
 mod load;
@@ -15,10 +16,12 @@ use std::ops::Range;
 use super::error::{list, suggestion};
 use super::findings::Findings;
 use super::raw::{Named, RawPlan};
-use super::resolved::{EngineKind, Medium, NamedWorkload, ResolvedPlan, System, SystemKind};
+use super::resolved::{EngineKind, Medium, NamedBlock, NamedWorkload, ResolvedPlan, System, SystemKind};
 use super::value::{At, RawSize, RawTime};
 use super::{Options, duration, size as sizes};
 use crate::units::{Bytes, Nanos};
+pub(super) use block::resolve_profile;
+use workload::Kind;
 
 const LONGEST_NAME: usize = 64;
 const LONGEST_TEXT: usize = 500;
@@ -29,6 +32,7 @@ struct Names<'r> {
     /// Media and systems that could be resolved.
     media: Vec<Medium>,
     systems: Vec<System>,
+    blocks: Vec<NamedBlock>,
 }
 
 impl Names<'_> {
@@ -56,11 +60,17 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
         all(&raw.medium, "medium", findings, |name, medium, findings| medium::resolve(name, medium, options, findings));
     let systems =
         all(&raw.system, "system", findings, |name, system, findings| system::resolve(name, system, options, findings));
-    let names = Names { raw, media, systems };
-    let workloads = all(&raw.workload, "workload", findings, |name, workload, findings| {
-        let workload = workload::resolve(name, workload, &names, options, findings)?;
-        Some(NamedWorkload { name: name.to_owned(), workload })
+    let mut names = Names { raw, media, systems, blocks: Vec::new() };
+    let kinds = all(&raw.workload, "workload", findings, |name, workload, findings| {
+        workload::resolve(name, workload, &names, options, findings).map(|kind| (name.to_owned(), kind))
     });
+    let mut workloads = Vec::new();
+    for (name, kind) in kinds {
+        match kind {
+            Kind::Load(workload) => workloads.push(NamedWorkload { name, workload }),
+            Kind::Block(block) => names.blocks.push(NamedBlock { name, block }),
+        }
+    }
     let steps = step::resolve_all(&names, options, findings);
     warn_of_unused(raw, &names, findings);
     Some(ResolvedPlan {
@@ -71,7 +81,7 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
         media: names.media,
         systems: names.systems,
         workloads,
-        blocks: Vec::new(),
+        blocks: names.blocks,
         steps,
     })
 }
@@ -150,8 +160,12 @@ fn time_or(value: &Option<At<RawTime>>, default: Nanos, findings: &mut Findings<
 }
 
 fn size(value: &At<RawSize>, findings: &mut Findings<'_>) -> Option<Bytes> {
+    size_of(value.get(), value.span(), findings)
+}
+
+fn size_of(raw: &RawSize, at: Range<usize>, findings: &mut Findings<'_>) -> Option<Bytes> {
     let help = "write sizes such as \"16GiB\", \"512MiB\" or \"960GB\"";
-    let (message, help) = match value.get() {
+    let (message, help) = match raw {
         RawSize::Bare(number) => {
             (format!("{number} of which unit?"), format!("write sizes with a unit and in quotes: \"{number}GiB\""))
         }
@@ -160,7 +174,7 @@ fn size(value: &At<RawSize>, findings: &mut Findings<'_>) -> Option<Bytes> {
             Err(fault) => (format!("\"{}\" {fault}", text.escape_debug()), help.to_owned()),
         },
     };
-    findings.error(value.span(), message, help);
+    findings.error(at, message, help);
     None
 }
 
@@ -202,7 +216,8 @@ fn warn_of_unused(raw: &RawPlan, names: &Names<'_>, findings: &mut Findings<'_>)
     let named = |name: Option<&At<String>>| name.map(|name| name.get().clone());
     let systems: BTreeSet<String> = steps().filter_map(|step| named(step.system.as_ref())).collect();
     let workloads: BTreeSet<String> = steps().filter_map(|step| named(step.run.as_ref())).collect();
-    let needed = systems.iter().any(|system| names.kind(system).is_some_and(SystemKind::needs_medium));
+    let needed = systems.iter().any(|system| names.kind(system).is_some_and(SystemKind::needs_medium))
+        || steps().any(|step| block::is_block(step, names));
     let mut media: BTreeSet<String> = BTreeSet::new();
     if needed {
         let on = steps().filter_map(|step| step.on.as_ref());

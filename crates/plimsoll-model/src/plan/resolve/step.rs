@@ -1,13 +1,14 @@
 //! Steps: their names, what they refer to, the ladder, and the timeline.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::workload::sysbench_lacks;
-use super::{Names, check_name, cut, find, known, load, names_of, scaled, time_or, whole};
+use super::{Names, block, check_name, cut, find, known, load, names_of, scaled, time_or, whole};
 use crate::plan::Options;
 use crate::plan::findings::Findings;
 use crate::plan::raw::RawStep;
-use crate::plan::resolved::{CheckPolicy, LoadStep, Pacing, ResetMethod, ResetPolicy, Step};
+use crate::plan::resolved::{CheckPolicy, LoadStep, MediumKind, Pacing, ResetMethod, ResetPolicy, Step};
 use crate::plan::value::{At, RawTime};
 use crate::schedule::Timeline;
 use crate::units::Nanos;
@@ -35,17 +36,25 @@ pub(super) fn resolve_all(names: &Names<'_>, options: &Options, findings: &mut F
         }
     }
     let steps = steps.iter().take(MOST_STEPS);
-    steps.filter_map(|step| resolve(step, names, &mut taken, options, findings)).collect()
+    let resolve = |step: &At<RawStep>| {
+        if block::is_block(step.get(), names) {
+            block::resolve_step(step, names, &mut taken, options, findings).map(Step::Block)
+        } else {
+            load_step(step, names, &mut taken, options, findings).map(Step::Load)
+        }
+    };
+    steps.filter_map(resolve).collect()
 }
 
-fn resolve(
+fn load_step(
     at: &At<RawStep>,
     names: &Names<'_>,
     taken: &mut BTreeSet<String>,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Step> {
+) -> Option<LoadStep> {
     let raw = at.get();
+    block::refuse_on_load(raw, findings);
     let help = format!("name a workload: {}", names_of(&names.raw.workload));
     let workload = findings.required(&at.span(), "run", &raw.run, &help);
     let workload = workload.filter(|name| known(&names.raw.workload, "workload", name, findings));
@@ -65,7 +74,7 @@ fn resolve(
     let power_cut = cut::resolve(at, system, on.as_deref(), names, options, findings);
     let workload = workload?.get().clone();
     let name = raw.name.as_ref().map_or_else(|| unique(&workload, taken), |name| name.get().clone());
-    Some(Step::Load(LoadStep {
+    Some(LoadStep {
         name,
         workload,
         system: system?.get().clone(),
@@ -81,11 +90,11 @@ fn resolve(
         check: raw.check.as_ref().map_or(CheckPolicy::EachPoint, |check| *check.get()),
         max_retries: max_retries?,
         power_cut: power_cut?,
-    }))
+    })
 }
 
 /// The workload's name, numbered if a step has it already.
-fn unique(workload: &str, taken: &mut BTreeSet<String>) -> String {
+pub(super) fn unique(workload: &str, taken: &mut BTreeSet<String>) -> String {
     // Room for the number, so that the name is one that could have been written.
     let stem: String = workload.chars().take(super::LONGEST_NAME - 5).collect();
     let numbered = (2..).map(|n| format!("{stem}-{n}"));
@@ -102,14 +111,7 @@ fn media(
     findings: &mut Findings<'_>,
 ) -> Option<Vec<String>> {
     let written = at.get().on.as_ref();
-    let mut on: Vec<String> = Vec::new();
-    for name in written.into_iter().flat_map(|on| on.get()) {
-        if on.contains(name.get()) {
-            findings.error(name.span(), format!("`{}` is named twice", name.get()), "a medium is tried once per step");
-        } else if known(&names.raw.medium, "medium", name, findings) {
-            on.push(name.get().clone());
-        }
-    }
+    let on = written.map_or(Vec::new(), |on| named_media(on, names, findings));
     let system = system?;
     let needs = names.kind(system.get())?.needs_medium();
     match written {
@@ -123,16 +125,52 @@ fn media(
                 let help = format!("known here: {}", names_of(&names.raw.medium));
                 findings.error(written.span(), "`on` names no medium", help);
             }
+            refuse_devices(&on, written.span(), names, findings);
             Some(on)
         }
         None if !needs || findings.explains(&at.span(), "on") => Some(on),
-        None => only_medium(at, system, names, findings).map(|only| vec![only]),
+        None => {
+            let engine = names.kind(system.get()).map_or("", |kind| kind.engine().name());
+            let what = format!("the system `{}` ({engine}) needs a medium for its data", system.get());
+            let on = vec![only_medium(at, system.span(), &what, names, findings)?];
+            refuse_devices(&on, at.span(), names, findings);
+            Some(on)
+        }
     }
 }
 
-fn only_medium(
+/// Those that the plan has.
+pub(super) fn named_media(
+    written: &At<Vec<At<String>>>,
+    names: &Names<'_>,
+    findings: &mut Findings<'_>,
+) -> Vec<String> {
+    let mut on: Vec<String> = Vec::new();
+    for name in written.get() {
+        if on.contains(name.get()) {
+            findings.error(name.span(), format!("`{}` is named twice", name.get()), "a medium is tried once per step");
+        } else if known(&names.raw.medium, "medium", name, findings) {
+            on.push(name.get().clone());
+        }
+    }
+    on
+}
+
+fn refuse_devices(on: &[String], at: Range<usize>, names: &Names<'_>, findings: &mut Findings<'_>) {
+    let is_device =
+        |name: &&String| names.media.iter().any(|medium| medium.name == **name && medium.kind == MediumKind::Device);
+    if let Some(name) = on.iter().find(is_device) {
+        let help =
+            "plimsoll makes no filesystem on it: name a directory with `path`; only block workloads use a `device`";
+        findings.error(at, format!("no system can keep its data on `{name}`, which is a device itself"), help);
+    }
+}
+
+/// The medium that a step means which names none; `needs` begins the sentence if there is none, told at `needing`.
+pub(super) fn only_medium(
     at: &At<RawStep>,
-    system: &At<String>,
+    needing: Range<usize>,
+    needs: &str,
     names: &Names<'_>,
     findings: &mut Findings<'_>,
 ) -> Option<String> {
@@ -140,11 +178,7 @@ fn only_medium(
     match (media.len(), media.keys().next()) {
         (1, Some(only)) => return Some(only.get().clone()),
         (0, _) if findings.explains_name("medium", "") => {}
-        (0, _) => {
-            let engine = names.kind(system.get()).map_or("", |kind| kind.engine().name());
-            let message = format!("the system `{}` ({engine}) needs a medium for its data", system.get());
-            findings.error(system.span(), message, "add [medium.here] with path = \".\"");
-        }
+        (0, _) => findings.error(needing, needs, "add [medium.here] with path = \".\""),
         _ => {
             let help = format!(
                 "say which, for example on = [\"{}\"]; known here: {}",
@@ -168,7 +202,7 @@ fn timeline(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) ->
 }
 
 /// Figures are taken per second, so a window has at least one.
-fn measure(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Option<Nanos> {
+pub(super) fn measure(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Option<Nanos> {
     let raw = at.get();
     let span = raw.measure.as_ref().map_or(at.span(), At::span);
     let written = time_or(&raw.measure, DEFAULT_MEASURE, findings)?;

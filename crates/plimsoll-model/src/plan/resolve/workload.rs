@@ -1,10 +1,10 @@
 //! Workloads, and which of their modes the engines allow.
 
-use super::{Names, toml_key, whole};
+use super::{Names, block, toml_key, whole};
 use crate::plan::Options;
 use crate::plan::findings::Findings;
 use crate::plan::raw::{RawStep, RawSysbench, RawTpcc, RawWorkload};
-use crate::plan::resolved::{Distribution, Home, Sysbench, Tpcc, TxnMode, Workload};
+use crate::plan::resolved::{Block, Distribution, Home, Sysbench, Tpcc, TxnMode, Workload};
 use crate::plan::value::At;
 
 const MOST_WAREHOUSES: u32 = 100_000;
@@ -19,26 +19,45 @@ const DEFAULT_TABLES: u32 = 1;
 const DEFAULT_POINT_SELECTS: u32 = 10;
 const DEFAULT_RANGE_SIZE: u32 = 100;
 
+/// What a workload loads.
+pub(super) enum Kind {
+    /// A system.
+    Load(Workload),
+    /// A medium itself.
+    Block(Block),
+}
+
 pub(super) fn resolve(
     name: &str,
     raw: &At<RawWorkload>,
     names: &Names<'_>,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Workload> {
-    let RawWorkload { tpcc: written, sysbench: also } = raw.get();
-    match (written, also) {
-        (Some(tpcc_at), None) => tpcc(name, tpcc_at, names, options, findings).map(Workload::Tpcc),
-        (None, Some(sysbench_at)) => sysbench(sysbench_at, options, findings).map(Workload::Sysbench),
-        (Some(_), Some(sysbench_at)) => {
-            let help = "make two workloads of it, each with a name of its own";
-            findings.error(sysbench_at.span(), format!("`{name}` is a tpcc workload already"), help);
-            None
-        }
-        (None, None) => {
+) -> Option<Kind> {
+    let RawWorkload { tpcc: with_tpcc, sysbench: with_sysbench, block: with_block } = raw.get();
+    let kinds = [
+        ("tpcc", with_tpcc.as_ref().map(At::span)),
+        ("sysbench", with_sysbench.as_ref().map(At::span)),
+        ("block", with_block.as_ref().map(At::span)),
+    ];
+    let mut kinds = kinds.into_iter().filter_map(|(kind, span)| Some((kind, span?)));
+    let first = kinds.next();
+    if let (Some((first, _)), Some((_, also))) = (first, kinds.next()) {
+        let help = "make two workloads of it, each with a name of its own";
+        findings.error(also, format!("`{name}` is a {first} workload already"), help);
+        return None;
+    }
+    match (with_tpcc, with_sysbench, with_block) {
+        (Some(at), ..) => tpcc(name, at, names, options, findings).map(Workload::Tpcc).map(Kind::Load),
+        (_, Some(at), _) => sysbench(at, options, findings).map(Workload::Sysbench).map(Kind::Load),
+        (.., Some(at)) => block::resolve(name, at, options, findings).map(Kind::Block),
+        (None, None, None) => {
             if !findings.is_incomplete(&raw.span()) {
                 let key = toml_key(name);
-                let help = format!("say what users do: [workload.{key}.tpcc] or [workload.{key}.sysbench]");
+                let help = format!(
+                    "say what users do: [workload.{key}.tpcc] or [workload.{key}.sysbench]; or what fio does: \
+                     [workload.{key}.block]"
+                );
                 findings.error(raw.span(), format!("the workload `{name}` is of no kind"), help);
             }
             None

@@ -1,4 +1,4 @@
-//! Against files recorded on a machine with a PostgreSQL under load (`tests/data/proc`), and against rubbish.
+//! Against files recorded on a machine with a PostgreSQL under load (`plimsoll-load/tests/data/proc`), and against rubbish.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 macro_rules! recorded {
     ($path:literal) => {
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/proc/before/proc/", $path))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../plimsoll-load/tests/data/proc/before/proc/", $path))
     };
 }
 

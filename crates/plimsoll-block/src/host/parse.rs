@@ -17,6 +17,33 @@ pub struct CpuTimes {
     pub steal: u64,
 }
 
+impl CpuTimes {
+    /// What was spent since an earlier reading. `None` when a counter went back, or when the sum is out of all
+    /// proportion. idle and iowait alone may decrease a little (proc(5)): that is no reset.
+    pub fn since(&self, old: &Self) -> Option<Self> {
+        let spent = Self {
+            user: self.user.checked_sub(old.user)?,
+            nice: self.nice.checked_sub(old.nice)?,
+            system: self.system.checked_sub(old.system)?,
+            idle: self.idle.saturating_sub(old.idle),
+            iowait: self.iowait.saturating_sub(old.iowait),
+            irq: self.irq.checked_sub(old.irq)?,
+            softirq: self.softirq.checked_sub(old.softirq)?,
+            steal: self.steal.checked_sub(old.steal)?,
+        };
+        let Self { user, nice, system, idle, iowait, irq, softirq, steal } = spent;
+        let parts = [user, nice, system, idle, iowait, irq, softirq, steal];
+        parts.into_iter().try_fold(0_u64, u64::checked_add)?;
+        Some(spent)
+    }
+
+    /// All ticks; saturates.
+    pub fn total(&self) -> u64 {
+        let Self { user, nice, system, idle, iowait, irq, softirq, steal } = *self;
+        [user, nice, system, idle, iowait, irq, softirq, steal].into_iter().fold(0, u64::saturating_add)
+    }
+}
+
 /// /proc/stat.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stat {
@@ -124,6 +151,32 @@ pub struct Disk {
     pub weighted_ms: u64,
     /// Since kernel 5.5.
     pub flushes: Option<u64>,
+}
+
+impl Disk {
+    /// What was done since an earlier reading. `None` when any counter went back: another device took the number, or a
+    /// counter wrapped (the times are 32 bits).
+    pub fn since(&self, old: &Self) -> Option<Self> {
+        if old.name != self.name {
+            return None;
+        }
+        let flushes = match (old.flushes, self.flushes) {
+            (Some(old), Some(new)) => Some(new.checked_sub(old)?),
+            _ => None,
+        };
+        Some(Self {
+            name: self.name.clone(),
+            reads: self.reads.checked_sub(old.reads)?,
+            read_sectors: self.read_sectors.checked_sub(old.read_sectors)?,
+            read_ms: self.read_ms.checked_sub(old.read_ms)?,
+            writes: self.writes.checked_sub(old.writes)?,
+            write_sectors: self.write_sectors.checked_sub(old.write_sectors)?,
+            write_ms: self.write_ms.checked_sub(old.write_ms)?,
+            busy_ms: self.busy_ms.checked_sub(old.busy_ms)?,
+            weighted_ms: self.weighted_ms.checked_sub(old.weighted_ms)?,
+            flushes,
+        })
+    }
 }
 
 /// The line of one device. `None` as well for a partition before kernel 2.6.25, which had four counters only.

@@ -1,0 +1,239 @@
+//! What was found out, before anything is judged. `None` and `Err` say what could not be.
+
+use plimsoll_model::units::{Bytes, Nanos};
+
+use super::smart::Smart;
+use crate::device::evidence::Target;
+use crate::device::safety::DeviceEvidence;
+use crate::host::mount::{Mount, Space};
+use crate::host::parse::{CpuTimes, Disk as Counters};
+
+/// This machine.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Machine {
+    /// Of all processors, each once.
+    pub governors: Vec<String>,
+    pub clock_source: Option<String>,
+    /// Ticks since boot.
+    pub cpu: Option<CpuTimes>,
+    /// Ticks in a quiet moment.
+    pub quiet_cpu: Option<CpuTimes>,
+}
+
+/// One medium.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Medium {
+    pub target: Target,
+    /// Who uses it; of devices only.
+    pub in_use: Option<DeviceEvidence>,
+    /// The device under it with its partition; `Err`: why there is none.
+    pub device: Result<Device, String>,
+    /// What it lies on, down to the lowest: the device itself unless it is built on others.
+    pub disks: Vec<Disk>,
+    pub mount: Option<Mount>,
+    pub space: Option<Room>,
+    pub sample: Result<Sample, Unread>,
+    /// Of a file.
+    pub holes: Option<Holes>,
+    /// `None`: not watched.
+    pub noise: Option<Result<Noise, String>>,
+    /// `None`: nobody wanted it tested.
+    pub sync: Option<SyncOutcome>,
+}
+
+/// A partition or a whole disk.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Device {
+    pub name: String,
+    pub size: Option<Bytes>,
+    /// Where a partition begins on its disk; `None`: no partition.
+    pub start: Option<Bytes>,
+    /// How far its beginning is off the physical blocks, as the kernel computes it; −1: cannot be mended.
+    pub alignment_offset: Option<i64>,
+    pub queue: Queue,
+}
+
+/// `/sys/block/NAME/queue` (Documentation/ABI/stable/sysfs-block).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Queue {
+    pub scheduler: Option<String>,
+    pub nr_requests: Option<u64>,
+    pub max_sectors_kb: Option<u64>,
+    pub max_hw_sectors_kb: Option<u64>,
+    pub rotational: Option<bool>,
+    pub logical_block_size: Option<u64>,
+    pub physical_block_size: Option<u64>,
+    /// The kernel counts its requests.
+    pub iostats: Option<bool>,
+    /// `write back`: the kernel sends flushes. `write through`: it sends none.
+    pub write_cache: Option<String>,
+    pub fua: Option<bool>,
+}
+
+/// What kind of thing the kernel drives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DiskKind {
+    Nvme,
+    /// SATA, SAS, USB: whatever speaks SCSI.
+    Scsi,
+    /// A hypervisor's or a cloud's.
+    Virtual(&'static str),
+    /// A file, by its path.
+    Loop(String),
+    /// Made of others, which could not be found.
+    Stacked,
+    /// Over a network.
+    Network,
+    /// Memory.
+    Memory,
+    Other,
+}
+
+/// A whole disk at the bottom.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Disk {
+    pub name: String,
+    pub kind: DiskKind,
+    pub vendor: Option<String>,
+    pub model: Option<String>,
+    pub firmware: Option<String>,
+    pub transport: Option<String>,
+    pub size: Option<Bytes>,
+    pub queue: Queue,
+    /// Of the SCSI driver, which asked the disk (`cache_type`).
+    pub cache_type: Option<String>,
+    pub health: Result<Smart, NoHealth>,
+    pub known: Option<KnownDrive>,
+}
+
+/// Why there is no word on a disk's health.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoHealth {
+    /// Such a disk has none.
+    None(&'static str),
+    /// The program that asks is not there, by name.
+    NotInstalled(&'static str),
+    Failed(String),
+    /// Not asked.
+    Skipped,
+}
+
+/// What becomes of acknowledged writes when the power fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protection {
+    /// They survive.
+    Protected,
+    /// What was not flushed is lost.
+    Volatile,
+}
+
+/// What is known of a kind of drive beyond what it says itself: from the catalogue or a drive file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownDrive {
+    /// `kingston-dc1500m-960g`.
+    pub name: String,
+    /// What such a drive calls itself begins with one of these.
+    pub models: Vec<String>,
+    pub protection: Protection,
+    /// Where that is said.
+    pub source: String,
+    /// Of a rotating disk.
+    pub turn: Option<Nanos>,
+    /// Of an emulated drive, whose times are known: 4 KiB writes that it can make durable one after the other.
+    pub synced_per_second: Option<f64>,
+}
+
+/// Space and files of a filesystem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    pub space: Space,
+    pub block_size: u64,
+    /// Files that may still be made, of all; `None` where the filesystem does not count them.
+    pub files: Option<(u64, u64)>,
+}
+
+/// Random blocks of 4 KiB that were read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sample {
+    /// What was read.
+    pub of: String,
+    pub blocks: u32,
+    pub zero: u32,
+    /// Shannon's, in bits a byte, of the blocks that are not zero.
+    pub entropy: Option<f64>,
+    /// Share of their bytes that a fast compressor would save.
+    pub compressible: Option<f64>,
+    /// Median time of a read; `None` where the page cache answered.
+    pub read: Option<Nanos>,
+}
+
+/// Why no block could be read, and what to do about it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unread {
+    pub why: String,
+    pub next: &'static str,
+}
+
+/// Parts of a file that have no blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holes {
+    pub size: Bytes,
+    pub holes: Bytes,
+}
+
+/// What others did on the disk in a quiet moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Noise {
+    pub spent: Counters,
+    pub over: Nanos,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum SyncOutcome {
+    Tested(SyncTest),
+    /// Why not, and what to do about it.
+    Untested(String, String),
+}
+
+/// Requests of one kind, one after the other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pace {
+    pub requests: u32,
+    /// Median of a request's time.
+    pub median: Nanos,
+}
+
+impl Pace {
+    pub fn per_second(&self) -> f64 {
+        1e9 / (self.median.0.max(1)) as f64
+    }
+}
+
+/// The same block of 4 KiB written again and again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SyncTest {
+    /// Direct I/O; otherwise the page cache took the writes that were not made durable.
+    pub direct: bool,
+    /// Until it is acknowledged.
+    pub unsynced: Pace,
+    /// Until fdatasync(2) has returned as well.
+    pub synced: Pace,
+    /// fdatasync alone.
+    pub flush: Pace,
+    /// With `O_DSYNC`.
+    pub dsync: Pace,
+}
+
+impl Disk {
+    /// Whether plimsoll emulates it.
+    pub fn is_emulated(&self) -> bool {
+        self.known.as_ref().is_some_and(|known| known.synced_per_second.is_some())
+    }
+}
+
+impl SyncTest {
+    /// The faster of the two ways to make a write durable.
+    pub fn fastest(&self) -> Pace {
+        if self.dsync.requests > 0 && self.dsync.median < self.synced.median { self.dsync } else { self.synced }
+    }
+}

@@ -1,0 +1,227 @@
+//! A device and the disks that it lies on, from sysfs.
+
+use plimsoll_model::units::Bytes;
+
+use super::tool;
+use super::{Options, node};
+use crate::doctor::evidence::{Device, Disk, DiskKind, KnownDrive, NoHealth, Queue};
+use crate::doctor::smart::{self, Smart};
+use crate::host::chosen;
+use crate::host::device::{Device as Number, device_at, names_in};
+use crate::host::source::Source;
+
+/// No stack of devices is deeper.
+const DEEPEST: u32 = 16;
+
+/// Files of one device below sysfs.
+struct Files<'a> {
+    source: &'a Source,
+    directory: String,
+}
+
+impl<'a> Files<'a> {
+    fn of(source: &'a Source, device: &Number) -> Self {
+        Self { source, directory: format!("sys/dev/block/{}:{}", device.major, device.minor) }
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        let text = self.source.read(&format!("{}/{path}", self.directory)).ok()?;
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    fn number(&self, path: &str) -> Option<u64> {
+        self.text(path)?.parse().ok()
+    }
+
+    fn flag(&self, path: &str) -> Option<bool> {
+        Some(self.number(path)? != 0)
+    }
+
+    /// 512-byte sectors, whatever the device's.
+    fn sectors(&self, path: &str) -> Option<Bytes> {
+        self.number(path)?.checked_mul(512).map(Bytes)
+    }
+
+    fn queue(&self) -> Queue {
+        Queue {
+            scheduler: self.text("queue/scheduler").map(|text| chosen(&text)),
+            nr_requests: self.number("queue/nr_requests"),
+            max_sectors_kb: self.number("queue/max_sectors_kb"),
+            max_hw_sectors_kb: self.number("queue/max_hw_sectors_kb"),
+            rotational: self.flag("queue/rotational"),
+            logical_block_size: self.number("queue/logical_block_size"),
+            physical_block_size: self.number("queue/physical_block_size"),
+            iostats: self.flag("queue/iostats"),
+            write_cache: self.text("queue/write_cache"),
+            fua: self.flag("queue/fua"),
+        }
+    }
+}
+
+/// What the filesystem or the user has to do with. Its queue is its disk's.
+pub fn device(source: &Source, device: &Number) -> Device {
+    let own = Files::of(source, device);
+    Device {
+        name: device.name.clone(),
+        size: own.sectors("size"),
+        start: if device.partition_of.is_some() { own.sectors("start") } else { None },
+        alignment_offset: own.text("alignment_offset").and_then(|text| text.parse().ok()),
+        queue: Files::of(source, device.disk()).queue(),
+    }
+}
+
+/// The lowest disks, each once.
+pub fn below(source: &Source, device: &Number, options: &Options<'_>) -> Vec<Disk> {
+    let mut lowest = Vec::new();
+    add_lowest(source, device.disk(), DEEPEST, &mut lowest);
+    lowest.iter().map(|device| disk(source, device, options)).collect()
+}
+
+/// A drive that is known to be there, though the kernel has no device of it.
+pub fn without_device(known: &KnownDrive) -> Disk {
+    Disk {
+        name: known.name.clone(),
+        kind: DiskKind::Other,
+        vendor: None,
+        model: None,
+        firmware: None,
+        transport: None,
+        size: None,
+        queue: Queue::default(),
+        cache_type: None,
+        health: Err(NoHealth::None("a drive without a device")),
+        known: Some(known.clone()),
+    }
+}
+
+fn add_lowest(source: &Source, device: &Number, deeper: u32, lowest: &mut Vec<Number>) {
+    let directory = Files::of(source, device).directory;
+    let below = names_in(&source.path(&format!("{directory}/slaves")));
+    for name in &below {
+        let number = source.read(&format!("{directory}/slaves/{name}/dev")).ok();
+        let number = number.as_deref().and_then(|text| text.trim().split_once(':'));
+        let number = number.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        if let Some(next) = number.and_then(|(major, minor)| device_at(source, major, minor)).filter(|_| deeper > 0) {
+            add_lowest(source, next.disk(), deeper - 1, lowest);
+        }
+    }
+    if below.is_empty() && !lowest.contains(device) {
+        lowest.push(device.clone());
+    }
+}
+
+fn disk(source: &Source, device: &Number, options: &Options<'_>) -> Disk {
+    let files = Files::of(source, device);
+    let first = |paths: &[&str]| paths.iter().find_map(|path| files.text(path));
+    let mut disk = Disk {
+        name: device.name.clone(),
+        kind: DiskKind::Other,
+        vendor: first(&["device/vendor", "device/device/vendor"]).filter(|vendor| !vendor.starts_with("0x")),
+        model: first(&["device/model"]),
+        firmware: first(&["device/firmware_rev", "device/rev"]),
+        transport: first(&["device/transport"]),
+        size: files.sectors("size"),
+        queue: files.queue(),
+        cache_type: cache_type(source, &files),
+        health: Err(NoHealth::Skipped),
+        known: None,
+    };
+    disk.kind = kind(&disk, files.text("loop/backing_file"));
+    if options.health {
+        disk.health = health(source, device, &disk.kind);
+    }
+    if let Ok(smart) = &disk.health {
+        // A SCSI disk tells sysfs a part of its name only.
+        disk.model = smart.model.clone().or(disk.model);
+        disk.firmware = smart.firmware.clone().or(disk.firmware);
+    }
+    disk.known = options.is.cloned().or_else(|| disk.model.as_deref().and_then(|model| find(options.known, model)));
+    disk
+}
+
+/// `device/scsi_disk/2:0:0:0/cache_type`.
+fn cache_type(source: &Source, files: &Files<'_>) -> Option<String> {
+    let directory = source.path(&format!("{}/device/scsi_disk", files.directory));
+    let name = names_in(&directory).into_iter().next()?;
+    files.text(&format!("device/scsi_disk/{name}/cache_type"))
+}
+
+/// Beginnings of kernel names (Documentation/admin-guide/devices.txt).
+fn kind(disk: &Disk, backing: Option<String>) -> DiskKind {
+    let named = |starts: &[&str]| starts.iter().any(|start| disk.name.starts_with(start));
+    match () {
+        () if named(&["loop"]) => DiskKind::Loop(backing.unwrap_or_default()),
+        () if named(&["vd"]) => DiskKind::Virtual("virtio"),
+        () if named(&["xvd"]) => DiskKind::Virtual("Xen"),
+        () if named(&["dm-", "md"]) => DiskKind::Stacked,
+        () if named(&["nbd", "rbd", "drbd"]) || is_fabric(disk) => DiskKind::Network,
+        () if named(&["zram", "ram", "pmem"]) => DiskKind::Memory,
+        () => match hypervisor(disk) {
+            Some(name) => DiskKind::Virtual(name),
+            None if named(&["nvme"]) => DiskKind::Nvme,
+            None if named(&["sd"]) => DiskKind::Scsi,
+            None => DiskKind::Other,
+        },
+    }
+}
+
+/// NVMe over something else than PCI Express.
+fn is_fabric(disk: &Disk) -> bool {
+    disk.transport.as_deref().is_some_and(|transport| ["tcp", "rdma", "fc", "loop"].contains(&transport))
+}
+
+/// What hypervisors and clouds call their disks.
+fn hypervisor(disk: &Disk) -> Option<&'static str> {
+    const NAMES: [(&str, &str); 8] = [
+        ("qemu", "QEMU"),
+        ("vmware", "VMware"),
+        ("virtual disk", "Hyper-V"),
+        ("vbox", "VirtualBox"),
+        ("amazon elastic block store", "AWS EBS"),
+        ("amazon ec2 nvme instance storage", "AWS instance store"),
+        ("nvme_card", "Google Cloud"),
+        ("persistentdisk", "Google Cloud"),
+    ];
+    let text = [&disk.vendor, &disk.model].map(|text| text.as_deref().unwrap_or_default().to_lowercase()).join(" ");
+    NAMES.iter().find(|(part, _)| text.contains(part)).map(|(_, name)| *name)
+}
+
+/// The drive whose model this name begins with; blanks and underscores are alike, capitals do not matter.
+fn find(known: &[KnownDrive], model: &str) -> Option<KnownDrive> {
+    let plain = |text: &str| text.replace('_', " ").to_lowercase();
+    let model = plain(model);
+    known
+        .iter()
+        .find(|drive| drive.models.iter().any(|known| !known.is_empty() && model.starts_with(&plain(known))))
+        .cloned()
+}
+
+fn health(source: &Source, device: &Number, kind: &DiskKind) -> Result<Smart, NoHealth> {
+    match kind {
+        DiskKind::Nvme | DiskKind::Scsi | DiskKind::Other => {}
+        DiskKind::Virtual(_) => return Err(NoHealth::None("a virtual disk")),
+        DiskKind::Loop(_) => return Err(NoHealth::None("a file")),
+        DiskKind::Stacked => return Err(NoHealth::None("made of others")),
+        DiskKind::Network => return Err(NoHealth::None("on another machine")),
+        DiskKind::Memory => return Err(NoHealth::None("memory")),
+    }
+    let node = node(source, device).ok_or_else(|| NoHealth::Failed("it has no device node".into()))?;
+    let node = node.display().to_string();
+    // A disk that sleeps is left to sleep.
+    let asked = tool::run("smartctl", &["-j", "-i", "-H", "-A", "-g", "wcache", "-n", "standby", &node]);
+    let nvme = || tool::run("nvme", &["smart-log", &node, "-o", "json"]);
+    match asked {
+        Ok(text) => smart::smartctl(&text).map_err(NoHealth::Failed),
+        Err(tool::Failure::NotInstalled) if *kind == DiskKind::Nvme => match nvme() {
+            Ok(text) => smart::nvme(&text).map_err(NoHealth::Failed),
+            Err(tool::Failure::NotInstalled) => Err(NoHealth::NotInstalled("smartctl")),
+            Err(tool::Failure::Failed(why)) => Err(NoHealth::Failed(why)),
+        },
+        Err(tool::Failure::NotInstalled) => Err(NoHealth::NotInstalled("smartctl")),
+        Err(tool::Failure::Failed(why)) => Err(NoHealth::Failed(why)),
+    }
+}
+
+#[cfg(test)]
+#[path = "disk_tests.rs"]
+mod tests;

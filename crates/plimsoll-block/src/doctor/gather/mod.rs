@@ -1,0 +1,225 @@
+//! Looking, without touching: files of /proc and /sys, programs that only ask, reads of random blocks. The write test
+//! is apart ([`write`]) and is done only when it is wanted.
+
+mod disk;
+mod sample;
+mod tool;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use plimsoll_model::units::{Bytes, Nanos};
+
+use super::evidence::{Device, KnownDrive, Machine, Medium, Noise, Room, SyncOutcome, Unread};
+use crate::BlockError;
+use crate::device::evidence::{Target, gather as gather_use, target};
+use crate::host::cpu::governors;
+use crate::host::device::{self, device_of};
+use crate::host::mount::{mount_of, space};
+use crate::host::parse::{self, CpuTimes};
+use crate::host::source::Source;
+pub use sample::BLOCK;
+
+/// The time, which is a parameter here as everywhere.
+pub type Now<'a> = &'a dyn Fn() -> Nanos;
+
+/// How closely to look.
+pub struct Options<'a> {
+    pub now: Now<'a>,
+    /// Counters before and after a quiet moment; `None`: noise is not looked for.
+    pub quiet: Option<&'a Quiet>,
+    /// Drives of the catalogue.
+    pub known: &'a [KnownDrive],
+    /// What the drive is, for certain: emulated, or the user's word.
+    pub is: Option<&'a KnownDrive>,
+    /// Ask the disks for their health, which starts programs.
+    pub health: bool,
+    /// Most blocks to be read, and most time for that.
+    pub blocks: u32,
+    pub patience: Nanos,
+    /// Of the places of those blocks.
+    pub seed: u64,
+}
+
+/// Counters of the machine at one time.
+#[derive(Debug, Clone)]
+pub struct Counters {
+    at: Nanos,
+    cpu: Option<CpuTimes>,
+    disks: String,
+}
+
+impl Counters {
+    pub fn read(now: Now<'_>) -> Self {
+        let source = Source::new("/");
+        let cpu = source.parse("proc/stat", parse::stat).ok().map(|stat| stat.all);
+        Self { at: now(), cpu, disks: source.read("proc/diskstats").unwrap_or_default() }
+    }
+}
+
+/// A moment in which plimsoll did nothing.
+#[derive(Debug, Clone)]
+pub struct Quiet {
+    pub before: Counters,
+    pub after: Counters,
+}
+
+impl Quiet {
+    fn cpu(&self) -> Option<CpuTimes> {
+        self.before.cpu.as_ref().zip(self.after.cpu.as_ref()).and_then(|(old, new)| new.since(old))
+    }
+
+    fn noise(&self, major: u32, minor: u32) -> Result<Noise, String> {
+        let of = |counters: &Counters| parse::diskstats(&counters.disks, major, minor);
+        let spent = of(&self.before).zip(of(&self.after)).and_then(|(old, new)| new.since(&old));
+        let over = self.after.at.saturating_sub(self.before.at);
+        spent.map(|spent| Noise { spent, over }).ok_or_else(|| "/proc/diskstats does not count this device".into())
+    }
+}
+
+/// The machine.
+pub fn machine(quiet: Option<&Quiet>) -> Machine {
+    machine_at(&Source::new("/"), quiet)
+}
+
+fn machine_at(source: &Source, quiet: Option<&Quiet>) -> Machine {
+    let clock = source.read("sys/devices/system/clocksource/clocksource0/current_clocksource").ok();
+    Machine {
+        governors: governors(source),
+        clock_source: clock.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()),
+        cpu: source.parse("proc/stat", parse::stat).ok().map(|stat| stat.all),
+        quiet_cpu: quiet.and_then(Quiet::cpu),
+    }
+}
+
+/// The medium that a path leads to. Nothing is written.
+///
+/// # Errors
+/// The path leads to no directory, file or block device.
+pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> {
+    let source = Source::new("/");
+    let target = target(path)?;
+    let (real, is_device) = match &target {
+        Target::Directory(real) | Target::File(real) => (real.clone(), false),
+        Target::Device(real) => (real.clone(), true),
+    };
+    let device = if is_device { device::device_at_node(&source, &real) } else { device_of(&real) };
+    let noise = options.quiet.map(|quiet| match &device {
+        Ok(device) => quiet.noise(device.disk().major, device.disk().minor),
+        Err(error) => Err(error.why.clone()),
+    });
+    let in_use = if is_device { Some(gather_use(path, &real)?.0) } else { None };
+    let node = device.as_ref().ok().and_then(|device| node(&source, device));
+    let place = match &target {
+        Target::File(file) => Some((file.clone(), format!("this file of {}", file_size(file)))),
+        _ => node.map(|node| (node.clone(), node.display().to_string())),
+    };
+    let sample = match place {
+        Some((path, name)) => sample::read(&path, &name, options),
+        None => Err(Unread { why: "there is no block device whose blocks could be read".into(), next: "" }),
+    };
+    let disks = match &device {
+        Ok(device) => disk::below(&source, device, options),
+        // Emulated as a directory.
+        Err(_) => options.is.map(disk::without_device).into_iter().collect(),
+    };
+    Ok(Medium {
+        in_use,
+        disks,
+        noise,
+        sample,
+        mount: if is_device { None } else { mount_of(&source, &real) },
+        space: if is_device { None } else { room(&real) },
+        holes: if let Target::File(file) = &target { sample::holes(file) } else { None },
+        device: device.map(|device| disk::device(&source, &device)).map_err(|error| error.why),
+        target,
+        sync: None,
+    })
+}
+
+/// As [`medium`], with the write test in a directory: a file of plimsoll's own is made there and removed.
+///
+/// # Errors
+/// As [`medium`].
+pub fn medium_with_writes(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> {
+    let mut medium = medium(path, options)?;
+    let next = "Give a directory on it.".to_owned();
+    medium.sync = Some(match &medium.target {
+        Target::Directory(directory) => write::test(directory, options.now, options.seed),
+        Target::File(_) => SyncOutcome::Untested("a file is not written to".into(), next),
+        Target::Device(_) => {
+            SyncOutcome::Untested("a device is not written to: what it holds would be lost".into(), next)
+        }
+    });
+    Ok(medium)
+}
+
+/// The node that the kernel made for a device.
+fn node(source: &Source, device: &device::Device) -> Option<PathBuf> {
+    let path = format!("sys/dev/block/{}:{}/uevent", device.major, device.minor);
+    let text = source.read(&path).ok()?;
+    let name = text.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
+    Some(Path::new("/dev").join(name))
+}
+
+fn file_size(path: &Path) -> Bytes {
+    Bytes(std::fs::metadata(path).map_or(0, |about| about.len()))
+}
+
+fn room(path: &Path) -> Option<Room> {
+    let stat = rustix::fs::statvfs(path).ok()?;
+    let files = (stat.f_files > 0).then_some((stat.f_favail, stat.f_files));
+    Some(Room { space: space(path).ok()?, block_size: stat.f_bsize, files })
+}
+
+impl Device {
+    /// Whether it begins in the midst of a disk.
+    pub fn is_partition(&self) -> bool {
+        self.start.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(at: u64, cpu: &str, disk: &str) -> Counters {
+        let cpu = parse::stat(cpu).map(|stat| stat.all);
+        Counters { at: Nanos::from_secs(at), cpu, disks: disk.into() }
+    }
+
+    #[test]
+    fn a_quiet_moment_is_the_difference_of_two_readings() {
+        let before = counters(1, "cpu  10 0 10 80 0 0 0 0", "8 0 sda 100 0 800 9 10 0 80 9 0 10 10\n");
+        let after = counters(3, "cpu  20 0 10 160 0 0 0 10", "8 0 sda 102 0 816 9 15 0 120 9 0 30 10\n");
+        let quiet = Quiet { before, after };
+        let cpu = quiet.cpu().unwrap();
+        assert_eq!((cpu.user, cpu.idle, cpu.steal), (10, 80, 10));
+        let noise = quiet.noise(8, 0).unwrap();
+        assert_eq!((noise.spent.reads, noise.spent.writes, noise.spent.busy_ms), (2, 5, 20));
+        assert_eq!(noise.over, Nanos::from_secs(2));
+        assert!(quiet.noise(8, 1).unwrap_err().contains("does not count this device"));
+    }
+
+    #[test]
+    fn this_machine_and_this_directory_are_looked_at() {
+        let now = || Nanos::ZERO;
+        let seen = Counters::read(&now);
+        let quiet = Quiet { before: seen.clone(), after: seen };
+        assert!(machine(Some(&quiet)).cpu.is_some());
+        let options = Options {
+            now: &now,
+            quiet: Some(&quiet),
+            known: &[],
+            is: None,
+            health: false,
+            blocks: 4,
+            patience: Nanos::SECOND,
+            seed: 1,
+        };
+        let here = medium(Path::new("."), &options).unwrap();
+        assert!(here.mount.is_some() && here.space.is_some() && here.sync.is_none(), "{here:?}");
+        assert_eq!(here.device.is_ok(), !here.disks.is_empty());
+        assert!(medium(Path::new("/dev/null"), &options).is_err());
+    }
+}

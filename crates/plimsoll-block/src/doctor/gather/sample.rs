@@ -1,0 +1,160 @@
+//! Random blocks, read and not kept; and the parts of a file that have none.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use plimsoll_model::units::{Bytes, Nanos};
+use rustix::fs::{OFlags, SeekFrom};
+use rustix::io::Errno;
+
+use super::Options;
+use crate::doctor::bytes::{Tally, random};
+use crate::doctor::evidence::{Holes, Sample, Unread};
+
+/// Of one read; the smallest page of a database, and what filesystems allocate.
+pub const BLOCK: usize = 4096;
+
+/// Bytes whose first lies where direct I/O wants it.
+pub struct Aligned(Vec<u8>);
+
+impl Aligned {
+    pub fn new(len: usize) -> Self {
+        Self(vec![0; len + BLOCK])
+    }
+
+    pub fn bytes(&mut self) -> &mut [u8] {
+        let at = self.0.as_ptr().align_offset(BLOCK).min(BLOCK);
+        let end = self.0.len() - BLOCK + at;
+        &mut self.0[at..end]
+    }
+}
+
+/// Opens for reading past the page cache if that can be, and without leaving a trace. `true`: past the cache.
+fn open(path: &Path) -> io::Result<(File, bool)> {
+    let with = |flags: OFlags| OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+    let quietly = |flags: OFlags| match with(flags | OFlags::NOATIME) {
+        // Only its owner may leave the time of the last access alone.
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::PERM) => with(flags),
+        other => other,
+    };
+    match quietly(OFlags::DIRECT) {
+        Ok(file) => Ok((file, true)),
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => Ok((quietly(OFlags::empty())?, false)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads blocks at random until there are enough or the time is over.
+pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Unread> {
+    let why = |error: io::Error| unread(path, &error);
+    let (file, direct) = open(path).map_err(why)?;
+    let size = rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| why(error.into()))?;
+    let blocks = size / BLOCK as u64;
+    if blocks == 0 {
+        return Err(Unread { why: format!("{name} is smaller than a block of {BLOCK} bytes"), next: "" });
+    }
+    let (mut buffer, mut tally, mut times) = (Aligned::new(BLOCK), Tally::default(), Vec::new());
+    let (began, mut seed) = ((options.now)(), options.seed);
+    for _ in 0..options.blocks {
+        let offset = random(&mut seed) % blocks * BLOCK as u64;
+        let from = (options.now)();
+        file.read_exact_at(buffer.bytes(), offset).map_err(why)?;
+        let until = (options.now)();
+        times.push(until.saturating_sub(from));
+        tally.add(buffer.bytes());
+        if until.saturating_sub(began) >= options.patience {
+            break;
+        }
+    }
+    let Tally { blocks, zero, .. } = tally;
+    let read = median(&mut times).filter(|_| direct);
+    let (entropy, compressible) = (tally.entropy(), tally.compressible());
+    Ok(Sample { of: name.into(), blocks, zero, entropy, compressible, read })
+}
+
+fn unread(path: &Path, error: &io::Error) -> Unread {
+    let next = match error.kind() {
+        io::ErrorKind::PermissionDenied if !rustix::process::geteuid().is_root() => "Run as root.",
+        io::ErrorKind::PermissionDenied => "A container or security module keeps it from root: run outside of that.",
+        _ => "",
+    };
+    Unread { why: format!("{} cannot be read: {error}", path.display()), next }
+}
+
+pub fn median(times: &mut [Nanos]) -> Option<Nanos> {
+    times.sort();
+    times.get(times.len() / 2).copied()
+}
+
+/// `None` where the filesystem does not tell (lseek(2), `SEEK_HOLE`).
+pub fn holes(path: &Path) -> Option<Holes> {
+    let (file, _) = open(path).ok()?;
+    let size = file.metadata().ok()?.size();
+    let (mut at, mut data) = (0, 0);
+    while at < size {
+        let begins = match rustix::fs::seek(&file, SeekFrom::Data(at)) {
+            Ok(begins) => begins,
+            // Nothing but a hole up to the end.
+            Err(Errno::NXIO) => break,
+            Err(_) => return None,
+        };
+        at = rustix::fs::seek(&file, SeekFrom::Hole(begins)).ok()?;
+        data += at.saturating_sub(begins);
+    }
+    Some(Holes { size: Bytes(size), holes: Bytes(size.saturating_sub(data)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn options<'a>(now: &'a dyn Fn() -> Nanos, patience: Nanos) -> Options<'a> {
+        Options { now, quiet: None, known: &[], is: None, health: false, blocks: 64, patience, seed: 7 }
+    }
+
+    #[test]
+    fn half_of_a_sparse_file_is_zero_and_nothing_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sparse");
+        let mut file = File::create(&path).unwrap();
+        let mut seed = 1;
+        let data: Vec<u8> = (0..1 << 20).map(|_| random(&mut seed) as u8).collect();
+        file.write_all(&data).unwrap();
+        file.set_len(2 << 20).unwrap();
+        file.sync_all().unwrap();
+        let before = std::fs::metadata(&path).unwrap();
+        let sample = read(&path, "x", &options(&|| Nanos::ZERO, Nanos::SECOND)).unwrap();
+        assert_eq!(sample.blocks, 64);
+        assert!((16..48).contains(&sample.zero), "{sample:?}");
+        assert!(sample.entropy.unwrap() > 7.9 && sample.compressible.unwrap() < 0.02, "{sample:?}");
+        // A filesystem may give a file more than it was asked for, and none that reads past the cache tells nothing.
+        let found = holes(&path).unwrap();
+        assert!(found.size == Bytes(2 << 20) && found.holes <= Bytes(1 << 20), "{found:?}");
+        let after = std::fs::metadata(&path).unwrap();
+        let shown =
+            |about: &std::fs::Metadata| (about.blocks(), about.mtime_nsec(), about.ctime_nsec(), about.atime_nsec());
+        assert_eq!(shown(&before), shown(&after));
+    }
+
+    #[test]
+    fn it_ends_when_the_time_is_over_and_says_what_cannot_be_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        std::fs::write(&path, vec![0; 1 << 20]).unwrap();
+        let ticks = std::cell::Cell::new(0);
+        let now = || {
+            ticks.set(ticks.get() + 1);
+            Nanos::from_millis(ticks.get())
+        };
+        let sample = read(&path, "x", &options(&now, Nanos::from_millis(10))).unwrap();
+        assert!(sample.blocks < 10 && sample.zero == sample.blocks, "{sample:?}");
+        assert!(sample.entropy.is_none());
+        std::fs::write(&path, "short").unwrap();
+        assert!(read(&path, "x", &options(&now, Nanos::SECOND)).unwrap_err().why.contains("smaller than a block"));
+        assert!(read(Path::new("/no/such"), "x", &options(&now, Nanos::SECOND)).unwrap_err().why.contains("/no/such"));
+    }
+}

@@ -1,0 +1,82 @@
+//! Programs that are asked, and that must not keep anybody waiting.
+
+use std::io::{ErrorKind, Read};
+use std::os::fd::AsFd;
+use std::process::{Child, Command, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// A disk that does not answer its controller keeps the program that asks waiting for minutes.
+const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+/// Where programs for root are, when the path of an ordinary user does not lead there.
+const PLACES: [&str; 3] = ["", "/usr/sbin/", "/sbin/"];
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Failure {
+    NotInstalled,
+    Failed(String),
+}
+
+/// What a program prints, whatever its exit code: those of SMART tell the disk's state.
+pub fn run(name: &str, args: &[&str]) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| Failure::Failed(format!("{name}: {error}"));
+    let mut child = start(name, args)?;
+    let pipe = child.0.stdout.take();
+    // Read beside, so that the program never waits for us.
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.map(|mut pipe| pipe.read_to_end(&mut bytes)).transpose().map(|_| bytes)
+    });
+    let handle = pidfd_open(Pid::from_child(&child.0), PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
+    let ready = poll(&mut [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)], Some(&PATIENCE));
+    if ready != Ok(1) {
+        return Err(Failure::Failed(format!("{name} gave no answer within {} s", PATIENCE.tv_sec)));
+    }
+    let bytes = reader.join().map_err(|_| Failure::Failed(format!("{name}: its output is lost")))?.map_err(failed)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if text.trim().is_empty() { Err(Failure::Failed(format!("{name} said nothing"))) } else { Ok(text) }
+}
+
+fn start(name: &str, args: &[&str]) -> Result<Running, Failure> {
+    for place in PLACES {
+        let mut command = Command::new(format!("{place}{name}"));
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        match command.spawn() {
+            Ok(child) => return Ok(Running(child)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(Failure::Failed(format!("{name}: {error}"))),
+        }
+    }
+    Err(Failure::NotInstalled)
+}
+
+/// A child that does not outlive this.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.0.try_wait().is_ok_and(|status| status.is_some()) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_it_prints_counts_and_not_its_exit_code() {
+        assert_eq!(run("sh", &["-c", "echo said; exit 4"]), Ok("said\n".into()));
+        assert_eq!(run("no-such-program", &[]), Err(Failure::NotInstalled));
+        assert_eq!(run("true", &[]), Err(Failure::Failed("true said nothing".into())));
+    }
+
+    #[test]
+    fn one_that_does_not_answer_is_not_waited_for() {
+        let told = run("sleep", &["60"]).unwrap_err();
+        assert_eq!(told, Failure::Failed("sleep gave no answer within 2 s".into()));
+    }
+}

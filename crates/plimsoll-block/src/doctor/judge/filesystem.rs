@@ -1,0 +1,144 @@
+//! The filesystem on the medium.
+
+use plimsoll_model::record::Diagnosis;
+use plimsoll_model::units::Bytes;
+
+use super::{error, ok, unknown, warning};
+use crate::doctor::evidence::{Disk, DiskKind, Medium, Room};
+use crate::host::mount::Mount;
+
+const MEMORY: [&str; 3] = ["tmpfs", "ramfs", "devtmpfs"];
+const NETWORK: [&str; 9] = ["nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "glusterfs", "virtiofs", "afs"];
+/// Every write goes to a new place, so that old data and new are mixed.
+const COPYING: [&str; 3] = ["btrfs", "zfs", "bcachefs"];
+/// Above this share of the space, in percent, drives and filesystems spend their time making room: at 90 % of the flash
+/// written, random writes cost 5.2 times what they carry (SSD-iq, VLDB 2025).
+const FULL: f64 = 90.0;
+
+/// `None` for a device without one.
+pub fn filesystem(medium: &Medium) -> Option<Diagnosis> {
+    let mount = medium.mount.as_ref()?;
+    let name = mount.filesystem.as_str();
+    let at = mount.point.display();
+    let in_memory = MEMORY.contains(&name) || medium.disks.iter().any(|disk| disk.kind == DiskKind::Memory);
+    Some(match name {
+        _ if in_memory => error(
+            "filesystem",
+            format!("{name} at {at} lies in memory: no drive is measured, and nothing survives a power cut"),
+            "Give a directory on a filesystem that lies on the drive.",
+        ),
+        _ if NETWORK.contains(&name) => warning(
+            "filesystem",
+            format!("{name} at {at}: on another machine, whose network and memory are measured as well"),
+            "Measure on that machine, or say so beside every figure.",
+        ),
+        "overlay" | "aufs" => warning(
+            "filesystem",
+            format!("{name} at {at}: a container's layers, where the first write to a file copies it"),
+            "Give a volume that is mounted into the container.",
+        ),
+        _ if medium.disks.iter().any(Disk::is_emulated) => ok("filesystem", format!("{name} at {at}, plimsoll's own")),
+        _ if name.starts_with("fuse") => {
+            let found = format!("{name} at {at}: a program answers, and what it does with a flush only it knows");
+            unknown("filesystem", found, "Look up what it promises, or test it with --write.")
+        }
+        _ if COPYING.contains(&name) => {
+            ok("filesystem", format!("{name} at {at}: each write goes to a new place, so rates fall as it fills"))
+        }
+        _ => ok("filesystem", format!("{name} at {at}")),
+    })
+}
+
+/// Words among the options of a mount.
+struct Options<'a>(Vec<&'a str>);
+
+impl<'a> Options<'a> {
+    fn of(mount: &'a Mount) -> Self {
+        Self(mount.options.split(',').chain(mount.super_options.split(',')).collect())
+    }
+
+    fn first(&self, words: &[&str]) -> Option<&'a str> {
+        self.0.iter().find(|word| words.contains(word)).copied()
+    }
+
+    /// `compress=zstd:3`, `compress`.
+    fn begins(&self, start: &str) -> Option<&'a str> {
+        self.0.iter().find(|word| word.split('=').next() == Some(start)).copied()
+    }
+}
+
+/// The worst of what was found, with the rest as information.
+pub fn mount_options(medium: &Medium) -> Option<Diagnosis> {
+    let options = Options::of(medium.mount.as_ref()?);
+    if let Some(word) = options.first(&["nobarrier", "barrier=0"]) {
+        return Some(error(
+            "mount_options",
+            format!(
+                "{word}: the filesystem sends no flushes, so a power cut takes what databases were told is durable"
+            ),
+            "Mount it without that option: mount -o remount,barrier=1",
+        ));
+    }
+    let warnings = [
+        (options.first(&["ro"]), "read-only: no load can be put on it", "mount -o remount,rw"),
+        (
+            options.first(&["data=writeback"]),
+            "after a power cut files may hold old data of others; and it is faster than what most people run",
+            "Mount it with data=ordered, the default.",
+        ),
+        (
+            options.first(&["sync", "dirsync"]),
+            "every write waits until it is durable, whatever a program wants",
+            "Mount it without that option.",
+        ),
+        (
+            options.begins("compress").or(options.begins("compress-force")),
+            "data are compressed, so that a rate depends on what is written; fio's data do not compress by default",
+            "Set compressible in the plan's block job, or mount it without that option.",
+        ),
+        (
+            options.first(&["journal_async_commit"]),
+            "the journal's commit does not wait for its blocks: after a power cut the filesystem may be damaged",
+            "Mount it without that option.",
+        ),
+    ];
+    let found = warnings.into_iter().find_map(|(word, found, next)| Some((word?, found, next)));
+    if let Some((word, found, next)) = found {
+        return Some(warning("mount_options", format!("{word}: {found}"), next));
+    }
+    let about = |word: Option<&str>, text: &str| word.map(|word| format!("{word} ({text})"));
+    let known = [
+        about(options.first(&["noatime", "relatime"]), "reads hardly write"),
+        about(options.first(&["strictatime"]), "each read writes its time"),
+        about(
+            options.first(&["discard", "discard=async"]),
+            "deleting tells the drive at once, which some drives are slow at",
+        ),
+    ];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    Some(ok("mount_options", if known.is_empty() { "none that matters".to_owned() } else { known.join(", ") }))
+}
+
+/// `None` for a device.
+pub fn space(medium: &Medium) -> Option<Diagnosis> {
+    let Room { space, files, .. } = medium.space.as_ref()?;
+    let all = Bytes(space.used.0.saturating_add(space.free.0));
+    let used = 100.0 * space.used.0 as f64 / all.0.max(1) as f64;
+    let found = format!("{} free of {}, {used:.0} % used", space.free, space.size);
+    if space.free == Bytes(0) && space.size > Bytes(0) {
+        return Some(error("space", format!("{found}: nothing can be written"), "Free space there."));
+    }
+    if let Some((0, files)) = files {
+        return Some(error("space", format!("all {files} files of the filesystem are in use"), "Remove some."));
+    }
+    Some(if used < FULL {
+        ok("space", found)
+    } else {
+        let found = format!("{found}: a drive and a filesystem this full spend their time making room");
+        warning("space", found, "Free space there, or say so beside the figures.")
+    })
+}
+
+#[cfg(test)]
+#[path = "filesystem_tests.rs"]
+mod tests;

@@ -1,0 +1,60 @@
+use plimsoll_model::record::DiagnosisLevel::{Error, Ok, Unknown, Warning};
+
+use super::super::tests::{disk, medium_of, says};
+use super::*;
+use crate::doctor::evidence::Disk;
+use crate::host::mount::Space;
+
+fn mounted(filesystem: &str, options: &str, super_options: &str) -> Medium {
+    let mount = Mount {
+        point: "/srv".into(),
+        filesystem: filesystem.into(),
+        source: "/dev/sda1".into(),
+        options: options.into(),
+        super_options: super_options.into(),
+    };
+    Medium { mount: Some(mount), ..medium_of(disk()) }
+}
+
+#[test]
+fn filesystems() {
+    let of = |name: &str| filesystem(&mounted(name, "rw", "rw")).unwrap();
+    says(&of("ext4"), Ok, &["ext4 at /srv"]);
+    says(&of("btrfs"), Ok, &["new place"]);
+    says(&of("tmpfs"), Error, &["lies in memory", "on the drive"]);
+    says(&of("nfs4"), Warning, &["another machine"]);
+    says(&of("overlay"), Warning, &["volume"]);
+    says(&of("fuse.sshfs"), Unknown, &["--write"]);
+    let on_zram = Medium { disks: vec![Disk { kind: DiskKind::Memory, ..disk() }], ..mounted("ext4", "rw", "rw") };
+    says(&filesystem(&on_zram).unwrap(), Error, &["lies in memory"]);
+    assert_eq!(filesystem(&medium_of(disk())), None);
+}
+
+#[test]
+fn options_of_mounts() {
+    let of = |options: &str, super_options: &str| mount_options(&mounted("ext4", options, super_options)).unwrap();
+    // As ext4 of Linux 6 and as XFS before 4.19 write it.
+    says(&of("rw,relatime", "rw,nobarrier"), Error, &["nobarrier", "no flushes", "remount"]);
+    says(&of("rw", "rw,barrier=0,data=writeback"), Error, &["barrier=0"]);
+    says(&of("rw", "rw,data=writeback"), Warning, &["data=writeback", "data=ordered"]);
+    says(&of("ro,relatime", "rw"), Warning, &["read-only"]);
+    says(&of("rw,sync", "rw"), Warning, &["sync:"]);
+    says(&of("rw", "rw,journal_async_commit"), Warning, &["journal"]);
+    says(&of("rw", "rw,compress=zstd:3"), Warning, &["compress=zstd:3", "compressible"]);
+    says(&of("rw,relatime", "rw,discard,barrier=1"), Ok, &["relatime (reads", "discard (deleting"]);
+    says(&of("rw", "rw,errors=remount-ro"), Ok, &["none that matters"]);
+    assert_eq!(mount_options(&medium_of(disk())), None);
+}
+
+#[test]
+fn space_of_filesystems() {
+    let of = |used: u64, free: u64, files| {
+        let space = Space { size: Bytes(used + free), used: Bytes(used), free: Bytes(free) };
+        super::space(&Medium { space: Some(Room { space, block_size: 4096, files }), ..medium_of(disk()) }).unwrap()
+    };
+    says(&of(50 << 30, 50 << 30, Some((7, 9))), Ok, &["50.0 GiB free of 100.0 GiB, 50 % used"]);
+    says(&of(95 << 30, 5 << 30, None), Warning, &["95 % used"]);
+    says(&of(100 << 30, 0, None), Error, &["nothing can be written"]);
+    says(&of(1 << 30, 5 << 30, Some((0, 9))), Error, &["all 9 files"]);
+    assert_eq!(super::space(&medium_of(disk())), None);
+}

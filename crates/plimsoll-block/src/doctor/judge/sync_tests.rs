@@ -1,0 +1,117 @@
+use plimsoll_model::record::DiagnosisLevel::{Error, Ok as Good, Unknown, Warning};
+
+use super::super::tests::{disk, medium_of, queue, says};
+use super::*;
+use crate::doctor::evidence::{KnownDrive, Queue, Sample};
+use crate::doctor::smart::Smart;
+
+fn pace(us: u64) -> Pace {
+    Pace { requests: 100, median: Nanos::from_micros(us) }
+}
+
+/// Writes of 20 µs, made durable in so many.
+fn tested(synced_us: u64) -> SyncTest {
+    SyncTest {
+        direct: true,
+        unsynced: pace(20),
+        synced: pace(synced_us),
+        flush: pace(synced_us - 20),
+        dsync: pace(synced_us + 5),
+    }
+}
+
+fn known(protection: Protection) -> KnownDrive {
+    KnownDrive {
+        name: "some-drive".into(),
+        models: Vec::new(),
+        protection,
+        source: "sheet".into(),
+        turn: None,
+        synced_per_second: None,
+    }
+}
+
+fn of(disk: Disk, synced_us: u64) -> Diagnosis {
+    let mut medium = medium_of(disk);
+    medium.sync = Some(SyncOutcome::Tested(tested(synced_us)));
+    fsync(&medium).unwrap()
+}
+
+/// A SATA disk that turns, by its own word.
+fn turning(rpm: Option<u64>) -> Disk {
+    let smart = Smart { rpm, ..Smart::default() };
+    Disk { kind: DiskKind::Scsi, queue: Queue { rotational: Some(true), ..queue() }, health: Ok(smart), ..disk() }
+}
+
+#[test]
+fn a_protected_cache_may_answer_at_once() {
+    let disk = Disk { known: Some(known(Protection::Protected)), ..disk() };
+    says(&of(disk, 30), Good, &["50,000 writes of 4 KiB a second", "33,333 with fdatasync (10 µs", "protected"]);
+}
+
+#[test]
+fn flash_without_protection_has_to_program() {
+    let volatile = || Disk { known: Some(known(Protection::Volatile)), ..disk() };
+    says(&of(volatile(), 1_200), Good, &["833 with fdatasync (1.2 ms", "no sooner than the medium can"]);
+    says(&of(volatile(), 40), Error, &["FLUSHES ARE IGNORED", "100 µs to program"]);
+}
+
+#[test]
+fn a_disk_cannot_sync_faster_than_it_turns() {
+    says(&of(turning(Some(7200)), 8_400), Good, &[]);
+    says(&of(turning(Some(7200)), 7_000), Error, &["FLUSHES ARE IGNORED", "120 times a second"]);
+    // Its turns are not known, only that it does.
+    says(&of(turning(None), 5_000), Good, &[]);
+    says(&of(turning(None), 3_000), Error, &["250 times a second"]);
+    let battery = Disk { known: Some(known(Protection::Protected)), ..turning(Some(7200)) };
+    says(&of(battery, 60), Good, &["protected"]);
+}
+
+#[test]
+fn o_dsync_counts_where_it_is_sooner() {
+    let mut medium = medium_of(turning(Some(7200)));
+    medium.sync = Some(SyncOutcome::Tested(SyncTest { dsync: pace(90), ..tested(8_400) }));
+    says(&fsync(&medium).unwrap(), Error, &["11,111 with O_DSYNC"]);
+}
+
+#[test]
+fn an_emulated_drive_is_held_to_its_model() {
+    let emulated = |per_second: f64| KnownDrive { synced_per_second: Some(per_second), ..known(Protection::Volatile) };
+    let disk =
+        |per_second: f64| Disk { kind: DiskKind::Loop("/x".into()), known: Some(emulated(per_second)), ..disk() };
+    says(&of(disk(980.0), 1_100), Good, &[]);
+    // It may be later than its model, and a little sooner.
+    says(&of(disk(980.0), 900), Good, &[]);
+    says(&of(disk(980.0), 300), Error, &["FLUSHES ARE IGNORED", "the drive that is emulated makes 980 durable"]);
+}
+
+#[test]
+fn an_unknown_drive_is_doubted_when_flushes_cost_nothing() {
+    let unknown =
+        || Disk { kind: DiskKind::Virtual("virtio"), queue: Queue { rotational: Some(true), ..queue() }, ..disk() };
+    says(&of(unknown(), 60), Warning, &["next to nothing", "power cut", "--drive"]);
+    says(&of(unknown(), 900), Good, &["takes its time"]);
+    // Reads that seek: a disk below, or a network's.
+    let mut medium = medium_of(unknown());
+    medium.sample = Ok(Sample { read: Some(Nanos::from_micros(9_000)), ..Sample::default() });
+    medium.sync = Some(SyncOutcome::Tested(tested(900)));
+    says(&fsync(&medium).unwrap(), Warning, &["reads at random take 9.0 ms", "Or a protected cache"]);
+}
+
+#[test]
+fn the_slowest_disk_of_several_counts_and_one_volatile_is_enough() {
+    let mut medium = medium_of(Disk { known: Some(known(Protection::Protected)), ..disk() });
+    medium.disks.push(Disk { known: Some(known(Protection::Volatile)), ..turning(Some(7200)) });
+    medium.sync = Some(SyncOutcome::Tested(tested(200)));
+    says(&fsync(&medium).unwrap(), Error, &["120 times"]);
+}
+
+#[test]
+fn without_a_test_or_a_limit_nothing_is_judged() {
+    let mut medium = medium_of(disk());
+    assert_eq!(fsync(&medium), None);
+    medium.sync = Some(SyncOutcome::Untested("it takes writes".into(), "Give --write.".into()));
+    says(&fsync(&medium).unwrap(), Unknown, &["it takes writes", "--write"]);
+    let volatile = Disk { kind: DiskKind::Virtual("virtio"), known: Some(known(Protection::Volatile)), ..disk() };
+    says(&of(volatile, 500), Unknown, &["how fast the medium can is not known"]);
+}

@@ -1,0 +1,156 @@
+//! fio as a child process: found, started, watched, stopped.
+
+mod process;
+
+use std::process::{Command, Stdio};
+
+use plimsoll_model::fio::{self, FioOutput};
+
+use crate::BlockError;
+
+pub use process::ends_with_us;
+pub(crate) use process::{Heard, Process, Words};
+
+/// The oldest fio that does all that is asked of it: `sync=dsync` came with 3.23.
+pub const OLDEST: (u32, u32) = (3, 23);
+
+/// How requests are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Libaio,
+    /// One thread for each request in flight.
+    Psync,
+}
+
+impl Engine {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Libaio => "libaio",
+            Self::Psync => "psync",
+        }
+    }
+}
+
+/// The fio of this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fio {
+    pub version: String,
+    pub engine: Engine,
+}
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    GoOn,
+    Stop,
+}
+
+/// Asks fio for its version and its engines.
+///
+/// # Errors
+/// There is none, or one older than [`OLDEST`].
+pub fn find() -> Result<Fio, BlockError> {
+    let run = |arg: &str| Command::new("fio").arg(arg).stdin(Stdio::null()).output();
+    let version = run("--version").map_err(|error| BlockError::NoFio(error.to_string()))?;
+    let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
+    match number(&version) {
+        None => return Err(BlockError::NoFio(format!("`fio --version` says {version:?}"))),
+        Some(number) if number < OLDEST => return Err(BlockError::OldFio { version, oldest: OLDEST }),
+        Some(_) => {}
+    }
+    let has_libaio = run("--enghelp=libaio").is_ok_and(|output| output.status.success());
+    Ok(Fio { version, engine: if has_libaio { Engine::Libaio } else { Engine::Psync } })
+}
+
+/// `fio-3.33`, `fio-3.36-17-gb8c7`: major and minor.
+fn number(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.strip_prefix("fio-")?.split(['.', '-']);
+    let major = parts.next()?.parse().ok()?;
+    Some((major, parts.next().map_or(Some(0), |minor| minor.parse().ok())?))
+}
+
+/// The command line as a shell takes it.
+pub fn command_line(args: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./+:,%".contains(c);
+    let quoted = |arg: &String| {
+        if arg.chars().all(plain) { arg.clone() } else { format!("'{}'", arg.replace('\'', "'\\''")) }
+    };
+    std::iter::once("fio".to_owned()).chain(args.iter().map(quoted)).collect::<Vec<_>>().join(" ")
+}
+
+pub fn failed(job: &str, args: &[String], why: impl ToString) -> BlockError {
+    BlockError::Fio { job: job.into(), why: why.to_string(), command: command_line(args) }
+}
+
+/// One run to its end. fio is in a process group of its own, so that a Ctrl-C reaches it through us only.
+pub fn run(job: &str, args: &[String], tick: &mut impl FnMut() -> Flow) -> Result<FioOutput, BlockError> {
+    let (heard, words) = std::sync::mpsc::channel();
+    let mut child = Process::start(args, None, move |piece| drop(heard.send(piece)))?;
+    if child.watch(tick) == Flow::Stop {
+        return Err(BlockError::Cancelled);
+    }
+    let status = child.wait().map_err(|error| failed(job, args, error))?;
+    let (mut said, mut output) = (Words::default(), None);
+    for heard in words {
+        match heard {
+            Heard::Said(line) => said.take(line),
+            Heard::Document(text) => output = Some(text),
+            Heard::End => {}
+        }
+    }
+    if !status.success() {
+        return Err(failed(job, args, format!("{status}; {said}")));
+    }
+    let unusable = |error| BlockError::Output { job: job.into(), error, command: command_line(args) };
+    let mut output = fio::parse(&output.unwrap_or_default()).map_err(unusable)?;
+    output.warnings = said.all().to_vec();
+    match output.jobs.iter().find(|job| job.error != 0) {
+        None => Ok(output),
+        Some(failure) => Err(failed(job, args, format!("error {}; {said}", failure.error))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fio_is_here_and_its_failures_are_told_in_its_words() {
+        let fio = find().unwrap();
+        assert!(fio.version.starts_with("fio-3"), "{fio:?}");
+        let args = ["--name=x", "--ioengine=null", "--size=1M", "--output-format=json+"].map(String::from);
+        assert_eq!(run("null", &args, &mut || Flow::GoOn).unwrap().jobs[0].error, 0);
+        let error = run("bad", &["--nosuchoption=1".to_owned()], &mut || Flow::GoOn).unwrap_err().to_string();
+        assert!(error.starts_with("fio failed at bad: ") && error.contains("nosuchoption"), "{error}");
+        assert!(error.ends_with("The command was: fio --nosuchoption=1"), "{error}");
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert_eq!(number("fio-3.33"), Some((3, 33)));
+        assert_eq!(number("fio-3.36-17-gb8c7"), Some((3, 36)));
+        assert_eq!(number("fio-4"), Some((4, 0)));
+        assert_eq!(number("fish, version 3.3"), None);
+        assert!(number("fio-3.9").unwrap() < OLDEST && number("fio-3.23").unwrap() >= OLDEST);
+        let told = BlockError::OldFio { version: "fio-3.9".into(), oldest: OLDEST }.to_string();
+        assert!(told.starts_with("fio-3.9 is too old: plimsoll needs 3.23 or later\n"), "{told}");
+    }
+
+    #[test]
+    fn a_stop_ends_fio() {
+        let args = ["--name=x", "--ioengine=null", "--size=1M", "--time_based=1", "--runtime=60"].map(String::from);
+        let mut ticks = 0;
+        let stopped = run("long", &args, &mut || {
+            ticks += 1;
+            if ticks > 3 { Flow::Stop } else { Flow::GoOn }
+        });
+        assert!(matches!(stopped, Err(BlockError::Cancelled)), "{stopped:?}");
+        assert_eq!(ticks, 4);
+    }
+
+    #[test]
+    fn command_lines_can_be_pasted() {
+        let args = ["--name=randread 4K QD1".to_owned(), "--bs=4096".to_owned(), "it's".to_owned()];
+        assert_eq!(command_line(&args), "fio '--name=randread 4K QD1' --bs=4096 'it'\\''s'");
+    }
+}

@@ -1,0 +1,195 @@
+//! One process of fio: started, listened to, ended.
+
+use std::fmt;
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::thread::JoinHandle;
+
+use plimsoll_model::fio::{Documents, Piece};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use super::Flow;
+use crate::BlockError;
+
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// How many ticks fio gets to end by itself once it was asked to.
+const PATIENCE: u32 = 20;
+
+/// Whether fio can be made to end when this process is killed: setpriv(1) of util-linux 2.33 or later is there. Where it
+/// is not, a killed program leaves one run behind that goes on to its end.
+pub fn ends_with_us() -> bool {
+    static ENDS: OnceLock<bool> = OnceLock::new();
+    let ask = || {
+        let mut command = Command::new(SETPRIV[0]);
+        command.args(&SETPRIV[1..]).args(["fio", "--version"]).stdin(Stdio::null());
+        command.output().is_ok_and(|output| output.status.success())
+    };
+    *ENDS.get_or_init(ask)
+}
+
+/// The kernel kills what this starts as soon as the thread that started it ends.
+const SETPRIV: [&str; 4] = ["setpriv", "--pdeathsig", "KILL", "--"];
+
+fn command(args: &[String]) -> Command {
+    if !ends_with_us() {
+        let mut command = Command::new("fio");
+        command.args(args);
+        return command;
+    }
+    let mut command = Command::new(SETPRIV[0]);
+    command.args(&SETPRIV[1..]).arg("fio").args(args);
+    command
+}
+
+/// What fio tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// JSON.
+    Document(String),
+    /// A line for people, on either output.
+    Said(String),
+    /// Nothing more follows on standard output: fio has ended.
+    End,
+}
+
+/// What fio said for people, the first lines of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Words(Vec<String>);
+
+impl Words {
+    const MOST: usize = 20;
+
+    pub fn take(&mut self, line: String) {
+        if self.0.len() < Self::MOST && !line.trim().is_empty() {
+            self.0.push(line);
+        }
+    }
+
+    pub fn all(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What else it says on standard output is its greeting.
+        let telling: Vec<&str> = self.0.iter().map(String::as_str).filter(|line| !is_greeting(line)).collect();
+        f.write_str(&telling.join("; "))
+    }
+}
+
+/// What fio says when all is well: a line for each job, how many it starts, and that it ends because it was asked to.
+fn is_greeting(line: &str) -> bool {
+    let job = line.split_once(": (g=").is_some();
+    job || line == "..."
+        || ["Starting ", "fio: terminating on signal", "fio-"].iter().any(|start| line.starts_with(start))
+}
+
+/// A process that does not outlive this. It is in a group of its own, so that a Ctrl-C reaches it through us only.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    readers: Vec<JoinHandle<()>>,
+}
+
+impl Process {
+    /// Starts fio in `directory`, or where this program is. `hear` is called from threads that read both outputs, so that
+    /// fio never waits for us.
+    ///
+    /// The thread that calls this must live as long as fio shall.
+    pub fn start(
+        args: &[String],
+        directory: Option<&Path>,
+        hear: impl Fn(Heard) + Clone + Send + 'static,
+    ) -> Result<Self, BlockError> {
+        let mut command = command(args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        if let Some(directory) = directory {
+            command.current_dir(directory);
+        }
+        let mut child = command.spawn().map_err(|error| BlockError::NoFio(error.to_string()))?;
+        let (out, errors) = (child.stdout.take(), child.stderr.take());
+        let said = hear.clone();
+        let readers = vec![
+            std::thread::spawn(move || {
+                let mut documents = Documents::default();
+                lines(out, |line| match documents.line(&line) {
+                    Some(Piece::Document(text)) => hear(Heard::Document(text)),
+                    Some(Piece::Said(line)) => hear(Heard::Said(line)),
+                    None => {}
+                });
+                hear(Heard::End);
+            }),
+            std::thread::spawn(move || lines(errors, |line| said(Heard::Said(line)))),
+        ];
+        Ok(Self { child, readers })
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Until it has ended, or was stopped because `tick` said so; what cannot be watched is waited for later.
+    pub fn watch(&mut self, tick: &mut impl FnMut() -> Flow) -> Flow {
+        let Ok(handle) = pidfd_open(self.pid(), PidfdFlags::empty()) else { return Flow::GoOn };
+        let ended = || {
+            let mut fds = [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)];
+            // A signal interrupts it: as good as a tick.
+            poll(&mut fds, Some(&TICK)).is_ok_and(|ready| ready > 0)
+        };
+        while !ended() {
+            if tick() == Flow::Stop {
+                self.interrupt();
+                let _ = (0..PATIENCE).any(|_| ended());
+                return Flow::Stop;
+            }
+        }
+        Flow::GoOn
+    }
+
+    /// Asks it to end: requests under way finish, and it tells what it has done.
+    pub fn interrupt(&self) {
+        // It may have ended.
+        let _ = kill_process_group(self.pid(), Signal::INT);
+    }
+
+    /// Ends it at once.
+    pub fn kill(&self) {
+        let _ = kill_process_group(self.pid(), Signal::KILL);
+    }
+
+    /// Until it has ended and everything that it said was heard.
+    pub fn wait(&mut self) -> std::io::Result<ExitStatus> {
+        let status = self.child.wait();
+        for reader in self.readers.drain(..) {
+            // A panic there has told itself; what was heard until then counts.
+            let _ = reader.join();
+        }
+        status
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.child.try_wait().is_ok_and(|status| status.is_some()) {
+            self.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Every line until the end, or until an error.
+fn lines(pipe: Option<impl Read>, mut take: impl FnMut(String)) {
+    let Some(pipe) = pipe else { return };
+    let mut pipe = BufReader::new(pipe);
+    let mut line = Vec::new();
+    while pipe.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+        take(String::from_utf8_lossy(&line).trim_end().to_owned());
+        line.clear();
+    }
+}

@@ -1,0 +1,107 @@
+//! The block device under a path.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::mount::mount_of;
+use super::source::Source;
+
+/// A block device: a whole disk, or a partition of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// Of the kernel: `nvme0n1`, `sda1`, `dm-0`.
+    pub name: String,
+    pub major: u32,
+    pub minor: u32,
+    /// The whole disk, of a partition.
+    pub partition_of: Option<Box<Device>>,
+}
+
+impl Device {
+    /// The whole disk. It identifies a device: media on two partitions of one disk share that, and the kernel counts
+    /// flushes for the whole disk only.
+    pub fn disk(&self) -> &Self {
+        self.partition_of.as_deref().unwrap_or(self)
+    }
+}
+
+/// Why there is no device to look at.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the device that holds {}: {why}", path.display())]
+pub struct NoDevice {
+    pub path: PathBuf,
+    pub why: String,
+}
+
+/// The device that holds `path`. The error says why there is none to watch: a filesystem in memory, over a network,
+/// over other filesystems, or on several devices.
+pub fn device_of(path: &Path) -> Result<Device, NoDevice> {
+    let none = |why: String| NoDevice { path: path.into(), why };
+    let source = Source::new("/");
+    let number = fs::metadata(path).map_err(|error| none(error.to_string()))?.dev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    if major != 0 {
+        return device_at(&source, major, minor).ok_or_else(|| none(unknown_number(major, minor)));
+    }
+    // An anonymous number: nothing under /sys/dev/block belongs to it.
+    let path = fs::canonicalize(path).map_err(|error| none(error.to_string()))?;
+    let mount = mount_of(&source, &path).ok_or_else(|| none("its mount is not in /proc/self/mountinfo".into()))?;
+    if mount.filesystem != "btrfs" {
+        return Err(none(format!("a {} filesystem is not on a block device", mount.filesystem)));
+    }
+    let number = fs::metadata(&mount.source).map_err(|error| none(format!("{}: {error}", mount.source)))?.rdev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let device = device_at(&source, major, minor).ok_or_else(|| none(unknown_number(major, minor)))?;
+    match btrfs_devices(&source, &device.name) {
+        1 => Ok(device),
+        count => Err(none(format!("this btrfs is on {count} devices; give each of them as a device to watch"))),
+    }
+}
+
+/// The device of a node.
+pub fn device_at_node(source: &Source, node: &Path) -> Result<Device, NoDevice> {
+    let none = |why: String| NoDevice { path: node.into(), why };
+    let number = fs::metadata(node).map_err(|error| none(error.to_string()))?.rdev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    device_at(source, major, minor).ok_or_else(|| none(unknown_number(major, minor)))
+}
+
+fn unknown_number(major: u32, minor: u32) -> String {
+    format!("/sys/dev/block/{major}:{minor} is not there")
+}
+
+/// How many devices the btrfs has to which this one belongs.
+fn btrfs_devices(source: &Source, name: &str) -> usize {
+    let filesystems = fs::read_dir(source.path("sys/fs/btrfs")).into_iter().flatten().flatten();
+    let devices = filesystems.map(|entry| entry.path().join("devices")).find(|devices| devices.join(name).exists());
+    devices.and_then(|devices| fs::read_dir(devices).ok()).map_or(1, Iterator::count)
+}
+
+/// The device of this number; `None` where sysfs has none.
+pub fn device_at(source: &Source, major: u32, minor: u32) -> Option<Device> {
+    let directory = fs::canonicalize(source.path(&format!("sys/dev/block/{major}:{minor}"))).ok()?;
+    let partition_of =
+        if directory.join("partition").exists() { Some(Box::new(whole(directory.parent()?)?)) } else { None };
+    Some(Device { name: kernel_name(&directory)?, major, minor, partition_of })
+}
+
+fn whole(directory: &Path) -> Option<Device> {
+    let number = fs::read_to_string(directory.join("dev")).ok()?;
+    let (major, minor) = number.trim().split_once(':')?;
+    let (major, minor) = (major.parse().ok()?, minor.parse().ok()?);
+    Some(Device { name: kernel_name(directory)?, major, minor, partition_of: None })
+}
+
+/// A `!` in sysfs stands for a `/` (`cciss!c0d0`).
+fn kernel_name(directory: &Path) -> Option<String> {
+    Some(directory.file_name()?.to_str()?.replace('!', "/"))
+}
+
+/// What a directory holds, in order; nothing where it cannot be read.
+pub fn names_in(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}

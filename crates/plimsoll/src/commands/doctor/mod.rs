@@ -1,0 +1,79 @@
+//! `plimsoll doctor`: what is wrong with a machine, a medium or all media of a plan, before anything is measured there.
+
+mod patients;
+mod show;
+
+use std::process::ExitCode;
+
+use plimsoll_block::doctor::gather::{self, Counters, Options, Quiet};
+use plimsoll_block::doctor::{evidence, judge};
+use plimsoll_load::clock::Clock;
+use plimsoll_model::record::{Diagnosis, DiagnosisLevel};
+use plimsoll_model::units::Nanos;
+
+use super::print;
+use crate::cli::{DoctorArgs, DoctorFormat};
+use crate::failure::Failure;
+use crate::known;
+use crate::progress::Progress;
+use crate::signals::Interrupt;
+
+/// How long plimsoll keeps still and looks at what others do.
+const QUIET: Nanos = Nanos::from_secs(2);
+/// Blocks that are read, and for how long at most.
+const BLOCKS: u32 = 256;
+const PATIENCE: Nanos = Nanos::from_millis(1_500);
+/// An error stands.
+const ERRORS: u8 = 3;
+
+/// One medium and what was found there.
+struct Examined {
+    name: String,
+    /// `directory /srv`.
+    kind: String,
+    findings: Vec<Diagnosis>,
+    sync: Option<evidence::SyncTest>,
+}
+
+pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+    let patients = patients::of(args)?;
+    let interrupt = Interrupt::listen().map_err(|error| Failure::run(format!("signals cannot be heard: {error}")))?;
+    let clock = Clock::real();
+    let mut progress = Progress::new(args.quiet || args.format == DoctorFormat::Json, Nanos::ZERO);
+    progress.begin(clock.now(), &format!("keeping still for {QUIET}, to see what others do"));
+    let now = || clock.now();
+    let before = Counters::read(&now);
+    clock.block_until(clock.now() + QUIET);
+    let quiet = Quiet { before, after: Counters::read(&now) };
+    let machine = judge::machine(&gather::machine(Some(&quiet)));
+    let catalogue = known::catalogue();
+    let mut examined = Vec::new();
+    for patient in patients {
+        stopped(&interrupt)?;
+        progress.begin(clock.now(), &format!("looking at {}", patient.name()));
+        let options = Options {
+            now: &now,
+            quiet: Some(&quiet),
+            known: &catalogue,
+            is: None,
+            health: true,
+            blocks: BLOCKS,
+            patience: PATIENCE,
+            seed: args.seed,
+        };
+        examined.push(patient.examine(&options)?);
+    }
+    stopped(&interrupt)?;
+    progress.finish();
+    let worst = machine.iter().chain(examined.iter().flat_map(|medium| &medium.findings)).map(|row| row.level).max();
+    print(&match args.format {
+        DoctorFormat::Table => show::table(&machine, &examined, show::width()),
+        DoctorFormat::Json => show::json(&machine, &examined),
+    })?;
+    Ok(if worst == Some(DiagnosisLevel::Error) { ExitCode::from(ERRORS) } else { ExitCode::SUCCESS })
+}
+
+/// What was made for the test is removed on the way out.
+fn stopped(interrupt: &Interrupt) -> Result<(), Failure> {
+    if interrupt.is_wanted() { Err(Failure::run("interrupted: nothing is left behind")) } else { Ok(()) }
+}

@@ -1,0 +1,157 @@
+//! Whom the doctor looks at: a path, or each medium of a plan; emulated drives are mounted for it and taken down again.
+
+use std::path::{Path, PathBuf};
+
+use plimsoll_block::BlockError;
+use plimsoll_block::device::evidence::{Target, target};
+use plimsoll_block::doctor::evidence::{KnownDrive, Medium as Evidence, SyncOutcome};
+use plimsoll_block::doctor::gather::{self, Options};
+use plimsoll_block::doctor::judge;
+use plimsoll_block::host::mount::mount_of;
+use plimsoll_block::host::source::Source;
+use plimsoll_drive::catalogue;
+use plimsoll_drive::emulate::Child;
+use plimsoll_drive::emulate::cut::which;
+use plimsoll_model::plan::Parsed;
+use plimsoll_model::plan::resolved::{EmulatedDrive, Medium};
+
+use super::Examined;
+use crate::cli::DoctorArgs;
+use crate::commands::run::parse_plan;
+use crate::execute::{prepare_drive, program};
+use crate::failure::Failure;
+use crate::{drive_file, known};
+
+/// Somebody to be looked at.
+pub enum Patient {
+    Path { name: String, path: PathBuf, is: Option<KnownDrive>, write: bool },
+    Emulated { medium: Medium, drive: EmulatedDrive, seed: u64 },
+}
+
+/// Those that the command line means.
+pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
+    let is_plan = args.target.extension().is_some_and(|end| end == "toml") && !args.target.is_dir();
+    if !is_plan {
+        let is = args.drive.as_deref().map(drive_file::read).transpose()?.map(|spec| known::known(&spec));
+        let path = args.target.clone();
+        refuse_writes(&path, args.write)?;
+        return Ok(vec![Patient::Path { name: path.display().to_string(), path, is, write: args.write }]);
+    }
+    if args.drive.is_some() {
+        return Err(Failure::usage(
+            "--drive says what one drive is, and a plan has media of its own\nGive the medium's path.",
+        ));
+    }
+    let (_, Parsed { plan, .. }) = parse_plan(&args.target, &drive_file::options())?;
+    let seed = plan.seed;
+    let of = |medium: Medium| match medium.kind.emulated().cloned() {
+        Some(drive) => Patient::Emulated { medium, drive, seed },
+        None => Patient::Path { name: medium.name, path: medium.path.into(), is: None, write: args.write },
+    };
+    let patients: Vec<Patient> = plan.media.into_iter().map(of).collect();
+    if patients.is_empty() {
+        return Err(Failure::usage(format!(
+            "the plan {} has no medium: its systems keep their data elsewhere\nRun doctor where they do.",
+            args.target.display()
+        )));
+    }
+    Ok(patients)
+}
+
+/// Only a file of plimsoll's own is ever written, in a directory.
+fn refuse_writes(path: &Path, write: bool) -> Result<(), Failure> {
+    match target(path).map_err(refused)? {
+        Target::Device(_) | Target::File(_) if write => Err(Failure::usage(format!(
+            "{} would lose what it holds: --write makes a file of its own in a directory\nGive a directory on it, or leave \
+             out --write.",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn refused(error: BlockError) -> Failure {
+    Failure::usage(error.to_string())
+}
+
+impl Patient {
+    pub fn name(&self) -> String {
+        match self {
+            Self::Path { name, .. } => name.clone(),
+            Self::Emulated { medium, .. } => medium.name.clone(),
+        }
+    }
+
+    pub fn examine(self, options: &Options<'_>) -> Result<Examined, Failure> {
+        let name = self.name();
+        match self {
+            Self::Path { path, is, write, .. } => {
+                // One that plimsoll emulates says which it is, as a real one does.
+                let is = is.or_else(|| mounted_by_hand(&path));
+                let look = if write { gather::medium_with_writes } else { gather::medium };
+                let mut evidence = look(&path, &Options { is: is.as_ref(), ..*options }).map_err(refused)?;
+                if evidence.sync.is_none() {
+                    evidence.sync = Some(untested(&evidence.target, &path));
+                }
+                let kind = kind(&evidence.target);
+                let said = path.display().to_string();
+                Ok(examined(&name, if name == said { kind.into() } else { format!("{kind} {said}") }, evidence))
+            }
+            Self::Emulated { medium, drive, seed } => {
+                let evidence = mounted(&medium, &drive, seed, options)?;
+                Ok(examined(&name, format!("{}, emulated", drive.drive), evidence))
+            }
+        }
+    }
+}
+
+fn untested(target: &Target, path: &Path) -> SyncOutcome {
+    let next = match target {
+        Target::Directory(_) => format!("Test it: plimsoll doctor {} --write", path.display()),
+        Target::File(_) | Target::Device(_) => "Test it with --write in a directory on it.".into(),
+    };
+    SyncOutcome::Untested("not tested: that takes writes".into(), next)
+}
+
+fn kind(target: &Target) -> &'static str {
+    match target {
+        Target::Directory(_) => "directory",
+        Target::Device(_) => "device",
+        Target::File(_) => "file",
+    }
+}
+
+fn examined(name: &str, kind: String, evidence: Evidence) -> Examined {
+    let findings = judge::medium(&evidence);
+    let sync = match evidence.sync {
+        Some(SyncOutcome::Tested(test)) => Some(test),
+        _ => None,
+    };
+    Examined { name: name.into(), kind, findings, sync }
+}
+
+/// The drive of `plimsoll drive mount` below a path; it keeps its mount in its directory.
+fn mounted_by_hand(path: &Path) -> Option<KnownDrive> {
+    let mount = mount_of(&Source::new("/"), &path.canonicalize().ok()?)?;
+    let which = which(mount.point.parent()?)?;
+    let spec = catalogue::load(&which.id, &which.drive).ok()?;
+    Some(known::emulated(&spec, which.capacity, which.fill, 1))
+}
+
+/// Mounts a medium's drive, looks at it, tests it, and takes it down.
+fn mounted(medium: &Medium, drive: &EmulatedDrive, seed: u64, options: &Options<'_>) -> Result<Evidence, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::run(format!("medium {}: {error}", medium.name));
+    let id = format!("doctor-{}", std::process::id());
+    let (scratch, spec, task) = prepare_drive(&id, seed, medium, drive).map_err(|error| failed(&error))?;
+    let is = known::emulated(&spec, task.capacity, task.fill, seed);
+    // What it tells each second is for reports.
+    let started = Child::start(&program().map_err(|error| failed(&error))?, &task, |_| {});
+    let (child, ready) = started.map_err(|error| failed(&error))?;
+    // Nobody but plimsoll has anything to do with it: noise is not looked for.
+    let options = Options { is: Some(&is), quiet: None, ..*options };
+    let evidence = gather::medium_with_writes(&ready.path, &options).map_err(|error| failed(&error));
+    child.stop().map_err(|error| failed(&error))?;
+    drop(child);
+    scratch.remove()?;
+    evidence
+}

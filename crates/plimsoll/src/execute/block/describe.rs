@@ -1,0 +1,92 @@
+//! What a point asks for, as it is stored.
+
+use plimsoll_block::fio::Fio;
+use plimsoll_model::plan::resolved::{Access, Block, BlockStream, SizeShare, SyncPolicy};
+use plimsoll_model::record::{BlockPoint, BlockStreamInfo, Point, PointId, PointPurpose};
+
+use super::Place;
+use super::point::Aim;
+
+/// `rates`: requests per second of each stream of each worker, where there are any.
+pub(super) fn point(id: u32, step_index: u32, place: &Place<'_>, aim: &Aim<'_>, rates: &[Option<f64>]) -> Point {
+    let workers = place.ground.workers.len() as u32;
+    let in_flight: u32 = aim.job.streams.iter().map(BlockStream::in_flight).fold(0, u32::saturating_add);
+    // Of a job file nobody knows; one each is the least.
+    let users = in_flight.max(1).saturating_mul(workers);
+    let rate: Option<f64> = rates.iter().copied().collect::<Option<Vec<f64>>>().map(|rates| rates.iter().sum());
+    Point {
+        id: PointId(id),
+        step: place.step.name.clone(),
+        step_index,
+        ordinal: aim.ordinal,
+        system: place.ground.subject,
+        medium: place.ground.only_medium(),
+        workload: place.step.workload.clone(),
+        mode: "block".into(),
+        users,
+        connections: users,
+        offered_per_second: rate.filter(|rate| *rate > 0.0).map(|rate| rate * f64::from(workers)),
+        offered_to_per_second: None,
+        repeat: aim.round,
+        purpose: PointPurpose::Ladder,
+        txns: if aim.job.streams.is_empty() { file_txns() } else { aim.job.txns() },
+    }
+}
+
+fn file_txns() -> Vec<String> {
+    Block::FILE_TXNS.map(str::to_owned).into()
+}
+
+pub(super) fn block_point(point: PointId, place: &Place<'_>, aim: &Aim<'_>, rates: &[Option<f64>]) -> BlockPoint {
+    let stream = |(i, stream): (usize, &BlockStream)| stream_info(stream, rates.get(i).copied().flatten());
+    BlockPoint {
+        point,
+        profile: place.block.profile.clone(),
+        job: aim.job.name.clone(),
+        job_index: aim.job_index as u32,
+        workers: place.ground.workers.len() as u32,
+        worker_bytes: place.block.size.0,
+        fill: place.block.fill,
+        share_percent: aim.share,
+        streams: aim.job.streams.iter().enumerate().map(stream).collect(),
+    }
+}
+
+fn stream_info(stream: &BlockStream, rate: Option<f64>) -> BlockStreamInfo {
+    let sizes = |shares: &[SizeShare]| shares.iter().map(|share| (share.size.0, share.percent)).collect();
+    BlockStreamInfo {
+        name: stream.name.clone(),
+        read_percent: stream.read_percent,
+        random_percent: stream.random_percent,
+        read_sizes: sizes(&stream.read_sizes),
+        write_sizes: sizes(&stream.write_sizes),
+        depth: stream.depth,
+        threads: stream.threads,
+        per_second: rate,
+        access: access(&stream.access),
+        compressible_percent: stream.compressible_percent,
+        direct: stream.direct,
+        sync: match stream.sync {
+            SyncPolicy::None => "none".into(),
+            SyncPolicy::Flush { every } => format!("flush:{every}"),
+            SyncPolicy::EachWrite => "each_write".into(),
+        },
+    }
+}
+
+fn access(access: &Access) -> String {
+    match access {
+        Access::Uniform => "uniform".into(),
+        Access::Zipf(exponent) => format!("zipf:{exponent}"),
+        Access::Zoned(zones) => {
+            let zone = |zone: &plimsoll_model::plan::resolved::Zone| {
+                format!("{}/{}", zone.requests_percent, zone.space_percent)
+            };
+            format!("zoned:{}", zones.iter().map(zone).collect::<Vec<_>>().join(":"))
+        }
+    }
+}
+
+pub(super) fn fio_facts(fio: &Fio) -> Vec<(String, String)> {
+    vec![("version".into(), fio.version.clone()), ("engine".into(), fio.engine.name().into())]
+}
