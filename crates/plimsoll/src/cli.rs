@@ -131,4 +131,5 @@ pub enum Table {
     Series,
     Drive,
     Wait,
+    Block,
 }
