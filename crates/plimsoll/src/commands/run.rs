@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use plimsoll_load::scratch::sweep;
-use plimsoll_model::plan::resolved::{EngineKind, Medium, ResolvedPlan};
+use plimsoll_model::plan::resolved::{EngineKind, Medium, MediumKind, ResolvedPlan};
 use plimsoll_model::plan::{Options, Parsed, describe, estimate, parse};
 use plimsoll_model::record::RunStatus;
 use plimsoll_model::summary::summarise;
@@ -35,7 +35,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let now = jiff::Timestamp::now();
     let output = args.output.clone().unwrap_or_else(|| default_output(&plan.title, now));
     check_output(&output)?;
-    preflight(&plan)?;
+    preflight(&plan, &args.overwrite)?;
     let notes = warnings.into_iter().map(|text| ("plan", text));
     let notes = notes.chain(clear_leftovers(&plan)?.into_iter().map(|text| ("leftovers", text))).collect();
     let job = Job {
@@ -46,6 +46,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         plan_text: text,
         quiet: args.quiet,
         virtual_time: args.virtual_time,
+        overwrite: args.overwrite.clone(),
         notes,
         plan,
     };
@@ -96,7 +97,9 @@ fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failu
 
 /// Media may hold what a killed run left; it is cleared before anything new is made, and nothing else is touched.
 fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<String>, Failure> {
-    let used = |medium: &&Medium| plan.steps.iter().any(|step| step.on().contains(&medium.name));
+    let used = |medium: &&Medium| {
+        medium.kind != MediumKind::Device && plan.steps.iter().any(|step| step.on().contains(&medium.name))
+    };
     let mut cleared = Vec::new();
     for medium in plan.media.iter().filter(used) {
         cleared.extend(sweep(Path::new(&medium.path), &clear_drives)?);

@@ -176,6 +176,10 @@ impl<'a> Recorder<'a> {
     }
 
     fn announce(&mut self, kind: PhaseKind, at: Nanos) {
+        // What fio still does after it was told to end is over when it is known.
+        if self.is_block() && kind == PhaseKind::Cool {
+            return;
+        }
         if self.announced.replace(kind) != Some(kind) {
             let lasts = planned(&self.timeline, kind).map(|planned| format!(" for {}", whole_seconds(planned)));
             self.progress.begin(at, &format!("{} · {}{}", self.title, kind.name(), lasts.unwrap_or_default()));
