@@ -70,7 +70,7 @@ fn plan(place: &Place, device: &str, workers: u32) {
 
 const RUN: [&str; 4] = ["run", "plan.toml", "-o", "x.run"];
 
-fn with<'a>(overwrite: &'a str) -> Vec<&'a str> {
+fn with(overwrite: &str) -> Vec<&str> {
     [&RUN[..], &["--overwrite", overwrite]].concat()
 }
 

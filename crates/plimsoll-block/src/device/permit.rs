@@ -140,7 +140,7 @@ mod tests {
         let text = told(&image, &other);
         assert!(text.contains("--overwrite was not given; it holds a signature of dos"), "{text}");
         assert!(text.ends_with(&format!("plimsoll run --overwrite {} …", image.display())), "{text}");
-        let permit = permit(&image, &[image.clone()]).unwrap();
+        let permit = permit(&image, std::slice::from_ref(&image)).unwrap();
         assert_eq!((permit.size, permit.lost.len()), (Some(Bytes::mib(1)), 1));
     }
 
@@ -151,7 +151,7 @@ mod tests {
         let (file, link) = (dir.join("file"), dir.join("link"));
         fs::write(&file, "x").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        let text = told(&link, &[link.clone()]);
+        let text = told(&link, std::slice::from_ref(&link));
         assert!(text.contains("is another name of") && text.contains("give its own name"), "{text}");
     }
 
