@@ -76,6 +76,69 @@ export interface Lateness {
   late: Maybe[];
 }
 
+/** Median, both ends of its interval, and whether it can be used. */
+export type Bar = [number, [number, number] | null, boolean];
+
+export interface Bars {
+  unit: string;
+  categories: string[];
+  /** By medium, then by category. */
+  bars: (Bar | null)[][];
+}
+
+export interface CurvePoint {
+  /** Offered, in percent of full speed; `null`: full speed itself. */
+  share: Maybe;
+  x: number;
+  mean: Maybe;
+  p99: Maybe;
+  usable: boolean;
+}
+
+export interface Curve {
+  unit: string;
+  lines: { medium: number; points: CurvePoint[]; full: CurvePoint | null }[];
+}
+
+/** Rounds count from 1. */
+export interface Rounds {
+  iops: number[];
+  fit: { first: number; last: number; line: [number, number]; limits: [number, number]; steady: boolean } | null;
+}
+
+/** One round or rate of a job. */
+export interface Slot {
+  from: number;
+  measured: number;
+  to: number;
+  label: string;
+}
+
+/** Latencies in µs. */
+export interface BlockLine {
+  medium: number;
+  t: number[];
+  iops: Maybe[];
+  mb: Maybe[];
+  p50: Maybe[];
+  p95: Maybe[];
+  p99: Maybe[];
+  max: Maybe[];
+}
+
+export interface BlockSeconds {
+  slots: Slot[];
+  lines: BlockLine[];
+}
+
+export interface Block {
+  media: string[];
+  bars: Bars[];
+  curves: Curve[];
+  rounds: Rounds[];
+  seconds: BlockSeconds[];
+}
+
 export interface Data {
   labels: Record<string, string>;
   ladders: Ladder[];
@@ -85,6 +148,7 @@ export interface Data {
   times: number[][];
   series: Series[];
   lateness: Lateness[];
+  blocks: Block[];
   devices: string[];
 }
 

@@ -1,5 +1,7 @@
 // Draws every element with data-chart; draws again when width, colours or scale change.
 
+import { blockChart } from "./block";
+import { blockTime } from "./blocktime";
 import { label } from "./data";
 import { connect, init } from "./echarts";
 import type { ECharts, Option } from "./echarts";
@@ -27,6 +29,14 @@ function option(box: HTMLElement, width: number): Option | undefined {
       return line(colours, Number(box.dataset["step"] ?? "0"));
     case "latency":
       return latency(colours, txn, axis as Axis, log["latency"] ?? false);
+    case "block-bars":
+    case "block-curve":
+    case "block-rounds":
+      return blockChart(colours, chart, box.dataset, width);
+    case "block-iops-time":
+    case "block-mb-time":
+    case "block-latency-time":
+      return blockTime(colours, chart, box.dataset, width, log[`block-${box.dataset["block"] ?? ""}`] ?? false);
     default:
       return timeline(colours, chart, width, log["time"] ?? false);
   }
@@ -34,8 +44,9 @@ function option(box: HTMLElement, width: number): Option | undefined {
 
 /** A legend may need more room than the height that styles give. */
 function height(found: Option): number {
-  const bottom = (found.grid as { bottom?: number } | undefined)?.bottom ?? 44;
-  return bottom + 204;
+  const grid = found.grid as { top?: number; height?: number; bottom?: number } | undefined;
+  // Bars of jobs say how much room they need.
+  return (grid?.bottom ?? 44) + (grid?.height === undefined ? 204 : grid.height + (grid.top ?? 0));
 }
 
 /** Dragging selects a stretch of time, a double click shows all again. Not by touch, which has to scroll the page. */
@@ -73,8 +84,16 @@ function draw(box: HTMLElement): void {
   svg?.setAttribute("viewBox", `0 0 ${chart.getWidth()} ${chart.getHeight()}`);
 }
 
+/** What is folded away has no width; it is drawn when it is unfolded, and before everything is printed. */
+const folded = (box: HTMLElement) => box.closest("details:not([open])") !== null;
+
 function drawAll(): void {
-  document.querySelectorAll<HTMLElement>("[data-chart]").forEach(draw);
+  const all = [...document.querySelectorAll<HTMLElement>("[data-chart]")];
+  all.filter((box) => !folded(box)).forEach(draw);
+}
+
+function unfold(details: HTMLElement): void {
+  details.querySelectorAll<HTMLElement>("[data-chart]").forEach(draw);
 }
 
 function switches(): void {
@@ -118,3 +137,7 @@ window.addEventListener(
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 // Paper is light: styles change with the medium, and charts take their colours from them.
 matchMedia("print").addEventListener("change", drawAll);
+document.querySelectorAll<HTMLDetailsElement>("details").forEach((details) => {
+  details.addEventListener("toggle", () => details.open && unfold(details));
+});
+window.addEventListener("beforeprint", () => document.querySelectorAll<HTMLElement>("details:not([open])").forEach(unfold));

@@ -42,8 +42,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use block::{
-    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPointSummary,
-    BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds, RoundsOfJob,
+    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPlace,
+    BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds, RoundsOfJob,
 };
 pub use compare::{ComparedFigures, ComparedLoad, ComparedMedium, Comparison, Ratio};
 pub use conserve::Conservation;
@@ -66,7 +66,7 @@ pub use stats::{Interval, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
-use crate::record::{DiagnosisLevel, Point, PointPurpose, Record, RunStatus, Second, SubjectId};
+use crate::record::{Diagnosis, DiagnosisLevel, Point, PointPurpose, Record, RunStatus, Second, SubjectId};
 use crate::schedule::PhaseKind;
 
 /// Version of the exported shape.
@@ -78,7 +78,8 @@ pub struct Summary {
     pub run_id: String,
     pub title: String,
     pub status: RunStatus,
-    /// The worst of the run's own findings and of its points' verdicts.
+    /// The worst of the run's own findings and of its points' verdicts, block I/O included. The doctor's findings stand
+    /// for themselves.
     pub verdict: Verdict,
     /// About the run as a whole; each point has its own.
     pub findings: Vec<Finding>,
@@ -107,6 +108,13 @@ pub struct DiagnosisSummary {
     pub level: DiagnosisLevel,
     pub found: String,
     pub next: String,
+}
+
+impl DiagnosisSummary {
+    fn of(index: &Index, diagnosis: &Diagnosis) -> Self {
+        let Diagnosis { subject, code, level, found, next } = diagnosis.clone();
+        Self { medium: subject.map(|medium| index.name(medium)), code, level, found, next }
+    }
 }
 
 /// One step on one medium: the points that belong on one curve.
@@ -157,7 +165,12 @@ impl Summary {
         self.ladders.iter().filter_map(|ladder| Some((ladder, ladder.line.as_ref()?)))
     }
 
-    /// Every finding with the point it is about, the run's own first.
+    /// Every finding about block I/O with the job and point it is about; of a medium as a whole without.
+    pub fn block_findings(&self) -> impl Iterator<Item = (&BlockMedium, Option<BlockPlace<'_>>, &Finding)> {
+        self.blocks.iter().flat_map(|block| &block.media).flat_map(BlockMedium::all_findings)
+    }
+
+    /// Every finding with the point of a ladder it is about, the run's own first; see also [`Self::block_findings`].
     pub fn all_findings(&self) -> impl Iterator<Item = (Option<&PointSummary>, &Finding)> {
         let own = self.findings.iter().map(|f| (None, f));
         let steps = self.ladders.iter().flat_map(|l| l.findings.iter().map(|f| (None, f)));
@@ -170,11 +183,13 @@ impl Summary {
 pub fn summarise(record: &Record) -> Summary {
     let index = Index::new(record);
     let ladders = ladders(&index);
+    let blocks = block::of_run(&index);
     let findings = finding::of_run(&index);
     let consistency = Consistency::of(record.checks.iter());
     let verdict = Verdict::of(&findings)
         .max(ladders.iter().map(|l| Verdict::of(&l.findings)).max().unwrap_or_default())
-        .max(ladders.iter().flat_map(|l| &l.points).map(|p| p.verdict).max().unwrap_or_default());
+        .max(ladders.iter().flat_map(|l| &l.points).map(|p| p.verdict).max().unwrap_or_default())
+        .max(blocks.iter().flat_map(|block| &block.media).map(|medium| medium.verdict).max().unwrap_or_default());
     Summary {
         schema_version: SUMMARY_VERSION,
         run_id: record.run.id.clone(),
@@ -186,8 +201,8 @@ pub fn summarise(record: &Record) -> Summary {
         comparisons: compare::comparisons(&ladders),
         preconditions: precondition::of_run(&index),
         resets: reset::of_run(&index),
-        blocks: Vec::new(),
-        diagnoses: Vec::new(),
+        blocks,
+        diagnoses: record.diagnoses.iter().map(|diagnosis| DiagnosisSummary::of(&index, diagnosis)).collect(),
         ladders,
         consistency,
     }
@@ -195,12 +210,17 @@ pub fn summarise(record: &Record) -> Summary {
 
 fn ladders(index: &Index) -> Vec<Ladder> {
     let mut grouped: BTreeMap<(u32, SubjectId, Option<SubjectId>, &str), Vec<&Point>> = BTreeMap::new();
-    for point in index.record.points.iter().filter(|point| point.purpose != PointPurpose::Precondition) {
+    for point in index.record.points.iter().filter(|point| is_of_ladder(point)) {
         grouped.entry((point.step_index, point.system, point.medium, &point.mode)).or_default().push(point);
     }
     let mut ladders: Vec<Ladder> = grouped.into_values().map(|points| ladder(index, points)).collect();
     ladders.sort_by_key(|ladder| ladder.step_index);
     ladders
+}
+
+/// Points of which [`Ladder`]s are made: load of transactions of which figures are taken.
+fn is_of_ladder(point: &Point) -> bool {
+    point.purpose != PointPurpose::Precondition && !point.is_block()
 }
 
 fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {

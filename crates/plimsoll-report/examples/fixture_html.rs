@@ -1,5 +1,8 @@
 //! Writes the fixture's reports to a folder, to look at: `cargo run -p plimsoll-report --example fixture_html -- DIR`.
 
+#[path = "../src/html/block/made.rs"]
+mod made;
+
 use std::path::PathBuf;
 use std::{env, fs, io};
 
@@ -14,9 +17,21 @@ fn main() -> io::Result<()> {
         ("single", fixture::single_point()),
         ("nothing", fixture::nothing_measured()),
         ("search", fixture::search()),
+        ("media", fixture::block()),
     ];
     for (name, record) in records {
         fs::write(dir.join(format!("{name}.html")), report(&record, &summarise(&record)))?;
+    }
+    for (name, mut record) in [("made", fixture::nothing_measured()), ("made-mixed", fixture::lasting(30))] {
+        let mut summary = summarise(&record);
+        (summary.blocks, summary.diagnoses) = (made::blocks(), made::diagnoses());
+        if name == "made" {
+            // As a run has it that was about media alone.
+            record.points.clear();
+            record.seconds.clear();
+            (summary.ladders, summary.findings) = (Vec::new(), Vec::new());
+        }
+        fs::write(dir.join(format!("{name}.html")), report(&record, &summary))?;
     }
     Ok(())
 }

@@ -14,10 +14,14 @@ use crate::number::{or_none, percent, three, whole};
 use crate::text;
 use tables::{Grid, LadderView};
 
+mod block;
+mod doctor;
 mod drive;
+mod how;
 mod island;
 mod lateness;
 mod line;
+mod per_second;
 mod tables;
 mod waits;
 
@@ -43,6 +47,9 @@ pub(crate) const CHART_TITLES: [&str; 15] = [
     "memory",
     LATENESS,
 ];
+
+/// Those over time that transactions are needed for.
+const OF_TRANSACTIONS: [&str; 3] = ["throughput", "latency-time", "in-flight"];
 
 /// The one that only emulated drives have.
 const LATENESS: &str = "lateness";
@@ -75,9 +82,13 @@ struct Page<'a> {
     conservation: String,
     /// Whether anything could be taken for a TPC result.
     tpcc: bool,
+    /// Whether transactions were to be run: where they were not, nothing is said of them.
+    transactions: bool,
     consistency: String,
     findings: Vec<FindingView>,
     cuts: Vec<drive::CutView>,
+    doctor: Option<doctor::DoctorView>,
+    blocks: Vec<block::StepView>,
     ladders: Vec<LadderView>,
     comparisons: Vec<drive::ComparisonView>,
     drives: Vec<drive::DriveView>,
@@ -86,7 +97,7 @@ struct Page<'a> {
     events: Grid,
     environment: Vec<SubjectView>,
     settings: Vec<SubjectView>,
-    how: &'static [(&'static str, &'static str)],
+    how: Vec<(&'static str, &'static str)>,
     footer: String,
     island: String,
     style: &'static str,
@@ -94,6 +105,7 @@ struct Page<'a> {
 }
 
 struct HeadlineView {
+    kicker: String,
     value: String,
     unit: String,
     interval: String,
@@ -136,21 +148,25 @@ struct Group<T> {
 
 impl<'a> Page<'a> {
     fn new(record: &'a Record, summary: &'a Summary, m: &'a Messages, script: &'a str) -> Self {
+        let transactions = summary.blocks.is_empty() || !summary.ladders.is_empty();
         Self {
             m,
             record,
             status: m.say(&format!("status-{}", record.run.status.name())),
             lasted: lasted(record.run.lasted),
-            headline: headline(m, summary),
+            headline: headline(m, summary).or_else(|| block::headline(m, summary)),
             lines: line::views(m, summary),
             line_charts: line::charts(summary),
             before_points: crate::line::before_points(m, summary),
             verdict: summary.verdict.name(),
             conservation: conservation(m, summary),
-            tpcc: text::has_tpcc(summary),
+            tpcc: transactions && text::has_tpcc(summary),
+            transactions,
             consistency: text::consistency(m, summary),
             findings: finding_views(m, summary),
             cuts: drive::cuts(m, summary),
+            doctor: doctor::view(m, summary),
+            blocks: block::views(m, summary),
             ladders: summary.ladders.iter().map(|ladder| LadderView::new(m, ladder)).collect(),
             comparisons: drive::comparisons(m, summary),
             drives: drive::drives(m, summary),
@@ -159,7 +175,7 @@ impl<'a> Page<'a> {
             events: tables::events(m, record),
             environment: facts(m, record, |key| (!key.starts_with(SETTING)).then_some(key)),
             settings: facts(m, record, |key| key.strip_prefix(SETTING)),
-            how: if text::has_tpcc(summary) { &HOW } else { &HOW[OF_TPCC..] },
+            how: how::terms(summary),
             footer: footer(m, &record.run),
             island: island::json(record, summary, m),
             style: STYLE,
@@ -172,6 +188,10 @@ impl Page<'_> {
     /// Where only lines were searched for, they are what the run is about.
     fn has_headline(&self) -> bool {
         self.headline.is_some() || self.lines.is_empty()
+    }
+
+    fn any_chart(&self) -> bool {
+        !self.charts.time.is_empty() || !self.blocks.is_empty()
     }
 
     fn line_title(&self, step: &str) -> String {
@@ -205,24 +225,6 @@ fn footer(m: &Messages, run: &RunInfo) -> String {
         [("version", run.plimsoll_version.clone()), ("commit", run.plimsoll_commit.clone()), ("run", run.id.clone())];
     m.say_with("footer", &args)
 }
-
-/// How many of [`HOW`] explain figures of TPC-C.
-const OF_TPCC: usize = 2;
-
-/// Term and explanation.
-const HOW: [(&str, &str); 11] = [
-    ("how-nopm", "how-nopm-text"),
-    ("how-tpm", "how-tpm-text"),
-    ("how-time", "how-time-text"),
-    ("how-response", "how-response-text"),
-    ("how-percentile", "how-percentile-text"),
-    ("how-interval", "how-interval-text"),
-    ("how-repeats", "how-repeats-text"),
-    ("how-steady", "how-steady-text"),
-    ("how-line", "how-line-text"),
-    ("how-resource", "how-resource-text"),
-    ("how-waits", "how-waits-text"),
-];
 
 /// Whole seconds: nobody reads a run's length to the nanosecond.
 fn lasted(time: Nanos) -> String {
@@ -261,6 +263,7 @@ fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
     let place =
         if rung.repeats() > 1 { m.say_with("headline-median", &place) } else { m.say_with("headline-where", &place) };
     Some(HeadlineView {
+        kicker: m.say("headline-kicker"),
         value: shown(figure.median),
         unit,
         interval,
@@ -343,9 +346,13 @@ fn charts(record: &Record, summary: &Summary) -> Charts {
         }
         charts.latency.push(Group { axis, names });
     }
-    if !record.seconds.is_empty() || record.series.iter().any(|series| !series.samples.is_empty()) {
+    // Those of block I/O have charts of their own.
+    let block = per_second::block_phases(record);
+    let seconds = record.seconds.iter().any(|second| !block.contains(&second.phase));
+    if seconds || record.series.iter().any(|series| !series.samples.is_empty()) {
         let drive = !record.drive.is_empty();
-        charts.time.extend(CHART_TITLES[4..].iter().filter(|name| drive || **name != LATENESS));
+        let names = CHART_TITLES[4..].iter().filter(|name| drive || **name != LATENESS);
+        charts.time.extend(names.filter(|name| seconds || !OF_TRANSACTIONS.contains(name)));
     }
     charts
 }

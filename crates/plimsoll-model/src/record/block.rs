@@ -2,8 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PointId, SubjectId};
+use super::{Point, PointId, SubjectId};
 use crate::hist::Hist;
+
+impl Point {
+    /// [`Point::mode`] of block I/O.
+    pub const BLOCK: &str = "block";
+
+    pub fn is_block(&self) -> bool {
+        self.mode == Self::BLOCK
+    }
+
+    /// Whether outcomes of type `txn` count in rates and latencies of all types. Flushes of block I/O stand beside the
+    /// requests that they make durable.
+    pub fn is_counted(&self, txn: usize) -> bool {
+        let is_sync = |name: &String| name == "sync" || name.ends_with(" sync");
+        !self.is_block() || !self.txns.get(txn).is_some_and(is_sync)
+    }
+}
 
 /// What a point asks of a medium. Its [`super::Point`] says the rest: `mode` is `block`, `system` the subject that stands
 /// for fio, `repeat` the round, `users` the requests in flight, `txns` the kinds of requests of all streams.

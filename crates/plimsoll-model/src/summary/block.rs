@@ -1,8 +1,15 @@
 //! Figures of block I/O: of each job on each medium, over its rounds, with its curve.
 
+mod findings;
+mod job;
+mod point;
+mod step;
+
 use serde::Serialize;
 
-use super::{Figure, Finding, Interval, Spread, Verdict};
+pub(super) use step::of_run;
+
+use super::{DriveSummary, Figure, Finding, Interval, Spread, Steady, Verdict};
 use crate::record::BlockStreamInfo;
 
 /// One step, with the media that it was run on beside each other.
@@ -41,7 +48,11 @@ pub struct BlockJobSummary {
     pub streams: Vec<BlockStreamInfo>,
     /// At full speed: one for each round.
     pub points: Vec<BlockPointSummary>,
-    /// Over the rounds that count: all of them, or the steady window. `None`: nothing was measured.
+    /// Index of the one that stands for all where only one can: of the rounds that count the one whose IOPS are nearest
+    /// to the median.
+    pub typical: Option<usize>,
+    /// Over the rounds that count: all of them, or the steady window, or the last window where it was not reached.
+    /// `None`: nothing was measured.
     pub figures: Option<BlockFigures>,
     /// Against the same job on the first medium; `None` on that itself, and where a figure is missing or invalid.
     pub against_first: Option<BlockRatios>,
@@ -61,9 +72,13 @@ pub struct BlockPointSummary {
     pub offered_per_second: Option<f64>,
     pub measured_s: f64,
     /// Reads, writes and trims together; what is flushed is in `by_op`.
-    pub iops: Option<Interval>,
+    pub iops: Option<f64>,
+    /// 95 %, by batch means; `None` below five seconds.
+    pub iops_interval: Option<Interval>,
     /// How single seconds scatter.
     pub iops_spread: Option<Spread>,
+    /// Whether IOPS held over the window.
+    pub steady: Steady,
     pub mb_per_second: Option<f64>,
     /// Of reads, writes and trims together.
     pub latency: Option<BlockLatency>,
@@ -71,11 +86,13 @@ pub struct BlockPointSummary {
     pub workers: Vec<BlockWorkerSummary>,
     /// Coefficient of variation of the workers' IOPS, in percent; `None` with fewer than two.
     pub workers_cv_percent: Option<f64>,
-    /// Mean number in flight by Little's law (IOPS × mean latency), beside `in_flight`.
+    /// Mean number in flight by Little's law (rate × mean latency, flushes included), beside `in_flight`.
     pub in_flight_by_little: Option<f64>,
     /// Requests that the job keeps in flight at most.
     pub in_flight: u32,
     pub seconds: Vec<BlockSecond>,
+    /// The emulated drives among its media.
+    pub drives: Vec<DriveSummary>,
     pub findings: Vec<Finding>,
     pub verdict: Verdict,
 }
@@ -127,7 +144,7 @@ pub struct BlockSecond {
 }
 
 /// Medians over rounds, with their 95 % intervals.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BlockFigures {
     pub rounds: u32,
     pub iops: Figure,
@@ -154,7 +171,9 @@ pub struct BlockCurvePoint {
     pub mb_per_second: f64,
     pub mean_us: Option<f64>,
     pub p99_us: Option<f64>,
+    /// Of the rounds that count.
     pub points: Vec<BlockPointSummary>,
+    pub verdict: Verdict,
 }
 
 /// How rounds went until they were steady, or were given up.
@@ -177,3 +196,27 @@ pub struct RoundsOfJob {
     /// Of the last window; `None` with fewer rounds.
     pub fit: Option<crate::rounds::Fit>,
 }
+
+/// Where a finding about block I/O belongs.
+pub type BlockPlace<'a> = (&'a BlockJobSummary, &'a BlockPointSummary);
+
+impl BlockJobSummary {
+    /// At full speed by round, then by rate; of rates those in rounds that count.
+    pub fn all_points(&self) -> impl Iterator<Item = &BlockPointSummary> {
+        self.points.iter().chain(self.curve.iter().flat_map(|rate| &rate.points))
+    }
+}
+
+impl BlockMedium {
+    /// Its own, then those of its points by job.
+    pub fn all_findings(&self) -> impl Iterator<Item = (&Self, Option<BlockPlace<'_>>, &Finding)> {
+        let own = self.findings.iter().map(move |finding| (self, None, finding));
+        let places = self.jobs.iter().flat_map(|job| job.all_points().map(move |point| (job, point)));
+        own.chain(
+            places.flat_map(move |place| place.1.findings.iter().map(move |finding| (self, Some(place), finding))),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

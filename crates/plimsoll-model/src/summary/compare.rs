@@ -62,7 +62,7 @@ pub struct Ratio {
 impl Ratio {
     /// The relative half widths of two independent means add in squares: the first-order (delta) approximation of a
     /// ratio's variance, good while they are small against the means. `None` for a ratio to nothing.
-    fn of(rate: f64, interval: Option<Interval>, first: f64, of_first: Option<Interval>) -> Option<Self> {
+    pub(super) fn of(rate: f64, interval: Option<Interval>, first: f64, of_first: Option<Interval>) -> Option<Self> {
         let ratio = (first > 0.0).then(|| rate / first)?;
         let half = |interval: Option<Interval>| interval.and_then(Interval::relative);
         let interval = half(interval).zip(half(of_first)).map(|(a, b)| {

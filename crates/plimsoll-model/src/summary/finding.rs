@@ -10,7 +10,7 @@ use super::steady::Steady;
 use super::{Index, Ladder, cut, drive, waits};
 use crate::drive::DriveOp;
 use crate::lane::Counts;
-use crate::record::{Check, Event, Phase, Point, PointPurpose, RunStatus, Severity, SubjectKind};
+use crate::record::{Check, Event, Phase, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind};
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
@@ -119,13 +119,25 @@ pub enum FindingKind {
     CutUnjudged,
     /// The database counted other commits than clients saw, both per second.
     CommitsDisagree { database: f64, clients: f64, percent: f64 },
+    /// Block I/O did not reach the rate that was to be offered; both per second over all workers.
+    RateNotReached { offered: f64, achieved: f64, percent: f64 },
+    /// Requests in flight on average, by Little's law, beside what the job was to keep in flight.
+    InFlightOff { found: f64, asked: u32 },
+    /// Workers that should do the same do not: IOPS of the slowest and the fastest on one medium.
+    WorkersApart { medium: String, cv_percent: f64, lowest: f64, highest: f64 },
+    /// What the workers tell they did is not what was counted.
+    WorkersDisagree { op: String, workers: u64, counted: u64 },
+    /// Rounds were given up, or ended, before the jobs were steady.
+    SteadyNotReached { rounds: u32, window: u32 },
+    /// Reads may have met blocks that were never written, which drives answer without looking.
+    NeverWritten { fill: f64 },
     /// An event of the record that stands beside the figures; `times` is how often its code occurred, the rest is
     /// about the first.
     Event { event: String, at_s: f64, text: String, times: u64 },
 }
 
 impl FindingKind {
-    fn with(self, severity: Severity) -> Finding {
+    pub(super) fn with(self, severity: Severity) -> Finding {
         Finding { severity, kind: self }
     }
 }
@@ -174,15 +186,20 @@ fn span(index: &Index, point: &Point) -> Option<(Nanos, Nanos)> {
     Some((phases().map(|p| p.start).min()?, phases().map(|p| p.end).max()?))
 }
 
-/// Warnings and errors at the times that `when` accepts, those of one code as one finding.
 /// Whether an event stands beside a point's figures: it happened meanwhile, and not on another drive.
 fn concerns(index: &Index, event: &Event, point: &Point) -> bool {
     let meanwhile = span(index, point).is_some_and(|(start, end)| (start..=end).contains(&event.at));
     let is_medium = |subject| index.record.subjects.iter().any(|s| s.id == subject && s.kind == SubjectKind::Medium);
-    let elsewhere = event.subject.is_some_and(|subject| Some(subject) != point.medium && is_medium(subject));
+    let elsewhere = event.subject.is_some_and(|subject| !is_on(point, subject) && is_medium(subject));
     meanwhile && !elsewhere
 }
 
+/// Block I/O without a medium is on several at once.
+fn is_on(point: &Point, medium: SubjectId) -> bool {
+    point.medium == Some(medium) || (point.is_block() && point.medium.is_none())
+}
+
+/// Warnings and errors among those `chosen`, those of one code as one finding.
 fn events(index: &Index, chosen: impl Fn(&Event) -> bool) -> Vec<Finding> {
     let mut by_code: BTreeMap<(&str, Severity), (u64, &Event)> = BTreeMap::new();
     for event in index.record.events.iter().filter(|e| chosen(e)) {
@@ -207,7 +224,7 @@ fn weight(index: &Index, event: &Event) -> Severity {
         "backing_slower" | "backing_full" => event.severity.max(Severity::Warning),
         _ => return event.severity,
     };
-    let its_own = |point: &Point| point.medium == event.subject;
+    let its_own = |point: &Point| event.subject.is_some_and(|medium| is_on(point, medium));
     let measured = |phase: &Phase| {
         let is_measured = phase.kind == PhaseKind::Measure && (phase.start..=phase.end).contains(&event.at);
         is_measured && index.record.points.iter().any(|point| Some(point.id) == phase.point && its_own(point))

@@ -134,6 +134,11 @@ impl TickSum {
     pub fn total(&self) -> Counts {
         sum(&self.counts)
     }
+
+    /// What completed of the types that `point` counts.
+    fn completed(&self, point: &Point) -> u64 {
+        self.counts.iter().enumerate().filter(|(i, _)| point.is_counted(*i)).map(|(_, counts)| counts.completed()).sum()
+    }
 }
 
 fn sum<'a>(counts: impl IntoIterator<Item = &'a Counts>) -> Counts {
@@ -175,7 +180,7 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     let needed = |kind| phases.iter().any(|phase| phase.kind == kind && phase.complete);
     let cut_short = phases.iter().any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
     figures.complete = needed(PhaseKind::Measure) && !cut_short;
-    latencies(index, &phases, &mut figures);
+    latencies(index, point, &phases, &mut figures);
     if let Some(window) = drive::window(&phases) {
         figures.metrics = means::over(index, window.start, window.end);
         let completed = figures.overall.counts.completed();
@@ -205,7 +210,7 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
     };
     let per = |n: u64, factor: f64| (measured_s > 0.0).then(|| n as f64 * factor / measured_s);
     let types: Vec<Counts> = (0..point.txns.len()).map(|i| sum(ticks.iter().map(|tick| &tick.counts[i]))).collect();
-    let total = sum(&types);
+    let total = sum(types.iter().enumerate().filter(|(i, _)| point.is_counted(*i)).map(|(_, counts)| counts));
     let txn = |name: &str, counts: Counts| TxnSummary {
         name: name.to_owned(),
         counts,
@@ -214,7 +219,7 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         response: None,
         service: None,
     };
-    let completed = batches(&|tick| tick.total().completed());
+    let completed = batches(&|tick| tick.completed(point));
     let new_order = point.txns.iter().position(|name| name == TPCC_TXNS[0]);
     let orders = new_order.map(|i| batches(&|tick| tick.counts[i].committed)).unwrap_or_default();
     let tpcc = point.txns == TPCC_TXNS;
@@ -266,7 +271,7 @@ fn share(n: u64, of: u64) -> Option<f64> {
 }
 
 /// Fills in latencies from the measure phase's merged histograms.
-fn latencies(index: &Index, phases: &[&Phase], figures: &mut PointSummary) {
+fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut PointSummary) {
     let measure: Vec<_> = phases.iter().filter(|p| p.kind == PhaseKind::Measure).map(|p| p.id).collect();
     let windows: Vec<&Window> = index.record.windows.iter().filter(|w| measure.contains(&w.phase)).collect();
     let merge = |hists: &mut dyn Iterator<Item = &Hist>| {
@@ -286,9 +291,10 @@ fn latencies(index: &Index, phases: &[&Phase], figures: &mut PointSummary) {
             figures.clipped.push((txn.name.clone(), response.clipped()));
         }
     }
-    figures.overall.response = Latency::of(&merge(&mut windows.iter().map(|w| &w.response)));
+    let counted = || windows.iter().filter(|w| point.is_counted(w.txn as usize));
+    figures.overall.response = Latency::of(&merge(&mut counted().map(|w| &w.response)));
     if windows.iter().any(|w| w.service.is_some()) {
-        let service = &mut windows.iter().map(|w| w.service.as_ref().unwrap_or(&w.response));
+        let service = &mut counted().map(|w| w.service.as_ref().unwrap_or(&w.response));
         figures.overall.service = Latency::of(&merge(service));
     }
     figures.coarse = windows.iter().any(|window| window.coarse);

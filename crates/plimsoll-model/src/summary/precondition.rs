@@ -30,7 +30,8 @@ pub struct PreconditionSummary {
 }
 
 pub(super) fn of_run(index: &Index) -> Vec<PreconditionSummary> {
-    let points = index.record.points.iter().filter(|point| point.purpose == PointPurpose::Precondition);
+    let points =
+        index.record.points.iter().filter(|point| point.purpose == PointPurpose::Precondition && !point.is_block());
     points.map(|point| of(index, point)).collect()
 }
 

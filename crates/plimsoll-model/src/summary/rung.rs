@@ -43,7 +43,7 @@ pub struct Figure {
 
 impl Figure {
     /// Of values of which the only one has an interval of its own.
-    fn of(values: impl Iterator<Item = Option<(f64, Option<Interval>)>>) -> Option<Self> {
+    pub(super) fn of(values: impl Iterator<Item = Option<(f64, Option<Interval>)>>) -> Option<Self> {
         let all: Vec<(f64, Option<Interval>)> = values.flatten().filter(|(value, _)| value.is_finite()).collect();
         let mut sorted: Vec<f64> = all.iter().map(|(value, _)| *value).collect();
         sorted.sort_by(f64::total_cmp);

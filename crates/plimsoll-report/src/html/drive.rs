@@ -1,7 +1,7 @@
 //! The report's tables of emulated drives, power cuts and media side by side.
 
 use plimsoll_model::drive::DriveOp;
-use plimsoll_model::summary::{DriveOpSummary, DriveSummary, DriveTimes, Ladder, PointSummary, Summary};
+use plimsoll_model::summary::{DriveOpSummary, DriveSummary, DriveTimes, Ladder, Summary};
 
 use super::cell;
 use super::tables::{Cell, Grid, Row, head, load, load_head, plain, words};
@@ -70,10 +70,9 @@ pub(super) fn cuts(m: &Messages, summary: &Summary) -> Vec<CutView> {
 pub(super) fn drives(m: &Messages, summary: &Summary) -> Vec<DriveView> {
     let view = |ladder: &Ladder| {
         let drive = ladder.drive.clone()?;
-        let rows: Vec<Row> = ladder.points.iter().flat_map(|point| rows(m, point)).collect();
-        let mut header = vec![load_head(m, ladder)];
-        header.extend(COLUMNS.iter().map(|(id, _)| head(m, id)));
-        header.extend(["column-kept-up", "column-emulator-cpu"].map(|id| head(m, id)));
+        let told = ladder.points.iter().filter_map(|point| Some((point, point.drive.as_ref()?)));
+        let rows: Vec<Row> = told.flat_map(|(point, drive)| rows(m, &[plain(load(point))], drive)).collect();
+        let header = header(m, vec![load_head(m, ladder)]);
         let drive = m.say_with("emulated-drive", &[("drive", drive)]);
         (!rows.is_empty()).then(|| DriveView { heading: text::heading(m, ladder), drive, grid: Grid { header, rows } })
     };
@@ -100,10 +99,17 @@ const COLUMNS: [Column; 15] = [
     ("column-errors", |_, _, op| plain(three(op.errors as f64))),
 ];
 
-fn rows(m: &Messages, point: &PointSummary) -> Vec<Row> {
-    let Some(drive) = &point.drive else { return Vec::new() };
+/// The headings of [`rows`], behind those of what leads them.
+pub(super) fn header(m: &Messages, mut lead: Vec<Cell>) -> Vec<Cell> {
+    lead.extend(COLUMNS.iter().map(|(id, _)| head(m, id)));
+    lead.extend(["column-kept-up", "column-emulator-cpu"].map(|id| head(m, id)));
+    lead
+}
+
+/// One for each kind of operation.
+pub(super) fn rows(m: &Messages, lead: &[Cell], drive: &DriveSummary) -> Vec<Row> {
     let row = |(i, op): (usize, &DriveOpSummary)| {
-        let mut cells = vec![plain(load(point))];
+        let mut cells = lead.to_vec();
         cells.extend(COLUMNS.iter().map(|(_, of)| of(m, drive, op)));
         let (id, class) = match op.kept_up() {
             Some(true) => ("drive-kept-up-yes", "sound"),

@@ -11,6 +11,7 @@ use crate::rung::{self, RungView};
 use crate::text;
 
 /// Text with how it is to be shown.
+#[derive(Clone)]
 pub(super) struct Cell {
     pub text: String,
     /// Names of style classes.
@@ -49,7 +50,7 @@ pub(super) fn words(text: String) -> Cell {
 }
 
 /// Columns that hold words and not numbers stand left.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 25] = [
     "column-outcome",
     "column-why",
     "column-state",
@@ -63,6 +64,18 @@ const WORDS: [&str; 13] = [
     "column-op",
     "column-txn",
     "column-first-lost",
+    "column-job",
+    "column-drive",
+    "column-stream",
+    "column-size-of",
+    "column-depth",
+    "column-access",
+    "column-cache",
+    "column-durable",
+    "column-level",
+    "column-check",
+    "column-found",
+    "column-next",
 ];
 
 pub(super) fn head(m: &Messages, id: &str) -> Cell {

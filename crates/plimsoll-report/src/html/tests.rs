@@ -51,6 +51,22 @@ fn page_of_a_search() {
     assert!(html.contains("100 → 500"));
 }
 
+/// A run about media alone: what stands first, what the doctor found, and the steps.
+#[test]
+fn page_of_block_io() {
+    let html = of(&fixture::block());
+    let sections: Vec<&str> = html.split("<section").skip(1).collect();
+    let block = sections.iter().filter(|section| !section.starts_with('>'));
+    let told: Vec<&str> = block.filter(|section| !section.contains("data-axis")).copied().collect();
+    assert_eq!(told.len(), 5);
+    insta::assert_snapshot!("block", told.join("<section"));
+    let value: serde_json::Value = serde_json::from_str(island(&html).0).unwrap();
+    insta::assert_snapshot!("block_island", columns(&value["blocks"], 0));
+    // Seconds of requests are none of transactions.
+    assert_eq!(value["seconds"]["t"], serde_json::json!([]));
+    assert!(value["phases"].as_array().unwrap().iter().any(|phase| phase["label"] == "RND4K Q8T2 read, 75 %"));
+}
+
 #[test]
 fn page_of_next_to_nothing() {
     let html = of(&fixture::nothing_measured());

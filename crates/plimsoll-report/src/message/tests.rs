@@ -37,7 +37,7 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
 }
 
 /// Ids that are put together: a prefix and the names of a closed set.
-const FAMILIES: [(&str, &[&str]); 15] = [
+const FAMILIES: [(&str, &[&str]); 16] = [
     ("steady-", &["too-short", "not-meant", "too-few", "yes", "no"]),
     ("outcome-", &["met", "mixed", "failed"]),
     ("column-", &crate::line::COLUMNS),
@@ -48,6 +48,7 @@ const FAMILIES: [(&str, &[&str]); 15] = [
     ("verdict-", &["sound", "doubtful", "invalid"]),
     ("trust-", &["sound", "doubtful", "invalid"]),
     ("status-", &["unfinished", "complete", "interrupted", "failed"]),
+    ("level-", &["ok", "unknown", "warning", "error"]),
     ("op-", &["read", "write", "flush", "trim"]),
     ("column-", &COMPARED),
     ("column-", &crate::cut::COLUMNS),

@@ -82,6 +82,9 @@ pub(in crate::plan) fn resolve_profile(
     let workers = workers.as_ref().map(|workers| whole(workers, "`workers`", 1..=MOST_WORKERS, findings));
     let size = size.as_ref().map(|size| file_size(size, 1.0, findings));
     let fill = written_fill.as_ref().map(|written| fill(written, findings));
+    if job.is_empty() {
+        findings.error(0..0, "there is no job", "add one: [[job]]");
+    }
     let jobs = job::resolve_list(job, findings);
     // A fault that was told keeps the whole from being used.
     let (workers, size, fill) = (workers.flatten(), size.flatten(), fill.flatten());

@@ -1,0 +1,35 @@
+//! The part of the data island that the charts of block I/O are drawn from.
+
+use plimsoll_model::summary::{BlockSummary, Summary};
+use serde::Serialize;
+
+use super::curve::{self, CurveData};
+use super::rounds::{self, RoundsData};
+use super::seconds::{self, SecondsData};
+use super::sweep::{self, BarsData};
+use super::{across, medium_name};
+use crate::message::Messages;
+
+/// One step. Charts name their data by place: see [`super::ChartView`].
+#[derive(Serialize)]
+pub(in crate::html) struct BlockData {
+    media: Vec<String>,
+    bars: Vec<BarsData>,
+    curves: Vec<CurveData>,
+    rounds: Vec<RoundsData>,
+    seconds: Vec<SecondsData>,
+}
+
+pub(in crate::html) fn island(m: &Messages, summary: &Summary) -> Vec<BlockData> {
+    let of_step = |step: &BlockSummary| {
+        let all = across(step);
+        BlockData {
+            media: step.media.iter().map(|medium| medium_name(m, medium)).collect(),
+            bars: sweep::data(m, step.media.len(), &all),
+            curves: curve::data(&all),
+            rounds: rounds::data(&all),
+            seconds: seconds::data(m, &all),
+        }
+    };
+    summary.blocks.iter().map(of_step).collect()
+}

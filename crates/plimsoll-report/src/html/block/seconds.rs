@@ -1,0 +1,195 @@
+//! Every second of a job: all its rounds and rates one after the other, media above each other.
+
+use plimsoll_model::record::{PointId, Record};
+use plimsoll_model::summary::{BlockPointSummary, BlockSecond, BlockSummary};
+use serde::Serialize;
+
+use super::super::island::short;
+use super::{Across, ChartView, OnMedium, medium_name};
+use crate::message::Messages;
+use crate::number::percent;
+
+pub(in crate::html) struct SecondsView {
+    pub job: String,
+    pub charts: Vec<ChartView>,
+    /// With many jobs, only names are shown at first.
+    pub open: bool,
+}
+
+/// So many jobs are shown without being asked for.
+const OPEN: usize = 4;
+
+pub(super) fn views(m: &Messages, block: usize, step: &BlockSummary, all: &[Across<'_>]) -> Vec<SecondsView> {
+    let view = |(place, across): (usize, &Across<'_>)| {
+        let chart = |kind, medium, title| ChartView { kind, block, place, medium, title };
+        let mut charts = vec![
+            chart("block-iops-time", 0, m.say("chart-title-block-iops-time")),
+            chart("block-mb-time", 0, m.say("chart-title-block-mb-time")),
+        ];
+        charts.extend(across.on.iter().filter(|on| points(on).next().is_some()).map(|on| {
+            let title = m.say("chart-title-block-latency-time");
+            let several = step.media.len() > 1;
+            let title = if several { format!("{title}, {}", medium_name(m, on.medium)) } else { title };
+            chart("block-latency-time", on.place, title)
+        }));
+        SecondsView { job: across.job.to_owned(), charts, open: all.len() <= OPEN }
+    };
+    timed(all).enumerate().map(view).collect()
+}
+
+fn timed<'b, 'a>(all: &'b [Across<'a>]) -> impl Iterator<Item = &'b Across<'a>> {
+    all.iter().filter(|across| across.on.iter().any(|on| points(on).next().is_some()))
+}
+
+/// At full speed and at each rate, those of which seconds are known.
+fn points<'a>(on: &OnMedium<'a>) -> impl Iterator<Item = &'a BlockPointSummary> {
+    let job = on.job;
+    let all = job.points.iter().chain(job.curve.iter().flat_map(|at| &at.points));
+    all.filter(|point| !point.seconds.is_empty())
+}
+
+/// What the charts of a job over time are drawn from. Times count from the beginning of the first round.
+#[derive(Serialize)]
+pub(super) struct SecondsData {
+    slots: Vec<SlotData>,
+    lines: Vec<LineData>,
+}
+
+/// One round or rate. The slowest medium says how long it takes.
+#[derive(Serialize)]
+struct SlotData {
+    from: f64,
+    /// Where measuring begins.
+    measured: f64,
+    to: f64,
+    label: String,
+}
+
+/// Latencies in µs. A `null` stands between rounds and where seconds are missing.
+#[derive(Default, Serialize)]
+struct LineData {
+    medium: usize,
+    t: Vec<f64>,
+    iops: Vec<Option<f64>>,
+    mb: Vec<Option<f64>>,
+    p50: Vec<Option<f64>>,
+    p95: Vec<Option<f64>>,
+    p99: Vec<Option<f64>>,
+    max: Vec<Option<f64>>,
+}
+
+pub(super) fn data(m: &Messages, all: &[Across<'_>]) -> Vec<SecondsData> {
+    timed(all).map(|across| of_job(m, across)).collect()
+}
+
+/// Full speed stands before the rates, and both within their round.
+type Key = (u32, u64);
+
+fn key(point: &BlockPointSummary) -> Key {
+    // Shares are percentages: a thousandth tells them apart.
+    (point.round, point.share_percent.map_or(0, |share| 1 + (share * 1e3) as u64))
+}
+
+fn of_job(m: &Messages, across: &Across<'_>) -> SecondsData {
+    let mut own: Vec<&BlockPointSummary> = across.on.iter().flat_map(points).collect();
+    own.sort_by_key(|point| key(point));
+    let rounds = own.iter().any(|point| point.round > 0);
+    let curve = own.iter().any(|point| point.share_percent.is_some());
+    let mut slots: Vec<(Key, SlotData)> = Vec::new();
+    for group in own.chunk_by(|a, b| key(a) == key(b)) {
+        let from = slots.last().map_or(0.0, |(_, slot)| slot.to);
+        let longest = |of: fn(&BlockPointSummary) -> f64| group.iter().map(|point| of(point)).fold(0.0, f64::max);
+        let slot = SlotData {
+            from,
+            measured: millis(from + longest(warm)),
+            to: millis(from + longest(lasted)),
+            label: within(m, group[0], rounds, curve),
+        };
+        slots.push((key(group[0]), slot));
+    }
+    let from =
+        |point: &BlockPointSummary| slots.iter().find(|(own, _)| *own == key(point)).map_or(0.0, |(_, slot)| slot.from);
+    let lines = across.on.iter().map(|on| {
+        let mut line = LineData { medium: on.place, ..LineData::default() };
+        let mut own: Vec<&BlockPointSummary> = points(on).collect();
+        own.sort_by_key(|point| key(point));
+        own.iter().for_each(|point| line.add(point, from(point)));
+        line
+    });
+    let lines = lines.filter(|line| !line.t.is_empty()).collect();
+    SecondsData { lines, slots: slots.into_iter().map(|(_, slot)| slot).collect() }
+}
+
+/// What tells a point from the others of its job: `#2`, `40 %`.
+fn within(m: &Messages, point: &BlockPointSummary, rounds: bool, curve: bool) -> String {
+    let mut parts = Vec::new();
+    if rounds {
+        parts.push(format!("#{}", point.round + 1));
+    }
+    if curve {
+        parts.push(share(m, point.share_percent));
+    }
+    parts.join(" ")
+}
+
+fn share(m: &Messages, share: Option<f64>) -> String {
+    share.map_or_else(|| m.say("block-full"), |share| format!("{} %", percent(share).trim_end_matches(".0")))
+}
+
+/// What a point of block I/O is called over the run's time; `None` of another one.
+pub(in crate::html) fn label(m: &Messages, record: &Record, point: PointId) -> Option<String> {
+    let found = record.blocks.iter().find(|block| block.point == point)?;
+    let rate = found.share_percent.map(|_| share(m, found.share_percent));
+    Some([Some(found.job.clone()), rate].into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+fn start(point: &BlockPointSummary) -> f64 {
+    point.seconds.first().map_or(0.0, |second| second.at_s - second.seconds)
+}
+
+fn lasted(point: &BlockPointSummary) -> f64 {
+    point.seconds.last().map_or(0.0, |second| second.at_s - start(point))
+}
+
+fn warm(point: &BlockPointSummary) -> f64 {
+    let first = point.seconds.iter().find(|second| second.measured);
+    first.map_or_else(|| lasted(point), |second| second.at_s - second.seconds - start(point))
+}
+
+fn millis(s: f64) -> f64 {
+    (s * 1e3).round() / 1e3
+}
+
+/// As with transactions: what is shorter has no rate of its own.
+const SHORTEST_S: f64 = 0.2;
+/// A missing second is longer, and no clock is that far off.
+const SLACK_S: f64 = 0.5;
+
+impl LineData {
+    fn add(&mut self, point: &BlockPointSummary, from: f64) {
+        let offset = from - start(point);
+        let mut last: Option<f64> = None;
+        for second in &point.seconds {
+            let begin = second.at_s - second.seconds;
+            let gap = last.is_some_and(|last| begin - last > SLACK_S);
+            if gap || (last.is_none() && !self.t.is_empty()) {
+                self.push(millis(begin + offset), None);
+            }
+            if second.seconds >= SHORTEST_S {
+                self.push(millis(second.at_s + offset), Some(second));
+            }
+            last = Some(second.at_s);
+        }
+    }
+
+    fn push(&mut self, at: f64, second: Option<&BlockSecond>) {
+        let Self { medium: _, t, iops, mb, p50, p95, p99, max } = self;
+        t.push(at);
+        iops.push(second.map(|s| short(s.requests as f64 / s.seconds)));
+        mb.push(second.map(|s| short(s.bytes as f64 / 1e6 / s.seconds)));
+        p50.push(second.and_then(|s| s.p50_us).map(short));
+        p95.push(second.and_then(|s| s.p95_us).map(short));
+        p99.push(second.and_then(|s| s.p99_us).map(short));
+        max.push(second.and_then(|s| s.max_us).map(short));
+    }
+}
