@@ -45,6 +45,24 @@ pub(crate) fn drives(m: &Messages, step: &BlockSummary) -> Vec<String> {
     step.media.iter().filter_map(drive).collect()
 }
 
+/// Which point: `RND4K Q8T2 read at 75 %, round 3, corners, fast`.
+pub(crate) fn place(
+    m: &Messages,
+    step: &BlockSummary,
+    medium: &BlockMedium,
+    job: &BlockJobSummary,
+    point: &BlockPointSummary,
+) -> String {
+    let job_of = |share| m.say_with("block-at", &[("job", job.job.clone()), ("share", limit(share))]);
+    let name = point.share_percent.map_or_else(|| job.job.clone(), job_of);
+    let args = [("job", name), ("step", step.step.clone()), ("medium", medium.medium.clone())];
+    if job.points.len() < 2 {
+        return m.say_with("block-point", &args);
+    }
+    let [job, step, medium] = args;
+    m.say_with("block-point-round", &[job, ("round", (point.round + 1).to_string()), step, medium])
+}
+
 /// A job on all media that it was run on.
 pub(crate) struct Across<'a> {
     pub job: &'a str,

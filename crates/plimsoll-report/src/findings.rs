@@ -1,8 +1,11 @@
 //! What speaks against the figures, as it is told: what many points of a ladder have in common is told once.
 
 use plimsoll_model::record::Severity;
-use plimsoll_model::summary::{Finding, FindingKind, Ladder, PointSummary, Summary};
+use plimsoll_model::summary::{
+    BlockMedium, BlockPlace, BlockSummary, Finding, FindingKind, Ladder, PointSummary, Summary,
+};
 
+use crate::block;
 use crate::message::Messages;
 
 /// One line: a finding, and whom it is about; empty where it is the whole run or step.
@@ -11,7 +14,7 @@ pub(crate) struct Told<'a> {
     pub finding: &'a Finding,
 }
 
-/// The run's own, the steps', then each ladder's by its points.
+/// The run's own, the steps', then each ladder's and each block step's by its points.
 pub(crate) fn told<'a>(m: &Messages, summary: &'a Summary) -> Vec<Told<'a>> {
     let mut own: Vec<&Finding> = Vec::new();
     // What is said of no place in particular is said once.
@@ -21,30 +24,51 @@ pub(crate) fn told<'a>(m: &Messages, summary: &'a Summary) -> Vec<Told<'a>> {
         }
     }
     let own = own.into_iter().map(|finding| Told { place: String::new(), finding });
-    own.chain(summary.ladders.iter().flat_map(|ladder| of_ladder(m, ladder))).collect()
+    let ladders = summary.ladders.iter().flat_map(|ladder| of_ladder(m, ladder));
+    let media = summary.blocks.iter().flat_map(|block| block.media.iter().map(move |medium| (block, medium)));
+    own.chain(ladders).chain(media.flat_map(|(block, medium)| of_medium(m, block, medium))).collect()
 }
 
 fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<Told<'a>> {
-    let mut groups: Vec<Vec<(&PointSummary, &Finding)>> = Vec::new();
-    for point in &ladder.points {
-        for finding in &point.findings {
-            match groups.iter_mut().find(|group| alike(group[0].1, finding)) {
-                Some(group) => group.push((point, finding)),
-                None => groups.push(vec![(point, finding)]),
-            }
+    let found = ladder.points.iter().flat_map(|point| point.findings.iter().map(move |finding| (point, finding)));
+    let named = |point: &&PointSummary| m.point(point);
+    let place = ladder.points.first().map(|point| (point.step.clone(), point.system.clone())).unwrap_or_default();
+    grouped(m, found, named, place)
+}
+
+/// A step on a medium: what is said of it as a whole, then by its points.
+fn of_medium<'a>(m: &Messages, block: &'a BlockSummary, medium: &'a BlockMedium) -> Vec<Told<'a>> {
+    let place = (block.step.clone(), medium.medium.clone());
+    let args = [("step", place.0.clone()), ("medium", place.1.clone())];
+    let own = medium.findings.iter().map(|finding| Told { place: m.say_with("block-whole", &args), finding });
+    let found = medium.all_findings().filter_map(|(_, place, finding)| Some((place?, finding)));
+    let named = |(job, point): &BlockPlace<'_>| block::place(m, block, medium, job, point);
+    own.chain(grouped(m, found, named, place.clone())).collect()
+}
+
+/// What places of one step and system have in common is told once.
+fn grouped<'a, P>(
+    m: &Messages,
+    found: impl Iterator<Item = (P, &'a Finding)>,
+    named: impl Fn(&P) -> String,
+    (step, system): (String, String),
+) -> Vec<Told<'a>> {
+    let mut groups: Vec<Vec<(P, &Finding)>> = Vec::new();
+    for (point, finding) in found {
+        match groups.iter_mut().find(|group| alike(group[0].1, finding)) {
+            Some(group) => group.push((point, finding)),
+            None => groups.push(vec![(point, finding)]),
         }
     }
-    let line = |group: Vec<(&PointSummary, &'a Finding)>| {
-        let (point, finding) = group[0];
+    let line = |group: Vec<(P, &'a Finding)>| {
+        let (point, finding) = &group[0];
         // What is said is true of all of them, or of the first.
         let same = group.iter().all(|(_, other)| m.finding(other) == m.finding(finding));
         let count = ("points", group.len().to_string());
         let place = match group.len() {
-            1 => m.point(point),
-            _ if same => {
-                m.say_with("points-same", &[count, ("step", point.step.clone()), ("system", point.system.clone())])
-            }
-            _ => m.say_with("points-like", &[count, ("point", m.point(point))]),
+            1 => named(point),
+            _ if same => m.say_with("points-same", &[count, ("step", step.clone()), ("system", system.clone())]),
+            _ => m.say_with("points-like", &[count, ("point", named(point))]),
         };
         Told { place, finding }
     };
@@ -57,6 +81,7 @@ fn alike(a: &Finding, b: &Finding) -> bool {
         FindingKind::Event { event, .. } => Some(event.clone()),
         FindingKind::PhaseIncomplete { phase, .. } => Some(phase.name().to_owned()),
         FindingKind::Clipped { txn, .. } => Some(txn.clone()),
+        FindingKind::WorkersApart { medium, .. } => Some(medium.clone()),
         _ => None,
     };
     let kind = |finding: &Finding| std::mem::discriminant(&finding.kind);

@@ -130,4 +130,5 @@ pub enum Table {
     Series,
     Drive,
     Wait,
+    Block,
 }

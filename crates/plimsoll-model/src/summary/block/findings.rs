@@ -1,7 +1,7 @@
 //! What speaks against the figures of block I/O, beside what speaks against those of any load.
 
 use super::super::PointSummary;
-use super::super::finding::{FAILED_LIMIT, Finding, FindingKind};
+use super::super::finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 use super::{BlockPointSummary, BlockWorkerSummary, point};
 use crate::record::{BlockPoint, BlockShare, BlockStreamInfo, Severity};
 
@@ -25,6 +25,13 @@ pub(super) fn of_point(
     found.extend(apart(summary));
     found.extend(disagree(figures, shares));
     found
+}
+
+/// A round before the medium is steady need not be steady in itself: that it was not is no reason to doubt.
+pub(super) fn excuse(point: &mut BlockPointSummary) {
+    let unsteady = point.findings.iter_mut().filter(|finding| matches!(finding.kind, FindingKind::Unsteady { .. }));
+    unsteady.for_each(|finding| finding.severity = Severity::Note);
+    point.verdict = Verdict::of(&point.findings);
 }
 
 /// More than 1 % below the offered rate, and more than what independent arrivals scatter by. From full speed on that is
