@@ -3,6 +3,7 @@
 mod doctor;
 mod drive;
 mod learn;
+mod profile;
 mod value;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use drive::{DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
 pub use learn::LearnArgs;
+pub use profile::{ProfileCommand, ProfileShowArgs};
 use value::{positive, seconds, share, size};
 
 /// Find out how much load a storage carries under a database, and whether the number can be trusted.
@@ -39,6 +41,9 @@ pub enum Command {
     Drive(DriveCommand),
     /// Find out what is wrong with a machine, a drive or the media of a plan before anything is measured there.
     Doctor(DoctorArgs),
+    /// Look at the block workloads that plans can name.
+    #[command(subcommand)]
+    Profile(ProfileCommand),
     /// Print the JSON Schema of plan files.
     Schema,
     /// Print a completion script for a shell.

@@ -104,11 +104,7 @@ fn read(text: &str) -> Parsed {
 }
 
 fn block_steps(plan: &ResolvedPlan) -> Vec<&BlockStep> {
-    let of = |step| match step {
-        &Step::Block(ref step) => Some(step),
-        Step::Load(_) => None,
-    };
-    plan.steps.iter().filter_map(of).collect()
+    plan.steps.iter().filter_map(|step| if let Step::Block(step) = step { Some(step) } else { None }).collect()
 }
 
 fn all_of(size: Bytes) -> Vec<SizeShare> {
@@ -302,7 +298,7 @@ fn estimates_count_rounds_curves_layout_and_files() {
     let corners = of("profile = \"four-corners\"\nworkers = 4\nsize = \"1000MiB\"\nfill = 2", "repeat = 3");
     assert_eq!((corners.per_step[0].points, corners.ladder_points()), (3 * 4 * 12, 144));
     assert_eq!(corners.duration, Nanos::from_secs(1440));
-    assert_eq!(corners.load_duration, Nanos::from_secs_f64(f64::from(4 * 1000 * 2) * 1_048_576.0 / 200e6));
+    assert_eq!(corners.load_duration, Nanos::from_secs(42), "8,000 MiB at 200 MB/s");
     assert_eq!(corners.space, [("m".to_owned(), Bytes::mib(4000))]);
     assert_eq!(of("fio_job = \"x\"", "steady = true").duration, Nanos::from_secs(250), "the most rounds");
     let media = read(PLAN).plan;
