@@ -66,6 +66,10 @@ pub struct RunArgs {
     /// Seed of all random choices, instead of the plan's.
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Lets block steps write to this device, or file or directory that a job file names: WHAT IT HOLDS IS LOST. By its
+    /// own name, in no use; may be given several times.
+    #[arg(long, value_name = "PATH")]
+    pub overwrite: Vec<PathBuf>,
     /// Print the resolved plan, its duration and the space it needs; touch nothing.
     #[arg(long)]
     pub dry_run: bool,

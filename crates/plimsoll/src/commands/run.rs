@@ -35,7 +35,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let now = jiff::Timestamp::now();
     let output = args.output.clone().unwrap_or_else(|| default_output(&plan.title, now));
     check_output(&output)?;
-    preflight(&plan)?;
+    preflight(&plan, &args.overwrite)?;
     let notes = warnings.into_iter().map(|text| ("plan", text));
     let notes = notes.chain(clear_leftovers(&plan)?.into_iter().map(|text| ("leftovers", text))).collect();
     let job = Job {
@@ -46,6 +46,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         plan_text: text,
         quiet: args.quiet,
         virtual_time: args.virtual_time,
+        overwrite: args.overwrite.clone(),
         notes,
         plan,
     };

@@ -81,6 +81,8 @@ type Course<T> = Result<T, Halt>;
 struct Execution<'a> {
     plan: &'a ResolvedPlan,
     run_id: &'a str,
+    /// What block steps may write to although plimsoll has not made it.
+    overwrite: &'a [PathBuf],
     file: RunFile,
     clock: Clock,
     probe: Option<Probe>,
@@ -114,6 +116,7 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
     let mut execution = Execution {
         plan: &job.plan,
         run_id: &job.run_id,
+        overwrite: &job.overwrite,
         file,
         clock,
         probe,
