@@ -33,7 +33,8 @@ fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<Told<'a>> {
     let found = ladder.points.iter().flat_map(|point| point.findings.iter().map(move |finding| (point, finding)));
     let named = |point: &&PointSummary| m.point(point);
     let place = ladder.points.first().map(|point| (point.step.clone(), point.system.clone())).unwrap_or_default();
-    grouped(m, found, named, place)
+    // Each says of a row of the table that it is not to be used, and why.
+    grouped(m, found, (named, |_, _| false), place)
 }
 
 /// A step on a medium: what is said of it as a whole, then by its points.
@@ -43,19 +44,25 @@ fn of_medium<'a>(m: &Messages, block: &'a BlockSummary, medium: &'a BlockMedium)
     let own = medium.findings.iter().map(|finding| Told { place: m.say_with("block-whole", &args), finding });
     let found = medium.all_findings().filter_map(|(_, place, finding)| Some((place?, finding)));
     let named = |(job, point): &BlockPlace<'_>| block::place(m, block, medium, job, point);
-    own.chain(grouped(m, found, named, place.clone())).collect()
+    // All points of a job stand in one row.
+    let together = |a: &BlockPlace<'_>, b: &BlockPlace<'_>| a.0.job_index == b.0.job_index;
+    own.chain(grouped(m, found, (named, together), place.clone())).collect()
 }
 
-/// What places of one step and system have in common is told once.
+/// What places of one step and system have in common is told once; errors only where their places go `together`.
 fn grouped<'a, P>(
     m: &Messages,
     found: impl Iterator<Item = (P, &'a Finding)>,
-    named: impl Fn(&P) -> String,
+    (named, together): (impl Fn(&P) -> String, impl Fn(&P, &P) -> bool),
     (step, system): (String, String),
 ) -> Vec<Told<'a>> {
     let mut groups: Vec<Vec<(P, &Finding)>> = Vec::new();
     for (point, finding) in found {
-        match groups.iter_mut().find(|group| alike(group[0].1, finding)) {
+        let is_one = |group: &&mut Vec<(P, &Finding)>| {
+            let (first, told) = &group[0];
+            alike(told, finding) && (finding.severity < Severity::Error || together(first, &point))
+        };
+        match groups.iter_mut().find(is_one) {
             Some(group) => group.push((point, finding)),
             None => groups.push(vec![(point, finding)]),
         }
@@ -67,7 +74,9 @@ fn grouped<'a, P>(
         let count = ("points", group.len().to_string());
         let place = match group.len() {
             1 => named(point),
-            _ if same => m.say_with("points-same", &[count, ("step", step.clone()), ("system", system.clone())]),
+            _ if same && finding.severity < Severity::Error => {
+                m.say_with("points-same", &[count, ("step", step.clone()), ("system", system.clone())])
+            }
             _ => m.say_with("points-like", &[count, ("point", named(point))]),
         };
         Told { place, finding }
@@ -75,7 +84,7 @@ fn grouped<'a, P>(
     groups.into_iter().map(line).collect()
 }
 
-/// Whether two findings are of one kind. Errors are not: each says what is not to be used, and why.
+/// Whether two findings are of one kind.
 fn alike(a: &Finding, b: &Finding) -> bool {
     let code = |finding: &Finding| match &finding.kind {
         FindingKind::Event { event, .. } => Some(event.clone()),
@@ -85,7 +94,7 @@ fn alike(a: &Finding, b: &Finding) -> bool {
         _ => None,
     };
     let kind = |finding: &Finding| std::mem::discriminant(&finding.kind);
-    a.severity == b.severity && a.severity < Severity::Error && kind(a) == kind(b) && code(a) == code(b)
+    a.severity == b.severity && kind(a) == kind(b) && code(a) == code(b)
 }
 
 #[cfg(test)]
@@ -116,5 +125,24 @@ mod tests {
         summary.ladders[0].points[2].findings[1] = short(3.0);
         expected[1] = "3 points, the first 1 user, ladder, db@fast".to_owned();
         assert_eq!(lines(&summary), expected);
+    }
+
+    #[test]
+    fn errors_of_one_job_are_told_once() {
+        let m = Messages::english();
+        let mut summary = summarise(&fixture::block());
+        let broken = Finding { severity: Severity::Error, kind: FindingKind::NothingMeasured };
+        summary.blocks.truncate(1);
+        for medium in &mut summary.blocks[0].media {
+            medium.findings.clear();
+            for job in &mut medium.jobs {
+                job.points.iter_mut().for_each(|point| point.findings = vec![broken.clone()]);
+                job.curve.clear();
+            }
+        }
+        let places: Vec<String> = told(&m, &summary).into_iter().map(|told| told.place).collect();
+        let jobs = ["RND4K Q8T2 read", "SEQ1M Q4T1 mixed", "SQL"];
+        let of = |medium| jobs.map(|job| format!("4 points, the first {job}, round 1, corners, {medium}"));
+        assert_eq!(places, [of("fast"), of("slow")].concat());
     }
 }
