@@ -39,11 +39,11 @@ pub enum Command {
     /// Look at drives that are not there, and use them.
     #[command(subcommand)]
     Drive(DriveCommand),
-    /// Find out what is wrong with a machine, a drive or the media of a plan before anything is measured there.
-    Doctor(DoctorArgs),
     /// Look at the block workloads that plans can name.
     #[command(subcommand)]
     Profile(ProfileCommand),
+    /// Find out what is wrong with a machine, a drive or the media of a plan before anything is measured there.
+    Doctor(DoctorArgs),
     /// Print the JSON Schema of plan files.
     Schema,
     /// Print a completion script for a shell.

@@ -6,7 +6,7 @@ use plimsoll_model::summary::{
 
 use super::{WIDTH, fitted};
 use crate::block::{
-    Across, OnMedium, across, drives, durable, durable_writes, heading, medium_name, notes, outcome, typical,
+    Across, OnMedium, across, drives, durable, durable_writes, heading, limit, medium_name, notes, outcome, typical,
     worker_ends,
 };
 use crate::message::Messages;
@@ -167,7 +167,7 @@ fn curves(m: &Messages, _: &BlockSummary, all: &[Across<'_>]) -> Option<String> 
             vec![
                 on.job.job.clone(),
                 medium_name(m, on.medium),
-                percent(at.share_percent),
+                limit(at.share_percent),
                 three(at.offered_per_second),
                 three(at.achieved_per_second),
                 three(at.mb_per_second),

@@ -27,10 +27,18 @@ pub(super) fn of_point(
     found
 }
 
-/// A round before the medium is steady need not be steady in itself: that it was not is no reason to doubt.
+/// No figure rests on a round before the medium is steady, so nothing that happened in it is a reason to doubt; but accounts
+/// that do not agree are in no round.
 pub(super) fn excuse(point: &mut BlockPointSummary) {
-    let unsteady = point.findings.iter_mut().filter(|finding| matches!(finding.kind, FindingKind::Unsteady { .. }));
-    unsteady.for_each(|finding| finding.severity = Severity::Note);
+    for finding in &mut point.findings {
+        let of_accounts = matches!(
+            finding.kind,
+            FindingKind::CountsBroken { .. }
+                | FindingKind::HistogramDisagrees { .. }
+                | FindingKind::WorkersDisagree { .. }
+        );
+        finding.severity = if of_accounts { finding.severity } else { Severity::Note };
+    }
     point.verdict = Verdict::of(&point.findings);
 }
 

@@ -1,6 +1,7 @@
 //! Figures of the fixture's block I/O against each other.
 
 mod by_hand;
+mod rounds;
 
 use std::sync::LazyLock;
 
