@@ -234,6 +234,26 @@ fn measured(place: &Place) -> u64 {
 }
 
 #[test]
+fn a_killed_run_takes_its_fio_along_and_the_next_one_clears_up() {
+    let place = Place::new();
+    plan(&place, "", &format!("workers = 2\nsize = \"64MiB\"\n{MIXED}"), "ramp = \"0s\"\nmeasure = \"60s\"");
+    let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
+    run.until_it_says("measure for 1m");
+    wait_for("a measured second", || (measured(&place) >= 2).then_some(()));
+    run.signal(Signal::KILL);
+    run.wait();
+    wait_for("the end of fio", || fio(&place).is_none().then_some(()));
+    assert!(place.medium().join(".plimsoll").exists());
+    let json = place.opens("x.run");
+    assert_eq!(json["run"]["status"], "unfinished");
+    let text = fs::read_to_string(place.path("plan.toml")).unwrap();
+    place.write("plan.toml", &text.replace("60s", "1s"));
+    let next = place.run(&["run", "plan.toml", "-o", "y.run"]).succeeded();
+    assert!(next.stderr.contains("left by process"), "{next:?}");
+    place.expect_clean();
+}
+
+#[test]
 fn a_user_who_has_seen_enough_keeps_what_was_measured() {
     let place = Place::new();
     plan(&place, "", &format!("workers = 2\nsize = \"64MiB\"\n{MIXED}"), "ramp = \"1s\"\nmeasure = \"60s\"");

@@ -89,7 +89,9 @@ impl Plimsoll {
 
     /// One that is built already.
     fn built(binary: &Path) -> Task<Self> {
-        let (binary, work) = (binary.to_owned(), root().join("target/bench"));
+        // It is run in another directory.
+        let binary = std::fs::canonicalize(binary).map_err(because(binary.display()))?;
+        let work = root().join("target/bench");
         std::fs::create_dir_all(&work).map_err(because(work.display()))?;
         Ok(Self { binary, work })
     }
