@@ -23,6 +23,8 @@ cargo xtask TASK
     bench load           what loading one warehouse costs
     bench peers          cost and rate of a transaction beside sysbench and pgbench, on PostgreSQL and MariaDB
     bench drive          what an emulated drive was asked to do beside what fio sees (root); --only PART, --seconds N, --tries N
+    bench fio            what a job of fio's loses under plimsoll; --seconds N, --tries N (5 unless told), --dir DIR,
+                         --binary FILE (a plimsoll that is built already)
         --warehouses N   4 unless told
         --seconds N      measured time of each run, 10 unless told
         --dir DIR        where the server's directory is made, /var/tmp unless told; on a disk

@@ -94,6 +94,9 @@ pub(crate) fn in_file(part: &Part) -> Vec<String> {
 }
 
 fn of_stream(job: &str, stream: &BlockStream, part: &Part, engine: Engine, rate: Option<f64>) -> Vec<String> {
+    // With libaio fio asks for a flush while the write before it is under way, and counts that wait to the flush.
+    let flushes = matches!(stream.sync, SyncPolicy::Flush { .. }) && stream.read_percent < 100;
+    let engine = if flushes && stream.depth == 1 { Engine::Psync } else { engine };
     let (threads, depth) = match engine {
         Engine::Libaio => (stream.threads, stream.depth),
         Engine::Psync => (stream.in_flight(), 1),
@@ -324,6 +327,21 @@ pub(crate) mod tests {
             "--name=log --new_group=1 --ioengine=libaio --numjobs=1 --iodepth=1 --rw=write --bs=32768 --direct=1 \
              --invalidate=0 --sync=dsync --rate=,9830400"
         );
+    }
+
+    /// The time of a flush is the flush's alone.
+    #[test]
+    fn writers_that_wait_for_their_flush_do_so_by_themselves() {
+        let log = |depth| BlockStream {
+            read_percent: 0,
+            depth,
+            threads: 3,
+            sync: SyncPolicy::Flush { every: 1 },
+            ..stream()
+        };
+        let alone = of(vec![log(1)], Engine::Libaio);
+        assert!(alone.contains("--ioengine=psync --numjobs=3 --iodepth=1 "), "{alone}");
+        assert!(of(vec![log(4)], Engine::Libaio).contains("--ioengine=libaio --numjobs=3 --iodepth=4 "));
     }
 
     #[test]

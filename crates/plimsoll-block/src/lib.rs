@@ -13,6 +13,7 @@ pub mod doctor;
 mod error;
 pub mod fio;
 pub mod host;
+pub mod jobfile;
 pub mod lane;
 pub mod layout;
 pub mod snapshot;

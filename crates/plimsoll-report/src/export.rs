@@ -1,4 +1,4 @@
-//! What machines read: JSON of the figures, CSV of the ladder, of every second and of every sample.
+//! What machines read: JSON of the figures, CSV of the ladder, of block I/O, of every second and of every sample.
 //!
 //! The JSON's top level is [`Export`]; its `summary` is a [`Summary`], whose fields carry their units in their names.
 //! `schema_version` changes when a name or a meaning does; new fields may come without that.
@@ -12,6 +12,7 @@ use plimsoll_model::units::Nanos;
 use serde::Serialize;
 use serde_json::Value;
 
+mod block;
 mod drive;
 mod ladder;
 mod wait;
@@ -98,10 +99,12 @@ pub enum CsvKind {
     Drive,
     /// One row for each second, system, state and event of its sessions.
     Wait,
+    /// Block I/O: one row for each point and kind of request.
+    Block,
 }
 
 impl CsvKind {
-    pub const ALL: [Self; 5] = [Self::Ladder, Self::Seconds, Self::Series, Self::Drive, Self::Wait];
+    pub const ALL: [Self; 6] = [Self::Ladder, Self::Seconds, Self::Series, Self::Drive, Self::Wait, Self::Block];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -110,6 +113,7 @@ impl CsvKind {
             Self::Series => "series",
             Self::Drive => "drive",
             Self::Wait => "wait",
+            Self::Block => "block",
         }
     }
 
@@ -208,6 +212,7 @@ pub fn to_csv(record: &Record, summary: &Summary, kind: CsvKind) -> String {
         CsvKind::Series => series(record),
         CsvKind::Drive => drive::csv(record),
         CsvKind::Wait => wait::csv(record),
+        CsvKind::Block => block::csv(summary),
     }
 }
 
@@ -215,7 +220,7 @@ fn seconds(record: &Record) -> String {
     let mut out = String::from(
         "start_s,end_s,step,ordinal,phase,system,txn,offered,committed,rolled_back,failed,dropped,retries,\
          round_trips,in_flight,response_mean_ms,response_p50_ms,response_p95_ms,response_p99_ms,response_max_ms,\
-         service_p50_ms,service_p99_ms,service_max_ms\n",
+         service_p50_ms,service_p99_ms,service_max_ms,point,bytes\n",
     );
     for row in &record.seconds {
         let Some(phase) = record.phases.iter().find(|phase| phase.id == row.phase) else { continue };
@@ -245,7 +250,9 @@ fn seconds(record: &Record) -> String {
             ms(service.and_then(|hist| hist.quantile(0.99))),
             ms(service.and_then(|hist| hist.max())),
         ];
-        let cells: Vec<String> = cells.into_iter().chain(counts.map(|n| n.to_string())).chain(latencies).collect();
+        let moved = [point.map(|point| point.id.0.to_string()).unwrap_or_default(), c.bytes.to_string()];
+        let counts = counts.map(|n| n.to_string());
+        let cells: Vec<String> = cells.into_iter().chain(counts).chain(latencies).chain(moved).collect();
         out.push_str(&cells.join(","));
         out.push('\n');
     }

@@ -1,8 +1,11 @@
 //! What speaks against the figures, as it is told: what many points of a ladder have in common is told once.
 
 use plimsoll_model::record::Severity;
-use plimsoll_model::summary::{Finding, FindingKind, Ladder, PointSummary, Summary};
+use plimsoll_model::summary::{
+    BlockMedium, BlockPlace, BlockSummary, Finding, FindingKind, Ladder, PointSummary, Summary,
+};
 
+use crate::block;
 use crate::message::Messages;
 
 /// One line: a finding, and whom it is about; empty where it is the whole run or step.
@@ -11,7 +14,7 @@ pub(crate) struct Told<'a> {
     pub finding: &'a Finding,
 }
 
-/// The run's own, the steps', then each ladder's by its points.
+/// The run's own, the steps', then each ladder's and each block step's by its points.
 pub(crate) fn told<'a>(m: &Messages, summary: &'a Summary) -> Vec<Told<'a>> {
     let mut own: Vec<&Finding> = Vec::new();
     // What is said of no place in particular is said once.
@@ -21,46 +24,77 @@ pub(crate) fn told<'a>(m: &Messages, summary: &'a Summary) -> Vec<Told<'a>> {
         }
     }
     let own = own.into_iter().map(|finding| Told { place: String::new(), finding });
-    own.chain(summary.ladders.iter().flat_map(|ladder| of_ladder(m, ladder))).collect()
+    let ladders = summary.ladders.iter().flat_map(|ladder| of_ladder(m, ladder));
+    let media = summary.blocks.iter().flat_map(|block| block.media.iter().map(move |medium| (block, medium)));
+    own.chain(ladders).chain(media.flat_map(|(block, medium)| of_medium(m, block, medium))).collect()
 }
 
 fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<Told<'a>> {
-    let mut groups: Vec<Vec<(&PointSummary, &Finding)>> = Vec::new();
-    for point in &ladder.points {
-        for finding in &point.findings {
-            match groups.iter_mut().find(|group| alike(group[0].1, finding)) {
-                Some(group) => group.push((point, finding)),
-                None => groups.push(vec![(point, finding)]),
-            }
+    let found = ladder.points.iter().flat_map(|point| point.findings.iter().map(move |finding| (point, finding)));
+    let named = |point: &&PointSummary| m.point(point);
+    let place = ladder.points.first().map(|point| (point.step.clone(), point.system.clone())).unwrap_or_default();
+    // Each says of a row of the table that it is not to be used, and why.
+    grouped(m, found, (named, |_, _| false), place)
+}
+
+/// A step on a medium: what is said of it as a whole, then by its points.
+fn of_medium<'a>(m: &Messages, block: &'a BlockSummary, medium: &'a BlockMedium) -> Vec<Told<'a>> {
+    let place = (block.step.clone(), medium.medium.clone());
+    let args = [("step", place.0.clone()), ("medium", place.1.clone())];
+    let own = medium.findings.iter().map(|finding| Told { place: m.say_with("block-whole", &args), finding });
+    let found = medium.all_findings().filter_map(|(_, place, finding)| Some((place?, finding)));
+    let named = |(job, point): &BlockPlace<'_>| block::place(m, block, medium, job, point);
+    // All points of a job stand in one row.
+    let together = |a: &BlockPlace<'_>, b: &BlockPlace<'_>| a.0.job_index == b.0.job_index;
+    own.chain(grouped(m, found, (named, together), place.clone())).collect()
+}
+
+/// What places of one step and system have in common is told once; errors only where their places go `together`.
+fn grouped<'a, P>(
+    m: &Messages,
+    found: impl Iterator<Item = (P, &'a Finding)>,
+    (named, together): (impl Fn(&P) -> String, impl Fn(&P, &P) -> bool),
+    (step, system): (String, String),
+) -> Vec<Told<'a>> {
+    let mut groups: Vec<Vec<(P, &Finding)>> = Vec::new();
+    for (point, finding) in found {
+        let is_one = |group: &&mut Vec<(P, &Finding)>| {
+            let (first, told) = &group[0];
+            alike(told, finding) && (finding.severity < Severity::Error || together(first, &point))
+        };
+        match groups.iter_mut().find(is_one) {
+            Some(group) => group.push((point, finding)),
+            None => groups.push(vec![(point, finding)]),
         }
     }
-    let line = |group: Vec<(&PointSummary, &'a Finding)>| {
-        let (point, finding) = group[0];
+    let line = |group: Vec<(P, &'a Finding)>| {
+        let (point, finding) = &group[0];
         // What is said is true of all of them, or of the first.
         let same = group.iter().all(|(_, other)| m.finding(other) == m.finding(finding));
         let count = ("points", group.len().to_string());
         let place = match group.len() {
-            1 => m.point(point),
-            _ if same => {
-                m.say_with("points-same", &[count, ("step", point.step.clone()), ("system", point.system.clone())])
+            1 => named(point),
+            _ if same && finding.severity < Severity::Error => {
+                m.say_with("points-same", &[count, ("step", step.clone()), ("system", system.clone())])
             }
-            _ => m.say_with("points-like", &[count, ("point", m.point(point))]),
+            _ => m.say_with("points-like", &[count, ("point", named(point))]),
         };
         Told { place, finding }
     };
     groups.into_iter().map(line).collect()
 }
 
-/// Whether two findings are of one kind. Errors are not: each says what is not to be used, and why.
+/// Whether two findings are of one kind.
 fn alike(a: &Finding, b: &Finding) -> bool {
     let code = |finding: &Finding| match &finding.kind {
         FindingKind::Event { event, .. } => Some(event.clone()),
         FindingKind::PhaseIncomplete { phase, .. } => Some(phase.name().to_owned()),
         FindingKind::Clipped { txn, .. } => Some(txn.clone()),
+        FindingKind::WorkersApart { medium, .. } => Some(medium.clone()),
         _ => None,
     };
     let kind = |finding: &Finding| std::mem::discriminant(&finding.kind);
-    a.severity == b.severity && a.severity < Severity::Error && kind(a) == kind(b) && code(a) == code(b)
+    a.severity == b.severity && kind(a) == kind(b) && code(a) == code(b)
 }
 
 #[cfg(test)]
@@ -91,5 +125,24 @@ mod tests {
         summary.ladders[0].points[2].findings[1] = short(3.0);
         expected[1] = "3 points, the first 1 user, ladder, db@fast".to_owned();
         assert_eq!(lines(&summary), expected);
+    }
+
+    #[test]
+    fn errors_of_one_job_are_told_once() {
+        let m = Messages::english();
+        let mut summary = summarise(&fixture::block());
+        let broken = Finding { severity: Severity::Error, kind: FindingKind::NothingMeasured };
+        summary.blocks.truncate(1);
+        for medium in &mut summary.blocks[0].media {
+            medium.findings.clear();
+            for job in &mut medium.jobs {
+                job.points.iter_mut().for_each(|point| point.findings = vec![broken.clone()]);
+                job.curve.clear();
+            }
+        }
+        let places: Vec<String> = told(&m, &summary).into_iter().map(|told| told.place).collect();
+        let jobs = ["RND4K Q8T2 read", "SEQ1M Q4T1 mixed", "SQL"];
+        let of = |medium| jobs.map(|job| format!("4 points, the first {job}, round 1, corners, {medium}"));
+        assert_eq!(places, [of("fast"), of("slow")].concat());
     }
 }

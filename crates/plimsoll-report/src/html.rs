@@ -21,6 +21,7 @@ mod how;
 mod island;
 mod lateness;
 mod line;
+mod per_second;
 mod tables;
 mod waits;
 
@@ -346,7 +347,7 @@ fn charts(record: &Record, summary: &Summary) -> Charts {
         charts.latency.push(Group { axis, names });
     }
     // Those of block I/O have charts of their own.
-    let block = island::block_phases(record);
+    let block = per_second::block_phases(record);
     let seconds = record.seconds.iter().any(|second| !block.contains(&second.phase));
     if seconds || record.series.iter().any(|series| !series.samples.is_empty()) {
         let drive = !record.drive.is_empty();

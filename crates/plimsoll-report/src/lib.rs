@@ -3,6 +3,7 @@
 //! Invariants, stated as absences: nothing here opens a file or a connection, reads a clock or computes a figure. All
 //! figures come from [`plimsoll_model::summary`], all sentences from the catalogue in `locales/`.
 
+mod block;
 mod compare;
 mod cut;
 pub mod export;

@@ -1,6 +1,11 @@
-//! The tables on standard output: one for each step and medium, at most [`WIDTH`] columns wide.
+//! The tables on standard output, of each step and medium, at most [`WIDTH`] columns wide.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+mod block;
+mod columns;
+mod doctor;
+
+pub(crate) use columns::aligned;
+use columns::fitted;
 use plimsoll_model::summary::{Comparison, Ladder, Rung, Summary};
 
 use crate::findings::{Told, told};
@@ -11,10 +16,12 @@ use crate::{compare, cut, line, waits};
 
 pub const WIDTH: usize = 100;
 
-/// All ladders, what was verified, and what speaks against the figures.
+/// What the doctor found, block I/O, all ladders, what was verified, and what speaks against the figures.
 pub fn ladder_table(summary: &Summary) -> String {
     let m = Messages::english();
     let mut out = String::new();
+    out.push_str(&doctor::section(&m, summary));
+    summary.blocks.iter().for_each(|step| out.push_str(&block::section(&m, step)));
     line::told(&m, summary).iter().for_each(|told| out.push_str(&load_line(&m, told)));
     for told in line::before_points(&m, summary) {
         out.push_str(&format!("{told}\n\n"));
@@ -29,14 +36,16 @@ pub fn ladder_table(summary: &Summary) -> String {
         out.push_str("\n\n");
         out.push_str(&waits::section(&m, ladder));
     }
-    if summary.ladders.is_empty() {
+    if summary.ladders.is_empty() && summary.blocks.is_empty() {
         out.push_str(&m.say("text-no-points"));
         out.push('\n');
     }
     summary.comparisons.iter().for_each(|comparison| out.push_str(&side_by_side(&m, comparison)));
     cut::told(&m, summary).iter().for_each(|told| out.push_str(&power_cut(told)));
-    out.push_str(&consistency(&m, summary));
-    out.push('\n');
+    if !is_block_alone(summary) {
+        out.push_str(&consistency(&m, summary));
+        out.push('\n');
+    }
     for Told { place, finding } in told(&m, summary) {
         let colon = if place.is_empty() { "" } else { ": " };
         let severity = m.say(&format!("severity-{}", finding.severity.name()));
@@ -51,8 +60,16 @@ pub fn ladder_table(summary: &Summary) -> String {
 
 /// Whether anything here could be taken for a TPC result. Where nothing was measured nobody knows.
 pub(crate) fn has_tpcc(summary: &Summary) -> bool {
+    if is_block_alone(summary) {
+        return false;
+    }
     summary.points().any(|point| point.tpm.is_some())
         || !summary.points().any(|point| point.completed_per_second.is_some())
+}
+
+/// Block I/O knows no transactions, so that there is nothing to say of any.
+fn is_block_alone(summary: &Summary) -> bool {
+    summary.ladders.is_empty() && !summary.blocks.is_empty()
 }
 
 /// The line, what was tried and what gave way.
@@ -73,20 +90,10 @@ fn load_line(m: &Messages, told: &line::ToldLine<'_>) -> String {
 }
 
 fn side_by_side(m: &Messages, comparison: &Comparison) -> String {
-    let header = compare::columns(comparison).map(|id| m.say(&format!("text-{id}")));
-    let mut header: Vec<String> = header.into();
-    let mut rows: Vec<Vec<String>> = compare::rows(m, comparison).into_iter().map(|row| row.cells.into()).collect();
-    let mut table = aligned(&header, &rows);
-    for id in ["text-ratio-interval", "text-interval"] {
-        if table.lines().all(|line| line.chars().count() <= WIDTH) {
-            break;
-        }
-        if let Some(place) = header.iter().position(|name| *name == m.say(id)) {
-            header.remove(place);
-            rows.iter_mut().for_each(|row| drop(row.remove(place)));
-        }
-        table = aligned(&header, &rows);
-    }
+    let ids = compare::columns(comparison).map(|id| format!("text-{id}"));
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let rows = compare::rows(m, comparison).into_iter().map(|row| row.cells.into()).collect();
+    let table = fitted(m, &ids, rows, &["text-ratio-interval", "text-interval"], 0);
     format!("{}\n{table}\n\n", compare::heading(m, comparison))
 }
 
@@ -142,40 +149,11 @@ const DISPENSABLE: [&str; 8] = [
     "text-cpu",
 ];
 
-/// Cells are never broken: columns are left out until the rest fits.
 fn table(m: &Messages, ladder: &Ladder) -> String {
-    let mut columns = columns(ladder);
-    let mut dispensable = DISPENSABLE.iter();
-    loop {
-        let shown = draw(m, ladder, &columns);
-        let fits = shown.lines().all(|line| line.chars().count() <= WIDTH);
-        match dispensable.next() {
-            Some(id) if !fits => columns.retain(|(own, _)| own != id),
-            _ => return shown,
-        }
-    }
-}
-
-fn draw(m: &Messages, ladder: &Ladder, columns: &[Column]) -> String {
-    let header: Vec<String> = columns.iter().map(|(id, _)| m.say(id)).collect();
+    let columns = columns(ladder);
+    let ids: Vec<&str> = columns.iter().map(|(id, _)| *id).collect();
     let row = |view: &RungView<'_>| columns.iter().map(|(_, cell)| cell(m, view)).collect();
-    aligned(&header, &rung::views(ladder).iter().map(row).collect::<Vec<Vec<String>>>())
-}
-
-/// Words of the header stand below each other.
-pub(crate) fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
-    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header.iter().map(|name| right(name.replace(' ', "\n"))));
-    for row in rows {
-        table.add_row(row.iter().map(|cell| right(cell.clone())));
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    let lines = table.to_string();
-    lines.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    fitted(m, &ids, rung::views(ladder).iter().map(row).collect(), &DISPENSABLE, 0)
 }
 
 type Column = (&'static str, fn(&Messages, &RungView<'_>) -> String);
@@ -272,6 +250,11 @@ mod tests {
     #[test]
     fn load_lines_of_the_fixture() {
         insta::assert_snapshot!(ladder_table(&summarise(&fixture::search())));
+    }
+
+    #[test]
+    fn block_io_of_the_fixture() {
+        insta::assert_snapshot!(ladder_table(&summarise(&fixture::block())));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod doctor;
 mod drive;
 mod learn;
+mod profile;
 mod value;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use drive::{DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
 pub use learn::LearnArgs;
+pub use profile::{ProfileCommand, ProfileShowArgs};
 use value::{positive, seconds, share, size};
 
 /// Find out how much load a storage carries under a database, and whether the number can be trusted.
@@ -37,6 +39,9 @@ pub enum Command {
     /// Look at drives that are not there, and use them.
     #[command(subcommand)]
     Drive(DriveCommand),
+    /// Look at the block workloads that plans can name.
+    #[command(subcommand)]
+    Profile(ProfileCommand),
     /// Find out what is wrong with a machine, a drive or the media of a plan before anything is measured there.
     Doctor(DoctorArgs),
     /// Print the JSON Schema of plan files.
@@ -65,6 +70,10 @@ pub struct RunArgs {
     /// Seed of all random choices, instead of the plan's.
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Lets block steps write to this device, or file or directory that a job file names: WHAT IT HOLDS IS LOST. By its
+    /// own name, in no use; may be given several times.
+    #[arg(long, value_name = "PATH")]
+    pub overwrite: Vec<PathBuf>,
     /// Print the resolved plan, its duration and the space it needs; touch nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -130,4 +139,5 @@ pub enum Table {
     Series,
     Drive,
     Wait,
+    Block,
 }

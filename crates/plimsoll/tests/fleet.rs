@@ -57,7 +57,11 @@ fn embedded_systems_side_by_side_keep_their_own_data() {
 #[test]
 fn one_that_dies_ends_the_run_when_the_others_have_finished() {
     let place = Place::new();
-    plan(&place, "engine = \"postgres\"\ncount = 2\nsettings = { shared_buffers = \"32MB\" }", "users = [1]\nramp = \"1s\"\nmeasure = \"8s\"");
+    plan(
+        &place,
+        "engine = \"postgres\"\ncount = 2\nsettings = { shared_buffers = \"32MB\" }",
+        "users = [1]\nramp = \"1s\"\nmeasure = \"8s\"",
+    );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 8s");
     std::thread::sleep(std::time::Duration::from_millis(1_500));
@@ -67,10 +71,8 @@ fn one_that_dies_ends_the_run_when_the_others_have_finished() {
     let ladder = ladder(&json);
     assert_eq!(ladder["points"][0]["complete"], false);
     let whole = json["phases"].as_array().unwrap().iter();
-    let measured: Vec<bool> = whole
-        .filter(|phase| phase["kind"] == "measure")
-        .map(|phase| phase["complete"].as_bool().unwrap())
-        .collect();
+    let measured: Vec<bool> =
+        whole.filter(|phase| phase["kind"] == "measure").map(|phase| phase["complete"].as_bool().unwrap()).collect();
     assert_eq!(measured.iter().filter(|complete| **complete).count(), 1, "the other one was measured to its end");
     place.expect_clean();
 }

@@ -4,6 +4,7 @@ mod child;
 mod client;
 mod drive;
 mod figures;
+mod fio;
 mod load;
 mod peers;
 pub mod server;
@@ -33,10 +34,11 @@ pub fn run(words: &[&str]) -> Task {
     match words {
         ["drive", rest @ ..] => drive::run(rest),
         ["client", rest @ ..] => client::run(&parse(rest)?),
+        ["fio", rest @ ..] => fio::run(rest),
         ["load", rest @ ..] => load::run(&parse(rest)?),
         ["peers", rest @ ..] => peers::run(&parse(rest)?),
         ["simulate"] => simulate::run(),
-        _ => usage(format!("'bench {}' is no bench: client, load, peers, drive or simulate", words.join(" "))),
+        _ => usage(format!("'bench {}' is no bench: client, load, peers, drive, fio or simulate", words.join(" "))),
     }
 }
 
@@ -82,7 +84,14 @@ impl Plimsoll {
     /// Builds the release binary. Files of the runs stay in target/bench, to be looked at.
     fn build() -> Task<Self> {
         cargo(&["build", "--release", "-p", "plimsoll"]).run()?;
-        let (binary, work) = (root().join("target/release/plimsoll"), root().join("target/bench"));
+        Self::built(&root().join("target/release/plimsoll"))
+    }
+
+    /// One that is built already.
+    fn built(binary: &Path) -> Task<Self> {
+        // It is run in another directory.
+        let binary = std::fs::canonicalize(binary).map_err(because(binary.display()))?;
+        let work = root().join("target/bench");
         std::fs::create_dir_all(&work).map_err(because(work.display()))?;
         Ok(Self { binary, work })
     }

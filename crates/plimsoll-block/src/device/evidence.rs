@@ -40,7 +40,7 @@ pub fn target(path: &Path) -> Result<Target, BlockError> {
 }
 
 /// A device that the kernel gives to nobody else as long as this lives: it cannot be mounted meanwhile.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Claim(Option<File>);
 
 impl Claim {
@@ -175,7 +175,7 @@ fn holders(relatives: &Relatives) -> Found {
 }
 
 /// Every signature that libblkid knows, as wipefs(8) lists them; it is told not to act.
-fn signatures(node: &Path) -> Found {
+pub(super) fn signatures(node: &Path) -> Found {
     let places = ["wipefs", "/usr/sbin/wipefs", "/sbin/wipefs"];
     let run = |place: &&str| {
         let mut command = Command::new(place);

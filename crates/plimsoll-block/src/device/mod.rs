@@ -5,5 +5,6 @@
 pub mod about;
 pub mod evidence;
 mod openers;
+pub mod permit;
 mod relatives;
 pub mod safety;

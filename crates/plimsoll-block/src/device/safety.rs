@@ -46,8 +46,36 @@ pub enum Decision {
     ReadOnly(Vec<String>),
     /// Reads and writes; what is lost by it, empty when nothing was recognised.
     Overwrite(Vec<String>),
-    /// The user wants it overwritten, and it must not be: why, and what to do next.
-    Refused { why: Vec<String>, next: String },
+    /// The user wants it overwritten, and it must not be: why, and what would help.
+    Refused { why: Vec<String>, remedy: Remedy },
+}
+
+/// What makes a device one that may be overwritten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remedy {
+    Release(PathBuf),
+    /// Not everything about it can be found out.
+    SeeMore,
+    OwnName(PathBuf),
+    Nothing,
+}
+
+impl Remedy {
+    /// What to do next, `otherwise` being what can be done instead: `leave out --overwrite: then it is only read`.
+    pub fn or(&self, otherwise: &str) -> String {
+        match self {
+            Self::Release(node) => format!("Unmount and release {}, or {otherwise}.", node.display()),
+            Self::SeeMore => {
+                format!("Run as root, outside of any container, with util-linux installed, or {otherwise}.")
+            }
+            Self::OwnName(own) => format!("To overwrite it, give its own name: {}", own.display()),
+            Self::Nothing => {
+                let mut letters = otherwise.chars();
+                let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+                format!("{first}{}.", letters.as_str())
+            }
+        }
+    }
 }
 
 /// The decision. Without `overwrite` nothing is ever written.
@@ -59,23 +87,18 @@ pub fn decide(evidence: &DeviceEvidence, overwrite: bool) -> Decision {
         return Decision::ReadOnly(std::iter::once("--overwrite was not given".to_owned()).chain(told).collect());
     }
     if !in_use.is_empty() {
-        let next = format!("Unmount and release {node}, or leave out --overwrite: then it is only read.");
-        return Decision::Refused { why: in_use, next };
+        return Decision::Refused { why: in_use, remedy: Remedy::Release(evidence.node.clone()) };
     }
     let unclear = unclear(evidence);
     if !unclear.is_empty() {
-        let next = "Run as root, outside of any container, with util-linux installed, or leave out --overwrite: then \
-                    it is only read.";
-        return Decision::Refused { why: unclear, next: next.into() };
+        return Decision::Refused { why: unclear, remedy: Remedy::SeeMore };
     }
     if evidence.read_only {
-        let next = "Leave out --overwrite: then it is only read.".to_owned();
-        return Decision::Refused { why: vec![format!("{node} is read-only")], next };
+        return Decision::Refused { why: vec![format!("{node} is read-only")], remedy: Remedy::Nothing };
     }
     if let Some(own) = other_than_given(evidence) {
-        let own = own.display();
-        let why = vec![format!("{} is another name of {own}", evidence.given.display())];
-        return Decision::Refused { why, next: format!("To overwrite it, give its own name: {own}") };
+        let why = vec![format!("{} is another name of {}", evidence.given.display(), own.display())];
+        return Decision::Refused { why, remedy: Remedy::OwnName(own.into()) };
     }
     Decision::Overwrite(holds)
 }
@@ -191,7 +214,8 @@ mod tests {
         for (evidence, words, helps) in table() {
             match decide(&evidence, true) {
                 Decision::Overwrite(lost) => assert!(helps && lost.join("\n").contains(words), "{lost:?}"),
-                Decision::Refused { why, next } => {
+                Decision::Refused { why, remedy } => {
+                    let next = remedy.or("else");
                     assert!(!helps && why.join("\n").contains(words), "{why:?}");
                     assert!(next.starts_with("Unmount and release /dev/sdb"), "{next}");
                 }
@@ -203,13 +227,15 @@ mod tests {
     #[test]
     fn only_its_own_name_will_do() {
         let by_id = DeviceEvidence { given: "/dev/disk/by-id/ata-X".into(), ..idle() };
-        let Decision::Refused { why, next } = decide(&by_id, true) else { panic!("{by_id:?}") };
+        let Decision::Refused { why, remedy } = decide(&by_id, true) else { panic!("{by_id:?}") };
+        let next = remedy.or("else");
         assert_eq!(why, ["/dev/disk/by-id/ata-X is another name of /dev/sdb"]);
         assert_eq!(next, "To overwrite it, give its own name: /dev/sdb");
         assert!(matches!(decide(&by_id, false), Decision::ReadOnly(_)));
         // A node of the user's own making, and a name that leads elsewhere.
         let made = DeviceEvidence { given: "/tmp/mynode".into(), node: "/tmp/mynode".into(), ..idle() };
-        let Decision::Refused { why, next } = decide(&made, true) else { panic!("{made:?}") };
+        let Decision::Refused { why, remedy } = decide(&made, true) else { panic!("{made:?}") };
+        let next = remedy.or("else");
         assert_eq!(why, ["/tmp/mynode is another name of /dev/sdb"]);
         assert_eq!(next, "To overwrite it, give its own name: /dev/sdb");
         let elsewhere = DeviceEvidence { node: "/tmp/mynode".into(), ..idle() };
@@ -230,11 +256,15 @@ mod tests {
             DeviceEvidence { own_name: Err("no permission".into()), ..idle.clone() },
         ];
         for evidence in cases {
-            let Decision::Refused { why, next } = decide(&evidence, true) else { panic!("{evidence:?}") };
+            let Decision::Refused { why, remedy } = decide(&evidence, true) else { panic!("{evidence:?}") };
+            let next = remedy.or("else");
             assert!(why[0].ends_with("cannot be found out: no permission"), "{why:?}");
             assert!(next.starts_with("Run as root, outside of any container, with util-linux"), "{next}");
         }
-        let Decision::Refused { why, .. } = decide(&DeviceEvidence { read_only: true, ..idle }, true) else { panic!() };
+        let Decision::Refused { why, remedy } = decide(&DeviceEvidence { read_only: true, ..idle }, true) else {
+            panic!()
+        };
+        assert_eq!(remedy.or("name another"), "Name another.");
         assert_eq!(why, ["/dev/sdb is read-only"]);
     }
 

@@ -1,7 +1,7 @@
 //! The block device under a path.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::mount::mount_of;
@@ -34,12 +34,13 @@ pub struct NoDevice {
     pub why: String,
 }
 
-/// The device that holds `path`. The error says why there is none to watch: a filesystem in memory, over a network,
+/// The device that holds `path`, or that it is. The error says why there is none to watch: a filesystem in memory, over a network,
 /// over other filesystems, or on several devices.
 pub fn device_of(path: &Path) -> Result<Device, NoDevice> {
     let none = |why: String| NoDevice { path: path.into(), why };
     let source = Source::new("/");
-    let number = fs::metadata(path).map_err(|error| none(error.to_string()))?.dev();
+    let about = fs::metadata(path).map_err(|error| none(error.to_string()))?;
+    let number = if about.file_type().is_block_device() { about.rdev() } else { about.dev() };
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     if major != 0 {
         return device_at(&source, major, minor).ok_or_else(|| none(unknown_number(major, minor)));

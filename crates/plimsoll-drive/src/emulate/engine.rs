@@ -138,13 +138,14 @@ impl Engine {
 
     /// A request has just arrived: does its work and has it answered when it is due, with EIO while there is no power.
     pub fn ask(&self, op: Op, reply: Reply, work: impl FnOnce(Option<&mut UndoLog>) -> rustix::io::Result<Done>) {
-        self.ask_after(None, op, reply, work);
+        self.ask_with(None, op, reply, work);
     }
 
-    /// As [`Self::ask`]; the drive has to do `first` before, which nobody asked for by itself and which is not counted.
-    pub fn ask_after(
+    /// As [`Self::ask`]; the drive has to do `more` with it, which nobody asked for by itself and which is not counted: a
+    /// journal's write before a flush, a flush after a write that has to be durable. It is answered when both are done.
+    pub fn ask_with(
         &self,
-        first: Option<Op>,
+        more: Option<Op>,
         op: Op,
         reply: Reply,
         work: impl FnOnce(Option<&mut UndoLog>) -> rustix::io::Result<Done>,
@@ -179,9 +180,10 @@ impl Engine {
             Timing::Fixed(time) => time,
             Timing::Model => {
                 let asked = arrived.saturating_sub(self.origin);
-                let before = first.map_or(asked, |first| state.model.submit(asked, first));
-                let done = state.model.submit(asked, op).max(before);
-                done.saturating_sub(asked)
+                let is_last = more.is_some_and(|more| more.kind == DriveOp::Flush);
+                let [first, second] = if is_last { [Some(op), more] } else { [more, Some(op)] };
+                let times = [first, second].map(|op| op.map_or(asked, |op| state.model.submit(asked, op)));
+                times[0].max(times[1]).saturating_sub(asked)
             }
         };
         let Done { data, undo, flush } = done;

@@ -85,7 +85,10 @@ fn device(given: &Path, node: PathBuf, overwrite: bool, asked: Option<Bytes>) ->
             (true, vec![format!("{} is overwritten; nothing was recognised on it", node.display())])
         }
         Decision::Overwrite(lost) => (true, vec![format!("{} is overwritten: {}", node.display(), lost.join("; "))]),
-        Decision::Refused { why, next } => return Err(BlockError::Refused { path: node, why, next }),
+        Decision::Refused { why, remedy } => {
+            let next = remedy.or("leave out --overwrite: then it is only read");
+            return Err(BlockError::Refused { path: node, why, next });
+        }
     };
     let target = Target::Device(node.clone());
     let about = about(&target);

@@ -36,6 +36,7 @@ pub use matrix::{Axis, Cell, Matrix, Order, matrix};
 pub use resolved::ResolvedPlan;
 pub use schema::json_schema;
 use serde::de::DeserializeOwned;
+pub use size::write as write_size;
 
 /// What the command line changes about a plan.
 #[derive(Debug, Clone, PartialEq)]

@@ -40,8 +40,8 @@ pub(super) fn parse(text: &str) -> Result<Bytes, &'static str> {
     bytes.map(Bytes).filter(|bytes| *bytes <= LARGEST).ok_or("is larger than 1 PiB")
 }
 
-/// The shortest exact writing, which [`parse`] reads back.
-pub(super) fn write(bytes: Bytes) -> String {
+/// The shortest exact writing of a size, as plans have it: `4KiB`.
+pub fn write(bytes: Bytes) -> String {
     match UNITS.iter().find(|(_, factor)| bytes.0 > 0 && bytes.0.is_multiple_of(*factor)) {
         Some((unit, factor)) => format!("{}{unit}", bytes.0 / factor),
         None => format!("{}B", bytes.0),

@@ -1,5 +1,6 @@
 mod bad;
 mod bad_block;
+mod bad_block_steps;
 mod block;
 mod drive;
 mod load;

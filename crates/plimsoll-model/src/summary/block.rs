@@ -51,8 +51,7 @@ pub struct BlockJobSummary {
     /// Index of the one that stands for all where only one can: of the rounds that count the one whose IOPS are nearest
     /// to the median.
     pub typical: Option<usize>,
-    /// Over the rounds that count: all of them, or the steady window, or the last window where it was not reached.
-    /// `None`: nothing was measured.
+    /// Over the rounds that count. `None`: nothing was measured.
     pub figures: Option<BlockFigures>,
     /// Against the same job on the first medium; `None` on that itself, and where a figure is missing or invalid.
     pub against_first: Option<BlockRatios>,
@@ -67,6 +66,9 @@ pub struct BlockPointSummary {
     /// Its id in the record.
     pub point: u32,
     pub round: u32,
+    /// Whether the figures of its job rest on it: its round is one of the steady window, or of the last, where rounds were
+    /// to become steady.
+    pub counts: bool,
     pub share_percent: Option<f64>,
     /// Requests per second that were to be offered, over all workers; `None`: as many as possible.
     pub offered_per_second: Option<f64>,
@@ -162,7 +164,7 @@ pub struct BlockRatios {
     pub mean_latency: Option<f64>,
 }
 
-/// One rate of a job's curve; of several rounds the medians.
+/// One rate of a job's curve; the medians of the rounds that count.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BlockCurvePoint {
     pub share_percent: f64,
@@ -171,7 +173,7 @@ pub struct BlockCurvePoint {
     pub mb_per_second: f64,
     pub mean_us: Option<f64>,
     pub p99_us: Option<f64>,
-    /// Of the rounds that count.
+    /// By round.
     pub points: Vec<BlockPointSummary>,
     pub verdict: Verdict,
 }
@@ -201,7 +203,7 @@ pub struct RoundsOfJob {
 pub type BlockPlace<'a> = (&'a BlockJobSummary, &'a BlockPointSummary);
 
 impl BlockJobSummary {
-    /// At full speed by round, then by rate; of rates those in rounds that count.
+    /// At full speed by round, then by rate.
     pub fn all_points(&self) -> impl Iterator<Item = &BlockPointSummary> {
         self.points.iter().chain(self.curve.iter().flat_map(|rate| &rate.points))
     }

@@ -221,6 +221,8 @@ fn events(index: &Index, chosen: impl Fn(&Event) -> bool) -> Vec<Finding> {
 fn weight(index: &Index, event: &Event) -> Severity {
     let elsewhere = match event.code.as_str() {
         "saturated" => Severity::Note,
+        // Told while it ran; the figures of its medium say it with numbers.
+        "not_steady" => return Severity::Note,
         "backing_slower" | "backing_full" => event.severity.max(Severity::Warning),
         _ => return event.severity,
     };

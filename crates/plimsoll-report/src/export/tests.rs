@@ -4,8 +4,11 @@ use plimsoll_model::summary::summarise;
 use super::*;
 
 fn csv_of(kind: CsvKind) -> String {
-    let record = fixture::record();
-    to_csv(&record, &summarise(&record), kind)
+    csv_from(&fixture::record(), kind)
+}
+
+fn csv_from(record: &Record, kind: CsvKind) -> String {
+    to_csv(record, &summarise(record), kind)
 }
 
 #[test]
@@ -65,11 +68,79 @@ fn wait_csv_of_the_fixture() {
 }
 
 #[test]
+fn block_csv_of_the_fixture() {
+    let record = fixture::block();
+    let csv = csv_from(&record, CsvKind::Block);
+    let rows: usize = record.points.iter().map(|point| 1 + point.txns.len()).sum();
+    assert_eq!(csv.lines().count(), 1 + rows, "every point with all its kinds of requests");
+    // The first and the last round on both media, and both media at once.
+    let chosen =
+        |line: &&str| ["step,", "syncs,"].iter().any(|start| line.starts_with(start)) || line.contains(",0,false,");
+    let last = |line: &&str| line.starts_with("corners,") && line.contains(",3,true,");
+    insta::assert_snapshot!(csv.lines().filter(|line| chosen(line) || last(line)).collect::<Vec<_>>().join("\n"));
+}
+
+/// What was moved in each second is in the table of seconds, by point.
+#[test]
+fn seconds_of_block_io_have_bytes_and_their_point() {
+    let record = fixture::block();
+    let csv = csv_from(&record, CsvKind::Seconds);
+    let column = |line: &str, name: &str| {
+        let place = csv.lines().next().unwrap().split(',').position(|own| own == name).unwrap();
+        line.split(',').nth(place).unwrap().to_owned()
+    };
+    let bytes = |point: &str| -> u64 {
+        let own = csv.lines().skip(1).filter(|line| column(line, "point") == point);
+        own.map(|line| column(line, "bytes").parse::<u64>().unwrap()).sum()
+    };
+    for point in [&record.points[0], &record.points[record.points.len() - 1]] {
+        let phases: Vec<_> = record.phases.iter().filter(|phase| phase.point == Some(point.id)).map(|p| p.id).collect();
+        let rows = record.seconds.iter().filter(|second| phases.contains(&second.phase));
+        assert_eq!(bytes(&point.id.0.to_string()), rows.map(|second| second.counts.bytes).sum::<u64>());
+    }
+}
+
+#[test]
+fn json_of_block_io() {
+    let record = fixture::block();
+    let mut json: Value = serde_json::from_str(&to_json(&record, &summarise(&record))).unwrap();
+    // Seconds of the first point; of others one, which keeps the snapshot readable.
+    fn shorten(value: &mut Value, first: &mut bool) {
+        match value {
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    match (name.as_str(), field.as_array_mut()) {
+                        ("seconds", Some(all)) if !std::mem::take(first) => all.truncate(1),
+                        _ => shorten(field, first),
+                    }
+                }
+            }
+            Value::Array(all) => all.iter_mut().for_each(|own| shorten(own, first)),
+            _ => {}
+        }
+    }
+    shorten(&mut json["summary"], &mut true);
+    let summary = &json["summary"];
+    let [fast, slow] = [0, 1].map(|medium| &summary["blocks"][0]["media"][medium]["jobs"][1]);
+    let one = serde_json::json!({
+        "step": summary["blocks"][1],
+        "fast": fast["points"][3],
+        "slow": { "points": [slow["points"][1]], "figures": slow["figures"] },
+        "against_first": summary["blocks"][0]["media"][1]["jobs"][0]["against_first"],
+        "curve": summary["blocks"][0]["media"][0]["jobs"][0]["curve"][1],
+        "rounds": summary["blocks"][0]["media"][0]["rounds"],
+        "diagnoses": summary["diagnoses"],
+        "verdict": summary["verdict"],
+    });
+    insta::assert_snapshot!(serde_json::to_string_pretty(&one).unwrap());
+}
+
+#[test]
 fn a_table_without_rows_has_its_header() {
     let mut record = fixture::single_point();
     record.points.clear();
     record.series.clear();
-    for (kind, column) in CsvKind::ALL.into_iter().zip(["nopm", "committed", "metric", "modelled_p50_us", "looks"]) {
+    for (kind, column) in CsvKind::ALL.into_iter().zip(["nopm", "bytes", "metric", "modelled_p50_us", "looks", "op"]) {
         let csv = to_csv(&record, &summarise(&record), kind);
         let header: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
         assert!(header.contains(&column) && header.iter().all(|name| !name.is_empty()), "{header:?}");

@@ -69,7 +69,7 @@ fn composed() -> BTreeSet<String> {
 }
 
 /// Names of all findings; the match makes a new one fail to compile until it is here.
-const FINDINGS: [&str; 25] = [
+const FINDINGS: [&str; 31] = [
     "run_ended",
     "nothing_measured",
     "phase_incomplete",
@@ -94,6 +94,12 @@ const FINDINGS: [&str; 25] = [
     "not_recovered",
     "cut_unjudged",
     "commits_disagree",
+    "rate_not_reached",
+    "in_flight_off",
+    "workers_apart",
+    "workers_disagree",
+    "steady_not_reached",
+    "never_written",
     "event",
 ];
 
@@ -144,9 +150,12 @@ fn no_argument_is_left_open() {
     use plimsoll_model::fixture;
     use plimsoll_model::summary::summarise;
     let m = Messages::english();
-    for record in [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search()] {
+    for record in
+        [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search(), fixture::block()]
+    {
         let summary = summarise(&record);
-        for (_, finding) in summary.all_findings() {
+        let block = summary.block_findings().map(|(_, _, finding)| finding);
+        for finding in summary.all_findings().map(|(_, finding)| finding).chain(block) {
             let text = m.finding(finding);
             assert!(!text.contains(['{', '}', '$', '\u{2068}']) && !text.starts_with("finding-"), "{text}");
         }

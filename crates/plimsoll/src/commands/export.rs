@@ -37,6 +37,7 @@ pub fn render(record: &Record, summary: &Summary, format: Format, table: Table) 
             Table::Series => to_csv(record, summary, CsvKind::Series),
             Table::Drive => to_csv(record, summary, CsvKind::Drive),
             Table::Wait => to_csv(record, summary, CsvKind::Wait),
+            Table::Block => to_csv(record, summary, CsvKind::Block),
         },
     }
 }

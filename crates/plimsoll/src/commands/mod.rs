@@ -5,9 +5,11 @@ mod doctor;
 pub mod drive;
 mod export;
 pub(crate) mod plan_errors;
+mod profile;
 mod report;
 mod run;
 mod set;
+mod table;
 
 use std::io::Write;
 use std::path::Path;
@@ -27,6 +29,7 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Check(args) => check::check(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Drive(command) => drive::drive(&command),
+        Command::Profile(command) => profile::profile(&command),
         Command::Schema => print(&plimsoll_model::plan::json_schema()),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use plimsoll_load::limit;
 use plimsoll_load::scratch::sweep;
-use plimsoll_model::plan::resolved::{EngineKind, Medium, ResolvedPlan};
+use plimsoll_model::plan::resolved::{EngineKind, Medium, MediumKind, ResolvedPlan};
 use plimsoll_model::plan::{Options, Parsed, PlanWarning, describe, estimate, matrix, parse};
 use plimsoll_model::record::RunStatus;
 use plimsoll_model::summary::summarise;
@@ -61,7 +61,7 @@ fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Result<(), Failu
         return Err(Failure::usage("--virtual-time simulates time, and only mock systems live in it"));
     }
     check_output(output)?;
-    preflight(plan)
+    preflight(plan, &args.overwrite)
 }
 
 fn job(
@@ -82,6 +82,7 @@ fn job(
         plan_text,
         quiet: args.quiet,
         virtual_time: args.virtual_time,
+        overwrite: args.overwrite.clone(),
         notes,
         plan,
     })
@@ -129,7 +130,10 @@ fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failu
 
 /// Media may hold what a killed run left; it is cleared before anything new is made, and nothing else is touched.
 fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<String>, Failure> {
-    let used = |medium: &&Medium| plan.steps.iter().any(|step| step.on().contains(&medium.name));
+    let used = |medium: &&Medium| {
+        // Nothing is made on a device that could be left.
+        medium.kind != MediumKind::Device && plan.steps.iter().any(|step| step.on().contains(&medium.name))
+    };
     let mut cleared = Vec::new();
     for medium in plan.media.iter().filter(used) {
         cleared.extend(sweep(Path::new(&medium.path), &clear_drives)?);

@@ -3,6 +3,7 @@
 mod describe;
 mod ground;
 mod layout;
+mod permits;
 mod point;
 
 use std::path::Path;
@@ -12,6 +13,8 @@ use plimsoll_model::record::{Severity, SteadyInfo};
 use plimsoll_model::rounds::fit;
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
+
+pub(super) use permits::{device_permit, job_file_permits};
 
 use super::{Course, Execution, unresolved};
 use ground::Ground;

@@ -35,6 +35,8 @@ impl Execution<'_> {
             quiet: None,
             known: &catalogue,
             is: is.as_ref(),
+            // Decided and told where the device is claimed.
+            users: false,
             health: true,
             blocks: BLOCKS,
             patience: PATIENCE,

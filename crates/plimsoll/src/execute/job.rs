@@ -19,6 +19,8 @@ pub struct Job {
     pub command: String,
     pub quiet: bool,
     pub virtual_time: bool,
+    /// What block steps may write to although plimsoll has not made it.
+    pub overwrite: Vec<PathBuf>,
     /// Told before the run and recorded with it, under these codes: `plan` (warnings about it), `leftovers` (what was
     /// cleared).
     pub notes: Vec<(&'static str, String)>,

@@ -52,8 +52,7 @@ impl Execution<'_> {
         let user = self.interrupt.subscribe();
         let (clock, cut) = (self.clock.clone(), Cut::default());
         let gate = Gate::of(loads.len() as u32);
-        let desk =
-            RefCell::new(Desk { file: &mut self.file, inbox: &self.inbox, progress: &mut self.progress });
+        let desk = RefCell::new(Desk { file: &mut self.file, inbox: &self.inbox, progress: &mut self.progress });
         let drive = medium.and_then(|medium| self.drives.get(medium));
         let lanes = loads.into_iter().enumerate().map(|(i, Load { system, spec, point, title })| {
             let running = self.running.get(&key(system, medium));

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use plimsoll_load::limit::{self, Cage};
 use plimsoll_block::host::device::device_of;
+use plimsoll_load::limit::{self, Cage};
 use plimsoll_load::system::Instance;
 use plimsoll_model::plan::resolved::{ResolvedPlan, System, WithoutLimits};
 use plimsoll_model::record::{Severity, SubjectId};

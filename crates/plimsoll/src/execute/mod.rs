@@ -82,6 +82,8 @@ type Course<T> = Result<T, Halt>;
 struct Execution<'a> {
     plan: &'a ResolvedPlan,
     run_id: &'a str,
+    /// What block steps may write to although plimsoll has not made it.
+    overwrite: &'a [PathBuf],
     file: RunFile,
     clock: Clock,
     probe: Option<Probe>,
@@ -115,6 +117,7 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
     let mut execution = Execution {
         plan: &job.plan,
         run_id: &job.run_id,
+        overwrite: &job.overwrite,
         file,
         clock,
         probe,
@@ -211,8 +214,7 @@ impl Execution<'_> {
         let Spot { step, system, medium, workload } = *spot;
         let phase = self.file.open_phase(&step.name, point, PhaseKind::Check, self.clock.now())?;
         let what = format!("{}: verifying the consistency conditions", step.name);
-        let verdicts =
-            self.waiting(system, medium, &what, |instance, _| instance.check(CheckedData::from(workload)));
+        let verdicts = self.waiting(system, medium, &what, |instance, _| instance.check(CheckedData::from(workload)));
         let verdicts = verdicts.map_err(|halt| match halt {
             // Tables that cannot even be read.
             Halt::Failed(why) if step.power_cut.is_some() && self.drive_lives(medium) => Halt::Broken(why),

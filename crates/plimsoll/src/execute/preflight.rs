@@ -1,23 +1,23 @@
 //! What must be true before anything is touched: media exist, can be written to, and have room.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use plimsoll_block::BlockError;
 use plimsoll_block::host::mount::{available_memory, free_bytes};
-use plimsoll_model::plan::resolved::{DriveForm, Medium, ResolvedPlan};
+use plimsoll_model::plan::resolved::{DriveForm, Medium, MediumKind, ResolvedPlan, Step};
 use plimsoll_model::plan::{Estimate, estimate};
 use plimsoll_model::units::Bytes;
 
+use super::block::{device_permit, job_file_permits};
 use super::limits;
 use crate::drive_file;
 use crate::failure::Failure;
 use crate::runfile::RunFileError;
 
 /// Refuses a plan whose media cannot carry it. Writes nothing.
-pub fn preflight(plan: &ResolvedPlan) -> Result<(), Failure> {
+pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failure> {
     let Estimate { space: needed, memory, .. } = estimate(plan);
-    if plan.steps.iter().any(|step| step.load().is_none()) {
-        plimsoll_block::fio::find().map_err(|error| Failure::usage(error.to_string()))?;
-    }
+    check_block_steps(plan, overwrite).map_err(|error| Failure::usage(error.to_string()))?;
     let used = |name: &String| plan.steps.iter().any(|step| step.on().contains(name));
     limits::check(plan)?;
     check_memory(memory.iter().filter(|(medium, _)| used(medium))).map_err(Failure::usage)?;
@@ -34,7 +34,29 @@ pub fn preflight(plan: &ResolvedPlan) -> Result<(), Failure> {
             }
         }
         let needed = needed.iter().find(|(name, _)| *name == medium.name).map_or(Bytes(0), |(_, bytes)| *bytes);
-        check_medium(medium, needed).map_err(Failure::usage)?;
+        if medium.kind != MediumKind::Device {
+            check_medium(medium, needed).map_err(Failure::usage)?;
+        }
+    }
+    Ok(())
+}
+
+/// fio is there, and every device and file that plimsoll has not made may be written to.
+fn check_block_steps(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), BlockError> {
+    let steps = plan.steps.iter().filter_map(|step| match step {
+        Step::Block(step) => Some((step, plan.block(&step.workload)?)),
+        Step::Load(_) => None,
+    });
+    for (i, (step, block)) in steps.enumerate() {
+        if i == 0 {
+            plimsoll_block::fio::find()?;
+        }
+        for medium in step.on.iter().filter_map(|name| plan.medium(name)) {
+            if medium.kind == MediumKind::Device {
+                device_permit(medium, block, overwrite)?;
+            }
+        }
+        job_file_permits(block, overwrite)?;
     }
     Ok(())
 }

@@ -177,12 +177,13 @@ impl<'a, 'd> Recorder<'a, 'd> {
             self.measured.ticks.push((tick.end - tick.start, counts));
         }
         let lasted = phase.end - phase.start;
+        let shown = lasted_shown(point, lasted);
         let of = planned(&self.timeline, phase.kind).map(|planned| format!("/{}", whole_seconds(planned)));
         let line = format!(
             "{} · {} {}{} · {} · {} left",
             self.title,
             phase.kind.name(),
-            whole_seconds(lasted),
+            shown,
             of.unwrap_or_default(),
             figures(&point.txns, &phase.tallies, lasted),
             self.desk.borrow().progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
@@ -194,6 +195,10 @@ impl<'a, 'd> Recorder<'a, 'd> {
     }
 
     fn announce(&mut self, kind: PhaseKind, at: Nanos) {
+        // What fio still does after it was told to end is over when it is known.
+        if self.is_block() && kind == PhaseKind::Cool {
+            return;
+        }
         if self.announced.replace(kind) != Some(kind) && self.speaks {
             let lasts = planned(&self.timeline, kind).map(|planned| format!(" for {}", whole_seconds(planned)));
             let text = format!("{} · {}{}", self.title, kind.name(), lasts.unwrap_or_default());
@@ -238,18 +243,35 @@ impl<'a, 'd> Recorder<'a, 'd> {
             planned(&self.timeline, phase.kind).map_or(settled, |planned| lasted.0.saturating_add(slack) >= planned.0);
         if phase.kind == PhaseKind::Measure {
             let figures = self.figures()(&self.point.txns, &phase.tallies, lasted);
-            self.desk.borrow().progress.done(&format!("{} · measured {} · {figures}", self.title, whole_seconds(lasted)));
+            self.desk.borrow().progress.done(&format!(
+                "{} · measured {} · {figures}",
+                self.title,
+                lasted_shown(self.point, lasted)
+            ));
             self.measured.complete = complete;
             self.measured.response = phase.tallies.iter().map(|tally| tally.response.clone()).collect();
         }
         for (txn, tally) in phase.tallies.into_iter().enumerate() {
             let (_, response, service) = tally.into_parts();
             let (subject, txn) = (self.point.system, txn as u32);
-            self.desk.borrow().file.window(&Window { phase: phase.id, subject, txn, response, service, coarse: false })?;
+            self.desk.borrow().file.window(&Window {
+                phase: phase.id,
+                subject,
+                txn,
+                response,
+                service,
+                coarse: false,
+            })?;
         }
         self.desk.borrow().file.close_phase(phase.id, phase.end, complete)?;
         Ok(())
     }
+}
+
+/// Begun seconds count; of block I/O, whose phases end with a snapshot, the nearest whole second.
+fn lasted_shown(point: &Point, lasted: Nanos) -> String {
+    let half = Nanos(SNAPSHOTS / 2);
+    whole_seconds(if point.mode == "block" { (lasted + half).saturating_sub(Nanos(SNAPSHOTS - 1)) } else { lasted })
 }
 
 /// How long a phase shall last. Cooling ends with the last transaction.

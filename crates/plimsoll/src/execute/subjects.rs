@@ -5,7 +5,7 @@ use std::path::Path;
 use plimsoll_block::host::device::device_of;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::probe::environment::{device_facts, host_facts, medium_facts};
-use plimsoll_model::plan::resolved::Medium;
+use plimsoll_model::plan::resolved::{Medium, MediumKind};
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 
 use super::{Course, Execution, always_watched};
@@ -40,7 +40,11 @@ impl Execution<'_> {
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
         let mut watched = vec![subject];
         let mut facts = vec![("path".to_owned(), path.display().to_string())];
-        facts.extend(medium_facts(path));
+        // Of a device they would be those of the filesystem that holds its node.
+        let is_device = medium.kind == MediumKind::Device;
+        if !is_device {
+            facts.extend(medium_facts(path));
+        }
         match device_of(path) {
             Ok(device) => {
                 // Loop devices are used again by the next medium, and are another drive then.
@@ -57,7 +61,9 @@ impl Execution<'_> {
             }
         }
         self.file.facts(subject, &facts)?;
-        self.watch(subject, Watch::Medium { path: path.into() });
+        if !is_device {
+            self.watch(subject, Watch::Medium { path: path.into() });
+        }
         if let Some(drive) = self.drives.get_mut(&medium.name) {
             drive.watched.extend(watched);
         }

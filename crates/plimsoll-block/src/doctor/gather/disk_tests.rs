@@ -51,8 +51,17 @@ fn known(name: &str, model: &str) -> KnownDrive {
 fn look(root: &TempDir, number: (u32, u32), known: &[KnownDrive]) -> (Device, Vec<Disk>) {
     let source = Source::new(root.path());
     let now = || Nanos::ZERO;
-    let options =
-        Options { now: &now, quiet: None, known, is: None, health: false, blocks: 0, patience: Nanos::ZERO, seed: 0 };
+    let options = Options {
+        now: &now,
+        quiet: None,
+        known,
+        is: None,
+        users: false,
+        health: false,
+        blocks: 0,
+        patience: Nanos::ZERO,
+        seed: 0,
+    };
     let found = device_at(&source, number.0, number.1).unwrap();
     (device(&source, &found), below(&source, &found, &options))
 }
@@ -151,6 +160,7 @@ fn disks_without_smart_are_not_asked() {
             quiet: None,
             known: &[],
             is: None,
+            users: false,
             health: true,
             blocks: 0,
             patience: Nanos::ZERO,

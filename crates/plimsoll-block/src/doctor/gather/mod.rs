@@ -32,6 +32,8 @@ pub struct Options<'a> {
     pub known: &'a [KnownDrive],
     /// What the drive is, for certain: emulated, or the user's word.
     pub is: Option<&'a KnownDrive>,
+    /// Find out who uses a device, for which it is opened exclusively for a moment.
+    pub users: bool,
     /// Ask the disks for their health, which starts programs.
     pub health: bool,
     /// Most blocks to be read, and most time for that.
@@ -108,7 +110,7 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
         Ok(device) => quiet.noise(device.disk().major, device.disk().minor),
         Err(error) => Err(error.why.clone()),
     });
-    let in_use = if is_device { Some(gather_use(path, &real)?.0) } else { None };
+    let in_use = if is_device && options.users { Some(gather_use(path, &real)?.0) } else { None };
     let node = device.as_ref().ok().and_then(|device| node(&source, device));
     let place = match &target {
         Target::File(file) => Some((file.clone(), format!("this file of {}", file_size(file)))),
@@ -212,6 +214,7 @@ mod tests {
             quiet: Some(&quiet),
             known: &[],
             is: None,
+            users: true,
             health: false,
             blocks: 4,
             patience: Nanos::SECOND,

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     fn options<'a>(now: &'a dyn Fn() -> Nanos, patience: Nanos) -> Options<'a> {
-        Options { now, quiet: None, known: &[], is: None, health: false, blocks: 64, patience, seed: 7 }
+        Options { now, quiet: None, known: &[], is: None, users: false, health: false, blocks: 64, patience, seed: 7 }
     }
 
     #[test]

@@ -29,7 +29,12 @@ pub fn use_of(medium: &Medium) -> Option<Diagnosis> {
             "Unmount and release it before it is measured by itself.",
         ),
         (false, Some(why)) => {
-            unknown("in_use", format!("who uses it is not known: {why}"), "Run as root, outside of any container.")
+            let told = if told.is_empty() { told } else { format!(". {told}") };
+            unknown(
+                "in_use",
+                format!("who uses it is not known: {why}{told}"),
+                "Run as root, outside of any container.",
+            )
         }
         (false, None) if told.is_empty() => ok("in_use", "nobody uses it, and nothing is recognised on it"),
         (false, None) => ok("in_use", format!("nobody uses it. {told}: writing to it would destroy that")),

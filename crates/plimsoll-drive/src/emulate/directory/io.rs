@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use fuser::{Errno, FileHandle, ReplyData, ReplyEmpty, ReplyWrite};
 use plimsoll_model::drive::DriveOp;
-use rustix::fs::FallocateFlags;
+use rustix::fs::{FallocateFlags, OFlags};
 
 use super::super::engine::{Done, Engine, Reply, errno};
 use super::{Directory, lock};
@@ -51,7 +51,9 @@ impl Directory {
         }
     }
 
-    pub(super) fn write_file(&self, handle: FileHandle, offset: u64, data: &[u8], reply: ReplyWrite) {
+    /// `flags` are the file's (open(2)). The kernel asks for a flush after a write that has to be durable, but for direct
+    /// I/O it leaves that to us.
+    pub(super) fn write_file(&self, handle: FileHandle, flags: OFlags, offset: u64, data: &[u8], reply: ReplyWrite) {
         let open = match self.opened(handle) {
             Ok(open) => open,
             Err(error) => return reply.error(errno(error)),
@@ -61,7 +63,8 @@ impl Directory {
             self.full.store(true, Ordering::Relaxed);
             return reply.error(Errno::ENOSPC);
         };
-        self.engine.ask(Engine::write_op(position, len), Reply::Written(reply), |_| {
+        let flush = flags.contains(OFlags::DIRECT | OFlags::DSYNC).then(Engine::flush_op);
+        self.engine.ask_with(flush, Engine::write_op(position, len), Reply::Written(reply), |_| {
             let mut done = 0;
             while done < data.len() {
                 match rustix::io::pwrite(&open.file, &data[done..], offset + done as u64) {
@@ -81,7 +84,7 @@ impl Directory {
             let at = self.journal.fetch_add(JOURNALLED, Ordering::Relaxed) % JOURNAL;
             Engine::write_op(at % self.capacity, JOURNALLED)
         });
-        self.engine.ask_after(journalled, Engine::flush_op(), Reply::Empty(reply), |_| Ok(Done::default()));
+        self.engine.ask_with(journalled, Engine::flush_op(), Reply::Empty(reply), |_| Ok(Done::default()));
     }
 
     /// Space given back is a trim; space reserved is in use, and a change of attributes.

@@ -386,11 +386,11 @@ impl Filesystem for Directory {
         offset: u64,
         data: &[u8],
         _: WriteFlags,
-        _: OpenFlags,
+        flags: OpenFlags,
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        self.write_file(handle, offset, data, reply);
+        self.write_file(handle, OFlags::from_bits_retain(flags.0 as u32), offset, data, reply);
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {

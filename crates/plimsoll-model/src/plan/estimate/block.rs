@@ -30,7 +30,8 @@ pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BlockStep) -> StepEstima
     let points = of_round.saturating_mul(u64::from(step.rounds)).saturating_mul(turns);
     let lasts = step.warm.0.saturating_add(step.measure.0);
     let written = block.map_or(0.0, |block| block.space().0 as f64 * block.fill);
-    let layout = Nanos::from_secs_f64(written / ASSUMED_LAYOUT);
+    // Whole seconds: it is rough enough.
+    let layout = Nanos::from_secs_f64((written / ASSUMED_LAYOUT).ceil());
     StepEstimate {
         step: step.name.clone(),
         points,

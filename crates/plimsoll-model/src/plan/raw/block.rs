@@ -159,10 +159,12 @@ pub struct RawSteadyRule {
 
 impl Words for RawAccess {
     const WORDS: &'static [&'static str] = &["uniform"];
+    const EXPECTED: &'static str = "\"uniform\", { zipf = 1.1 } or { zones = [[95, 5], [5, 95]] }";
 }
 
 impl Words for RawSync {
     const WORDS: &'static [&'static str] = &["none", "each_write"];
+    const EXPECTED: &'static str = "\"none\", \"each_write\" or { flush_every = 1 }";
 }
 
 /// A load that plimsoll has at hand: a file in `profiles/`.

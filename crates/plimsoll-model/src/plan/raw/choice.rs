@@ -11,10 +11,32 @@ use super::block::RawSteadyRule;
 use crate::plan::value::{At, RawSize};
 
 /// Something and its share in percent, or two shares: a list of two.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(expecting = "a list of two, such as [95, 5] or [\"4KiB\", 40]")]
+#[derive(Debug, Clone, JsonSchema)]
 #[schemars(inline)]
 pub struct RawShare<T>(pub At<T>, pub At<i64>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for RawShare<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Visitor<T> {
+            type Value = RawShare<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of two, such as [95, 5] or [\"4KiB\", 40]")
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<RawShare<T>, A::Error> {
+                let wrong = |n, visitor: &Self| de::Error::invalid_length(n, visitor);
+                let first = list.next_element()?.ok_or_else(|| wrong(0, &self))?;
+                let share = list.next_element()?.ok_or_else(|| wrong(1, &self))?;
+                // serde's own code for tuples would pass over what is too much.
+                match list.next_element::<de::IgnoredAny>()? {
+                    Some(_) => Err(wrong(3, &self)),
+                    None => Ok(RawShare(first, share)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Visitor(std::marker::PhantomData))
+    }
+}
 
 /// `"4KiB"`, or sizes with their shares.
 #[derive(Debug, Clone)]
@@ -47,6 +69,8 @@ pub enum RawWord<T> {
 /// The words that may stand instead of a table.
 pub trait Words {
     const WORDS: &'static [&'static str];
+    /// All that may be written, with examples of tables.
+    const EXPECTED: &'static str;
 }
 
 impl<'de> Deserialize<'de> for RawSizes {
@@ -115,14 +139,13 @@ impl<'de, T: Deserialize<'de> + Words> Deserialize<'de> for RawWord<T> {
         impl<'de, T: Deserialize<'de> + Words> de::Visitor<'de> for Visitor<T> {
             type Value = RawWord<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                T::WORDS.iter().try_for_each(|word| write!(f, "\"{word}\", "))?;
-                f.write_str("or a table")
+                f.write_str(T::EXPECTED)
             }
             fn visit_str<E: de::Error>(self, value: &str) -> Result<RawWord<T>, E> {
                 if T::WORDS.contains(&value) {
                     return Ok(RawWord::Word(value.to_owned()));
                 }
-                Err(E::unknown_variant(value, T::WORDS))
+                Err(E::invalid_value(de::Unexpected::Str(value), &self))
             }
             fn visit_map<A: de::MapAccess<'de>>(self, table: A) -> Result<RawWord<T>, A::Error> {
                 T::deserialize(MapAccessDeserializer::new(table)).map(RawWord::Table)

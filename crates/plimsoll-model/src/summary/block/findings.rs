@@ -1,7 +1,7 @@
 //! What speaks against the figures of block I/O, beside what speaks against those of any load.
 
 use super::super::PointSummary;
-use super::super::finding::{FAILED_LIMIT, Finding, FindingKind};
+use super::super::finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 use super::{BlockPointSummary, BlockWorkerSummary, point};
 use crate::record::{BlockPoint, BlockShare, BlockStreamInfo, Severity};
 
@@ -25,6 +25,21 @@ pub(super) fn of_point(
     found.extend(apart(summary));
     found.extend(disagree(figures, shares));
     found
+}
+
+/// No figure rests on a round before the medium is steady, so nothing that happened in it is a reason to doubt; but accounts
+/// that do not agree are in no round.
+pub(super) fn excuse(point: &mut BlockPointSummary) {
+    for finding in &mut point.findings {
+        let of_accounts = matches!(
+            finding.kind,
+            FindingKind::CountsBroken { .. }
+                | FindingKind::HistogramDisagrees { .. }
+                | FindingKind::WorkersDisagree { .. }
+        );
+        finding.severity = if of_accounts { finding.severity } else { Severity::Note };
+    }
+    point.verdict = Verdict::of(&point.findings);
 }
 
 /// More than 1 % below the offered rate, and more than what independent arrivals scatter by. From full speed on that is

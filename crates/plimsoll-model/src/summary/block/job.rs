@@ -10,20 +10,20 @@ use crate::record::BlockPoint;
 /// A point with what it was asked to do.
 pub(super) type Measured<'a> = (&'a BlockPoint, BlockPointSummary);
 
-/// `points` are all of one job, by round; `counts` says of a round whether it enters figures.
-pub(super) fn of(points: Vec<Measured<'_>>, counts: impl Fn(u32) -> bool) -> Option<BlockJobSummary> {
+/// `points` are all of one job, by round.
+pub(super) fn of(points: Vec<Measured<'_>>) -> Option<BlockJobSummary> {
     let block = points.first()?.0;
     let (full, shares): (Vec<Measured>, Vec<Measured>) =
         points.into_iter().partition(|(block, _)| block.share_percent.is_none());
     let points: Vec<BlockPointSummary> = full.into_iter().map(|(_, point)| point).collect();
-    let figures = figures(points.iter().filter(|point| counts(point.round)));
-    let curve = curve(shares, &counts);
+    let figures = figures(points.iter().filter(|point| point.counts));
+    let curve = curve(shares);
     let verdict = points.iter().map(|point| point.verdict).chain(curve.iter().map(|point| point.verdict)).max();
     Some(BlockJobSummary {
         job: block.job.clone(),
         job_index: block.job_index,
         streams: block.streams.clone(),
-        typical: figures.and_then(|figures| typical(&points, figures.iops.median, &counts)),
+        typical: figures.and_then(|figures| typical(&points, figures.iops.median)),
         points,
         figures,
         against_first: None,
@@ -53,16 +53,16 @@ fn figures<'a>(points: impl Iterator<Item = &'a BlockPointSummary> + Clone) -> O
     })
 }
 
-fn typical(points: &[BlockPointSummary], median: f64, counts: impl Fn(u32) -> bool) -> Option<usize> {
-    let counted = points.iter().enumerate().filter(|(_, point)| counts(point.round));
+fn typical(points: &[BlockPointSummary], median: f64) -> Option<usize> {
+    let counted = points.iter().enumerate().filter(|(_, point)| point.counts);
     let apart = counted.filter_map(|(i, point)| Some((i, (point.iops? - median).abs())));
     apart.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(i, _)| i)
 }
 
-/// The rates that were offered, each over the rounds that count.
-fn curve(points: Vec<Measured<'_>>, counts: impl Fn(u32) -> bool) -> Vec<BlockCurvePoint> {
+/// The rates that were offered.
+fn curve(points: Vec<Measured<'_>>) -> Vec<BlockCurvePoint> {
     let mut by_share: Vec<(f64, Vec<BlockPointSummary>)> = Vec::new();
-    for (block, point) in points.into_iter().filter(|(_, point)| counts(point.round)) {
+    for (block, point) in points {
         let Some(share) = block.share_percent else { continue };
         match by_share.iter_mut().find(|(own, _)| own.total_cmp(&share).is_eq()) {
             Some((_, points)) => points.push(point),
@@ -73,10 +73,12 @@ fn curve(points: Vec<Measured<'_>>, counts: impl Fn(u32) -> bool) -> Vec<BlockCu
     by_share.into_iter().filter_map(|(share, points)| curve_point(share, points)).collect()
 }
 
-/// `None` where nothing was measured.
+/// `None` where nothing was measured. Of a rate that no round that counts came to, all rounds do.
 fn curve_point(share_percent: f64, points: Vec<BlockPointSummary>) -> Option<BlockCurvePoint> {
     let median = |of: fn(&BlockPointSummary) -> Option<f64>| {
-        over(points.iter(), |point| of(point).map(|value| (value, None))).map(|figure| figure.median)
+        let none = !points.iter().any(|point| point.counts);
+        over(points.iter().filter(|point| point.counts || none), |point| of(point).map(|value| (value, None)))
+            .map(|figure| figure.median)
     };
     Some(BlockCurvePoint {
         share_percent,

@@ -30,6 +30,7 @@ pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> Blo
     let mut summary = BlockPointSummary {
         point: point.id.0,
         round: point.repeat,
+        counts: true,
         share_percent: block.share_percent,
         offered_per_second: point.offered_per_second,
         measured_s,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::finding::{Finding, FindingKind, Verdict};
 use super::super::{Index, drive};
 use super::job::{self, Measured};
-use super::{BlockJobSummary, BlockMedium, BlockSummary, Rounds, RoundsOfJob, point};
+use super::{BlockJobSummary, BlockMedium, BlockSummary, Rounds, RoundsOfJob, findings, point};
 use crate::plan::resolved::SteadyRule;
 use crate::record::{BlockPoint, BlockShare, Point, Severity, SteadyInfo, SubjectId};
 use crate::rounds;
@@ -53,12 +53,17 @@ fn medium(index: &Index, points: &[(&Point, &BlockPoint)]) -> BlockMedium {
     let info = index.record.steady.iter().find(|s| s.step_index == first.step_index && s.medium == first.medium);
     let (rounds, window) = info.map(|info| of_rounds(info, &measured)).unzip();
     let window = window.flatten();
-    let counts = |round: u32| window.as_ref().is_none_or(|window| window.contains(&round));
+    for (_, point) in &mut measured {
+        point.counts = window.as_ref().is_none_or(|window| window.contains(&point.round));
+        if !point.counts {
+            findings::excuse(point);
+        }
+    }
     let by_job = measured.into_iter().fold(BTreeMap::<u32, Vec<Measured>>::new(), |mut jobs, own| {
         jobs.entry(own.0.job_index).or_default().push(own);
         jobs
     });
-    let mut jobs: Vec<BlockJobSummary> = by_job.into_values().filter_map(|points| job::of(points, counts)).collect();
+    let mut jobs: Vec<BlockJobSummary> = by_job.into_values().filter_map(job::of).collect();
     let findings: Vec<Finding> = rounds.iter().filter_map(not_reached).collect();
     for job in jobs.iter_mut().filter(|_| !findings.is_empty()) {
         job.verdict = job.verdict.max(Verdict::of(&findings));

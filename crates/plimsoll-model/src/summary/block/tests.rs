@@ -1,6 +1,7 @@
 //! Figures of the fixture's block I/O against each other.
 
 mod by_hand;
+mod rounds;
 
 use std::sync::LazyLock;
 
@@ -55,8 +56,9 @@ fn curves_rest_on_the_rounds_that_count() {
     let job = &summary_of_fixture().blocks[0].media[0].jobs[0];
     assert_eq!(job.curve.iter().map(|rate| rate.share_percent).collect::<Vec<_>>(), [25.0, 75.0, 120.0]);
     for rate in &job.curve {
-        assert_eq!(rate.points.iter().map(|point| point.round).collect::<Vec<_>>(), [1, 2, 3]);
-        let mut achieved: Vec<f64> = rate.points.iter().filter_map(|point| point.iops).collect();
+        let rounds = rate.points.iter().map(|point| (point.round, point.counts));
+        assert_eq!(rounds.collect::<Vec<_>>(), [(0, false), (1, true), (2, true), (3, true)]);
+        let mut achieved: Vec<f64> = rate.points[1..].iter().filter_map(|point| point.iops).collect();
         achieved.sort_by(f64::total_cmp);
         assert_eq!(rate.achieved_per_second, achieved[1]);
         let reached = rate.achieved_per_second > rate.offered_per_second * 0.99;

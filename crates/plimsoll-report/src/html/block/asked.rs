@@ -4,7 +4,8 @@ use plimsoll_model::record::BlockStreamInfo;
 
 use super::super::cell;
 use super::super::tables::{Cell, Grid, Row, head, plain, words};
-use super::{Across, none, size};
+use super::{Across, none};
+pub(super) use crate::block::{depth, durable, sizes};
 use crate::message::Messages;
 use crate::number::three;
 
@@ -52,37 +53,4 @@ fn row(m: &Messages, job: &str, stream: &BlockStreamInfo) -> Row {
         words(durable(m, stream)),
     ];
     Row { class: "", cells }
-}
-
-/// As people in the field write it: requests in flight of each thread, and threads.
-pub(super) fn depth(stream: &BlockStreamInfo) -> String {
-    format!("Q{}T{}", stream.depth, stream.threads)
-}
-
-/// Sizes of the requests that occur; of reads and writes apart where they differ.
-pub(super) fn sizes(m: &Messages, stream: &BlockStreamInfo) -> String {
-    let told = |sizes: &[(u64, u32)]| match sizes {
-        [(bytes, _)] => size(*bytes),
-        several => {
-            let share = |(bytes, percent): &(u64, u32)| format!("{} {percent} %", size(*bytes));
-            several.iter().map(share).collect::<Vec<_>>().join(", ")
-        }
-    };
-    let (reads, writes) = (told(&stream.read_sizes), told(&stream.write_sizes));
-    match stream.read_percent {
-        100 => reads,
-        0 => writes,
-        _ if stream.read_sizes == stream.write_sizes => reads,
-        _ => m.say_with("block-sizes", &[("reads", reads), ("writes", writes)]),
-    }
-}
-
-/// How writes become durable.
-pub(super) fn durable(m: &Messages, stream: &BlockStreamInfo) -> String {
-    match stream.sync.split_once(':') {
-        Some(("flush", "1")) => m.say("block-sync-flush-each"),
-        Some(("flush", every)) => m.say_with("block-sync-flush", &[("every", every.to_owned())]),
-        _ if stream.sync == "each_write" => m.say("block-sync-each-write"),
-        _ => m.say("block-sync-none"),
-    }
 }

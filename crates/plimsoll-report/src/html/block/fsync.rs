@@ -1,11 +1,11 @@
 //! Durable writes by the number of writers.
 
-use plimsoll_model::record::BlockStreamInfo;
-use plimsoll_model::summary::{BlockLatency, BlockOpSummary, BlockSummary};
+use plimsoll_model::summary::{BlockLatency, BlockSummary};
 
 use super::super::cell;
 use super::super::tables::{Grid, Row, head, plain, words};
-use super::{Across, OnMedium, asked, close, medium_name, none, typical, us};
+use super::{Across, medium_name, none, us};
+use crate::block::{DurableWrites, durable, durable_writes};
 use crate::message::Messages;
 use crate::number::three;
 
@@ -23,18 +23,13 @@ const COLUMNS: [&str; 8] = [
 /// One row for each job, medium and stream whose writes become durable, by rising number of writers.
 pub(super) fn grid(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Grid {
     let several = step.media.len() > 1;
-    let mut groups: Vec<(u32, Vec<Row>)> = all
-        .iter()
-        .filter_map(|across| {
-            let on = across.on.first()?;
-            let most = on.job.streams.iter().filter(|s| durable(s)).map(|s| writers(on, s)).max()?;
-            let mut rows: Vec<Row> = across.on.iter().flat_map(|on| rows(m, across.job, on, several)).collect();
-            close(&mut rows);
-            Some((most, rows))
-        })
-        .collect();
-    groups.sort_by_key(|(writers, _)| *writers);
-    let rows: Vec<Row> = groups.into_iter().flat_map(|(_, rows)| rows).collect();
+    let found = durable_writes(all);
+    let last = |i: usize| found.get(i + 1).is_none_or(|next| next.job != found[i].job);
+    let row = |(i, own): (usize, &DurableWrites<'_>)| Row {
+        class: if last(i) { "group" } else { "" },
+        cells: cells(m, own, several),
+    };
+    let rows: Vec<Row> = found.iter().enumerate().map(row).collect();
     if rows.is_empty() {
         return none();
     }
@@ -44,33 +39,13 @@ pub(super) fn grid(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Gri
     Grid { header, rows }
 }
 
-fn durable(stream: &BlockStreamInfo) -> bool {
-    stream.read_percent < 100 && stream.sync != "none"
-}
-
-/// Threads that write, over all workers.
-fn writers(on: &OnMedium<'_>, stream: &BlockStreamInfo) -> u32 {
-    on.medium.workers.saturating_mul(stream.threads)
-}
-
-fn rows(m: &Messages, job: &str, on: &OnMedium<'_>, several: bool) -> Vec<Row> {
-    let row = |stream: &BlockStreamInfo| {
-        let named = |op: &str| if stream.name.is_empty() { op.to_owned() } else { format!("{} {op}", stream.name) };
-        let by_op = typical(on.job).map(|point| point.by_op.as_slice()).unwrap_or_default();
-        let of = |op: &str| by_op.iter().find(|found| found.op == named(op));
-        let (write, sync) = (of("write"), of("sync"));
-        // O_DSYNC has no flush of its own: the write is what waits.
-        let waits: Option<&BlockOpSummary> = sync.or(write);
-        let latency = waits.and_then(|op| op.latency);
-        let job = if stream.name.is_empty() { job.to_owned() } else { format!("{job}, {}", stream.name) };
-        let mut cells = vec![plain(writers(on, stream).to_string()), words(job)];
-        cells.extend(several.then(|| words(medium_name(m, on.medium))));
-        cells.push(words(asked::durable(m, stream)));
-        cells.push(plain(cell(write.map(|op| op.per_second), three)));
-        cells.push(plain(cell(sync.map(|op| op.per_second), three)));
-        let of: [fn(BlockLatency) -> f64; 5] = [|l| l.mean_us, |l| l.p50_us, |l| l.p99_us, |l| l.p999_us, |l| l.max_us];
-        cells.extend(of.map(|of| us(latency.map(of))));
-        Row { class: "", cells }
-    };
-    on.job.streams.iter().filter(|stream| durable(stream)).map(row).collect()
+fn cells(m: &Messages, own: &DurableWrites<'_>, several: bool) -> Vec<super::super::tables::Cell> {
+    let mut cells = vec![plain(own.writers.to_string()), words(own.name())];
+    cells.extend(several.then(|| words(medium_name(m, own.on.medium))));
+    cells.push(words(durable(m, own.stream)));
+    cells.push(plain(cell(own.write.map(|op| op.per_second), three)));
+    cells.push(plain(cell(own.sync.map(|op| op.per_second), three)));
+    let of: [fn(BlockLatency) -> f64; 5] = [|l| l.mean_us, |l| l.p50_us, |l| l.p99_us, |l| l.p999_us, |l| l.max_us];
+    cells.extend(of.map(|of| us(own.waits().map(of))));
+    cells
 }

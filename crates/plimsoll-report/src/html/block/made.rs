@@ -108,6 +108,7 @@ impl Load<'_> {
         BlockPointSummary {
             point: round,
             round,
+            counts: true,
             share_percent: share,
             offered_per_second: share.map(|share| self.iops * share / 100.0),
             measured_s: 15.0,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::super::island::short;
 use super::super::tables::{Cell, Grid, Row, head, plain, words};
 use super::{Across, ChartView, medium_name};
+use crate::block::{limit, outcome};
 use crate::message::Messages;
 use crate::number::{NONE, percent, three};
 
@@ -45,11 +46,6 @@ pub(super) fn view(m: &Messages, block: usize, step: &BlockSummary, all: &[Acros
     Some(RoundsView { outcomes, note: m.say_with("block-rounds-rule", &args), charts, grid: Grid { header, rows } })
 }
 
-/// Limits are round: `20`.
-fn limit(value: f64) -> String {
-    percent(value).trim_end_matches(".0").to_owned()
-}
-
 /// Jobs on media whose rounds were to become steady, in the order of charts and rows.
 fn own<'a, 'b>(
     all: &'b [Across<'a>],
@@ -60,22 +56,6 @@ fn own<'a, 'b>(
         let own = rounds.jobs.iter().find(|own| own.job == across.job)?;
         Some((across, on, rounds, own))
     })
-}
-
-fn outcome(m: &Messages, medium: String, rounds: &Rounds) -> (&'static str, String) {
-    let done = rounds.jobs.iter().map(|job| job.iops.len()).max().unwrap_or_default();
-    match rounds.reached_at {
-        Some(at) => {
-            let last = at + 1;
-            let first = last.saturating_sub(rounds.window) + 1;
-            let args = [("medium", medium), ("last", last.to_string()), ("first", first.to_string())];
-            ("sound", m.say_with("block-steady", &args))
-        }
-        None => {
-            let args = [("medium", medium), ("rounds", done.to_string()), ("most", rounds.most_rounds.to_string())];
-            ("doubtful", m.say_with("block-not-steady", &args))
-        }
-    }
 }
 
 const COLUMNS: [&str; 8] = [

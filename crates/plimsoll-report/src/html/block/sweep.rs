@@ -13,14 +13,16 @@ const FEWEST: usize = 3;
 
 /// Jobs that one chart shows, each with what it is called there.
 struct Set<'b, 'a> {
-    title: SetTitle,
+    by: By,
     jobs: Vec<(String, &'b Across<'a>)>,
 }
 
-enum SetTitle {
-    BySize(BlockStreamInfo),
-    ByDepth(BlockStreamInfo),
-    ByJob,
+/// What a set's jobs differ in.
+enum By {
+    Size(BlockStreamInfo),
+    Depth(BlockStreamInfo),
+    /// Nothing in particular.
+    Job,
 }
 
 /// What a sweep varies: a name and what sorts by it.
@@ -30,7 +32,7 @@ fn sets<'b, 'a>(m: &Messages, all: &'b [Across<'a>]) -> Vec<Set<'b, 'a>> {
     let mut sets = Vec::new();
     let by_size = |s: &BlockStreamInfo| {
         let sizes = if s.read_percent == 0 { &s.write_sizes } else { &s.read_sizes };
-        let one = sizes.len() == 1 && (s.read_percent % 100 == 0 || s.read_sizes == s.write_sizes);
+        let one = sizes.len() == 1 && (s.read_percent.is_multiple_of(100) || s.read_sizes == s.write_sizes);
         let rest = BlockStreamInfo { read_sizes: Vec::new(), write_sizes: Vec::new(), ..s.clone() };
         one.then(|| ((sizes[0].0, asked::sizes(m, s)), rest))
     };
@@ -38,12 +40,12 @@ fn sets<'b, 'a>(m: &Messages, all: &'b [Across<'a>]) -> Vec<Set<'b, 'a>> {
         let in_flight = u64::from(s.depth) * u64::from(s.threads);
         Some(((in_flight, asked::depth(s)), BlockStreamInfo { depth: 0, threads: 0, ..s.clone() }))
     };
-    sets.extend(families(all, by_size, SetTitle::BySize));
-    sets.extend(families(all, by_depth, SetTitle::ByDepth));
+    sets.extend(families(all, by_size, By::Size));
+    sets.extend(families(all, by_depth, By::Depth));
     let shown = |across: &Across<'_>| sets.iter().flat_map(|set| &set.jobs).any(|(_, own)| own.job == across.job);
     let rest: Vec<_> = all.iter().filter(|across| !shown(across)).map(|a| (a.job.to_owned(), a)).collect();
     if !rest.is_empty() {
-        sets.insert(0, Set { title: SetTitle::ByJob, jobs: rest });
+        sets.insert(0, Set { by: By::Job, jobs: rest });
     }
     sets
 }
@@ -52,7 +54,7 @@ fn sets<'b, 'a>(m: &Messages, all: &'b [Across<'a>]) -> Vec<Set<'b, 'a>> {
 fn families<'b, 'a>(
     all: &'b [Across<'a>],
     varied: impl Fn(&BlockStreamInfo) -> Option<(Varied, BlockStreamInfo)>,
-    title: impl Fn(BlockStreamInfo) -> SetTitle,
+    by: impl Fn(BlockStreamInfo) -> By,
 ) -> Vec<Set<'b, 'a>> {
     type Member<'b, 'a> = (Varied, &'b Across<'a>);
     let mut families: Vec<(BlockStreamInfo, BlockStreamInfo, Vec<Member<'b, 'a>>)> = Vec::new();
@@ -68,29 +70,30 @@ fn families<'b, 'a>(
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
         members.dedup_by(|(a, _), (b, _)| a == b);
         let jobs: Vec<_> = members.into_iter().map(|((_, name), across)| (name, across)).collect();
-        (jobs.len() >= FEWEST).then(|| Set { title: title(stream), jobs })
+        (jobs.len() >= FEWEST).then(|| Set { by: by(stream), jobs })
     };
     families.into_iter().filter_map(set).collect()
 }
 
-/// What is measured, in the order of the charts of each set.
-const FIGURES: [(&str, fn(BlockFigures) -> Figure); 2] =
-    [("chart-block-iops", |f| f.iops), ("chart-block-mb", |f| f.mb_per_second)];
+type Of = fn(BlockFigures) -> Figure;
+
+/// Label of the unit and figure, in the order of the charts of each set.
+const FIGURES: [(&str, Of); 2] = [("chart-block-iops", |f| f.iops), ("chart-block-mb", |f| f.mb_per_second)];
 
 pub(super) fn charts(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<ChartView> {
-    let charts = sets(m, all).into_iter().flat_map(|set| FIGURES.map(|(unit, _)| title(m, &set.title, m.say(unit))));
+    let charts = sets(m, all).into_iter().flat_map(|set| FIGURES.map(|(unit, _)| title(m, &set.by, m.say(unit))));
     let view = |(place, title)| ChartView { kind: "block-bars", block, place, medium: 0, title };
     charts.enumerate().map(view).collect()
 }
 
-fn title(m: &Messages, of: &SetTitle, unit: String) -> String {
+fn title(m: &Messages, of: &By, unit: String) -> String {
     let unit = ("unit", unit);
     match of {
-        SetTitle::ByJob => m.say_with("block-by-job", &[unit]),
-        SetTitle::BySize(stream) => {
+        By::Job => m.say_with("block-by-job", &[unit]),
+        By::Size(stream) => {
             m.say_with("block-by-size", &[unit, ("pattern", pattern(m, stream)), ("depth", asked::depth(stream))])
         }
-        SetTitle::ByDepth(stream) => {
+        By::Depth(stream) => {
             m.say_with("block-by-depth", &[unit, ("pattern", pattern(m, stream)), ("size", asked::sizes(m, stream))])
         }
     }
@@ -135,7 +138,7 @@ pub(super) fn data(m: &Messages, media: usize, all: &[Across<'_>]) -> Vec<BarsDa
     sets(m, all).into_iter().flat_map(of_set).collect()
 }
 
-fn bar(across: &Across<'_>, place: usize, of: fn(BlockFigures) -> Figure) -> Option<Bar> {
+fn bar(across: &Across<'_>, place: usize, of: Of) -> Option<Bar> {
     let job = across.on.iter().find(|on| on.place == place)?.job;
     let figure = of(job.figures?);
     let ends = figure.interval.map(|interval| [interval.low, interval.high].map(short));

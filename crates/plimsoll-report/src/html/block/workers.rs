@@ -5,6 +5,7 @@ use plimsoll_model::summary::{BlockPointSummary, BlockSummary, BlockWorkerSummar
 use super::super::cell;
 use super::super::tables::{Grid, Row, head, plain, words};
 use super::{Across, OnMedium, close, medium_name, typical, us};
+use crate::block::worker_ends;
 use crate::message::Messages;
 use crate::number::{percent, three};
 
@@ -61,13 +62,8 @@ pub(super) fn view(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Opt
 }
 
 fn sum(mut cells: Columns, point: &BlockPointSummary) -> Columns {
-    let ends = |of: fn(&BlockWorkerSummary) -> Option<f64>| {
-        let mut all: Vec<f64> = point.workers.iter().filter_map(of).collect();
-        all.sort_by(f64::total_cmp);
-        (all.first().copied(), all.last().copied())
-    };
-    let (lowest, highest) = ends(|worker| Some(worker.iops));
-    let (least_p99, most_p99) = ends(|worker| worker.p99_us);
+    let (lowest, highest) = worker_ends(point, |worker| Some(worker.iops));
+    let (least_p99, most_p99) = worker_ends(point, |worker| worker.p99_us);
     cells.push(plain(point.workers.len().to_string()));
     cells.push(plain(cell(point.iops, three)));
     cells.push(plain(cell(point.mb_per_second, three)));

@@ -56,6 +56,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             quiet: Some(&quiet),
             known: &catalogue,
             is: None,
+            users: true,
             health: true,
             blocks: BLOCKS,
             patience: PATIENCE,

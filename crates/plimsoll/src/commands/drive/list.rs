@@ -3,8 +3,8 @@
 use plimsoll_drive::catalogue;
 use plimsoll_drive::spec::figure::Figure;
 
-use super::table::{Cell, Rows};
 use crate::cli::{Format, ListArgs};
+use crate::commands::table::{Cell, Rows};
 use crate::drive_file;
 use crate::failure::Failure;
 

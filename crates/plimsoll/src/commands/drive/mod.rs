@@ -6,7 +6,6 @@ mod list;
 mod mount;
 mod show;
 mod simulate;
-mod table;
 
 use std::process::ExitCode;
 

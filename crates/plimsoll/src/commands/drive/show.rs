@@ -4,8 +4,8 @@ use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::figure::{ASSUMED, UNVERIFIED};
 use serde_json::json;
 
-use super::table::{Cell, Rows};
 use crate::cli::{Format, ShowArgs};
+use crate::commands::table::{Cell, Rows};
 use crate::drive_file;
 use crate::failure::Failure;
 

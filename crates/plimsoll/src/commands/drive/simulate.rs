@@ -6,8 +6,8 @@ use plimsoll_drive::spec::{DriveSpec, Stated};
 use plimsoll_model::hist::Hist;
 use plimsoll_model::units::{Bytes, Nanos};
 
-use super::table::{Cell, Rows};
 use crate::cli::{Format, SimulateArgs, Spacing};
+use crate::commands::table::{Cell, Rows};
 use crate::drive_file;
 use crate::failure::Failure;
 

@@ -142,8 +142,7 @@ impl Execution<'_> {
         let (heard, clock) = (orders.subscribe(), self.clock.clone());
         let drives: Vec<_> = ground.media().filter_map(|medium| self.drives.get(medium)).collect();
         let tell_start = watch::channel(None).0;
-        let desk =
-            RefCell::new(Desk { file: &mut self.file, inbox: &self.inbox, progress: &mut self.progress });
+        let desk = RefCell::new(Desk { file: &mut self.file, inbox: &self.inbox, progress: &mut self.progress });
         let recorder = Recorder::new(&desk, point, timeline, title, tell_start);
         let all = async {
             let drive_fails = async {

@@ -17,26 +17,26 @@ use crate::units::Nanos;
 
 const FAST: SubjectId = SubjectId(4);
 
-fn stream(read_percent: u32, depth: u32) -> BlockStreamInfo {
+pub(super) fn stream(read_percent: u32, depth: u32) -> BlockStreamInfo {
     let from = fixture::block().blocks[0].streams[0].clone();
     BlockStreamInfo { read_percent, depth, threads: 1, ..from }
 }
 
 /// What ended in each second: requests of each type, all of one size and time.
-struct Each {
-    txn: &'static str,
-    per_second: u64,
-    bytes: u64,
-    us: u64,
+pub(super) struct Each {
+    pub txn: &'static str,
+    pub per_second: u64,
+    pub bytes: u64,
+    pub us: u64,
 }
 
 /// One point after the other on the medium `fast`, of one worker, whose seconds are all alike.
-struct ByHand {
-    record: Record,
+pub(super) struct ByHand {
+    pub record: Record,
 }
 
 impl ByHand {
-    fn new() -> Self {
+    pub fn new() -> Self {
         static BASE: LazyLock<Record> = LazyLock::new(|| {
             let mut record = fixture::block();
             let r = &mut record;
@@ -48,7 +48,7 @@ impl ByHand {
         Self { record }
     }
 
-    fn point(
+    pub fn point(
         &mut self,
         (job_index, round): (u32, u32),
         stream: &BlockStreamInfo,
@@ -121,7 +121,7 @@ impl ByHand {
         self.record.windows.push(Window { phase, subject, txn, response, service: None, coarse: false });
     }
 
-    fn summarise(&self) -> BlockMedium {
+    pub fn summarise(&self) -> BlockMedium {
         summarise(&self.record).blocks[0].media[0].clone()
     }
 
@@ -142,7 +142,7 @@ fn kinds(point: &BlockPointSummary) -> Vec<(&FindingKind, Severity)> {
     point.findings.iter().map(|finding| (&finding.kind, finding.severity)).collect()
 }
 
-const READS: Each = Each { txn: "read", per_second: 1000, bytes: 4096, us: 2000 };
+pub(super) const READS: Each = Each { txn: "read", per_second: 1000, bytes: 4096, us: 2000 };
 
 #[test]
 fn every_figure_of_one_job_by_hand() {
@@ -272,53 +272,6 @@ fn workers_that_do_not_do_the_same_are_named_with_their_medium() {
     let lost = with(&[(FAST, 2600), (FAST, 2399)]);
     assert_eq!(lost, [FindingKind::WorkersDisagree { op: "read".into(), workers: 4999, counted: 5000 }]);
     assert_eq!(with(&[]), [], "a point that was cut short has none");
-}
-
-/// Reads of 2000 µs keep as many in flight as the rate needs.
-fn rounds_of(rates: &[&[u64]], most_rounds: u32) -> BlockMedium {
-    let mut run = ByHand::new();
-    for (job, rates) in rates.iter().enumerate() {
-        for (round, rate) in rates.iter().enumerate() {
-            let depth = (rate / 500) as u32;
-            run.point((job as u32, round as u32), &stream(100, depth), 5, &[Each { per_second: *rate, ..READS }]);
-        }
-    }
-    let first = &run.record.points[0];
-    run.record.steady = vec![SteadyInfo {
-        step: first.step.clone(),
-        step_index: first.step_index,
-        medium: first.medium,
-        window: 3,
-        range: 0.2,
-        slope: 0.1,
-        most_rounds,
-    }];
-    run.summarise()
-}
-
-#[test]
-fn only_the_steady_window_counts() {
-    let medium = rounds_of(&[&[4000, 2000, 1000, 1000, 1000, 1000], &[3000, 3000, 3000, 3000, 3000, 3500]], 9);
-    let rounds = medium.rounds.as_ref().unwrap();
-    assert_eq!((rounds.reached_at, medium.verdict, medium.findings.len()), (Some(4), Verdict::Sound, 0));
-    let job = &medium.jobs[0];
-    let figures = job.figures.unwrap();
-    assert_eq!((figures.rounds, figures.iops.median, figures.iops.max), (3, 1000.0, 1000.0));
-    assert_eq!((job.typical, job.points.len()), (Some(2), 6));
-    assert_eq!(rounds.jobs[0].fit.map(|fit| (fit.from, fit.mean)), Some((2, 1000.0)));
-    assert_eq!(rounds.jobs[1].iops.len(), 6);
-}
-
-#[test]
-fn rounds_that_are_given_up_are_doubtful_and_the_last_window_stands() {
-    let medium = rounds_of(&[&[4000, 2000, 1000, 500], &[3000, 3000, 3000, 3000]], 4);
-    assert_eq!(medium.rounds.as_ref().unwrap().reached_at, None);
-    let finding = &medium.findings[0];
-    assert_eq!(finding.kind, FindingKind::SteadyNotReached { rounds: 4, window: 3 });
-    assert_eq!((finding.severity, medium.verdict), (Severity::Warning, Verdict::Doubtful));
-    let figures = |job: usize| medium.jobs[job].figures.map(|figures| (figures.rounds, figures.iops.median));
-    assert_eq!((figures(0), figures(1)), (Some((3, 1000.0)), Some((3, 3000.0))));
-    assert_eq!(medium.jobs.iter().map(|job| job.verdict).collect::<Vec<_>>(), [Verdict::Doubtful; 2]);
 }
 
 proptest! {

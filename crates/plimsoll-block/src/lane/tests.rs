@@ -1,0 +1,170 @@
+//! A lane of real fio on small files.
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+use std::time::Instant;
+
+use plimsoll_model::lane::LaneSecond;
+use plimsoll_model::plan::resolved::{BlockJob, SyncPolicy};
+use plimsoll_model::schedule::PhaseKind;
+
+use super::*;
+use crate::arguments::tests::stream;
+use crate::arguments::{Manner, Part, of_job};
+use crate::fio::find;
+
+const SIZE: u64 = 8 << 20;
+
+fn job() -> BlockJob {
+    let data = plimsoll_model::plan::resolved::BlockStream {
+        read_percent: 50,
+        depth: 4,
+        threads: 1,
+        direct: false,
+        sync: SyncPolicy::Flush { every: 16 },
+        ..stream()
+    };
+    BlockJob { name: "mixed".into(), streams: vec![data], curve: Vec::new() }
+}
+
+fn task(directory: &Path, workers: usize, measure: u64) -> Task {
+    let engine = find().unwrap().engine;
+    let worker = |number: usize| {
+        let file = directory.join(number.to_string());
+        std::fs::write(&file, vec![7; SIZE as usize]).unwrap();
+        let part = Part { file, offset: 0, size: SIZE };
+        let manner = Manner { engine, seed: 1, at_most: Nanos::from_secs(60), rates: vec![Some(200.0)] };
+        WorkerTask { args: of_job(&job(), &part, &manner), directory: None }
+    };
+    Task {
+        job: "mixed".into(),
+        workers: (0..workers).map(worker).collect(),
+        shape: Shape::of_job(&job()),
+        warm: Nanos::SECOND,
+        measure: Nanos::from_secs(measure),
+        ends: false,
+    }
+}
+
+fn drive(task: &Task, order: impl Fn(&[LaneMessage]) -> LaneControl) -> (Vec<LaneMessage>, Vec<Share>) {
+    let messages = RefCell::new(Vec::new());
+    let began = Instant::now();
+    let links = Links {
+        now: &|| began.elapsed().into(),
+        of_unix_ms: &|_| Nanos::ZERO,
+        order: &|| order(&messages.borrow()),
+        tell: &mut |message| {
+            messages.borrow_mut().push(message);
+            Flow::GoOn
+        },
+    };
+    let shares = run(task, links);
+    (messages.into_inner(), shares)
+}
+
+fn seconds(messages: &[LaneMessage]) -> Vec<&LaneSecond> {
+    let mut seconds = Vec::new();
+    for message in messages {
+        if let LaneMessage::Second(second) = message {
+            seconds.push(second.as_ref());
+        }
+    }
+    seconds
+}
+
+fn end(messages: &[LaneMessage]) -> &LaneEnd {
+    let Some(LaneMessage::Ended(end)) = messages.last() else { panic!("no end") };
+    end
+}
+
+#[test]
+fn two_workers_are_measured_and_shared_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let (messages, shares) = drive(&task(directory.path(), 2, 2), |_| LaneControl::Run);
+    assert_eq!(*end(&messages), LaneEnd::Complete);
+    assert!(matches!(messages[0], LaneMessage::Started { .. }));
+    let seconds = seconds(&messages);
+    let measured: Vec<_> = seconds.iter().filter(|second| second.tick.phase == PhaseKind::Measure).collect();
+    assert_eq!(measured.len(), 2);
+    for txn in 0..3 {
+        let of_seconds: u64 = measured.iter().map(|second| second.tallies[txn].counts.committed).sum();
+        let of_workers: u64 = shares.iter().filter(|share| share.txn == txn).map(|share| share.requests).sum();
+        assert!(of_seconds > 0);
+        assert_eq!(of_seconds, of_workers);
+    }
+    assert!(shares.iter().all(|share| share.requests == share.response.count()));
+}
+
+#[test]
+fn the_user_ends_it_early_and_keeps_what_was_measured() {
+    let directory = tempfile::tempdir().unwrap();
+    for (order, expected) in [(LaneControl::Close, LaneEnd::Closed), (LaneControl::Stop, LaneEnd::Stopped)] {
+        let after_three = |told: &[LaneMessage]| if told.len() > 2 { order } else { LaneControl::Run };
+        let (messages, _) = drive(&task(directory.path(), 1, 50), after_three);
+        assert_eq!(*end(&messages), expected);
+        assert!(seconds(&messages).iter().any(|second| second.tick.phase == PhaseKind::Measure));
+    }
+}
+
+#[test]
+fn a_worker_that_cannot_work_is_told_in_its_own_words() {
+    let directory = tempfile::tempdir().unwrap();
+    let task = task(directory.path(), 2, 50);
+    std::fs::remove_file(directory.path().join("1")).unwrap();
+    let (messages, shares) = drive(&task, |_| LaneControl::Run);
+    let LaneEnd::Failed(why) = end(&messages) else { panic!("{:?}", end(&messages)) };
+    assert!(why.starts_with("fio failed at mixed: worker 2: "), "{why}");
+    assert!(why.contains("file creation disallowed") && why.contains("\nThe command was: fio "), "{why}");
+    assert_eq!(shares.iter().map(|share| share.requests).sum::<u64>(), 0);
+}
+
+#[test]
+fn a_worker_that_is_killed_ends_the_lane_and_what_was_measured_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let task = task(directory.path(), 2, 50);
+    let killed = Cell::new(false);
+    let file = directory.path().join("0").display().to_string();
+    let (messages, shares) = drive(&task, |told| {
+        if told.len() > 2 && !killed.replace(true) {
+            kill_fio_at(&file);
+        }
+        LaneControl::Run
+    });
+    let LaneEnd::Failed(why) = end(&messages) else { panic!("{:?}", end(&messages)) };
+    assert!(why.contains("worker 1: ") && why.contains("signal: 9"), "{why}");
+    assert!(seconds(&messages).iter().any(|second| second.tick.phase == PhaseKind::Measure));
+    assert!(shares.iter().any(|share| share.requests > 0));
+}
+
+fn kill_fio_at(file: &str) {
+    for process in std::fs::read_dir("/proc").unwrap().flatten() {
+        let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line);
+        if line.starts_with("fio") && line.contains(&format!("--filename={file}\0")) {
+            let pid = process.file_name().to_string_lossy().parse().unwrap();
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+    }
+}
+
+/// A job file that is run as it is: its jobs are counted together, and it ends by itself.
+#[test]
+fn a_job_that_ends_by_itself_is_measured_to_its_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["--output-format=json+", "--status-interval=1", "--name=w", "--rw=write", "--size=4M", "--bs=4k"];
+    let args = args.map(String::from).into();
+    let task = Task {
+        job: "own.fio".into(),
+        workers: vec![WorkerTask { args, directory: Some(directory.path().into()) }],
+        shape: Shape::Whole,
+        warm: Nanos::ZERO,
+        measure: Nanos::from_secs(60),
+        ends: true,
+    };
+    let (messages, shares) = drive(&task, |_| LaneControl::Run);
+    assert_eq!(*end(&messages), LaneEnd::Complete);
+    let writes: u64 = seconds(&messages).iter().map(|second| second.tallies[1].counts.committed).sum();
+    assert_eq!((writes, shares[1].requests, shares[1].bytes), (1024, 1024, 4 << 20));
+    assert!(directory.path().join("w.0.0").exists(), "in its own directory");
+}

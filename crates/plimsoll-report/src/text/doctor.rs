@@ -1,0 +1,34 @@
+//! What the doctor found before the first load: what is in order is counted, the rest told, the worst first.
+
+use plimsoll_model::record::DiagnosisLevel;
+use plimsoll_model::summary::{DiagnosisSummary, Summary};
+
+use crate::message::Messages;
+
+/// Empty where the doctor was not asked.
+pub(super) fn section(m: &Messages, summary: &Summary) -> String {
+    if summary.diagnoses.is_empty() {
+        return String::new();
+    }
+    let count = |level| summary.diagnoses.iter().filter(|found| found.level == level).count().to_string();
+    let args = [
+        ("errors", count(DiagnosisLevel::Error)),
+        ("warnings", count(DiagnosisLevel::Warning)),
+        ("unknown", count(DiagnosisLevel::Unknown)),
+        ("ok", count(DiagnosisLevel::Ok)),
+    ];
+    let mut wrong: Vec<&DiagnosisSummary> =
+        summary.diagnoses.iter().filter(|found| found.level > DiagnosisLevel::Ok).collect();
+    wrong.sort_by_key(|found| std::cmp::Reverse(found.level));
+    let mut lines = vec![format!("{}. {}", m.say("doctor-title"), m.say_with("doctor-sentence", &args))];
+    lines.extend(wrong.into_iter().map(|found| line(m, found)));
+    format!("{}\n\n", lines.join("\n"))
+}
+
+fn line(m: &Messages, found: &DiagnosisSummary) -> String {
+    let level = m.say(&format!("level-{}", found.level.name()));
+    let about = found.medium.clone().unwrap_or_else(|| m.say("subject-host"));
+    let next = if found.next.is_empty() { String::new() } else { format!(" {}", found.next) };
+    let stop = if found.found.ends_with('.') { "" } else { "." };
+    format!("{level}: {about}, {}: {}{stop}{next}", found.code, found.found)
+}

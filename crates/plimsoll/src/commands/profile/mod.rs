@@ -1,0 +1,17 @@
+//! `plimsoll profile`: block workloads that plans can name.
+
+mod list;
+mod show;
+
+use std::process::ExitCode;
+
+use super::print;
+use crate::cli::ProfileCommand;
+use crate::failure::Failure;
+
+pub fn profile(command: &ProfileCommand) -> Result<ExitCode, Failure> {
+    match command {
+        ProfileCommand::List(args) => print(&list::list(args)),
+        ProfileCommand::Show(args) => print(&show::show(args)?),
+    }
+}
