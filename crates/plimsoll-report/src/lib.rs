@@ -8,6 +8,7 @@ mod compare;
 mod cut;
 pub mod export;
 mod findings;
+mod fleet;
 pub mod html;
 mod line;
 pub mod message;

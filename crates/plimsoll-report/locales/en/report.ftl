@@ -657,3 +657,12 @@ set-rate = txn /s
 set-reads = reads /txn
 set-runs = runs
 set-crossed = Rate at load { $load }, by both
+
+## Several systems at once
+
+fleet-heading = Each of the { $n } systems, { $rate }
+fleet-users = users each
+fleet-mean = mean
+fleet-lowest = lowest
+fleet-highest = highest
+fleet-cv = CV %

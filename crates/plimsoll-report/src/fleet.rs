@@ -1,0 +1,61 @@
+//! Several systems at once: how they spread about their mean, as text.
+
+use plimsoll_model::summary::{Fleet, Ladder};
+
+use crate::message::Messages;
+use crate::number::{or_none, three, whole};
+use crate::text::aligned;
+
+/// One line for each point; empty where the ladder is of a single system.
+pub fn section(m: &Messages, ladder: &Ladder) -> String {
+    let Some(Fleet { systems, points }) = &ladder.fleet else { return String::new() };
+    let nopm = ladder.points.iter().all(|point| point.nopm.is_some());
+    let rate = m.say(if nopm { "text-nopm" } else { "set-rate" });
+    let header = ["fleet-users", "fleet-mean", "fleet-lowest", "fleet-highest", "fleet-cv"].map(|id| m.say(id));
+    let rows: Vec<Vec<String>> = ladder
+        .points
+        .iter()
+        .zip(points)
+        .map(|(point, fleet)| {
+            let per_system = point.users / u32::try_from(systems.len()).unwrap_or(1).max(1);
+            vec![
+                whole(f64::from(per_system)),
+                or_none(fleet.mean, whole),
+                or_none(fleet.min, whole),
+                or_none(fleet.max, whole),
+                or_none(fleet.cv_percent, three),
+            ]
+        })
+        .collect();
+    let args = [("n", systems.len().to_string()), ("rate", rate)];
+    format!("{}\n{}\n\n", m.say_with("fleet-heading", &args), aligned(&header, &rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_model::fixture;
+    use plimsoll_model::summary::{Fleet, FleetPoint, summarise};
+
+    use super::*;
+
+    #[test]
+    fn systems_stand_about_their_mean() {
+        let mut summary = summarise(&fixture::single_point());
+        let ladder = &mut summary.ladders[0];
+        let m = Messages::english();
+        assert_eq!(section(&m, ladder), "");
+        let point = FleetPoint {
+            systems: Vec::new(),
+            mean: Some(1500.0),
+            min: Some(1200.0),
+            max: Some(1800.0),
+            cv_percent: Some(12.34),
+        };
+        ladder.points[0].users = 6;
+        ladder.fleet = Some(Fleet { systems: vec!["a".into(), "b".into(), "c".into()], points: vec![point] });
+        let text = section(&m, ladder);
+        assert!(text.starts_with("Each of the 3 systems, NOPM"), "{text}");
+        let row = text.lines().nth(3).unwrap().split_whitespace().collect::<Vec<_>>();
+        assert_eq!(row, ["2", "1,500", "1,200", "1,800", "12.3"], "{text}");
+    }
+}
