@@ -212,14 +212,18 @@ pub fn summarise(record: &Record) -> Summary {
     }
 }
 
+/// What the points of one ladder have in common: place of the step, the plan's system of which it is an instance or else the
+/// system, medium, mode.
+type Group<'a> = (u32, Result<&'a str, SubjectId>, Option<SubjectId>, &'a str);
+
 fn ladders(index: &Index) -> Vec<Ladder> {
     // Instances of one system belong together.
-    let mut grouped: BTreeMap<(u32, Result<&str, SubjectId>, Option<SubjectId>, &str), Vec<&Point>> = BTreeMap::new();
+    let mut grouped: BTreeMap<Group<'_>, Vec<&Point>> = BTreeMap::new();
     for point in index.record.points.iter().filter(|point| is_of_ladder(point)) {
         let system = fleet::base_of(index, point.system).ok_or(point.system);
         grouped.entry((point.step_index, system, point.medium, &point.mode)).or_default().push(point);
     }
-    let ladder = |((_, system, ..), points): ((_, Result<&str, SubjectId>, _, _), Vec<&Point>)| match system {
+    let ladder = |((_, system, ..), points): (Group<'_>, Vec<&Point>)| match system {
         Ok(base) => fleet::ladder(index, base, &points),
         Err(_) => ladder(index, points),
     };

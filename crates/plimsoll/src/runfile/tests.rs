@@ -14,6 +14,7 @@ use proptest::prelude::*;
 
 use super::{RunFile, RunFileError, read};
 
+mod block;
 mod drive;
 
 /// Writes a record as a run would.
@@ -44,6 +45,7 @@ fn write(record: &Record, path: &Path) -> RunFile {
     record.events.iter().for_each(|event| file.event(event).unwrap());
     record.checks.iter().for_each(|check| file.check(check).unwrap());
     drive::write(record, &file);
+    block::write(record, &file);
     file.commit().unwrap();
     file
 }

@@ -90,7 +90,7 @@ impl ByHand {
     fn requests(&mut self, (point, phase): (PointId, PhaseId), txn: u32, (from, seconds): (Nanos, u64), each: &Each) {
         let time = Nanos::from_micros(each.us);
         let hist = |n: u64| Hist::of_buckets([(time, n)], u128::from(time.0) * u128::from(n), time);
-        let subject = SubjectId(10);
+        let subject = SubjectId(6);
         for s in 0..seconds {
             let (n, start) = (each.per_second, from + Nanos::from_secs(s));
             let counts = Counts { offered: n, committed: n, bytes: n * each.bytes, ..Counts::default() };
