@@ -51,6 +51,8 @@ pub struct Links<'a> {
 /// How often orders are looked for.
 const TICK: Duration = Duration::from_millis(100);
 /// How many ticks fio gets to end once it was asked to: requests under way on a slow disk take their time.
+/// Every so many of them they are asked again.
+const AGAIN: u32 = 10;
 const PATIENCE: u32 = 600;
 
 /// Runs the lane and returns what each worker did in the measurement. The last message is [`LaneMessage::Ended`].
@@ -85,18 +87,25 @@ struct Worker {
     runs: bool,
     /// It was told to end.
     asked: bool,
+    /// It was ended at once: how it ended says nothing.
+    killed: bool,
     /// Why it failed.
     error: Option<String>,
 }
 
 impl Worker {
     fn new(process: Process) -> Self {
-        Self { process, words: Words::default(), runs: true, asked: false, error: None }
+        Self { process, words: Words::default(), runs: true, asked: false, killed: false, error: None }
     }
 
     fn interrupt(&mut self) {
         self.asked = true;
         self.process.interrupt();
+    }
+
+    fn kill(&mut self) {
+        self.killed = true;
+        self.process.kill();
     }
 
     /// After SIGINT fio exits with 128, unless it came before fio listened to it.
@@ -188,10 +197,11 @@ impl Lane<'_> {
         let came_to_its_end = self.workers.iter().all(|worker| !worker.runs);
         let killed = end == LaneEnd::Stopped;
         self.workers.iter_mut().filter(|worker| worker.runs).for_each(|worker| match killed {
-            true => worker.process.kill(),
+            true => worker.kill(),
             false => worker.interrupt(),
         });
-        if !self.hear_out(links) && !killed {
+        // What went wrong before is the reason, however long the others take to end.
+        if !self.hear_out(links) && !matches!(end, LaneEnd::Failed(_)) {
             end = LaneEnd::Stopped;
         }
         let stopped = end == LaneEnd::Stopped;
@@ -215,7 +225,10 @@ impl Lane<'_> {
             ticks += 1;
             if asked && ((links.order)() == LaneControl::Stop || ticks > PATIENCE) {
                 asked = false;
-                self.workers.iter().for_each(|worker| worker.process.kill());
+                self.workers.iter_mut().for_each(Worker::kill);
+            } else if asked && ticks % AGAIN == 0 {
+                // fio passes a signal on to the jobs that it has begun by then, and to none that come after.
+                self.workers.iter_mut().filter(|worker| worker.runs).for_each(Worker::interrupt);
             }
             self.hear();
         }
@@ -226,7 +239,7 @@ impl Lane<'_> {
     fn failure(&mut self, stopped: bool) -> Option<String> {
         for worker in &mut self.workers {
             let why = match worker.process.wait() {
-                Ok(status) if stopped || worker.has_ended_well(status) => continue,
+                Ok(status) if stopped || worker.killed || worker.has_ended_well(status) => continue,
                 Ok(status) => status.to_string(),
                 Err(error) => error.to_string(),
             };
