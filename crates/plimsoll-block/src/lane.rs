@@ -50,10 +50,11 @@ pub struct Links<'a> {
 
 /// How often orders are looked for.
 const TICK: Duration = Duration::from_millis(100);
-/// How many ticks fio gets to end once it was asked to: requests under way on a slow disk take their time.
-/// Every so many of them they are asked again.
-const AGAIN: u32 = 10;
-const PATIENCE: u32 = 600;
+/// How many ticks fio gets to end once it was asked to, before it is killed: requests under way on a slow disk take their
+/// time.
+const PATIENCE: u32 = 200;
+/// After so many of them it is asked once more.
+const AGAIN: u32 = 20;
 
 /// Runs the lane and returns what each worker did in the measurement. The last message is [`LaneMessage::Ended`].
 ///
@@ -200,8 +201,8 @@ impl Lane<'_> {
             true => worker.kill(),
             false => worker.interrupt(),
         });
-        // What went wrong before is the reason, however long the others take to end.
-        if !self.hear_out(links) && !matches!(end, LaneEnd::Failed(_)) {
+        // Only the user stops a lane: workers that take too long to end change nothing about what was measured before.
+        if self.hear_out(links) == Flow::Stop && !matches!(end, LaneEnd::Failed(_)) {
             end = LaneEnd::Stopped;
         }
         let stopped = end == LaneEnd::Stopped;
@@ -217,22 +218,24 @@ impl Lane<'_> {
         end
     }
 
-    /// Until all have ended. `false`: they had to be killed.
-    fn hear_out(&mut self, links: &mut Links<'_>) -> bool {
-        let mut asked = true;
-        let mut ticks = 0;
+    /// Until all have ended; those that take too long are killed. Tells whether the user wanted no more.
+    fn hear_out(&mut self, links: &mut Links<'_>) -> Flow {
+        let (mut asked, mut flow, mut ticks) = (true, Flow::GoOn, 0);
         while self.workers.iter().any(|worker| worker.runs) {
             ticks += 1;
-            if asked && ((links.order)() == LaneControl::Stop || ticks > PATIENCE) {
+            if asked && (links.order)() == LaneControl::Stop {
+                flow = Flow::Stop;
+            }
+            if asked && (flow == Flow::Stop || ticks > PATIENCE) {
                 asked = false;
                 self.workers.iter_mut().for_each(Worker::kill);
-            } else if asked && ticks % AGAIN == 0 {
+            } else if asked && ticks == AGAIN {
                 // fio passes a signal on to the jobs that it has begun by then, and to none that come after.
                 self.workers.iter_mut().filter(|worker| worker.runs).for_each(Worker::interrupt);
             }
             self.hear();
         }
-        asked
+        flow
     }
 
     /// The first worker's failure, in fio's words. `stopped`: how they ended says nothing.
