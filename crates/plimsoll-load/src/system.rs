@@ -17,7 +17,7 @@ use crate::limit::Cage;
 use crate::probe::Watch;
 use crate::scratch::Scratch;
 
-pub(crate) mod backup;
+mod backup;
 #[cfg(test)]
 mod backup_tests;
 mod reset;

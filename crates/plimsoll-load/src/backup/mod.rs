@@ -13,8 +13,6 @@ use crate::system::Instance;
 pub(crate) mod files;
 pub(crate) mod program;
 
-pub use crate::system::backup::Method;
-
 /// A backup that has been taken, and is on its medium.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
@@ -29,6 +27,8 @@ pub struct Taken {
 /// A system made of a backup: it runs, and can be verified.
 pub struct RestoredBackup {
     pub instance: Instance,
+    /// What restored it, with its version.
+    pub program: String,
     /// Lengths of the backup's files that were read.
     pub bytes: u64,
     /// By CLOCK_MONOTONIC ([`crate::clock::Clock::of_monotonic`] puts it on a run's clock): when the first of the backup
@@ -52,6 +52,7 @@ pub(crate) struct Task<'a> {
 
 /// What a restore did, beside the server.
 pub(crate) struct Timed {
+    pub program: String,
     pub bytes: u64,
     pub began: Nanos,
     pub ended: Nanos,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use plimsoll_model::plan::resolved::BackupMethod;
+
 use super::{Backing, Instance};
 use crate::backup::{RestoredBackup, Taken, Task, Timed};
 use crate::engine::LoadControl;
@@ -12,15 +14,6 @@ use crate::error::LoadError;
 use crate::limit::Cage;
 use crate::scratch::Scratch;
 
-/// What a backup holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// Files, as they are.
-    Physical,
-    /// Data, as a program writes them down.
-    Logical,
-}
-
 const NEXT_FOR_EXISTING: &str = "Take a logical backup (method = \"logical\"), or let plimsoll run the server.";
 
 impl Instance {
@@ -28,20 +21,26 @@ impl Instance {
     /// root's behalf it becomes the server's user's. `jobs` may work at the same time, where the program can do that. It
     /// is on its medium when this returns. When it fails, or `control` cancels, what is in `to` is no backup, and the
     /// caller removes it; nothing writes there any more.
-    pub fn back_up(&self, method: Method, jobs: u32, to: &Path, control: &LoadControl) -> Result<Taken, LoadError> {
+    pub fn back_up(
+        &self,
+        method: BackupMethod,
+        jobs: u32,
+        to: &Path,
+        control: &LoadControl,
+    ) -> Result<Taken, LoadError> {
         let task = Task { jobs, control };
         match &self.0 {
             Backing::Mock(_) => Err(no_data()),
             Backing::Sqlite { path, pragmas } => match method {
-                Method::Physical => sqlite::back_up(path, pragmas, task, to),
-                Method::Logical => Err(only_physical()),
+                BackupMethod::Physical => sqlite::back_up(path, pragmas, task, to),
+                BackupMethod::Logical => Err(only_physical()),
             },
             Backing::Managed(server) => {
                 server.back_up(method, task, to).map_err(|error| server.process().explain(error))
             }
             Backing::Existing(target) => match method {
-                Method::Physical => Err(not_existing()),
-                Method::Logical => target.dump(task, to),
+                BackupMethod::Physical => Err(not_existing()),
+                BackupMethod::Logical => target.dump(task, to),
             },
         }
     }
@@ -51,7 +50,7 @@ impl Instance {
     /// server of plimsoll's own.
     pub fn restore(
         &self,
-        method: Method,
+        method: BackupMethod,
         jobs: u32,
         from: &Path,
         scratch: &mut Scratch,
@@ -68,8 +67,8 @@ impl Instance {
             Backing::Managed(server) => managed(server.restore(method, task, from, scratch, cage)?),
             Backing::Existing(target) => managed(target.restore_elsewhere(task, from, scratch, cage)?),
         };
-        let Timed { bytes, began, ended } = timed;
-        Ok(RestoredBackup { instance: Self(backing), bytes, began, ended })
+        let Timed { program, bytes, began, ended } = timed;
+        Ok(RestoredBackup { instance: Self(backing), program, bytes, began, ended })
     }
 
     /// How many rows each table of the data set has. Equal for a system and what was restored of its backup if nobody has

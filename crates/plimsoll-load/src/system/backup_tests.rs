@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
-use plimsoll_model::plan::resolved::{Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload};
+use plimsoll_model::plan::resolved::{BackupMethod, Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload};
 use tempfile::TempDir;
 
-use super::backup::Method;
 use super::*;
 use crate::backup::written;
 use crate::scratch::Scratch;
@@ -50,7 +49,7 @@ fn place(instance: &Instance) -> PathBuf {
 }
 
 /// What every engine's backup keeps: the data as they were, in a system of their own, more than once.
-fn keeps_the_contract(kind: &SystemKind, methods: &[(Method, u32, &str)]) {
+fn keeps_the_contract(kind: &SystemKind, methods: &[(BackupMethod, u32, &str)]) {
     let system = loaded(kind);
     let (instance, control) = (&system.instance, LoadControl::default());
     let rows = instance.row_counts().unwrap();
@@ -67,6 +66,7 @@ fn keeps_the_contract(kind: &SystemKind, methods: &[(Method, u32, &str)]) {
             let mut scratch = Scratch::create(system.medium.path(), &format!("restored-{round}")).unwrap();
             let restored = instance.restore(method, jobs, &to, &mut scratch, None, &control).unwrap();
             assert!(restored.bytes > 20_000_000 && restored.began < restored.ended);
+            assert!(restored.program.contains('.'), "{}", restored.program);
             assert_ne!(place(&restored.instance), place(instance), "a second one");
             assert_eq!(restored.instance.row_counts().unwrap(), rows);
             let verdicts = restored.instance.check(CheckedData::Tpcc).unwrap();
@@ -80,18 +80,18 @@ fn keeps_the_contract(kind: &SystemKind, methods: &[(Method, u32, &str)]) {
 
 #[test]
 fn postgres_keeps_the_contract() {
-    let ways = [(Method::Physical, 2, "pg_basebackup 1"), (Method::Logical, 2, "pg_dump 1")];
+    let ways = [(BackupMethod::Physical, 2, "pg_basebackup 1"), (BackupMethod::Logical, 2, "pg_dump 1")];
     keeps_the_contract(&server(ServerKind::Postgres), &ways);
 }
 
 #[test]
 fn mariadb_keeps_the_contract() {
-    let ways = [(Method::Physical, 2, "mariadb-backup 1"), (Method::Logical, 1, "mariadb-dump 1")];
+    let ways = [(BackupMethod::Physical, 2, "mariadb-backup 1"), (BackupMethod::Logical, 1, "mariadb-dump 1")];
     keeps_the_contract(&server(ServerKind::Mariadb), &ways);
 }
 
 #[test]
 fn sqlite_keeps_the_contract() {
     let kind = SystemKind::Sqlite { settings: BTreeMap::new() };
-    keeps_the_contract(&kind, &[(Method::Physical, 1, "SQLite backup API 3")]);
+    keeps_the_contract(&kind, &[(BackupMethod::Physical, 1, "SQLite backup API 3")]);
 }

@@ -7,13 +7,14 @@ use std::process::Command;
 
 use mysql::prelude::Queryable;
 use mysql::{Error, TxOpts};
+use plimsoll_model::plan::resolved::BackupMethod;
 
 use super::binaries::{self, Programs};
 use super::connect::{connect, connect_to, parse, server_error};
 use super::managed::ManagedMariadb;
 use super::quote_ident;
 use crate::backup::program::{Program, version};
-use crate::backup::{Method, Taken, Task, Timed, files};
+use crate::backup::{Taken, Task, Timed, files};
 use crate::clock::monotonic;
 use crate::engine::server::{MANAGED_SCHEMA, Site, command_in};
 use crate::error::LoadError;
@@ -35,11 +36,11 @@ const NEXT_OF_RESTORE: &str = "Look at what it says of the backup; where that wa
 
 impl ManagedMariadb {
     /// Takes a backup of the running server into `to`, a directory of plimsoll's own that is empty.
-    pub(crate) fn back_up(&self, method: Method, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
+    pub(crate) fn back_up(&self, method: BackupMethod, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
         self.process().site.admit(to)?;
         match method {
-            Method::Physical => self.files_backup(task, to),
-            Method::Logical => {
+            BackupMethod::Physical => self.files_backup(task, to),
+            BackupMethod::Logical => {
                 let program = binaries::client(Some(&self.programs), &DUMP)?;
                 let command = self.process().site.command(&program);
                 dump_by(command, &self.conninfo(), MANAGED_SCHEMA, task, to)
@@ -66,7 +67,7 @@ impl ManagedMariadb {
     /// Makes a second server of the backup in `from`.
     pub(crate) fn restore(
         &self,
-        method: Method,
+        method: BackupMethod,
         task: Task<'_>,
         from: &Path,
         scratch: &mut Scratch,
@@ -74,7 +75,7 @@ impl ManagedMariadb {
     ) -> Result<(Self, Timed), LoadError> {
         files::forget_cached(from)?;
         match method {
-            Method::Physical => {
+            BackupMethod::Physical => {
                 let (mut bytes, mut began) = (0, monotonic());
                 let fill = |site: &Site| {
                     began = monotonic();
@@ -83,9 +84,11 @@ impl ManagedMariadb {
                     Ok(())
                 };
                 let server = self.start_second(scratch, cage, fill, &|| task.control.is_cancelled())?;
-                Ok((server, Timed { bytes, began, ended: monotonic() }))
+                let ended = monotonic();
+                let program = version(&binaries::client(Some(&self.programs), &BACKUP)?);
+                Ok((server, Timed { program, bytes, began, ended }))
             }
-            Method::Logical => {
+            BackupMethod::Logical => {
                 let server = self.start_empty(scratch, cage)?;
                 let restored = server.restore_dump(true, task, from);
                 let timed = restored.map_err(|error| server.process().explain(error))?;
@@ -108,7 +111,8 @@ impl ManagedMariadb {
         command.arg(format!("--database={MANAGED_SCHEMA}"));
         let place = self.process().data_dir();
         Program { command, output: None, place, next: NEXT_OF_RESTORE }.run(task.control)?;
-        Ok(Timed { bytes: crate::backup::written(from), began, ended: monotonic() })
+        let ended = monotonic();
+        Ok(Timed { program: version(&program), bytes: crate::backup::written(from), began, ended })
     }
 }
 

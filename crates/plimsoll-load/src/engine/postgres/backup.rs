@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use plimsoll_model::plan::resolved::BackupMethod;
 use tokio_postgres::Error;
 use tokio_postgres::config::{Host, SslMode};
 
@@ -11,7 +12,7 @@ use super::connect::{connect, parse, server_error};
 use super::managed::ManagedPostgres;
 use super::{binaries, blocking, quote_ident};
 use crate::backup::program::{Program, version};
-use crate::backup::{Method, Taken, Task, Timed, files};
+use crate::backup::{Taken, Task, Timed, files};
 use crate::clock::monotonic;
 use crate::engine::server::{MANAGED_SCHEMA, Site, command_in};
 use crate::error::LoadError;
@@ -31,11 +32,11 @@ const NEXT_OF_RESTORE: &str = "Look at what it says of the backup; where that wa
 
 impl ManagedPostgres {
     /// Takes a backup of the running server into `to`, a directory of plimsoll's own that is empty.
-    pub(crate) fn back_up(&self, method: Method, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
+    pub(crate) fn back_up(&self, method: BackupMethod, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
         self.process().site.admit(to)?;
         match method {
-            Method::Physical => self.base_backup(task, to),
-            Method::Logical => dump_by(Some(self), &self.conninfo(), MANAGED_SCHEMA, task, to),
+            BackupMethod::Physical => self.base_backup(task, to),
+            BackupMethod::Logical => dump_by(Some(self), &self.conninfo(), MANAGED_SCHEMA, task, to),
         }
     }
 
@@ -60,7 +61,7 @@ impl ManagedPostgres {
     /// Makes a second server of the backup in `from`.
     pub(crate) fn restore(
         &self,
-        method: Method,
+        method: BackupMethod,
         task: Task<'_>,
         from: &Path,
         scratch: &mut Scratch,
@@ -68,7 +69,7 @@ impl ManagedPostgres {
     ) -> Result<(Self, Timed), LoadError> {
         files::forget_cached(from)?;
         match method {
-            Method::Physical => {
+            BackupMethod::Physical => {
                 let (mut bytes, mut began) = (0, monotonic());
                 let fill = |site: &Site| {
                     began = monotonic();
@@ -76,9 +77,11 @@ impl ManagedPostgres {
                     Ok(())
                 };
                 let server = self.start_second(scratch, cage, fill, &|| task.control.is_cancelled())?;
-                Ok((server, Timed { bytes, began, ended: monotonic() }))
+                let ended = monotonic();
+                let program = format!("copy of files, {}", version(&self.programs.join("postgres")));
+                Ok((server, Timed { program, bytes, began, ended }))
             }
-            Method::Logical => {
+            BackupMethod::Logical => {
                 let server = self.start_empty(scratch, cage)?;
                 let timed = server.restore_dump(Some(self), MANAGED_SCHEMA, task, from);
                 let timed = timed.map_err(|error| server.process().explain(error))?;
@@ -102,7 +105,7 @@ impl ManagedPostgres {
         Program { command, output: None, place, next: NEXT_OF_RESTORE }.run(task.control)?;
         let ended = monotonic();
         self.finish(schema)?;
-        Ok(Timed { bytes: crate::backup::written(from), began, ended })
+        Ok(Timed { program: version(&program), bytes: crate::backup::written(from), began, ended })
     }
 
     /// The schema by the name that plimsoll's own servers have, and statistics, which a dump does not hold (before

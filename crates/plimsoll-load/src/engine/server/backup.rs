@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use plimsoll_model::plan::resolved::ServerKind;
+use plimsoll_model::plan::resolved::{BackupMethod, ServerKind};
 
 use super::{ManagedServer, Target};
-use crate::backup::{Method, Taken, Task, Timed};
+use crate::backup::{Taken, Task, Timed};
 use crate::engine::{mariadb, postgres};
 use crate::error::LoadError;
 use crate::limit::Cage;
@@ -14,7 +14,7 @@ use crate::scratch::Scratch;
 
 impl ManagedServer {
     /// See [`crate::system::Instance::back_up`].
-    pub(crate) fn back_up(&self, method: Method, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
+    pub(crate) fn back_up(&self, method: BackupMethod, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
         match self {
             Self::Postgres(server) => server.back_up(method, task, to),
             Self::Mariadb(server) => server.back_up(method, task, to),
@@ -24,7 +24,7 @@ impl ManagedServer {
     /// See [`crate::system::Instance::restore`].
     pub(crate) fn restore(
         &self,
-        method: Method,
+        method: BackupMethod,
         task: Task<'_>,
         from: &Path,
         scratch: &mut Scratch,

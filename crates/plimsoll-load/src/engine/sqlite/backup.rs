@@ -27,7 +27,7 @@ pub(crate) fn back_up(
 ) -> Result<Taken, LoadError> {
     let source = open(path, pragmas)?;
     let bytes = copy(&source, path, &to.join(NAME), task)?;
-    Ok(Taken { bytes, program: format!("SQLite backup API {}", rusqlite::version()), jobs: 1 })
+    Ok(Taken { bytes, program: program(), jobs: 1 })
 }
 
 /// Makes a database in the directory `to` of a backup in `from`.
@@ -38,7 +38,11 @@ pub(crate) fn restore(task: Task<'_>, from: &Path, to: &Path) -> Result<(PathBuf
     let source = open_read_only(&backup)?;
     copy(&source, &backup, &path, task)?;
     let ended = monotonic();
-    Ok((path, Timed { bytes: crate::backup::written(from), began, ended }))
+    Ok((path, Timed { program: program(), bytes: crate::backup::written(from), began, ended }))
+}
+
+fn program() -> String {
+    format!("SQLite backup API {}", rusqlite::version())
 }
 
 /// Copies a database into a new file; its length, once it is on its medium.
