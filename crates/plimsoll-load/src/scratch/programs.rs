@@ -105,10 +105,11 @@ mod tests {
         }
     }
 
-    /// A shell under a program's name, which does not listen when asked to end.
+    /// A shell under a program's name, which does not listen when asked to end. A link: a copy that another test's child
+    /// has still open for writing could not be executed (execve(2), ETXTBSY).
     fn sleeper(medium: &Path, name: &str, cwd: &Path, arguments: &[String]) -> Sleeper {
         let program: PathBuf = medium.join(name);
-        fs::copy("/bin/sh", &program).unwrap();
+        std::os::unix::fs::symlink("/bin/sh", &program).unwrap();
         let ready = medium.join("ready");
         let script = format!("trap '' TERM; : > '{}'; while :; do /bin/sleep 0.1; done", ready.display());
         let mut command = Command::new(program);
