@@ -91,7 +91,7 @@ impl Execution<'_> {
                 control.cancel();
             }
             let noise = until_saved(&results, &desk, interrupt, &clock, &control)?;
-            let cut = cut.into_inner().transpose().map_err(Halt::Failed)?;
+            let cut = cut.take().transpose().map_err(Halt::Failed)?;
             Ok(Driven { outcomes, cut, noise: one_of(noise) })
         })
     }

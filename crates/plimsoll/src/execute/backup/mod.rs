@@ -231,7 +231,7 @@ pub(super) fn errand_saver<'a>(
 ) -> Course<Saver<'a>> {
     let found = running.values().find(|running| running.subject == orders.system);
     let instance = &found.ok_or_else(|| unresolved("running system", &orders.name))?.instance;
-    Ok(Saver { instance, clock, probe, cage, program: String::new(), orders })
+    Ok(Saver { instance, clock, probe, cage, orders })
 }
 
 /// `nightly: backup 2 took 12.3 s, 593 MB/s`.

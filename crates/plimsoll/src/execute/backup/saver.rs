@@ -75,8 +75,6 @@ pub(in crate::execute) struct Saver<'a> {
     pub probe: Option<&'a Probe>,
     /// Limits of the restored system.
     pub cage: Option<Cage>,
-    /// What made the last backup.
-    pub program: String,
 }
 
 impl Saver<'_> {
@@ -123,7 +121,7 @@ impl Saver<'_> {
         done.and(removed)
     }
 
-    fn save(&mut self, cycle: u32, files: &Path, control: &LoadControl) -> Result<(), LoadError> {
+    fn save(&self, cycle: u32, files: &Path, control: &LoadControl) -> Result<(), LoadError> {
         self.watch(files);
         let Backup { method, jobs, .. } = self.orders.backup;
         let start = self.clock.now();
@@ -131,7 +129,6 @@ impl Saver<'_> {
         let end = self.clock.now();
         self.unwatch();
         let taken = taken.inspect_err(|error| self.failed(BackupKind::Backup, cycle, start, error))?;
-        self.program.clone_from(&taken.program);
         self.tell(BackupRow {
             program: taken.program,
             bytes: taken.bytes,
@@ -163,7 +160,7 @@ impl Saver<'_> {
     }
 
     fn verify(&self, cycle: u32, restored: RestoredBackup, control: &LoadControl) -> Result<(), LoadError> {
-        let RestoredBackup { instance, bytes, began, ended } = restored;
+        let RestoredBackup { instance, program, bytes, began, ended } = restored;
         let times = (self.clock.of_monotonic(began), self.clock.of_monotonic(ended));
         let compared = self.compare(&instance, control);
         let stopped = instance.stop();
@@ -174,7 +171,7 @@ impl Saver<'_> {
             Err(error) => (BackupOutcome::Failed, error.to_string()),
         };
         let row = self.row(BackupKind::Restore, cycle, times, outcome);
-        self.tell(BackupRow { program: self.program.clone(), bytes, detail: detail.clone(), ..row });
+        self.tell(BackupRow { program, bytes, detail: detail.clone(), ..row });
         match compared? {
             Compared { same: true, .. } => stopped,
             Compared { same: false, .. } => Err(LoadError::other(
