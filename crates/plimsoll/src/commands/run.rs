@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use plimsoll_load::limit;
 use plimsoll_load::scratch::sweep;
-use plimsoll_model::plan::resolved::{EngineKind, Medium, MediumKind, ResolvedPlan};
+use plimsoll_model::plan::resolved::{EngineKind, MediumKind, ResolvedPlan};
 use plimsoll_model::plan::{Options, Parsed, PlanWarning, describe, estimate, matrix, parse};
 use plimsoll_model::record::RunStatus;
 use plimsoll_model::summary::summarise;
