@@ -314,6 +314,21 @@ fn share(n: u64, of: u64) -> Option<f64> {
     ratio(n, of).map(|ratio| ratio * 100.0)
 }
 
+/// Response times of the main transaction type of `points`, as [`PointSummary::main_latency`] has it, in one histogram.
+pub(super) fn main_response(index: &Index, points: &[&Point]) -> Hist {
+    let mut sum = Hist::new();
+    for point in points {
+        let orders = point.txns.iter().any(|name| name == TPCC_TXNS[0]);
+        let phases = index.load_phases(point);
+        let measured = |window: &&Window| {
+            phases.iter().any(|phase| phase.kind == PhaseKind::Measure && phase.id == window.phase)
+        };
+        let main = |window: &&Window| if orders { window.txn == 0 } else { point.is_counted(window.txn as usize) };
+        index.record.windows.iter().filter(measured).filter(main).for_each(|window| sum.merge(&window.response));
+    }
+    sum
+}
+
 /// Fills in latencies from the measure phase's merged histograms.
 fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut PointSummary) {
     let measure: Vec<_> = phases.iter().filter(|p| p.kind == PhaseKind::Measure).map(|p| p.id).collect();
