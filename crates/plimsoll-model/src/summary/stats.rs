@@ -127,7 +127,8 @@ fn t_95(degrees: usize) -> f64 {
     let (z, n) = (1.959_964_f64, degrees.max(1) as f64);
     let first = (z.powi(3) + z) / 4.0;
     let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
-    z + first / n + second / (n * n)
+    let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
+    z + first / n + second / (n * n) + third / n.powi(3)
 }
 
 /// Standard deviation (n − 1); `None` with fewer than two values.

@@ -265,7 +265,9 @@ fn written(index: &Index, group: &Group<'_>, slots: &[Slot<'_>]) -> Vec<WrittenS
         subject.is_some_and(|subject| subject.kind == SubjectKind::Backup && systems.contains(&subject.name))
     };
     let mut sums: BTreeMap<Nanos, f64> = BTreeMap::new();
-    let within = |sample: &&Sample| slots.iter().any(|slot| slot.start < sample.at && sample.at <= slot.end + sample.over);
+    let within = |sample: &&Sample| {
+        slots.iter().any(|slot| slot.start < sample.at && sample.at.saturating_sub(sample.over) < slot.end)
+    };
     for series in index.record.series.iter().filter(|s| s.metric == Metric::BackupWritten && is_own(s.subject)) {
         for sample in series.samples.iter().filter(within) {
             *sums.entry(sample.at).or_default() += f64::from(sample.value) / 1e6;
