@@ -88,6 +88,7 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
         findings: Vec::new(),
         fleet: Some(Fleet { systems: systems.iter().map(|system| index.name(*system)).collect(), points: shares }),
     };
+    ladder.points.iter_mut().for_each(|point| point.system.clone_from(&ladder.system));
     ladder.findings = systems
         .iter()
         .filter_map(|system| points.iter().find(|point| point.system == *system))

@@ -15,7 +15,7 @@ use super::waits::{self, DatabaseFigures, WaitSummary};
 use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::plan::resolved::TPCC_TXNS;
-use crate::record::{Check, Phase, Point, Second, Window};
+use crate::record::{Check, Phase, Point, Scene, Second, Window};
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
@@ -36,6 +36,8 @@ pub struct PointSummary {
     pub offered_to_per_second: Option<f64>,
     /// Which time this load is measured, from 0.
     pub repeat: u32,
+    /// What the system shares its medium with.
+    pub scene: Scene,
     /// Length of all recorded measure ticks.
     pub measured_s: f64,
     /// Whether warm-up and measurement ran to their planned ends.
@@ -281,6 +283,7 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         offered_per_second: point.offered_per_second,
         offered_to_per_second: point.offered_to_per_second,
         repeat: point.repeat,
+        scene: point.scene,
         measured_s,
         complete: false,
         verdict: Verdict::Sound,
