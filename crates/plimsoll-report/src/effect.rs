@@ -31,8 +31,18 @@ pub(crate) fn notes(m: &Messages, effect: &Effect) -> Vec<String> {
     notes
 }
 
+/// Of all systems together.
 fn load(rung: &EffectRung) -> String {
     rung.offered_per_second.map_or_else(|| rung.users.to_string(), |rate| format!("{}/s", three(rate)))
+}
+
+/// What each of equal systems is asked for.
+fn load_of_each(rung: &EffectRung) -> String {
+    let n = rung.victims.len().max(1);
+    match rung.offered_per_second {
+        Some(rate) => format!("{}/s", three(rate / n as f64)),
+        None => whole(f64::from(rung.users) / n as f64),
+    }
 }
 
 fn ratio(change: Option<Change>) -> Option<Ratio> {
@@ -56,11 +66,11 @@ pub(crate) fn table(effect: &Effect) -> Table {
         "effect-column-p99",
     ];
     let shown = |value: f64| if effect.nopm { whole(value) } else { three(value) };
-    let row = |rung: &EffectRung, own: &VictimEffect| {
+    let row = |rung: &EffectRung, own: &VictimEffect, load: String| {
         let times = |change: Option<Change>| or_none(ratio(change).map(|ratio| ratio.ratio), three);
         vec![
             own.system.clone(),
-            load(rung),
+            load,
             rung.pairs.to_string(),
             or_none(own.rate.map(|rate| rate.quiet), shown),
             or_none(own.rate.map(|rate| rate.noisy), shown),
@@ -74,10 +84,10 @@ pub(crate) fn table(effect: &Effect) -> Table {
         ]
     };
     let rows = effect.rungs.iter().flat_map(|rung| {
-        let each = rung.victims.iter().map(move |victim| (rung, victim));
-        std::iter::once((rung, &rung.all)).chain(each)
+        let each = rung.victims.iter().map(move |victim| (rung, victim, load_of_each(rung)));
+        std::iter::once((rung, &rung.all, load(rung))).chain(each)
     });
-    let rows = rows.map(|(rung, own)| row(rung, own)).collect();
+    let rows = rows.map(|(rung, own, load)| row(rung, own, load)).collect();
     Table { ids, words: 1, rows }
 }
 

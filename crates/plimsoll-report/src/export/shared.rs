@@ -100,14 +100,15 @@ pub(super) fn effect(summary: &Summary) -> String {
 }
 
 fn effect_cells(own: &Effect, rung: &EffectRung, of: &VictimEffect, is_sum: bool) -> Vec<String> {
+    let systems = if is_sum { 1 } else { rung.victims.len().max(1) };
     let mut cells = vec![
         quoted(&own.step),
         name(own.medium.as_ref()),
         name(own.drive.as_ref()),
         quoted(&own.mode),
         rung.ordinal.to_string(),
-        rung.users.to_string(),
-        opt(rung.offered_per_second),
+        (rung.users as usize / systems).to_string(),
+        opt(rung.offered_per_second.map(|rate| rate / systems as f64)),
         rung.pairs.to_string(),
         quoted(&of.system),
         is_sum.to_string(),
