@@ -27,26 +27,23 @@ const scale = ({ end }: Shared): Scale =>
 type Area = [{ xAxis: number; name?: string; itemStyle?: object; label?: object }, { xAxis: number }];
 
 /** Bands of several systems lie over each other; of those the first is named. */
-function named(bands: SharedBand[], room: (band: SharedBand, text: string) => boolean): Set<SharedBand> {
+function named(bands: SharedBand[], room: (band: SharedBand) => boolean): Set<SharedBand> {
   const found = new Set<SharedBand>();
   let last = -1;
   for (const band of bands) {
     if (band.from < last) continue;
-    if (room(band, text(band))) found.add(band);
+    if (room(band)) found.add(band);
     last = band.to;
   }
   return found;
 }
 
-const text = (band: SharedBand) => `${label(band.restore ? "chart-shared-restore" : "chart-shared-backup")} ${band.label}`;
-
 function marks(theme: Theme, own: Shared, { unit }: Scale, width: number): LineSeriesOption {
   const pixels = (s: number) => (s / own.end) * (width - 60);
-  const long = named(own.bands, (band, name) => pixels(band.to - band.from) > name.length * 6.2 + 4);
-  const short = named(own.bands, (band) => pixels(band.to - band.from) > band.label.length * 6.5 + 2);
+  const known = named(own.bands, (band) => pixels(band.to - band.from) > band.label.length * 6.5 + 2);
   const bands = own.bands.map((band): Area => {
     const color = nth(theme.series, band.restore ? RESTORE : BACKUP);
-    const name = long.has(band) ? text(band) : short.has(band) ? band.label : "";
+    const name = known.has(band) ? band.label : "";
     return [
       { xAxis: band.from / unit, name, itemStyle: { color, opacity: 0.16, borderColor: color, borderWidth: 1 }, label: { position: "insideTop" } },
       { xAxis: band.to / unit },
@@ -126,6 +123,9 @@ export function shared(theme: Theme, kind: keyof typeof units, place: number, wi
   // Times per request of idle and overloaded seconds lie decades apart.
   const log = kind === "shared-ms" && values.length > 0 && decades(values) ? logEnds(values) : undefined;
   const option = base(theme, legendRows(found.map((l) => l.name), width));
+  // Above the plot stand the names of points, and above them the unit.
+  const names = own.slots.some((slot) => slot.label !== "");
+  if (names) Object.assign(option.grid as object, { top: 44 });
   Object.assign(option.legend as object, { itemStyle: { opacity: 0 }, data: found.map((l) => l.name) });
   Object.assign(option.tooltip as object, {
     formatter: (p: unknown) => {
@@ -142,7 +142,7 @@ export function shared(theme: Theme, kind: keyof typeof units, place: number, wi
       splitNumber: width < 500 ? 4 : 8,
       axisLabel: { color: theme.soft, fontSize: 11, showMaxLabel: false, formatter: (v: number) => axis(v) },
     }),
-    yAxis: valueAxis(theme, unit, log !== undefined, log ?? {}),
+    yAxis: valueAxis(theme, unit, log !== undefined, { ...(log ?? {}), ...(names ? { nameGap: 24 } : {}) }),
     series: [...found.map((l) => line(theme, l, time.unit, log !== undefined)), marks(theme, own, time, width)],
   };
 }

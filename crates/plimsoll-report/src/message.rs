@@ -165,8 +165,6 @@ pub const CHART_IDS: &[&str] = &[
     "chart-shared-ms",
     "chart-shared-time",
     "chart-shared-time-min",
-    "chart-shared-backup",
-    "chart-shared-restore",
     "phase-prepare",
     "phase-warm",
     "phase-measure",

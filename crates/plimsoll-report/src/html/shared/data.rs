@@ -129,11 +129,12 @@ fn bands(m: &Messages, own: &Timeline, placed: &[Placed]) -> Vec<BandData> {
         let outcome = m.say(&format!("backup-outcome-{}", band.outcome.name()));
         let args = [("what", what), ("cycle", (band.cycle + 1).to_string()), ("system", band.system.clone())];
         let [what, cycle, system] = args;
+        let restore = band.kind == BackupKind::Restore;
         Some(BandData {
             from: place(placed, band.start_s)?,
             to: place(placed, band.end_s)?,
-            restore: band.kind == BackupKind::Restore,
-            label: format!("#{}", band.cycle + 1),
+            restore,
+            label: m.say_with(if restore { "shared-band-restore" } else { "shared-band-backup" }, std::slice::from_ref(&cycle)),
             title: m.say_with("shared-band", &[what, cycle, system, ("outcome", outcome)]),
         })
     };
