@@ -76,9 +76,7 @@ pub use reset::ResetSummary;
 pub use rung::{Figure, Rung};
 pub use stats::{Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
-pub use timeline::{
-    SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond, WrittenSecond,
-};
+pub use timeline::{SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond, WrittenSecond};
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
 use crate::record::{Diagnosis, DiagnosisLevel, Point, PointPurpose, Record, RunStatus, Scene, Second, SubjectId};

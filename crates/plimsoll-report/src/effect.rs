@@ -53,7 +53,11 @@ fn ratio(change: Option<Change>) -> Option<Ratio> {
 pub(crate) fn table(effect: &Effect) -> Table {
     let ids = vec![
         "effect-column-system",
-        if effect.rungs.iter().any(|rung| rung.offered_per_second.is_some()) { "effect-column-offered" } else { "effect-column-users" },
+        if effect.rungs.iter().any(|rung| rung.offered_per_second.is_some()) {
+            "effect-column-offered"
+        } else {
+            "effect-column-users"
+        },
         "effect-column-n",
         if effect.nopm { "effect-column-nopm-quiet" } else { "effect-column-rate-quiet" },
         if effect.nopm { "effect-column-nopm-noisy" } else { "effect-column-rate-noisy" },

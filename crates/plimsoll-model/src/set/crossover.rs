@@ -78,7 +78,9 @@ pub(super) fn of(axes: &[SetAxisSummary], rows: &[SetRow]) -> Vec<Crossover> {
             offered_per_second: first.offered_per_second,
             axis: axes[place].name.clone(),
             others: named.map(|(axis, chosen)| value(axis, *chosen)).collect(),
-            found: find(group.iter().filter_map(|row| Amount::of(row, row.choice.get(place).map(|own| value(place, *own))?))),
+            found: find(
+                group.iter().filter_map(|row| Amount::of(row, row.choice.get(place).map(|own| value(place, *own))?)),
+            ),
         }
     };
     groups.into_iter().map(crossover).collect()
@@ -146,7 +148,8 @@ mod tests {
         assert_eq!(found(&all), from("4GiB", 1.01));
         // What comes back later mattered.
         let late = [("1GiB", 1000.0, None), ("4GiB", 1001.0, None), ("8GiB", 1100.0, None)];
-        let beyond = CrossoverFound::NotReached { before: "4GiB".into(), largest: "8GiB".into(), ratio: 1100.0 / 1001.0 };
+        let beyond =
+            CrossoverFound::NotReached { before: "4GiB".into(), largest: "8GiB".into(), ratio: 1100.0 / 1001.0 };
         assert_eq!(found(&late), beyond);
         // Less can be more: a change is a change.
         assert!(matches!(found(&[("1GiB", 1000.0, None), ("8GiB", 900.0, None)]), CrossoverFound::NotReached { .. }));

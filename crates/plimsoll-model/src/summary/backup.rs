@@ -242,7 +242,8 @@ pub(super) fn figures(rows: &[&BackupRow], kind: BackupKind, data: &Track, targe
     let mut cycles: BTreeMap<_, Vec<&BackupRow>> = BTreeMap::new();
     complete.iter().for_each(|row| cycles.entry((row.point, row.cycle)).or_default().push(row));
     let sampled = |of: &dyn Fn(&BackupRow) -> Option<f64>| {
-        let groups: Vec<Vec<f64>> = cycles.values().map(|rows| rows.iter().filter_map(|row| of(row)).collect()).collect();
+        let groups: Vec<Vec<f64>> =
+            cycles.values().map(|rows| rows.iter().filter_map(|row| of(row)).collect()).collect();
         Sampled::of(&groups)
     };
     let spans = union(complete.iter().flat_map(|row| long_enough(row)).collect());
@@ -283,7 +284,9 @@ fn findings(kinds: &[BackupFigures], operations: &[BackupOperation], beside: boo
         let first = |outcome| operations.iter().find(|own| own.kind == kind && own.outcome == outcome);
         if let Some(first) = first(BackupOutcome::Differs) {
             let (cycle, detail) = (first.cycle + 1, first.detail.clone());
-            found.push(FindingKind::RestoreDiffers { differs: figures.differs, of, cycle, detail }.with(Severity::Error));
+            found.push(
+                FindingKind::RestoreDiffers { differs: figures.differs, of, cycle, detail }.with(Severity::Error),
+            );
         }
         if let Some(first) = first(BackupOutcome::Failed) {
             let (cycle, detail) = (first.cycle + 1, first.detail.clone());

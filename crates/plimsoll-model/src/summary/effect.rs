@@ -101,9 +101,8 @@ pub struct MediumEffect {
 pub(super) fn effects(index: &Index, ladders: &[Ladder]) -> Vec<Effect> {
     let of_scene = |scene| ladders.iter().enumerate().filter(move |(_, own)| own.scene == scene && own.line.is_none());
     let counterpart = |noisy: &Ladder| {
-        let same = |own: &Ladder| {
-            (own.step_index, &own.medium, &own.mode) == (noisy.step_index, &noisy.medium, &noisy.mode)
-        };
+        let same =
+            |own: &Ladder| (own.step_index, &own.medium, &own.mode) == (noisy.step_index, &noisy.medium, &noisy.mode);
         let mut found: Vec<usize> = of_scene(Scene::Quiet).filter(|(_, own)| same(own)).map(|(i, _)| i).collect();
         // The label of several systems tells their number, which an interruption may change.
         found.sort_by_key(|i| ladders[*i].system != noisy.system);
@@ -234,7 +233,8 @@ fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectRung, u64)
     repeats.dedup();
     repeats.retain(|repeat| sides.iter().any(|side| !side.members(ordinal, *repeat).is_empty()));
     let usable = |side: &Side<'_>, repeat: u32| {
-        side.figures(ordinal, repeat).is_some_and(|(_, own)| own.verdict < Verdict::Invalid && own.main_rate().is_some())
+        side.figures(ordinal, repeat)
+            .is_some_and(|(_, own)| own.verdict < Verdict::Invalid && own.main_rate().is_some())
     };
     // The same systems on both sides: otherwise a change of their number would be taken for the noise's.
     let is_pair = |repeat: &&u32| {
@@ -248,9 +248,9 @@ fn rung(index: &Index, sides: &[Side<'_>; 2], ordinal: u32) -> (EffectRung, u64)
     let ratio = |victim: &VictimEffect| Some(victim.rate?.ratio?.ratio);
     let ratios: Vec<f64> = victims.iter().filter_map(ratio).collect();
     let worst = victims.iter().enumerate().filter_map(|(i, victim)| Some((i, ratio(victim)?)));
-    let verdicts = sides.iter().flat_map(|side| {
-        load.repeats.iter().filter_map(move |repeat| Some(side.figures(ordinal, *repeat)?.1.verdict))
-    });
+    let verdicts = sides
+        .iter()
+        .flat_map(|side| load.repeats.iter().filter_map(move |repeat| Some(side.figures(ordinal, *repeat)?.1.verdict)));
     let found = EffectRung {
         ordinal,
         users: 0,
@@ -286,7 +286,8 @@ impl Load<'_, '_> {
             (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
         };
         let own = system.is_none().then(|| self.sides.each_ref().map(|side| self.interval(side)));
-        let rate = self.change(self.sides.each_ref().map(rates), |side, repeat| side.rate(self.ordinal, repeat, system), own);
+        let rate =
+            self.change(self.sides.each_ref().map(rates), |side, repeat| side.rate(self.ordinal, repeat, system), own);
         let merged = self.sides.each_ref().map(|side| side.response(self.index, self.ordinal, self.repeats, system));
         let single: Vec<[Hist; 2]> = (self.pairs.iter())
             .map(|repeat| self.sides.each_ref().map(|side| side.response(self.index, self.ordinal, &[*repeat], system)))
@@ -330,8 +331,7 @@ impl Load<'_, '_> {
     fn backups(&self) -> Option<BackupFigures> {
         let members: Vec<&Point> =
             self.repeats.iter().flat_map(|repeat| self.sides[1].members(self.ordinal, *repeat)).collect();
-        let rows: Vec<&BackupRow> =
-            self.index.record.backups.iter().filter(|row| is_beside(&members, row)).collect();
+        let rows: Vec<&BackupRow> = self.index.record.backups.iter().filter(|row| is_beside(&members, row)).collect();
         let first = rows.first()?;
         let [data, target] = [first.medium, Some(first.target)].map(|medium| Track::of(self.index, medium));
         backup::figures(&rows, BackupKind::Backup, &data, &target)

@@ -171,10 +171,16 @@ fn of_drive(index: &Index, medium: SubjectId) -> Vec<Row> {
         let seconds = own.real.mean().map_or(0.0, Nanos::as_secs_f64) * own.ops as f64;
         match own.op {
             DriveOp::Read => {
-                row.io.add(&Io { reads: own.ops as f64, read_bytes: own.bytes as f64, read_s: seconds, ..Io::default() }, 1.0);
+                row.io.add(
+                    &Io { reads: own.ops as f64, read_bytes: own.bytes as f64, read_s: seconds, ..Io::default() },
+                    1.0,
+                );
             }
             DriveOp::Write => {
-                row.io.add(&Io { writes: own.ops as f64, write_bytes: own.bytes as f64, write_s: seconds, ..Io::default() }, 1.0);
+                row.io.add(
+                    &Io { writes: own.ops as f64, write_bytes: own.bytes as f64, write_s: seconds, ..Io::default() },
+                    1.0,
+                );
             }
             DriveOp::Flush | DriveOp::Trim => {}
         }

@@ -323,9 +323,8 @@ pub(super) fn main_response(index: &Index, points: &[&Point]) -> Hist {
     for point in points {
         let orders = point.txns.iter().any(|name| name == TPCC_TXNS[0]);
         let phases = index.load_phases(point);
-        let measured = |window: &&Window| {
-            phases.iter().any(|phase| phase.kind == PhaseKind::Measure && phase.id == window.phase)
-        };
+        let measured =
+            |window: &&Window| phases.iter().any(|phase| phase.kind == PhaseKind::Measure && phase.id == window.phase);
         let main = |window: &&Window| if orders { window.txn == 0 } else { point.is_counted(window.txn as usize) };
         index.record.windows.iter().filter(measured).filter(main).for_each(|window| sum.merge(&window.response));
     }

@@ -113,7 +113,11 @@ fn json_of_backups_and_noise() {
         for name in ["transactions", "neighbours", "written"] {
             timeline[name].as_array_mut().unwrap().truncate(1);
         }
-        timeline["media"].as_array_mut().unwrap().iter_mut().for_each(|own| own["seconds"].as_array_mut().unwrap().truncate(1));
+        timeline["media"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .for_each(|own| own["seconds"].as_array_mut().unwrap().truncate(1));
     }
     let own = serde_json::json!({
         "backups": summary["backups"],

@@ -92,12 +92,7 @@ fn effect_view(m: &Messages, own: &Effect) -> EffectView {
             row.class = "group";
         }
     }
-    EffectView {
-        heading: effect::heading(m, own),
-        notes: effect::notes(m, own),
-        grid,
-        told: effect::told(m, own),
-    }
+    EffectView { heading: effect::heading(m, own), notes: effect::notes(m, own), grid, told: effect::told(m, own) }
 }
 
 fn backup_view(m: &Messages, own: &BackupSummary) -> BackupView {

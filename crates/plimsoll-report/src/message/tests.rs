@@ -159,9 +159,14 @@ fn no_argument_is_left_open() {
     use plimsoll_model::fixture;
     use plimsoll_model::summary::summarise;
     let m = Messages::english();
-    for record in
-        [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search(), fixture::block(), fixture::backup()]
-    {
+    for record in [
+        fixture::record(),
+        fixture::nothing_measured(),
+        fixture::single_point(),
+        fixture::search(),
+        fixture::block(),
+        fixture::backup(),
+    ] {
         let summary = summarise(&record);
         let block = summary.block_findings().map(|(_, _, finding)| finding);
         let backups = summary.backups.iter().flat_map(|own| own.all_findings()).map(|(_, finding)| finding);

@@ -19,9 +19,17 @@ pub const RATE_COVERED: f64 = 0.9;
 #[serde(tag = "rate", rename_all = "snake_case")]
 pub enum RateCheck {
     /// `percent` is the difference, in percent of the bytes.
-    Agrees { seen_bytes: f64, percent: f64 },
-    Disagrees { seen_bytes: f64, percent: f64 },
-    NotJudged { why: RateUnjudged },
+    Agrees {
+        seen_bytes: f64,
+        percent: f64,
+    },
+    Disagrees {
+        seen_bytes: f64,
+        percent: f64,
+    },
+    NotJudged {
+        why: RateUnjudged,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -88,10 +96,12 @@ fn grown(index: &Index, row: &BackupRow, sample: &Sample) -> f64 {
 /// One finding for all that disagree, and one for all that were not seen well enough.
 pub(super) fn findings(operations: &[BackupOperation]) -> Vec<Finding> {
     let mut found = Vec::new();
-    let off = || operations.iter().filter_map(|own| match own.rate {
-        RateCheck::Disagrees { seen_bytes, percent } => Some((own, seen_bytes, percent)),
-        _ => None,
-    });
+    let off = || {
+        operations.iter().filter_map(|own| match own.rate {
+            RateCheck::Disagrees { seen_bytes, percent } => Some((own, seen_bytes, percent)),
+            _ => None,
+        })
+    };
     if let Some((worst, seen_bytes, percent)) = off().max_by(|a, b| a.2.abs().total_cmp(&b.2.abs())) {
         let kind = FindingKind::RateDisagrees {
             times: off().count() as u64,

@@ -159,7 +159,10 @@ fn systems_saved_at_the_same_time_are_one_group() {
     let once = summarise(&fixture::backup());
     let once = save(&once).media[0].kinds[0].seconds.unwrap();
     assert_eq!((twice.n, twice.interval), (6, once.interval), "no more sure by being done twice at once");
-    assert_eq!(save(&summary).media[0].kinds[0].data_io, save(&summarise(&fixture::backup())).media[0].kinds[0].data_io);
+    assert_eq!(
+        save(&summary).media[0].kinds[0].data_io,
+        save(&summarise(&fixture::backup())).media[0].kinds[0].data_io
+    );
 }
 
 #[test]

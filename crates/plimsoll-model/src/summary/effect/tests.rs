@@ -113,8 +113,10 @@ fn a_repeat_without_its_counterpart_is_left_out_and_told() {
     one(&left_out(&record));
     // Nothing measured in one of them.
     let mut record = fixture::backup();
-    let broken: Vec<_> = record.points.iter().filter(|p| (p.scene, p.repeat) == (Scene::Quiet, 1)).map(|p| p.id).collect();
-    let phases: Vec<_> = record.phases.iter().filter(|p| p.point.is_some_and(|id| broken.contains(&id))).map(|p| p.id).collect();
+    let broken: Vec<_> =
+        record.points.iter().filter(|p| (p.scene, p.repeat) == (Scene::Quiet, 1)).map(|p| p.id).collect();
+    let phases: Vec<_> =
+        record.phases.iter().filter(|p| p.point.is_some_and(|id| broken.contains(&id))).map(|p| p.id).collect();
     record.seconds.retain(|second| !phases.contains(&second.phase));
     one(&left_out(&record));
 }
@@ -141,7 +143,11 @@ fn neighbours_under_load_are_told_beside() {
     // The second system becomes the neighbour of the first.
     let second = SubjectId(13);
     record.points.retain(|point| point.system != second || point.scene == Scene::Noisy);
-    record.points.iter_mut().filter(|point| point.system == second).for_each(|point| point.purpose = PointPurpose::Noise);
+    record
+        .points
+        .iter_mut()
+        .filter(|point| point.system == second)
+        .for_each(|point| point.purpose = PointPurpose::Noise);
     let (effect, summary) = only(&record);
     assert_eq!(effect.neighbours, ["shop-2@fast"]);
     let rung = &effect.rungs[0];
@@ -160,7 +166,8 @@ fn noise_makes_rates_unsteady_and_that_is_no_reason_to_doubt() {
     let unsteady = |scene: Scene| {
         let mut record = fixture::backup();
         let own: Vec<_> = record.points.iter().filter(|point| point.scene == scene).map(|point| point.id).collect();
-        let phases: Vec<_> = record.phases.iter().filter(|p| p.point.is_some_and(|id| own.contains(&id))).map(|p| p.id).collect();
+        let phases: Vec<_> =
+            record.phases.iter().filter(|p| p.point.is_some_and(|id| own.contains(&id))).map(|p| p.id).collect();
         for (i, row) in record.seconds.iter_mut().filter(|row| phases.contains(&row.phase)).enumerate() {
             let more = if i % 26 < 8 { row.counts.committed } else { 0 };
             row.counts.committed += more;
@@ -232,7 +239,8 @@ fn emulated_drives_tell_of_themselves_where_there_is_no_device() {
         late: hist.coarse(),
         beyond: 0,
     };
-    record.drive = vec![row(DriveOp::Read, 50, 7_000_000), row(DriveOp::Write, 30, 9_000_000), row(DriveOp::Flush, 9, 0)];
+    record.drive =
+        vec![row(DriveOp::Read, 50, 7_000_000), row(DriveOp::Write, 30, 9_000_000), row(DriveOp::Flush, 9, 0)];
     let summary = summarise(&record);
     let slow = &summary.timelines[1].media[0];
     assert_eq!(slow.source, Some(crate::summary::MediumSource::Emulator));

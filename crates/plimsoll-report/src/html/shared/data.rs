@@ -134,7 +134,10 @@ fn bands(m: &Messages, own: &Timeline, placed: &[Placed]) -> Vec<BandData> {
             from: place(placed, band.start_s)?,
             to: place(placed, band.end_s)?,
             restore,
-            label: m.say_with(if restore { "shared-band-restore" } else { "shared-band-backup" }, std::slice::from_ref(&cycle)),
+            label: m.say_with(
+                if restore { "shared-band-restore" } else { "shared-band-backup" },
+                std::slice::from_ref(&cycle),
+            ),
             title: m.say_with("shared-band", &[what, cycle, system, ("outcome", outcome)]),
         })
     };
@@ -176,7 +179,12 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     /// `seconds` are their ends and values.
-    fn line(&self, name: String, (colour, dash): (usize, &'static str), seconds: impl Iterator<Item = (f64, Option<f64>)>) -> Option<LineData> {
+    fn line(
+        &self,
+        name: String,
+        (colour, dash): (usize, &'static str),
+        seconds: impl Iterator<Item = (f64, Option<f64>)>,
+    ) -> Option<LineData> {
         let mut line = LineData { name, colour, dash, t: Vec::new(), v: Vec::new() };
         let mut last: Option<(usize, f64)> = None;
         for (at, value) in seconds {
