@@ -140,4 +140,7 @@ pub enum Table {
     Drive,
     Wait,
     Block,
+    Backup,
+    Effect,
+    Medium,
 }
