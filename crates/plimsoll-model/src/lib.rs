@@ -3,6 +3,7 @@
 //! Invariants, stated as absences: this crate does no I/O, reads no clock, starts no thread and holds no `unsafe`.
 //! Everything in it is a value or a pure function, so every rule that makes a number true can be tested here.
 
+pub mod audit;
 mod draws;
 pub mod drive;
 pub mod fio;
