@@ -178,6 +178,13 @@ fn coarse_middle(bucket: u32) -> u64 {
     (16 + u64::from(bucket % 16)) * width + width / 2
 }
 
+/// The values that a coarse bucket holds: from the first up to below the second.
+pub fn coarse_bounds(bucket: u32) -> (Nanos, Nanos) {
+    let width = 1u64 << (bucket / 16).saturating_sub(4).min(58);
+    let low = (16 + u64::from(bucket % 16)).saturating_mul(width);
+    (Nanos(low), Nanos(low.saturating_add(width)))
+}
+
 /// A histogram with sixteen buckets to the octave, sparse and small.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CoarseHist {
@@ -187,6 +194,11 @@ pub struct CoarseHist {
 }
 
 impl CoarseHist {
+    /// Buckets that hold something, in rising order, with their counts; see [`coarse_bounds`].
+    pub fn buckets(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.buckets.iter().map(|(bucket, n)| (*bucket, *n))
+    }
+
     pub fn count(&self) -> u64 {
         self.buckets.values().sum()
     }
@@ -387,6 +399,18 @@ mod tests {
                 let _ = coarse.quantile(0.5);
             }
         }
+    }
+
+    #[test]
+    fn buckets_hold_what_lies_between_their_bounds() {
+        for value in [1_000, 1_023, 1_024, 999_999, 3_600_000_000_000] {
+            let coarse = of(&[value]).coarse();
+            let (bucket, n) = coarse.buckets().next().unwrap();
+            let (low, high) = coarse_bounds(bucket);
+            // The full histogram's own buckets are a thousandth wide.
+            assert!(n == 1 && low.0 <= value + value / 1000 && value < high.0, "{value}: {low:?} {high:?}");
+        }
+        assert_eq!(coarse_bounds(u32::MAX).1, Nanos(u64::MAX), "no bucket overflows");
     }
 
     #[test]

@@ -20,5 +20,6 @@ pub mod rounds;
 pub mod schedule;
 pub mod search;
 pub mod set;
+pub mod stat;
 pub mod summary;
 pub mod units;
