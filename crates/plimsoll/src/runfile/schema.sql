@@ -34,7 +34,8 @@ CREATE TABLE point (
     connections INTEGER NOT NULL,       -- that the users share. This and what follows: since schema 3
     offered_to_per_second REAL,         -- at the end of the window, where the rate is not the same throughout
     repeat INTEGER NOT NULL,            -- which time this load is measured, from 0
-    purpose TEXT NOT NULL               -- ladder | search | precondition
+    purpose TEXT NOT NULL,              -- ladder | search | precondition | noise (since schema 5)
+    scene TEXT NOT NULL                 -- alone | quiet | noisy: what the systems share their medium with; since schema 5
 );
 CREATE TABLE phase (
     id INTEGER PRIMARY KEY,
@@ -216,4 +217,22 @@ CREATE TABLE diagnosis (
     level TEXT NOT NULL,                -- ok | unknown | warning | error
     found TEXT NOT NULL,
     next TEXT NOT NULL
+);
+-- Backups and restores. Since schema 5.
+CREATE TABLE backup (
+    step TEXT NOT NULL,
+    step_index INTEGER NOT NULL,
+    point INTEGER REFERENCES point,     -- beside which it ran; NULL where backups are what the step is about
+    system INTEGER NOT NULL REFERENCES subject,
+    medium INTEGER REFERENCES subject,  -- with the data
+    target INTEGER NOT NULL REFERENCES subject,  -- the medium with the backup
+    cycle INTEGER NOT NULL,             -- from 0
+    kind TEXT NOT NULL,                 -- backup | restore
+    method TEXT NOT NULL,               -- physical | logical
+    program TEXT NOT NULL,
+    start_ns INTEGER NOT NULL,
+    end_ns INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    outcome TEXT NOT NULL,              -- complete | cancelled | failed | differs
+    detail TEXT NOT NULL
 );
