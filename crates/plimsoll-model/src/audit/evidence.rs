@@ -86,7 +86,16 @@ pub enum Evidence {
     /// RATE: bandwidth × time against the bytes moved.
     Moved { mb_per_second: f64, seconds: f64, product_mb: f64, moved_mb: f64, off_percent: f64, limit_percent: f64 },
     /// WORDING: what a sentence says, and what its figures give.
-    Said { sentence: String, said: f64, computed: f64, ratio: f64, percent: f64, off_percent: f64, limit_percent: f64 },
+    Said {
+        sentence: String,
+        first: f64,
+        second: f64,
+        said: f64,
+        ratio: f64,
+        percent: f64,
+        off_percent: f64,
+        limit_percent: f64,
+    },
     /// CONSIST.
     Conditions { verified: u32, failed: String },
     /// EMULATED.

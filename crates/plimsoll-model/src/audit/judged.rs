@@ -19,8 +19,9 @@ pub struct Judged {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    Passed { evidence: Evidence },
-    Fired { severity: Severity, evidence: Evidence, next: Next },
+    Passed { evidence: Vec<Evidence> },
+    /// What fired it comes first.
+    Fired { severity: Severity, evidence: Vec<Evidence>, next: Next },
     NotJudged { because: Missing },
 }
 
