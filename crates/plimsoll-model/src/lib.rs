@@ -4,6 +4,7 @@
 //! Everything in it is a value or a pure function, so every rule that makes a number true can be tested here.
 
 pub mod audit;
+pub mod compare;
 mod draws;
 pub mod drive;
 pub mod fio;

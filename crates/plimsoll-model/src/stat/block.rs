@@ -10,8 +10,9 @@ use super::resample::Draws;
 /// Politis and White (2009).
 ///
 /// It is best for the variance's mean squared error. An interval that shall hold what it promises wants longer blocks,
-/// because short ones miss covariance and make it too narrow: so it is doubled where there is any. `None` where less than
-/// four blocks would fit: then so much hangs together that the series is too short to say how its mean scatters.
+/// because short ones miss covariance and make it too narrow: so it is doubled where there is any, up to a quarter of the
+/// series. `None` where less than six blocks would fit without that: then so much hangs together that the series is too
+/// short to say how its mean scatters.
 pub fn block_length(series: &[f64]) -> Option<usize> {
     let n = series.len();
     let mean = series.iter().sum::<f64>() / n.max(1) as f64;
@@ -38,7 +39,8 @@ pub fn block_length(series: &[f64]) -> Option<usize> {
     }
     let d = 4.0 / 3.0 * spectrum.powi(2);
     let length = (d > 0.0).then(|| (2.0 * slope.powi(2) / d * n as f64).cbrt())?;
-    Some((2.0 * length).ceil().max(1.0) as usize).filter(|length| length * 4 <= n)
+    let n = n as f64;
+    (length <= n / 6.0).then(|| (2.0 * length).ceil().min(n / 4.0).max(1.0) as usize)
 }
 
 /// The smallest lag after which a number of correlations in a row are no more than chance; 0 where already the first are.

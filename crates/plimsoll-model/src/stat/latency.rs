@@ -17,8 +17,47 @@ const MOST_CELLS: usize = 120;
 /// So many values have to lie above a quantile, or it is but the few largest.
 const FEWEST_ABOVE: f64 = 10.0;
 
-/// Latencies of one part.
-pub type Slice = CoarseHist;
+/// Latencies of one part: counts of consecutive coarse buckets. Merging is adding, where a sparse histogram would have to
+/// look each bucket up: a run of hours has a quarter of a million of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Slice {
+    /// The bucket of the first count.
+    first: u32,
+    counts: Vec<u64>,
+}
+
+impl Slice {
+    pub fn add(&mut self, hist: &CoarseHist) {
+        hist.buckets().for_each(|(bucket, n)| self.put(bucket, n));
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        let Self { first, counts } = other;
+        let filled = (*first..).zip(counts).filter(|(_, n)| **n > 0);
+        filled.for_each(|(bucket, n)| self.put(bucket, *n));
+    }
+
+    fn put(&mut self, bucket: u32, n: u64) {
+        if self.counts.is_empty() {
+            self.first = bucket;
+        }
+        if bucket < self.first {
+            let missing = std::iter::repeat_n(0, (self.first - bucket) as usize);
+            self.counts.splice(0..0, missing);
+            self.first = bucket;
+        }
+        let place = (bucket - self.first) as usize;
+        if place >= self.counts.len() {
+            self.counts.resize(place + 1, 0);
+        }
+        self.counts[place] += n;
+    }
+
+    /// From the first bucket that ever held something up to behind the last.
+    fn range(&self) -> Option<(u32, u32)> {
+        (!self.counts.is_empty()).then(|| (self.first, self.first + self.counts.len() as u32))
+    }
+}
 
 /// Latencies by part, and how the parts may be put together anew.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,13 +92,15 @@ impl LatencySample {
     }
 
     fn of(parts: &[Slice], repeats: bool) -> Option<Self> {
-        let first = parts.iter().filter_map(|part| part.buckets().next()).map(|(bucket, _)| bucket).min()?;
-        let last = parts.iter().filter_map(|part| part.buckets().last()).map(|(bucket, _)| bucket).max()?;
-        let width = (last - first) as usize + 1;
+        let first = parts.iter().filter_map(|part| Some(part.range()?.0)).min()?;
+        let end = parts.iter().filter_map(|part| Some(part.range()?.1)).max()?;
+        let width = (end - first) as usize;
         let mut sums = vec![0; width];
         for part in parts.iter().chain(parts) {
             let mut own = vec![0; width];
-            part.buckets().for_each(|(bucket, n)| own[(bucket - first) as usize] = n);
+            part.range().into_iter().for_each(|(from, to)| {
+                own[(from - first) as usize..(to - first) as usize].copy_from_slice(&part.counts);
+            });
             let before = sums.len() - width;
             let mut upto = 0;
             for (i, n) in own.into_iter().enumerate() {
@@ -134,35 +175,37 @@ impl LatencySample {
 mod tests {
     use super::super::made;
     use super::*;
-    use crate::hist::Hist;
     use crate::units::Nanos;
 
     /// Seconds of 50 transactions whose latencies follow a level that wanders.
-    fn seconds(seed: u64, n: usize, factor: f64) -> Vec<Hist> {
+    fn seconds(seed: u64, n: usize, factor: f64) -> Vec<Vec<u64>> {
         let level = made::series(seed, n, 0.7, 0.05);
         let second = |(i, level): (usize, f64)| {
             let noise = made::series(seed * 1000 + i as u64, 50, 0.0, 0.3);
-            // A histogram of tens of values in the full form would take its 270 kB each second.
-            let values = noise.iter().map(|x| Nanos((x * level * factor * 5.0).max(1.0) as u64));
-            Hist::of_buckets(values.map(|value| (value, 1)), 0, Nanos::SECOND)
+            noise.iter().map(|x| (x * level * factor * 5.0).max(1000.0) as u64).collect()
         };
         level.into_iter().enumerate().map(second).collect()
     }
 
-    fn coarse(seconds: &[Hist]) -> Vec<Slice> {
-        seconds.iter().map(Hist::coarse).collect()
+    fn slices(seconds: &[Vec<u64>]) -> Vec<Slice> {
+        let slice = |values: &Vec<u64>| {
+            let mut slice = Slice::default();
+            slice.add(&CoarseHist::of(values.iter().map(|value| Nanos(*value))));
+            slice
+        };
+        seconds.iter().map(slice).collect()
     }
 
-    fn exact(seconds: &[Hist], q: f64) -> f64 {
-        let mut sum = Hist::new();
-        seconds.iter().for_each(|second| sum.merge(second));
-        sum.quantile(q).unwrap().0 as f64
+    fn exact(seconds: &[Vec<u64>], q: f64) -> f64 {
+        let mut all: Vec<u64> = seconds.concat();
+        all.sort_unstable();
+        all[((all.len() as f64 * q).ceil() as usize).clamp(1, all.len()) - 1] as f64
     }
 
     #[test]
     fn the_quantile_is_that_of_the_merged_histogram() {
         let seconds = seconds(1, 60, 1.0);
-        let sample = LatencySample::of_seconds(&coarse(&seconds)).unwrap();
+        let sample = LatencySample::of_seconds(&slices(&seconds)).unwrap();
         for q in [0.5, 0.9, 0.99] {
             let (own, merged) = (sample.value(&[(0, 60)], q), exact(&seconds, q));
             assert!((own / merged - 1.0).abs() < 0.035, "{q}: {own} {merged}");
@@ -179,7 +222,7 @@ mod tests {
         let trials = 24;
         let side = |seed: u64, factor: f64| {
             let seconds = seconds(seed, 100, factor);
-            LatencySample::of_seconds(&coarse(&seconds)).unwrap().quantile(0.95, exact(&seconds, 0.95), seed).ok()
+            LatencySample::of_seconds(&slices(&seconds)).unwrap().quantile(0.95, exact(&seconds, 0.95), seed).ok()
         };
         let holds = |seed: u64| {
             let ratio = side(seed * 2 + 1, 1.1)?.ratio_to(&side(seed * 2, 1.0)?)?;
@@ -192,7 +235,7 @@ mod tests {
 
     #[test]
     fn few_values_and_short_windows_say_nothing() {
-        let seconds = coarse(&seconds(2, 60, 1.0));
+        let seconds = slices(&seconds(2, 60, 1.0));
         assert_eq!(LatencySample::of_seconds(&seconds[..59]).unwrap_err(), TooShort::Window);
         let sample = LatencySample::of_repeats(&seconds[..3]).unwrap();
         assert_eq!(sample.quantile(0.999, 1.0, 1).unwrap_err(), TooShort::Nothing, "150 values");
