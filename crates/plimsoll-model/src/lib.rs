@@ -11,6 +11,7 @@ pub mod fio;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod hist;
+pub mod history;
 pub mod lane;
 pub mod metric;
 pub mod objective;

@@ -34,6 +34,7 @@ mod point;
 mod precondition;
 mod reset;
 mod rung;
+mod scaling;
 mod stats;
 mod steady;
 mod waits;
@@ -64,6 +65,7 @@ pub use point::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
 pub use reset::ResetSummary;
 pub use rung::{Figure, Rung};
+pub use scaling::{FIT_LIMIT, Scaling, ScalingLaw, ScalingPeak, ScalingPoint};
 pub(crate) use stats::quantile;
 pub use stats::{Interval, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
@@ -141,6 +143,9 @@ pub struct Ladder {
     pub peak: Option<usize>,
     /// What the search has found, where the step is one.
     pub line: Option<LoadLine>,
+    /// How rates grow with users, in closed loops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<Scaling>,
     /// Conditions verified at the end of the step, beside those of the points.
     pub findings: Vec<Finding>,
     /// Where the figures are sums: the systems behind them.
@@ -259,6 +264,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         rungs: Vec::new(),
         peak: None,
         line: None,
+        scaling: None,
         findings: Vec::new(),
         fleet: None,
     };
@@ -280,6 +286,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         Some(line) => line.rung.filter(|rung| ladder.rungs[*rung].verdict < Verdict::Invalid),
         None => peak(&ladder.rungs),
     };
+    ladder.scaling = scaling::of(&ladder);
     ladder
 }
 

@@ -9,13 +9,16 @@ mod cut;
 pub mod export;
 mod findings;
 mod fleet;
+pub mod history;
 pub mod html;
 mod line;
 pub mod message;
 mod number;
 mod rung;
+mod scaling;
 pub mod set;
 pub mod text;
+pub mod versus;
 mod waits;
 
 pub use export::{CsvKind, to_csv, to_json};

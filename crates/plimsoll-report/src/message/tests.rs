@@ -37,7 +37,7 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
 }
 
 /// Ids that are put together: a prefix and the names of a closed set.
-const FAMILIES: [(&str, &[&str]); 16] = [
+const FAMILIES: [(&str, &[&str]); 27] = [
     ("steady-", &["too-short", "not-meant", "too-few", "yes", "no"]),
     ("outcome-", &["met", "mixed", "failed"]),
     ("column-", &crate::line::COLUMNS),
@@ -53,8 +53,36 @@ const FAMILIES: [(&str, &[&str]); 16] = [
     ("column-", &COMPARED),
     ("column-", &crate::cut::COLUMNS),
     ("text-", &COMPARED),
+    ("scaling-", &crate::scaling::COLUMNS),
+    ("list-", &["started", "file", "title", "status", "label", "systems", "media", "points"]),
+    ("versus-unit-", &["nopm", "transactions", "iops"]),
+    ("versus-scene-", &["alone", "quiet", "noisy"]),
+    ("versus-said-", &["more", "less", "not-shown", "too-small", "not-judged"]),
+    ("versus-group-", &VERSUS_GROUPS),
+    ("versus-column-", &crate::versus::RATES),
+    ("versus-column-", &crate::versus::LATENCIES),
+    ("versus-column-", &crate::versus::DIFFERENCES),
+    ("versus-column-", &["figure", "limit", "outcome"]),
+    ("versus-gate-", &VERSUS_GATE),
     ("subject-", &["host", "device", "medium", "emulator", "system", "generator"]),
 ];
+
+const VERSUS_GROUPS: [&str; 11] = [
+    "hosts",
+    "cpus",
+    "kernel",
+    "drives",
+    "software",
+    "settings",
+    "sizes",
+    "load",
+    "generator-place",
+    "loaded-systems",
+    "incidental",
+];
+
+const VERSUS_GATE: [&str; 6] =
+    ["passed", "inconclusive", "regression", "is-passed", "is-inconclusive", "is-regression"];
 
 const WAIT_STATES: [&str; 9] = ["cpu", "data-read", "data-write", "log", "lock", "latch", "client", "idle", "other"];
 
