@@ -37,6 +37,7 @@ mod point;
 mod precondition;
 mod reset;
 mod rung;
+mod scaling;
 mod stats;
 mod steady;
 mod timeline;
@@ -74,6 +75,8 @@ pub use point::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
 pub use reset::ResetSummary;
 pub use rung::{Figure, Rung};
+pub use scaling::{FIT_LIMIT, Scaling, ScalingLaw, ScalingPeak, ScalingPoint};
+pub(crate) use stats::quantile;
 pub use stats::{Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub use timeline::{SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond, WrittenSecond};
@@ -157,6 +160,9 @@ pub struct Ladder {
     pub peak: Option<usize>,
     /// What the search has found, where the step is one.
     pub line: Option<LoadLine>,
+    /// How rates grow with users, in closed loops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<Scaling>,
     /// Conditions verified at the end of the step, beside those of the points.
     pub findings: Vec<Finding>,
     /// Where the figures are sums: the systems behind them.
@@ -281,6 +287,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         rungs: Vec::new(),
         peak: None,
         line: None,
+        scaling: None,
         findings: Vec::new(),
         fleet: None,
     };
@@ -302,6 +309,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         Some(line) => line.rung.filter(|rung| ladder.rungs[*rung].verdict < Verdict::Invalid),
         None => peak(&ladder.rungs),
     };
+    ladder.scaling = scaling::of(&ladder);
     ladder
 }
 

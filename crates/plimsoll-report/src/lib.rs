@@ -11,14 +11,17 @@ mod effect;
 pub mod export;
 mod findings;
 mod fleet;
+pub mod history;
 pub mod html;
 mod line;
 pub mod message;
 mod number;
 mod rung;
+mod scaling;
 pub mod set;
 mod table;
 pub mod text;
+pub mod versus;
 mod waits;
 
 pub use export::{CsvKind, to_csv, to_json};

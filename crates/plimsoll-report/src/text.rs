@@ -13,7 +13,7 @@ use crate::findings::{Told, told};
 use crate::message::Messages;
 use crate::number::{or_none, three, whole};
 use crate::rung::{self, RungView};
-use crate::{compare, cut, fleet, line, waits};
+use crate::{compare, cut, fleet, line, scaling, waits};
 
 pub const WIDTH: usize = 100;
 
@@ -36,6 +36,7 @@ pub fn ladder_table(summary: &Summary) -> String {
         out.push_str(&table(&m, ladder));
         out.push_str("\n\n");
         out.push_str(&fleet::section(&m, ladder));
+        out.push_str(&scaling::section(&m, ladder));
         out.push_str(&waits::section(&m, ladder));
     }
     summary.effects.iter().for_each(|effect| out.push_str(&shared::effect(&m, effect)));

@@ -15,7 +15,7 @@ use super::waits::{self, DatabaseFigures, WaitSummary};
 use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::plan::resolved::TPCC_TXNS;
-use crate::record::{Check, Phase, Point, Scene, Second, Window};
+use crate::record::{Check, Phase, Point, PointId, Scene, Second, Window};
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
@@ -79,6 +79,9 @@ pub struct PointSummary {
     pub consistency: Consistency,
     /// Percentiles come from coarse histograms.
     pub coarse: bool,
+    /// Of the record; several where figures are sums.
+    #[serde(skip)]
+    pub ids: Vec<PointId>,
     /// Per type, values above the histogram's range.
     #[serde(skip)]
     pub(super) clipped: Vec<(String, u64)>,
@@ -177,6 +180,7 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     let all: Vec<TickSum> = phases.iter().flat_map(|phase| ticks_of(index, phase, point)).collect();
     let measured: Vec<&TickSum> = all.iter().filter(|tick| tick.phase == PhaseKind::Measure).collect();
     let mut figures = rates(point, &measured);
+    figures.ids = vec![point.id];
     figures.system = index.name(point.system);
     figures.medium = point.medium.map(|medium| index.name(medium));
     let needed = |kind| phases.iter().any(|phase| phase.kind == kind && phase.complete);
@@ -222,6 +226,7 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[PointSummary]) ->
         ..first.clone()
     };
     let mut figures = rates(&all, &ticks.iter().collect::<Vec<_>>());
+    figures.ids = members.iter().map(|point| point.id).collect();
     figures.medium = first.medium.map(|medium| index.name(medium));
     figures.complete = own.iter().all(|point| point.complete);
     latencies(index, &all, &phases, &mut figures);

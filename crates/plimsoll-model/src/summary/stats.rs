@@ -54,7 +54,7 @@ impl Spread {
 }
 
 /// By linear interpolation between order statistics (type 7 of Hyndman and Fan 1996). `sorted` is not empty.
-pub(super) fn quantile(sorted: &[f64], q: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
     let place = q * (sorted.len() - 1) as f64;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     low + (high - low) * place.fract()

@@ -37,7 +37,7 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
 }
 
 /// Ids that are put together: a prefix and the names of a closed set.
-const FAMILIES: [(&str, &[&str]); 19] = [
+const FAMILIES: &[(&str, &[&str])] = &[
     ("backup-kind-", &["backup", "restore"]),
     ("backup-outcome-", &["complete", "cancelled", "failed", "differs"]),
     ("chart-title-", &["shared-rate", "shared-iops", "shared-mb", "shared-ms"]),
@@ -57,7 +57,35 @@ const FAMILIES: [(&str, &[&str]); 19] = [
     ("column-", &crate::cut::COLUMNS),
     ("text-", &COMPARED),
     ("subject-", &["host", "device", "medium", "emulator", "system", "generator", "backup"]),
+    ("scaling-", &crate::scaling::COLUMNS),
+    ("list-", &["started", "file", "title", "status", "label", "systems", "media", "points"]),
+    ("versus-unit-", &["nopm", "transactions", "iops"]),
+    ("versus-scene-", &["alone", "quiet", "noisy"]),
+    ("versus-said-", &["more", "less", "not-shown", "too-small", "not-judged"]),
+    ("versus-group-", &VERSUS_GROUPS),
+    ("versus-column-", &crate::versus::RATES),
+    ("versus-column-", &crate::versus::LATENCIES),
+    ("versus-column-", &crate::versus::DIFFERENCES),
+    ("versus-column-", &["figure", "limit", "outcome"]),
+    ("versus-gate-", &VERSUS_GATE),
 ];
+
+const VERSUS_GROUPS: [&str; 11] = [
+    "hosts",
+    "cpus",
+    "kernel",
+    "drives",
+    "software",
+    "settings",
+    "sizes",
+    "load",
+    "generator-place",
+    "loaded-systems",
+    "incidental",
+];
+
+const VERSUS_GATE: [&str; 6] =
+    ["passed", "inconclusive", "regression", "is-passed", "is-inconclusive", "is-regression"];
 
 const WAIT_STATES: [&str; 9] = ["cpu", "data-read", "data-write", "log", "lock", "latch", "client", "idle", "other"];
 

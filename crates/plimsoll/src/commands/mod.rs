@@ -1,9 +1,11 @@
 //! One file per subcommand.
 
 mod check;
+mod compare;
 mod doctor;
 pub mod drive;
 mod export;
+mod list;
 pub(crate) mod plan_errors;
 mod profile;
 mod report;
@@ -26,6 +28,9 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
         Command::Export(args) => export::export(&args),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Gate(args) => compare::gate(&args),
+        Command::List(args) => list::list(&args),
         Command::Check(args) => check::check(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Drive(command) => drive::drive(&command),

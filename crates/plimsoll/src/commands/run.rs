@@ -80,6 +80,7 @@ fn job(
         started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         command: command_line(),
         plan_text,
+        label: args.label.clone(),
         quiet: args.quiet,
         virtual_time: args.virtual_time,
         overwrite: args.overwrite.clone(),

@@ -7,6 +7,7 @@ mod backup;
 mod block;
 mod database;
 mod drive;
+mod head;
 mod reader;
 mod samples;
 mod waits;
@@ -16,7 +17,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-pub use reader::read;
+pub use head::{Head, LABEL, read_head};
+pub use reader::{read, read_for_comparison};
 pub use writer::RunFile;
 
 #[derive(Debug, Error)]
