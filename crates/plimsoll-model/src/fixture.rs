@@ -377,6 +377,7 @@ fn empty() -> Record {
         shares: Vec::new(),
         steady: Vec::new(),
         diagnoses: Vec::new(),
+        reported: Vec::new(),
         run: RunInfo {
             id: "0193-fixture".to_owned(),
             title: "How far do two drives carry orders & payments?".to_owned(),

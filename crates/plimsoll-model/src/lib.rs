@@ -9,6 +9,7 @@ pub mod fio;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod hist;
+pub mod import;
 pub mod lane;
 pub mod metric;
 pub mod objective;

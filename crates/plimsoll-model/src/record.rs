@@ -5,8 +5,10 @@
 //! run's start.
 
 mod block;
+mod reported;
 
 pub use block::{BlockPoint, BlockShare, BlockStreamInfo, Diagnosis, DiagnosisLevel, SteadyInfo};
+pub use reported::Reported;
 use serde::{Deserialize, Serialize};
 
 use crate::drive::DriveOp;
@@ -47,6 +49,8 @@ pub struct Record {
     pub shares: Vec<BlockShare>,
     pub steady: Vec<SteadyInfo>,
     pub diagnoses: Vec<Diagnosis>,
+    /// Of imported runs: what the tools that measured them printed.
+    pub reported: Vec<Reported>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use super::conserve::{self, Balance, Conservation};
 use super::cut::CutSummary;
 use super::drive::{self, DriveSummary};
 use super::finding::{self, Finding, Verdict};
+use super::imported;
 use super::latency::{Latency, TxnSummary};
 use super::means::{self, MetricMean, Resources};
 use super::stats::{self, Batch, Interval, Spread};
@@ -77,6 +78,11 @@ pub struct PointSummary {
     pub consistency: Consistency,
     /// Percentiles come from coarse histograms.
     pub coarse: bool,
+    /// The tool that measured it and its version, where that was not plimsoll: `sysbench 1.0.20`.
+    pub imported: Option<String>,
+    /// How many parts of the time figures are taken from.
+    #[serde(skip)]
+    pub(super) ticks: usize,
     /// Per type, values above the histogram's range.
     #[serde(skip)]
     pub(super) clipped: Vec<(String, u64)>,
@@ -177,6 +183,7 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     let mut figures = rates(point, &measured);
     figures.system = index.name(point.system);
     figures.medium = point.medium.map(|medium| index.name(medium));
+    figures.imported = imported::source(index, point.system);
     let needed = |kind| phases.iter().any(|phase| phase.kind == kind && phase.complete);
     let cut_short = phases.iter().any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
     figures.complete = needed(PhaseKind::Measure) && !cut_short;
@@ -191,6 +198,9 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     }
     figures.power_cut = drive::cut_of(index, point).map(CutSummary::of);
     figures.conservation = conserve::verify(&balances(&all));
+    if figures.imported.is_some() {
+        imported::withhold(&mut figures);
+    }
     figures.consistency = Consistency::of(index.record.checks.iter().filter(|c| c.point == Some(point.id)));
     figures.findings = finding::of_point(index, point, &figures, &phases);
     figures.verdict = Verdict::of(&figures.findings);
@@ -302,6 +312,7 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         types: point.txns.iter().zip(&types).map(|(name, counts)| txn(name, *counts)).collect(),
         resources: Resources::default(),
         metrics: Vec::new(),
+        ticks: ticks.len(),
         ..PointSummary::default()
     }
 }
