@@ -21,8 +21,8 @@ use crate::lane::Counts;
 use crate::metric::Metric;
 use crate::plan::resolved::TPCC_TXNS;
 use crate::record::{
-    Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus, Sample, Second,
-    Series, Severity, Subject, SubjectId, SubjectKind, Window,
+    Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus, Sample, Scene,
+    Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
@@ -146,6 +146,7 @@ impl Build {
             offered_to_per_second: None,
             repeat: 0,
             purpose: PointPurpose::Ladder,
+            scene: Scene::Alone,
             txns: TPCC_TXNS.map(str::to_owned).to_vec(),
         }
     }
@@ -377,6 +378,7 @@ fn empty() -> Record {
         shares: Vec::new(),
         steady: Vec::new(),
         diagnoses: Vec::new(),
+        backups: Vec::new(),
         reported: Vec::new(),
         run: RunInfo {
             id: "0193-fixture".to_owned(),

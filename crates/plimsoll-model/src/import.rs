@@ -36,7 +36,7 @@ mod xml;
 pub use assemble::import;
 pub use detect::detect;
 pub use fault::ImportError;
-pub use host::HostSamples;
+pub use host::{HostSamples, join_run, samples};
 pub use load::ImportedLoad;
 
 use crate::record::{Record, RunInfo};

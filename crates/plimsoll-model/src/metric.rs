@@ -92,6 +92,7 @@ metrics! {
     SystemReadBytes, "system_read_bytes", "bytes/s", Rate, Neither, "/proc/PID/io read_bytes over the tree";
     SystemWriteBytes, "system_write_bytes", "bytes/s", Rate, Neither, "/proc/PID/io write_bytes over the tree: page cache made dirty, in whole folios; where the filesystem uses large ones (xfs, ext4 since kernel 6.16) up to 128 times what was written";
     SystemData, "system_data", "bytes", Gauge, Neither, "size of the system's data directory or file";
+    BackupWritten, "backup_written", "bytes/s", Rate, Neither, "growth of the files of the system's backup or, while it is restored, of its new data directory";
     // Subject: system (a server's own counters, asked for with SQL)
     DbCommits, "db_commits", "1/s", Rate, Higher, "pg_stat_database.xact_commit of this database less the probe's own; MariaDB: Com_commit, COMMIT statements of the whole server; what autocommit ends is not in it";
     DbRollbacks, "db_rollbacks", "1/s", Rate, Lower, "pg_stat_database.xact_rollback; MariaDB: Com_rollback";

@@ -4,9 +4,11 @@
 //! itself: report, comparison and audit are functions of records and open nothing else. Times are [`Nanos`] from the
 //! run's start.
 
+mod backup;
 mod block;
 mod reported;
 
+pub use backup::{BackupKind, BackupOutcome, BackupRow, Scene};
 pub use block::{BlockPoint, BlockShare, BlockStreamInfo, Diagnosis, DiagnosisLevel, SteadyInfo};
 pub use reported::Reported;
 use serde::{Deserialize, Serialize};
@@ -20,7 +22,7 @@ use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
 /// Version of the stored schema (`PRAGMA user_version` of a run file).
-pub const SCHEMA_VERSION: i32 = 4;
+pub const SCHEMA_VERSION: i32 = 5;
 /// `PRAGMA application_id` of a run file: "Plim".
 pub const APPLICATION_ID: i32 = 0x506c_696d;
 
@@ -49,6 +51,7 @@ pub struct Record {
     pub shares: Vec<BlockShare>,
     pub steady: Vec<SteadyInfo>,
     pub diagnoses: Vec<Diagnosis>,
+    pub backups: Vec<BackupRow>,
     /// Of imported runs: what the tools that measured them printed.
     pub reported: Vec<Reported>,
 }
@@ -126,10 +129,13 @@ pub enum SubjectKind {
     System,
     /// plimsoll itself.
     Generator,
+    /// The backup that is made of a system, or its restored copy; named like the system.
+    Backup,
 }
 
 impl SubjectKind {
-    pub const ALL: [Self; 6] = [Self::Host, Self::Device, Self::Medium, Self::Emulator, Self::System, Self::Generator];
+    pub const ALL: [Self; 7] =
+        [Self::Host, Self::Device, Self::Medium, Self::Emulator, Self::System, Self::Generator, Self::Backup];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -139,6 +145,7 @@ impl SubjectKind {
             Self::Emulator => "emulator",
             Self::System => "system",
             Self::Generator => "generator",
+            Self::Backup => "backup",
         }
     }
 
@@ -184,6 +191,7 @@ pub struct Point {
     /// Which time the same load of the same step and medium is measured, from 0.
     pub repeat: u32,
     pub purpose: PointPurpose,
+    pub scene: Scene,
     /// Names of the transaction types, in the order of [`Second::txn`] and [`Window::txn`].
     pub txns: Vec<String>,
 }
@@ -199,16 +207,19 @@ pub enum PointPurpose {
     Search,
     /// Load before the first point: no figures are taken.
     Precondition,
+    /// Load of systems beside those that are measured.
+    Noise,
 }
 
 impl PointPurpose {
-    pub const ALL: [Self; 3] = [Self::Ladder, Self::Search, Self::Precondition];
+    pub const ALL: [Self; 4] = [Self::Ladder, Self::Search, Self::Precondition, Self::Noise];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Ladder => "ladder",
             Self::Search => "search",
             Self::Precondition => "precondition",
+            Self::Noise => "noise",
         }
     }
 

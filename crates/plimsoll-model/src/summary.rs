@@ -70,7 +70,7 @@ pub use stats::{Interval, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
-use crate::record::{Diagnosis, DiagnosisLevel, Point, PointPurpose, Record, RunStatus, Second, SubjectId};
+use crate::record::{Diagnosis, DiagnosisLevel, Point, PointPurpose, Record, RunStatus, Scene, Second, SubjectId};
 use crate::schedule::PhaseKind;
 
 /// Version of the exported shape.
@@ -134,6 +134,8 @@ pub struct Ladder {
     pub drive: Option<String>,
     pub workload: String,
     pub mode: String,
+    /// What the systems share their medium with.
+    pub scene: Scene,
     /// By place in the ladder, and by repeat; of a search by load.
     pub points: Vec<PointSummary>,
     /// Each load over its repeats.
@@ -218,15 +220,15 @@ pub fn summarise(record: &Record) -> Summary {
 }
 
 /// What the points of one ladder have in common: place of the step, the plan's system of which it is an instance or else the
-/// system, medium, mode.
-type Group<'a> = (u32, Result<&'a str, SubjectId>, Option<SubjectId>, &'a str);
+/// /// system, medium, mode, what runs beside.
+type Group<'a> = (u32, Result<&'a str, SubjectId>, Option<SubjectId>, &'a str, Scene);
 
 fn ladders(index: &Index) -> Vec<Ladder> {
     // Instances of one system belong together.
     let mut grouped: BTreeMap<Group<'_>, Vec<&Point>> = BTreeMap::new();
     for point in index.record.points.iter().filter(|point| is_of_ladder(point)) {
         let system = fleet::base_of(index, point.system).ok_or(point.system);
-        grouped.entry((point.step_index, system, point.medium, &point.mode)).or_default().push(point);
+        grouped.entry((point.step_index, system, point.medium, &point.mode, point.scene)).or_default().push(point);
     }
     let ladder = |((_, system, ..), points): (Group<'_>, Vec<&Point>)| match system {
         Ok(base) => fleet::ladder(index, base, &points),
@@ -239,7 +241,7 @@ fn ladders(index: &Index) -> Vec<Ladder> {
 
 /// Points of which [`Ladder`]s are made: load of transactions of which figures are taken.
 fn is_of_ladder(point: &Point) -> bool {
-    point.purpose != PointPurpose::Precondition && !point.is_block()
+    matches!(point.purpose, PointPurpose::Ladder | PointPurpose::Search) && !point.is_block()
 }
 
 fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
@@ -256,6 +258,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         drive: drive::title(index, first.medium),
         workload: first.workload.clone(),
         mode: first.mode.clone(),
+        scene: first.scene,
         points: points.iter().map(|point| point::summarise(index, point)).collect(),
         rungs: Vec::new(),
         peak: None,

@@ -15,6 +15,7 @@ use serde_json::Value;
 mod block;
 mod drive;
 mod ladder;
+mod reported;
 mod wait;
 
 /// The export as it is written. Times count in seconds from the run's start.
@@ -101,10 +102,13 @@ pub enum CsvKind {
     Wait,
     /// Block I/O: one row for each point and kind of request.
     Block,
+    /// Figures that other tools printed: one row for each.
+    Reported,
 }
 
 impl CsvKind {
-    pub const ALL: [Self; 6] = [Self::Ladder, Self::Seconds, Self::Series, Self::Drive, Self::Wait, Self::Block];
+    pub const ALL: [Self; 7] =
+        [Self::Ladder, Self::Seconds, Self::Series, Self::Drive, Self::Wait, Self::Block, Self::Reported];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -114,6 +118,7 @@ impl CsvKind {
             Self::Drive => "drive",
             Self::Wait => "wait",
             Self::Block => "block",
+            Self::Reported => "reported",
         }
     }
 
@@ -213,6 +218,7 @@ pub fn to_csv(record: &Record, summary: &Summary, kind: CsvKind) -> String {
         CsvKind::Drive => drive::csv(record),
         CsvKind::Wait => wait::csv(record),
         CsvKind::Block => block::csv(summary),
+        CsvKind::Reported => reported::csv(summary),
     }
 }
 

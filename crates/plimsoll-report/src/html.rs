@@ -18,6 +18,7 @@ mod block;
 mod doctor;
 mod drive;
 mod how;
+mod imported;
 mod island;
 mod lateness;
 mod line;
@@ -89,6 +90,9 @@ struct Page<'a> {
     cuts: Vec<drive::CutView>,
     doctor: Option<doctor::DoctorView>,
     blocks: Vec<block::StepView>,
+    imports: Vec<imported::ImportView>,
+    /// Whether all of it was measured by other tools: there is no plan and no seed then.
+    foreign: bool,
     ladders: Vec<LadderView>,
     comparisons: Vec<drive::ComparisonView>,
     drives: Vec<drive::DriveView>,
@@ -167,6 +171,8 @@ impl<'a> Page<'a> {
             cuts: drive::cuts(m, summary),
             doctor: doctor::view(m, summary),
             blocks: block::views(m, summary),
+            imports: imported::views(m, summary),
+            foreign: is_foreign(record),
             ladders: summary.ladders.iter().map(|ladder| LadderView::new(m, ladder)).collect(),
             comparisons: drive::comparisons(m, summary),
             drives: drive::drives(m, summary),
@@ -182,6 +188,11 @@ impl<'a> Page<'a> {
             script,
         }
     }
+}
+
+/// A run that plimsoll carried out has a plan.
+fn is_foreign(record: &Record) -> bool {
+    record.plan_written.is_empty() && record.plan_resolved.is_empty()
 }
 
 impl Page<'_> {
@@ -286,7 +297,9 @@ fn conservation(m: &Messages, summary: &Summary) -> String {
         }
     }
     let shown = |n: u64| whole(n as f64);
+    let imported = summary.points().next().is_some() && summary.points().all(|point| point.imported.is_some());
     match (holds + open, broken) {
+        (0, 0) if imported => m.say("trust-conserved-imported"),
         (0, 0) => m.say("trust-conserved-none"),
         (_, 0) => {
             let args = [("seconds", shown(seconds)), ("holds", shown(holds)), ("points", shown(holds + open))];

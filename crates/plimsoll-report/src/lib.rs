@@ -10,6 +10,7 @@ pub mod export;
 mod findings;
 mod fleet;
 pub mod html;
+mod imported;
 mod line;
 pub mod message;
 mod number;

@@ -3,6 +3,7 @@
 mod block;
 mod columns;
 mod doctor;
+mod imported;
 
 pub(crate) use columns::aligned;
 use columns::fitted;
@@ -37,6 +38,7 @@ pub fn ladder_table(summary: &Summary) -> String {
         out.push_str(&fleet::section(&m, ladder));
         out.push_str(&waits::section(&m, ladder));
     }
+    out.push_str(&imported::section(&m, summary));
     if summary.ladders.is_empty() && summary.blocks.is_empty() {
         out.push_str(&m.say("text-no-points"));
         out.push('\n');

@@ -2,6 +2,7 @@
 
 mod doctor;
 mod drive;
+mod import;
 mod learn;
 mod profile;
 mod value;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use drive::{DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
+pub use import::ImportArgs;
 pub use learn::LearnArgs;
 pub use profile::{ProfileCommand, ProfileShowArgs};
 use value::{positive, seconds, share, size};
@@ -34,6 +36,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Print a run file's figures as JSON or CSV.
     Export(ExportArgs),
+    /// Make a run file of other tools' outputs, for reports and comparisons; what they do not say is marked.
+    Import(ImportArgs),
     /// Verify the consistency conditions (TPC-C clause 3.3.2) on a database that was loaded by plimsoll.
     Check(CheckArgs),
     /// Look at drives that are not there, and use them.
@@ -140,4 +144,5 @@ pub enum Table {
     Drive,
     Wait,
     Block,
+    Reported,
 }

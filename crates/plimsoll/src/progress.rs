@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_model::lane::Tally;
 use plimsoll_model::plan::resolved::TPCC_TXNS;
-use plimsoll_model::record::{Point, PointPurpose};
+use plimsoll_model::record::{Point, PointPurpose, Scene};
 use plimsoll_model::units::Nanos;
 
 /// A line that changes in place on a terminal; elsewhere a line at each new task or phase, and one every ten seconds.
@@ -131,8 +131,14 @@ fn title(point: &Point, (place, of): (u64, u64)) -> String {
         (None, _) => format!("{} users", point.users),
     };
     let repeat = if point.repeat > 0 { format!(" · repeat {}", point.repeat + 1) } else { String::new() };
+    let scene = match point.scene {
+        Scene::Alone => "",
+        Scene::Quiet => " · without noise",
+        Scene::Noisy => " · with noise",
+    };
     match point.purpose {
-        PointPurpose::Ladder => format!("[{place}/{of}] {} · {load}{repeat}", point.step),
+        PointPurpose::Ladder => format!("[{place}/{of}] {} · {load}{repeat}{scene}", point.step),
+        PointPurpose::Noise => format!("{} · noise: {load}", point.step),
         PointPurpose::Search => format!("{} · load {}: {load}{repeat}", point.step, point.ordinal + 1),
         PointPurpose::Precondition => format!("{} · precondition: {load}", point.step),
     }

@@ -71,6 +71,36 @@ impl Data {
     }
 }
 
+/// Files that something writes just now. They are few, and what is asked is how they grow from second to second, so they
+/// are looked at each time.
+#[derive(Debug)]
+pub(super) struct Growth {
+    path: PathBuf,
+    last: Option<Bytes>,
+}
+
+impl Growth {
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, last: None }
+    }
+
+    pub fn sample(&mut self, warnings: &mut Warnings, emit: &mut Emit<'_>) {
+        match size(&self.path) {
+            Ok(size) => {
+                // Files that were removed or cut are no growth.
+                if let (Some(last), true) = (self.last.replace(size), emit.over > Nanos::ZERO) {
+                    emit.per_second(Metric::BackupWritten, size.0.saturating_sub(last.0));
+                }
+            }
+            // It has been removed already.
+            Err((_, error)) if error.kind() == io::ErrorKind::NotFound => {}
+            Err((path, error)) => warnings.say(emit.subject, "unreadable", "backup", || {
+                format!("{}: {error}; no figures for what backups write each second", path.display())
+            }),
+        }
+    }
+}
+
 /// Lengths of all files of a directory, or of a database file with `-wal`, `-shm` and `-journal`. Symbolic links are
 /// not followed: what they lead to lies elsewhere. What vanishes meanwhile counts nothing.
 pub(crate) fn size(path: &Path) -> Result<Bytes, (PathBuf, io::Error)> {

@@ -43,6 +43,8 @@ pub enum Watch {
     /// An embedded database, whose CPU is the generator's: the size of its file (with `-wal`, `-shm` and `-journal`
     /// beside it) or directory.
     EmbeddedData { path: PathBuf },
+    /// Files that a backup or a restore writes: by how much they grow.
+    Backup { path: PathBuf },
     /// plimsoll itself, and the sampling thread's cost and lateness.
     Generator,
 }

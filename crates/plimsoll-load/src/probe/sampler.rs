@@ -8,7 +8,7 @@ use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{Sample, SubjectId};
 use plimsoll_model::units::Nanos;
 
-use super::data::Data;
+use super::data::{Data, Growth};
 use super::device::Device;
 use super::emit::Emit;
 use super::generator::Generator;
@@ -41,6 +41,7 @@ enum State {
     Medium(PathBuf),
     Processes(Processes),
     EmbeddedData(Data),
+    Backup(Growth),
     Generator(Generator),
 }
 
@@ -68,6 +69,7 @@ impl Sampler {
             Watch::Medium { path } => State::Medium(path),
             Watch::Processes { pid, data } => State::Processes(Processes::new(pid, data)),
             Watch::EmbeddedData { path } => State::EmbeddedData(Data::new(path)),
+            Watch::Backup { path } => State::Backup(Growth::new(path)),
             Watch::Generator => State::Generator(Generator::default()),
         };
         self.warnings.forget(subject);
@@ -99,6 +101,7 @@ impl Sampler {
                 },
                 State::Processes(processes) => processes.sample(source, warnings, emit),
                 State::EmbeddedData(data) => data.sample(warnings, emit),
+                State::Backup(growth) => growth.sample(warnings, emit),
                 State::Generator(generator) => generator.sample(late, source, warnings, emit),
             }
         }

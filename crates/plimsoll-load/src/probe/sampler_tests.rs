@@ -13,6 +13,7 @@ const DEVICE: SubjectId = SubjectId(2);
 const MEDIUM: SubjectId = SubjectId(3);
 const SYSTEM: SubjectId = SubjectId(4);
 const GENERATOR: SubjectId = SubjectId(5);
+const BACKUP: SubjectId = SubjectId(6);
 /// The postmaster of the recorded machine.
 const POSTMASTER: u32 = 17560;
 /// When even what is costly to read, on a slow machine, is read again (ms).
@@ -40,6 +41,9 @@ impl Recorded {
         let _ = fs::remove_dir_all(self.0.path().join("proc"));
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/proc").join(moment);
         copy(&data, self.0.path());
+        let backup = self.0.path().join("backup");
+        fs::create_dir_all(&backup).unwrap();
+        fs::write(backup.join("base.tar"), vec![7; if moment == "after" { 5000 } else { 1000 }]).unwrap();
     }
 
     /// Changes a file.
@@ -56,6 +60,7 @@ impl Recorded {
         sampler.watch(MEDIUM, Watch::Medium { path: self.0.path().into() });
         sampler.watch(SYSTEM, Watch::Processes { pid: POSTMASTER, data: Some(self.0.path().join("proc")) });
         sampler.watch(GENERATOR, Watch::Generator);
+        sampler.watch(BACKUP, Watch::Backup { path: self.0.path().join("backup") });
         sampler
     }
 }
@@ -116,6 +121,7 @@ fn rates_are_differences_over_the_real_interval() {
     close(Metric::DeviceFlushes, 2771.0 / 2.0);
     close(Metric::DeviceBusy, 292.0 / 2000.0 * 100.0);
     close(Metric::DeviceQueue, 462.0 / 2000.0);
+    close(Metric::BackupWritten, 4000.0 / 2.0);
     close(Metric::ProbeJitter, 1.5);
     let shares = [Metric::CpuUser, Metric::CpuSystem, Metric::CpuIowait, Metric::CpuSteal, Metric::CpuIdle];
     let sum: f32 = shares.map(|metric| value(&samples, metric).unwrap()).into_iter().sum();
@@ -245,6 +251,7 @@ fn this_machine_emits_every_metric_that_its_kernel_has() {
     sampler.watch(MEDIUM, Watch::Medium { path: directory.path().into() });
     sampler.watch(SYSTEM, Watch::Processes { pid: std::process::id(), data: Some(directory.path().into()) });
     sampler.watch(GENERATOR, Watch::Generator);
+    sampler.watch(BACKUP, Watch::Backup { path: directory.path().into() });
     match plimsoll_block::host::device::device_of(directory.path()) {
         Ok(device) => {
             let (major, minor) = (device.disk().major, device.disk().minor);

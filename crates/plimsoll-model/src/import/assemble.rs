@@ -5,8 +5,8 @@ use super::load::{ImportedLoad, LoadTick};
 use super::{FILE_FACT, ImportError, Imported, Source, TOOL_FACT, Told, UNKNOWN_FACT, VERSION_FACT, attach, when};
 use crate::hist::CoarseHist;
 use crate::record::{
-    BlockPoint, BlockShare, Event, Phase, PhaseId, Point, PointId, PointPurpose, Record, Reported, RunStatus, Second,
-    Severity, SubjectId, SubjectKind, Window,
+    BlockPoint, BlockShare, Event, Phase, PhaseId, Point, PointId, PointPurpose, Record, Reported, RunStatus, Scene,
+    Second, Severity, SubjectId, SubjectKind, Window,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
@@ -99,6 +99,7 @@ fn empty(told: &Told) -> Record {
         shares: Vec::new(),
         steady: Vec::new(),
         diagnoses: Vec::new(),
+        backups: Vec::new(),
         reported: Vec::new(),
     }
 }
@@ -177,6 +178,7 @@ impl Assembly<'_> {
             offered_to_per_second: None,
             repeat: 0,
             purpose: PointPurpose::Ladder,
+            scene: Scene::Alone,
             txns: load.txns.clone(),
         }
     }

@@ -1,6 +1,6 @@
 //! What iostat, vmstat and mpstat saw of a machine, and how it joins a run.
 
-use super::{ImportError, Tool};
+use super::{ImportError, Source, Tool, attach, when};
 use crate::metric::Metric;
 use crate::record::{Fact, Record, Sample, Series, Subject, SubjectId, SubjectKind};
 use crate::units::Nanos;
@@ -68,8 +68,27 @@ impl HostSamples {
     }
 }
 
+/// Reads outputs of iostat, vmstat and mpstat alone.
+pub fn samples(sources: &[Source<'_>]) -> Result<Vec<HostSamples>, ImportError> {
+    let read = attach::read(sources)?;
+    match read.loads.first() {
+        Some(load) => Err(ImportError::Together(format!(
+            "{} is {}, which is a run of its own\nOnly outputs of iostat, vmstat and mpstat join a run.",
+            load.files.join(", "),
+            load.tool.title()
+        ))),
+        None => Ok(read.host),
+    }
+}
+
+/// As [`join`], to a run of which only its record is known.
+pub fn join_run(record: &mut Record, all: &[HostSamples]) -> Result<(), ImportError> {
+    let started = when::instant(&record.run.started_at);
+    join(record, started, all)
+}
+
 /// Puts samples beside a run's own, by the time at which both started.
-pub fn join(record: &mut Record, started: Option<Nanos>, all: &[HostSamples]) -> Result<(), ImportError> {
+pub(super) fn join(record: &mut Record, started: Option<Nanos>, all: &[HostSamples]) -> Result<(), ImportError> {
     for own in all {
         let aligned = started.zip(own.started);
         let (run, samples) = aligned.unwrap_or_default();

@@ -1,5 +1,6 @@
 //! The resolved plan as TOML, with nothing left to a default.
 
+mod backup;
 mod block;
 
 use std::fmt::{self, Write};
@@ -22,7 +23,7 @@ pub fn describe(plan: &ResolvedPlan) -> String {
 }
 
 fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
-    let ResolvedPlan { title, seed, scale, data_scale, media, systems, workloads, blocks, steps } = plan;
+    let ResolvedPlan { title, seed, scale, data_scale, media, systems, workloads, blocks, backups, steps } = plan;
     if *scale != 1.0 || *data_scale != 1.0 {
         writeln!(out, "# Times are multiplied by {scale} and data by {data_scale} already.")?;
     }
@@ -48,6 +49,9 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
     }
     for named in blocks {
         block::write_block(out, &toml_key(&named.name), &named.block)?;
+    }
+    for named in backups {
+        backup::write_backup(out, &toml_key(&named.name), &named.backup)?;
     }
     steps.iter().try_for_each(|step| write_step(out, step))
 }
@@ -136,12 +140,13 @@ fn write_step(out: &mut String, step: &Step) -> fmt::Result {
     match step {
         Step::Load(step) => write_load_step(out, step),
         Step::Block(step) => block::write_step(out, step),
+        Step::Backup(step) => backup::write_step(out, step),
     }
 }
 
 fn write_load_step(out: &mut String, step: &LoadStep) -> fmt::Result {
     let LoadStep { name, workload, system, on, points, repeat, precondition, search, reset, reset_by, .. } = step;
-    let LoadStep { timeline, pacing, check, max_retries, power_cut, .. } = step;
+    let LoadStep { timeline, pacing, check, max_retries, power_cut, noise, .. } = step;
     writeln!(out, "\n[[step]]\nname = {}\nrun = {}\nsystem = {}", quoted(name), quoted(workload), quoted(system))?;
     if !on.is_empty() {
         let on: Vec<String> = on.iter().map(|name| quoted(name)).collect();
@@ -165,7 +170,8 @@ fn write_load_step(out: &mut String, step: &LoadStep) -> fmt::Result {
     // A plan sets both factors at once.
     writeln!(out, "keying_and_think = {}", pacing.think)?;
     writeln!(out, "check = \"{}\"\nmax_retries = {max_retries}", check.name())?;
-    power_cut.map_or(Ok(()), |after| writeln!(out, "power_cut = \"{after}\""))
+    power_cut.map_or(Ok(()), |after| writeln!(out, "power_cut = \"{after}\""))?;
+    backup::write_noise(out, noise)
 }
 
 /// A ladder has points of one kind, and in an open loop they differ in the rate only.

@@ -3,6 +3,7 @@
 //! All constants are estimates, to be calibrated with `cargo xtask bench load`; they err on the large side, because a
 //! full disk ends a run and spare space does not.
 
+mod backup;
 mod block;
 
 use super::resolved::{
@@ -55,7 +56,7 @@ impl LoadStep {
     /// Points on one medium, with all repeats; of a search as many as it takes as a rule.
     pub fn expected_points(&self) -> u64 {
         let loads = if self.search.is_some() { SEARCH_LOADS } else { self.points.len() as u64 };
-        loads.saturating_mul(u64::from(self.repeat))
+        loads.saturating_mul(u64::from(self.repeat)).saturating_mul(self.scenes().len() as u64)
     }
 }
 
@@ -175,12 +176,14 @@ fn step_estimate(plan: &ResolvedPlan, step: &Step) -> StepEstimate {
     match step {
         Step::Load(step) => load_estimate(plan, step),
         Step::Block(step) => block::step_estimate(plan, step),
+        Step::Backup(step) => backup::step_estimate(plan, step),
     }
 }
 
 fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
     let rounds = step.on.len().max(1) as u64;
     let points = step.expected_points().saturating_mul(rounds);
+    let beside = backup::neighbours(plan, step);
     let precondition = step.precondition.map_or(Nanos::ZERO, |precondition| precondition.lasts);
     let engine = plan.system(&step.system).map_or(EngineKind::Mock, |system| system.kind.engine());
     let cost = plan.workload(&step.workload).map_or(Cost::default(), |workload| cost(engine, workload));
@@ -199,7 +202,9 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
         points,
         is_search: step.search.is_some(),
         duration: Nanos(times(step.point_duration(), points).saturating_add(times(precondition, rounds))),
-        load_duration: Nanos(load.saturating_mul(rounds).saturating_add(times(cost.check, checks))),
+        load_duration: Nanos(
+            load.saturating_add(beside.0).saturating_mul(rounds).saturating_add(times(cost.check, checks)),
+        ),
     }
 }
 
@@ -211,12 +216,13 @@ fn space(plan: &ResolvedPlan, medium: &str) -> Bytes {
         let engine = system.kind.engine();
         let workloads =
             || steps.iter().filter_map(|step| plan.workload(&step.workload).map(|workload| (step, workload)));
-        let data = data(engine, workloads().map(|(_, workload)| workload))?;
+        let beside = backup::data_of(plan, &system.name, medium);
+        let data = data(engine, workloads().map(|(_, workload)| workload).chain(beside))?;
         let grown = workloads().fold(0u64, |sum, (step, workload)| sum.saturating_add(growth(step, workload)));
         let one = base(engine).space.0.saturating_add(data).saturating_add(grown);
         Some(one.saturating_mul(u64::from(system.count)))
     });
-    Bytes(on_medium.fold(0, u64::saturating_add))
+    Bytes(on_medium.fold(backup::space(plan, medium), u64::saturating_add))
 }
 
 /// The largest data of each kind: a server keeps those of different kinds side by side.

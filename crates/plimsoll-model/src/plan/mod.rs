@@ -7,6 +7,7 @@
 //! Absences: nothing here looks at a disk, a server or the environment. Whether a medium is there and has space is
 //! asked by whoever carries the plan out.
 
+mod backup;
 mod block;
 mod describe;
 mod duration;

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::resolved::{
-    CheckPolicy, Distribution, DriveBacking, DriveFilesystem, DriveForm, EngineKind, FlushPolicy, Home, ResetMethod,
-    ResetPolicy, Script, TxnMode, WithoutFuse, WithoutLimits,
+    BackupMethod, CheckPolicy, Distribution, DriveBacking, DriveFilesystem, DriveForm, EngineKind, FlushPolicy, Home,
+    ResetMethod, ResetPolicy, Script, TxnMode, WithoutFuse, WithoutLimits,
 };
 use super::value::{At, Ladder, RawSize, RawTime, Setting};
 use crate::lane::Arrivals;
@@ -192,6 +192,26 @@ pub struct RawWorkload {
     pub sysbench: Option<At<RawSysbench>>,
     /// Requests to the medium itself, carried out by fio. Its steps have no `system`.
     pub block: Option<At<RawBlock>>,
+    /// How the data set of another workload is saved and brought back.
+    pub backup: Option<At<RawBackup>>,
+}
+
+/// Backup and restore of a system's data set.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as { data = \"oltp\" }")]
+#[schemars(rename = "Backup", extend("required" = ["data"]))]
+pub struct RawBackup {
+    /// The workload whose data set is saved, such as `"oltp"`.
+    pub data: Option<At<String>>,
+    /// Files as they are (`"physical"`: pg_basebackup, mariadb-backup, SQLite's backup API), or what is in them
+    /// (`"logical"`: pg_dump, mariadb-dump). Default: physical.
+    pub method: Option<At<BackupMethod>>,
+    /// Threads or connections at the same time, where the program has them, 1 to 64. Default: 1.
+    #[schemars(range(min = 1, max = 64))]
+    pub jobs: Option<At<i64>>,
+    /// Whether each backup is restored beside the system, its conditions verified and its rows counted. A neighbour's
+    /// never is. Default: true.
+    pub restore: Option<At<bool>>,
 }
 
 /// TPC-C-derived load.
@@ -308,6 +328,38 @@ pub struct RawStep {
     /// The power of an emulated drive fails this long after the measurement began, such as `"10s"`; the point ends with
     /// it, and what clients saw committed is looked for after recovery. Default: it does not fail.
     pub power_cut: Option<At<RawTime>>,
+    /// What other systems do on the same medium: `[{ run = "save", system = "neighbour", every = "100s" }]`. Each point
+    /// is then measured twice: with these systems idle, and with what they do. Default: none.
+    pub noise: Option<At<Vec<At<RawNoise>>>>,
+    /// Of a backup workload: the medium that backups are written to. Default: the medium with the data.
+    pub to: Option<At<String>>,
+    /// Of a backup workload: how many backups, 1 to 1000. Default: 3.
+    #[schemars(range(min = 1, max = 1000))]
+    pub cycles: Option<At<i64>>,
+    /// Of a backup workload: time from the beginning of one backup to the beginning of the next, such as `"100s"`; one
+    /// that takes longer is let finish. Default: each follows the one before.
+    pub every: Option<At<RawTime>>,
+}
+
+/// What another system does beside the one that a step measures: a backup, or load.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, expecting = "a table such as { run = \"save\", system = \"neighbour\" }")]
+#[schemars(rename = "Noise", extend("required" = ["run", "system"]))]
+pub struct RawNoise {
+    /// The name of a backup workload, or of one that users run.
+    pub run: Option<At<String>>,
+    /// The system's name; not the one of the step. All its instances do it.
+    pub system: Option<At<String>>,
+    /// Of a backup: the medium that it is written to. Default: the medium with the data.
+    pub to: Option<At<String>>,
+    /// Of a backup: how many, 1 to 1000; none begins after the measurement. Default: as many as there is time for.
+    #[schemars(range(min = 1, max = 1000))]
+    pub cycles: Option<At<i64>>,
+    /// Of a backup: time from the beginning of one to the beginning of the next. Default: each follows the one before.
+    pub every: Option<At<RawTime>>,
+    /// Of load: how many users work at the same time, on each instance.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub users: Option<At<i64>>,
 }
 
 /// Load that brings drive and database into the state that they have in long use.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::backup::{Backup, BackupMethod, BackupPlace, BackupStep, Cycles, Noise, NoiseWork};
 pub use super::block::{
     Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, SizeShare, SteadyRule, SyncPolicy, Zone,
 };
@@ -15,6 +16,7 @@ pub use super::server::ServerKind;
 pub use super::sysbench::{Distribution, Script, Sysbench};
 use crate::lane::{LoadShape, MockScript};
 use crate::objective::Objective;
+use crate::record::Scene;
 use crate::schedule::Timeline;
 use crate::units::Nanos;
 
@@ -32,6 +34,8 @@ pub struct ResolvedPlan {
     pub workloads: Vec<NamedWorkload>,
     /// What runs on media themselves.
     pub blocks: Vec<NamedBlock>,
+    /// How data are saved.
+    pub backups: Vec<NamedBackup>,
     pub steps: Vec<Step>,
 }
 
@@ -168,6 +172,12 @@ pub struct NamedBlock {
     pub block: Block,
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamedBackup {
+    pub name: String,
+    pub backup: Backup,
+}
+
 /// What users do. A closed set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -251,6 +261,8 @@ pub enum Step {
     Load(LoadStep),
     /// Requests to a medium itself.
     Block(BlockStep),
+    /// Backups of systems.
+    Backup(BackupStep),
 }
 
 impl Step {
@@ -258,21 +270,47 @@ impl Step {
         match self {
             Self::Load(step) => &step.name,
             Self::Block(step) => &step.name,
+            Self::Backup(step) => &step.name,
         }
     }
 
-    /// Names of the media that it uses.
+    /// Names of the media that it works on.
     pub fn on(&self) -> &[String] {
         match self {
             Self::Load(step) => &step.on,
             Self::Block(step) => &step.on,
+            Self::Backup(step) => &step.on,
         }
+    }
+
+    /// Where it, or what runs beside it, writes backups to.
+    pub fn backup_places(&self) -> impl Iterator<Item = &BackupPlace> {
+        let (own, noise) = match self {
+            Self::Load(step) => (None, step.noise.as_slice()),
+            Self::Block(_) => (None, [].as_slice()),
+            Self::Backup(step) => (Some(&step.cycles.to), [].as_slice()),
+        };
+        let beside = noise.iter().filter_map(|noise| match &noise.work {
+            NoiseWork::Backup { cycles, .. } => Some(&cycles.to),
+            NoiseWork::Load { .. } => None,
+        });
+        own.into_iter().chain(beside)
+    }
+
+    /// Names of the systems that it puts to use: its own first, then its neighbours.
+    pub fn systems(&self) -> impl Iterator<Item = &str> {
+        let (own, noise) = match self {
+            Self::Load(step) => (Some(&step.system), step.noise.as_slice()),
+            Self::Block(_) => (None, [].as_slice()),
+            Self::Backup(step) => (Some(&step.system), [].as_slice()),
+        };
+        own.into_iter().chain(noise.iter().map(|noise| &noise.system)).map(String::as_str)
     }
 
     pub fn load(&self) -> Option<&LoadStep> {
         match self {
             Self::Load(step) => Some(step),
-            Self::Block(_) => None,
+            Self::Block(_) | Self::Backup(_) => None,
         }
     }
 }
@@ -304,6 +342,8 @@ pub struct LoadStep {
     pub max_retries: u32,
     /// The power of the medium fails this long after a point's measurement began; the point ends with it.
     pub power_cut: Option<Nanos>,
+    /// What other systems do beside it; each point is then measured without and with it.
+    pub noise: Vec<Noise>,
 }
 
 /// Load that brings drive and database into the state that they have in long use.
@@ -417,12 +457,29 @@ impl ResolvedPlan {
         self.blocks.iter().find(|named| named.name == name).map(|named| &named.block)
     }
 
+    pub fn backup(&self, name: &str) -> Option<&Backup> {
+        self.backups.iter().find(|named| named.name == name).map(|named| &named.backup)
+    }
+
+    /// The workload whose data set a noise works on.
+    pub fn noise_data(&self, work: &NoiseWork) -> Option<&Workload> {
+        match work {
+            NoiseWork::Backup { backup, .. } => self.workload(&self.backup(backup)?.data),
+            NoiseWork::Load { workload, .. } => self.workload(workload),
+        }
+    }
+
     pub fn workload(&self, name: &str) -> Option<&Workload> {
         self.workloads.iter().find(|named| named.name == name).map(|named| &named.workload)
     }
 }
 
 impl LoadStep {
+    /// How often each load of each repeat is measured: with noise, without it before.
+    pub fn scenes(&self) -> &'static [Scene] {
+        if self.noise.is_empty() { &[Scene::Alone] } else { &[Scene::Quiet, Scene::Noisy] }
+    }
+
     /// Time of one ladder point under load, without loading and checks. A power cut ends it.
     pub fn point_duration(&self) -> Nanos {
         self.power_cut.map_or(self.timeline.load_end(), |after| self.timeline.warm + after)

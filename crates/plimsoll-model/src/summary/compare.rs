@@ -8,12 +8,15 @@ use super::Ladder;
 use super::finding::Verdict;
 use super::rung::Rung;
 use super::stats::Interval;
+use crate::record::Scene;
 
 /// One step that was run on several media.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     pub step: String,
     pub mode: String,
+    /// What the systems shared their medium with, on all media.
+    pub scene: Scene,
     /// Whether rates are NOPM; else transactions per second.
     pub nopm: bool,
     /// In the plan's order; the first is what the others are compared with.
@@ -75,10 +78,10 @@ impl Ratio {
 
 /// Steps with ladders on more than one medium. Searches try other loads on each; their lines stand side by side.
 pub(super) fn comparisons(ladders: &[Ladder]) -> Vec<Comparison> {
-    let mut steps: BTreeMap<(u32, &str), Vec<(usize, &Ladder)>> = BTreeMap::new();
+    let mut steps: BTreeMap<(u32, &str, Scene), Vec<(usize, &Ladder)>> = BTreeMap::new();
     for (i, ladder) in ladders.iter().enumerate().filter(|(_, ladder)| ladder.medium.is_some() && ladder.line.is_none())
     {
-        steps.entry((ladder.step_index, &ladder.mode)).or_default().push((i, ladder));
+        steps.entry((ladder.step_index, &ladder.mode, ladder.scene)).or_default().push((i, ladder));
     }
     steps.into_values().filter(|ladders| ladders.len() > 1).map(|ladders| compare(&ladders)).collect()
 }
@@ -103,6 +106,7 @@ fn compare(ladders: &[(usize, &Ladder)]) -> Comparison {
     Comparison {
         step: first.step.clone(),
         mode: first.mode.clone(),
+        scene: first.scene,
         nopm,
         media: ladders.iter().map(medium).collect(),
         loads,

@@ -80,6 +80,7 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
         drive: drive::title(index, first.medium),
         workload: first.workload.clone(),
         mode: first.mode.clone(),
+        scene: first.scene,
         points: sums,
         rungs: Vec::new(),
         peak: None,

@@ -177,7 +177,8 @@ pub(super) fn resources(index: &Index, point: &Point, means: &[MetricMean], meas
                 SubjectKind::Device => device.as_ref() == Some(&m.subject),
                 SubjectKind::System => m.subject == system,
                 // It has the metrics of a system, and its own figures beside the drive's.
-                SubjectKind::Emulator => false,
+                // And a backup is not part of the load.
+                SubjectKind::Emulator | SubjectKind::Backup => false,
                 SubjectKind::Host | SubjectKind::Medium | SubjectKind::Generator => true,
             })
             .map(|m| m.mean)

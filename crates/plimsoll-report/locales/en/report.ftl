@@ -241,6 +241,9 @@ finding-workers-apart = Workers that should do the same on { $medium } are apart
 finding-workers-disagree = { $op }: the workers tell of { $workers } requests, the seconds of { $counted }.
 finding-steady-not-reached = STEADY STATE NOT REACHED in { $rounds } rounds: the medium was still changing, or scatters too much. Figures are those of the last { $window } rounds at most. Give it more rounds, or precondition it for longer.
 finding-never-written = The test space was written { $fill } times from end to end before: reads of blocks that nobody wrote are answered without looking for data. Use fill = 1 or more.
+finding-imported = Imported from { $source }, which did not tell everything. Not judged for that: { $unknown }.
+finding-whole-only = The source tells only of the whole { $measured-s } s: there is no interval, and whether the rate was steady is not judged.
+finding-only-reported = There are only figures that { $source } printed: nothing is computed from them.
 finding-event = { $event } ({ $times }×, first at { $at-s } s): { $text }
 
 ## Report: headline
@@ -250,6 +253,7 @@ report-run = Run
 report-started = Started
 report-lasted = Lasted
 report-status = Status
+report-started-unknown = not known
 report-seed = Seed
 report-version = plimsoll
 headline-kicker = Highest rate
@@ -286,6 +290,7 @@ trust-doubtful = Read these warnings before using them.
 trust-invalid = Some are not to be used.
 trust-conserved = Nothing disappeared: offered = committed + rolled back + failed + dropped + in flight in each of { $seconds } seconds, at { $holds } of { $points } points to the end.
 trust-conserved-broken = Counts do not add up at { $broken } points: see below.
+trust-conserved-imported = Conservation is not judged: another tool measured, and does not tell what was under way.
 trust-conserved-none = Conservation could not be verified: no second was recorded.
 trust-findings = Findings
 
@@ -666,3 +671,26 @@ fleet-mean = mean
 fleet-lowest = lowest
 fleet-highest = highest
 fleet-cv = CV %
+
+## What other tools printed of imported runs
+
+reported-by = Reported by { $source }
+reported-files = From { $files }.
+reported-note = These are the tool's own figures with the names and digits that it printed: nothing here was computed by plimsoll, and nothing is computed from it.
+reported-none = It printed no figures of the whole.
+reported-parts = It printed { $n } more figures of parts of the time: see the report, or export --table reported.
+reported-parts-title = What it printed of parts of the time
+reported-unknown = What its output does not say
+reported-known = What is known of the import
+reported-load = load
+reported-part = of
+reported-figure = figure
+reported-value = value
+reported-time = time
+reported-users = { $users ->
+    [1] 1 user
+   *[other] { $users } users
+}
+reported-users-unknown = users not known
+reported-offered = { $rate }/s offered
+reported-repeat = repeat { $repeat }

@@ -3,12 +3,15 @@
 //! While a run lasts, everything is written once a second in one transaction (WAL), so that whatever ends plimsoll
 //! leaves a file that opens and holds all but the last second. Closing a run folds the WAL in: one file remains.
 
+mod backup;
 mod block;
 mod database;
 mod drive;
 mod reader;
+mod reported;
 mod samples;
 mod waits;
+mod whole;
 mod writer;
 
 use std::path::PathBuf;

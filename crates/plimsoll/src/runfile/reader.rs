@@ -9,14 +9,14 @@ use plimsoll_model::lane::Counts;
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{
     APPLICATION_ID, Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus,
-    SCHEMA_VERSION, Sample, Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
+    SCHEMA_VERSION, Sample, Scene, Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
 };
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
 
-use super::{RunFileError, block, database, drive, samples, waits};
+use super::{RunFileError, backup, block, database, drive, reported, samples, waits};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type Broken = String;
@@ -130,6 +130,8 @@ fn read_record(db: &Connection, schema: i32) -> Result<Record, Broken> {
         shares: block::block_shares(db, schema)?,
         steady: block::steady(db, schema)?,
         diagnoses: block::diagnoses(db, schema)?,
+        backups: backup::backups(db, schema)?,
+        reported: reported::reported(db)?,
     })
 }
 
@@ -174,6 +176,7 @@ fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
         offered_to_per_second: if known { row.get("offered_to_per_second")? } else { None },
         repeat: if known { row.get("repeat")? } else { 0 },
         purpose: if known { named(row, "purpose", PointPurpose::parse)? } else { PointPurpose::Ladder },
+        scene: if schema < backup::SINCE { Scene::Alone } else { named(row, "scene", Scene::parse)? },
         txns: json(row, "txns")?,
     })
 }
@@ -296,6 +299,8 @@ fn windows(db: &Connection, phases: &[Phase], seconds: &[Second]) -> Result<Vec<
             service.merge(second.service.as_ref().unwrap_or(&second.response));
             *differs |= second.service.is_some();
         }
+        // A phase whose seconds hold no times has no distribution, coarse or not.
+        merged.retain(|_, (response, ..)| response.count() > 0);
         windows.extend(merged.into_iter().map(|((subject, txn), (response, service, differs))| Window {
             phase: phase.id,
             subject,

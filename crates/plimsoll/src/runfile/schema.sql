@@ -34,13 +34,14 @@ CREATE TABLE point (
     connections INTEGER NOT NULL,       -- that the users share. This and what follows: since schema 3
     offered_to_per_second REAL,         -- at the end of the window, where the rate is not the same throughout
     repeat INTEGER NOT NULL,            -- which time this load is measured, from 0
-    purpose TEXT NOT NULL               -- ladder | search | precondition
+    purpose TEXT NOT NULL,              -- ladder | search | precondition | noise (since schema 5)
+    scene TEXT NOT NULL                 -- alone | quiet | noisy: what the systems share their medium with; since schema 5
 );
 CREATE TABLE phase (
     id INTEGER PRIMARY KEY,
     point INTEGER REFERENCES point,
     step TEXT NOT NULL,
-    kind TEXT NOT NULL,                 -- prepare | reset | warm | measure | cool | check
+    kind TEXT NOT NULL,                 -- prepare | reset | warm | measure | cool | check | backup
     start_ns INTEGER NOT NULL,
     end_ns INTEGER,                     -- NULL until the phase is closed
     complete INTEGER NOT NULL
@@ -216,4 +217,34 @@ CREATE TABLE diagnosis (
     level TEXT NOT NULL,                -- ok | unknown | warning | error
     found TEXT NOT NULL,
     next TEXT NOT NULL
+);
+-- Backups and restores. Since schema 5.
+CREATE TABLE backup (
+    step TEXT NOT NULL,
+    step_index INTEGER NOT NULL,
+    point INTEGER REFERENCES point,     -- beside which it ran; NULL where backups are what the step is about
+    system INTEGER NOT NULL REFERENCES subject,
+    medium INTEGER REFERENCES subject,  -- with the data
+    target INTEGER NOT NULL REFERENCES subject,  -- the medium with the backup
+    cycle INTEGER NOT NULL,             -- from 0
+    kind TEXT NOT NULL,                 -- backup | restore
+    method TEXT NOT NULL,               -- physical | logical
+    program TEXT NOT NULL,
+    start_ns INTEGER NOT NULL,
+    end_ns INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    outcome TEXT NOT NULL,              -- complete | cancelled | failed | differs
+    detail TEXT NOT NULL
+);
+-- Of imported runs: figures as the tool that measured them printed them. Since schema 5.
+CREATE TABLE reported (
+    point INTEGER NOT NULL REFERENCES point,
+    source TEXT NOT NULL,               -- the tool and its version
+    txn TEXT NOT NULL,                  -- transaction type or part of the load; '' for all
+    name TEXT NOT NULL,                 -- as the tool names it
+    value REAL NOT NULL,
+    printed TEXT NOT NULL,              -- its digits
+    unit TEXT NOT NULL,
+    start_ns INTEGER,                   -- part of the time that it is about; NULL: all of it
+    end_ns INTEGER
 );

@@ -116,9 +116,9 @@ impl RunFile {
 
     pub fn point(&self, point: &Point) -> Result<()> {
         let Point { id, step, step_index, ordinal, system, medium, workload, mode, users, txns, .. } = point;
-        let Point { offered_per_second, offered_to_per_second, connections, repeat, purpose, .. } = point;
+        let Point { offered_per_second, offered_to_per_second, connections, repeat, purpose, scene, .. } = point;
         self.execute(
-            "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+            "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
             params![
                 id.0,
                 step,
@@ -134,7 +134,8 @@ impl RunFile {
                 connections,
                 offered_to_per_second,
                 repeat,
-                purpose.name()
+                purpose.name(),
+                scene.name()
             ],
         )
     }

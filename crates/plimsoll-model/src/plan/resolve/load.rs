@@ -11,7 +11,7 @@ use crate::plan::value::{At, Ladder};
 const MOST_RUNGS: usize = 100;
 pub(super) const MOST_USERS: u32 = 100_000;
 /// Sessions of plimsoll's at the same time.
-const MOST_CONNECTIONS: u32 = 10_000;
+pub(super) const MOST_CONNECTIONS: u32 = 10_000;
 pub(super) const MOST_PER_SECOND: f64 = 1e6;
 const LONGEST_QUEUE: u32 = 10_000_000;
 const DEFAULT_UNDER_WAY: u32 = 64;

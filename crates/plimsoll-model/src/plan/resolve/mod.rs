@@ -1,12 +1,14 @@
 //! From the raw plan to the resolved one: names looked up, values checked, defaults filled in, times and data scaled.
 //! Every function goes on after a fault, so that all of them are told.
 
+mod backup;
 mod block;
 mod cut;
 mod find;
 mod limits;
 mod load;
 mod medium;
+mod noise;
 mod step;
 mod system;
 mod workload;
@@ -17,7 +19,7 @@ use std::ops::Range;
 use super::error::{list, suggestion};
 use super::findings::Findings;
 use super::raw::{Named, RawPlan};
-use super::resolved::{EngineKind, Medium, NamedBlock, NamedWorkload, ResolvedPlan, System, SystemKind};
+use super::resolved::{EngineKind, Medium, NamedBackup, NamedBlock, NamedWorkload, ResolvedPlan, System, SystemKind};
 use super::value::{At, RawSize, RawTime};
 use super::{Options, duration, size as sizes};
 use crate::units::{Bytes, Nanos};
@@ -34,6 +36,7 @@ struct Names<'r> {
     media: Vec<Medium>,
     systems: Vec<System>,
     blocks: Vec<NamedBlock>,
+    backups: Vec<NamedBackup>,
 }
 
 impl Names<'_> {
@@ -41,14 +44,26 @@ impl Names<'_> {
         self.systems.iter().find(|known| known.name == system).map(|known| &known.kind)
     }
 
-    /// Engines that the steps run this workload on, with the system's name.
+    /// Engines that the steps run this workload on, or hold its data on, with the system's name.
     fn engines(&self, workload: &str) -> Vec<(&str, EngineKind)> {
+        let uses = self.uses().filter(|(run, _)| *run == workload || self.saved_by(run) == Some(workload));
+        uses.filter_map(|(_, system)| self.kind(system).map(|kind| (system, kind.engine()))).collect()
+    }
+
+    /// Workloads that the steps and their noise name, each with its system.
+    fn uses(&self) -> impl Iterator<Item = (&str, &str)> {
         let steps = self.raw.step.iter().map(At::get);
-        steps
-            .filter(|step| step.run.as_ref().is_some_and(|run| run.get() == workload))
-            .filter_map(|step| step.system.as_ref().map(|system| system.get().as_str()))
-            .filter_map(|system| self.kind(system).map(|kind| (system, kind.engine())))
-            .collect()
+        let own = steps.clone().map(|step| (&step.run, &step.system));
+        let beside = steps.filter_map(|step| step.noise.as_ref()).flat_map(|noise| noise.get());
+        let beside = beside.map(|noise| (&noise.get().run, &noise.get().system));
+        own.chain(beside)
+            .filter_map(|(run, system)| Some((run.as_ref()?.get().as_str(), system.as_ref()?.get().as_str())))
+    }
+
+    /// The workload whose data a backup workload saves.
+    fn saved_by(&self, backup: &str) -> Option<&str> {
+        let (_, raw) = self.raw.workload.iter().find(|(name, _)| name.get() == backup)?;
+        Some(raw.get().backup.as_ref()?.get().data.as_ref()?.get())
     }
 }
 
@@ -62,7 +77,7 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
     let systems =
         all(&raw.system, "system", findings, |name, system, findings| system::resolve(name, system, options, findings));
     clashes(&systems, raw, findings);
-    let mut names = Names { raw, media, systems, blocks: Vec::new() };
+    let mut names = Names { raw, media, systems, blocks: Vec::new(), backups: Vec::new() };
     let kinds = all(&raw.workload, "workload", findings, |name, workload, findings| {
         workload::resolve(name, workload, &names, options, findings).map(|kind| (name.to_owned(), kind))
     });
@@ -71,6 +86,7 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
         match kind {
             Kind::Load(workload) => workloads.push(NamedWorkload { name, workload }),
             Kind::Block(block) => names.blocks.push(NamedBlock { name, block }),
+            Kind::Backup(backup) => names.backups.push(NamedBackup { name, backup }),
         }
     }
     let steps = step::resolve_all(&names, options, findings);
@@ -84,6 +100,7 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
         systems: names.systems,
         workloads,
         blocks: names.blocks,
+        backups: names.backups,
         steps,
     })
 }
@@ -228,8 +245,13 @@ pub(super) fn toml_key(key: &str) -> String {
 fn warn_of_unused(raw: &RawPlan, names: &Names<'_>, findings: &mut Findings<'_>) {
     let steps = || raw.step.iter().map(At::get);
     let named = |name: Option<&At<String>>| name.map(|name| name.get().clone());
-    let systems: BTreeSet<String> = steps().filter_map(|step| named(step.system.as_ref())).collect();
-    let workloads: BTreeSet<String> = steps().filter_map(|step| named(step.run.as_ref())).collect();
+    let noise = || steps().filter_map(|step| step.noise.as_ref()).flat_map(|noise| noise.get().iter().map(At::get));
+    let in_noise = noise().filter_map(|noise| named(noise.system.as_ref()));
+    let systems: BTreeSet<String> = steps().filter_map(|step| named(step.system.as_ref())).chain(in_noise).collect();
+    let in_noise = noise().filter_map(|noise| named(noise.run.as_ref()));
+    let mut workloads: BTreeSet<String> = steps().filter_map(|step| named(step.run.as_ref())).chain(in_noise).collect();
+    let saved: Vec<String> = workloads.iter().filter_map(|run| names.saved_by(run).map(str::to_owned)).collect();
+    workloads.extend(saved);
     let needed = systems.iter().any(|system| names.kind(system).is_some_and(SystemKind::needs_medium))
         || steps().any(|step| block::is_block(step, names));
     let mut media: BTreeSet<String> = BTreeSet::new();
@@ -239,6 +261,8 @@ fn warn_of_unused(raw: &RawPlan, names: &Names<'_>, findings: &mut Findings<'_>)
         if let (1, Some(only)) = (raw.medium.len(), raw.medium.keys().next()) {
             media.insert(only.get().clone());
         }
+        media.extend(steps().filter_map(|step| named(step.to.as_ref())));
+        media.extend(noise().filter_map(|noise| named(noise.to.as_ref())));
     }
     warn_section(&raw.medium, "medium", &media, findings);
     warn_section(&raw.system, "system", &systems, findings);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::workload::sysbench_lacks;
-use super::{Names, block, check_name, cut, find, known, load, names_of, scaled, time_or, whole};
+use super::{Names, backup, block, check_name, cut, find, known, load, names_of, noise, scaled, time_or, whole};
 use crate::plan::Options;
 use crate::plan::findings::Findings;
 use crate::plan::raw::RawStep;
@@ -37,13 +37,18 @@ pub(super) fn resolve_all(names: &Names<'_>, options: &Options, findings: &mut F
     }
     let steps = steps.iter().take(MOST_STEPS);
     let resolve = |step: &At<RawStep>| {
-        if block::is_block(step.get(), names) {
+        let run = step.get().run.as_ref();
+        if run.is_some_and(|run| backup::is_backup(run.get(), names)) {
+            backup::resolve_step(step, names, &mut taken, options, findings).map(Step::Backup)
+        } else if block::is_block(step.get(), names) {
             block::resolve_step(step, names, &mut taken, options, findings).map(Step::Block)
         } else {
             load_step(step, names, &mut taken, options, findings).map(Step::Load)
         }
     };
-    steps.filter_map(resolve).collect()
+    let steps: Vec<Step> = steps.filter_map(resolve).collect();
+    noise::warn_of_other_victims(&steps, names, findings);
+    steps
 }
 
 fn load_step(
@@ -55,6 +60,7 @@ fn load_step(
 ) -> Option<LoadStep> {
     let raw = at.get();
     block::refuse_on_load(raw, findings);
+    backup::refuse_elsewhere(raw, findings);
     let help = format!("name a workload: {}", names_of(&names.raw.workload));
     let workload = findings.required(&at.span(), "run", &raw.run, &help);
     let workload = workload.filter(|name| known(&names.raw.workload, "workload", name, findings));
@@ -73,6 +79,7 @@ fn load_step(
     sysbench_lacks(raw, names, findings);
     let power_cut = cut::resolve(at, system, on.as_deref(), names, options, findings);
     single(raw, system, names, findings);
+    let noise = noise::resolve(at, names, options, findings);
     let workload = workload?.get().clone();
     let name = raw.name.as_ref().map_or_else(|| unique(&workload, taken), |name| name.get().clone());
     Some(LoadStep {
@@ -91,6 +98,7 @@ fn load_step(
         check: raw.check.as_ref().map_or(CheckPolicy::EachPoint, |check| *check.get()),
         max_retries: max_retries?,
         power_cut: power_cut?,
+        noise: noise?,
     })
 }
 
@@ -105,7 +113,7 @@ pub(super) fn unique(workload: &str, taken: &mut BTreeSet<String>) -> String {
     name
 }
 
-fn media(
+pub(super) fn media(
     at: &At<RawStep>,
     system: Option<&At<String>>,
     names: &Names<'_>,

@@ -1,10 +1,10 @@
 //! Workloads, and which of their modes the engines allow.
 
-use super::{Names, block, toml_key, whole};
+use super::{Names, backup, block, toml_key, whole};
 use crate::plan::Options;
 use crate::plan::findings::Findings;
 use crate::plan::raw::{RawStep, RawSysbench, RawTpcc, RawWorkload};
-use crate::plan::resolved::{Block, Distribution, Home, Sysbench, Tpcc, TxnMode, Workload};
+use crate::plan::resolved::{Backup, Block, Distribution, Home, Sysbench, Tpcc, TxnMode, Workload};
 use crate::plan::value::At;
 
 const MOST_WAREHOUSES: u32 = 100_000;
@@ -25,6 +25,8 @@ pub(super) enum Kind {
     Load(Workload),
     /// A medium itself.
     Block(Block),
+    /// Nothing by itself: it saves what a system holds.
+    Backup(Backup),
 }
 
 pub(super) fn resolve(
@@ -34,11 +36,12 @@ pub(super) fn resolve(
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Kind> {
-    let RawWorkload { tpcc: with_tpcc, sysbench: with_sysbench, block: with_block } = raw.get();
+    let RawWorkload { tpcc: with_tpcc, sysbench: with_sysbench, block: with_block, backup: with_backup } = raw.get();
     let kinds = [
         ("tpcc", with_tpcc.as_ref().map(At::span)),
         ("sysbench", with_sysbench.as_ref().map(At::span)),
         ("block", with_block.as_ref().map(At::span)),
+        ("backup", with_backup.as_ref().map(At::span)),
     ];
     let mut kinds = kinds.into_iter().filter_map(|(kind, span)| Some((kind, span?)));
     let first = kinds.next();
@@ -47,16 +50,17 @@ pub(super) fn resolve(
         findings.error(also, format!("`{name}` is a {first} workload already"), help);
         return None;
     }
-    match (with_tpcc, with_sysbench, with_block) {
+    match (with_tpcc, with_sysbench, with_block, with_backup) {
         (Some(at), ..) => tpcc(name, at, names, options, findings).map(Workload::Tpcc).map(Kind::Load),
-        (_, Some(at), _) => sysbench(at, options, findings).map(Workload::Sysbench).map(Kind::Load),
-        (.., Some(at)) => block::resolve(name, at, options, findings).map(Kind::Block),
-        (None, None, None) => {
+        (_, Some(at), ..) => sysbench(at, options, findings).map(Workload::Sysbench).map(Kind::Load),
+        (_, _, Some(at), _) => block::resolve(name, at, options, findings).map(Kind::Block),
+        (.., Some(at)) => backup::resolve(at, names, findings).map(Kind::Backup),
+        (None, None, None, None) => {
             if !findings.is_incomplete(&raw.span()) {
                 let key = toml_key(name);
                 let help = format!(
                     "say what users do: [workload.{key}.tpcc] or [workload.{key}.sysbench]; or what fio does: \
-                     [workload.{key}.block]"
+                     [workload.{key}.block]; or what is saved: [workload.{key}.backup]"
                 );
                 findings.error(raw.span(), format!("the workload `{name}` is of no kind"), help);
             }

@@ -65,12 +65,13 @@ pub(in crate::plan::resolve) fn refuse_on_load(raw: &RawStep, findings: &mut Fin
 fn refuse_load_keys(raw: &RawStep, findings: &mut Findings<'_>) {
     let RawStep { name: _, run: _, system, on: _, at_once: _, users, rate, rate_to, connections, repeat: _, .. } = raw;
     let RawStep { steady: _, precondition, find, reset, reset_by, arrivals, queue, ramp: _, measure: _, .. } = raw;
-    let RawStep { cool, keying_and_think, check, max_retries, power_cut, .. } = raw;
+    let RawStep { cool, keying_and_think, check, max_retries, power_cut, noise, .. } = raw;
+    super::super::backup::refuse_elsewhere(raw, findings);
     let no_system = "fio works on the medium itself: remove it";
     let jobs = "how many requests, and how many at a time, stands in the jobs: `depth`, `threads`, `rate`, `curve`";
     let filled = "what is written before the first job stands in the workload: `fill`";
     let remove = "remove it";
-    let places: [(&str, Option<Range<usize>>, &str); 16] = [
+    let places: [(&str, Option<Range<usize>>, &str); 17] = [
         ("system", system.as_ref().map(At::span), no_system),
         ("users", users.as_ref().map(At::span), jobs),
         ("rate", rate.as_ref().map(At::span), jobs),
@@ -87,6 +88,7 @@ fn refuse_load_keys(raw: &RawStep, findings: &mut Findings<'_>) {
         ("check", check.as_ref().map(At::span), remove),
         ("max_retries", max_retries.as_ref().map(At::span), remove),
         ("power_cut", power_cut.as_ref().map(At::span), remove),
+        ("noise", noise.as_ref().map(At::span), "noise stands beside load on systems: remove it"),
     ];
     for (key, span, help) in places {
         if let Some(span) = span {

@@ -1,0 +1,113 @@
+//! Backups and restores, and what is measured beside them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{PointId, SubjectId};
+use crate::units::Nanos;
+
+/// One backup of one system, or one restore.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackupRow {
+    pub step: String,
+    pub step_index: u32,
+    /// The point beside which it ran: of several systems the first one's. `None` where backups are what the step is about.
+    pub point: Option<PointId>,
+    pub system: SubjectId,
+    /// With the data; `None` for a system that keeps it elsewhere.
+    pub medium: Option<SubjectId>,
+    /// With the backup.
+    pub target: SubjectId,
+    /// From 0.
+    pub cycle: u32,
+    pub kind: BackupKind,
+    /// `physical` or `logical`.
+    pub method: String,
+    /// What did it, with its version; empty where it did not come to that.
+    pub program: String,
+    pub start: Nanos,
+    pub end: Nanos,
+    /// Of a backup: size of its files. Of a restore: bytes of the backup that were restored.
+    pub bytes: u64,
+    pub outcome: BackupOutcome,
+    /// What was done, how it compared, or why it failed, in words.
+    pub detail: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BackupKind {
+    Backup,
+    Restore,
+}
+
+impl BackupKind {
+    pub const ALL: [Self; 2] = [Self::Backup, Self::Restore];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Backup => "backup",
+            Self::Restore => "restore",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BackupOutcome {
+    Complete,
+    /// Ended by the user, or with the load beside it.
+    Cancelled,
+    Failed,
+    /// A restore whose data are not what was saved.
+    Differs,
+}
+
+impl BackupOutcome {
+    pub const ALL: [Self; 4] = [Self::Complete, Self::Cancelled, Self::Failed, Self::Differs];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+            Self::Differs => "differs",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.name() == name)
+    }
+}
+
+/// What a point's systems share their medium with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scene {
+    /// The step has no noise.
+    #[default]
+    Alone,
+    /// The neighbours are there and do nothing: the baseline of the same load with noise.
+    Quiet,
+    /// The neighbours do what the step says.
+    Noisy,
+}
+
+impl Scene {
+    pub const ALL: [Self; 3] = [Self::Alone, Self::Quiet, Self::Noisy];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Alone => "alone",
+            Self::Quiet => "quiet",
+            Self::Noisy => "noisy",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scene| scene.name() == name)
+    }
+}
