@@ -4,6 +4,7 @@
 //! (see [`island`]).
 
 use askama::Template;
+use plimsoll_model::import::IMPORT_FACT;
 use plimsoll_model::record::{Record, RunInfo, SubjectKind};
 use plimsoll_model::summary::{Conservation, Summary};
 use plimsoll_model::units::Nanos;
@@ -179,8 +180,12 @@ impl<'a> Page<'a> {
             waits: waits::views(m, summary),
             charts: charts(record, summary),
             events: tables::events(m, record),
-            environment: facts(m, record, |key| (!key.starts_with(SETTING)).then_some(key)),
-            settings: facts(m, record, |key| key.strip_prefix(SETTING)),
+            environment: facts(m, record, |kind, key| {
+                // What is known of an import stands in a section of its own.
+                let of_import = kind == SubjectKind::System && key.starts_with(IMPORT_FACT);
+                (!key.starts_with(SETTING) && !of_import).then_some(key)
+            }),
+            settings: facts(m, record, |_, key| key.strip_prefix(SETTING)),
             how: how::terms(summary),
             footer: footer(m, &record.run),
             island: island::json(record, summary, m),
@@ -216,6 +221,15 @@ impl Page<'_> {
     /// Whether there is anything to say in tables of means and latencies.
     fn measured(&self) -> bool {
         !self.charts.throughput.is_empty()
+    }
+
+    fn any_latency(&self) -> bool {
+        self.charts.latency.iter().any(|group| !group.names.is_empty())
+    }
+
+    /// Of a run that others measured there may be nothing but figures of the load.
+    fn any_resource(&self) -> bool {
+        !self.foreign || !self.record.series.is_empty()
     }
 
     fn axis_title(&self, axis: &str) -> String {
@@ -322,11 +336,11 @@ fn finding_views(m: &Messages, summary: &Summary) -> Vec<FindingView> {
 }
 
 /// Facts by subject, those whose key `shown` gives a name.
-fn facts(m: &Messages, record: &Record, shown: impl Fn(&str) -> Option<&str>) -> Vec<SubjectView> {
+fn facts(m: &Messages, record: &Record, shown: impl Fn(SubjectKind, &str) -> Option<&str>) -> Vec<SubjectView> {
     let subjects = record.subjects.iter().filter_map(|subject| {
         let own = record.facts.iter().filter(|fact| fact.subject == subject.id);
         let facts: Vec<(String, String)> =
-            own.filter_map(|fact| Some((shown(&fact.key)?.to_owned(), fact.value.clone()))).collect();
+            own.filter_map(|fact| Some((shown(subject.kind, &fact.key)?.to_owned(), fact.value.clone()))).collect();
         let kind = m.say(&format!("subject-{}", subject.kind.name()));
         let alone = matches!(subject.kind, SubjectKind::Host | SubjectKind::Generator);
         let title = if alone { kind } else { format!("{kind} {}", subject.name) };
@@ -365,7 +379,17 @@ fn charts(record: &Record, summary: &Summary) -> Charts {
     if seconds || record.series.iter().any(|series| !series.samples.is_empty()) {
         let drive = !record.drive.is_empty();
         let names = CHART_TITLES[4..].iter().filter(|name| drive || **name != LATENESS);
-        charts.time.extend(names.filter(|name| seconds || !OF_TRANSACTIONS.contains(name)));
+        let names = names.filter(|name| seconds || !OF_TRANSACTIONS.contains(name));
+        let of_series = |name: &str| !OF_TRANSACTIONS.contains(&name);
+        let foreign = is_foreign(record);
+        // Other tools do not tell what was under way, and seldom how long things took in each second.
+        let timed = record.seconds.iter().any(|second| second.response.count() > 0);
+        let told = |name: &str| match name {
+            "in-flight" => false,
+            "latency-time" => timed,
+            name => !of_series(name) || !record.series.is_empty(),
+        };
+        charts.time.extend(names.filter(|name| !foreign || told(name)));
     }
     charts
 }

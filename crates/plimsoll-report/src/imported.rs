@@ -59,6 +59,7 @@ fn of(m: &Messages, import: &ImportSummary) -> ToldImport {
 fn load(m: &Messages, point: &ReportedPoint) -> String {
     let users = match point.users {
         0 => m.say("reported-users-unknown"),
+        1 => m.say("reported-one-user"),
         n => m.say_with("reported-users", &[("users", n.to_string())]),
     };
     let offered = point.offered_per_second.map(|rate| m.say_with("reported-offered", &[("rate", three(rate))]));

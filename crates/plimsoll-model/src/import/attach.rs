@@ -1,5 +1,7 @@
 //! Files to loads: each output by its own reader, logs to the output that they belong to.
 
+use std::collections::BTreeMap;
+
 use super::fault::{ImportError, quoted};
 use super::fio_log::{self, FioLog};
 use super::load::ImportedLoad;
@@ -72,30 +74,25 @@ impl Read {
                     .into(),
             ));
         }
-        let mut jobs: Vec<(usize, String)> =
-            self.fio_logs.iter().map(|(_, log)| (log.job, log.prefix.clone())).collect();
-        jobs.sort();
-        jobs.dedup();
-        for (job, prefix) in jobs {
-            let own = self.fio_logs.iter().filter(|(_, log)| (log.job, &log.prefix) == (job, &prefix));
-            let (names, logs): (Vec<String>, Vec<&FioLog>) = own.map(|(name, log)| (name.clone(), log)).unzip();
+        let logs = std::mem::take(&mut self.fio_logs);
+        let mut by_load: BTreeMap<usize, (Vec<String>, Vec<FioLog>)> = BTreeMap::new();
+        let mut alone: BTreeMap<String, usize> = BTreeMap::new();
+        for (name, log) in logs {
             let at = match outputs.as_slice() {
-                [] => {
-                    self.loads.push(fio_log::alone(&prefix));
+                [] => *alone.entry(log.prefix.clone()).or_insert_with(|| {
+                    self.loads.push(fio_log::alone(&log.prefix));
                     self.loads.len() - 1
-                }
+                }),
                 // Workers of one job have a log each, which together are the job's.
-                [one] if job == 1 => *one,
-                many => job.checked_sub(1).and_then(|at| many.get(at)).copied().ok_or_else(|| {
-                    ImportError::Together(format!(
-                        "{} is of job {job}, and the output tells of {} jobs by name\n\
-                         Import logs of several workers without the output, or use log_unix_epoch=0 and group_reporting.",
-                        names.join(", "),
-                        many.len()
-                    ))
-                })?,
+                [one] => *one,
+                many => job_of(many, &name, &log)?,
             };
-            fio_log::attach(&mut self.loads[at], &logs);
+            let (names, logs) = by_load.entry(at).or_default();
+            names.push(name);
+            logs.push(log);
+        }
+        for (at, (names, logs)) in by_load {
+            fio_log::attach(&mut self.loads[at], &logs.iter().collect::<Vec<_>>());
             self.loads[at].files.extend(names);
         }
         Ok(())
@@ -128,4 +125,16 @@ impl Read {
         self.loads[at].files.extend(names);
         Ok(())
     }
+}
+
+/// The load of the job that a log numbers.
+fn job_of(loads: &[usize], name: &str, log: &FioLog) -> Result<usize, ImportError> {
+    let own = log.job.checked_sub(1).and_then(|at| loads.get(at)).copied();
+    own.ok_or_else(|| {
+        ImportError::Together(format!(
+            "{name} is of job {}, and the output tells of {} jobs by name\nImport the logs of each job without the others.",
+            log.job,
+            loads.len()
+        ))
+    })
 }

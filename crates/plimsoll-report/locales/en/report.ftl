@@ -687,10 +687,8 @@ reported-part = of
 reported-figure = figure
 reported-value = value
 reported-time = time
-reported-users = { $users ->
-    [1] 1 user
-   *[other] { $users } users
-}
+reported-one-user = 1 user
+reported-users = { $users } users
 reported-users-unknown = users not known
 reported-offered = { $rate }/s offered
 reported-repeat = repeat { $repeat }
