@@ -16,6 +16,7 @@ mod block;
 mod drive;
 mod ladder;
 mod reported;
+mod shared;
 mod wait;
 
 /// The export as it is written. Times count in seconds from the run's start.
@@ -104,11 +105,27 @@ pub enum CsvKind {
     Block,
     /// Figures that other tools printed: one row for each.
     Reported,
+    /// One row for each backup and restore.
+    Backup,
+    /// One row for each load with noise, and for each of its systems.
+    Effect,
+    /// One row for each second of media that systems share, and of what these achieve together.
+    Medium,
 }
 
 impl CsvKind {
-    pub const ALL: [Self; 7] =
-        [Self::Ladder, Self::Seconds, Self::Series, Self::Drive, Self::Wait, Self::Block, Self::Reported];
+    pub const ALL: [Self; 10] = [
+        Self::Ladder,
+        Self::Seconds,
+        Self::Series,
+        Self::Drive,
+        Self::Wait,
+        Self::Block,
+        Self::Backup,
+        Self::Effect,
+        Self::Medium,
+        Self::Reported,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -119,6 +136,9 @@ impl CsvKind {
             Self::Wait => "wait",
             Self::Block => "block",
             Self::Reported => "reported",
+            Self::Backup => "backup",
+            Self::Effect => "effect",
+            Self::Medium => "medium",
         }
     }
 
@@ -219,6 +239,9 @@ pub fn to_csv(record: &Record, summary: &Summary, kind: CsvKind) -> String {
         CsvKind::Wait => wait::csv(record),
         CsvKind::Block => block::csv(summary),
         CsvKind::Reported => reported::csv(summary),
+        CsvKind::Backup => shared::backup(summary),
+        CsvKind::Effect => shared::effect(summary),
+        CsvKind::Medium => shared::medium(summary),
     }
 }
 

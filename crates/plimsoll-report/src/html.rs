@@ -24,6 +24,7 @@ mod island;
 mod lateness;
 mod line;
 mod per_second;
+mod shared;
 mod tables;
 mod waits;
 
@@ -90,6 +91,7 @@ struct Page<'a> {
     findings: Vec<FindingView>,
     cuts: Vec<drive::CutView>,
     doctor: Option<doctor::DoctorView>,
+    shared: Vec<shared::SharedView>,
     blocks: Vec<block::StepView>,
     imports: Vec<imported::ImportView>,
     /// Whether all of it was measured by other tools: there is no plan and no seed then.
@@ -153,7 +155,7 @@ struct Group<T> {
 
 impl<'a> Page<'a> {
     fn new(record: &'a Record, summary: &'a Summary, m: &'a Messages, script: &'a str) -> Self {
-        let transactions = summary.blocks.is_empty() || !summary.ladders.is_empty();
+        let transactions = !text::is_without_transactions(summary);
         Self {
             m,
             record,
@@ -171,6 +173,7 @@ impl<'a> Page<'a> {
             findings: finding_views(m, summary),
             cuts: drive::cuts(m, summary),
             doctor: doctor::view(m, summary),
+            shared: shared::views(m, summary),
             blocks: block::views(m, summary),
             imports: imported::views(m, summary),
             foreign: is_foreign(record),
@@ -207,7 +210,7 @@ impl Page<'_> {
     }
 
     fn any_chart(&self) -> bool {
-        !self.charts.time.is_empty() || !self.blocks.is_empty()
+        !self.charts.time.is_empty() || !self.blocks.is_empty() || self.shared.iter().any(|own| !own.charts.is_empty())
     }
 
     fn line_title(&self, step: &str) -> String {

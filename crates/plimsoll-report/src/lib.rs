@@ -3,9 +3,11 @@
 //! Invariants, stated as absences: nothing here opens a file or a connection, reads a clock or computes a figure. All
 //! figures come from [`plimsoll_model::summary`], all sentences from the catalogue in `locales/`.
 
+mod backup;
 mod block;
 mod compare;
 mod cut;
+mod effect;
 pub mod export;
 mod findings;
 mod fleet;
@@ -16,6 +18,7 @@ pub mod message;
 mod number;
 mod rung;
 pub mod set;
+mod table;
 pub mod text;
 mod waits;
 

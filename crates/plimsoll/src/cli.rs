@@ -145,4 +145,7 @@ pub enum Table {
     Wait,
     Block,
     Reported,
+    Backup,
+    Effect,
+    Medium,
 }

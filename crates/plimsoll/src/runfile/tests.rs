@@ -13,6 +13,7 @@ use proptest::prelude::*;
 
 use super::{RunFile, RunFileError, read};
 
+mod backup;
 mod block;
 mod drive;
 
