@@ -12,6 +12,7 @@ pub mod fio;
 pub mod fixture;
 pub mod hist;
 pub mod history;
+pub mod import;
 pub mod lane;
 pub mod metric;
 pub mod objective;

@@ -28,6 +28,7 @@ mod effect;
 mod finding;
 mod fleet;
 mod gave_way;
+mod imported;
 mod judge;
 mod latency;
 mod line;
@@ -66,6 +67,7 @@ pub use effect::{Change, Effect, EffectRung, MediumEffect, VictimEffect};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 pub use fleet::{Fleet, FleetPoint, FleetShare, INSTANCE_OF};
 pub use gave_way::{GaveWay, Sign};
+pub use imported::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
 pub use judge::{Judgement, Measured, Shortfall, judge};
 pub use latency::{Latency, TxnSummary};
 pub use line::{LoadLine, TriedLoad};
@@ -119,6 +121,8 @@ pub struct Summary {
     pub comparisons: Vec<Comparison>,
     /// Consistency conditions over the whole run.
     pub consistency: Consistency,
+    /// Where other tools measured: what they are, what they do not say, and what they printed.
+    pub imports: Vec<ImportSummary>,
 }
 
 /// What the doctor says about one thing.
@@ -240,6 +244,7 @@ pub fn summarise(record: &Record) -> Summary {
         diagnoses: record.diagnoses.iter().map(|diagnosis| DiagnosisSummary::of(&index, diagnosis)).collect(),
         ladders,
         consistency,
+        imports: imported::of_run(&index),
     }
 }
 

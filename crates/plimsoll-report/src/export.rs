@@ -15,6 +15,7 @@ use serde_json::Value;
 mod block;
 mod drive;
 mod ladder;
+mod reported;
 mod shared;
 mod wait;
 
@@ -102,6 +103,8 @@ pub enum CsvKind {
     Wait,
     /// Block I/O: one row for each point and kind of request.
     Block,
+    /// Figures that other tools printed: one row for each.
+    Reported,
     /// One row for each backup and restore.
     Backup,
     /// One row for each load with noise, and for each of its systems.
@@ -111,7 +114,7 @@ pub enum CsvKind {
 }
 
 impl CsvKind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Ladder,
         Self::Seconds,
         Self::Series,
@@ -121,6 +124,7 @@ impl CsvKind {
         Self::Backup,
         Self::Effect,
         Self::Medium,
+        Self::Reported,
     ];
 
     pub fn name(self) -> &'static str {
@@ -131,6 +135,7 @@ impl CsvKind {
             Self::Drive => "drive",
             Self::Wait => "wait",
             Self::Block => "block",
+            Self::Reported => "reported",
             Self::Backup => "backup",
             Self::Effect => "effect",
             Self::Medium => "medium",
@@ -233,6 +238,7 @@ pub fn to_csv(record: &Record, summary: &Summary, kind: CsvKind) -> String {
         CsvKind::Drive => drive::csv(record),
         CsvKind::Wait => wait::csv(record),
         CsvKind::Block => block::csv(summary),
+        CsvKind::Reported => reported::csv(summary),
         CsvKind::Backup => shared::backup(summary),
         CsvKind::Effect => shared::effect(summary),
         CsvKind::Medium => shared::medium(summary),

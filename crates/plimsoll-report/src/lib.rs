@@ -13,6 +13,7 @@ mod findings;
 mod fleet;
 pub mod history;
 pub mod html;
+mod imported;
 mod line;
 pub mod message;
 mod number;

@@ -3,6 +3,7 @@
 mod block;
 mod columns;
 mod doctor;
+mod imported;
 mod shared;
 
 pub(crate) use columns::aligned;
@@ -39,6 +40,7 @@ pub fn ladder_table(summary: &Summary) -> String {
         out.push_str(&scaling::section(&m, ladder));
         out.push_str(&waits::section(&m, ladder));
     }
+    out.push_str(&imported::section(&m, summary));
     summary.effects.iter().for_each(|effect| out.push_str(&shared::effect(&m, effect)));
     summary.backups.iter().for_each(|backups| out.push_str(&shared::backups(&m, backups)));
     if summary.ladders.is_empty() && summary.blocks.is_empty() && summary.backups.is_empty() {

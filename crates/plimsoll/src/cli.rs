@@ -3,6 +3,7 @@
 mod compare;
 mod doctor;
 mod drive;
+mod import;
 mod learn;
 mod list;
 mod profile;
@@ -15,6 +16,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use compare::{CompareArgs, GateArgs};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use drive::{DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
+pub use import::ImportArgs;
 pub use learn::LearnArgs;
 pub use list::RunsArgs;
 pub use profile::{ProfileCommand, ProfileShowArgs};
@@ -44,6 +46,8 @@ pub enum Command {
     Gate(GateArgs),
     /// List the run files of a directory, and find where figures changed from run to run.
     List(RunsArgs),
+    /// Make a run file of other tools' outputs, for reports and comparisons; what they do not say is marked.
+    Import(ImportArgs),
     /// Verify the consistency conditions (TPC-C clause 3.3.2) on a database that was loaded by plimsoll.
     Check(CheckArgs),
     /// Look at drives that are not there, and use them.
@@ -153,6 +157,7 @@ pub enum Table {
     Drive,
     Wait,
     Block,
+    Reported,
     Backup,
     Effect,
     Medium,

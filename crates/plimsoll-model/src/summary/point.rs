@@ -7,6 +7,7 @@ use super::conserve::{self, Balance, Conservation};
 use super::cut::CutSummary;
 use super::drive::{self, DriveSummary};
 use super::finding::{self, Finding, Verdict};
+use super::imported;
 use super::latency::{Latency, TxnSummary};
 use super::means::{self, MetricMean, Resources};
 use super::stats::{self, Batch, Interval, Spread};
@@ -82,6 +83,11 @@ pub struct PointSummary {
     /// Of the record; several where figures are sums.
     #[serde(skip)]
     pub ids: Vec<PointId>,
+    /// The tool that measured it and its version, where that was not plimsoll: `sysbench 1.0.20`.
+    pub imported: Option<String>,
+    /// How many parts of the time figures are taken from.
+    #[serde(skip)]
+    pub(super) ticks: usize,
     /// Per type, values above the histogram's range.
     #[serde(skip)]
     pub(super) clipped: Vec<(String, u64)>,
@@ -183,6 +189,7 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     figures.ids = vec![point.id];
     figures.system = index.name(point.system);
     figures.medium = point.medium.map(|medium| index.name(medium));
+    figures.imported = imported::source(index, point.system);
     let needed = |kind| phases.iter().any(|phase| phase.kind == kind && phase.complete);
     let cut_short = phases.iter().any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
     figures.complete = needed(PhaseKind::Measure) && !cut_short;
@@ -197,6 +204,9 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     }
     figures.power_cut = drive::cut_of(index, point).map(CutSummary::of);
     figures.conservation = conserve::verify(&balances(&all));
+    if figures.imported.is_some() {
+        imported::withhold(&mut figures);
+    }
     figures.consistency = Consistency::of(index.record.checks.iter().filter(|c| c.point == Some(point.id)));
     figures.findings = finding::of_point(index, point, &figures, &phases);
     figures.verdict = Verdict::of(&figures.findings);
@@ -310,6 +320,7 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         types: point.txns.iter().zip(&types).map(|(name, counts)| txn(name, *counts)).collect(),
         resources: Resources::default(),
         metrics: Vec::new(),
+        ticks: ticks.len(),
         ..PointSummary::default()
     }
 }

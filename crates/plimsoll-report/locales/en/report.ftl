@@ -256,6 +256,9 @@ finding-backup-cancelled = { $kind ->
 finding-rate-disagrees = RATE: what backups are said to hold and what their files grew by, second by second, differ by more than 5 % in { $times } of them. The worst, cycle { $cycle } of { $system }: { $told-mb } MB told, { $seen-mb } MB seen ({ $percent } %).
 finding-rate-not-judged = RATE not judged for { $times } of { $of } backups: for less than 90 % of their time is known by how much their files grew.
 finding-effect-unpaired = { $left-out } of { $of } repeats were not measured both with and without noise on the same systems, or must not be used; they are left out.
+finding-imported = Imported from { $source }, which did not tell everything. Not judged for that: { $unknown }.
+finding-whole-only = The source tells only of the whole { $measured-s } s: there is no interval, and whether the rate was steady is not judged.
+finding-only-reported = There are only figures that { $source } printed: nothing is computed from them.
 finding-event = { $event } ({ $times }×, first at { $at-s } s): { $text }
 
 ## Report: headline
@@ -265,6 +268,7 @@ report-run = Run
 report-started = Started
 report-lasted = Lasted
 report-status = Status
+report-started-unknown = not known
 report-seed = Seed
 report-version = plimsoll
 headline-kicker = Highest rate
@@ -301,6 +305,7 @@ trust-doubtful = Read these warnings before using them.
 trust-invalid = Some are not to be used.
 trust-conserved = Nothing disappeared: offered = committed + rolled back + failed + dropped + in flight in each of { $seconds } seconds, at { $holds } of { $points } points to the end.
 trust-conserved-broken = Counts do not add up at { $broken } points: see below.
+trust-conserved-imported = Conservation is not judged: another tool measured, and does not tell what was under way.
 trust-conserved-none = Conservation could not be verified: no second was recorded.
 trust-findings = Findings
 
@@ -908,3 +913,24 @@ history-none = No load was measured in two of these runs.
 history-load = { $load }, { $runs } runs:
 history-steady = no change found.
 history-change = { $percent } % { $way } since { $file } ({ $name }, { $started }): { $before } → { $after } { $unit }.
+
+## What other tools printed of imported runs
+
+reported-by = Reported by { $source }
+reported-files = From { $files }.
+reported-note = These are the tool's own figures with the names and digits that it printed: nothing here was computed by plimsoll, and nothing is computed from it.
+reported-none = It printed no figures of the whole.
+reported-parts = It printed { $n } more figures of parts of the time: see the report, or export --table reported.
+reported-parts-title = What it printed of parts of the time
+reported-unknown = What its output does not say
+reported-known = What is known of the import
+reported-load = load
+reported-part = of
+reported-figure = figure
+reported-value = value
+reported-time = time
+reported-one-user = 1 user
+reported-users = { $users } users
+reported-users-unknown = users not known
+reported-offered = { $rate }/s offered
+reported-repeat = repeat { $repeat }

@@ -100,7 +100,7 @@ fn composed() -> BTreeSet<String> {
 }
 
 /// Names of all findings; the match makes a new one fail to compile until it is here.
-const FINDINGS: [&str; 37] = [
+const FINDINGS: [&str; 40] = [
     "run_ended",
     "nothing_measured",
     "phase_incomplete",
@@ -137,6 +137,9 @@ const FINDINGS: [&str; 37] = [
     "rate_disagrees",
     "rate_not_judged",
     "effect_unpaired",
+    "imported",
+    "whole_only",
+    "only_reported",
     "event",
 ];
 

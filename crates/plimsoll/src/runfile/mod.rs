@@ -9,8 +9,10 @@ mod database;
 mod drive;
 mod head;
 mod reader;
+mod reported;
 mod samples;
 mod waits;
+mod whole;
 mod writer;
 
 use std::path::PathBuf;

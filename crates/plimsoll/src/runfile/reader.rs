@@ -17,7 +17,7 @@ use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
 
-use super::{RunFileError, backup, block, database, drive, samples, waits};
+use super::{RunFileError, backup, block, database, drive, reported, samples, waits};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type Broken = String;
@@ -162,6 +162,7 @@ fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Bro
         steady: block::steady(db, schema)?,
         diagnoses: block::diagnoses(db, schema)?,
         backups: backup::backups(db, schema)?,
+        reported: reported::reported(db)?,
     })
 }
 
@@ -351,6 +352,8 @@ fn windows(db: &Connection, phases: &[Phase], seconds: &[Second]) -> Result<Vec<
             service.merge(second.service.as_ref().unwrap_or(&second.response));
             *differs |= second.service.is_some();
         }
+        // A phase whose seconds hold no times has no distribution, coarse or not.
+        merged.retain(|_, (response, ..)| response.count() > 0);
         windows.extend(merged.into_iter().map(|((subject, txn), (response, service, differs))| Window {
             phase: phase.id,
             subject,
