@@ -70,6 +70,7 @@ need_to_test() {
     need "sysbench" "sysbench" "plimsoll's own OLTP load is compared with it" have sysbench
     need "PostgreSQL server" "postgresql" "tests start their own, in a temporary directory" have_postgres_server
     need "MariaDB server" "mariadb-server" "tests start their own, in a temporary directory" have_mariadb_server
+    need "mariadb-backup" "mariadb-backup" "tests take backups of them" have mariadb-backup
 }
 
 # On installation Debian's package creates and starts a cluster nobody asked for. plimsoll starts its own servers, so

@@ -14,7 +14,8 @@ use crate::error::LoadError;
 use crate::limit::Cage;
 use crate::scratch::Scratch;
 
-const NEXT_FOR_EXISTING: &str = "Take a logical backup (method = \"logical\"), or let plimsoll run the server.";
+const NEXT_FOR_EXISTING: &str =
+    "it needs the server's files\nTake a logical backup (method = \"logical\"), or let plimsoll run the server.";
 
 impl Instance {
     /// Takes a backup of the running system into `to`, an empty directory of plimsoll's own on the backup medium; on
@@ -99,9 +100,5 @@ fn only_physical() -> LoadError {
 }
 
 fn not_existing() -> LoadError {
-    LoadError::Refused {
-        what: "an existing server".into(),
-        why: "a physical backup needs its files, or the right to replicate them".into(),
-        next: NEXT_FOR_EXISTING.into(),
-    }
+    LoadError::other("a physical backup of an existing server", NEXT_FOR_EXISTING)
 }

@@ -13,7 +13,7 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use tempfile::TempDir;
 
 use super::*;
-use crate::backup::{RestoredBackup, written};
+use crate::backup::written;
 use crate::clock::{Clock, LaneClock};
 use crate::engine::{AnySession, Opener};
 use crate::scratch::{Scratch, wait_until};
@@ -30,8 +30,9 @@ fn workload() -> Workload {
     Workload::Tpcc(Tpcc { warehouses: 1, mode: TxnMode::Statements, home: Home::Fixed })
 }
 
-fn server(engine: ServerKind) -> SystemKind {
-    SystemKind::Managed { engine, settings: BTreeMap::new(), binaries: String::new() }
+fn server(engine: ServerKind, settings: &[(&str, &str)]) -> SystemKind {
+    let settings = settings.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    SystemKind::Managed { engine, settings, binaries: String::new() }
 }
 
 /// A medium that a server's user can reach.
@@ -55,45 +56,36 @@ impl Loaded {
         let mut scratch = Scratch::create(media[0].path(), "system").unwrap();
         let keeper = Scratch::create(media[1].path(), "backup").unwrap();
         let instance = Instance::start(kind, Some(&mut scratch), None).unwrap();
-        tick("started");
         instance.load(&workload(), 3, &LoadControl::default()).unwrap();
-        tick("loaded");
         Self { instance, _scratch: scratch, keeper, media }
     }
 
-    /// Takes a backup, restores it, and has `look` look at what that gave.
-    fn there_and_back(&mut self, name: &str, (method, jobs): Way, look: impl FnOnce(&RestoredBackup)) -> String {
-        let (to, control) = (self.keeper.dir(name).unwrap(), LoadControl::default());
-        let taken = self.instance.back_up(method, jobs, &to, &control).unwrap();
-        tick("backed up");
-        assert_eq!(taken.bytes, written(&to));
-        assert!(taken.bytes > 20_000_000 && taken.jobs >= 1 && taken.jobs <= jobs, "{taken:?}");
-        self.restore(name, (method, jobs), look);
-        taken.program
+    /// Takes a backup by this program.
+    fn back_up(&mut self, name: &str, way: Way, program: &str) {
+        let to = self.keeper.dir(name).unwrap();
+        self.take(&to, way, program);
     }
 
-    fn restore(&self, name: &str, (method, jobs): Way, look: impl FnOnce(&RestoredBackup)) {
+    fn take(&self, to: &Path, (method, jobs): Way, program: &str) {
+        let taken = self.instance.back_up(method, jobs, to, &LoadControl::default()).unwrap();
+        assert_eq!(taken.bytes, written(to));
+        assert!(taken.bytes > 20_000_000 && taken.jobs >= 1 && taken.jobs <= jobs, "{taken:?}");
+        assert!(taken.program.starts_with(program), "{taken:?}");
+    }
+
+    /// Restores a backup, and has `look` look at what that gave.
+    fn restore(&self, name: &str, (method, jobs): Way, look: impl FnOnce(&Instance)) {
         let from = self.keeper.path().join(name);
         let mut scratch = Scratch::create(self.media[0].path(), "restored").unwrap();
-        tick("made");
         let control = LoadControl::default();
         let restored = self.instance.restore(method, jobs, &from, &mut scratch, None, &control).unwrap();
-        tick("restored");
         assert!(restored.bytes > 20_000_000 && restored.began < restored.ended);
         assert!(restored.program.contains('.'), "{}", restored.program);
         assert!(place(&restored.instance).unwrap().starts_with(scratch.path()), "a second one");
-        look(&restored);
-        tick("looked");
+        look(&restored.instance);
         restored.instance.stop().unwrap();
         scratch.remove().unwrap();
-        tick("removed");
     }
-}
-
-fn tick(what: &str) {
-    use std::sync::OnceLock;
-    static START: OnceLock<Clock> = OnceLock::new();
-    eprintln!("{:>8} ms {what}", START.get_or_init(Clock::real).now().0 / 1_000_000);
 }
 
 fn place(instance: &Instance) -> Option<PathBuf> {
@@ -146,63 +138,109 @@ fn write(instance: &Instance, stop: &AtomicBool, done: &AtomicU64) {
     clock.block_on(work).unwrap();
 }
 
-/// What every engine's backup keeps: the data as they are, in a system of their own, more than once; and one state of
-/// them while others write.
-fn keeps_the_contract(kind: &SystemKind, ways: &[(Way, &str)]) {
-    let mut system = Loaded::new(kind);
+/// What every engine's backup keeps: one state of the data while others write, in a system of their own, as often as it is
+/// restored; and what goes wrong is told, and harms nothing.
+fn keeps_the_contract(system: &mut Loaded, ways: &[(Way, &str)]) {
     let rows = system.instance.row_counts().unwrap();
     assert_eq!((rows["item"], rows["customer"]), (100_000, 30_000));
-    for &(way, expected) in ways {
-        let name = way.0.name();
-        let program = system.there_and_back(name, way, |restored| {
-            assert_eq!(restored.instance.row_counts().unwrap(), rows);
-            assert_consistent(&restored.instance);
-        });
-        assert!(program.starts_with(expected), "{program}");
+    let (first, program) = ways[0];
+    under_load(system, first, program);
+    let (last, program) = ways[ways.len() - 1];
+    let (rows, books) = (system.instance.row_counts().unwrap(), system.instance.books().unwrap());
+    system.back_up("quiet", last, program);
+    system.restore("quiet", last, |restored| {
+        assert_eq!(restored.row_counts().unwrap(), rows);
+        assert_eq!(restored.books().unwrap(), books);
+        assert_eq!(settings(restored), settings(&system.instance));
+    });
+    for (way, _) in ways {
+        no_room(system, *way);
+        cancelled(system, *way);
     }
-    let (way, _) = ways[0];
-    system.restore(way.0.name(), way, |restored| assert_eq!(restored.instance.row_counts().unwrap(), rows));
-    under_load(&mut system, way);
-    assert_consistent(&system.instance);
+    assert_eq!(system.instance.row_counts().unwrap(), rows, "nothing of that has harmed it");
+    for (way, _) in ways {
+        server_dies(system, *way);
+    }
 }
 
-fn under_load(system: &mut Loaded, way: Way) {
-    let (to, control) = (system.keeper.dir("loaded").unwrap(), LoadControl::default());
+fn settings(instance: &Instance) -> Vec<(String, String)> {
+    let own = ["setting.config_file", "setting.data_directory", "setting.hba_file", "setting.unix_socket_directories"];
+    let own = |name: &str| own.contains(&name) || name == "database_size" || name.ends_with("ident_file");
+    instance.facts().unwrap().into_iter().filter(|(name, _)| !own(name)).collect()
+}
+
+fn under_load(system: &mut Loaded, way: Way, program: &str) {
     let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
+    let before = system.instance.row_counts().unwrap();
+    let to = system.keeper.dir("loaded").unwrap();
     let instance = &system.instance;
-    let before = instance.row_counts().unwrap();
     thread::scope(|scope| {
         let _at_end = AtEnd(&stop);
         scope.spawn(|| write(instance, &stop, &done));
         assert!(wait_until(60, || done.load(Ordering::Relaxed) >= 20));
-        instance.back_up(way.0, way.1, &to, &control).unwrap();
+        system.take(&to, way, program);
         let then = done.load(Ordering::Relaxed);
         assert!(wait_until(60, || done.load(Ordering::Relaxed) >= then + 20), "writers go on");
     });
-    let after = instance.row_counts().unwrap();
+    let after = system.instance.row_counts().unwrap();
+    let mut first = BTreeMap::new();
     system.restore("loaded", way, |restored| {
-        let found = restored.instance.row_counts().unwrap();
+        first = restored.row_counts().unwrap();
         for table in ["orders", "order_line", "history"] {
-            assert!((before[table]..=after[table]).contains(&found[table]), "{table}: {before:?} {found:?} {after:?}");
+            assert!((before[table]..=after[table]).contains(&first[table]), "{table}: {before:?} {first:?} {after:?}");
         }
         assert!(before["order_line"] < after["order_line"]);
-        assert_consistent(&restored.instance);
+        assert_consistent(restored);
     });
+    system.restore("loaded", way, |restored| assert_eq!(restored.row_counts().unwrap(), first, "again"));
 }
 
 #[test]
 fn postgres_keeps_the_contract() {
-    keeps_the_contract(&server(ServerKind::Postgres), &[(PHYSICAL, "pg_basebackup 1"), (LOGICAL, "pg_dump 1")]);
+    let settings = [("fsync", "off"), ("work_mem", "5MB")];
+    let mut system = Loaded::new(&server(ServerKind::Postgres, &settings));
+    existing(&mut system);
+    keeps_the_contract(&mut system, &[(PHYSICAL, "pg_basebackup 1"), (LOGICAL, "pg_dump 1")]);
 }
 
 #[test]
 fn mariadb_keeps_the_contract() {
-    keeps_the_contract(&server(ServerKind::Mariadb), &[(PHYSICAL, "mariadb-backup 1"), (LOGICAL, "mariadb-dump 1")]);
+    let settings = [("innodb_flush_log_at_trx_commit", "0"), ("innodb_buffer_pool_size", "256M")];
+    let mut system = Loaded::new(&server(ServerKind::Mariadb, &settings));
+    keeps_the_contract(&mut system, &[(PHYSICAL, "mariadb-backup 1"), (LOGICAL, "mariadb-dump 1")]);
 }
 
 #[test]
 fn sqlite_keeps_the_contract() {
-    keeps_the_contract(&SystemKind::Sqlite { settings: BTreeMap::new() }, &[(PHYSICAL, "SQLite backup API 3")]);
+    let mut system = Loaded::new(&SystemKind::Sqlite { settings: BTreeMap::new() });
+    keeps_the_contract(&mut system, &[(PHYSICAL, "SQLite backup API 3")]);
+    let to = system.keeper.dir("dump").unwrap();
+    let error = system.instance.back_up(BackupMethod::Logical, 1, &to, &LoadControl::default()).unwrap_err();
+    assert!(error.to_string().contains("leave `method` out"), "{error}");
+}
+
+/// A server that is somebody else's, with the data in a schema of another name: dumped, and restored as one of plimsoll's.
+fn existing(system: &mut Loaded) {
+    let Backing::Managed(server) = &system.instance.0 else { panic!("no server") };
+    let Target { engine, conninfo, schema } = server.target();
+    let rename = |from: &str, to: &str| {
+        let sql = format!("ALTER SCHEMA {from} RENAME TO {to}");
+        crate::engine::postgres::batch(&conninfo, &sql).unwrap();
+    };
+    rename(&schema, "\"of others\"");
+    let target = Target { engine, conninfo: conninfo.clone(), schema: "of others".into() };
+    let (theirs, control) = (Instance(Backing::Existing(target)), LoadControl::default());
+    let to = system.keeper.dir("existing").unwrap();
+    let error = theirs.back_up(BackupMethod::Physical, 1, &to, &control).unwrap_err().to_string();
+    assert!(error.contains("Take a logical backup"), "{error}");
+    let taken = theirs.back_up(BackupMethod::Logical, 1, &to, &control).unwrap();
+    assert!(taken.program.starts_with("pg_dump 1") && taken.bytes == written(&to), "{taken:?}");
+    let mut scratch = Scratch::create(system.media[0].path(), "of-others").unwrap();
+    let restored = theirs.restore(BackupMethod::Logical, 2, &to, &mut scratch, None, &control).unwrap();
+    assert_eq!(restored.instance.row_counts().unwrap(), theirs.row_counts().unwrap());
+    restored.instance.stop().unwrap();
+    scratch.remove().unwrap();
+    rename("\"of others\"", &schema);
 }
 
 /// A small file system that is taken down with the test.
@@ -214,73 +252,53 @@ impl Drop for Small {
     }
 }
 
-/// What goes wrong, and how it is told: no room, the user's stop, the server's end. None of it harms the system.
-fn fails_well(kind: &SystemKind, ways: &[Way]) {
-    let mut system = Loaded::new(kind);
-    no_room(&mut system, ways);
-    cancelled(&mut system, ways);
-    assert_consistent(&system.instance);
-    server_dies(&mut system, ways);
-}
-
-fn no_room(system: &mut Loaded, ways: &[Way]) {
+/// Each of these is told, and harms nothing: no room, the user's stop, the server's end.
+fn no_room(system: &mut Loaded, (method, jobs): Way) {
     if !rustix::process::geteuid().is_root() {
         // Only root can make a file system to fill. What a program says of a full one is tested with the programs.
         return;
     }
-    for &(method, jobs) in ways {
-        let to = system.keeper.dir(&format!("small-{}", method.name())).unwrap();
-        mount("none", &to, "tmpfs", MountFlags::empty(), Some(c"size=8m,mode=755")).unwrap();
-        let _small = Small(to.clone());
-        let error = system.instance.back_up(method, jobs, &to, &LoadControl::default()).unwrap_err();
-        assert!(matches!(&error, LoadError::DiskFull { .. }), "{method:?} {error:?}");
-        let said = error.to_string();
-        assert!(said.contains(&to.display().to_string()) && said.contains("Free space there"), "{said}");
-    }
+    let to = system.keeper.dir(&format!("small-{}", method.name())).unwrap();
+    mount("none", &to, "tmpfs", MountFlags::empty(), Some(c"size=8m,mode=755")).unwrap();
+    let _small = Small(to.clone());
+    let error = system.instance.back_up(method, jobs, &to, &LoadControl::default()).unwrap_err();
+    assert!(matches!(&error, LoadError::DiskFull { .. }), "{method:?} {error:?}");
+    let said = error.to_string();
+    assert!(said.contains(&to.display().to_string()) && said.contains("Free space there"), "{said}");
 }
 
-fn cancelled(system: &mut Loaded, ways: &[Way]) {
-    for &(method, jobs) in ways {
-        let to = system.keeper.dir(&format!("cancelled-{}", method.name())).unwrap();
-        let (control, over) = (LoadControl::default(), AtomicBool::new(false));
-        let result = thread::scope(|scope| {
-            let _at_end = AtEnd(&over);
-            scope.spawn(|| {
-                wait_until(60, || written(&to) > 0 || over.load(Ordering::Relaxed));
-                control.cancel();
-            });
-            system.instance.back_up(method, jobs, &to, &control)
+fn cancelled(system: &mut Loaded, (method, jobs): Way) {
+    let to = system.keeper.dir(&format!("cancelled-{}", method.name())).unwrap();
+    let (control, over) = (LoadControl::default(), AtomicBool::new(false));
+    let result = thread::scope(|scope| {
+        let _at_end = AtEnd(&over);
+        scope.spawn(|| {
+            wait_until(60, || written(&to) > 0 || over.load(Ordering::Relaxed));
+            control.cancel();
         });
-        assert!(matches!(result, Err(LoadError::Cancelled)), "{method:?} {result:?}");
-        // Whatever wrote there is gone: what is removed stays so.
-        std::fs::remove_dir_all(&to).unwrap();
-        let mut scratch = Scratch::create(system.media[0].path(), "unused").unwrap();
-        let restored = system.instance.restore(method, jobs, &to, &mut scratch, None, &control);
-        assert!(matches!(restored, Err(LoadError::Cancelled)), "{method:?} {:?}", restored.err());
-    }
+        system.instance.back_up(method, jobs, &to, &control)
+    });
+    assert!(matches!(result, Err(LoadError::Cancelled)), "{method:?} {result:?}");
+    // Whatever wrote there is gone: what is removed stays so.
+    std::fs::remove_dir_all(&to).unwrap();
+    let mut scratch = Scratch::create(system.media[0].path(), "unused").unwrap();
+    let restored = system.instance.restore(method, jobs, &to, &mut scratch, None, &control);
+    assert!(matches!(restored, Err(LoadError::Cancelled)), "{method:?} {:?}", restored.err());
 }
 
-fn server_dies(system: &mut Loaded, ways: &[Way]) {
+/// In the middle of the first backup; the second one finds it dead.
+fn server_dies(system: &mut Loaded, (method, jobs): Way) {
+    let to = system.keeper.dir(&format!("died-{}", method.name())).unwrap();
     let Backing::Managed(server) = &system.instance.0 else { return };
-    server.process().crash().unwrap();
-    for &(method, jobs) in ways {
-        let to = system.keeper.dir(&format!("died-{}", method.name())).unwrap();
-        let error = system.instance.back_up(method, jobs, &to, &LoadControl::default()).unwrap_err().to_string();
-        assert!(error.contains("its log ends with"), "{error}");
-    }
-}
-
-#[test]
-fn postgres_fails_well() {
-    fails_well(&server(ServerKind::Postgres), &[PHYSICAL, LOGICAL]);
-}
-
-#[test]
-fn mariadb_fails_well() {
-    fails_well(&server(ServerKind::Mariadb), &[PHYSICAL, LOGICAL]);
-}
-
-#[test]
-fn sqlite_fails_well() {
-    fails_well(&SystemKind::Sqlite { settings: BTreeMap::new() }, &[PHYSICAL]);
+    let over = AtomicBool::new(server.process().died().is_some());
+    let result = thread::scope(|scope| {
+        let _at_end = AtEnd(&over);
+        scope.spawn(|| {
+            wait_until(60, || written(&to) > 0 || over.load(Ordering::Relaxed));
+            server.process().crash().unwrap();
+        });
+        system.instance.back_up(method, jobs, &to, &LoadControl::default())
+    });
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("its log ends with") && error.contains("it said:"), "{error}");
 }

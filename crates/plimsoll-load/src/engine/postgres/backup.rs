@@ -44,18 +44,18 @@ impl ManagedPostgres {
     /// checkpoint: a spread one would take its time before the first byte is read (checkpoint_completion_target).
     fn base_backup(&self, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
         let program = binaries::client(Some(&self.programs), BASE)?;
-        let mut command = self.client(&program, to)?;
-        command.arg("--pgdata").arg(to);
+        let mut command = self.client(&program, to);
+        command.envs(environment(&self.conninfo())?).arg("--pgdata").arg(to);
         command.args(["--format=plain", "--wal-method=stream", "--checkpoint=fast", "--no-password"]);
         Program { command, output: None, place: to, next: NEXT_OF_BASE }.run(task.control)?;
         Ok(Taken { bytes: files::flush(to, task.control)?, program: version(&program), jobs: 1 })
     }
 
-    /// A program that connects to this server, as the server's user.
-    fn client(&self, program: &Path, dir: &Path) -> Result<Command, LoadError> {
+    /// A program that works in this directory, as the server's user.
+    fn client(&self, program: &Path, dir: &Path) -> Command {
         let mut command = self.process().site.command(program);
-        command.current_dir(dir).envs(environment(&self.conninfo())?);
-        Ok(command)
+        command.current_dir(dir);
+        command
     }
 
     /// Makes a second server of the backup in `from`.
@@ -94,7 +94,7 @@ impl ManagedPostgres {
     fn restore_dump(&self, of: Option<&Self>, schema: &str, task: Task<'_>, from: &Path) -> Result<Timed, LoadError> {
         let program = binaries::client(Some(&self.programs), RESTORE)?;
         let mut command = match of {
-            Some(_) => self.client(&program, from)?,
+            Some(_) => self.client(&program, from),
             None => command_in(&program, from),
         };
         command.envs(environment(&self.conninfo())?);
@@ -153,7 +153,7 @@ fn dump_by(
 ) -> Result<Taken, LoadError> {
     let program = binaries::client(server.map(|server| server.programs.as_path()), DUMP)?;
     let mut command = match server {
-        Some(server) => server.client(&program, to)?,
+        Some(server) => server.client(&program, to),
         None => command_in(&program, to),
     };
     let jobs = task.jobs.max(1);

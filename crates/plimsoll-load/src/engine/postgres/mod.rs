@@ -53,6 +53,15 @@ where
     thread::scope(|scope| scope.spawn(on_thread).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+/// Carries out statements on a connection of their own.
+#[cfg(test)]
+pub(crate) fn batch(conninfo: &str, sql: &str) -> Result<(), LoadError> {
+    blocking(|| async {
+        let client = connect::connect(conninfo).await?;
+        client.batch_execute(sql).await.map_err(|error| connect::server_error(sql, &error))
+    })
+}
+
 /// A name as SQL quotes it.
 fn quote_ident(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
