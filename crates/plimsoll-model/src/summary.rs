@@ -25,7 +25,7 @@ mod cut;
 mod drive;
 mod finding;
 mod fleet;
-mod gave_way;
+pub(crate) mod gave_way;
 mod judge;
 mod latency;
 mod line;
@@ -64,7 +64,7 @@ pub use point::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
 pub use reset::ResetSummary;
 pub use rung::{Figure, Rung};
-pub use stats::{Interval, Spread};
+pub use stats::{Halves, Interval, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
@@ -215,7 +215,7 @@ pub fn summarise(record: &Record) -> Summary {
 }
 
 /// What the points of one ladder have in common: place of the step, the plan's system of which it is an instance or else the
-/// /// system, medium, mode, what runs beside.
+/// system, medium, mode, what runs beside.
 type Group<'a> = (u32, Result<&'a str, SubjectId>, Option<SubjectId>, &'a str, Scene);
 
 fn ladders(index: &Index) -> Vec<Ladder> {

@@ -25,7 +25,7 @@ pub mod resolved;
 mod schema;
 mod secret;
 mod server;
-mod size;
+pub(crate) mod size;
 mod sysbench;
 mod value;
 

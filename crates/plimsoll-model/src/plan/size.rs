@@ -19,7 +19,7 @@ const UNITS: [(&str, u64); 8] = [
 
 /// Reads a size of at most 1 PiB: a number, decimals allowed, and a unit in any case. `Err` says what is wrong, as the
 /// end of a sentence that begins with the text.
-pub(super) fn parse(text: &str) -> Result<Bytes, &'static str> {
+pub(crate) fn parse(text: &str) -> Result<Bytes, &'static str> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = (&text[..end], text[end..].trim());

@@ -27,7 +27,8 @@ pub(super) fn judge(load: &LoadSeen, thresholds: &Thresholds) -> Vec<Judged> {
         look(load, thresholds, &mut looked);
         looked.judged(rule, &load.about)
     };
-    rules.into_iter().map(judged).collect()
+    let cut = load.cut.map(|acknowledged| durable(load, acknowledged));
+    rules.into_iter().map(judged).chain(cut).collect()
 }
 
 /// The findings of the summary that say the same.
@@ -151,8 +152,8 @@ fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     }
 }
 
-/// Data that fit into memory are no evidence that nothing was read, and reads are none that little was cached: either is
-/// enough to fire where it is all that is known, and where both are known reads that happened decide.
+/// Either is enough: data that fit into memory will be read from it sooner or later, and data that nobody reads from the
+/// device say nothing about how it reads.
 fn cached(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     match load.sizes {
         Err(missing) => looked.untold(missing),
@@ -168,6 +169,19 @@ fn cached(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
             looked.at(per_transaction >= thresholds.reads, evidence, Warning, Next::GrowData);
         }
     }
+}
+
+/// What a power cut showed.
+fn durable(load: &LoadSeen, acknowledged: u64) -> Judged {
+    let mut looked = Looked::default();
+    let lost = |kind: &FindingKind| matches!(kind, FindingKind::CommittedLost { .. } | FindingKind::NotRecovered);
+    found(load, lost).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MakeDurable));
+    if acknowledged == 0 {
+        looked.untold(Missing::NothingToLose);
+    } else if found(load, lost).next().is_none() {
+        looked.good(Evidence::Kept { acknowledged });
+    }
+    looked.judged(Rule::Durable, &load.about)
 }
 
 fn client(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {

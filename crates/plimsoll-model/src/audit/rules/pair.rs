@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::looked::Looked;
 use super::site::is_unsafe;
-use crate::audit::seen::{Known, Maintained, Pair};
+use crate::audit::seen::{Known, Pair};
 use crate::audit::{About, Evidence, Judged, Next, Rule, Thresholds};
 use crate::record::Severity::{Error, Warning};
 
@@ -76,7 +76,7 @@ fn maintained(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
     let Some((first, second)) = both(&pair.first.maintained, &pair.second.maintained, looked) else { return };
     let mut compared = false;
     for (load, first) in first {
-        let Some((_, second)) = Maintained::iter(second).find(|(other, _)| other == load) else { continue };
+        let Some((_, second)) = second.iter().find(|(other, _)| other == load) else { continue };
         let kinds: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
         for kind in kinds {
             let (a, b) = (of(first, kind), of(second, kind));
