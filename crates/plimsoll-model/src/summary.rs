@@ -68,6 +68,7 @@ pub use stats::{Halves, Interval, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
+use crate::audit::{self, Audit};
 use crate::record::{Diagnosis, DiagnosisLevel, Point, PointPurpose, Record, RunStatus, Scene, Second, SubjectId};
 use crate::schedule::PhaseKind;
 
@@ -80,8 +81,8 @@ pub struct Summary {
     pub run_id: String,
     pub title: String,
     pub status: RunStatus,
-    /// The worst of the run's own findings and of its points' verdicts, block I/O included. The doctor's findings stand
-    /// for themselves.
+    /// The worst of the run's own findings, of its points' verdicts, block I/O included, and of the audit's. The doctor's
+    /// findings stand for themselves.
     pub verdict: Verdict,
     /// About the run as a whole; each point has its own.
     pub findings: Vec<Finding>,
@@ -99,6 +100,8 @@ pub struct Summary {
     pub comparisons: Vec<Comparison>,
     /// Consistency conditions over the whole run.
     pub consistency: Consistency,
+    /// What the audit's rules say about all that.
+    pub audit: Audit,
 }
 
 /// What the doctor says about one thing.
@@ -196,7 +199,7 @@ pub fn summarise(record: &Record) -> Summary {
         .max(ladders.iter().map(|l| Verdict::of(&l.findings)).max().unwrap_or_default())
         .max(ladders.iter().flat_map(|l| &l.points).map(|p| p.verdict).max().unwrap_or_default())
         .max(blocks.iter().flat_map(|block| &block.media).map(|medium| medium.verdict).max().unwrap_or_default());
-    Summary {
+    let mut summary = Summary {
         schema_version: SUMMARY_VERSION,
         run_id: record.run.id.clone(),
         title: record.run.title.clone(),
@@ -211,7 +214,11 @@ pub fn summarise(record: &Record) -> Summary {
         diagnoses: record.diagnoses.iter().map(|diagnosis| DiagnosisSummary::of(&index, diagnosis)).collect(),
         ladders,
         consistency,
-    }
+        audit: Audit::default(),
+    };
+    summary.audit = audit::audit(record, &summary);
+    summary.verdict = summary.verdict.max(summary.audit.verdict());
+    summary
 }
 
 /// What the points of one ladder have in common: place of the step, the plan's system of which it is an instance or else the

@@ -14,6 +14,7 @@ use crate::number::{or_none, percent, three, whole};
 use crate::text;
 use tables::{Grid, LadderView};
 
+mod audit;
 mod block;
 mod doctor;
 mod drive;
@@ -87,6 +88,7 @@ struct Page<'a> {
     consistency: String,
     findings: Vec<FindingView>,
     cuts: Vec<drive::CutView>,
+    audit: audit::AuditView,
     doctor: Option<doctor::DoctorView>,
     blocks: Vec<block::StepView>,
     ladders: Vec<LadderView>,
@@ -165,6 +167,7 @@ impl<'a> Page<'a> {
             consistency: text::consistency(m, summary),
             findings: finding_views(m, summary),
             cuts: drive::cuts(m, summary),
+            audit: audit::view(m, &summary.audit),
             doctor: doctor::view(m, summary),
             blocks: block::views(m, summary),
             ladders: summary.ladders.iter().map(|ladder| LadderView::new(m, ladder)).collect(),

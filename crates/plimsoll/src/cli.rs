@@ -1,5 +1,6 @@
 //! The command line, as low-level arguments.
 
+mod audit;
 mod doctor;
 mod drive;
 mod learn;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use audit::AuditArgs;
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use drive::{DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
 pub use learn::LearnArgs;
@@ -24,7 +26,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met, or an error of doctor's";
+const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met, or an error of doctor's or of audit --strict";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -34,6 +36,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Print a run file's figures as JSON or CSV.
     Export(ExportArgs),
+    /// Say which figures of runs, or of published tables, must not be quoted, and why.
+    Audit(AuditArgs),
     /// Verify the consistency conditions (TPC-C clause 3.3.2) on a database that was loaded by plimsoll.
     Check(CheckArgs),
     /// Look at drives that are not there, and use them.

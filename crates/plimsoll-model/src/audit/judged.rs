@@ -20,7 +20,7 @@ pub struct Judged {
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     Passed { evidence: Vec<Evidence> },
-    /// What fired it comes first.
+    /// What fired it, the worst first.
     Fired { severity: Severity, evidence: Vec<Evidence>, next: Next },
     NotJudged { because: Missing },
 }

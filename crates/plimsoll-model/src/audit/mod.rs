@@ -25,7 +25,7 @@ use crate::record::{Record, Severity};
 use crate::summary::{Summary, Verdict};
 
 /// What all rules say about one run, one claim, or one run against another.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Audit {
     /// The title of the run or claim; of two runs, of both.
     pub of: String,

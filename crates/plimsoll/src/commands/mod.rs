@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+mod audit;
 mod check;
 mod doctor;
 pub mod drive;
@@ -26,6 +27,7 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
         Command::Export(args) => export::export(&args),
+        Command::Audit(args) => audit::audit(&args),
         Command::Check(args) => check::check(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Drive(command) => drive::drive(&command),
