@@ -32,6 +32,12 @@ async fn kernel_timer(left: Nanos) -> std::io::Result<()> {
     timer.readable().await.map(drop)
 }
 
+/// What CLOCK_MONOTONIC shows.
+pub fn monotonic() -> Nanos {
+    let shows = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Nanos(shows.tv_sec.unsigned_abs() * 1_000_000_000 + shows.tv_nsec.unsigned_abs())
+}
+
 /// A clock that counts from the start of the run. Cheap to clone; all clones show the same time.
 #[derive(Debug, Clone)]
 pub enum Clock {
@@ -47,9 +53,7 @@ impl Clock {
 
     /// The time of the run at which CLOCK_MONOTONIC, which all processes of a machine share, showed this.
     pub fn of_monotonic(&self, then: Nanos) -> Nanos {
-        let shows = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        let shows = Nanos(shows.tv_sec.unsigned_abs() * 1_000_000_000 + shows.tv_nsec.unsigned_abs());
-        self.now().saturating_sub(shows.saturating_sub(then))
+        self.now().saturating_sub(monotonic().saturating_sub(then))
     }
 
     pub fn now(&self) -> Nanos {

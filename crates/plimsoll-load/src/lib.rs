@@ -3,6 +3,7 @@
 //! Data flows one way: a resolved step becomes intents, a [`session::Session`] carries them out, outcomes and samples
 //! come back as messages. Nothing here prints, exits, or knows the run file.
 
+pub mod backup;
 pub mod clock;
 pub mod engine;
 pub mod error;

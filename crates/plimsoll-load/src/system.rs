@@ -17,6 +17,9 @@ use crate::limit::Cage;
 use crate::probe::Watch;
 use crate::scratch::Scratch;
 
+mod backup;
+#[cfg(test)]
+mod backup_tests;
 mod reset;
 #[cfg(test)]
 mod reset_tests;
@@ -29,7 +32,7 @@ pub struct Instance(Backing);
 enum Backing {
     Mock(MockScript),
     Sqlite { path: PathBuf, pragmas: BTreeMap<String, String> },
-    Managed(ManagedServer),
+    Managed(Box<ManagedServer>),
     Existing(Target),
 }
 
@@ -44,7 +47,7 @@ impl Instance {
                 Backing::Sqlite { path: place()?.dir("sqlite")?.join("tpcc.db"), pragmas: settings.clone() }
             }
             SystemKind::Managed { engine, settings, binaries } => {
-                Backing::Managed(ManagedServer::start(*engine, place()?, settings, binaries, cage)?)
+                Backing::Managed(Box::new(ManagedServer::start(*engine, place()?, settings, binaries, cage)?))
             }
             SystemKind::Existing { engine, url, schema } => {
                 Backing::Existing(Target { engine: *engine, conninfo: url.reveal().into(), schema: schema.clone() })

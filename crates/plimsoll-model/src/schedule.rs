@@ -23,10 +23,13 @@ pub enum PhaseKind {
     Cool,
     /// Consistency conditions are verified.
     Check,
+    /// Systems are saved, and brought back.
+    Backup,
 }
 
 impl PhaseKind {
-    pub const ALL: [Self; 6] = [Self::Prepare, Self::Reset, Self::Warm, Self::Measure, Self::Cool, Self::Check];
+    pub const ALL: [Self; 7] =
+        [Self::Prepare, Self::Reset, Self::Warm, Self::Measure, Self::Cool, Self::Check, Self::Backup];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -36,6 +39,7 @@ impl PhaseKind {
             Self::Measure => "measure",
             Self::Cool => "cool",
             Self::Check => "check",
+            Self::Backup => "backup",
         }
     }
 

@@ -100,7 +100,7 @@ fn copy_file(from: &Path, to: &Path, found: &Metadata, copied: &mut Copied) -> i
 }
 
 /// Owner and permissions as the original has them.
-fn like(path: &Path, original: &Metadata) -> io::Result<()> {
+pub(crate) fn like(path: &Path, original: &Metadata) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(original.mode() & 0o7777))?;
     if rustix::process::geteuid().is_root() {
         chown(path, Some(original.uid()), Some(original.gid()))?;

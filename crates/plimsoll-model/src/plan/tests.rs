@@ -1,3 +1,4 @@
+mod backup;
 mod bad;
 mod bad_block;
 mod bad_block_steps;
@@ -18,15 +19,19 @@ use crate::units::{Bytes, Nanos};
 fn shipped() -> Vec<(String, String)> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans");
     let mut found = Vec::new();
-    for dir in [root.to_owned(), format!("{root}/published")] {
+    let mut open = vec![std::path::PathBuf::from(root)];
+    while let Some(dir) = open.pop() {
         for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
-            if path.extension().is_some_and(|end| end == "toml") {
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|end| end == "toml") {
                 let name = path.strip_prefix(root).unwrap().display().to_string();
                 found.push((name, std::fs::read_to_string(&path).unwrap()));
             }
         }
     }
+    found.sort();
     assert!(found.len() > 10, "{found:?}");
     found
 }
@@ -73,7 +78,9 @@ fn shipped_plans_are_right_and_survive_being_described() {
         assert!(text.starts_with(&schema), "{name} names its schema for editors");
         let read = |text: &str| parse(text, &catalogue()).unwrap_or_else(|errors| panic!("{name}: {errors}"));
         let parsed = read(&text);
-        assert_eq!(parsed.warnings, [], "{name}");
+        // K-5 keeps the two numbers of loaded systems that were published, and is told what that means.
+        let warnings = parsed.warnings.iter().filter(|told| !told.message.contains("is not the noise's doing alone"));
+        assert_eq!(warnings.count(), 0, "{name}: {:?}", parsed.warnings);
         assert_eq!(read(&describe(&parsed.plan)).plan, parsed.plan, "{name}:\n{}", describe(&parsed.plan));
     }
 }

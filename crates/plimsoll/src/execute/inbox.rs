@@ -5,9 +5,10 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use plimsoll_load::clock::Clock;
 use plimsoll_load::probe::{News, Warning};
 use plimsoll_model::drive::DriveSecond;
-use plimsoll_model::record::{Event, Severity, SubjectId};
+use plimsoll_model::record::{BackupRow, Event, Severity, SubjectId};
 use plimsoll_model::units::Nanos;
 
+use super::backup;
 use crate::progress::Progress;
 use crate::runfile::{RunFile, RunFileError};
 
@@ -23,6 +24,9 @@ pub(super) struct Inbox {
     drives: Receiver<DriveNews>,
     /// For the drives that are mounted later.
     pub from_drives: Sender<DriveNews>,
+    backups: Receiver<BackupRow>,
+    /// For the threads that save systems.
+    pub from_backups: Sender<BackupRow>,
 }
 
 impl Inbox {
@@ -30,7 +34,8 @@ impl Inbox {
     pub fn new(clock: Clock) -> (Self, Sender<News>) {
         let (sender, probe) = mpsc::channel();
         let (from_drives, drives) = mpsc::channel();
-        (Self { clock, probe, drives, from_drives }, sender)
+        let (from_backups, backups) = mpsc::channel();
+        (Self { clock, probe, drives, from_drives, backups, from_backups }, sender)
     }
 
     /// Writes what has come since into the run file; warnings are shown as well.
@@ -44,6 +49,10 @@ impl Inbox {
                 let (at, code, severity) = (self.clock.now(), code.into(), Severity::Warning);
                 file.event(&Event { at, subject: Some(subject), severity, code, text })
             }
+        })?;
+        self.backups.try_iter().try_for_each(|row| {
+            backup::say(&row, progress);
+            file.backup(&row)
         })?;
         self.drives.try_iter().try_for_each(|news| match news {
             DriveNews::Second { subject, start, end, second } => {

@@ -2,23 +2,31 @@
 //! or of its power.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::mpsc;
 use std::task::Poll;
 
 use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_load::clock::Clock;
+use plimsoll_load::engine::LoadControl;
+use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::runner::{Gate, run_lane_together};
-use plimsoll_model::lane::{LaneControl, LaneSpec};
+use plimsoll_model::lane::{LaneControl, LaneEnd, LaneSpec};
+use plimsoll_model::plan::resolved::Cycles;
 use plimsoll_model::record::Point;
 use plimsoll_model::units::Nanos;
 use tokio::sync::watch;
 
+use super::backup::saver::Saver;
+use super::backup::{CancelAtEnd, Racket, errand_saver, one_of};
 use super::drives::MountedDrive;
 use super::prepare::{Running, key};
 use super::recorder::{Desk, Outcome, Recorder};
-use super::{Course, Execution, Halt};
+use super::{Course, Execution, Halt, REFRESH};
+use crate::signals::Interrupt;
 
 /// How often a server of plimsoll's own is looked for.
 const LOOK: Nanos = Nanos::from_millis(250);
@@ -33,40 +41,113 @@ pub(super) struct PowerOff {
 type Cut = RefCell<Option<Result<PowerOff, String>>>;
 
 /// What one lane does.
-pub(super) struct Load<'a> {
+pub(super) struct Load {
     /// The system's instance.
-    pub system: &'a str,
+    pub system: String,
     pub spec: LaneSpec,
     pub point: Point,
     pub title: String,
 }
 
 impl Execution<'_> {
-    /// Drives one point: the loads of all its instances, which begin at the same time. The drive's power fails at the end
-    /// of the measurement if the lanes are told so; that takes a single one.
-    pub(super) fn drive(
-        &mut self,
-        loads: Vec<Load<'_>>,
-        medium: Option<&str>,
-    ) -> Course<(Vec<Outcome>, Option<PowerOff>)> {
-        let user = self.interrupt.subscribe();
-        let (clock, cut) = (self.clock.clone(), Cut::default());
-        let gate = Gate::of(loads.len() as u32);
-        let desk = RefCell::new(Desk { file: &mut self.file, inbox: &self.inbox, progress: &mut self.progress });
-        let drive = medium.and_then(|medium| self.drives.get(medium));
+    /// Drives one point: the loads of all its instances, which begin at the same time, and beside them what neighbours
+    /// save. The drive's power fails at the end of the measurement if the lanes are told so; that takes a single one.
+    pub(super) fn drive(&mut self, loads: Vec<Load>, rackets: Vec<Racket>, medium: Option<&str>) -> Course<Driven> {
+        let Self { running, drives, probe, clock, inbox, file, progress, interrupt, .. } = self;
+        let (clock, cut) = (clock.clone(), Cut::default());
+        let (user, gate) = (interrupt.subscribe(), Gate::of(loads.len() as u32));
+        let timeline = loads.first().map(|load| load.spec.timeline.clone());
+        let desk = RefCell::new(Desk { file, inbox, progress });
+        let drive = medium.and_then(|medium| drives.get(medium));
+        let (tell_start, started) = watch::channel(None);
+        let mut first_start = Some(tell_start);
         let lanes = loads.into_iter().enumerate().map(|(i, Load { system, spec, point, title })| {
-            let running = self.running.get(&key(system, medium));
-            let around = Around { running, drive, probe: self.probe.as_ref(), clock: &clock, cut: &cut };
+            let running = running.get(&key(&system, medium));
+            let around = Around { running, drive, probe: probe.as_ref(), clock: &clock, cut: &cut };
             let (desk, user, gate) = (&desk, user.clone(), gate.clone());
-            let lane = async move { around.lane(desk, i == 0, (spec, &point, &title), user, gate).await };
+            let start = first_start.take().unwrap_or_else(|| watch::channel(None).0);
+            let lane = async move { around.lane(desk, i == 0, (spec, &point, &title), user, gate, start).await };
             Box::pin(lane) as Lane<'_>
         });
         let lanes: Vec<Lane<'_>> = lanes.collect();
-        let outcomes =
-            clock.block_on(all(lanes)).map_err(|error| Halt::Failed(format!("no runtime for the lanes: {error}")))?;
-        let outcomes = outcomes.into_iter().collect::<Course<Vec<Outcome>>>()?;
-        Ok((outcomes, cut.into_inner().transpose().map_err(Halt::Failed)?))
+        let savers = savers(rackets, running, &clock, probe.as_ref())?;
+        let control = LoadControl::default();
+        std::thread::scope(|scope| {
+            // Whatever ends this scope early, the threads are told to end as well.
+            let _ends = CancelAtEnd(&control);
+            let (done, results) = mpsc::channel();
+            for (mut saver, cycles) in savers {
+                let (done, control, started, timeline) = (done.clone(), control.clone(), started.clone(), &timeline);
+                scope.spawn(move || {
+                    // The receiver lives until all results are there.
+                    let _ = done.send(saver.beside(&cycles, &started, timeline.as_ref(), &control));
+                });
+            }
+            drop(done);
+            let outcomes = clock.block_on(all(lanes));
+            let outcomes = outcomes.map_err(|error| Halt::Failed(format!("no runtime for the lanes: {error}")))?;
+            let outcomes = outcomes.into_iter().collect::<Course<Vec<Outcome>>>()?;
+            if outcomes.iter().any(|outcome| outcome.end != LaneEnd::Complete) {
+                control.cancel();
+            }
+            let noise = until_saved(&results, &desk, interrupt, &clock, &control)?;
+            let cut = cut.take().transpose().map_err(Halt::Failed)?;
+            Ok(Driven { outcomes, cut, noise: one_of(noise) })
+        })
     }
+}
+
+/// What a point has come to.
+pub(super) struct Driven {
+    /// In the order of the loads.
+    pub outcomes: Vec<Outcome>,
+    pub cut: Option<PowerOff>,
+    /// What neighbours saved beside it.
+    pub noise: Course<()>,
+}
+
+/// Who saves what beside the lanes.
+fn savers<'a>(
+    rackets: Vec<Racket>,
+    running: &'a HashMap<(String, Option<String>), Running>,
+    clock: &'a Clock,
+    probe: Option<&'a Probe>,
+) -> Course<Vec<(Saver<'a>, Cycles)>> {
+    let errands = rackets
+        .into_iter()
+        .flat_map(|Racket { errands, cycles }| errands.into_iter().map(move |errand| (errand, cycles.clone())));
+    let one = |(errand, cycles)| Ok((errand_saver(errand, running, clock, probe)?, cycles));
+    errands.map(one).collect()
+}
+
+/// Backups that are under way when the measurement has ended are let finish: half of one says nothing.
+fn until_saved(
+    results: &mpsc::Receiver<Result<(), LoadError>>,
+    desk: &RefCell<Desk<'_>>,
+    interrupt: &Interrupt,
+    clock: &Clock,
+    control: &LoadControl,
+) -> Course<Vec<Result<(), LoadError>>> {
+    let mut ended = Vec::new();
+    loop {
+        match results.recv_timeout(REFRESH.into()) {
+            Ok(result) => ended.push(result),
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+        }
+        let mut desk = desk.borrow_mut();
+        let Desk { file, inbox, progress } = &mut *desk;
+        if interrupt.is_wanted() && !control.is_cancelled() {
+            control.cancel();
+            progress.say("ending the backups that are under way, as you want");
+        }
+        inbox.store(file, progress).and_then(|()| file.commit())?;
+        progress.now(clock.now(), "waiting for the backups that are under way");
+    }
+    let mut desk = desk.borrow_mut();
+    let Desk { file, inbox, progress } = &mut *desk;
+    inbox.store(file, progress).and_then(|()| file.commit())?;
+    Ok(ended)
 }
 
 type Lane<'a> = Pin<Box<dyn Future<Output = Course<Outcome>> + 'a>>;
@@ -103,10 +184,11 @@ impl Around<'_> {
         (spec, point, title): (LaneSpec, &Point, &str),
         user: watch::Receiver<LaneControl>,
         gate: Gate,
+        tell_start: watch::Sender<Option<Nanos>>,
     ) -> Course<Outcome> {
         let (out, messages) = tokio::sync::mpsc::channel(256);
         let lane = watch::channel(*user.borrow()).0;
-        let (tell_start, started) = watch::channel(None);
+        let started = tell_start.subscribe();
         let cut_after = spec.power_cut.then(|| spec.timeline.load_end());
         let recorder = Recorder::new(desk, point, spec.timeline.clone(), title, tell_start);
         let recorder = if speaks { recorder } else { recorder.quiet() };

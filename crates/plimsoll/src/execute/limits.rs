@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 /// Tries the limits that the plan cannot do without. Touches nothing but small control groups of its own.
 pub(super) fn check(plan: &ResolvedPlan) -> Result<(), Failure> {
-    let used = |system: &&System| plan.load_steps().any(|step| step.system == system.name);
+    let used = |system: &&System| plan.steps.iter().any(|step| step.systems().any(|name| name == system.name));
     for system in plan.systems.iter().filter(used) {
         if !system.limits.is_none() && system.limits.without == WithoutLimits::Refuse {
             limit::probe(&system.limits).map_err(|error| Failure::usage(format!("system {}: {error}", system.name)))?;
@@ -29,7 +29,11 @@ impl Execution<'_> {
         if limits.is_none() {
             return Ok(None);
         }
-        let device = place.and_then(|place| device_of(place).ok()).map(|device| (device.major, device.minor));
+        let device = place.and_then(|place| device_of(place).ok()).map(|device| {
+            // Of a partition the kernel takes no limit.
+            let disk = device.disk();
+            (disk.major, disk.minor)
+        });
         let made = limit::probe(limits).and_then(|()| Cage::create(limits, device));
         match (made, limits.without) {
             (Ok(cage), _) => {

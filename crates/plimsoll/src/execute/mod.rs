@@ -1,6 +1,7 @@
 //! Carrying out a plan: systems are started, loaded, put under load point by point, checked, stopped and removed;
 //! everything that happens goes into the run file.
 
+mod backup;
 mod block;
 mod cut;
 mod doctor;
@@ -25,7 +26,7 @@ use plimsoll_load::engine::CheckedData;
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::{self, Probe, Watch};
 use plimsoll_model::plan::estimate;
-use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, ResolvedPlan, Step};
+use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, Noise, ResolvedPlan, Step, Workload};
 use plimsoll_model::record::{Check, Event, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
@@ -36,7 +37,7 @@ use inbox::Inbox;
 pub use job::Job;
 use point::{Aim, Place, Spot};
 pub use preflight::{check_output, preflight};
-use prepare::Running;
+use prepare::{Running, Site};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -141,21 +142,38 @@ impl Execution<'_> {
             self.tell(None, Severity::Note, code, text)?;
         }
         let uses = uses(self.plan);
-        for (i, Use { step, media }) in uses.iter().enumerate() {
+        for (i, now @ Use { step, media, .. }) in uses.iter().enumerate() {
             let later = &uses[i + 1..];
+            let medium = media.first().copied();
             match step {
-                Step::Load(step) => self.load_use(step, media.first().copied(), later)?,
+                Step::Load(step) => self.load_use(step, medium)?,
                 Step::Block(step) => self.block_step(step, media)?,
+                Step::Backup(step) => {
+                    self.backup_step(step, medium.ok_or_else(|| unresolved("medium of step", &step.name))?)?;
+                }
             }
-            for medium in media.iter().filter(|medium| !later.iter().any(|other| other.media.contains(medium))) {
+            self.retire_unused(step, medium, later)?;
+            for medium in
+                now.all_media().filter(|medium| !later.iter().any(|other| other.all_media().any(|m| m == *medium)))
+            {
                 self.unmount(medium)?;
             }
         }
         Ok(())
     }
 
-    /// A load step on one of its media; its system goes unless a later step uses it.
-    fn load_use(&mut self, step: &LoadStep, medium: Option<&str>, later: &[Use<'_>]) -> Course<()> {
+    /// The systems of a step go unless a later one uses them on the same medium.
+    fn retire_unused(&mut self, step: &Step, medium: Option<&str>, later: &[Use<'_>]) -> Course<()> {
+        let again = |system: &str| {
+            later.iter().any(|other| {
+                other.media.first().copied() == medium && other.step.systems().any(|another| another == system)
+            })
+        };
+        step.systems().filter(|system| !again(system)).try_for_each(|system| self.retire_all(system, medium))
+    }
+
+    /// A load step on one of its media.
+    fn load_use(&mut self, step: &LoadStep, medium: Option<&str>) -> Course<()> {
         match self.load_step(step, medium) {
             Err(Halt::Broken(why)) if step.power_cut.is_some() => {
                 self.progress.say(&why);
@@ -168,12 +186,6 @@ impl Execution<'_> {
             }
             course => course?,
         }
-        let again = |other: &Use<'_>| {
-            other.step.load().is_some_and(|load| load.system == step.system) && other.media.first().copied() == medium
-        };
-        if !later.iter().any(again) {
-            self.retire_all(&step.system, medium)?;
-        }
         Ok(())
     }
 
@@ -182,7 +194,12 @@ impl Execution<'_> {
             self.plan.workload(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?.clone();
         let systems = self.instances(&step.system)?;
         let place = Place { step, systems: &systems, medium, workload: &workload };
-        self.prepare(&place)?;
+        let neighbours = self.neighbours(step)?;
+        let beside = neighbours.iter().flat_map(|(noise, systems, workload)| {
+            systems.iter().map(move |system| Site { step: &step.name, of: &noise.system, system, medium, workload })
+        });
+        let sites: Vec<Site<'_>> = place.spots().map(Site::from).chain(beside).collect();
+        self.prepare(&step.name, &sites)?;
         place.spots().try_for_each(|spot| self.keep_first_state(&spot))?;
         if let Some(precondition) = step.precondition {
             self.precondition(&place, precondition)?;
@@ -197,12 +214,24 @@ impl Execution<'_> {
         Ok(())
     }
 
+    /// The systems that make a step's noise, their instances and their data.
+    #[allow(clippy::type_complexity)]
+    fn neighbours<'s>(&self, step: &'s LoadStep) -> Course<Vec<(&'s Noise, Vec<String>, Workload)>> {
+        let one = |noise: &'s Noise| {
+            let workload = self.plan.noise_data(&noise.work).ok_or_else(|| unresolved("data of", &noise.system))?;
+            Ok((noise, self.instances(&noise.system)?, workload.clone()))
+        };
+        step.noise.iter().map(one).collect()
+    }
+
     /// The whole ladder again and again, so that what drifts over hours shows as spread and not as a shape of the curve.
     fn ladder(&mut self, place: &Place<'_>) -> Course<()> {
         for repeat in 0..place.step.repeat {
             for (ordinal, load) in place.step.points.iter().enumerate() {
-                let aim = Aim { purpose: PointPurpose::Ladder, ordinal: ordinal as u32, repeat, load: *load };
-                self.point(place, &aim)?;
+                for scene in place.step.scenes() {
+                    let (purpose, ordinal) = (PointPurpose::Ladder, ordinal as u32);
+                    self.point(place, &Aim { purpose, ordinal, repeat, load: *load, scene: *scene })?;
+                }
             }
         }
         Ok(())
@@ -313,6 +342,14 @@ fn unresolved(what: &str, name: &str) -> Halt {
 struct Use<'a> {
     step: &'a Step,
     media: Vec<&'a str>,
+    /// Where backups go, beside those.
+    vaults: Vec<&'a str>,
+}
+
+impl<'a> Use<'a> {
+    fn all_media(&self) -> impl Iterator<Item = &'a str> {
+        self.media.iter().chain(&self.vaults).copied()
+    }
 }
 
 /// What is carried out, one after the other: each step on each of its media, unless it takes all of them at once.
@@ -321,10 +358,14 @@ fn uses(plan: &ResolvedPlan) -> Vec<Use<'_>> {
         let media: Vec<&str> = Step::on(step).iter().map(String::as_str).collect();
         let at_once = match step {
             Step::Block(step) => step.at_once,
-            Step::Load(_) => media.is_empty(),
+            Step::Load(_) | Step::Backup(_) => media.is_empty(),
         };
         let groups = if at_once { vec![media] } else { media.into_iter().map(|medium| vec![medium]).collect() };
-        groups.into_iter().map(move |media| Use { step, media })
+        groups.into_iter().map(move |media| {
+            let on = media.first().copied().unwrap_or_default();
+            let vaults = step.backup_places().map(|place| place.medium(on)).filter(|vault| !media.contains(vault));
+            Use { step, vaults: vaults.collect(), media }
+        })
     };
     plan.steps.iter().flat_map(of).collect()
 }

@@ -2,15 +2,16 @@
 
 use plimsoll_load::probe::Probe;
 use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape};
-use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, Precondition, TxnMode, Workload};
+use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, Noise, NoiseWork, Precondition, TxnMode, Workload};
 use plimsoll_model::receipt::Ledger;
-use plimsoll_model::record::{Point, PointId, PointPurpose};
+use plimsoll_model::record::{Point, PointId, PointPurpose, Scene};
 use plimsoll_model::schedule::Timeline;
 use plimsoll_model::summary::Measured;
 use plimsoll_model::units::Nanos;
 
+use super::backup::Beside;
 use super::cut::Books;
-use super::lane::Load;
+use super::lane::{Driven, Load};
 use super::{Course, Execution, Halt, ended_by_itself, unresolved};
 
 /// Where points are measured: a step on one of its media, and the instances of its system.
@@ -45,6 +46,7 @@ pub(super) struct Aim {
     pub ordinal: u32,
     pub repeat: u32,
     pub load: LoadShape,
+    pub scene: Scene,
 }
 
 impl Execution<'_> {
@@ -69,7 +71,8 @@ impl Execution<'_> {
     /// Load of which no figures are taken: all of it is warm-up.
     pub(super) fn precondition(&mut self, place: &Place<'_>, precondition: Precondition) -> Course<()> {
         let Precondition { load, lasts } = precondition;
-        let aim = Aim { purpose: PointPurpose::Precondition, ordinal: 0, repeat: 0, load: steady(load) };
+        let aim =
+            Aim { purpose: PointPurpose::Precondition, ordinal: 0, repeat: 0, load: steady(load), scene: Scene::Alone };
         self.reset(place)?;
         let timeline = Timeline { warm: lasts, measure: Nanos::ZERO, cool: place.step.timeline.cool };
         self.under_load(place, &aim, timeline).map(drop)
@@ -80,7 +83,16 @@ impl Execution<'_> {
         let (step, medium) = (place.step, place.medium);
         // Without a window there is nothing that a power cut could end.
         let power_cut = step.power_cut.filter(|_| timeline.measure > Nanos::ZERO);
-        let (loads, points) = self.loads(place, aim, &timeline, power_cut.is_some())?;
+        let (mut loads, points) = self.loads(place, aim, &timeline, power_cut.is_some())?;
+        let victims = loads.len();
+        let rackets = match (aim.scene, points.first()) {
+            (Scene::Noisy, Some(first)) => {
+                self.noise_loads(place, aim, &timeline, &mut loads)?;
+                let beside = Beside { step: &step.name, point: first.id };
+                self.rackets(&step.noise, medium, beside)?
+            }
+            _ => Vec::new(),
+        };
         let system = place.systems.first().map_or("", String::as_str);
         let before = match (power_cut, loads.first()) {
             (Some(_), Some(load)) => {
@@ -89,7 +101,9 @@ impl Execution<'_> {
             }
             _ => Ledger::default(),
         };
-        let (outcomes, cut) = self.drive(loads, medium)?;
+        let neighbours: Vec<String> = loads[victims..].iter().map(|load| load.system.clone()).collect();
+        let Driven { mut outcomes, cut, noise } = self.drive(loads, rackets, medium)?;
+        let others = outcomes.split_off(victims.min(outcomes.len()));
         self.record_warnings(self.probe.as_ref().map(Probe::take_warnings).unwrap_or_default())?;
         let mut measured = Measured::default();
         for ((spot, point), outcome) in place.spots().zip(&points).zip(outcomes) {
@@ -107,36 +121,71 @@ impl Execution<'_> {
                 }
             }
         }
+        for (system, outcome) in neighbours.iter().zip(others) {
+            self.after_lane(system, medium, outcome.end)?;
+        }
+        noise?;
         Ok((points, measured))
     }
 
+    /// What the neighbours' lanes are to do, beside those that are measured.
+    fn noise_loads(&mut self, place: &Place<'_>, aim: &Aim, timeline: &Timeline, loads: &mut Vec<Load>) -> Course<()> {
+        let plan = self.plan;
+        for Noise { system, work } in &place.step.noise {
+            let NoiseWork::Load { workload: name, load } = work else { continue };
+            let workload = plan.workload(name).ok_or_else(|| unresolved("workload", name))?;
+            for instance in self.instances(system)? {
+                let spot = Spot { step: place.step, system: &instance, medium: place.medium, workload };
+                let aim = Aim { purpose: PointPurpose::Noise, load: *load, ..*aim };
+                let point = Point { workload: name.clone(), ..self.describe_point(&spot, &aim)? };
+                self.points += 1;
+                self.file.point(&point)?;
+                let title = format!("{} · noise · {instance}", place.step.name);
+                let spec = self.lane_spec(&spot, &point, *load, timeline, false)?;
+                loads.push(Load { system: instance, spec, point, title });
+            }
+        }
+        Ok(())
+    }
+
+    fn lane_spec(
+        &self,
+        spot: &Spot<'_>,
+        point: &Point,
+        load: LoadShape,
+        timeline: &Timeline,
+        power_cut: bool,
+    ) -> Course<LaneSpec> {
+        Ok(LaneSpec {
+            endpoint: self.running(spot.system, spot.medium)?.instance.endpoint(),
+            workload: spot.workload.clone(),
+            load,
+            pacing: spot.step.pacing,
+            seed: self.plan.seed,
+            round: point.id.0,
+            max_retries: spot.step.max_retries,
+            power_cut,
+            timeline: timeline.clone(),
+        })
+    }
+
     /// The point of each instance, recorded, and what its lane is to do.
-    fn loads<'p>(
+    fn loads(
         &mut self,
-        place: &Place<'p>,
+        place: &Place<'_>,
         aim: &Aim,
         timeline: &Timeline,
         power_cut: bool,
-    ) -> Course<(Vec<Load<'p>>, Vec<Point>)> {
+    ) -> Course<(Vec<Load>, Vec<Point>)> {
         let (mut loads, mut points, mut title) = (Vec::new(), Vec::new(), None);
         for spot in place.spots() {
             let point = self.describe_point(&spot, aim)?;
             self.points += 1;
             self.file.point(&point)?;
             let title = title.get_or_insert_with(|| self.progress.point_begins(&point, timeline.load_end()));
-            let spec = LaneSpec {
-                endpoint: self.running(spot.system, spot.medium)?.instance.endpoint(),
-                workload: place.workload.clone(),
-                load: aim.load,
-                pacing: place.step.pacing,
-                seed: self.plan.seed,
-                round: point.id.0,
-                max_retries: place.step.max_retries,
-                power_cut,
-                timeline: timeline.clone(),
-            };
+            let spec = self.lane_spec(&spot, &point, aim.load, timeline, power_cut)?;
             let named = if place.systems.len() > 1 { format!("{title} · {}", spot.system) } else { title.clone() };
-            loads.push(Load { system: spot.system, spec, point: point.clone(), title: named });
+            loads.push(Load { system: spot.system.to_owned(), spec, point: point.clone(), title: named });
             points.push(point);
         }
         Ok((loads, points))
@@ -144,7 +193,7 @@ impl Execution<'_> {
 
     fn describe_point(&self, spot: &Spot<'_>, aim: &Aim) -> Course<Point> {
         let Spot { step, system, medium, workload } = *spot;
-        let Aim { purpose, ordinal, repeat, load } = *aim;
+        let Aim { purpose, ordinal, repeat, load, scene } = *aim;
         let running = self.running(system, medium)?;
         let (offered_per_second, offered_to_per_second) = match load {
             LoadShape::Open { per_second, to_per_second, .. } => {
@@ -167,6 +216,7 @@ impl Execution<'_> {
             offered_to_per_second,
             repeat,
             purpose,
+            scene,
             txns: workload.txn_names().iter().map(|&name| name.to_owned()).collect(),
         })
     }

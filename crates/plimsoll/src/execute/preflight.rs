@@ -45,7 +45,7 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
 fn check_block_steps(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), BlockError> {
     let steps = plan.steps.iter().filter_map(|step| match step {
         Step::Block(step) => Some((step, plan.block(&step.workload)?)),
-        Step::Load(_) => None,
+        Step::Load(_) | Step::Backup(_) => None,
     });
     for (i, (step, block)) in steps.enumerate() {
         if i == 0 {

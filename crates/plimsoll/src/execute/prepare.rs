@@ -8,12 +8,12 @@ use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::{FirstState, Instance};
-use plimsoll_model::plan::resolved::MediumKind;
+use plimsoll_model::plan::resolved::{MediumKind, Workload};
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::summary::INSTANCE_OF;
 
-use super::point::{Place, Spot};
+use super::point::Spot;
 use super::{Course, Execution, Halt, REFRESH, ended_by_itself, limits, unresolved};
 
 /// A system in use. The directory outlives the server in it.
@@ -39,6 +39,25 @@ impl Running {
     }
 }
 
+/// One instance of a system with the data set that it is to hold.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'a> {
+    /// The step that wants it.
+    pub step: &'a str,
+    /// The plan's system that it is an instance of.
+    pub of: &'a str,
+    pub system: &'a str,
+    pub medium: Option<&'a str>,
+    pub workload: &'a Workload,
+}
+
+impl<'a> From<Spot<'a>> for Site<'a> {
+    fn from(spot: Spot<'a>) -> Self {
+        let Spot { step, system, medium, workload } = spot;
+        Self { step: &step.name, of: &step.system, system, medium, workload }
+    }
+}
+
 pub(super) fn key(system: &str, medium: Option<&str>) -> (String, Option<String>) {
     (system.into(), medium.map(str::to_owned))
 }
@@ -54,25 +73,25 @@ impl Execution<'_> {
         Ok(spec.instances())
     }
 
-    /// Starts the step's systems unless they run already, and loads their data unless they are there.
-    pub(super) fn prepare(&mut self, place: &Place<'_>) -> Course<()> {
-        let phase = self.file.open_phase(&place.step.name, None, PhaseKind::Prepare, self.clock.now())?;
-        for spot in place.spots() {
-            self.prepare_one(&spot)?;
+    /// Starts a step's systems unless they run already, and loads their data unless they are there.
+    pub(super) fn prepare(&mut self, step: &str, sites: &[Site<'_>]) -> Course<()> {
+        let phase = self.file.open_phase(step, None, PhaseKind::Prepare, self.clock.now())?;
+        for site in sites {
+            self.prepare_one(site)?;
         }
         self.file.close_phase(phase, self.clock.now(), true)?;
         self.file.commit()?;
         Ok(())
     }
 
-    fn prepare_one(&mut self, spot: &Spot<'_>) -> Course<()> {
-        let Spot { step, system, medium, workload } = *spot;
+    fn prepare_one(&mut self, site: &Site<'_>) -> Course<()> {
+        let Site { step, of, system, medium, workload } = *site;
         let starts = !self.running.contains_key(&key(system, medium));
         if starts {
-            self.start(&step.system, system, medium)?;
+            self.start(of, system, medium)?;
         }
-        let name = if system == step.system { String::new() } else { format!(" {system}") };
-        let what = format!("{}: loading{name}", step.name);
+        let name = if system == of { String::new() } else { format!(" {system}") };
+        let what = format!("{step}: loading{name}");
         let seed = self.plan.seed;
         let (subject, loaded) =
             self.waiting(system, medium, &what, move |instance, control| instance.load(workload, seed, control))?;
@@ -99,19 +118,13 @@ impl Execution<'_> {
         let mut scratch = None;
         let (mut on, mut place): (_, Option<PathBuf>) = (None, None);
         if let Some(medium) = medium {
-            let plan = self.plan;
-            let medium = plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?;
-            let mounted = match &medium.kind {
-                // Plans in which a system keeps its data on a device are refused.
-                MediumKind::Directory | MediumKind::Device => false,
-                MediumKind::Emulated(drive) => self.mount(medium, drive)?,
-            };
-            let drive = self.drives.get(&medium.name).filter(|_| mounted).map(|drive| drive.path.clone());
-            on = Some(self.describe_medium(medium, drive.as_deref())?);
-            place = Some(drive.clone().unwrap_or_else(|| medium.path.clone().into()));
+            let (subject, drive) = self.ground(medium)?;
+            let path = &self.plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?.path;
+            on = Some(subject);
+            place = Some(drive.clone().unwrap_or_else(|| path.into()));
             scratch = Some(match drive {
                 Some(mount) => Scratch::inside(&mount, system)?,
-                None => Scratch::create(Path::new(&medium.path), &format!("{}-{system}", self.run_id))?,
+                None => Scratch::create(Path::new(path), &format!("{}-{system}", self.run_id))?,
             });
         }
         self.progress.begin(self.clock.now(), &format!("starting {name}"));
@@ -127,6 +140,20 @@ impl Execution<'_> {
             Running { instance, subject, medium: on, scratch, first: None, kept_for: None, dirty: false },
         );
         Ok(())
+    }
+
+    /// A medium made ready for files: described, its drive mounted if it is an emulated one, and then where.
+    pub(super) fn ground(&mut self, medium: &str) -> Course<(SubjectId, Option<PathBuf>)> {
+        let plan = self.plan;
+        let medium = plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?;
+        let mounted = match &medium.kind {
+            // Plans in which files are put on a device are refused.
+            MediumKind::Directory | MediumKind::Device => false,
+            MediumKind::Emulated(drive) => self.mount(medium, drive)?,
+        };
+        let drive = self.drives.get(&medium.name).filter(|_| mounted).map(|drive| drive.path.clone());
+        let subject = self.describe_medium(medium, drive.as_deref())?;
+        Ok((subject, drive))
     }
 
     /// Watches the system's processes and files from now on, and asks it about itself.

@@ -280,6 +280,6 @@ fn planned(timeline: &Timeline, kind: PhaseKind) -> Option<Nanos> {
         PhaseKind::Warm => Some(timeline.warm),
         // Of no length: it ends by itself.
         PhaseKind::Measure => Some(timeline.measure).filter(|lasts| *lasts > Nanos::ZERO),
-        PhaseKind::Prepare | PhaseKind::Reset | PhaseKind::Cool | PhaseKind::Check => None,
+        PhaseKind::Prepare | PhaseKind::Reset | PhaseKind::Cool | PhaseKind::Check | PhaseKind::Backup => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use plimsoll_model::lane::LoadShape;
 use plimsoll_model::plan::resolved::Search;
-use plimsoll_model::record::{PointPurpose, SearchInfo};
+use plimsoll_model::record::{PointPurpose, Scene, SearchInfo};
 use plimsoll_model::search::{Bracket, LineSearch, Outcome, SearchRules};
 use plimsoll_model::summary::judge;
 use plimsoll_model::units::Nanos;
@@ -30,7 +30,13 @@ impl Execution<'_> {
         while let Some(load) = search.next_load() {
             let mut met = Vec::new();
             for repeat in 0..step.repeat {
-                let aim = Aim { purpose: PointPurpose::Search, ordinal, repeat, load: with_load(first, load) };
+                let aim = Aim {
+                    purpose: PointPurpose::Search,
+                    ordinal,
+                    repeat,
+                    load: with_load(first, load),
+                    scene: Scene::Alone,
+                };
                 let (point, measured) = self.point(place, &aim)?;
                 let open = point.offered_per_second.is_some();
                 met.push(judge(&info.objective, &point.txns, open, &measured).is_met());

@@ -41,7 +41,7 @@ CREATE TABLE phase (
     id INTEGER PRIMARY KEY,
     point INTEGER REFERENCES point,
     step TEXT NOT NULL,
-    kind TEXT NOT NULL,                 -- prepare | reset | warm | measure | cool | check
+    kind TEXT NOT NULL,                 -- prepare | reset | warm | measure | cool | check | backup
     start_ns INTEGER NOT NULL,
     end_ns INTEGER,                     -- NULL until the phase is closed
     complete INTEGER NOT NULL

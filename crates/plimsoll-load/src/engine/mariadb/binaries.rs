@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::backup::program;
 use crate::error::LoadError;
 
 const SERVERS: [&str; 2] = ["mariadbd", "mysqld"];
@@ -30,13 +31,26 @@ pub fn find(given: &str) -> Result<Programs, LoadError> {
             .map(|(server, maker)| Programs { server, maker, base: own.then_some(base) })
             .ok_or_else(|| missing(given.display().to_string()));
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    places.extend(["/usr/sbin", "/usr/libexec", "/usr/bin", "/usr/local/bin", "/usr/local/sbin"].map(PathBuf::from));
+    let places = usual_places();
     let programs = first(&places, &SERVERS).zip(first(&places, &MAKERS));
     programs
         .map(|(server, maker)| Programs { server, maker, base: None })
         .ok_or_else(|| missing("looked at: PATH, /usr/sbin, /usr/libexec, /usr/bin, /usr/local".into()))
+}
+
+fn usual_places() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    places.extend(["/usr/sbin", "/usr/libexec", "/usr/bin", "/usr/local/bin", "/usr/local/sbin"].map(PathBuf::from));
+    places
+}
+
+/// A client's program of one of these names: beside a server's own programs, else where distributions put them.
+pub fn client(programs: Option<&Programs>, names: &[&str]) -> Result<PathBuf, LoadError> {
+    let beside = programs.and_then(|programs| programs.server.parent()).map(Path::to_path_buf);
+    let base = programs.and_then(|programs| programs.base.as_ref()).map(|base| base.join("bin"));
+    let places: Vec<PathBuf> = beside.into_iter().chain(base).chain(usual_places()).collect();
+    program::find(&places, names, "Install it (apt-get install mariadb-client mariadb-backup).")
 }
 
 fn first(places: &[PathBuf], names: &[&str]) -> Option<PathBuf> {

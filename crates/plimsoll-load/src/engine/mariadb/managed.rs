@@ -23,8 +23,10 @@ const SOCKET: &str = "mariadb.sock";
 #[derive(Debug)]
 pub struct ManagedMariadb {
     process: ServerProcess,
-    programs: Programs,
-    config: PathBuf,
+    pub(super) programs: Programs,
+    pub(super) config: PathBuf,
+    /// The plan's, as lines of an option file.
+    settings: String,
 }
 
 impl ManagedMariadb {
@@ -37,15 +39,47 @@ impl ManagedMariadb {
         cage: Option<Cage>,
     ) -> Result<Self, LoadError> {
         let programs = binaries::find(binaries)?;
-        let lines = configuration(settings)?;
+        let settings = configuration(settings)?;
+        let fill = |config: &Path, site: &Site| init(&programs, config, site);
+        Self::start_in(scratch, cage, (&programs, &settings), fill, START_SECONDS, &|| false)
+    }
+
+    /// A second server with the same programs and settings. `fill` puts its data directory, which is there, in place of
+    /// mariadb-install-db.
+    pub(super) fn start_second(
+        &self,
+        scratch: &mut Scratch,
+        cage: Option<Cage>,
+        fill: impl FnOnce(&Site) -> Result<(), LoadError>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Self, LoadError> {
+        let fill = |_: &Path, site: &Site| fill(site);
+        Self::start_in(scratch, cage, (&self.programs, &self.settings), fill, RECOVERY_SECONDS, cancelled)
+    }
+
+    /// A second server as this one was before anything was in it.
+    pub(super) fn start_empty(&self, scratch: &mut Scratch, cage: Option<Cage>) -> Result<Self, LoadError> {
+        let fill = |config: &Path, site: &Site| init(&self.programs, config, site);
+        Self::start_in(scratch, cage, (&self.programs, &self.settings), fill, START_SECONDS, &|| false)
+    }
+
+    fn start_in(
+        scratch: &mut Scratch,
+        cage: Option<Cage>,
+        (programs, settings): (&Programs, &str),
+        fill: impl FnOnce(&Path, &Site) -> Result<(), LoadError>,
+        seconds: u64,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Self, LoadError> {
         let site = Site::create(ServerKind::Mariadb, scratch, SOCKET.len() + 1, cage)?;
         let temporary = site.directory(scratch, "tmp")?;
         let config = scratch.path().join("mariadb.cnf");
-        write_config(&config, &site, &temporary, &lines)?;
-        init(&programs, &config, &site)?;
-        let mut serve = serve(&programs, &config, &site);
-        let server = Self { process: ServerProcess::start(site, &mut serve)?, programs, config };
-        server.wait_ready(START_SECONDS, &|| false)?;
+        write_config(&config, &site, &temporary, settings)?;
+        fill(&config, &site)?;
+        let mut serve = serve(programs, &config, &site);
+        let process = ServerProcess::start(site, &mut serve)?;
+        let server = Self { process, programs: programs.clone(), config, settings: settings.to_owned() };
+        server.wait_ready(seconds, cancelled)?;
         Ok(server)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Everything here blocks its caller; a [`MariadbSession`] has a thread of its own.
 
+mod backup;
 pub mod binaries;
 mod bulk;
 pub mod check;
@@ -18,6 +19,7 @@ pub mod sysbench;
 mod tests;
 mod tsv;
 
+pub(crate) use backup::{dump, restore_elsewhere, row_counts};
 pub use check::{books, check};
 pub use facts::facts;
 pub use insight::Insight;

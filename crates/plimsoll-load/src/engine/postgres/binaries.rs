@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::backup::program;
 use crate::error::LoadError;
 
 /// The folder that holds `initdb` and `postgres`: the given one, else the one that `pg_config` names, else the newest
@@ -12,13 +13,23 @@ pub fn find(given: &str) -> Result<PathBuf, LoadError> {
         let given = PathBuf::from(given);
         return if holds_server(&given) { Ok(given) } else { Err(missing(given.display().to_string())) };
     }
+    places().into_iter().find(|place| holds_server(place)).ok_or_else(|| {
+        missing("looked at: pg_config --bindir, /usr/lib/postgresql/*/bin, /usr/pgsql-*/bin, PATH".into())
+    })
+}
+
+/// A client's program: that of a server's folder, else the newest.
+pub fn client(folder: Option<&Path>, name: &str) -> Result<PathBuf, LoadError> {
+    let places = folder.map_or_else(places, |folder| vec![folder.to_owned()]);
+    program::find(&places, &[name], "Install it (apt-get install postgresql-client), beside the server's programs.")
+}
+
+fn places() -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = pg_config().into_iter().collect();
     places.extend(newest_first("/usr/lib/postgresql", ""));
     places.extend(newest_first("/usr", "pgsql-"));
     places.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
-    places.into_iter().find(|place| holds_server(place)).ok_or_else(|| {
-        missing("looked at: pg_config --bindir, /usr/lib/postgresql/*/bin, /usr/pgsql-*/bin, PATH".into())
-    })
+    places
 }
 
 fn missing(searched: String) -> LoadError {

@@ -26,7 +26,9 @@ const SOCKET_NAME: usize = 14;
 #[derive(Debug)]
 pub struct ManagedPostgres {
     process: ServerProcess,
-    programs: PathBuf,
+    pub(super) programs: PathBuf,
+    /// The plan's, as lines of postgresql.conf.
+    settings: String,
 }
 
 impl ManagedPostgres {
@@ -39,13 +41,42 @@ impl ManagedPostgres {
         cage: Option<Cage>,
     ) -> Result<Self, LoadError> {
         let programs = binaries::find(binaries)?;
-        let config = configuration(settings)?;
+        let settings = configuration(settings)?;
         let site = Site::create(ServerKind::Postgres, scratch, SOCKET_NAME, cage)?;
         init(&programs, &site)?;
-        configure(&site, &config)?;
+        Self::start_in(site, programs, settings, START_SECONDS, &|| false)
+    }
+
+    /// A second server with the same programs and settings. `fill` puts its data directory, which is there, in place of
+    /// `initdb`; what a crash of the first one at that moment would have left is recovered.
+    pub(super) fn start_second(
+        &self,
+        scratch: &mut Scratch,
+        cage: Option<Cage>,
+        fill: impl FnOnce(&Site) -> Result<(), LoadError>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Self, LoadError> {
+        let site = Site::create(ServerKind::Postgres, scratch, SOCKET_NAME, cage)?;
+        fill(&site)?;
+        Self::start_in(site, self.programs.clone(), self.settings.clone(), RECOVERY_SECONDS, cancelled)
+    }
+
+    /// A second server as this one was before anything was in it.
+    pub(super) fn start_empty(&self, scratch: &mut Scratch, cage: Option<Cage>) -> Result<Self, LoadError> {
+        self.start_second(scratch, cage, |site| init(&self.programs, site), &|| false)
+    }
+
+    fn start_in(
+        site: Site,
+        programs: PathBuf,
+        settings: String,
+        seconds: u64,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Self, LoadError> {
+        configure(&site, &settings)?;
         let mut serve = serve(&programs, &site);
-        let server = Self { process: ServerProcess::start(site, &mut serve)?, programs };
-        server.wait_ready(START_SECONDS, &|| false)?;
+        let server = Self { process: ServerProcess::start(site, &mut serve)?, programs, settings };
+        server.wait_ready(seconds, cancelled)?;
         Ok(server)
     }
 
@@ -115,7 +146,8 @@ fn quote(value: &str) -> String {
     format!("'{}'", value.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Writes the settings and who may connect: any name over the socket, nobody over TCP.
+/// Writes the settings and who may connect: any name over the socket, nobody over TCP. `all` databases are not those that
+/// a base backup is taken through.
 fn configure(site: &Site, settings: &str) -> Result<(), LoadError> {
     let conf = site.data.join("postgresql.conf");
     let lines = format!(
@@ -126,7 +158,7 @@ fn configure(site: &Site, settings: &str) -> Result<(), LoadError> {
     let append = || write_durably(&mut OpenOptions::new().append(true).open(&conf)?, &lines);
     append().map_err(|e| io_error(&conf, &e))?;
     let hba = site.data.join("pg_hba.conf");
-    let replace = || write_durably(&mut File::create(&hba)?, "local all all trust\n");
+    let replace = || write_durably(&mut File::create(&hba)?, "local all all trust\nlocal replication all trust\n");
     replace().map_err(|e| io_error(&hba, &e))
 }
 

@@ -8,6 +8,7 @@ use std::thread;
 
 use crate::error::LoadError;
 
+mod backup;
 pub mod binaries;
 mod bulk;
 pub mod check;
@@ -26,6 +27,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use backup::{dump, restore_elsewhere, row_counts};
 pub use check::{books, check};
 pub use facts::facts;
 pub use insight::Insight;

@@ -14,6 +14,7 @@ use crate::limit::Cage;
 use crate::scratch::Scratch;
 use crate::workload::tpcc::population::Population;
 
+mod backup;
 mod log;
 mod process;
 pub(crate) mod sysbench;
@@ -21,7 +22,7 @@ mod unprivileged;
 
 pub(crate) use log::is_disk_full;
 pub use process::ServerProcess;
-pub(crate) use process::{RECOVERY_SECONDS, START_SECONDS, Site, remove_left, write_durably};
+pub(crate) use process::{RECOVERY_SECONDS, START_SECONDS, Site, command_in, remove_left, write_durably};
 #[cfg(test)]
 pub(crate) use unprivileged::unprivileged;
 

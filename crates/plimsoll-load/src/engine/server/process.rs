@@ -73,6 +73,12 @@ impl Site {
         Ok(path)
     }
 
+    /// Gives a directory outside to the server's user, who can reach it then.
+    pub fn admit(&self, dir: &Path) -> Result<(), LoadError> {
+        hand_over(dir, self.user.as_ref(), 0o700)?;
+        self.user.as_ref().map_or(Ok(()), |user| reachable(dir, user))
+    }
+
     pub fn command(&self, program: &Path) -> Command {
         command(program, &self.data, self.user.as_ref())
     }
@@ -266,6 +272,11 @@ pub(super) fn command(program: &Path, data: &Path, user: Option<&Unprivileged>) 
         command.uid(user.uid).gid(user.gid);
     }
     command
+}
+
+/// A program of a server's that this user runs.
+pub(crate) fn command_in(program: &Path, dir: &Path) -> Command {
+    command(program, dir, None)
 }
 
 /// Working directory, environment and process group of a server's programs.

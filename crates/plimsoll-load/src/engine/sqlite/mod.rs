@@ -3,6 +3,7 @@
 //! SQLite admits one writer at a time. Users of one process queue for it first come, first served ([`WriterQueue`]), so
 //! that waiting is part of the service time and nobody starves; readers do not queue.
 
+mod backup;
 mod check;
 mod connection;
 mod load;
@@ -13,6 +14,7 @@ pub mod sysbench;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use backup::{back_up, restore, row_counts};
 pub use check::{books, check, facts, recover};
 pub use load::{forget, is_loaded, load};
 pub use queue::WriterQueue;

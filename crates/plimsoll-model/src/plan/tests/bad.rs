@@ -347,7 +347,7 @@ warehouses = 1
     20:11: this cannot be the name of a workload
       help: 1 to 64 letters, digits, `-`, `_`, and in between also `.` and spaces
     22:1: the workload `none` is of no kind
-      help: say what users do: [workload.none.tpcc] or [workload.none.sysbench]; or what fio does: [workload.none.block]
+      help: say what users do: [workload.none.tpcc] or [workload.none.sysbench]; or what fio does: [workload.none.block]; or what is saved: [workload.none.backup]
     "#);
 }
 

@@ -1,0 +1,202 @@
+//! A backup's files: copied as what they are, flushed to their medium, read from it.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use rustix::fs::{Advice, fadvise};
+
+use super::Task;
+use crate::engine::LoadControl;
+use crate::error::LoadError;
+use crate::scratch::copy::like;
+use crate::scratch::io_error;
+
+/// Between two looks at the stop button.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// What is below a directory, by paths relative to it; a directory before what is in it.
+#[derive(Debug, Default)]
+struct Tree {
+    directories: Vec<PathBuf>,
+    files: Vec<(PathBuf, u64)>,
+}
+
+impl Tree {
+    fn of(root: &Path) -> Result<Self, LoadError> {
+        let mut tree = Self::default();
+        tree.add(root, Path::new(""))?;
+        Ok(tree)
+    }
+
+    fn add(&mut self, root: &Path, below: &Path) -> Result<(), LoadError> {
+        let dir = root.join(below);
+        let failed = |error: io::Error| io_error(&dir, &error);
+        for entry in fs::read_dir(&dir).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (path, about) = (below.join(entry.file_name()), entry.metadata().map_err(failed)?);
+            if about.is_dir() {
+                self.directories.push(path.clone());
+                self.add(root, &path)?;
+            } else if about.is_file() {
+                self.files.push((path, about.len()));
+            } else {
+                // Neither a copy nor a flush would reach what it leads to.
+                let what = entry.path().display().to_string();
+                return Err(LoadError::other(
+                    what,
+                    "is neither a file nor a directory, which no backup of plimsoll's has",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns when everything in a directory is on its medium; the files' lengths.
+pub fn flush(dir: &Path, control: &LoadControl) -> Result<u64, LoadError> {
+    let tree = Tree::of(dir)?;
+    for (file, _) in &tree.files {
+        control.check()?;
+        sync(&dir.join(file))?;
+    }
+    tree.directories.iter().try_for_each(|inside| sync(&dir.join(inside)))?;
+    sync(dir)?;
+    Ok(tree.files.iter().map(|(_, bytes)| bytes).sum())
+}
+
+/// A directory's entries are synchronised as a file's content is (fsync(2)).
+fn sync(path: &Path) -> Result<(), LoadError> {
+    File::open(path).and_then(|open| open.sync_all()).map_err(|error| io_error(path, &error))
+}
+
+/// Lets a directory's files be read from their medium the next time, and not from the memory of who wrote them. They must
+/// have been flushed; the kernel keeps what somebody else uses.
+pub fn forget_cached(dir: &Path) -> Result<(), LoadError> {
+    for (file, _) in Tree::of(dir)?.files {
+        let path = dir.join(file);
+        let forgotten = File::open(&path).and_then(|open| Ok(fadvise(&open, 0, None, Advice::DontNeed)?));
+        forgotten.map_err(|error| io_error(&path, &error))?;
+    }
+    Ok(())
+}
+
+/// Copies everything in a directory, but for files that are not `wanted` by their relative path, into one that is empty,
+/// with owners and permissions, and returns when it is on the medium; the bytes copied. Blocks are never shared with the
+/// original (ioctl_ficlone(2), copy_file_range(2)): that would restore in no time, and measure nothing.
+pub fn copy(from: &Path, to: &Path, wanted: &(dyn Fn(&Path) -> bool + Sync), task: Task<'_>) -> Result<u64, LoadError> {
+    let Tree { directories, mut files } = Tree::of(from)?;
+    files.retain(|(path, _)| wanted(path));
+    // The largest first, so that all workers end at about the same time.
+    files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    for path in &directories {
+        let (from, to) = (from.join(path), to.join(path));
+        let made = fs::create_dir(&to).and_then(|()| like(&to, &from.symlink_metadata()?));
+        made.map_err(|error| io_error(&to, &error))?;
+    }
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let work = || {
+        let mut bytes = 0;
+        while let Some((path, _)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if failed.load(Ordering::Relaxed) {
+                break;
+            }
+            let copied = copy_file(&from.join(path), &to.join(path), task.control);
+            bytes += copied.inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+        }
+        Ok(bytes)
+    };
+    let workers = files.len().clamp(1, usize::try_from(task.jobs.max(1)).unwrap_or(usize::MAX));
+    let copied: Result<Vec<u64>, LoadError> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    let bytes = copied?.into_iter().sum();
+    directories.iter().try_for_each(|path| sync(&to.join(path)))?;
+    sync(to).map(|()| bytes)
+}
+
+fn copy_file(from: &Path, to: &Path, control: &LoadControl) -> Result<u64, LoadError> {
+    let read_error = |error: io::Error| io_error(from, &error);
+    let write_error = |error: io::Error| io_error(to, &error);
+    let mut source = File::open(from).map_err(read_error)?;
+    let about: Metadata = source.metadata().map_err(read_error)?;
+    let mut target = File::create_new(to).map_err(write_error)?;
+    let (mut chunk, mut copied) = (vec![0; CHUNK_BYTES], 0);
+    loop {
+        control.check()?;
+        let read = match source.read(&mut chunk) {
+            Ok(0) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read.map_err(read_error)?,
+        };
+        target.write_all(&chunk[..read]).map_err(write_error)?;
+        copied += read as u64;
+    }
+    like(to, &about).and_then(|()| target.sync_all()).map_err(write_error)?;
+    Ok(copied)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    use super::*;
+
+    fn place() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let (from, to) = (dir.path().join("from"), dir.path().join("to"));
+        fs::create_dir_all(from.join("base/5")).unwrap();
+        fs::create_dir(&to).unwrap();
+        fs::write(from.join("base/5/1259"), vec![7; 3 * CHUNK_BYTES + 17]).unwrap();
+        fs::write(from.join("base/5/skipped"), "x").unwrap();
+        fs::write(from.join("conf"), "a = 1").unwrap();
+        fs::set_permissions(from.join("conf"), fs::Permissions::from_mode(0o640)).unwrap();
+        (dir, from, to)
+    }
+
+    #[test]
+    fn a_copy_is_whole() {
+        for jobs in [0, 1, 5] {
+            let (_dir, from, to) = place();
+            let control = LoadControl::default();
+            let length = 3 * CHUNK_BYTES as u64 + 17;
+            assert_eq!(flush(&from, &control).unwrap(), length + 6);
+            forget_cached(&from).unwrap();
+            let wanted = |path: &Path| !path.ends_with("skipped");
+            let copied = copy(&from, &to, &wanted, Task { jobs, control: &control }).unwrap();
+            assert_eq!(copied, length + 5);
+            assert!(fs::read(to.join("base/5/1259")).unwrap() == fs::read(from.join("base/5/1259")).unwrap());
+            assert_eq!(fs::metadata(to.join("conf")).unwrap().mode() & 0o7777, 0o640);
+            assert!(!to.join("base/5/skipped").exists());
+            assert_eq!(crate::backup::written(&to), copied);
+        }
+    }
+
+    #[test]
+    fn a_copy_stops_when_told_to_and_where_it_cannot_go_on() {
+        let (_dir, from, to) = place();
+        let control = LoadControl::default();
+        fs::write(to.join("conf"), "in the way").unwrap();
+        let error = copy(&from, &to, &|_| true, Task { jobs: 2, control: &control }).unwrap_err().to_string();
+        assert!(error.contains("to/conf") && error.contains("exists"), "{error}");
+        let (_dir, from, to) = place();
+        control.cancel();
+        assert!(matches!(copy(&from, &to, &|_| true, Task { jobs: 2, control: &control }), Err(LoadError::Cancelled)));
+        assert!(matches!(flush(&from, &control), Err(LoadError::Cancelled)));
+    }
+
+    #[test]
+    fn a_link_is_told() {
+        let (_dir, from, to) = place();
+        symlink("/usr", from.join("link")).unwrap();
+        let control = LoadControl::default();
+        let error = copy(&from, &to, &|_| true, Task { jobs: 1, control: &control }).unwrap_err().to_string();
+        assert!(
+            error.contains("from/link is neither a file nor a directory") || error.contains("from/link: is neither"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! Backups: taken of a running system onto a directory, and restored as a second, separate system.
+//!
+//! What an engine does for it is in its own folder; what all of them need is here: programs that are run to their end,
+//! and files that are copied and flushed.
+
+use std::path::Path;
+
+use plimsoll_model::units::Nanos;
+
+use crate::engine::LoadControl;
+use crate::system::Instance;
+
+pub(crate) mod files;
+pub(crate) mod program;
+
+/// A backup that has been taken, and is on its medium.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// Lengths of the backup's files.
+    pub bytes: u64,
+    /// What took it, with its version.
+    pub program: String,
+    /// How many connections, threads or processes of it read at the same time.
+    pub jobs: u32,
+}
+
+/// A system made of a backup: it runs, and can be verified.
+pub struct RestoredBackup {
+    pub instance: Instance,
+    /// What restored it, with its version.
+    pub program: String,
+    /// Lengths of the backup's files that were read.
+    pub bytes: u64,
+    /// By CLOCK_MONOTONIC ([`crate::clock::Clock::of_monotonic`] puts it on a run's clock): when the first of the backup
+    /// was read. A server that a dump is restored into was made before.
+    pub began: Nanos,
+    /// When the system could be used.
+    pub ended: Nanos,
+}
+
+/// Lengths of all files below a directory so far, for a series while a backup is taken or restored.
+pub fn written(dir: &Path) -> u64 {
+    crate::probe::data_size(dir).map_or(0, |size| size.0)
+}
+
+/// How many may work at the same time, and whether they still shall.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub jobs: u32,
+    pub control: &'a LoadControl,
+}
+
+/// What a restore did, beside the server.
+pub(crate) struct Timed {
+    pub program: String,
+    pub bytes: u64,
+    pub began: Nanos,
+    pub ended: Nanos,
+}

@@ -1,0 +1,103 @@
+//! Backups of a SQLite database, by its backup API (backup.html): pages of one snapshot, while others write.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use plimsoll_model::units::Nanos;
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, Error};
+
+use super::connection::{directory, explain, open, open_read_only};
+use crate::backup::{Taken, Task, Timed, files};
+use crate::clock::monotonic;
+use crate::error::LoadError;
+use crate::scratch::wait_until;
+
+/// The database of a backup, and of what is restored of one.
+const NAME: &str = "tpcc.db";
+/// Between two looks at the stop button.
+const PAGES: i32 = 256;
+
+/// Takes a backup into the directory `to`, whatever is written meanwhile.
+pub(crate) fn back_up(
+    path: &Path,
+    pragmas: &BTreeMap<String, String>,
+    task: Task<'_>,
+    to: &Path,
+) -> Result<Taken, LoadError> {
+    let source = open(path, pragmas)?;
+    let bytes = copy(&source, path, &to.join(NAME), task)?;
+    Ok(Taken { bytes, program: program(), jobs: 1 })
+}
+
+/// Makes a database in the directory `to` of a backup in `from`.
+pub(crate) fn restore(task: Task<'_>, from: &Path, to: &Path) -> Result<(PathBuf, Timed), LoadError> {
+    let (backup, path) = (from.join(NAME), to.join(NAME));
+    files::forget_cached(from)?;
+    let began: Nanos = monotonic();
+    let source = open_read_only(&backup)?;
+    copy(&source, &backup, &path, task)?;
+    let ended = monotonic();
+    Ok((path, Timed { program: program(), bytes: crate::backup::written(from), began, ended }))
+}
+
+fn program() -> String {
+    format!("SQLite backup API {}", rusqlite::version())
+}
+
+/// Copies a database into a new file; its length, once it is on its medium.
+///
+/// A backup begins anew whenever another connection has written between two steps, and under load it would never end. A
+/// transaction that reads keeps one snapshot for all steps. In WAL mode nobody waits for that, but the log grows as long
+/// as it lasts.
+fn copy(source: &Connection, from: &Path, to: &Path, task: Task<'_>) -> Result<u64, LoadError> {
+    let reading = |error: Error| explain(from, "backing up", &error);
+    let writing = |error: Error| explain(to, "writing", &error);
+    source.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(reading)?;
+    let mut target = Connection::open(to).map_err(writing)?;
+    {
+        let backup = Backup::new(source, &mut target).map_err(writing)?;
+        while next_pages(&backup, task).map_err(writing)? {
+            task.control.check()?;
+        }
+    }
+    source.execute_batch("COMMIT").map_err(reading)?;
+    target.close().map_err(|(_, error)| writing(error))?;
+    files::flush(directory(to), task.control)
+}
+
+/// Whether there are more.
+fn next_pages(backup: &Backup<'_, '_>, task: Task<'_>) -> rusqlite::Result<bool> {
+    let mut stepped = backup.step(PAGES);
+    // Somebody holds the database's locks, if only to recover it.
+    wait_until(5, || {
+        let waits = matches!(stepped, Ok(StepResult::Busy | StepResult::Locked)) && !task.control.is_cancelled();
+        if waits {
+            stepped = backup.step(PAGES);
+        }
+        !waits
+    });
+    match stepped? {
+        StepResult::Done => Ok(false),
+        StepResult::More => Ok(true),
+        _ if task.control.is_cancelled() => Ok(true),
+        _ => Err(Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None)),
+    }
+}
+
+/// How many rows each table has, in one snapshot.
+pub(crate) fn row_counts(path: &Path) -> Result<BTreeMap<String, u64>, LoadError> {
+    let failed = |error: Error| explain(path, "counting rows of", &error);
+    let mut connection = open_read_only(path)?;
+    let snapshot = connection.transaction().map_err(failed)?;
+    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    let mut statement = snapshot.prepare(tables).map_err(failed)?;
+    let names: Result<Vec<String>, Error> = statement.query_map([], |row| row.get(0)).and_then(Iterator::collect);
+    let mut counts = BTreeMap::new();
+    for name in names.map_err(failed)? {
+        let sql = format!("SELECT count(*) FROM \"{}\"", name.replace('"', "\"\""));
+        let rows: i64 = snapshot.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;
+        counts.insert(name, rows.unsigned_abs());
+    }
+    Ok(counts)
+}

@@ -1,0 +1,105 @@
+//! Backups of systems: one arm per kind.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use plimsoll_model::plan::resolved::BackupMethod;
+
+use super::{Backing, Instance};
+use crate::backup::{RestoredBackup, Taken, Task, Timed};
+use crate::engine::LoadControl;
+use crate::engine::server::ManagedServer;
+use crate::engine::sqlite;
+use crate::error::LoadError;
+use crate::limit::Cage;
+use crate::scratch::Scratch;
+
+const NEXT_FOR_EXISTING: &str = "Take a logical backup (method = \"logical\"), or let plimsoll run the server.";
+
+impl Instance {
+    /// Takes a backup of the running system into `to`, an empty directory of plimsoll's own on the backup medium; on
+    /// root's behalf it becomes the server's user's. `jobs` may work at the same time, where the program can do that. It
+    /// is on its medium when this returns. When it fails, or `control` cancels, what is in `to` is no backup, and the
+    /// caller removes it; nothing writes there any more.
+    pub fn back_up(
+        &self,
+        method: BackupMethod,
+        jobs: u32,
+        to: &Path,
+        control: &LoadControl,
+    ) -> Result<Taken, LoadError> {
+        let task = Task { jobs, control };
+        match &self.0 {
+            Backing::Mock(_) => Err(no_data()),
+            Backing::Sqlite { path, pragmas } => match method {
+                BackupMethod::Physical => sqlite::back_up(path, pragmas, task, to),
+                BackupMethod::Logical => Err(only_physical()),
+            },
+            Backing::Managed(server) => {
+                server.back_up(method, task, to).map_err(|error| server.process().explain(error))
+            }
+            Backing::Existing(target) => match method {
+                BackupMethod::Physical => Err(not_existing()),
+                BackupMethod::Logical => target.dump(task, to),
+            },
+        }
+    }
+
+    /// Restores the backup in `from`, which this system gave, as a second one in `scratch`, a directory on the data
+    /// medium that no other system lives in. `cage` limits its server. An existing server's backup is restored as a
+    /// server of plimsoll's own.
+    pub fn restore(
+        &self,
+        method: BackupMethod,
+        jobs: u32,
+        from: &Path,
+        scratch: &mut Scratch,
+        cage: Option<Cage>,
+        control: &LoadControl,
+    ) -> Result<RestoredBackup, LoadError> {
+        let task = Task { jobs, control };
+        let (backing, timed) = match &self.0 {
+            Backing::Mock(_) => return Err(no_data()),
+            Backing::Sqlite { pragmas, .. } => {
+                let (path, timed) = sqlite::restore(task, from, &scratch.dir("sqlite")?)?;
+                (Backing::Sqlite { path, pragmas: pragmas.clone() }, timed)
+            }
+            Backing::Managed(server) => managed(server.restore(method, task, from, scratch, cage)?),
+            Backing::Existing(target) => managed(target.restore_elsewhere(task, from, scratch, cage)?),
+        };
+        let Timed { program, bytes, began, ended } = timed;
+        Ok(RestoredBackup { instance: Self(backing), program, bytes, began, ended })
+    }
+
+    /// How many rows each table of the data set has. Equal for a system and what was restored of its backup if nobody has
+    /// written since that was begun.
+    pub fn row_counts(&self) -> Result<BTreeMap<String, u64>, LoadError> {
+        match &self.0 {
+            Backing::Mock(_) => Ok(BTreeMap::new()),
+            Backing::Sqlite { path, .. } => sqlite::row_counts(path),
+            Backing::Managed(server) => server.target().row_counts().map_err(|e| server.process().explain(e)),
+            Backing::Existing(target) => target.row_counts(),
+        }
+    }
+}
+
+fn managed((server, timed): (ManagedServer, Timed)) -> (Backing, Timed) {
+    (Backing::Managed(Box::new(server)), timed)
+}
+
+fn no_data() -> LoadError {
+    LoadError::other("a backup of a mock", "it has no data; name a system that has")
+}
+
+fn only_physical() -> LoadError {
+    let why = "plimsoll has its backup API, which copies pages; leave `method` out";
+    LoadError::other("a logical backup of SQLite", why)
+}
+
+fn not_existing() -> LoadError {
+    LoadError::Refused {
+        what: "an existing server".into(),
+        why: "a physical backup needs its files, or the right to replicate them".into(),
+        next: NEXT_FOR_EXISTING.into(),
+    }
+}
