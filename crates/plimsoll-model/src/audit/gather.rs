@@ -25,3 +25,6 @@ pub fn of_run(record: &Record, summary: &Summary) -> Seen {
     seen.moves = facts.moves();
     seen
 }
+
+#[cfg(test)]
+mod tests;

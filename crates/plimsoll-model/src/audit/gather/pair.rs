@@ -27,7 +27,10 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Pair> {
     }
     for noisy in summary.ladders.iter().filter(|ladder| ladder.scene == Scene::Noisy) {
         let is_baseline = |quiet: &&Ladder| {
-            let place = |ladder: &Ladder| (ladder.step_index, ladder.system.clone(), ladder.medium.clone());
+            // Not by its name, which says how many systems there are: that they are as many is VICTIMS' to say.
+            let place = |ladder: &Ladder| {
+                (ladder.step_index, facts.base(system_of(ladder)).to_owned(), ladder.medium.clone())
+            };
             quiet.scene != Scene::Noisy && place(quiet) == place(noisy) && quiet.mode == noisy.mode
         };
         let quiet = summary.ladders.iter().find(is_baseline);
