@@ -151,7 +151,8 @@ fn runs_against_each_other() {
         place.run(&["run", "plan.toml", "--virtual-time", "-o", &format!("{name}.run")]).succeeded();
     }
     let all = judged(&place, &["audit", "a.run", "b.run", "c.run", "--format", "json"]);
-    let factors: Vec<&Value> = all.iter().filter(|row| row["rule"] == "ONEFACTOR" && row["outcome"] != "not_judged").collect();
+    let factors: Vec<&Value> =
+        all.iter().filter(|row| row["rule"] == "ONEFACTOR" && row["outcome"] != "not_judged").collect();
     assert_eq!(factors.len(), 2, "b and c against a");
     assert!(factors.iter().all(|row| row["outcome"] == "passed"), "{factors:?}");
     assert_eq!(factors[1]["evidence"][0]["factor"], "loaded systems");

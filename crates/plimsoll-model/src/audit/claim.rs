@@ -3,8 +3,8 @@
 //! A claim restates figures, what is known of the configuration of each side, what is compared with what, and sentences
 //! that are claimed. What a report does not say is left out, and not judged.
 
-mod gather;
 mod check;
+mod gather;
 
 use std::collections::BTreeMap;
 

@@ -19,10 +19,18 @@ pub struct Judged {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    Passed { evidence: Vec<Evidence> },
+    Passed {
+        evidence: Vec<Evidence>,
+    },
     /// What fired it, the worst first.
-    Fired { severity: Severity, evidence: Vec<Evidence>, next: Next },
-    NotJudged { because: Missing },
+    Fired {
+        severity: Severity,
+        evidence: Vec<Evidence>,
+        next: Next,
+    },
+    NotJudged {
+        because: Missing,
+    },
 }
 
 impl Outcome {

@@ -18,8 +18,8 @@ use serde::Serialize;
 pub use evidence::{Evidence, Missing, Next};
 pub use judged::{About, Judged, Load, Outcome};
 pub use rule::Rule;
-pub use thresholds::{Threshold, Thresholds};
 pub(crate) use thresholds::for_each_threshold;
+pub use thresholds::{Threshold, Thresholds};
 
 use crate::record::{Record, Severity};
 use crate::summary::{Summary, Verdict};

@@ -24,7 +24,8 @@ fn rules_explain_themselves() {
 #[test]
 fn no_sentence_is_left_open() {
     let m = Messages::english();
-    let runs = [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search(), fixture::block()];
+    let runs =
+        [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search(), fixture::block()];
     let audits = runs.iter().map(|record| summarise(record).audit).chain([claim()]);
     for audit in audits {
         let told = fired(&m, &audit, Findings::Here);

@@ -52,9 +52,8 @@ fn row(m: &Messages, judged: &Judged) -> Value {
 }
 
 fn texts(m: &Messages, outcome: &Outcome) -> (String, String) {
-    let all = |evidence: &[Evidence]| {
-        evidence.iter().map(|evidence| m.evidence(evidence)).collect::<Vec<_>>().join(" ")
-    };
+    let all =
+        |evidence: &[Evidence]| evidence.iter().map(|evidence| m.evidence(evidence)).collect::<Vec<_>>().join(" ");
     match outcome {
         Outcome::Passed { evidence } => (all(evidence), String::new()),
         Outcome::Fired { evidence, next, .. } => (all(evidence), m.next(*next)),

@@ -65,7 +65,11 @@ const COMPARED: [&str; 10] =
 fn composed() -> BTreeSet<String> {
     let families = FAMILIES.iter().flat_map(|(prefix, names)| names.iter().map(move |name| format!("{prefix}{name}")));
     let findings = FINDINGS.iter().map(|name| format!("finding-{}", name.replace('_', "-")));
-    families.chain(findings).chain(of_audit()).chain(crate::html::CHART_TITLES.iter().map(|name| format!("chart-title-{name}"))).collect()
+    families
+        .chain(findings)
+        .chain(of_audit())
+        .chain(crate::html::CHART_TITLES.iter().map(|name| format!("chart-title-{name}")))
+        .collect()
 }
 
 /// Ids of what audits say: their closed sets as the model declares them.
@@ -80,10 +84,12 @@ fn of_audit() -> Vec<String> {
             "pub enum Next {" => "next",
             _ => prefix,
         };
-        let name: String = line.strip_prefix("    ").unwrap_or_default().chars().take_while(char::is_ascii_alphanumeric).collect();
+        let name: String =
+            line.strip_prefix("    ").unwrap_or_default().chars().take_while(char::is_ascii_alphanumeric).collect();
         // Found and Untold are told as what they hold.
         if name.starts_with(|c: char| c.is_ascii_uppercase()) && !["Found", "Untold"].contains(&name.as_str()) {
-            let kebab = |c: char| if c.is_ascii_uppercase() { format!("-{}", c.to_ascii_lowercase()) } else { c.to_string() };
+            let kebab =
+                |c: char| if c.is_ascii_uppercase() { format!("-{}", c.to_ascii_lowercase()) } else { c.to_string() };
             ids.push(format!("{prefix}{}", name.chars().map(kebab).collect::<String>()));
         }
     }

@@ -59,7 +59,10 @@ pub fn explain(rule: Rule) -> String {
     let own = format!("{}: ", rule.code());
     for threshold in plimsoll_model::audit::Thresholds::default().list() {
         if let Some(what) = threshold.what.strip_prefix(&own) {
-            lines.push(format!("\n[audit] {} = {} {}\n  {what}\n  {}", threshold.key, threshold.value, threshold.unit, threshold.source));
+            lines.push(format!(
+                "\n[audit] {} = {} {}\n  {what}\n  {}",
+                threshold.key, threshold.value, threshold.unit, threshold.source
+            ));
         }
     }
     lines.join("\n") + "\n"

@@ -81,7 +81,9 @@ fn claim(file: &Path) -> Result<Audit, Failure> {
     };
     let length = std::fs::metadata(file).map_err(failed)?.len();
     if length > LARGEST_CLAIM {
-        return Err(Failure::usage(format!("{name} is larger than 4 MiB, which no claim is\nName a claim (see claims/).")));
+        return Err(Failure::usage(format!(
+            "{name} is larger than 4 MiB, which no claim is\nName a claim (see claims/)."
+        )));
     }
     let text = std::fs::read_to_string(file).map_err(failed)?;
     let claim = Claim::parse(&text).map_err(|errors| plan_errors::claim_failure(&name, &text, errors))?;

@@ -133,7 +133,10 @@ fn load(claim: &Claim, figure: &ClaimFigure) -> LoadSeen {
             .map(|(range_percent, slope_percent)| Course { range_percent, slope_percent, by_chance: false })
             .ok_or(Missing::NoSeries),
         halves: halves.map(|(first, second)| ((second / first - 1.0) * 100.0, 0.0)).ok_or(Missing::NoSeries),
-        interval: figure.interval_percent.map(|percent| (percent, figure.measured_s.unwrap_or_default())).ok_or(Missing::NoInterval),
+        interval: figure
+            .interval_percent
+            .map(|percent| (percent, figure.measured_s.unwrap_or_default()))
+            .ok_or(Missing::NoInterval),
         checkpoints: figure.checkpoints.ok_or(Missing::NoCheckpoints),
         written: both(figure.written_mb, figure.drive_cache_mb, Missing::NoDriveCache),
         sizes: both(method.data_mb, method.memory_mb, Missing::NoSizes),
@@ -178,7 +181,8 @@ fn side(claim: &Claim, side: &ClaimSide) -> Side {
         side.configuration.iter().map(|(key, value)| (key.clone(), text(value))).collect();
     configuration.extend(side.victims.map(|victims| (VICTIMS.to_owned(), victims.to_string())));
     let own = |figure: &&ClaimFigure| figure.side == side.name;
-    let ratios = claim.figure.iter().filter(own).filter_map(|figure| Some(figure.tpm? / figure.nopm.filter(|n| *n > 0.0)?));
+    let ratios =
+        claim.figure.iter().filter(own).filter_map(|figure| Some(figure.tpm? / figure.nopm.filter(|n| *n > 0.0)?));
     let units = method.warehouses.map(|n| ("warehouse", n)).or(method.rows.map(|n| ("row", n))).filter(|(_, n)| *n > 0);
     let size = method.data_mb.zip(units).map(|(mb, (unit, n))| (unit.to_owned(), mb * 1e6 / n as f64));
     Side {

@@ -35,9 +35,7 @@ fn place(about: &About) -> String {
 }
 
 fn fired(audit: &Audit) -> Vec<(Rule, Severity, String)> {
-    let of = |judged: &crate::audit::Judged| {
-        Some((judged.rule, judged.outcome.severity()?, place(&judged.about)))
-    };
+    let of = |judged: &crate::audit::Judged| Some((judged.rule, judged.outcome.severity()?, place(&judged.about)));
     audit.judged.iter().filter_map(of).collect()
 }
 
@@ -190,7 +188,7 @@ of = ["8K: per_second"]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Whatever stands in a claim, it is refused or audited.
     #[test]

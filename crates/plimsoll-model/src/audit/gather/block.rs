@@ -52,9 +52,8 @@ fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, po
 /// At full speed, of jobs that keep all their requests in flight: fio empties its queue before a flush, and the page cache
 /// answers while requests are handed over. The same rule as the summary's.
 fn in_flight(job: &BlockJobSummary, point: &BlockPointSummary) -> Option<InFlight> {
-    let kept = |s: &BlockStreamInfo| {
-        s.per_second.is_none() && (s.depth == 1 || (s.direct && !s.sync.starts_with("flush")))
-    };
+    let kept =
+        |s: &BlockStreamInfo| s.per_second.is_none() && (s.depth == 1 || (s.direct && !s.sync.starts_with("flush")));
     let closed = point.share_percent.is_none() && !job.streams.is_empty() && job.streams.iter().all(kept);
     let (found, per_second) = point.in_flight_by_little.zip(point.iops)?;
     let is_told = closed && per_second > 0.0 && point.in_flight > 0;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::facts::Facts;
 use super::load::loaded_mb;
 use super::site::{drive_of, durability, system_of};
+use crate::audit::Missing;
 use crate::audit::rules::VICTIMS;
 use crate::audit::seen::{Known, Maintained, Pair, Side};
-use crate::audit::Missing;
 use crate::metric::Metric;
 use crate::record::{Record, Scene, SubjectId, SubjectKind};
 use crate::summary::{BlockMedium, BlockSummary, Figure, Ladder, PointSummary, Rung, Summary};
@@ -28,9 +28,8 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Pair> {
     for noisy in summary.ladders.iter().filter(|ladder| ladder.scene == Scene::Noisy) {
         let is_baseline = |quiet: &&Ladder| {
             // Not by its name, which says how many systems there are: that they are as many is VICTIMS' to say.
-            let place = |ladder: &Ladder| {
-                (ladder.step_index, facts.base(system_of(ladder)).to_owned(), ladder.medium.clone())
-            };
+            let place =
+                |ladder: &Ladder| (ladder.step_index, facts.base(system_of(ladder)).to_owned(), ladder.medium.clone());
             quiet.scene != Scene::Noisy && place(quiet) == place(noisy) && quiet.mode == noisy.mode
         };
         let quiet = summary.ladders.iter().find(is_baseline);
@@ -45,9 +44,9 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Pair> {
 
 /// Two runs: where each has its highest rate. `None` where one has none.
 pub fn of_runs(first: (&Record, &Summary), second: (&Record, &Summary)) -> Option<Pair> {
-    let best = |summary: &Summary| summary.headline().and_then(|(best, _)| {
-        summary.ladders.iter().position(|ladder| std::ptr::eq(ladder, best))
-    });
+    let best = |summary: &Summary| {
+        summary.headline().and_then(|(best, _)| summary.ladders.iter().position(|ladder| std::ptr::eq(ladder, best)))
+    };
     let (a, b) = (Facts::new(first.0), Facts::new(second.0));
     let (one, other) = (first.1.ladders.get(best(first.1)?)?, second.1.ladders.get(best(second.1)?)?);
     let mut pair = of_ladders((&a, one), (&b, other), "");

@@ -73,8 +73,7 @@ fn conserve(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
                 | FindingKind::NotDrained { .. }
         )
     };
-    found(load, accounts)
-        .for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::DistrustCounts));
+    found(load, accounts).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::DistrustCounts));
     match load.counted {
         Err(missing) => looked.untold(missing),
         Ok(Counted::Course(Conservation::Holds { seconds })) => looked.good(Evidence::Conserved { seconds }),
@@ -124,11 +123,8 @@ fn steady(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
 }
 
 fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
-    let too_short = |kind: &FindingKind| {
-        matches!(kind, FindingKind::ShortWindow { .. } | FindingKind::NothingMeasured)
-    };
-    found(load, too_short)
-        .for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MeasureLonger));
+    let too_short = |kind: &FindingKind| matches!(kind, FindingKind::ShortWindow { .. } | FindingKind::NothingMeasured);
+    found(load, too_short).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MeasureLonger));
     match load.interval {
         Err(missing) => looked.untold(missing),
         Ok((percent, measured_s)) => {
@@ -240,8 +236,7 @@ fn ratio(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
 
 fn consist(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
     let fails = |kind: &FindingKind| matches!(kind, FindingKind::ConditionFails { .. });
-    found(load, fails)
-        .for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::KeepDatabaseAndAsk));
+    found(load, fails).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::KeepDatabaseAndAsk));
     match &load.conditions {
         Err(missing) => looked.untold(*missing),
         Ok((verified, failed)) => {
@@ -259,8 +254,7 @@ fn emulated(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
             FindingKind::Emulated { .. } | FindingKind::EmulationWaited { .. } | FindingKind::DriveErrors { .. }
         )
     };
-    found(load, speaks)
-        .for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::SlowerDriveOrLess));
+    found(load, speaks).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::SlowerDriveOrLess));
     let untold = |kind: &FindingKind| matches!(kind, FindingKind::EmulationUntold { .. });
     let few = |kind: &FindingKind| matches!(kind, FindingKind::EmulationTooFew { .. });
     match &load.emulated {

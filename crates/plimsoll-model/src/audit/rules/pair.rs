@@ -101,9 +101,11 @@ fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
     let is_place = |key: &str| PLACES.iter().any(|place| key.ends_with(place));
     // Where noise differs, that is what is compared: systems that make it are not among those whose figures are.
     let noise = pair.first.noise != pair.second.noise;
-    let differ = |key: &&&String| first.get(**key) != second.get(**key) && !is_place(key) && !(noise && **key == VICTIMS);
+    let differ =
+        |key: &&&String| first.get(**key) != second.get(**key) && !is_place(key) && !(noise && **key == VICTIMS);
     let differing: Vec<&String> = keys.iter().filter(differ).copied().collect();
-    let is_factor = |key: &str| key == pair.factor || key.strip_prefix("setting.").is_some_and(|key| key == pair.factor);
+    let is_factor =
+        |key: &str| key == pair.factor || key.strip_prefix("setting.").is_some_and(|key| key == pair.factor);
     let beside: Vec<&str> = differing.iter().map(|key| key.as_str()).filter(|key| !is_factor(key)).collect();
     // Where nobody named a factor, one difference is it; noise is one as well.
     let allowed = usize::from(pair.factor.is_empty() && !noise);

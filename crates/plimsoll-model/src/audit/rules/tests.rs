@@ -29,26 +29,8 @@ fn side(name: &str) -> Side {
     }
 }
 
-/// A run of which everything is known, and nothing is wrong with it.
-fn good() -> Seen {
-    let diagnosis = |code: &str, found: &str| {
-        (String::new(), code.to_owned(), DiagnosisLevel::Ok, found.to_owned())
-    };
-    let site = Site {
-        about: About::Named("db@nvme".to_owned()),
-        generator: Ok(Place::Other),
-        latencies: Ok("due".to_owned()),
-        percentiles: Ok("merged".to_owned()),
-        durability: Ok(settings(&[("fsync", "on"), ("full_page_writes", "on"), ("synchronous", "FULL")])),
-        flush: Ok((9_000.0, 7_500.0, 111.0)),
-        fill: Ok(2.0),
-        entropy: Ok((3.0, 0.0)),
-        governor: Ok("performance".to_owned()),
-        calibration: Ok(-1.5),
-        other_io: Ok(0.3),
-        diagnoses: vec![diagnosis("fsync", "flushes take 9 ms"), diagnosis("unwritten", "3 % of 64 blocks are zero")],
-    };
-    let load = LoadSeen {
+fn good_load() -> LoadSeen {
+    LoadSeen {
         about: About::Named("16 users".to_owned()),
         findings: Vec::new(),
         in_flight: Ok(InFlight { per_second: 1600.0, mean_ms: 9.9, asked: 16.0 }),
@@ -68,13 +50,27 @@ fn good() -> Seen {
         conditions: Ok((12, String::new())),
         emulated: Ok(("Example NVMe".to_owned(), 90_000, 1.5, 0.2)),
         cut: Some(4_000),
+    }
+}
+
+/// A run of which everything is known, and nothing is wrong with it.
+fn good() -> Seen {
+    let diagnosis = |code: &str, found: &str| (String::new(), code.to_owned(), DiagnosisLevel::Ok, found.to_owned());
+    let site = Site {
+        about: About::Named("db@nvme".to_owned()),
+        generator: Ok(Place::Other),
+        latencies: Ok("due".to_owned()),
+        percentiles: Ok("merged".to_owned()),
+        durability: Ok(settings(&[("fsync", "on"), ("full_page_writes", "on"), ("synchronous", "FULL")])),
+        flush: Ok((9_000.0, 7_500.0, 111.0)),
+        fill: Ok(2.0),
+        entropy: Ok((3.0, 0.0)),
+        governor: Ok("performance".to_owned()),
+        calibration: Ok(-1.5),
+        other_io: Ok(0.3),
+        diagnoses: vec![diagnosis("fsync", "flushes take 9 ms"), diagnosis("unwritten", "3 % of 64 blocks are zero")],
     };
-    let pair = Pair {
-        first: side("SATA"),
-        second: side("NVMe"),
-        factor: "drive".to_owned(),
-        effect_percent: Ok(90.0),
-    };
+    let pair = Pair { first: side("SATA"), second: side("NVMe"), factor: "drive".to_owned(), effect_percent: Ok(90.0) };
     let noise = Pair {
         second: Side { noise: "backups".to_owned(), configuration: pair.first.configuration.clone(), ..side("noisy") },
         factor: "noise".to_owned(),
@@ -83,7 +79,7 @@ fn good() -> Seen {
     let backup = About::Named("backup".to_owned());
     Seen {
         sites: vec![site],
-        loads: vec![load],
+        loads: vec![good_load()],
         pairs: vec![pair, noise],
         moves: vec![Move { about: backup, moved: Ok((593.0, 265.0, 157_000.0)) }],
         sentences: vec![Sentence { text: "1.9 times".to_owned(), said: Ok((1.9, 190.0, 100.0)) }],
