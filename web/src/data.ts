@@ -139,6 +139,41 @@ export interface Block {
   seconds: BlockSeconds[];
 }
 
+export interface SharedSlot {
+  from: number;
+  to: number;
+  measured: [number, number] | null;
+  label: string;
+}
+
+/** A backup or a restore; `label` is short, `title` says everything. */
+export interface SharedBand {
+  from: number;
+  to: number;
+  restore: boolean;
+  label: string;
+  title: string;
+}
+
+export interface SharedLine {
+  name: string;
+  colour: number;
+  dash: "solid" | "dashed" | "dotted";
+  t: number[];
+  v: Maybe[];
+}
+
+/** A medium that systems share, second by second. */
+export interface Shared {
+  slots: SharedSlot[];
+  bands: SharedBand[];
+  end: number;
+  rate: SharedLine[];
+  iops: SharedLine[];
+  mb: SharedLine[];
+  ms: SharedLine[];
+}
+
 export interface Data {
   labels: Record<string, string>;
   ladders: Ladder[];
@@ -149,6 +184,7 @@ export interface Data {
   series: Series[];
   lateness: Lateness[];
   blocks: Block[];
+  shared: Shared[];
   devices: string[];
 }
 

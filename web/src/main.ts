@@ -8,6 +8,7 @@ import type { ECharts, Option } from "./echarts";
 import { latency, throughput } from "./ladder";
 import type { Axis } from "./ladder";
 import { line } from "./line";
+import { shared } from "./shared";
 import { theme } from "./theme";
 import { timeline } from "./timeline";
 
@@ -37,6 +38,11 @@ function option(box: HTMLElement, width: number): Option | undefined {
     case "block-mb-time":
     case "block-latency-time":
       return blockTime(colours, chart, box.dataset, width, log[`block-${box.dataset["block"] ?? ""}`] ?? false);
+    case "shared-rate":
+    case "shared-iops":
+    case "shared-mb":
+    case "shared-ms":
+      return shared(colours, chart, Number(box.dataset["place"] ?? "0"), width);
     default:
       return timeline(colours, chart, width, log["time"] ?? false);
   }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::LoadError;
 
 pub(crate) mod copy;
+mod programs;
 mod servers;
 mod sweep;
 

@@ -23,6 +23,7 @@ mod backup_tests;
 mod reset;
 #[cfg(test)]
 mod reset_tests;
+mod twin;
 
 pub use reset::{FirstState, Restored};
 

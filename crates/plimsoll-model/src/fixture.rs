@@ -5,12 +5,14 @@
 //! consistency condition fails on `slow`, one connection is lost, and the last point was interrupted. `slow` is an
 //! emulated drive (see [`drive`]).
 
+mod backup;
 mod block;
 mod database;
 mod drive;
 mod metrics;
 mod search;
 
+pub use backup::backup;
 pub use block::block;
 pub use search::search;
 

@@ -1,13 +1,16 @@
 //! Latency histograms that merge; percentiles come out of merged histograms and never out of an average.
 //!
-//! [`Hist`] is an HdrHistogram over nanoseconds with three significant digits from 1 µs to 1 hour, of 270 kB: what a
-//! phase keeps.
+//! [`Hist`] is an HdrHistogram over nanoseconds with three significant digits from 1 µs to 1 hour: what a phase keeps. It
+//! takes 270 kB, unless its values are few.
 //! [`CoarseHist`] is what every second keeps: the same distribution with sixteen buckets to the octave (a bucket is at
 //! most 6.25 % wide, its middle at most 3.2 % off), a few dozen bytes instead of kilobytes, so that a run of hours fits
 //! in a file that can be mailed. Both merge without loss.
 
+mod buckets;
+
 use std::collections::BTreeMap;
 
+use buckets::Buckets;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
@@ -30,7 +33,7 @@ pub enum HistError {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
 pub struct Hist {
-    buckets: Histogram<u64>,
+    buckets: Buckets,
     sum: u128,
     max: Nanos,
     clipped: u64,
@@ -50,14 +53,11 @@ impl PartialEq for Hist {
 
 impl Hist {
     pub fn new() -> Self {
-        // The library counts in units of the lower bound, rounded down to a power of two: with 1 µs the digits would be
-        // whole only from 1 ms. The bounds satisfy its conditions (low ≥ 1, high ≥ 2·low, digits ≤ 5).
-        let buckets = Histogram::new_with_bounds(1, HIGHEST.0, 3).expect("constant bounds are valid");
-        Self { buckets, sum: 0, max: Nanos::ZERO, clipped: 0 }
+        Self { buckets: Buckets::new(), sum: 0, max: Nanos::ZERO, clipped: 0 }
     }
 
     pub fn record(&mut self, value: Nanos) {
-        self.buckets.saturating_record(value.0.clamp(LOWEST.0, HIGHEST.0));
+        self.buckets.record(value.0.clamp(LOWEST.0, HIGHEST.0));
         self.sum += u128::from(value.0);
         self.max = self.max.max(value);
         self.clipped += u64::from(value > HIGHEST);
@@ -68,7 +68,7 @@ impl Hist {
     pub fn of_buckets(counts: impl IntoIterator<Item = (Nanos, u64)>, sum: u128, max: Nanos) -> Self {
         let mut hist = Self { sum, max, ..Self::new() };
         for (value, n) in counts {
-            hist.buckets.saturating_record_n(value.0.clamp(LOWEST.0, HIGHEST.0), n);
+            hist.buckets.record_n(value.0.clamp(LOWEST.0, HIGHEST.0), n);
             hist.clipped = hist.clipped.saturating_add(if value > HIGHEST { n } else { 0 });
         }
         hist
@@ -76,14 +76,14 @@ impl Hist {
 
     pub fn merge(&mut self, other: &Self) {
         let Self { buckets, sum, max, clipped } = other;
-        self.buckets.add(buckets).expect("all histograms share one set of bounds");
+        self.buckets.merge(buckets);
         self.sum += sum;
         self.max = self.max.max(*max);
         self.clipped += clipped;
     }
 
     pub fn clear(&mut self) {
-        self.buckets.reset();
+        self.buckets.clear();
         (self.sum, self.max, self.clipped) = (0, Nanos::ZERO, 0);
     }
 
@@ -126,7 +126,9 @@ impl Hist {
         out.extend_from_slice(&self.sum.to_le_bytes());
         out.extend_from_slice(&self.max.0.to_le_bytes());
         out.extend_from_slice(&self.clipped.to_le_bytes());
-        V2DeflateSerializer::new().serialize(&self.buckets, &mut out).expect("writing to memory does not fail");
+        self.buckets.with_histogram(|all| {
+            V2DeflateSerializer::new().serialize(all, &mut out).expect("writing to memory does not fail");
+        });
         out
     }
 
@@ -135,8 +137,7 @@ impl Hist {
             bytes.split_at_checked(32).ok_or_else(|| HistError::Encoding("shorter than its header".into()))?;
         let stored: Histogram<u64> =
             HdrDeserializer::new().deserialize(&mut body).map_err(|e| HistError::Encoding(format!("{e:?}")))?;
-        let mut hist = Self::new();
-        hist.buckets.add(&stored).map_err(|e| HistError::Encoding(e.to_string()))?;
+        let mut hist = Self { buckets: Buckets::of_stored(&stored)?, ..Self::new() };
         hist.sum = u128::from_le_bytes(head[..16].try_into().expect("sixteen bytes"));
         hist.max = Nanos(u64::from_le_bytes(head[16..24].try_into().expect("eight bytes")));
         hist.clipped = u64::from_le_bytes(head[24..].try_into().expect("eight bytes"));
@@ -145,8 +146,8 @@ impl Hist {
 
     pub fn coarse(&self) -> CoarseHist {
         let mut coarse = CoarseHist { sum: self.sum, max: self.max, ..CoarseHist::default() };
-        for step in self.buckets.iter_recorded() {
-            *coarse.buckets.entry(coarse_bucket(step.value_iterated_to())).or_default() += step.count_at_value();
+        for (value, n) in self.buckets.recorded() {
+            *coarse.buckets.entry(coarse_bucket(value)).or_default() += n;
         }
         coarse
     }
@@ -224,7 +225,7 @@ impl CoarseHist {
     pub fn to_hist(&self) -> Hist {
         let mut hist = Hist::new();
         for (bucket, n) in &self.buckets {
-            hist.buckets.saturating_record_n(coarse_middle(*bucket).clamp(LOWEST.0, HIGHEST.0), *n);
+            hist.buckets.record_n(coarse_middle(*bucket).clamp(LOWEST.0, HIGHEST.0), *n);
         }
         (hist.sum, hist.max) = (self.sum, self.max);
         hist

@@ -4,7 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::record::Scene;
 use crate::summary::{Figure, Rung, Summary, Verdict};
+
+mod crossover;
+
+pub use crossover::{CHANGE_LIMIT, Crossover, CrossoverFound};
 
 /// A run of a set.
 #[derive(Debug)]
@@ -24,6 +29,8 @@ pub struct SetSummary {
     pub of: usize,
     /// By step, load and choice.
     pub rows: Vec<SetRow>,
+    /// Where an axis is an amount of memory: from how much on more of it changes nothing.
+    pub crossovers: Vec<Crossover>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -39,6 +46,8 @@ pub struct SetRow {
     pub step: String,
     /// The system with its medium.
     pub system: String,
+    /// What the systems shared their medium with.
+    pub scene: Scene,
     /// Users, or transactions per second that were offered.
     pub users: u32,
     pub offered_per_second: Option<f64>,
@@ -56,11 +65,11 @@ pub struct SetRow {
 
 /// The figures of all complete runs of a set that has `of`.
 pub fn summarise_set(title: &str, axes: Vec<SetAxisSummary>, of: usize, runs: &[SetRun]) -> SetSummary {
-    let mut rows: BTreeMap<(u32, String, u32, Vec<usize>), Vec<InRun<'_>>> = BTreeMap::new();
+    let mut rows: BTreeMap<Key, Vec<InRun<'_>>> = BTreeMap::new();
     for run in runs {
         for ladder in &run.summary.ladders {
             for rung in &ladder.rungs {
-                let key = (ladder.step_index, ladder.system.clone(), rung.ordinal, run.choice.clone());
+                let key = (ladder.step_index, ladder.system.clone(), ladder.scene, rung.ordinal, run.choice.clone());
                 let point = &ladder.points[rung.typical];
                 let reads = point.resources.device_reads_per_second;
                 let reads = reads.zip(rung.completed_per_second.as_ref().map(|rate| rate.median));
@@ -69,14 +78,19 @@ pub fn summarise_set(title: &str, axes: Vec<SetAxisSummary>, of: usize, runs: &[
             }
         }
     }
-    let rows = rows.into_iter().map(|((_, system, _, choice), rungs)| row(system, choice, &rungs)).collect();
-    SetSummary { title: title.to_owned(), axes, runs: runs.len(), of, rows }
+    let rows: Vec<SetRow> =
+        rows.into_iter().map(|((_, system, scene, _, choice), rungs)| row(system, scene, choice, &rungs)).collect();
+    let crossovers = crossover::of(&axes, &rows);
+    SetSummary { title: title.to_owned(), axes, runs: runs.len(), of, rows, crossovers }
 }
+
+/// Place of the step, system, scene, place of the load, choice.
+type Key = (u32, String, Scene, u32, Vec<usize>);
 
 /// A step's name, the load in one run, and the reads of its device for each transaction.
 type InRun<'a> = (&'a str, &'a Rung, Option<f64>);
 
-fn row(system: String, choice: Vec<usize>, rungs: &[InRun<'_>]) -> SetRow {
+fn row(system: String, scene: Scene, choice: Vec<usize>, rungs: &[InRun<'_>]) -> SetRow {
     let (step, first, _) = rungs[0];
     let over = |get: fn(&Rung) -> Option<Figure>| {
         // A single run keeps the interval that its own seconds give.
@@ -85,6 +99,7 @@ fn row(system: String, choice: Vec<usize>, rungs: &[InRun<'_>]) -> SetRow {
     SetRow {
         step: step.to_owned(),
         system,
+        scene,
         users: first.users,
         offered_per_second: first.offered_per_second,
         choice,

@@ -18,11 +18,13 @@
 //! | ratio of two media | rate / rate at the same load; the relative half widths of the two 95 % intervals add in squares | the delta method for independent means |
 //! | generator CPU per transaction | mean generator CPU × measured time / completed | what the measuring costs the machine it measures; withheld where the system runs inside plimsoll |
 
+mod backup;
 mod block;
 mod compare;
 mod conserve;
 mod cut;
 mod drive;
+mod effect;
 mod finding;
 mod fleet;
 pub(crate) mod gave_way;
@@ -30,18 +32,24 @@ mod judge;
 mod latency;
 mod line;
 mod means;
+mod medium;
 mod point;
 mod precondition;
 mod reset;
 mod rung;
 mod stats;
 mod steady;
+mod timeline;
 mod waits;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+pub use backup::{
+    BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, RATE_COVERED, RATE_LIMIT, RateCheck,
+    RateUnjudged,
+};
 pub use block::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPlace,
     BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds, RoundsOfJob,
@@ -53,6 +61,7 @@ pub use drive::{
     BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary, DriveTimes, FEWEST_OPS, LATENESS_LIMIT,
     lateness_us,
 };
+pub use effect::{Change, Effect, EffectRung, MediumEffect, VictimEffect};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 pub use fleet::{Fleet, FleetPoint, FleetShare, INSTANCE_OF};
 pub use gave_way::{GaveWay, Sign};
@@ -60,12 +69,14 @@ pub use judge::{Judgement, Measured, Shortfall, judge};
 pub use latency::{Latency, TxnSummary};
 pub use line::{LoadLine, TriedLoad};
 pub use means::{DEVICE_FACT, MetricMean, Resources, Withheld};
+pub use medium::{MediumFigures, MediumSecond, MediumSource};
 pub use point::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
 pub use reset::ResetSummary;
 pub use rung::{Figure, Rung};
-pub use stats::{Halves, Interval, Spread};
+pub use stats::{Halves, Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
+pub use timeline::{SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond, WrittenSecond};
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
 use crate::audit::{self, Audit};
@@ -90,6 +101,12 @@ pub struct Summary {
     pub ladders: Vec<Ladder>,
     /// Steps on media themselves.
     pub blocks: Vec<BlockSummary>,
+    /// Backups and restores.
+    pub backups: Vec<BackupSummary>,
+    /// What noisy neighbours did to the systems beside them.
+    pub effects: Vec<Effect>,
+    /// Steps in which systems share a medium, or back up and restore, second by second.
+    pub timelines: Vec<Timeline>,
     /// What the doctor found before the first load.
     pub diagnoses: Vec<DiagnosisSummary>,
     /// Load before the first point of a step, of which no figures are taken.
@@ -193,11 +210,14 @@ pub fn summarise(record: &Record) -> Summary {
     let index = Index::new(record);
     let ladders = ladders(&index);
     let blocks = block::of_run(&index);
+    let backups = backup::of_run(&index);
+    let effects = effect::effects(&index, &ladders);
     let findings = finding::of_run(&index);
     let consistency = Consistency::of(record.checks.iter());
     let verdict = Verdict::of(&findings)
         .max(ladders.iter().map(|l| Verdict::of(&l.findings)).max().unwrap_or_default())
         .max(ladders.iter().flat_map(|l| &l.points).map(|p| p.verdict).max().unwrap_or_default())
+        .max(backups.iter().map(BackupSummary::verdict).max().unwrap_or_default())
         .max(blocks.iter().flat_map(|block| &block.media).map(|medium| medium.verdict).max().unwrap_or_default());
     let mut summary = Summary {
         schema_version: SUMMARY_VERSION,
@@ -211,6 +231,9 @@ pub fn summarise(record: &Record) -> Summary {
         preconditions: precondition::of_run(&index),
         resets: reset::of_run(&index),
         blocks,
+        backups,
+        effects,
+        timelines: timeline::of_run(&index),
         diagnoses: record.diagnoses.iter().map(|diagnosis| DiagnosisSummary::of(&index, diagnosis)).collect(),
         ladders,
         consistency,

@@ -18,6 +18,7 @@ fn main() -> io::Result<()> {
         ("nothing", fixture::nothing_measured()),
         ("search", fixture::search()),
         ("media", fixture::block()),
+        ("backup", fixture::backup()),
     ];
     for (name, record) in records {
         fs::write(dir.join(format!("{name}.html")), report(&record, &summarise(&record)))?;

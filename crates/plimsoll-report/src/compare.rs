@@ -23,7 +23,8 @@ pub(crate) struct ComparedRow {
 }
 
 pub(crate) fn heading(m: &Messages, comparison: &Comparison) -> String {
-    m.say_with("compare-heading", &[("step", comparison.step.clone()), ("first", first(comparison))])
+    let heading = m.say_with("compare-heading", &[("step", comparison.step.clone()), ("first", first(comparison))]);
+    m.in_scene(heading, comparison.scene)
 }
 
 pub(crate) fn note(m: &Messages, comparison: &Comparison) -> String {

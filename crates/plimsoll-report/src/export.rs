@@ -16,6 +16,7 @@ mod audit;
 mod block;
 mod drive;
 mod ladder;
+mod shared;
 mod wait;
 
 pub use audit::{audit_csv, audit_json};
@@ -104,10 +105,26 @@ pub enum CsvKind {
     Wait,
     /// Block I/O: one row for each point and kind of request.
     Block,
+    /// One row for each backup and restore.
+    Backup,
+    /// One row for each load with noise, and for each of its systems.
+    Effect,
+    /// One row for each second of media that systems share, and of what these achieve together.
+    Medium,
 }
 
 impl CsvKind {
-    pub const ALL: [Self; 6] = [Self::Ladder, Self::Seconds, Self::Series, Self::Drive, Self::Wait, Self::Block];
+    pub const ALL: [Self; 9] = [
+        Self::Ladder,
+        Self::Seconds,
+        Self::Series,
+        Self::Drive,
+        Self::Wait,
+        Self::Block,
+        Self::Backup,
+        Self::Effect,
+        Self::Medium,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -117,6 +134,9 @@ impl CsvKind {
             Self::Drive => "drive",
             Self::Wait => "wait",
             Self::Block => "block",
+            Self::Backup => "backup",
+            Self::Effect => "effect",
+            Self::Medium => "medium",
         }
     }
 
@@ -216,6 +236,9 @@ pub fn to_csv(record: &Record, summary: &Summary, kind: CsvKind) -> String {
         CsvKind::Drive => drive::csv(record),
         CsvKind::Wait => wait::csv(record),
         CsvKind::Block => block::csv(summary),
+        CsvKind::Backup => shared::backup(summary),
+        CsvKind::Effect => shared::effect(summary),
+        CsvKind::Medium => shared::medium(summary),
     }
 }
 

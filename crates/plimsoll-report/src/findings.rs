@@ -26,7 +26,18 @@ pub(crate) fn told<'a>(m: &Messages, summary: &'a Summary) -> Vec<Told<'a>> {
     let own = own.into_iter().map(|finding| Told { place: String::new(), finding });
     let ladders = summary.ladders.iter().flat_map(|ladder| of_ladder(m, ladder));
     let media = summary.blocks.iter().flat_map(|block| block.media.iter().map(move |medium| (block, medium)));
-    own.chain(ladders).chain(media.flat_map(|(block, medium)| of_medium(m, block, medium))).collect()
+    let effects = summary.effects.iter().flat_map(|effect| {
+        effect.findings.iter().map(|finding| Told { place: crate::effect::heading(m, effect), finding })
+    });
+    let backups = summary.backups.iter().flat_map(|own| {
+        let place = |medium: Option<&String>| match medium {
+            Some(medium) => m.say_with("block-whole", &[("step", own.step.clone()), ("medium", medium.clone())]),
+            None => own.step.clone(),
+        };
+        own.all_findings().map(move |(medium, finding)| Told { place: place(medium.medium.as_ref()), finding })
+    });
+    let media = media.flat_map(|(block, medium)| of_medium(m, block, medium));
+    own.chain(ladders).chain(effects).chain(backups).chain(media).collect()
 }
 
 fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<Told<'a>> {

@@ -23,6 +23,7 @@ mod island;
 mod lateness;
 mod line;
 mod per_second;
+mod shared;
 mod tables;
 mod waits;
 
@@ -90,6 +91,7 @@ struct Page<'a> {
     cuts: Vec<drive::CutView>,
     audit: audit::AuditView,
     doctor: Option<doctor::DoctorView>,
+    shared: Vec<shared::SharedView>,
     blocks: Vec<block::StepView>,
     ladders: Vec<LadderView>,
     comparisons: Vec<drive::ComparisonView>,
@@ -150,7 +152,7 @@ struct Group<T> {
 
 impl<'a> Page<'a> {
     fn new(record: &'a Record, summary: &'a Summary, m: &'a Messages, script: &'a str) -> Self {
-        let transactions = summary.blocks.is_empty() || !summary.ladders.is_empty();
+        let transactions = !text::is_without_transactions(summary);
         Self {
             m,
             record,
@@ -169,6 +171,7 @@ impl<'a> Page<'a> {
             cuts: drive::cuts(m, summary),
             audit: audit::view(m, &summary.audit),
             doctor: doctor::view(m, summary),
+            shared: shared::views(m, summary),
             blocks: block::views(m, summary),
             ladders: summary.ladders.iter().map(|ladder| LadderView::new(m, ladder)).collect(),
             comparisons: drive::comparisons(m, summary),
@@ -194,7 +197,7 @@ impl Page<'_> {
     }
 
     fn any_chart(&self) -> bool {
-        !self.charts.time.is_empty() || !self.blocks.is_empty()
+        !self.charts.time.is_empty() || !self.blocks.is_empty() || self.shared.iter().any(|own| !own.charts.is_empty())
     }
 
     fn line_title(&self, step: &str) -> String {

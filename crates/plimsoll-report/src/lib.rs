@@ -4,9 +4,11 @@
 //! figures come from [`plimsoll_model::summary`], all sentences from the catalogue in `locales/`.
 
 mod audit;
+mod backup;
 mod block;
 mod compare;
 mod cut;
+mod effect;
 pub mod export;
 mod findings;
 mod fleet;
@@ -16,6 +18,7 @@ pub mod message;
 mod number;
 mod rung;
 pub mod set;
+mod table;
 pub mod text;
 mod waits;
 

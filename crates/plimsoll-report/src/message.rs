@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use fluent_templates::fluent_bundle::FluentValue;
 use fluent_templates::{LanguageIdentifier, Loader, langid};
 use plimsoll_model::audit::{Evidence, Missing, Next, Rule};
+use plimsoll_model::record::Scene;
 use plimsoll_model::summary::{Finding, PointSummary};
 use serde::Serialize;
 use serde_json::Value;
@@ -95,9 +96,19 @@ impl Messages {
             None if point.users == 1 => self.say_with("point-one", &[step, system]),
             None => self.say_with("point-closed", &[("users", load), step, system]),
         };
+        let told = self.in_scene(told, point.scene);
         match point.repeat {
             0 => told,
             n => self.say_with("point-repeat", &[("point", told), ("repeat", (n + 1).to_string())]),
+        }
+    }
+
+    /// What a place is called where it is told with and without noise.
+    pub fn in_scene(&self, place: String, scene: Scene) -> String {
+        match scene {
+            Scene::Alone => place,
+            Scene::Quiet => self.say_with("scene-quiet", &[("place", place)]),
+            Scene::Noisy => self.say_with("scene-noisy", &[("place", place)]),
         }
     }
 
@@ -181,6 +192,12 @@ pub const CHART_IDS: &[&str] = &[
     "chart-block-limits",
     "chart-block-max",
     "chart-block-invalid",
+    "chart-shared-rate",
+    "chart-shared-iops",
+    "chart-shared-mb",
+    "chart-shared-ms",
+    "chart-shared-time",
+    "chart-shared-time-min",
     "phase-prepare",
     "phase-warm",
     "phase-measure",

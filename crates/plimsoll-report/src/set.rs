@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use plimsoll_model::set::{SetRow, SetSummary};
+use plimsoll_model::set::{Crossover, CrossoverFound, SetRow, SetSummary};
 use plimsoll_model::summary::Figure;
 
 use crate::message::Messages;
@@ -18,6 +18,7 @@ pub fn set_table(summary: &SetSummary) -> String {
     let mut groups: Vec<(String, Vec<&SetRow>)> = Vec::new();
     for row in &summary.rows {
         let name = m.say_with("set-group", &[("step", row.step.clone()), ("system", row.system.clone())]);
+        let name = m.in_scene(name, row.scene);
         match groups.iter_mut().find(|(other, _)| *other == name) {
             Some((_, rows)) => rows.push(row),
             None => groups.push((name, vec![row])),
@@ -29,11 +30,44 @@ pub fn set_table(summary: &SetSummary) -> String {
             out.push_str(&crossed(&m, summary, &rows));
         }
     }
+    for crossover in &summary.crossovers {
+        out.push_str(&format!("{}\n", told(&m, crossover)));
+    }
     out
 }
 
+/// From how much memory on more of it changes nothing.
+fn told(m: &Messages, crossover: &Crossover) -> String {
+    let name = m.say_with("set-group", &[("step", crossover.step.clone()), ("system", crossover.system.clone())]);
+    let load = load_of(crossover.users, crossover.offered_per_second);
+    let on = crossover.others.join(", ");
+    let place = if on.is_empty() {
+        m.say_with("set-crossover-place", &[("group", name), ("load", load)])
+    } else {
+        m.say_with("set-crossover-place-on", &[("group", name), ("load", load), ("on", on)])
+    };
+    let place = m.in_scene(place, crossover.scene);
+    let axis = ("axis", crossover.axis.clone());
+    let found = match &crossover.found {
+        CrossoverFound::From { size, largest, ratio } => m.say_with(
+            "set-crossover-from",
+            &[axis, ("size", size.clone()), ("largest", largest.clone()), ("ratio", three(*ratio))],
+        ),
+        CrossoverFound::NotReached { before, largest, ratio } => m.say_with(
+            "set-crossover-beyond",
+            &[axis, ("before", before.clone()), ("largest", largest.clone()), ("ratio", three(*ratio))],
+        ),
+        CrossoverFound::NotJudged => m.say_with("set-crossover-unjudged", &[axis]),
+    };
+    format!("{place}: {found}")
+}
+
 fn load(row: &SetRow) -> String {
-    row.offered_per_second.map_or_else(|| row.users.to_string(), |rate| format!("{}/s", three(rate)))
+    load_of(row.users, row.offered_per_second)
+}
+
+fn load_of(users: u32, offered_per_second: Option<f64>) -> String {
+    offered_per_second.map_or_else(|| users.to_string(), |rate| format!("{}/s", three(rate)))
 }
 
 fn value<'a>(summary: &'a SetSummary, row: &SetRow, axis: usize) -> &'a str {

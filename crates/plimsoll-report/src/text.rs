@@ -4,6 +4,7 @@ mod audit;
 mod block;
 mod columns;
 mod doctor;
+mod shared;
 
 pub use audit::{audit_table, explain};
 pub(crate) use columns::aligned;
@@ -39,13 +40,15 @@ pub fn ladder_table(summary: &Summary) -> String {
         out.push_str(&fleet::section(&m, ladder));
         out.push_str(&waits::section(&m, ladder));
     }
-    if summary.ladders.is_empty() && summary.blocks.is_empty() {
+    summary.effects.iter().for_each(|effect| out.push_str(&shared::effect(&m, effect)));
+    summary.backups.iter().for_each(|backups| out.push_str(&shared::backups(&m, backups)));
+    if summary.ladders.is_empty() && summary.blocks.is_empty() && summary.backups.is_empty() {
         out.push_str(&m.say("text-no-points"));
         out.push('\n');
     }
     summary.comparisons.iter().for_each(|comparison| out.push_str(&side_by_side(&m, comparison)));
     cut::told(&m, summary).iter().for_each(|told| out.push_str(&power_cut(told)));
-    if !is_block_alone(summary) {
+    if !is_without_transactions(summary) {
         out.push_str(&consistency(&m, summary));
         out.push('\n');
     }
@@ -64,16 +67,16 @@ pub fn ladder_table(summary: &Summary) -> String {
 
 /// Whether anything here could be taken for a TPC result. Where nothing was measured nobody knows.
 pub(crate) fn has_tpcc(summary: &Summary) -> bool {
-    if is_block_alone(summary) {
+    if is_without_transactions(summary) {
         return false;
     }
     summary.points().any(|point| point.tpm.is_some())
         || !summary.points().any(|point| point.completed_per_second.is_some())
 }
 
-/// Block I/O knows no transactions, so that there is nothing to say of any.
-fn is_block_alone(summary: &Summary) -> bool {
-    summary.ladders.is_empty() && !summary.blocks.is_empty()
+/// Block I/O and backups know no transactions, so that there is nothing to say of any.
+pub(crate) fn is_without_transactions(summary: &Summary) -> bool {
+    summary.ladders.is_empty() && !(summary.blocks.is_empty() && summary.backups.is_empty())
 }
 
 /// The line, what was tried and what gave way.
@@ -112,10 +115,11 @@ pub(crate) fn heading(m: &Messages, ladder: &Ladder) -> String {
     let [step, system, mode] = args;
     // A system that plimsoll starts is named after its medium already.
     let named = |medium: &String| ladder.system.ends_with(&format!("@{medium}"));
-    match &ladder.medium {
+    let heading = match &ladder.medium {
         Some(medium) if !named(medium) => m.say_with("ladder-on", &[step, system, mode, ("medium", medium.clone())]),
         _ => m.say_with("ladder", &[step, system, mode]),
-    }
+    };
+    m.in_scene(heading, ladder.scene)
 }
 
 /// What was verified over the whole run.
@@ -259,6 +263,14 @@ mod tests {
     #[test]
     fn block_io_of_the_fixture() {
         insta::assert_snapshot!(ladder_table(&summarise(&fixture::block())));
+    }
+
+    #[test]
+    fn backups_and_noise_of_the_fixture() {
+        let text = ladder_table(&summarise(&fixture::backup()));
+        insta::assert_snapshot!(text);
+        let tables = text.lines().filter(|line| line.contains("  "));
+        tables.for_each(|line| assert!(line.chars().count() <= WIDTH, "{line}"));
     }
 
     #[test]

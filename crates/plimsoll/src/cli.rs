@@ -144,4 +144,7 @@ pub enum Table {
     Drive,
     Wait,
     Block,
+    Backup,
+    Effect,
+    Medium,
 }

@@ -105,7 +105,7 @@ fn tail(said: &File) -> String {
 
 /// Why a program failed, in its own words.
 fn explain(name: &str, status: ExitStatus, said: &str, place: &Path, next: &str) -> LoadError {
-    if let Some(line) = said.lines().rfind(|line| is_disk_full(line)) {
+    if let Some(line) = said.lines().rfind(|line| is_disk_full(line) || is_full_by_number(line)) {
         // What PostgreSQL's server says is about its own files.
         let of_server = ["ERROR:", "FATAL:", "PANIC:"].iter().any(|level| line.contains(level));
         return LoadError::DiskFull {
@@ -118,6 +118,15 @@ fn explain(name: &str, status: ExitStatus, said: &str, place: &Path, next: &str)
     let lines = lines[lines.len().saturating_sub(LINES)..].join("\n");
     let lines = if lines.is_empty() { "it said nothing".to_owned() } else { format!("it said:\n{lines}") };
     LoadError::Died { what: name.into(), why: format!("it ended with {status}; {lines}"), next: next.into() }
+}
+
+/// Whether a line of mariadb-dump's says a full disk by its number only: `Got errno 28 on write`.
+fn is_full_by_number(line: &str) -> bool {
+    let number = |after: &str| after.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse().ok());
+    let errno = line.rsplit_once("errno ").and_then(|(_, after)| number(after));
+    errno.is_some_and(|errno: i32| {
+        [rustix::io::Errno::NOSPC, rustix::io::Errno::DQUOT].iter().any(|full| full.raw_os_error() == errno)
+    })
 }
 
 /// The program's name and version: `pg_dump 15.18`.
@@ -182,6 +191,9 @@ mod tests {
         let full = shell("echo 'query failed: ERROR:  could not extend: No space left on device'; exit 1");
         let error = full.run(&control).unwrap_err();
         assert!(matches!(&error, LoadError::DiskFull { place, .. } if place == "the server's disk"), "{error}");
+        let full = shell("echo 'mariadb-dump: Got errno 28 on write'; exit 1").run(&control).unwrap_err();
+        assert!(matches!(full, LoadError::DiskFull { .. }), "{full}");
+        assert!(!is_full_by_number("Got errno 13 on write") && !is_full_by_number("errno "));
     }
 
     #[test]

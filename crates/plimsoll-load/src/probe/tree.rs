@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::parse::{self, PidIo, PidStat};
-use super::source::Source;
+use super::source::{Source, text};
 
 /// Attempts at an undisturbed reading.
 const ATTEMPTS: u32 = 3;
@@ -129,7 +129,7 @@ impl<'a> Walk<'a> {
         let mut all = Vec::new();
         for task in self.tasks_of(pid) {
             let children = task.join("children");
-            match std::fs::read_to_string(&children).ok().as_deref().map(parse::children) {
+            match text(&children).ok().as_deref().map(parse::children) {
                 Some(Some(children)) => all.extend(children),
                 // The thread is still there, but never had this file.
                 _ if task.join("stat").exists() && !children.exists() => {

@@ -19,7 +19,7 @@ pub(crate) fn start_time(pid: i32) -> Option<u64> {
 }
 
 /// The directory that a process works in.
-fn cwd(pid: i32) -> Option<PathBuf> {
+pub(super) fn cwd(pid: i32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
@@ -152,7 +152,7 @@ pub(super) fn end(server: &Main) -> Result<(), LoadError> {
     Ok(())
 }
 
-fn name(pid: i32) -> String {
+pub(super) fn name(pid: i32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned()
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Access;
 
+use super::programs::end_programs;
 use super::servers::{end, end_stranded, mains, servers_work_in, start_time};
 use super::{
     FOLDER, FORMAT, LOCK, MAKERS_SECONDS, OWNER, Owner, closed, host, io_error, remove, remove_socket_dir, wait_until,
@@ -55,6 +56,9 @@ pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> io::Result<Vec<String>>) 
         }
         // Held until the directory is gone, so that two plimsolls do not sweep the same one.
         let Ok(_lock) = gone(&path, &owner) else { continue };
+        for program in end_programs(&path)? {
+            said.push(format!("Ended {program} of the dead run {}.", owner.run_id));
+        }
         for server in mains(&path) {
             end(&server)?;
             let title = server.kind.title();

@@ -57,6 +57,8 @@ impl Instance {
         cage: Option<Cage>,
         control: &LoadControl,
     ) -> Result<RestoredBackup, LoadError> {
+        // Before a server is made for it.
+        control.check()?;
         let task = Task { jobs, control };
         let (backing, timed) = match &self.0 {
             Backing::Mock(_) => return Err(no_data()),

@@ -133,7 +133,7 @@ impl Instance {
     }
 
     /// The directory of a system whose files are plimsoll's.
-    fn data_dir(&self) -> Option<PathBuf> {
+    pub(super) fn data_dir(&self) -> Option<PathBuf> {
         match &self.0 {
             Backing::Sqlite { path, .. } => path.parent().map(Path::to_owned),
             Backing::Managed(server) => Some(server.process().data_dir().to_owned()),
@@ -141,7 +141,7 @@ impl Instance {
         }
     }
 
-    fn files(&self) -> Result<PathBuf, LoadError> {
+    pub(super) fn files(&self) -> Result<PathBuf, LoadError> {
         self.data_dir().ok_or_else(|| LoadError::other("the system", "has no files of plimsoll's"))
     }
 

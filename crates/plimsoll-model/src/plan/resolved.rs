@@ -452,6 +452,15 @@ impl ResolvedPlan {
         self.steps.iter().filter_map(Step::load)
     }
 
+    /// Media that a step works on, or that backups are written to.
+    pub fn used_media(&self) -> impl Iterator<Item = &Medium> {
+        let uses = |step: &Step, medium: &str| {
+            let vault = step.backup_places().any(|place| *place == BackupPlace::Medium(medium.to_owned()));
+            vault || step.on().iter().any(|on| on == medium)
+        };
+        self.media.iter().filter(move |medium| self.steps.iter().any(|step| uses(step, &medium.name)))
+    }
+
     /// Place of a step in the plan.
     pub fn step_index(&self, name: &str) -> u32 {
         self.steps.iter().position(|step| step.name() == name).unwrap_or_default() as u32

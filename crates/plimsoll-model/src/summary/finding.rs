@@ -10,7 +10,9 @@ use super::steady::Steady;
 use super::{Index, Ladder, cut, drive, waits};
 use crate::drive::DriveOp;
 use crate::lane::Counts;
-use crate::record::{Check, Event, Phase, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind};
+use crate::record::{
+    BackupKind, Check, Event, Phase, Point, PointPurpose, RunStatus, Scene, Severity, SubjectId, SubjectKind,
+};
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
@@ -131,6 +133,18 @@ pub enum FindingKind {
     SteadyNotReached { rounds: u32, window: u32 },
     /// Reads may have met blocks that were never written, which drives answer without looking.
     NeverWritten { fill: f64 },
+    /// Backups or restores that did not come to their end; cycle and reason are the first one's.
+    BackupFailed { kind: BackupKind, failed: u64, of: u64, cycle: u32, detail: String },
+    /// Restored data are not what was saved; cycle and difference are the first one's.
+    RestoreDiffers { differs: u64, of: u64, cycle: u32, detail: String },
+    /// Ended by the user, or with the load beside them.
+    BackupCancelled { kind: BackupKind, cancelled: u64, of: u64 },
+    /// Rule RATE: what a backup's files grew by is not what it is said to have; all but `times` are of the worst.
+    RateDisagrees { times: u64, cycle: u32, system: String, told_mb: f64, seen_mb: f64, percent: f64 },
+    /// Rule RATE is not judged: too little is known of how the files of these backups grew.
+    RateNotJudged { times: u64, of: u64 },
+    /// Of a load with noise, repeats that have no counterpart that can be used.
+    EffectUnpaired { left_out: u64, of: u64 },
     /// An event of the record that stands beside the figures; `times` is how often its code occurred, the rest is
     /// about the first.
     Event { event: String, at_s: f64, text: String, times: u64 },
@@ -246,8 +260,18 @@ pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, pha
         found.iter_mut().for_each(|finding| cut::excuse(finding, cut));
         found.extend(cut::findings(cut));
     }
+    if point.scene == Scene::Noisy {
+        found.iter_mut().for_each(excuse_unsteadiness);
+    }
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     found
+}
+
+/// Neighbours that do something every now and then make the rate go up and down: that is what is to be shown.
+fn excuse_unsteadiness(finding: &mut Finding) {
+    if matches!(finding.kind, FindingKind::Unsteady { .. }) {
+        finding.severity = finding.severity.min(Severity::Note);
+    }
 }
 
 /// Findings about how long and how steadily was measured.

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::point::{self, PointSummary};
-use super::{Index, Ladder, Verdict, drive, finding, rung};
+use super::{Index, Ladder, Verdict, drive, finding, rung, stats};
 use crate::record::{Point, SubjectId};
 
 /// A fact of an instance: the plan's system that it is one of.
@@ -88,6 +88,7 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
         findings: Vec::new(),
         fleet: Some(Fleet { systems: systems.iter().map(|system| index.name(*system)).collect(), points: shares }),
     };
+    ladder.points.iter_mut().for_each(|point| point.system.clone_from(&ladder.system));
     ladder.findings = systems
         .iter()
         .filter_map(|system| points.iter().find(|point| point.system == *system))
@@ -103,10 +104,9 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
 fn spread(own: &[PointSummary]) -> FleetPoint {
     let rates: Vec<f64> = own.iter().filter_map(PointSummary::main_rate).collect();
     let mean = (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64);
-    let cv_percent = mean.filter(|mean| rates.len() > 1 && *mean > 0.0).map(|mean| {
-        let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-        (squares / (rates.len() - 1) as f64).sqrt() / mean * 100.0
-    });
+    let cv_percent = mean
+        .filter(|mean| *mean > 0.0)
+        .and_then(|mean| stats::deviation(&rates).map(|deviation| deviation / mean * 100.0));
     FleetPoint {
         systems: own.iter().map(share).collect(),
         mean,

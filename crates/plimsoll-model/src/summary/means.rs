@@ -150,16 +150,16 @@ fn inside(sample: &Sample, kind: MetricKind, start: Nanos, end: Nanos) -> f64 {
     sample.at.min(end).saturating_sub(from).as_secs_f64()
 }
 
-/// The subject of the device that the point's medium lies on: what the medium's fact names, or else the only device.
-fn device(index: &Index, point: &Point) -> Option<String> {
-    let named = index.record.facts.iter().find(|f| Some(f.subject) == point.medium && f.key == DEVICE_FACT);
+/// The subject of the device that a medium lies on: what the medium's fact names, or else the only device.
+pub(super) fn device(index: &Index, medium: Option<SubjectId>) -> Option<String> {
+    let named = index.record.facts.iter().find(|f| Some(f.subject) == medium && f.key == DEVICE_FACT);
     let mut devices = index.record.subjects.iter().filter(|s| s.kind == SubjectKind::Device);
     if let Some(fact) = named {
         let name = fact.value.trim_start_matches("/dev/");
         return devices.find(|s| s.name.trim_start_matches("/dev/") == name).map(|s| s.name.clone());
     }
     // An emulated drive that is a directory lies on no device of the machine.
-    if super::drive::title(index, point.medium).is_some() {
+    if super::drive::title(index, medium).is_some() {
         return None;
     }
     let only = devices.next()?;
@@ -167,7 +167,7 @@ fn device(index: &Index, point: &Point) -> Option<String> {
 }
 
 pub(super) fn resources(index: &Index, point: &Point, means: &[MetricMean], measured_s: f64, n: u64) -> Resources {
-    let device = device(index, point);
+    let device = device(index, point.medium);
     let system: SubjectId = point.system;
     let system = index.name(system);
     let of = |metric: Metric| {

@@ -15,7 +15,7 @@ use super::waits::{self, DatabaseFigures, WaitSummary};
 use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::plan::resolved::TPCC_TXNS;
-use crate::record::{Check, Phase, Point, Second, Window};
+use crate::record::{Check, Phase, Point, Scene, Second, Window};
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
@@ -36,6 +36,8 @@ pub struct PointSummary {
     pub offered_to_per_second: Option<f64>,
     /// Which time this load is measured, from 0.
     pub repeat: u32,
+    /// What the system shares its medium with.
+    pub scene: Scene,
     /// Length of all recorded measure ticks.
     pub measured_s: f64,
     /// Whether warm-up and measurement ran to their planned ends.
@@ -284,6 +286,7 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         offered_per_second: point.offered_per_second,
         offered_to_per_second: point.offered_to_per_second,
         repeat: point.repeat,
+        scene: point.scene,
         measured_s,
         complete: false,
         verdict: Verdict::Sound,
@@ -316,6 +319,20 @@ fn ratio(n: u64, of: u64) -> Option<f64> {
 
 fn share(n: u64, of: u64) -> Option<f64> {
     ratio(n, of).map(|ratio| ratio * 100.0)
+}
+
+/// Response times of the main transaction type of `points`, as [`PointSummary::main_latency`] has it, in one histogram.
+pub(super) fn main_response(index: &Index, points: &[&Point]) -> Hist {
+    let mut sum = Hist::new();
+    for point in points {
+        let orders = point.txns.iter().any(|name| name == TPCC_TXNS[0]);
+        let phases = index.load_phases(point);
+        let measured =
+            |window: &&Window| phases.iter().any(|phase| phase.kind == PhaseKind::Measure && phase.id == window.phase);
+        let main = |window: &&Window| if orders { window.txn == 0 } else { point.is_counted(window.txn as usize) };
+        index.record.windows.iter().filter(measured).filter(main).for_each(|window| sum.merge(&window.response));
+    }
+    sum
 }
 
 /// Fills in latencies from the measure phase's merged histograms.

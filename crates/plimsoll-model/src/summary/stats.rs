@@ -134,6 +134,70 @@ pub(super) fn interval(ticks: &[Batch]) -> Option<Interval> {
     Some(Interval { mean, low: (mean - half).max(0.0), high: mean + half })
 }
 
+/// Two-sided 95 % quantiles of Student's t with 1 to 10 degrees of freedom.
+const T_95_OF: [f64; 10] =
+    [12.706_205, 4.302_653, 3.182_446, T_95, 2.570_582, 2.446_912, 2.364_624, 2.306_004, 2.262_157, 2.228_139];
+
+/// Two-sided 95 % quantile of Student's t with `degrees` of freedom, of which there is at least one. Beyond ten by the
+/// first terms of its expansion about the normal quantile (Abramowitz and Stegun 1964, 26.7.5), there within 0.0005.
+fn t_95(degrees: usize) -> f64 {
+    if let Some(exact) = degrees.checked_sub(1).and_then(|place| T_95_OF.get(place)) {
+        return *exact;
+    }
+    let (z, n) = (1.959_964_f64, degrees.max(1) as f64);
+    let first = (z.powi(3) + z) / 4.0;
+    let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
+    let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
+    z + first / n + second / (n * n) + third / n.powi(3)
+}
+
+/// Standard deviation (n − 1); `None` with fewer than two values.
+pub(super) fn deviation(values: &[f64]) -> Option<f64> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    (values.len() > 1).then(|| (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt())
+}
+
+/// Half the width of the 95 % interval of the mean of independent values, by Student's t; `None` with fewer than two.
+pub(super) fn half_width(values: &[f64]) -> Option<f64> {
+    Some(t_95(values.len() - 1) * deviation(values)? / (values.len() as f64).sqrt())
+}
+
+/// A figure that was found several times over.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Sampled {
+    /// So many values.
+    pub n: u64,
+    pub mean: f64,
+    /// 95 %, by Student's t over the means of groups; `None` with fewer than two groups.
+    pub interval: Option<Interval>,
+    pub min: f64,
+    pub max: f64,
+    /// Standard deviation (n − 1) over mean; `None` with fewer than two values.
+    pub cv_percent: Option<f64>,
+}
+
+impl Sampled {
+    /// Of values in groups: those of one group came about together and are not independent, groups are. `None` without
+    /// any value.
+    pub(super) fn of(groups: &[Vec<f64>]) -> Option<Self> {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let all = groups.concat();
+        let (min, max) = (all.iter().copied().reduce(f64::min)?, all.iter().copied().reduce(f64::max)?);
+        let means: Vec<f64> = groups.iter().filter(|group| !group.is_empty()).map(|group| mean(group)).collect();
+        let centre = mean(&all);
+        let around = |half: f64| Interval { mean: centre, low: (centre - half).max(0.0), high: centre + half };
+        Some(Self {
+            n: all.len() as u64,
+            mean: centre,
+            interval: half_width(&means).map(around),
+            min,
+            max,
+            cv_percent: deviation(&all).filter(|_| centre > 0.0).map(|deviation| deviation * 100.0 / centre),
+        })
+    }
+}
+
 /// Resamples of a bootstrap: the ends of a 95 % interval then rest on a hundred of them each.
 const RESAMPLES: usize = 4000;
 /// Fewer repeats say nothing about how they scatter.
@@ -224,6 +288,28 @@ mod tests {
         assert_eq!(bootstrap(&nine), bootstrap(&nine));
         assert_eq!(bootstrap(&[4.0; 5]), Some(Interval { mean: 4.0, low: 4.0, high: 4.0 }));
         assert_eq!(bootstrap(&[1.0, 2.0]), None);
+    }
+
+    #[test]
+    fn students_quantiles_are_those_of_the_tables() {
+        // Two-sided 95 %, as any table has them.
+        for (degrees, t) in [(1, 12.706), (2, 4.303), (4, 2.776), (10, 2.228), (11, 2.201), (20, 2.086), (120, 1.980)] {
+            assert!((t_95(degrees) - t).abs() < 6e-4, "{degrees}: {}", t_95(degrees));
+        }
+    }
+
+    #[test]
+    fn values_of_a_group_are_not_independent() {
+        // Groups 10 and 13 (of 12 and 14): mean of all 12; their deviation is 3/√2, so half is 12.706·1.5 = 19.06.
+        let got = Sampled::of(&[vec![10.0], vec![12.0, 14.0], vec![]]).unwrap();
+        assert_eq!((got.n, got.mean, got.min, got.max), (3, 12.0, 10.0, 14.0));
+        let interval = got.interval.unwrap();
+        assert!((interval.high - 31.059_307).abs() < 1e-5 && interval.low == 0.0, "{interval:?}");
+        // All three: deviation 2.
+        assert!((got.cv_percent.unwrap() - 100.0 / 6.0).abs() < 1e-9);
+        let one = Sampled::of(&[vec![5.0, 7.0]]).unwrap();
+        assert_eq!((one.interval, one.mean), (None, 6.0));
+        assert_eq!(Sampled::of(&[vec![]]), None);
     }
 
     #[test]

@@ -27,6 +27,7 @@ subject-medium = Medium
 subject-emulator = Emulator of
 subject-system = System
 subject-generator = Load generator
+subject-backup = Backup of
 
 ## Both tables and report
 
@@ -35,6 +36,8 @@ ladder = { $step }: { $system }, { $mode }
 ladder-on = { $step }: { $system } on medium { $medium }, { $mode }
 point-one = 1 user, { $step }, { $system }
 point-closed = { $users } users, { $step }, { $system }
+scene-quiet = { $place }, without noise
+scene-noisy = { $place }, with noise
 points-same = { $points } points, { $step }, { $system }
 points-like = { $points } points, the first { $point }
 point-repeat = { $point }, repeat { $repeat }
@@ -241,6 +244,18 @@ finding-workers-apart = Workers that should do the same on { $medium } are apart
 finding-workers-disagree = { $op }: the workers tell of { $workers } requests, the seconds of { $counted }.
 finding-steady-not-reached = STEADY STATE NOT REACHED in { $rounds } rounds: the medium was still changing, or scatters too much. Figures are those of the last { $window } rounds at most. Give it more rounds, or precondition it for longer.
 finding-never-written = The test space was written { $fill } times from end to end before: reads of blocks that nobody wrote are answered without looking for data. Use fill = 1 or more.
+finding-backup-failed = { $kind ->
+    [backup] Backups
+   *[other] Restores
+ } that failed: { $failed } of { $of }, the first in cycle { $cycle }: { $detail }
+finding-restore-differs = Restored data are not what was saved: { $differs } of { $of }, the first in cycle { $cycle }: { $detail }
+finding-backup-cancelled = { $kind ->
+    [backup] Backups
+   *[other] Restores
+ } that were ended before they were done, by the user or with the load beside them: { $cancelled } of { $of }. They have no figures.
+finding-rate-disagrees = RATE: what backups are said to hold and what their files grew by, second by second, differ by more than 5 % in { $times } of them. The worst, cycle { $cycle } of { $system }: { $told-mb } MB told, { $seen-mb } MB seen ({ $percent } %).
+finding-rate-not-judged = RATE not judged for { $times } of { $of } backups: for less than 90 % of their time is known by how much their files grew.
+finding-effect-unpaired = { $left-out } of { $of } repeats were not measured both with and without noise on the same systems, or must not be used; they are left out.
 finding-event = { $event } ({ $times }×, first at { $at-s } s): { $text }
 
 ## Audit
@@ -857,3 +872,114 @@ fleet-mean = mean
 fleet-lowest = lowest
 fleet-highest = highest
 fleet-cv = CV %
+
+## Backups, noise, shared media
+
+shared-heading = { $step }: { $about }
+shared-noise = with and without noisy neighbours
+shared-backups = backup and restore
+shared-systems = several systems on one medium
+shared-time-title = Second by second
+shared-time-note = What the medium was asked for by all who use it, as a datastore would show it. Points stand one after the other, without the time between them; grey is not measured. Dashed lines are reads, solid ones writes.
+shared-bands-note = Shaded bands are backups (B) and restores (R), with their cycle.
+shared-quiet = quiet
+shared-noisy = noisy
+shared-measured = measured systems together
+shared-neighbours = neighbours together
+shared-reads = { $medium } read
+shared-writes = { $medium } write
+shared-grown = growth of backup files
+shared-band-backup = B{ $cycle }
+shared-band-restore = R{ $cycle }
+shared-band = { $what } { $cycle } of { $system }: { $outcome }
+chart-title-shared-rate = Transactions, every second
+chart-title-shared-iops = Requests, every second
+chart-title-shared-mb = Bandwidth, every second
+chart-title-shared-ms = Time per request, every second
+chart-shared-rate = transactions/s
+chart-shared-iops = requests/s
+chart-shared-mb = MB/s
+chart-shared-ms = ms per request
+chart-shared-time = s, points one after the other
+chart-shared-time-min = min, points one after the other
+
+backup-heading = { $step }: backup and restore, { $method }
+backup-heading-beside = { $step }: backups beside { $load } on each system, { $method }
+backup-physical = physical
+backup-logical = logical
+backup-kind-backup = backup
+backup-kind-restore = restore
+backup-outcome-complete = complete
+backup-outcome-cancelled = ended early
+backup-outcome-failed = failed
+backup-outcome-differs = differs
+backup-note = Means of the operations that came to their end; their 95 % intervals and those of ratios rest on the cycles. Ratios of times are to the first medium.
+backup-io-title = What the media did meanwhile
+backup-io-note = By all who use them, while such operations ran; times per request are weighted by requests.
+backup-operations = Every operation
+backup-detail = { $system }, { $what } { $cycle }: { $detail }
+backup-rate-agrees = { $percent } %
+backup-rate-disagrees = { $percent } % off
+backup-rate-restore = not judged: restore
+backup-rate-not-seen = not judged: not seen
+medium-told-by-emulator = emulator
+backup-column-data = data on
+backup-column-target = backup on
+backup-column-what = what
+backup-column-on = medium
+backup-column-told-by = told by
+backup-column-n = n
+backup-column-seconds = seconds
+backup-column-interval = 95%
+backup-column-spread = min-max
+backup-column-ratio = ratio
+backup-column-ratio-interval = ratio 95%
+backup-column-rate = MB/s
+backup-column-gb = GB moved
+backup-column-failed = not complete
+backup-column-reads = reads /s
+backup-column-writes = writes /s
+backup-column-read-mb = read MB/s
+backup-column-write-mb = write MB/s
+backup-column-read-ms = ms /read
+backup-column-write-ms = ms /write
+backup-column-ms = ms /request
+backup-column-system = system
+backup-column-outcome = outcome
+backup-column-cycle = cycle
+backup-column-at = at s
+backup-column-mb = MB
+backup-column-data-ms = data ms/req
+backup-column-target-ms = backup ms/req
+backup-column-check = RATE
+
+effect-heading = { $step }: { $system } with and without noise
+effect-heading-on = { $step }: { $system } on { $medium } with and without noise
+effect-neighbours = Noise is made by { $neighbours }.
+effect-note = Ratios are with noise to without, the intervals those of 95 %: from pairs of repeats.
+effect-at = At { $load }: { $told }
+effect-victims = Mean of the systems' ratios: { $mean }; { $system } suffers most: { $worst }.
+effect-medium = { $medium }, all who use it: { $quiet } → { $noisy } requests/s, { $quietmb } → { $noisymb } MB/s, { $quietms } → { $noisyms } ms per request.
+effect-backups = Backups beside: { $n } complete in { $mean } s each ({ $min } to { $max }), { $rate } MB/s.
+effect-no-backup = No backup beside came to its end.
+effect-neighbours-rate = Neighbours: { $rate } transactions/s together.
+effect-column-system = systems
+effect-column-users = users
+effect-column-offered = offered /s
+effect-column-n = pairs
+effect-column-nopm-quiet = NOPM quiet
+effect-column-nopm-noisy = NOPM noisy
+effect-column-rate-quiet = txn/s quiet
+effect-column-rate-noisy = txn/s noisy
+effect-column-ratio = ratio
+effect-column-interval = ratio 95%
+effect-column-p50 = p50 ratio
+effect-column-p95 = p95 ratio
+effect-column-p99-quiet = p99 ms quiet
+effect-column-p99-noisy = p99 ms noisy
+effect-column-p99 = p99 ratio
+set-crossover-place = { $group } at { $load }
+set-crossover-place-on = { $group } at { $load } on { $on }
+set-crossover-from = { $axis } stops mattering at { $size } ({ $largest }: { $ratio } times).
+set-crossover-beyond = { $axis } still matters at { $largest }, the most that was tried ({ $ratio } times what { $before } gave).
+set-crossover-unjudged = from how much on { $axis } stops mattering is not judged: fewer than two amounts have figures that can be used.

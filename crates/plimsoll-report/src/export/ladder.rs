@@ -53,6 +53,7 @@ fn row(p: &PointSummary) -> Cells {
         named("offered_per_second", opt(p.offered_per_second)),
         named("offered_to_per_second", opt(p.offered_to_per_second)),
         named("repeat", p.repeat.to_string()),
+        named("scene", p.scene.name().to_owned()),
         named("measured_s", p.measured_s.to_string()),
         named("complete", p.complete.to_string()),
         named("verdict", p.verdict.name().to_owned()),

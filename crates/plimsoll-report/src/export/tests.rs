@@ -80,6 +80,54 @@ fn block_csv_of_the_fixture() {
     insta::assert_snapshot!(csv.lines().filter(|line| chosen(line) || last(line)).collect::<Vec<_>>().join("\n"));
 }
 
+#[test]
+fn tables_of_backups_noise_and_shared_media() {
+    let record = fixture::backup();
+    insta::assert_snapshot!("backup_csv", csv_from(&record, CsvKind::Backup));
+    insta::assert_snapshot!("effect_csv", csv_from(&record, CsvKind::Effect));
+    let csv = csv_from(&record, CsvKind::Medium);
+    let timelines = summarise(&record).timelines;
+    let seconds = |own: &plimsoll_model::summary::Timeline| {
+        let media: usize = own.media.iter().map(|medium| medium.seconds.len()).sum();
+        media + own.transactions.len() + own.neighbours.len() + own.written.len()
+    };
+    assert_eq!(csv.lines().count(), 1 + timelines.iter().map(seconds).sum::<usize>());
+    // Two seconds of everything.
+    let mut seen = std::collections::BTreeMap::<String, u32>::new();
+    let first = csv.lines().filter(|line| {
+        let what: Vec<&str> = line.split(',').skip(1).take(4).collect();
+        let n = seen.entry(what.join(",")).or_default();
+        *n += 1;
+        *n <= 2
+    });
+    insta::assert_snapshot!("medium_csv", first.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn json_of_backups_and_noise() {
+    let record = fixture::backup();
+    let mut json: Value = serde_json::from_str(&to_json(&record, &summarise(&record))).unwrap();
+    let summary = &mut json["summary"];
+    // Of the seconds one of each.
+    for timeline in summary["timelines"].as_array_mut().unwrap() {
+        for name in ["transactions", "neighbours", "written"] {
+            timeline[name].as_array_mut().unwrap().truncate(1);
+        }
+        timeline["media"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .for_each(|own| own["seconds"].as_array_mut().unwrap().truncate(1));
+    }
+    let own = serde_json::json!({
+        "backups": summary["backups"],
+        "effects": summary["effects"],
+        "timelines": summary["timelines"],
+        "scenes": [summary["ladders"][0]["scene"], summary["ladders"][1]["scene"]],
+    });
+    insta::assert_snapshot!(serde_json::to_string_pretty(&own).unwrap());
+}
+
 /// What was moved in each second is in the table of seconds, by point.
 #[test]
 fn seconds_of_block_io_have_bytes_and_their_point() {
@@ -140,7 +188,8 @@ fn a_table_without_rows_has_its_header() {
     let mut record = fixture::single_point();
     record.points.clear();
     record.series.clear();
-    for (kind, column) in CsvKind::ALL.into_iter().zip(["nopm", "bytes", "metric", "modelled_p50_us", "looks", "op"]) {
+    let columns = ["nopm", "bytes", "metric", "modelled_p50_us", "looks", "op", "outcome", "p99_ratio", "what"];
+    for (kind, column) in CsvKind::ALL.into_iter().zip(columns) {
         let csv = to_csv(&record, &summarise(&record), kind);
         let header: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
         assert!(header.contains(&column) && header.iter().all(|name| !name.is_empty()), "{header:?}");
@@ -157,7 +206,13 @@ fn a_table_without_rows_has_its_header() {
 
 #[test]
 fn every_row_has_every_column() {
+    let backup = fixture::backup();
     for kind in CsvKind::ALL {
+        let of_backups = csv_from(&backup, kind);
+        let columns = of_backups.lines().next().unwrap().split(',').count();
+        // The only cells with commas are told with quotes.
+        let rows = of_backups.lines().filter(|line| !line.contains('"'));
+        assert!(rows.clone().all(|line| line.split(',').count() == columns), "{}", kind.name());
         let csv = csv_of(kind);
         let columns = csv.lines().next().unwrap().split(',').count();
         assert!(csv.lines().all(|line| line.split(',').count() == columns), "{}", kind.name());

@@ -17,6 +17,7 @@ use super::block::{self, BlockData};
 use super::lateness::{self, Lateness};
 use super::line::{self, LineData};
 use super::per_second::{Seconds, per_second};
+use super::shared::{self, SharedData};
 use crate::{compare, rung};
 
 #[derive(Serialize)]
@@ -30,6 +31,7 @@ struct Island {
     series: Vec<SeriesData>,
     lateness: Vec<Lateness>,
     blocks: Vec<BlockData>,
+    shared: Vec<SharedData>,
     /// Devices that media of the plan lie on; empty where unknown.
     devices: Vec<String>,
 }
@@ -117,6 +119,7 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
         series,
         lateness: lateness::lines(record, m),
         blocks: block::island(m, summary),
+        shared: shared::island(m, summary),
         devices: devices(record),
     }
 }
@@ -168,7 +171,7 @@ fn curve(m: &Messages, summary: &Summary, ladder: &Ladder) -> String {
     let Some(medium) = ladder.medium.clone().filter(|_| summary.ladders.iter().any(|own| others(&own))) else {
         return text::heading(m, ladder);
     };
-    let curve = compare::medium(m, &medium, ladder.drive.is_some());
+    let curve = m.in_scene(compare::medium(m, &medium, ladder.drive.is_some()), ladder.scene);
     if summary.ladders.iter().all(|own| own.step_index == ladder.step_index) {
         return curve;
     }

@@ -21,6 +21,31 @@ fn page_of_the_fixture() {
     insta::assert_snapshot!("island", columns(&value, 0));
 }
 
+#[test]
+fn page_of_backups_and_noise() {
+    let html = of(&fixture::backup());
+    // What other fixtures show is left out.
+    let own: Vec<&str> = html.split("<section").filter(|part| part.starts_with(" class=\"charts block\"")).collect();
+    insta::assert_snapshot!("page_of_backups", own.join("<section"));
+    assert_eq!(own.len(), 2);
+    for heading in ["procedures, without noise", "procedures, with noise"] {
+        assert!(html.contains(heading), "{heading}");
+    }
+    let value: serde_json::Value = serde_json::from_str(island(&html).0).unwrap();
+    insta::assert_snapshot!("island_of_backups", columns(&value["shared"], 0));
+}
+
+#[test]
+fn a_run_of_backups_alone_says_nothing_of_transactions() {
+    let mut record = fixture::backup();
+    record.backups.retain(|row| row.point.is_none());
+    record.points.clear();
+    record.seconds.clear();
+    let html = of(&record);
+    assert!(!html.contains("TPC-C-derived") && !html.contains("Nothing disappeared"));
+    assert!(html.contains("save: backup and restore"));
+}
+
 /// Indented JSON with arrays of numbers on one line.
 fn columns(value: &serde_json::Value, depth: usize) -> String {
     use serde_json::Value;

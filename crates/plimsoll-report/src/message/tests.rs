@@ -37,7 +37,10 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
 }
 
 /// Ids that are put together: a prefix and the names of a closed set.
-const FAMILIES: [(&str, &[&str]); 16] = [
+const FAMILIES: [(&str, &[&str]); 19] = [
+    ("backup-kind-", &["backup", "restore"]),
+    ("backup-outcome-", &["complete", "cancelled", "failed", "differs"]),
+    ("chart-title-", &["shared-rate", "shared-iops", "shared-mb", "shared-ms"]),
     ("steady-", &["too-short", "not-meant", "too-few", "yes", "no"]),
     ("outcome-", &["met", "mixed", "failed"]),
     ("column-", &crate::line::COLUMNS),
@@ -53,7 +56,7 @@ const FAMILIES: [(&str, &[&str]); 16] = [
     ("column-", &COMPARED),
     ("column-", &crate::cut::COLUMNS),
     ("text-", &COMPARED),
-    ("subject-", &["host", "device", "medium", "emulator", "system", "generator"]),
+    ("subject-", &["host", "device", "medium", "emulator", "system", "generator", "backup"]),
 ];
 
 const WAIT_STATES: [&str; 9] = ["cpu", "data-read", "data-write", "log", "lock", "latch", "client", "idle", "other"];
@@ -98,7 +101,7 @@ fn of_audit() -> Vec<String> {
 }
 
 /// Names of all findings; the match makes a new one fail to compile until it is here.
-const FINDINGS: [&str; 31] = [
+const FINDINGS: [&str; 37] = [
     "run_ended",
     "nothing_measured",
     "phase_incomplete",
@@ -129,6 +132,12 @@ const FINDINGS: [&str; 31] = [
     "workers_disagree",
     "steady_not_reached",
     "never_written",
+    "backup_failed",
+    "restore_differs",
+    "backup_cancelled",
+    "rate_disagrees",
+    "rate_not_judged",
+    "effect_unpaired",
     "event",
 ];
 
@@ -179,12 +188,18 @@ fn no_argument_is_left_open() {
     use plimsoll_model::fixture;
     use plimsoll_model::summary::summarise;
     let m = Messages::english();
-    for record in
-        [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search(), fixture::block()]
-    {
+    for record in [
+        fixture::record(),
+        fixture::nothing_measured(),
+        fixture::single_point(),
+        fixture::search(),
+        fixture::block(),
+        fixture::backup(),
+    ] {
         let summary = summarise(&record);
         let block = summary.block_findings().map(|(_, _, finding)| finding);
-        for finding in summary.all_findings().map(|(_, finding)| finding).chain(block) {
+        let backups = summary.backups.iter().flat_map(|own| own.all_findings()).map(|(_, finding)| finding);
+        for finding in summary.all_findings().map(|(_, finding)| finding).chain(block).chain(backups) {
             let text = m.finding(finding);
             assert!(!text.contains(['{', '}', '$', '\u{2068}']) && !text.starts_with("finding-"), "{text}");
         }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use plimsoll_load::limit;
 use plimsoll_load::scratch::sweep;
-use plimsoll_model::plan::resolved::{EngineKind, Medium, MediumKind, ResolvedPlan};
+use plimsoll_model::plan::resolved::{EngineKind, MediumKind, ResolvedPlan};
 use plimsoll_model::plan::{Options, Parsed, PlanWarning, describe, estimate, matrix, parse};
 use plimsoll_model::record::RunStatus;
 use plimsoll_model::summary::summarise;
@@ -130,12 +130,9 @@ fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failu
 
 /// Media may hold what a killed run left; it is cleared before anything new is made, and nothing else is touched.
 fn clear_leftovers(plan: &ResolvedPlan) -> Result<Vec<String>, Failure> {
-    let used = |medium: &&Medium| {
-        // Nothing is made on a device that could be left.
-        medium.kind != MediumKind::Device && plan.steps.iter().any(|step| step.on().contains(&medium.name))
-    };
     let mut cleared = Vec::new();
-    for medium in plan.media.iter().filter(used) {
+    // Nothing is made on a device that could be left.
+    for medium in plan.used_media().filter(|medium| medium.kind != MediumKind::Device) {
         cleared.extend(sweep(Path::new(&medium.path), &clear_drives)?);
     }
     // After the servers in them.

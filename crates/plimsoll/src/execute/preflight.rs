@@ -18,10 +18,10 @@ use crate::runfile::RunFileError;
 pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failure> {
     let Estimate { space: needed, memory, .. } = estimate(plan);
     check_block_steps(plan, overwrite).map_err(|error| Failure::usage(error.to_string()))?;
-    let used = |name: &String| plan.steps.iter().any(|step| step.on().contains(name));
+    let used = |name: &String| plan.used_media().any(|medium| medium.name == *name);
     limits::check(plan)?;
     check_memory(memory.iter().filter(|(medium, _)| used(medium))).map_err(Failure::usage)?;
-    for medium in plan.media.iter().filter(|medium| used(&medium.name)) {
+    for medium in plan.used_media() {
         if let Some(drive) = medium.kind.emulated() {
             drive_file::read(&drive.drive)?;
             let is_cut = plan.load_steps().any(|step| step.power_cut.is_some() && step.on.contains(&medium.name));

@@ -88,7 +88,8 @@ impl Execution<'_> {
         let Site { step, of, system, medium, workload } = *site;
         let starts = !self.running.contains_key(&key(system, medium));
         if starts {
-            self.start(of, system, medium)?;
+            let model = self.model_of(site)?;
+            self.start(of, system, medium, model.as_deref())?;
         }
         let name = if system == of { String::new() } else { format!(" {system}") };
         let what = format!("{step}: loading{name}");
@@ -107,8 +108,15 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Starts one instance of a system.
-    fn start(&mut self, of: &str, system: &str, medium: Option<&str>) -> Course<()> {
+    /// The first instance of a system, where another one can begin with a copy of its data: it has just been loaded.
+    fn model_of(&self, site: &Site<'_>) -> Course<Option<String>> {
+        let first = self.instances(site.of)?.into_iter().next().filter(|first| first != site.system);
+        let running = |first: &String| self.running.get(&key(first, site.medium));
+        Ok(first.filter(|first| running(first).is_some_and(|first| !first.dirty && first.instance.has_files())))
+    }
+
+    /// Starts one instance of a system; with a `model` as its copy.
+    fn start(&mut self, of: &str, system: &str, medium: Option<&str>, model: Option<&str>) -> Course<()> {
         let spec = self.plan.system(of).ok_or_else(|| unresolved("system", of))?;
         let name = medium.map_or_else(|| system.to_owned(), |medium| format!("{system}@{medium}"));
         let subject = self.file.subject(SubjectKind::System, &name)?;
@@ -129,7 +137,14 @@ impl Execution<'_> {
         }
         self.progress.begin(self.clock.now(), &format!("starting {name}"));
         let cage = self.cage(spec, subject, place.as_deref())?;
-        let instance = Instance::start(&spec.kind, scratch.as_mut(), cage)?;
+        let instance = match (model, scratch.as_mut()) {
+            (Some(model), Some(scratch)) => self.unasked((model, medium), |this| {
+                let what = format!("copying the data of {model} for {system}");
+                let twin = |first: &Instance, control: &LoadControl| first.twin(scratch, cage, control);
+                Ok(this.waiting(model, medium, &what, twin)?.1)
+            })?,
+            (_, scratch) => Instance::start(&spec.kind, scratch, cage)?,
+        };
         limits::verify(spec, &instance)?;
         if let Some(watch) = instance.watch().filter(|watch| !matches!(watch, Watch::EmbeddedData { .. })) {
             self.watch(subject, watch);

@@ -177,18 +177,18 @@ impl<'a, 'd> Recorder<'a, 'd> {
             self.measured.ticks.push((tick.end - tick.start, counts));
         }
         let lasted = phase.end - phase.start;
-        let shown = lasted_shown(point, lasted);
-        let of = planned(&self.timeline, phase.kind).map(|planned| format!("/{}", whole_seconds(planned)));
-        let line = format!(
-            "{} · {} {}{} · {} · {} left",
-            self.title,
-            phase.kind.name(),
-            shown,
-            of.unwrap_or_default(),
-            figures(&point.txns, &phase.tallies, lasted),
-            self.desk.borrow().progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
-        );
+        // The figures of a line are quantiles: they cost as much as the recording.
         if self.speaks {
+            let of = planned(&self.timeline, phase.kind).map(|planned| format!("/{}", whole_seconds(planned)));
+            let line = format!(
+                "{} · {} {}{} · {} · {} left",
+                self.title,
+                phase.kind.name(),
+                lasted_shown(point, lasted),
+                of.unwrap_or_default(),
+                figures(&point.txns, &phase.tallies, lasted),
+                self.desk.borrow().progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
+            );
             self.desk.borrow_mut().progress.now(phase.end, &line);
         }
         Ok(())

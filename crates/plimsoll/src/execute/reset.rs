@@ -21,7 +21,7 @@ impl Execution<'_> {
             return Ok(());
         }
         let what = format!("{}: keeping the first state", step.name);
-        self.unasked(place, |this| {
+        self.unasked((system, medium), |this| {
             this.waiting(system, medium, &what, |instance, control| {
                 instance.keep_first_state(method, workload, control)
             })
@@ -50,7 +50,7 @@ impl Execution<'_> {
         let phase = self.file.open_phase(&step.name, None, PhaseKind::Reset, self.clock.now())?;
         let what = format!("{}: bringing the data back to their first state", step.name);
         let (seed, verify) = (self.plan.seed, step.check != CheckPolicy::Off);
-        let done = self.unasked(place, |this| {
+        let done = self.unasked((system, medium), |this| {
             this.waiting(system, medium, &what, |instance, control| {
                 instance.reset(&first, (workload, seed), verify, control)
             })
@@ -76,13 +76,17 @@ impl Execution<'_> {
     }
 
     /// Nobody watches the system while `work` stops it and starts it again: that it goes away then is no news.
-    fn unasked<T>(&mut self, place: &Spot<'_>, work: impl FnOnce(&mut Self) -> Result<T, Halt>) -> Course<T> {
-        let subject = self.running(place.system, place.medium)?.subject;
+    pub(super) fn unasked<T>(
+        &mut self,
+        (system, medium): (&str, Option<&str>),
+        work: impl FnOnce(&mut Self) -> Result<T, Halt>,
+    ) -> Course<T> {
+        let subject = self.running(system, medium)?.subject;
         if let Some(probe) = &self.probe {
             Probe::unwatch(probe, subject);
         }
         let done = work(self)?;
-        self.watch_system(place.system, place.medium)?;
+        self.watch_system(system, medium)?;
         Ok(done)
     }
 }

@@ -14,6 +14,7 @@ use proptest::prelude::*;
 
 use super::{RunFile, RunFileError, read};
 
+mod backup;
 mod block;
 mod drive;
 
@@ -46,6 +47,7 @@ fn write(record: &Record, path: &Path) -> RunFile {
     record.checks.iter().for_each(|check| file.check(check).unwrap());
     drive::write(record, &file);
     block::write(record, &file);
+    backup::write(record, &file);
     file.commit().unwrap();
     file
 }

@@ -95,6 +95,24 @@ impl Place {
         serde_json::from_str(&outcome.stdout).unwrap()
     }
 
+    /// What a query gives of the run file, a row for each object.
+    pub fn rows(&self, run: &str, sql: &str) -> Vec<Value> {
+        let db = rusqlite::Connection::open(self.path(run)).unwrap();
+        let mut statement = db.prepare(sql).unwrap();
+        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let value = |row: &rusqlite::Row<'_>, i: usize| match row.get_ref(i).unwrap() {
+            rusqlite::types::ValueRef::Null | rusqlite::types::ValueRef::Blob(_) => Value::Null,
+            rusqlite::types::ValueRef::Integer(n) => n.into(),
+            rusqlite::types::ValueRef::Real(n) => n.into(),
+            rusqlite::types::ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
+        };
+        let object = |row: &rusqlite::Row<'_>| {
+            let fields = names.iter().enumerate().map(|(i, name)| (name.clone(), value(row, i)));
+            Ok(Value::Object(fields.collect()))
+        };
+        statement.query_map([], object).unwrap().map(Result::unwrap).collect()
+    }
+
     /// The run file opens with report and with every export.
     pub fn opens(&self, run: &str) -> Value {
         let json = self.export(run);
@@ -169,6 +187,24 @@ pub fn wait_for<T>(what: &str, mut get: impl FnMut() -> Option<T>) -> T {
         }
         assert!(began.elapsed() < Duration::from_secs(90), "waited too long for {what}");
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A filesystem in memory, unmounted when dropped.
+pub struct Tmpfs(PathBuf);
+
+impl Tmpfs {
+    pub fn mount(at: &Path, size: &str) -> Self {
+        let options = format!("size={size},mode=755");
+        let status = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(at).status();
+        assert!(status.unwrap().success(), "mounting takes root");
+        Self(at.into())
+    }
+}
+
+impl Drop for Tmpfs {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
     }
 }
 

@@ -46,7 +46,7 @@ impl ManagedMariadb {
 
     /// A second server with the same programs and settings. `fill` puts its data directory, which is there, in place of
     /// mariadb-install-db.
-    pub(super) fn start_second(
+    pub(crate) fn start_second(
         &self,
         scratch: &mut Scratch,
         cage: Option<Cage>,

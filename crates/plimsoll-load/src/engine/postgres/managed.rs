@@ -49,7 +49,7 @@ impl ManagedPostgres {
 
     /// A second server with the same programs and settings. `fill` puts its data directory, which is there, in place of
     /// `initdb`; what a crash of the first one at that moment would have left is recovered.
-    pub(super) fn start_second(
+    pub(crate) fn start_second(
         &self,
         scratch: &mut Scratch,
         cage: Option<Cage>,

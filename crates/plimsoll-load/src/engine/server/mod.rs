@@ -12,6 +12,7 @@ use super::{CheckedData, LoadControl, Loaded, Verdict, mariadb, postgres};
 use crate::error::LoadError;
 use crate::limit::Cage;
 use crate::scratch::Scratch;
+use crate::scratch::copy::put_back;
 use crate::workload::tpcc::population::Population;
 
 mod backup;
@@ -89,6 +90,22 @@ impl ManagedServer {
             Self::Mariadb(server) => (ServerKind::Mariadb, server.conninfo()),
         };
         Target { engine, conninfo, schema: MANAGED_SCHEMA.into() }
+    }
+
+    /// A second server like this one, which has been stopped, with a copy of its data.
+    pub(crate) fn twin(
+        &self,
+        scratch: &mut Scratch,
+        cage: Option<Cage>,
+        control: &LoadControl,
+    ) -> Result<Self, LoadError> {
+        let from = self.process().data_dir();
+        let fill = |site: &Site| put_back(from, &site.data, &|| control.check()).map(drop);
+        let cancelled = || control.is_cancelled();
+        match self {
+            Self::Postgres(server) => server.start_second(scratch, cage, fill, &cancelled).map(Self::Postgres),
+            Self::Mariadb(server) => server.start_second(scratch, cage, fill, &cancelled).map(Self::Mariadb),
+        }
     }
 
     /// Whether it can make a database of another one.

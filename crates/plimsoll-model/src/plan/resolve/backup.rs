@@ -62,8 +62,21 @@ pub(super) fn resolve_step(
     let on = media(at, system, names, findings);
     let cycles = cycles((&raw.to, &raw.cycles, &raw.every), DEFAULT_CYCLES, names, options, findings);
     let backup = raw.run.as_ref()?.get().clone();
+    let system = system.filter(|system| has_method(&backup, system, names, findings));
     let name = raw.name.as_ref().map_or_else(|| unique(&backup, taken), |name| name.get().clone());
     Some(BackupStep { name, backup, system: system?.get().clone(), on: on?, cycles: cycles? })
+}
+
+/// SQLite has no program that writes what is in a file.
+pub(super) fn has_method(run: &str, system: &At<String>, names: &Names<'_>, findings: &mut Findings<'_>) -> bool {
+    let backup = names.backups.iter().find(|named| named.name == run).map(|named| &named.backup);
+    let logical = backup.is_some_and(|backup| backup.method == BackupMethod::Logical);
+    let lacks = logical && matches!(names.kind(system.get()), Some(SystemKind::Sqlite { .. }));
+    if lacks {
+        let message = format!("`{}` is SQLite, which has physical backups only", system.get());
+        findings.error(system.span(), message, format!("leave `method` out of `{run}`"));
+    }
+    !lacks
 }
 
 /// A backup is restored into a system of plimsoll's own, beside the first one.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::backup::{MOST_CYCLES, can_be_saved, cycles, is_backup};
+use super::backup::{MOST_CYCLES, can_be_saved, cycles, has_method, is_backup};
 use super::{Names, known, load, names_of, whole};
 use crate::lane::LoadShape;
 use crate::plan::Options;
@@ -46,7 +46,9 @@ fn one(at: &At<RawNoise>, names: &Names<'_>, options: &Options, findings: &mut F
     let system = system.filter(|name| known(&names.raw.system, "system", name, findings));
     let run = run?;
     let work = if is_backup(run.get(), names) {
-        let savable = system.is_none_or(|system| can_be_saved(system, names, findings));
+        let savable = system.is_none_or(|system| {
+            can_be_saved(system, names, findings) && has_method(run.get(), system, names, findings)
+        });
         backup(run.get(), raw, names, options, findings).filter(|_| savable)
     } else {
         load(at, run, names, findings)

@@ -104,6 +104,8 @@ fn noise_doubles_the_points_and_is_described() {
 fn what_neither_saves_nor_can_be_saved_is_told() {
     assert_snapshot!(bad(&with(
         "[workload.again.backup]\ndata = \"save\"\n[workload.none.backup]\n\
+         [workload.dump.backup]\ndata = \"oltp\"\nmethod = \"logical\"\n\
+         [[step]]\nrun = \"dump\"\nsystem = \"other\"\non = [\"fast\"]\n\
          [[step]]\nrun = \"save\"\nsystem = \"toy\"\nusers = 3\nmeasure = \"1s\"\n\
          [[step]]\nrun = \"again\"\nsystem = \"db\"\non = [\"fast\"]\nto = \"nowhere\"\ncycles = 0\nevery = 3\n\
          [[step]]\nrun = \"oltp\"\nsystem = \"toy\"\nusers = 1\ncycles = 2\n"
@@ -112,19 +114,21 @@ fn what_neither_saves_nor_can_be_saved_is_told() {
       help: name a workload of the kind tpcc or sysbench
     20:1: `data` is missing
       help: say which workload's data: data = "oltp"
-    23:10: `toy` is a mock, which holds no data
+    26:10: `other` is SQLite, which has physical backups only
+      help: leave `method` out of `dump`
+    30:10: `toy` is a mock, which holds no data
       help: name a system that keeps data
-    24:9: `users` means nothing for a backup workload
+    31:9: `users` means nothing for a backup workload
       help: a backup has no users; to load the system at the same time, make it the `noise` of a load step
-    25:11: `measure` means nothing for a backup workload
+    32:11: `measure` means nothing for a backup workload
       help: a backup lasts as long as it takes: remove it
-    30:6: there is no medium `nowhere`
+    37:6: there is no medium `nowhere`
       help: known here: `fast`, `vault`
-    31:10: `cycles` cannot be 0
+    38:10: `cycles` cannot be 0
       help: 1 to 1000 is possible
-    32:9: 3 of which unit?
+    39:9: 3 of which unit?
       help: write times with a unit and in quotes: "3s"
-    37:10: `cycles` means nothing here
+    44:10: `cycles` means nothing here
       help: only the step of a [workload.NAME.backup] has it, and an entry of `noise`: remove it
     "#);
 }

@@ -1,0 +1,89 @@
+//! Equal systems: one is loaded, the others begin with copies of its files.
+
+use super::{Backing, Instance};
+use crate::engine::LoadControl;
+use crate::error::LoadError;
+use crate::limit::Cage;
+use crate::scratch::Scratch;
+use crate::scratch::copy::put_back;
+
+impl Instance {
+    /// Whether the system has files that can be copied.
+    pub fn has_files(&self) -> bool {
+        self.data_dir().is_some()
+    }
+
+    /// Starts a second system like this one, with a copy of its data, which is on its medium when this returns. A server
+    /// stands still meanwhile; nobody may use it.
+    pub fn twin(&self, scratch: &mut Scratch, cage: Option<Cage>, control: &LoadControl) -> Result<Self, LoadError> {
+        match &self.0 {
+            Backing::Sqlite { path, pragmas } => {
+                let (from, to) = (self.files()?, scratch.dir("sqlite")?);
+                put_back(&from, &to, &|| control.check())?;
+                let name = path.file_name().unwrap_or_default();
+                Ok(Self(Backing::Sqlite { path: to.join(name), pragmas: pragmas.clone() }))
+            }
+            Backing::Managed(server) => {
+                server.process().end()?;
+                let twin = server.twin(scratch, cage, control);
+                // It has to come back, whatever became of the copy.
+                let again = server.restart(&|| control.is_cancelled());
+                let twin = Self(Backing::Managed(Box::new(twin?)));
+                again.map(|()| twin)
+            }
+            Backing::Mock(_) | Backing::Existing(_) => {
+                Err(LoadError::other("the system", "has no files of plimsoll's"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use plimsoll_model::plan::resolved::{Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload};
+
+    use super::*;
+    use crate::engine::{CheckedData, Loaded};
+
+    fn copies(kind: &SystemKind) {
+        let medium = tempfile::tempdir().unwrap();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(medium.path(), open).unwrap();
+        let [mut one, mut two] = ["one", "two"].map(|name| Scratch::create(medium.path(), name).unwrap());
+        let workload = Workload::Tpcc(Tpcc { warehouses: 1, mode: TxnMode::Statements, home: Home::Fixed });
+        let control = LoadControl::default();
+        let first = Instance::start(kind, Some(&mut one), None).unwrap();
+        assert_eq!(first.load(&workload, 5, &control).unwrap(), Loaded::Fresh);
+        let second = first.twin(&mut two, None, &control).unwrap();
+        assert_eq!(second.load(&workload, 5, &control).unwrap(), Loaded::Reused);
+        assert_eq!(second.row_counts().unwrap(), first.row_counts().unwrap());
+        for instance in [&first, &second] {
+            assert!(instance.check(CheckedData::Tpcc).unwrap().iter().all(|verdict| verdict.holds));
+        }
+        // Each for itself.
+        first.stop().unwrap();
+        assert!(!second.row_counts().unwrap().is_empty());
+        second.stop().unwrap();
+    }
+
+    fn server(engine: ServerKind) -> SystemKind {
+        SystemKind::Managed { engine, settings: BTreeMap::new(), binaries: String::new() }
+    }
+
+    #[test]
+    fn of_sqlite_hold_the_same_data() {
+        copies(&SystemKind::Sqlite { settings: BTreeMap::new() });
+    }
+
+    #[test]
+    fn of_postgres_hold_the_same_data() {
+        copies(&server(ServerKind::Postgres));
+    }
+
+    #[test]
+    fn of_mariadb_hold_the_same_data() {
+        copies(&server(ServerKind::Mariadb));
+    }
+}

@@ -1,0 +1,179 @@
+//! The buckets of a [`super::Hist`]: a short list while there are few values, an HdrHistogram after that.
+//!
+//! A second of a quiet system has a dozen values of each type. As an HdrHistogram that is 270 kB to be cleared, scanned
+//! and added up every second for each of them, which of twelve systems costs more than their load.
+
+use hdrhistogram::Histogram;
+
+use super::{HIGHEST, HistError};
+
+/// So many values at most are kept as a list.
+const FEW: usize = 1024;
+
+#[derive(Debug, Clone)]
+pub(super) enum Buckets {
+    /// In no order.
+    Few(Vec<u64>),
+    Many(Box<Histogram<u64>>),
+}
+
+fn empty() -> Box<Histogram<u64>> {
+    // The library counts in units of the lower bound, rounded down to a power of two: with 1 µs the digits would be
+    // whole only from 1 ms. The bounds satisfy its conditions (low ≥ 1, high ≥ 2·low, digits ≤ 5).
+    Box::new(Histogram::new_with_bounds(1, HIGHEST.0, 3).expect("constant bounds are valid"))
+}
+
+/// The largest value that an HdrHistogram of three digits does not tell from this one: 2048 buckets of width 1, then 1024
+/// to the octave.
+fn highest_equivalent(value: u64) -> u64 {
+    let width = 1u64 << value.max(1024).ilog2().saturating_sub(10);
+    value / width * width + (width - 1)
+}
+
+impl Buckets {
+    pub fn new() -> Self {
+        Self::Few(Vec::new())
+    }
+
+    /// `value` is one that the bounds allow.
+    pub fn record(&mut self, value: u64) {
+        match self {
+            Self::Few(values) if values.len() < FEW => values.push(value),
+            Self::Few(_) => self.many().saturating_record(value),
+            Self::Many(all) => all.saturating_record(value),
+        }
+    }
+
+    pub fn record_n(&mut self, value: u64, n: u64) {
+        if n == 1 { self.record(value) } else { self.many().saturating_record_n(value, n) }
+    }
+
+    fn many(&mut self) -> &mut Histogram<u64> {
+        if let Self::Few(values) = self {
+            let mut all = empty();
+            values.iter().for_each(|value| all.saturating_record(*value));
+            *self = Self::Many(all);
+        }
+        match self {
+            Self::Many(all) => all,
+            Self::Few(_) => unreachable!("it was made one of many above"),
+        }
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        match other {
+            Self::Few(values) => values.iter().for_each(|value| self.record(*value)),
+            Self::Many(all) => self.many().add(&**all).expect("all histograms share one set of bounds"),
+        }
+    }
+
+    /// Memory that a busy second has taken is kept for the next one.
+    pub fn clear(&mut self) {
+        match self {
+            Self::Few(values) => values.clear(),
+            Self::Many(all) if all.len() > FEW as u64 => all.reset(),
+            Self::Many(_) => *self = Self::new(),
+        }
+    }
+
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Few(values) => values.len() as u64,
+            Self::Many(all) => all.len(),
+        }
+    }
+
+    /// As HdrHistogram has it: the highest value of the bucket that holds the value of this rank.
+    pub fn value_at_quantile(&self, q: f64) -> u64 {
+        match self {
+            Self::Many(all) => all.value_at_quantile(q),
+            Self::Few(values) => {
+                let rank = ((q.clamp(0.0, 1.0) * values.len() as f64).ceil() as usize).max(1);
+                let mut values = values.clone();
+                let Some(last) = values.len().checked_sub(1) else { return 0 };
+                let (_, value, _) = values.select_nth_unstable((rank - 1).min(last));
+                highest_equivalent(*value)
+            }
+        }
+    }
+
+    /// The highest value of each bucket that holds any, rising, and how many it holds.
+    pub fn recorded(&self) -> Vec<(u64, u64)> {
+        match self {
+            Self::Many(all) => {
+                all.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
+            }
+            Self::Few(values) => {
+                let mut values: Vec<u64> = values.iter().map(|value| highest_equivalent(*value)).collect();
+                values.sort_unstable();
+                values.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect()
+            }
+        }
+    }
+
+    /// For the library's own form of storage.
+    pub fn with_histogram<T>(&self, work: impl FnOnce(&Histogram<u64>) -> T) -> T {
+        match self {
+            Self::Many(all) => work(all),
+            Self::Few(_) => work(self.clone().many()),
+        }
+    }
+
+    pub fn of_stored(stored: &Histogram<u64>) -> Result<Self, HistError> {
+        let mut all = empty();
+        all.add(stored).map_err(|error| HistError::Encoding(error.to_string()))?;
+        Ok(Self::Many(all))
+    }
+}
+
+impl PartialEq for Buckets {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Many(a), Self::Many(b)) => a == b,
+            (a, b) => a.len() == b.len() && a.recorded() == b.recorded(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_list_answers_as_the_histogram_does(decades in prop::collection::vec(3.0f64..12.5, 0..60),
+                                               exact in prop::collection::vec(1u64..5000, 0..60), q in 0.001f64..=1.0) {
+            let mut few = Buckets::new();
+            let values = decades.iter().map(|decades| 10f64.powf(*decades) as u64).chain(exact);
+            values.for_each(|value| few.record(value));
+            let mut many = few.clone();
+            many.many();
+            prop_assert!(matches!((&few, &many), (Buckets::Few(_), Buckets::Many(_))));
+            prop_assert_eq!(few.recorded(), many.recorded());
+            prop_assert_eq!(few.len(), many.len());
+            if few.len() > 0 {
+                prop_assert_eq!(few.value_at_quantile(q), many.value_at_quantile(q));
+            }
+            prop_assert_eq!(&few, &many);
+            let mut twice = few.clone();
+            twice.merge(&many);
+            few.merge(&few.clone());
+            prop_assert_eq!(few, twice);
+        }
+    }
+
+    #[test]
+    fn more_than_a_few_become_a_histogram_and_lose_nothing() {
+        let mut buckets = Buckets::new();
+        (0..2_000u64).for_each(|i| buckets.record(1_000 + i));
+        assert!(matches!(buckets, Buckets::Many(_)));
+        assert_eq!(buckets.len(), 2_000);
+        buckets.clear();
+        assert!(matches!(buckets, Buckets::Many(_)), "the next second is as busy");
+        buckets.record(7);
+        buckets.clear();
+        assert!(matches!(buckets, Buckets::Few(_)), "and this one was quiet");
+    }
+}
