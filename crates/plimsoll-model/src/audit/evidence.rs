@@ -184,7 +184,7 @@ pub enum Missing {
     EmulationUntold,
     /// How many runs there were is not told.
     NoRepeats,
-    /// plimsoll computes one of the three figures from the other two.
+    /// One of the three figures is computed from the other two, as of restores.
     ByConstruction,
     /// A sum over systems; each system's own counts are verified.
     BySystem,

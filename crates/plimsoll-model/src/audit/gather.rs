@@ -3,6 +3,7 @@
 mod block;
 mod facts;
 mod load;
+mod moves;
 mod pair;
 mod site;
 
@@ -22,7 +23,7 @@ pub fn of_run(record: &Record, summary: &Summary) -> Seen {
     let media = summary.blocks.iter().flat_map(|step| step.media.iter().map(move |medium| (step, medium)));
     seen.loads.extend(media.flat_map(|(step, medium)| block::of_medium(step, medium)));
     seen.pairs = pair::of_run(&facts, summary);
-    seen.moves = facts.moves();
+    seen.moves = moves::of_run(summary);
     seen
 }
 

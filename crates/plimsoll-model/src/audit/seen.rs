@@ -235,6 +235,8 @@ pub struct Move {
     pub about: About,
     /// MB/s, seconds, MB.
     pub moved: Known<(f64, f64, f64)>,
+    /// Whether the summary finds that they agree, which knows how much of the time it saw. `None`: nobody has looked.
+    pub agrees: Option<bool>,
 }
 
 /// What is said in words about two figures.

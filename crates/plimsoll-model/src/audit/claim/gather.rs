@@ -161,7 +161,7 @@ fn load(claim: &Claim, figure: &ClaimFigure) -> LoadSeen {
 fn moved(figure: &ClaimFigure) -> Move {
     let told = figure.mb_per_second.zip(figure.seconds).zip(figure.moved_mb.filter(|moved| *moved > 0.0));
     let moved = told.map(|((mb_per_second, seconds), moved)| (mb_per_second, seconds, moved));
-    Move { about: About::Named(named(figure)), moved: moved.ok_or(Missing::NoBytes) }
+    Move { about: About::Named(named(figure)), moved: moved.ok_or(Missing::NoBytes), agrees: None }
 }
 
 fn pair(claim: &Claim, comparison: &super::ClaimComparison) -> Option<Pair> {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::audit::seen::{Known, Move, Place};
-use crate::audit::{About, Missing};
+use crate::audit::Missing;
+use crate::audit::seen::{Known, Place};
 use crate::plan::size;
-use crate::record::{BackupOutcome, Fact, Record, SubjectId, SubjectKind};
+use crate::record::{Fact, Record, SubjectId, SubjectKind};
 use crate::summary::INSTANCE_OF;
 
 pub(super) struct Facts<'a> {
@@ -126,16 +126,5 @@ impl<'a> Facts<'a> {
             Some(("row".to_owned(), tables * of(&["workload", workload, "sysbench", "rows"])?))
         };
         tpcc.or_else(rows).filter(|(_, n)| *n > 0.0)
-    }
-
-    /// plimsoll divides bytes by time itself, so that only those who tell all three can be held to them.
-    pub fn moves(&self) -> Vec<Move> {
-        let complete = self.record.backups.iter().filter(|row| row.outcome == BackupOutcome::Complete);
-        let names = complete.map(|row| {
-            let system = self.record.subjects.iter().find(|subject| subject.id == row.system);
-            let system = system.map_or("", |subject| subject.name.as_str());
-            About::Named(format!("{}: {} {}, {system}", row.step, row.kind.name(), row.cycle + 1))
-        });
-        names.map(|about| Move { about, moved: Err(Missing::ByConstruction) }).collect()
     }
 }

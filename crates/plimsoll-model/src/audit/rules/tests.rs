@@ -81,7 +81,7 @@ fn good() -> Seen {
         sites: vec![site],
         loads: vec![good_load()],
         pairs: vec![pair, noise],
-        moves: vec![Move { about: backup, moved: Ok((593.0, 265.0, 157_000.0)) }],
+        moves: vec![Move { about: backup, moved: Ok((593.0, 265.0, 157_000.0)), agrees: None }],
         sentences: vec![Sentence { text: "1.9 times".to_owned(), said: Ok((1.9, 190.0, 100.0)) }],
         findings: Vec::new(),
     }
@@ -204,6 +204,7 @@ const FAULTS: &[Fault] = &[
     (Rule::Rate, "1.4 GB/s for 129 s are not 157 GB", Severity::Error, |seen| {
         seen.moves[0].moved = Ok((1_400.0, 129.0, 157_000.0));
     }),
+    (Rule::Rate, "the summary's finding", Severity::Warning, |seen| seen.moves[0].agrees = Some(false)),
     (Rule::Wording, "it is 1.9 times, not 2.9", Severity::Error, |seen| {
         seen.sentences[0].said = Ok((2.9, 190.0, 100.0));
     }),
@@ -271,7 +272,7 @@ fn what_is_not_known_is_not_judged() {
             factor: String::new(),
             effect_percent: Err(Missing::NothingMeasured),
         }],
-        moves: vec![Move { about: About::Whole, moved: Err(Missing::NoBytes) }],
+        moves: vec![Move { about: About::Whole, moved: Err(Missing::NoBytes), agrees: None }],
         sentences: vec![Sentence { text: "faster".to_owned(), said: Err(Missing::NoFigures) }],
         findings: Vec::new(),
     };
