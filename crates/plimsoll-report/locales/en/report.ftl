@@ -299,7 +299,13 @@ evidence-generator-at = { $place ->
     [same] The load generator ran on the machine of the system.
    *[other] The load generator ran on another machine.
  }
-evidence-generators-at = Load generator: { $first } machine as the system on the first side, { $second } on the second.
+evidence-generators-at = The load generator ran { $first ->
+    [same] beside the system
+   *[other] on another machine
+ } on the first side, and { $second ->
+    [same] beside the system
+   *[other] on another machine
+ } on the second.
 evidence-latencies = { $from ->
     [start] Latencies of an open loop count from the start of a transaction: what waited before it is left out.
     [closed] In a closed loop a transaction is due when it starts.
