@@ -27,7 +27,7 @@ mod drive;
 mod effect;
 mod finding;
 mod fleet;
-mod gave_way;
+pub(crate) mod gave_way;
 mod imported;
 mod judge;
 mod latency;
@@ -79,11 +79,12 @@ pub use reset::ResetSummary;
 pub use rung::{Figure, Rung};
 pub use scaling::{FIT_LIMIT, Scaling, ScalingLaw, ScalingPeak, ScalingPoint};
 pub(crate) use stats::quantile;
-pub use stats::{Interval, Sampled, Spread};
+pub use stats::{Halves, Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub use timeline::{SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond, WrittenSecond};
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
+use crate::audit::{self, Audit};
 use crate::record::{Diagnosis, DiagnosisLevel, Point, PointPurpose, Record, RunStatus, Scene, Second, SubjectId};
 use crate::schedule::PhaseKind;
 
@@ -96,8 +97,8 @@ pub struct Summary {
     pub run_id: String,
     pub title: String,
     pub status: RunStatus,
-    /// The worst of the run's own findings and of its points' verdicts, block I/O included. The doctor's findings stand
-    /// for themselves.
+    /// The worst of the run's own findings, of its points' verdicts, block I/O included, and of the audit's. The doctor's
+    /// findings stand for themselves.
     pub verdict: Verdict,
     /// About the run as a whole; each point has its own.
     pub findings: Vec<Finding>,
@@ -123,6 +124,8 @@ pub struct Summary {
     pub consistency: Consistency,
     /// Where other tools measured: what they are, what they do not say, and what they printed.
     pub imports: Vec<ImportSummary>,
+    /// What the audit's rules say about all that.
+    pub audit: Audit,
 }
 
 /// What the doctor says about one thing.
@@ -226,7 +229,7 @@ pub fn summarise(record: &Record) -> Summary {
         .max(ladders.iter().flat_map(|l| &l.points).map(|p| p.verdict).max().unwrap_or_default())
         .max(backups.iter().map(BackupSummary::verdict).max().unwrap_or_default())
         .max(blocks.iter().flat_map(|block| &block.media).map(|medium| medium.verdict).max().unwrap_or_default());
-    Summary {
+    let mut summary = Summary {
         schema_version: SUMMARY_VERSION,
         run_id: record.run.id.clone(),
         title: record.run.title.clone(),
@@ -245,11 +248,15 @@ pub fn summarise(record: &Record) -> Summary {
         ladders,
         consistency,
         imports: imported::of_run(&index),
-    }
+        audit: Audit::default(),
+    };
+    summary.audit = audit::audit(record, &summary);
+    summary.verdict = summary.verdict.max(summary.audit.verdict());
+    summary
 }
 
 /// What the points of one ladder have in common: place of the step, the plan's system of which it is an instance or else the
-/// /// system, medium, mode, what runs beside.
+/// system, medium, mode, what runs beside.
 type Group<'a> = (u32, Result<&'a str, SubjectId>, Option<SubjectId>, &'a str, Scene);
 
 fn ladders(index: &Index) -> Vec<Ladder> {

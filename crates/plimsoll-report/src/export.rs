@@ -12,12 +12,15 @@ use plimsoll_model::units::Nanos;
 use serde::Serialize;
 use serde_json::Value;
 
+mod audit;
 mod block;
 mod drive;
 mod ladder;
 mod reported;
 mod shared;
 mod wait;
+
+pub use audit::{audit_csv, audit_json};
 
 /// The export as it is written. Times count in seconds from the run's start.
 #[derive(Debug, Serialize)]

@@ -15,6 +15,7 @@ use crate::number::{or_none, percent, three, whole};
 use crate::text;
 use tables::{Grid, LadderView};
 
+mod audit;
 mod block;
 mod doctor;
 mod drive;
@@ -90,6 +91,7 @@ struct Page<'a> {
     consistency: String,
     findings: Vec<FindingView>,
     cuts: Vec<drive::CutView>,
+    audit: audit::AuditView,
     doctor: Option<doctor::DoctorView>,
     shared: Vec<shared::SharedView>,
     blocks: Vec<block::StepView>,
@@ -172,6 +174,7 @@ impl<'a> Page<'a> {
             consistency: text::consistency(m, summary),
             findings: finding_views(m, summary),
             cuts: drive::cuts(m, summary),
+            audit: audit::view(m, &summary.audit),
             doctor: doctor::view(m, summary),
             shared: shared::views(m, summary),
             blocks: block::views(m, summary),

@@ -1,11 +1,13 @@
 //! The tables on standard output, of each step and medium, at most [`WIDTH`] columns wide.
 
+mod audit;
 mod block;
 mod columns;
 mod doctor;
 mod imported;
 mod shared;
 
+pub use audit::{audit_table, explain};
 pub(crate) use columns::aligned;
 use columns::fitted;
 use plimsoll_model::summary::{Comparison, Ladder, Rung, Summary};
@@ -58,6 +60,7 @@ pub fn ladder_table(summary: &Summary) -> String {
         let severity = m.say(&format!("severity-{}", finding.severity.name()));
         out.push_str(&format!("{severity}: {place}{colon}{}\n", m.finding(finding)));
     }
+    out.push_str(&audit::section(&m, &summary.audit));
     if has_tpcc(summary) {
         out.push_str(&m.say("not-tpc"));
         out.push('\n');

@@ -1,5 +1,6 @@
 //! The command line, as low-level arguments.
 
+mod audit;
 mod compare;
 mod doctor;
 mod drive;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use audit::AuditArgs;
 pub use compare::{CompareArgs, GateArgs};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use drive::{DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
@@ -31,6 +33,7 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met, a regression, or an error of doctor's · 4 a gate cannot tell";
+const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met, or an error of doctor's or of audit --strict";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -48,6 +51,8 @@ pub enum Command {
     List(RunsArgs),
     /// Make a run file of other tools' outputs, for reports and comparisons; what they do not say is marked.
     Import(ImportArgs),
+    /// Say which figures of runs, or of published tables, must not be quoted, and why.
+    Audit(AuditArgs),
     /// Verify the consistency conditions (TPC-C clause 3.3.2) on a database that was loaded by plimsoll.
     Check(CheckArgs),
     /// Look at drives that are not there, and use them.

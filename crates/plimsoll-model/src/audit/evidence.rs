@@ -174,6 +174,8 @@ pub enum Missing {
     NoBytes,
     /// Nothing is claimed in words.
     NoSentence,
+    /// The figures that a sentence speaks of are not told.
+    NoFigures,
     /// No condition was verified.
     NotVerified,
     /// No drive is emulated.
@@ -182,6 +184,14 @@ pub enum Missing {
     EmulationUntold,
     /// How many runs there were is not told.
     NoRepeats,
+    /// One of the three figures is computed from the other two, as of restores.
+    ByConstruction,
+    /// A sum over systems; each system's own counts are verified.
+    BySystem,
+    /// Requests went past the page cache.
+    PastTheCache,
+    /// No transaction could be looked for after the power cut.
+    NothingToLose,
 }
 
 /// What to do about a rule that fired: one for each rule and way of firing.

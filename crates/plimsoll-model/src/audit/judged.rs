@@ -22,7 +22,7 @@ pub enum Outcome {
     Passed {
         evidence: Vec<Evidence>,
     },
-    /// What fired it comes first.
+    /// What fired it, the worst first.
     Fired {
         severity: Severity,
         evidence: Vec<Evidence>,

@@ -39,7 +39,7 @@ rules! {
     Durable, "DURABLE", Error, "What was acknowledged survives a power cut, equally on both sides.";
     Lies, "LIES", Error, "Flushes took as long as the medium needs.";
     Maint, "MAINT", Warning, "Checkpoints, vacuum, purge and backups ran in all compared windows or in none.";
-    Thin, "THIN", Error, "Reads met blocks that had been written.";
+    Thin, "THIN", Warning, "Reads met blocks that had been written.";
     Entropy, "ENTROPY", Warning, "Test data was as compressible and as duplicate as the plan says.";
     Noise, "NOISE", Warning, "Nothing else used the machine.";
     PctAvg, "PCTAVG", Error, "Percentiles were merged and not averaged.";

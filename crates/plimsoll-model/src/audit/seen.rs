@@ -144,6 +144,8 @@ pub struct LoadSeen {
     pub conditions: Known<(u32, String)>,
     /// Drive, operations, lateness and operations beyond in percent.
     pub emulated: Known<(String, u64, f64, f64)>,
+    /// Transactions that were looked for after a power cut; `None`: there was none.
+    pub cut: Option<u64>,
 }
 
 impl LoadSeen {
@@ -168,6 +170,7 @@ impl LoadSeen {
             tpm_nopm: Err(Missing::NoTpm),
             conditions: Err(Missing::NotVerified),
             emulated: Err(Missing::NoEmulation),
+            cut: None,
         }
     }
 }
@@ -232,6 +235,8 @@ pub struct Move {
     pub about: About,
     /// MB/s, seconds, MB.
     pub moved: Known<(f64, f64, f64)>,
+    /// Whether the summary finds that they agree, which knows how much of the time it saw. `None`: nobody has looked.
+    pub agrees: Option<bool>,
 }
 
 /// What is said in words about two figures.

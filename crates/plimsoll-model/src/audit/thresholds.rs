@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn a_plan_changes_what_it_names_and_nothing_else() {
-        let plan: toml::Table = "[audit]\ninterval = 12\nsteal = 2.5\nratio = -1\nnobody = 3\nlag = \"x\"".parse().unwrap();
+        let plan: toml::Table =
+            "[audit]\ninterval = 12\nsteal = 2.5\nratio = -1\nnobody = 3\nlag = \"x\"".parse().unwrap();
         let thresholds = Thresholds::of_plan(&plan);
         assert_eq!(thresholds, Thresholds { interval: 12.0, steal: 2.5, ..Thresholds::default() });
         assert_eq!(thresholds.adjusted().iter().map(|t| t.key).collect::<Vec<_>>(), ["interval", "steal"]);

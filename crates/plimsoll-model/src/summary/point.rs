@@ -10,7 +10,7 @@ use super::finding::{self, Finding, Verdict};
 use super::imported;
 use super::latency::{Latency, TxnSummary};
 use super::means::{self, MetricMean, Resources};
-use super::stats::{self, Batch, Interval, Spread};
+use super::stats::{self, Batch, Halves, Interval, Spread};
 use super::steady::Steady;
 use super::waits::{self, DatabaseFigures, WaitSummary};
 use crate::hist::Hist;
@@ -88,6 +88,9 @@ pub struct PointSummary {
     /// How many parts of the time figures are taken from.
     #[serde(skip)]
     pub(super) ticks: usize,
+    /// How the window's second half differs from its first: for the audit, which says so.
+    #[serde(skip)]
+    pub halves: Option<Halves>,
     /// Per type, values above the histogram's range.
     #[serde(skip)]
     pub(super) clipped: Vec<(String, u64)>,
@@ -316,6 +319,7 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         tpm_spread: rate_spread.filter(|_| tpcc).map(|spread| spread.scaled(60.0)),
         nopm_spread: Spread::of(&orders).map(|spread| spread.scaled(60.0)),
         steady: if point.offered_to_per_second.is_some() { Steady::NotMeant } else { Steady::of(&completed) },
+        halves: stats::halves(&completed).filter(|_| point.offered_to_per_second.is_none()),
         overall: txn("all", total),
         types: point.txns.iter().zip(&types).map(|(name, counts)| txn(name, *counts)).collect(),
         resources: Resources::default(),

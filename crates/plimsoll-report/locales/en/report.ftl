@@ -261,6 +261,203 @@ finding-whole-only = The source tells only of the whole { $measured-s } s: there
 finding-only-reported = There are only figures that { $source } printed: nothing is computed from them.
 finding-event = { $event } ({ $times }×, first at { $at-s } s): { $text }
 
+## Audit
+
+audit-title = Audit
+audit-heading = Audit: { $errors } errors, { $warnings } warnings, { $notes } notes; { $passed } rules passed, { $unjudged } not judged.
+audit-passed = Passed
+audit-unjudged = Not judged, and why
+audit-next = Next: { $next }
+audit-adjusted = Changed by the plan: { $what } { $value } { $unit } instead of { $default } { $unit }.
+audit-places = { $n } places, the first { $place }
+audit-pair = { $first } against { $second }
+audit-see-above = see the finding above.
+audit-clean = No rule fires.
+audit-load = { $load }, { $step }, { $on }
+audit-load-job = { $job }, { $load }, { $step }, { $on }
+audit-load-users = { $users } users
+audit-load-one = 1 user
+audit-load-rate = { $rate }/s
+audit-load-repeat = { $load }, repeat { $repeat }
+audit-load-in-flight = { $users } in flight
+column-rule = Rule
+column-places = Places
+column-evidence = Evidence
+column-because = Because
+
+evidence-in-flight = By Little's law { $found } were in flight ({ $per-second }/s × { $mean-ms } ms), where { $asked } were kept in flight: { $off-percent } % off (limit { $limit-percent } %).
+evidence-conserved = Counts add up in each of { $seconds } seconds.
+evidence-counted = { $offered } offered, { $settled } settled.
+evidence-held = The rates of the window's five parts differ by { $range-percent } % of their mean (limit { $range-limit-percent } %), and go { $slope-percent } % up or down along the line through them (limit { $slope-limit-percent } %).
+evidence-halves = The second half of the window is { $off-percent } % off the first (limit { $limit-percent } %).
+evidence-interval = Half the 95 % interval is { $percent } % of the rate, measured for { $measured-s } s (limit { $limit-percent } %).
+evidence-checkpoints = { $found } checkpoints in the window, { $fewest } are needed.
+evidence-written = { $written-mb } MB were written, and the drive's own memory holds { $cache-mb } MB.
+evidence-data-and-memory = { $data-mb } MB of data, { $memory-mb } MB of memory for buffer and page cache.
+evidence-device-reads = { $per-transaction } reads of the device for each transaction ({ $fewest } are needed).
+evidence-generator-busy = The load generator used { $percent } % of a core (limit { $limit-percent } %).
+evidence-schedule-lag = 1 % of the intents started { $p99-ms } ms late or later, { $percent } % of the median response of { $response-p50-ms } ms (limit { $limit-percent } %).
+evidence-dropped = { $dropped } dropped, { $percent } %.
+evidence-generator-at = { $place ->
+    [same] The load generator ran on the machine of the system.
+   *[other] The load generator ran on another machine.
+ }
+evidence-generators-at = The load generator ran { $first ->
+    [same] beside the system
+   *[other] on another machine
+ } on the first side, and { $second ->
+    [same] beside the system
+   *[other] on another machine
+ } on the second.
+evidence-latencies = { $from ->
+    [start] Latencies of an open loop count from the start of a transaction: what waited before it is left out.
+    [closed] In a closed loop a transaction is due when it starts.
+   *[due] Latencies count from the time when a transaction was due.
+ }
+evidence-percentiles = { $from ->
+    [averaged] Percentiles were averaged over clients or intervals.
+   *[merged] Percentiles come from merged histograms.
+ }
+evidence-unsafe = { $setting } = { $value } gives up what a commit promises.
+evidence-safe = Looked at: { $settings }.
+evidence-settings-differ = { $setting } is { $first } on the first side and { $second } on the second.
+evidence-kept = Of { $acknowledged } transactions that clients saw committed, all were there after the power cut.
+evidence-flush-time = { $per-second } flushes/s took { $mean-us } µs each; the medium needs { $fastest-us } µs.
+evidence-maintenance = { $what }: { $first } on the first side, { $second } on the second.
+evidence-filled = The space was written { $fill } times from end to end before.
+evidence-compressible = { $found-percent } % of the test data can be compressed away, where { $said-percent } % is said (limit { $limit-percent } points more).
+evidence-steal = { $percent } % of the CPUs' time went to other virtual machines (limit { $limit-percent } %).
+evidence-governor = Governor of the processors: { $governor }.
+evidence-calibration = The calibration after the run was { $off-percent } % off the one before (limit { $limit-percent } %).
+evidence-other-io = { $percent } % of the device's I/O was of others (limit { $limit-percent } %).
+evidence-factors = { $differs ->
+    [none] Nothing that is known differs but { $factor ->
+        [none] what nobody named
+       *[other] { $factor }
+     }.
+   *[other] Beside { $factor ->
+        [none] one factor
+       *[other] { $factor }
+     } this differs: { $differs }.
+ }
+evidence-victims = { $first } systems beside { $noise-first ->
+    [none] nothing
+   *[other] { $noise-first }
+ } against { $second } beside { $noise-second ->
+    [none] nothing
+   *[other] { $noise-second }
+ }.
+evidence-tpm-per-nopm = TPM/NOPM is { $found }, the mix gives { $expected }: { $off-percent } % off (limit { $limit-percent } %).
+evidence-ratios-differ = TPM/NOPM is { $first } on the first side and { $second } on the second: { $off-percent } % apart (limit { $limit-percent } %).
+evidence-bytes-per = { $first } bytes for each { $unit } on the first side, { $second } on the second: { $off-percent } % apart (limit { $limit-percent } %).
+evidence-moved = { $mb-per-second } MB/s × { $seconds } s = { $product-mb } MB, where { $moved-mb } MB were moved: { $off-percent } % off (limit { $limit-percent } %).
+evidence-said = “{ $sentence }”: the figures are { $first } and { $second }, a ratio of { $ratio } or a change of { $percent } %: { $off-percent } % off what it says (limit { $limit-percent } %).
+evidence-conditions = { $failed ->
+    [none] { $verified } consistency conditions hold.
+   *[other] Of { $verified } consistency conditions these fail: { $failed }.
+ }
+evidence-kept-up = { $drive } answered { $ops } operations in time: { $late-percent } % late at the median (limit 10 %), { $beyond-percent } % beyond the next percentile (limit 1 %).
+evidence-repeats = { $first } runs on the first side, { $second } on the second; { $fewest } are needed.
+evidence-repeat-spread = Repeats differ by { $spread-percent } %, the sides by { $effect-percent } %.
+evidence-diagnosed = The doctor on { $of ->
+    [none] the machine
+   *[other] { $of }
+ }, { $code }: { $found }
+
+missing-nothing-measured = nothing was measured
+missing-not-for-this-load = such a load has no such figure
+missing-too-few = there are too few to judge by
+missing-too-short = the window is too short, or its rates were not to be equal
+missing-no-in-flight = rate, mean latency and number in flight are not all told
+missing-no-counts = nobody tells what was offered, failed and dropped
+missing-no-series = nobody tells the course over time
+missing-no-interval = there is no interval of the rate
+missing-no-checkpoints = nobody counts checkpoints
+missing-no-drive-cache = the size of the drive's own memory is not known
+missing-no-sizes = sizes of data and memory are not both known
+missing-no-device-counters = nobody counts what the device does
+missing-no-generator = nobody watched the load generator
+missing-embedded = the system runs inside the load generator
+missing-no-lag = a late start is not told apart from the wait for a free connection
+missing-no-place = nobody tells where the load generator ran
+missing-no-method = nobody tells how latencies were computed
+missing-no-settings = settings that decide about durability are not told
+missing-no-flushes = nobody counts flushes and what they take
+missing-no-medium = what the medium can do at best is not known
+missing-no-maintenance = nobody tells of checkpoints, vacuum and backups
+missing-no-sampling = no blocks were sampled, and nobody tells how they were filled
+missing-no-host = nobody watched the machine
+missing-no-governor = the governor of the processors is not known
+missing-no-calibration = there is no calibration before and after
+missing-one-side = there is only one side
+missing-no-configuration = the configuration of a side is not told
+missing-no-noise = noise is not what is compared, or nobody tells of it
+missing-no-tpm = TPM and NOPM are not both told
+missing-no-backup = there is no backup or restore
+missing-no-bytes = bandwidth, time and bytes are not all told
+missing-no-sentence = nothing is claimed in words
+missing-no-figures = the figures that it speaks of are not told
+missing-not-verified = no consistency condition was verified
+missing-no-emulation = no drive is emulated
+missing-emulation-untold = the emulator did not tell of the whole window
+missing-no-repeats = nobody tells how often was measured
+missing-by-construction = MB/s of a restore are computed from its bytes and time, so they always agree
+missing-by-system = it is a sum over systems, each of which is verified by itself
+missing-past-the-cache = requests went past the page cache
+missing-nothing-to-lose = nothing that clients saw committed could be looked for
+
+next-ask-for-window = Ask for the raw data: rate, latency and number in flight cannot all be of one window.
+next-distrust-counts = Do not use these figures; find out which outcomes were not counted.
+next-measure-longer = Measure for longer.
+next-warm-up-longer = Warm up for longer, or find what changes over time.
+next-grow-data = Make the data larger than memory, or limit memory, and say that it is a test of storage only then.
+next-strengthen-client = Give the load generator more cores or another machine, or offer less.
+next-move-client = Say so beside the figures, or run the load generator on another machine.
+next-move-both-clients = Run the load generator in the same place on both sides.
+next-count-from-due = Count latencies from the time when each transaction was due.
+next-make-durable = Make commits durable, or say beside each figure that they are not.
+next-make-equal = Measure both sides with the same durability.
+next-check-flush = Find out what protects the drive's cache, or cut the power: plimsoll doctor.
+next-cover-maintenance = Make windows so long that they hold maintenance on both sides.
+next-write-first = Write all of the space before it is read.
+next-use-random-data = Use data that cannot be compressed, or say how far it can.
+next-quiet-machine = Use a machine that does nothing else, with its processors at full clock.
+next-merge-histograms = Merge histograms, and take percentiles of the sum.
+next-change-one-thing = Change one thing at a time, or do not name it as the cause.
+next-keep-victims = Compare the same number of loaded systems with and without noise.
+next-count-transactions = Count business transactions of all types, on both sides alike.
+next-load-same-data = Load the same data on both sides.
+next-tell-bytes = Ask how many bytes were moved, and whether they were compressed.
+next-say-ratio = State ratio, change and percent once, as they are computed.
+next-keep-database-and-ask = Keep the database as it is, and find out what lost or invented rows.
+next-slower-drive-or-less = Use fewer users, a slower drive, or a machine that does nothing else.
+next-repeat-more = Measure each side several times.
+
+rule-little = Throughput × mean latency is the number in flight (Little's law). Where a closed loop keeps n requests in flight and the product is not n, rate, latency and n are not of one measurement.
+rule-conserve = Whatever was offered was committed, rolled back, failed or dropped. What is missing was not counted, and it is seldom the fast part.
+rule-steady = The rate held over the window: after SNIA's rule for five parts, and the second half against the first. A drive that is still filling its buffer is another drive an hour later.
+rule-short = The window was long enough: the interval of the rate is narrow, it holds checkpoints, and more was written than the drive's own memory takes.
+rule-cached = The data did not fit into memory, and reads reached the device. Otherwise it is a CPU test, not a storage test.
+rule-client = The load generator kept up: no core of it was full, nothing was started late, nothing was dropped.
+rule-samebox = The load generator took no CPU from the system, or did so on both sides.
+rule-omission = Latencies of an open loop count from when a transaction was due. Counted from its start they leave out what waited while the system stalled (coordinated omission).
+rule-durable = What was acknowledged survives a power cut, and does so on both sides. Commits that need not be durable are several times as fast.
+rule-lies = Flushes take as long as the medium needs, or something protects its cache.
+rule-maint = Checkpoints, vacuum, purge and backups ran on both sides or on neither.
+rule-thin = Reads met blocks that had been written. Drives answer reads of others without looking.
+rule-entropy = Test data was no more compressible than the plan says. Drives and arrays that compress are faster with such data.
+rule-noise = Nothing else used machine and device: steal, governor, other I/O, calibration before and after.
+rule-pctavg = Percentiles come from merged histograms. The mean of percentiles is the percentile of nothing.
+rule-onefactor = Compared sides differ in the factor that is named, and in nothing else.
+rule-victims = A comparison with noisy neighbours keeps the number of loaded systems. With fewer of them, each gets more.
+rule-ratio = TPM/NOPM is that of the mix, and the same on both sides. Otherwise TPM counts something else.
+rule-size = Bytes for each warehouse or row are the same where data are said to be.
+rule-rate = MB/s × seconds are the bytes that were moved.
+rule-wording = Sentences follow from figures: 1.5 times are 50 % more, and not 150 %.
+rule-consist = The database is consistent after the run. One that loses or invents rows can be as fast as it likes.
+rule-emulated = The emulated drive answered when its model said. Where it did not, figures are the emulator's.
+rule-repeat = Each side was measured several times, and differs from the other by more than from itself.
+
 ## Report: headline
 
 report-generated-by = plimsoll

@@ -53,7 +53,10 @@ pub(super) fn words(text: String) -> Cell {
 }
 
 /// Columns that hold words and not numbers stand left.
-const WORDS: [&str; 25] = [
+const WORDS: [&str; 28] = [
+    "column-rule",
+    "column-evidence",
+    "column-because",
     "column-outcome",
     "column-why",
     "column-state",

@@ -95,8 +95,37 @@ const COMPARED: [&str; 10] =
 
 fn composed() -> BTreeSet<String> {
     let families = FAMILIES.iter().flat_map(|(prefix, names)| names.iter().map(move |name| format!("{prefix}{name}")));
-    let findings = FINDINGS.iter().map(|name| finding_id(name));
-    families.chain(findings).chain(crate::html::CHART_TITLES.iter().map(|name| format!("chart-title-{name}"))).collect()
+    let findings = FINDINGS.iter().map(|name| format!("finding-{}", name.replace('_', "-")));
+    families
+        .chain(findings)
+        .chain(of_audit())
+        .chain(crate::html::CHART_TITLES.iter().map(|name| format!("chart-title-{name}")))
+        .collect()
+}
+
+/// Ids of what audits say: their closed sets as the model declares them.
+fn of_audit() -> Vec<String> {
+    const DECLARED: &str = include_str!("../../../plimsoll-model/src/audit/evidence.rs");
+    let mut ids: Vec<String> = Rule::ALL.iter().map(|rule| format!("rule-{}", rule.code().to_lowercase())).collect();
+    let mut prefix = "";
+    for line in DECLARED.lines() {
+        prefix = match line {
+            "pub enum Evidence {" => "evidence",
+            "pub enum Missing {" => "missing",
+            "pub enum Next {" => "next",
+            _ => prefix,
+        };
+        let name: String =
+            line.strip_prefix("    ").unwrap_or_default().chars().take_while(char::is_ascii_alphanumeric).collect();
+        // Found and Untold are told as what they hold.
+        if name.starts_with(|c: char| c.is_ascii_uppercase()) && !["Found", "Untold"].contains(&name.as_str()) {
+            let kebab =
+                |c: char| if c.is_ascii_uppercase() { format!("-{}", c.to_ascii_lowercase()) } else { c.to_string() };
+            ids.push(format!("{prefix}{}", name.chars().map(kebab).collect::<String>()));
+        }
+    }
+    assert!(ids.len() > 100, "{ids:?}");
+    ids
 }
 
 /// Names of all findings; the match makes a new one fail to compile until it is here.

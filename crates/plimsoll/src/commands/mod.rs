@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+mod audit;
 mod check;
 mod compare;
 mod doctor;
@@ -33,6 +34,7 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Gate(args) => compare::gate(&args),
         Command::List(args) => list::list(&args),
         Command::Import(args) => import::import(&args),
+        Command::Audit(args) => audit::audit(&args),
         Command::Check(args) => check::check(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Drive(command) => drive::drive(&command),

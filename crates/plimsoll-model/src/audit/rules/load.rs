@@ -27,7 +27,8 @@ pub(super) fn judge(load: &LoadSeen, thresholds: &Thresholds) -> Vec<Judged> {
         look(load, thresholds, &mut looked);
         looked.judged(rule, &load.about)
     };
-    rules.into_iter().map(judged).collect()
+    let cut = load.cut.map(|acknowledged| durable(load, acknowledged));
+    rules.into_iter().map(judged).chain(cut).collect()
 }
 
 /// The findings of the summary that say the same.
@@ -72,8 +73,7 @@ fn conserve(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
                 | FindingKind::NotDrained { .. }
         )
     };
-    found(load, accounts)
-        .for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::DistrustCounts));
+    found(load, accounts).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::DistrustCounts));
     match load.counted {
         Err(missing) => looked.untold(missing),
         Ok(Counted::Course(Conservation::Holds { seconds })) => looked.good(Evidence::Conserved { seconds }),
@@ -123,11 +123,8 @@ fn steady(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
 }
 
 fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
-    let too_short = |kind: &FindingKind| {
-        matches!(kind, FindingKind::ShortWindow { .. } | FindingKind::NothingMeasured)
-    };
-    found(load, too_short)
-        .for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MeasureLonger));
+    let too_short = |kind: &FindingKind| matches!(kind, FindingKind::ShortWindow { .. } | FindingKind::NothingMeasured);
+    found(load, too_short).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MeasureLonger));
     match load.interval {
         Err(missing) => looked.untold(missing),
         Ok((percent, measured_s)) => {
@@ -151,8 +148,8 @@ fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     }
 }
 
-/// Data that fit into memory are no evidence that nothing was read, and reads are none that little was cached: either is
-/// enough to fire where it is all that is known, and where both are known reads that happened decide.
+/// Either is enough: data that fit into memory will be read from it sooner or later, and data that nobody reads from the
+/// device say nothing about how it reads.
 fn cached(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     match load.sizes {
         Err(missing) => looked.untold(missing),
@@ -168,6 +165,19 @@ fn cached(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
             looked.at(per_transaction >= thresholds.reads, evidence, Warning, Next::GrowData);
         }
     }
+}
+
+/// What a power cut showed.
+fn durable(load: &LoadSeen, acknowledged: u64) -> Judged {
+    let mut looked = Looked::default();
+    let lost = |kind: &FindingKind| matches!(kind, FindingKind::CommittedLost { .. } | FindingKind::NotRecovered);
+    found(load, lost).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MakeDurable));
+    if acknowledged == 0 {
+        looked.untold(Missing::NothingToLose);
+    } else if found(load, lost).next().is_none() {
+        looked.good(Evidence::Kept { acknowledged });
+    }
+    looked.judged(Rule::Durable, &load.about)
 }
 
 fn client(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
@@ -226,8 +236,7 @@ fn ratio(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
 
 fn consist(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
     let fails = |kind: &FindingKind| matches!(kind, FindingKind::ConditionFails { .. });
-    found(load, fails)
-        .for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::KeepDatabaseAndAsk));
+    found(load, fails).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::KeepDatabaseAndAsk));
     match &load.conditions {
         Err(missing) => looked.untold(*missing),
         Ok((verified, failed)) => {
@@ -245,8 +254,7 @@ fn emulated(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
             FindingKind::Emulated { .. } | FindingKind::EmulationWaited { .. } | FindingKind::DriveErrors { .. }
         )
     };
-    found(load, speaks)
-        .for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::SlowerDriveOrLess));
+    found(load, speaks).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::SlowerDriveOrLess));
     let untold = |kind: &FindingKind| matches!(kind, FindingKind::EmulationUntold { .. });
     let few = |kind: &FindingKind| matches!(kind, FindingKind::EmulationTooFew { .. });
     match &load.emulated {

@@ -44,13 +44,11 @@ impl Looked {
 
     /// Nothing known is no pass; something unknown beside what is known is told with it.
     pub fn judged(self, rule: Rule, about: &About) -> Judged {
-        let Self { fired, mut bad, mut good, missing } = self;
+        let Self { fired, bad, mut good, missing } = self;
         let untold = missing.iter().map(|missing| Evidence::Untold { missing: *missing });
         let outcome = match fired {
-            Some((severity, next)) => {
-                bad.extend(good);
-                Outcome::Fired { severity, evidence: bad, next }
-            }
+            // What is as it has to be says nothing against it.
+            Some((severity, next)) => Outcome::Fired { severity, evidence: bad, next },
             None if good.is_empty() => {
                 Outcome::NotJudged { because: missing.first().copied().unwrap_or(Missing::NothingMeasured) }
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::looked::Looked;
 use super::site::is_unsafe;
-use crate::audit::seen::{Known, Maintained, Pair};
+use crate::audit::seen::{Known, Pair};
 use crate::audit::{About, Evidence, Judged, Next, Rule, Thresholds};
 use crate::record::Severity::{Error, Warning};
 
@@ -76,7 +76,7 @@ fn maintained(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
     let Some((first, second)) = both(&pair.first.maintained, &pair.second.maintained, looked) else { return };
     let mut compared = false;
     for (load, first) in first {
-        let Some((_, second)) = Maintained::iter(second).find(|(other, _)| other == load) else { continue };
+        let Some((_, second)) = second.iter().find(|(other, _)| other == load) else { continue };
         let kinds: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
         for kind in kinds {
             let (a, b) = (of(first, kind), of(second, kind));
@@ -101,9 +101,11 @@ fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
     let is_place = |key: &str| PLACES.iter().any(|place| key.ends_with(place));
     // Where noise differs, that is what is compared: systems that make it are not among those whose figures are.
     let noise = pair.first.noise != pair.second.noise;
-    let differ = |key: &&&String| first.get(**key) != second.get(**key) && !is_place(key) && !(noise && **key == VICTIMS);
+    let differ =
+        |key: &&&String| first.get(**key) != second.get(**key) && !is_place(key) && !(noise && **key == VICTIMS);
     let differing: Vec<&String> = keys.iter().filter(differ).copied().collect();
-    let is_factor = |key: &str| key == pair.factor || key.strip_prefix("setting.").is_some_and(|key| key == pair.factor);
+    let is_factor =
+        |key: &str| key == pair.factor || key.strip_prefix("setting.").is_some_and(|key| key == pair.factor);
     let beside: Vec<&str> = differing.iter().map(|key| key.as_str()).filter(|key| !is_factor(key)).collect();
     // Where nobody named a factor, one difference is it; noise is one as well.
     let allowed = usize::from(pair.factor.is_empty() && !noise);

@@ -3,7 +3,7 @@
 use super::looked::Looked;
 use crate::audit::seen::{Move, Sentence};
 use crate::audit::{About, Evidence, Judged, Next, Rule, Thresholds};
-use crate::record::Severity::Error;
+use crate::record::Severity::{Error, Warning};
 
 /// Whether bandwidth, time and bytes agree.
 pub(super) fn moved(seen: &Move, thresholds: &Thresholds) -> Judged {
@@ -15,7 +15,10 @@ pub(super) fn moved(seen: &Move, thresholds: &Thresholds) -> Judged {
             let off_percent = (product_mb / moved_mb - 1.0) * 100.0;
             let limit_percent = thresholds.moved;
             let evidence = Evidence::Moved { mb_per_second, seconds, product_mb, moved_mb, off_percent, limit_percent };
-            looked.at(off_percent.abs() <= limit_percent, evidence, Error, Next::TellBytes);
+            // As heavy as the summary's finding, where it has one.
+            let severity = if seen.agrees.is_some() { Warning } else { Error };
+            let agrees = seen.agrees.unwrap_or(off_percent.abs() <= limit_percent);
+            looked.at(agrees, evidence, severity, Next::TellBytes);
         }
     }
     looked.judged(Rule::Rate, &seen.about)
