@@ -32,8 +32,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met, a regression, or an error of doctor's · 4 a gate cannot tell";
-const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met, or an error of doctor's or of audit --strict";
+const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met: a regression, or an error of doctor's or of audit --strict · 4 a gate cannot tell";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
