@@ -122,8 +122,18 @@ impl Side {
 
 /// Reads fio's standard output.
 pub fn parse(text: &str) -> Result<FioOutput, FioError> {
+    parse_with_document(text).map(|(output, _)| output)
+}
+
+/// As [`parse`], with the document itself, for what plimsoll's own runs have no use for.
+pub(crate) fn parse_with_document(text: &str) -> Result<(FioOutput, Value), FioError> {
     let (warnings, value) = json_in(text)?;
-    let root = At::root(&value);
+    let output = output(&value, warnings)?;
+    Ok((output, value))
+}
+
+fn output(value: &Value, warnings: Vec<String>) -> Result<FioOutput, FioError> {
+    let root = At::root(value);
     let jobs = root.get("jobs")?.items()?.iter().map(job).collect::<Result<Vec<_>, _>>()?;
     let timestamp_ms = root.get("timestamp_ms")?.count()?;
     Ok(FioOutput { version: root.get("fio version")?.text()?, timestamp_ms, jobs, warnings })

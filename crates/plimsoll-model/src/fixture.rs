@@ -381,6 +381,7 @@ fn empty() -> Record {
         steady: Vec::new(),
         diagnoses: Vec::new(),
         backups: Vec::new(),
+        reported: Vec::new(),
         run: RunInfo {
             id: "0193-fixture".to_owned(),
             title: "How far do two drives carry orders & payments?".to_owned(),

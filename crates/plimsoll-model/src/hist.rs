@@ -179,6 +179,13 @@ fn coarse_middle(bucket: u32) -> u64 {
     (16 + u64::from(bucket % 16)) * width + width / 2
 }
 
+/// The values that a coarse bucket holds: from the first up to below the second.
+pub fn coarse_bounds(bucket: u32) -> (Nanos, Nanos) {
+    let width = 1u64 << (bucket / 16).saturating_sub(4).min(58);
+    let low = (16 + u64::from(bucket % 16)).saturating_mul(width);
+    (Nanos(low), Nanos(low.saturating_add(width)))
+}
+
 /// A histogram with sixteen buckets to the octave, sparse and small.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CoarseHist {
@@ -188,6 +195,23 @@ pub struct CoarseHist {
 }
 
 impl CoarseHist {
+    /// Of single values.
+    #[cfg(test)]
+    pub fn of(values: impl IntoIterator<Item = Nanos>) -> Self {
+        let mut coarse = Self::default();
+        for value in values {
+            *coarse.buckets.entry(coarse_bucket(value.0)).or_default() += 1;
+            coarse.sum += u128::from(value.0);
+            coarse.max = coarse.max.max(value);
+        }
+        coarse
+    }
+
+    /// Buckets that hold something, in rising order, with their counts; see [`coarse_bounds`].
+    pub fn buckets(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.buckets.iter().map(|(bucket, n)| (*bucket, *n))
+    }
+
     pub fn count(&self) -> u64 {
         self.buckets.values().sum()
     }
@@ -388,6 +412,19 @@ mod tests {
                 let _ = coarse.quantile(0.5);
             }
         }
+    }
+
+    #[test]
+    fn buckets_hold_what_lies_between_their_bounds() {
+        for value in [1_000, 1_023, 1_024, 999_999, 3_600_000_000_000] {
+            let coarse = of(&[value]).coarse();
+            let (bucket, n) = coarse.buckets().next().unwrap();
+            let (low, high) = coarse_bounds(bucket);
+            // The full histogram's own buckets are a thousandth wide.
+            assert!(n == 1 && low.0 <= value + value / 1000 && value < high.0, "{value}: {low:?} {high:?}");
+        }
+        let (low, high) = coarse_bounds(u32::MAX);
+        assert!(low < high, "no bucket overflows");
     }
 
     #[test]

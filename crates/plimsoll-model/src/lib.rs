@@ -3,12 +3,16 @@
 //! Invariants, stated as absences: this crate does no I/O, reads no clock, starts no thread and holds no `unsafe`.
 //! Everything in it is a value or a pure function, so every rule that makes a number true can be tested here.
 
+pub mod audit;
+pub mod compare;
 mod draws;
 pub mod drive;
 pub mod fio;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod hist;
+pub mod history;
+pub mod import;
 pub mod lane;
 pub mod metric;
 pub mod objective;
@@ -19,5 +23,6 @@ pub mod rounds;
 pub mod schedule;
 pub mod search;
 pub mod set;
+pub mod stat;
 pub mod summary;
 pub mod units;

@@ -6,9 +6,11 @@
 
 mod backup;
 mod block;
+mod reported;
 
 pub use backup::{BackupKind, BackupOutcome, BackupRow, Scene};
 pub use block::{BlockPoint, BlockShare, BlockStreamInfo, Diagnosis, DiagnosisLevel, SteadyInfo};
+pub use reported::Reported;
 use serde::{Deserialize, Serialize};
 
 use crate::drive::DriveOp;
@@ -50,6 +52,8 @@ pub struct Record {
     pub steady: Vec<SteadyInfo>,
     pub diagnoses: Vec<Diagnosis>,
     pub backups: Vec<BackupRow>,
+    /// Of imported runs: what the tools that measured them printed.
+    pub reported: Vec<Reported>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -27,7 +27,8 @@ mod drive;
 mod effect;
 mod finding;
 mod fleet;
-mod gave_way;
+pub(crate) mod gave_way;
+mod imported;
 mod judge;
 mod latency;
 mod line;
@@ -37,6 +38,7 @@ mod point;
 mod precondition;
 mod reset;
 mod rung;
+mod scaling;
 mod stats;
 mod steady;
 mod timeline;
@@ -65,6 +67,7 @@ pub use effect::{Change, Effect, EffectRung, MediumEffect, VictimEffect};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 pub use fleet::{Fleet, FleetPoint, FleetShare, INSTANCE_OF};
 pub use gave_way::{GaveWay, Sign};
+pub use imported::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
 pub use judge::{Judgement, Measured, Shortfall, judge};
 pub use latency::{Latency, TxnSummary};
 pub use line::{LoadLine, TriedLoad};
@@ -74,11 +77,14 @@ pub use point::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
 pub use reset::ResetSummary;
 pub use rung::{Figure, Rung};
-pub use stats::{Interval, Sampled, Spread};
+pub use scaling::{FIT_LIMIT, Scaling, ScalingLaw, ScalingPeak, ScalingPoint};
+pub(crate) use stats::quantile;
+pub use stats::{Halves, Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub use timeline::{SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond, WrittenSecond};
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
+use crate::audit::{self, Audit};
 use crate::record::{Diagnosis, DiagnosisLevel, Point, PointPurpose, Record, RunStatus, Scene, Second, SubjectId};
 use crate::schedule::PhaseKind;
 
@@ -91,8 +97,8 @@ pub struct Summary {
     pub run_id: String,
     pub title: String,
     pub status: RunStatus,
-    /// The worst of the run's own findings and of its points' verdicts, block I/O included. The doctor's findings stand
-    /// for themselves.
+    /// The worst of the run's own findings, of its points' verdicts, block I/O included, and of the audit's. The doctor's
+    /// findings stand for themselves.
     pub verdict: Verdict,
     /// About the run as a whole; each point has its own.
     pub findings: Vec<Finding>,
@@ -116,6 +122,10 @@ pub struct Summary {
     pub comparisons: Vec<Comparison>,
     /// Consistency conditions over the whole run.
     pub consistency: Consistency,
+    /// Where other tools measured: what they are, what they do not say, and what they printed.
+    pub imports: Vec<ImportSummary>,
+    /// What the audit's rules say about all that.
+    pub audit: Audit,
 }
 
 /// What the doctor says about one thing.
@@ -157,6 +167,9 @@ pub struct Ladder {
     pub peak: Option<usize>,
     /// What the search has found, where the step is one.
     pub line: Option<LoadLine>,
+    /// How rates grow with users, in closed loops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<Scaling>,
     /// Conditions verified at the end of the step, beside those of the points.
     pub findings: Vec<Finding>,
     /// Where the figures are sums: the systems behind them.
@@ -216,7 +229,7 @@ pub fn summarise(record: &Record) -> Summary {
         .max(ladders.iter().flat_map(|l| &l.points).map(|p| p.verdict).max().unwrap_or_default())
         .max(backups.iter().map(BackupSummary::verdict).max().unwrap_or_default())
         .max(blocks.iter().flat_map(|block| &block.media).map(|medium| medium.verdict).max().unwrap_or_default());
-    Summary {
+    let mut summary = Summary {
         schema_version: SUMMARY_VERSION,
         run_id: record.run.id.clone(),
         title: record.run.title.clone(),
@@ -234,11 +247,16 @@ pub fn summarise(record: &Record) -> Summary {
         diagnoses: record.diagnoses.iter().map(|diagnosis| DiagnosisSummary::of(&index, diagnosis)).collect(),
         ladders,
         consistency,
-    }
+        imports: imported::of_run(&index),
+        audit: Audit::default(),
+    };
+    summary.audit = audit::audit(record, &summary);
+    summary.verdict = summary.verdict.max(summary.audit.verdict());
+    summary
 }
 
 /// What the points of one ladder have in common: place of the step, the plan's system of which it is an instance or else the
-/// /// system, medium, mode, what runs beside.
+/// system, medium, mode, what runs beside.
 type Group<'a> = (u32, Result<&'a str, SubjectId>, Option<SubjectId>, &'a str, Scene);
 
 fn ladders(index: &Index) -> Vec<Ladder> {
@@ -281,6 +299,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         rungs: Vec::new(),
         peak: None,
         line: None,
+        scaling: None,
         findings: Vec::new(),
         fleet: None,
     };
@@ -302,6 +321,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         Some(line) => line.rung.filter(|rung| ladder.rungs[*rung].verdict < Verdict::Invalid),
         None => peak(&ladder.rungs),
     };
+    ladder.scaling = scaling::of(&ladder);
     ladder
 }
 

@@ -12,11 +12,15 @@ use plimsoll_model::units::Nanos;
 use serde::Serialize;
 use serde_json::Value;
 
+mod audit;
 mod block;
 mod drive;
 mod ladder;
+mod reported;
 mod shared;
 mod wait;
+
+pub use audit::{audit_csv, audit_json};
 
 /// The export as it is written. Times count in seconds from the run's start.
 #[derive(Debug, Serialize)]
@@ -102,6 +106,8 @@ pub enum CsvKind {
     Wait,
     /// Block I/O: one row for each point and kind of request.
     Block,
+    /// Figures that other tools printed: one row for each.
+    Reported,
     /// One row for each backup and restore.
     Backup,
     /// One row for each load with noise, and for each of its systems.
@@ -111,7 +117,7 @@ pub enum CsvKind {
 }
 
 impl CsvKind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Ladder,
         Self::Seconds,
         Self::Series,
@@ -121,6 +127,7 @@ impl CsvKind {
         Self::Backup,
         Self::Effect,
         Self::Medium,
+        Self::Reported,
     ];
 
     pub fn name(self) -> &'static str {
@@ -131,6 +138,7 @@ impl CsvKind {
             Self::Drive => "drive",
             Self::Wait => "wait",
             Self::Block => "block",
+            Self::Reported => "reported",
             Self::Backup => "backup",
             Self::Effect => "effect",
             Self::Medium => "medium",
@@ -233,6 +241,7 @@ pub fn to_csv(record: &Record, summary: &Summary, kind: CsvKind) -> String {
         CsvKind::Drive => drive::csv(record),
         CsvKind::Wait => wait::csv(record),
         CsvKind::Block => block::csv(summary),
+        CsvKind::Reported => reported::csv(summary),
         CsvKind::Backup => shared::backup(summary),
         CsvKind::Effect => shared::effect(summary),
         CsvKind::Medium => shared::medium(summary),

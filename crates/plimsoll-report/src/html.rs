@@ -4,6 +4,7 @@
 //! (see [`island`]).
 
 use askama::Template;
+use plimsoll_model::import::IMPORT_FACT;
 use plimsoll_model::record::{Record, RunInfo, SubjectKind};
 use plimsoll_model::summary::{Conservation, Summary};
 use plimsoll_model::units::Nanos;
@@ -14,10 +15,12 @@ use crate::number::{or_none, percent, three, whole};
 use crate::text;
 use tables::{Grid, LadderView};
 
+mod audit;
 mod block;
 mod doctor;
 mod drive;
 mod how;
+mod imported;
 mod island;
 mod lateness;
 mod line;
@@ -88,9 +91,13 @@ struct Page<'a> {
     consistency: String,
     findings: Vec<FindingView>,
     cuts: Vec<drive::CutView>,
+    audit: audit::AuditView,
     doctor: Option<doctor::DoctorView>,
     shared: Vec<shared::SharedView>,
     blocks: Vec<block::StepView>,
+    imports: Vec<imported::ImportView>,
+    /// Whether all of it was measured by other tools: there is no plan and no seed then.
+    foreign: bool,
     ladders: Vec<LadderView>,
     comparisons: Vec<drive::ComparisonView>,
     drives: Vec<drive::DriveView>,
@@ -167,17 +174,24 @@ impl<'a> Page<'a> {
             consistency: text::consistency(m, summary),
             findings: finding_views(m, summary),
             cuts: drive::cuts(m, summary),
+            audit: audit::view(m, &summary.audit),
             doctor: doctor::view(m, summary),
             shared: shared::views(m, summary),
             blocks: block::views(m, summary),
+            imports: imported::views(m, summary),
+            foreign: is_foreign(record),
             ladders: summary.ladders.iter().map(|ladder| LadderView::new(m, ladder)).collect(),
             comparisons: drive::comparisons(m, summary),
             drives: drive::drives(m, summary),
             waits: waits::views(m, summary),
             charts: charts(record, summary),
             events: tables::events(m, record),
-            environment: facts(m, record, |key| (!key.starts_with(SETTING)).then_some(key)),
-            settings: facts(m, record, |key| key.strip_prefix(SETTING)),
+            environment: facts(m, record, |kind, key| {
+                // What is known of an import stands in a section of its own.
+                let of_import = kind == SubjectKind::System && key.starts_with(IMPORT_FACT);
+                (!key.starts_with(SETTING) && !of_import).then_some(key)
+            }),
+            settings: facts(m, record, |_, key| key.strip_prefix(SETTING)),
             how: how::terms(summary),
             footer: footer(m, &record.run),
             island: island::json(record, summary, m),
@@ -185,6 +199,11 @@ impl<'a> Page<'a> {
             script,
         }
     }
+}
+
+/// A run that plimsoll carried out has a plan.
+fn is_foreign(record: &Record) -> bool {
+    record.plan_written.is_empty() && record.plan_resolved.is_empty()
 }
 
 impl Page<'_> {
@@ -208,6 +227,15 @@ impl Page<'_> {
     /// Whether there is anything to say in tables of means and latencies.
     fn measured(&self) -> bool {
         !self.charts.throughput.is_empty()
+    }
+
+    fn any_latency(&self) -> bool {
+        self.charts.latency.iter().any(|group| !group.names.is_empty())
+    }
+
+    /// Of a run that others measured there may be nothing but figures of the load.
+    fn any_resource(&self) -> bool {
+        !self.foreign || !self.record.series.is_empty()
     }
 
     fn axis_title(&self, axis: &str) -> String {
@@ -289,7 +317,9 @@ fn conservation(m: &Messages, summary: &Summary) -> String {
         }
     }
     let shown = |n: u64| whole(n as f64);
+    let imported = summary.points().next().is_some() && summary.points().all(|point| point.imported.is_some());
     match (holds + open, broken) {
+        (0, 0) if imported => m.say("trust-conserved-imported"),
         (0, 0) => m.say("trust-conserved-none"),
         (_, 0) => {
             let args = [("seconds", shown(seconds)), ("holds", shown(holds)), ("points", shown(holds + open))];
@@ -312,11 +342,11 @@ fn finding_views(m: &Messages, summary: &Summary) -> Vec<FindingView> {
 }
 
 /// Facts by subject, those whose key `shown` gives a name.
-fn facts(m: &Messages, record: &Record, shown: impl Fn(&str) -> Option<&str>) -> Vec<SubjectView> {
+fn facts(m: &Messages, record: &Record, shown: impl Fn(SubjectKind, &str) -> Option<&str>) -> Vec<SubjectView> {
     let subjects = record.subjects.iter().filter_map(|subject| {
         let own = record.facts.iter().filter(|fact| fact.subject == subject.id);
         let facts: Vec<(String, String)> =
-            own.filter_map(|fact| Some((shown(&fact.key)?.to_owned(), fact.value.clone()))).collect();
+            own.filter_map(|fact| Some((shown(subject.kind, &fact.key)?.to_owned(), fact.value.clone()))).collect();
         let kind = m.say(&format!("subject-{}", subject.kind.name()));
         let alone = matches!(subject.kind, SubjectKind::Host | SubjectKind::Generator);
         let title = if alone { kind } else { format!("{kind} {}", subject.name) };
@@ -355,7 +385,17 @@ fn charts(record: &Record, summary: &Summary) -> Charts {
     if seconds || record.series.iter().any(|series| !series.samples.is_empty()) {
         let drive = !record.drive.is_empty();
         let names = CHART_TITLES[4..].iter().filter(|name| drive || **name != LATENESS);
-        charts.time.extend(names.filter(|name| seconds || !OF_TRANSACTIONS.contains(name)));
+        let names = names.filter(|name| seconds || !OF_TRANSACTIONS.contains(name));
+        let of_series = |name: &str| !OF_TRANSACTIONS.contains(&name);
+        let foreign = is_foreign(record);
+        // Other tools do not tell what was under way, and seldom how long things took in each second.
+        let timed = record.seconds.iter().any(|second| second.response.count() > 0);
+        let told = |name: &str| match name {
+            "in-flight" => false,
+            "latency-time" => timed,
+            name => !of_series(name) || !record.series.is_empty(),
+        };
+        charts.time.extend(names.filter(|name| !foreign || told(name)));
     }
     charts
 }

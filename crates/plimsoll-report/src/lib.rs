@@ -3,6 +3,7 @@
 //! Invariants, stated as absences: nothing here opens a file or a connection, reads a clock or computes a figure. All
 //! figures come from [`plimsoll_model::summary`], all sentences from the catalogue in `locales/`.
 
+mod audit;
 mod backup;
 mod block;
 mod compare;
@@ -11,16 +12,20 @@ mod effect;
 pub mod export;
 mod findings;
 mod fleet;
+pub mod history;
 pub mod html;
+mod imported;
 mod line;
 pub mod message;
 mod number;
 mod rung;
+mod scaling;
 pub mod set;
 mod table;
 pub mod text;
+pub mod versus;
 mod waits;
 
-pub use export::{CsvKind, to_csv, to_json};
+pub use export::{CsvKind, audit_csv, audit_json, to_csv, to_json};
 pub use html::report;
-pub use text::ladder_table;
+pub use text::{audit_table, explain, ladder_table};

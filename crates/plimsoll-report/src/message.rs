@@ -5,8 +5,10 @@ use std::collections::HashMap;
 
 use fluent_templates::fluent_bundle::FluentValue;
 use fluent_templates::{LanguageIdentifier, Loader, langid};
+use plimsoll_model::audit::{Evidence, Missing, Next, Rule};
 use plimsoll_model::record::Scene;
 use plimsoll_model::summary::{Finding, PointSummary};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{number, rung};
@@ -48,24 +50,40 @@ impl Messages {
 
     /// The sentence of a finding: `finding-` and its name in the export, with its fields as arguments.
     pub fn finding(&self, finding: &Finding) -> String {
-        // FindingKind has no map keys but strings, so it always becomes an object.
-        let Ok(Value::Object(fields)) = serde_json::to_value(&finding.kind) else { return String::new() };
-        let name = fields.get("finding").and_then(Value::as_str).unwrap_or_default();
-        let shown = |key: &str, value: &Value| match value {
-            // Fluent selects by name, and an empty text has none.
-            Value::String(text) if text.is_empty() => FluentValue::from("none"),
-            Value::String(text) => FluentValue::from(text.clone()),
-            // A time must be found again on the charts: three digits are too few after an hour.
-            Value::Number(n) if key.ends_with("_s") => {
-                FluentValue::from(format!("{:.1}", n.as_f64().unwrap_or_default()))
-            }
-            Value::Number(n) if n.is_f64() => FluentValue::from(number::three(n.as_f64().unwrap_or_default())),
-            Value::Number(n) => FluentValue::from(number::whole(n.as_f64().unwrap_or_default())),
-            other => FluentValue::from(other.to_string()),
-        };
+        self.told("finding", &finding.kind)
+    }
+
+    /// The sentence of what an audit's rule saw: `evidence-` and its name in the export.
+    pub fn evidence(&self, evidence: &Evidence) -> String {
+        match evidence {
+            Evidence::Found { finding } => self.told("finding", finding),
+            Evidence::Untold { missing } => format!("({})", self.missing(*missing)),
+            other => self.told("evidence", other),
+        }
+    }
+
+    /// Why a rule says nothing.
+    pub fn missing(&self, missing: Missing) -> String {
+        self.say(&unit_id("missing", &missing))
+    }
+
+    pub fn next(&self, next: Next) -> String {
+        self.say(&unit_id("next", &next))
+    }
+
+    /// What a rule holds, and why it matters.
+    pub fn rule(&self, rule: Rule) -> String {
+        self.say(&format!("rule-{}", rule.code().to_lowercase()))
+    }
+
+    /// The sentence of a value of a closed set: the tag's name and the value's, with its fields as arguments.
+    fn told(&self, tag: &str, value: &impl Serialize) -> String {
+        // None of them has map keys but strings, so they always become objects.
+        let Ok(Value::Object(fields)) = serde_json::to_value(value) else { return String::new() };
+        let name = fields.get(tag).and_then(Value::as_str).unwrap_or_default();
         let args: HashMap<Cow<'static, str>, FluentValue> =
             fields.iter().map(|(key, value)| (Cow::Owned(key.replace('_', "-")), shown(key, value))).collect();
-        let id = finding_id(name);
+        let id = format!("{tag}-{}", name.replace('_', "-"));
         LOCALES.try_lookup_with_args(&self.language, &id, &args).unwrap_or(id)
     }
 
@@ -100,8 +118,23 @@ impl Messages {
     }
 }
 
-fn finding_id(name: &str) -> String {
-    format!("finding-{}", name.replace('_', "-"))
+fn shown(key: &str, value: &Value) -> FluentValue<'static> {
+    match value {
+        // Fluent selects by name, and an empty text has none.
+        Value::String(text) if text.is_empty() => FluentValue::from("none"),
+        Value::String(text) => FluentValue::from(text.clone()),
+        // A time must be found again on the charts: three digits are too few after an hour.
+        Value::Number(n) if key.ends_with("_s") => FluentValue::from(format!("{:.1}", n.as_f64().unwrap_or_default())),
+        Value::Number(n) if n.is_f64() => FluentValue::from(number::three(n.as_f64().unwrap_or_default())),
+        Value::Number(n) => FluentValue::from(number::whole(n.as_f64().unwrap_or_default())),
+        other => FluentValue::from(other.to_string()),
+    }
+}
+
+/// The id of a value without fields: its name in the export.
+fn unit_id(prefix: &str, value: &impl Serialize) -> String {
+    let name = serde_json::to_value(value).ok();
+    format!("{prefix}-{}", name.as_ref().and_then(Value::as_str).unwrap_or_default().replace('_', "-"))
 }
 
 /// Ids that `web/src` uses.

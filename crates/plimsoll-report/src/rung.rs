@@ -59,6 +59,8 @@ pub(crate) fn load(users: u32, offered: Option<f64>, to: Option<f64>) -> String 
     match (offered, to) {
         (Some(from), Some(to)) => format!("{} → {}", three(from), three(to)),
         (Some(rate), None) => three(rate),
+        // An imported run whose source does not tell.
+        (None, _) if users == 0 => NONE.to_owned(),
         (None, _) => users.to_string(),
     }
 }

@@ -171,7 +171,8 @@ pub fn set_csv(summary: &SetSummary) -> String {
     out
 }
 
-fn quoted(text: &str) -> String {
+/// A cell of CSV (RFC 4180).
+pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 

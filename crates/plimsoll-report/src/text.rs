@@ -1,10 +1,13 @@
 //! The tables on standard output, of each step and medium, at most [`WIDTH`] columns wide.
 
+mod audit;
 mod block;
 mod columns;
 mod doctor;
+mod imported;
 mod shared;
 
+pub use audit::{audit_table, explain};
 pub(crate) use columns::aligned;
 use columns::fitted;
 use plimsoll_model::summary::{Comparison, Ladder, Rung, Summary};
@@ -13,7 +16,7 @@ use crate::findings::{Told, told};
 use crate::message::Messages;
 use crate::number::{or_none, three, whole};
 use crate::rung::{self, RungView};
-use crate::{compare, cut, fleet, line, waits};
+use crate::{compare, cut, fleet, line, scaling, waits};
 
 pub const WIDTH: usize = 100;
 
@@ -36,8 +39,10 @@ pub fn ladder_table(summary: &Summary) -> String {
         out.push_str(&table(&m, ladder));
         out.push_str("\n\n");
         out.push_str(&fleet::section(&m, ladder));
+        out.push_str(&scaling::section(&m, ladder));
         out.push_str(&waits::section(&m, ladder));
     }
+    out.push_str(&imported::section(&m, summary));
     summary.effects.iter().for_each(|effect| out.push_str(&shared::effect(&m, effect)));
     summary.backups.iter().for_each(|backups| out.push_str(&shared::backups(&m, backups)));
     if summary.ladders.is_empty() && summary.blocks.is_empty() && summary.backups.is_empty() {
@@ -55,6 +60,7 @@ pub fn ladder_table(summary: &Summary) -> String {
         let severity = m.say(&format!("severity-{}", finding.severity.name()));
         out.push_str(&format!("{severity}: {place}{colon}{}\n", m.finding(finding)));
     }
+    out.push_str(&audit::section(&m, &summary.audit));
     if has_tpcc(summary) {
         out.push_str(&m.say("not-tpc"));
         out.push('\n');

@@ -1,8 +1,12 @@
 //! The command line, as low-level arguments.
 
+mod audit;
+mod compare;
 mod doctor;
 mod drive;
+mod import;
 mod learn;
+mod list;
 mod profile;
 mod value;
 
@@ -10,9 +14,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use audit::AuditArgs;
+pub use compare::{CompareArgs, GateArgs};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use drive::{DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
+pub use import::ImportArgs;
 pub use learn::LearnArgs;
+pub use list::RunsArgs;
 pub use profile::{ProfileCommand, ProfileShowArgs};
 use value::{positive, seconds, share, size};
 
@@ -24,7 +32,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met, or an error of doctor's";
+const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met: a regression, or an error of doctor's or of audit --strict · 4 a gate cannot tell";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -34,6 +42,16 @@ pub enum Command {
     Report(ReportArgs),
     /// Print a run file's figures as JSON or CSV.
     Export(ExportArgs),
+    /// Compare runs or sets of runs: ratios with intervals, response times, and what else differs.
+    Compare(CompareArgs),
+    /// Hold a run against a baseline: exit code 3 if it is worse by more than is allowed.
+    Gate(GateArgs),
+    /// List the run files of a directory, and find where figures changed from run to run.
+    List(RunsArgs),
+    /// Make a run file of other tools' outputs, for reports and comparisons; what they do not say is marked.
+    Import(ImportArgs),
+    /// Say which figures of runs, or of published tables, must not be quoted, and why.
+    Audit(AuditArgs),
     /// Verify the consistency conditions (TPC-C clause 3.3.2) on a database that was loaded by plimsoll.
     Check(CheckArgs),
     /// Look at drives that are not there, and use them.
@@ -74,6 +92,9 @@ pub struct RunArgs {
     /// own name, in no use; may be given several times.
     #[arg(long, value_name = "PATH")]
     pub overwrite: Vec<PathBuf>,
+    /// What to call this run in lists and histories: a version, a commit of the database.
+    #[arg(long)]
+    pub label: Option<String>,
     /// Print the resolved plan, its duration and the space it needs; touch nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -140,6 +161,7 @@ pub enum Table {
     Drive,
     Wait,
     Block,
+    Reported,
     Backup,
     Effect,
     Medium,

@@ -7,7 +7,7 @@ use plimsoll_load::error::LoadError;
 
 use crate::runfile::RunFileError;
 
-/// Exit codes: 1 the run failed, 2 usage or plan error, 3 threshold not met or regression.
+/// Exit codes: 1 the run failed, 2 usage or plan error, 3 threshold not met or regression, 4 a gate cannot tell.
 #[derive(Debug)]
 pub struct Failure {
     code: u8,

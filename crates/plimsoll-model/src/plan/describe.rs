@@ -11,6 +11,7 @@ use super::resolved::{
     SystemKind, Tpcc, Workload,
 };
 use super::size;
+use crate::audit::Thresholds;
 use crate::lane::{LoadShape, MockScript};
 use crate::objective::Objective;
 
@@ -23,7 +24,8 @@ pub fn describe(plan: &ResolvedPlan) -> String {
 }
 
 fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
-    let ResolvedPlan { title, seed, scale, data_scale, media, systems, workloads, blocks, backups, steps } = plan;
+    let ResolvedPlan { title, seed, scale, data_scale, media, systems, workloads, blocks, backups, steps, audit } =
+        plan;
     if *scale != 1.0 || *data_scale != 1.0 {
         writeln!(out, "# Times are multiplied by {scale} and data by {data_scale} already.")?;
     }
@@ -53,7 +55,17 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
     for named in backups {
         backup::write_backup(out, &toml_key(&named.name), &named.backup)?;
     }
+    write_audit(out, audit)?;
     steps.iter().try_for_each(|step| write_step(out, step))
+}
+
+/// Only what the plan changes: what it leaves alone is that of the plimsoll that audits.
+fn write_audit(out: &mut String, audit: &Thresholds) -> fmt::Result {
+    let adjusted = audit.adjusted();
+    if !adjusted.is_empty() {
+        writeln!(out, "\n[audit]")?;
+    }
+    adjusted.iter().try_for_each(|threshold| writeln!(out, "{} = {:?}", threshold.key, threshold.value))
 }
 
 fn write_workload(out: &mut String, name: &str, workload: &Workload) -> fmt::Result {

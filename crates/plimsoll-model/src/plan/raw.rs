@@ -1,6 +1,7 @@
 //! The plan as a person writes it. Types know where they stand in the text, and nothing is checked beyond their shape;
 //! [`super::parse`] does the rest. The comments here are what an editor shows (they become the JSON Schema).
 
+mod audit;
 mod block;
 mod choice;
 
@@ -15,6 +16,7 @@ use super::resolved::{
 };
 use super::value::{At, Ladder, RawSize, RawTime, Setting};
 use crate::lane::Arrivals;
+pub use audit::RawAudit;
 pub use block::{RawAccess, RawBlock, RawBlockJob, RawBlockStream, RawProfile, RawSteadyRule, RawSync};
 pub use choice::{RawCurve, RawShare, RawSizes, RawSteady, RawWord};
 
@@ -42,6 +44,8 @@ pub struct RawPlan {
     /// name (`step.oltp.users = [[1, 2], [8]]`). `repeat` (1 to 100) goes through all combinations so often; `order` is
     /// `"as_written"`, or `"random"` by the plan's seed. Default: the plan is carried out once.
     pub matrix: Option<RawMatrix>,
+    /// Thresholds of the audit that are not the usual ones, such as `interval = 10`. Default: those of `docs/audit.md`.
+    pub audit: Option<At<RawAudit>>,
 }
 
 /// What `[matrix]` holds; its keys are those of the plan, so its shape is checked where it is laid over the plan.

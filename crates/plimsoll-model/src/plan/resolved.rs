@@ -14,6 +14,7 @@ pub use super::limits::{IoLimits, Limits, WithoutLimits};
 pub use super::secret::{Secret, redact};
 pub use super::server::ServerKind;
 pub use super::sysbench::{Distribution, Script, Sysbench};
+use crate::audit::Thresholds;
 use crate::lane::{LoadShape, MockScript};
 use crate::objective::Objective;
 use crate::record::Scene;
@@ -37,6 +38,9 @@ pub struct ResolvedPlan {
     /// How data are saved.
     pub backups: Vec<NamedBackup>,
     pub steps: Vec<Step>,
+    /// What the audit holds figures against.
+    #[serde(default)]
+    pub audit: Thresholds,
 }
 
 /// Where data lives.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 pub(super) use step::of_run;
 
-use super::{DriveSummary, Figure, Finding, Interval, Spread, Steady, Verdict};
+use super::{Conservation, DriveSummary, Figure, Finding, Halves, Interval, Spread, Steady, Verdict};
 use crate::record::BlockStreamInfo;
 
 /// One step, with the media that it was run on beside each other.
@@ -81,6 +81,14 @@ pub struct BlockPointSummary {
     pub iops_spread: Option<Spread>,
     /// Whether IOPS held over the window.
     pub steady: Steady,
+    /// How the window's second half differs from its first: for the audit, which says so.
+    #[serde(skip)]
+    pub halves: Option<Halves>,
+    /// CPU time that a hypervisor gave to others, and whether all counts add up: for the audit.
+    #[serde(skip)]
+    pub steal_percent: Option<f64>,
+    #[serde(skip)]
+    pub conservation: Conservation,
     pub mb_per_second: Option<f64>,
     /// Of reads, writes and trims together.
     pub latency: Option<BlockLatency>,

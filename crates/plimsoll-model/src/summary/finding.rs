@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::conserve::Conservation;
 use super::point::PointSummary;
 use super::steady::Steady;
-use super::{Index, Ladder, cut, drive, waits};
+use super::{Index, Ladder, cut, drive, imported, waits};
 use crate::drive::DriveOp;
 use crate::lane::Counts;
 use crate::record::{
@@ -145,6 +145,12 @@ pub enum FindingKind {
     RateNotJudged { times: u64, of: u64 },
     /// Of a load with noise, repeats that have no counterpart that can be used.
     EffectUnpaired { left_out: u64, of: u64 },
+    /// Measured by another tool, whose output does not say everything: `unknown` are the keys of what it does not say.
+    Imported { source: String, unknown: String },
+    /// Another tool's output tells only of the whole: no interval, and whether the rate held is not judged.
+    WholeOnly { measured_s: f64 },
+    /// There are only figures that another tool printed.
+    OnlyReported { source: String },
     /// An event of the record that stands beside the figures; `times` is how often its code occurred, the rest is
     /// about the first.
     Event { event: String, at_s: f64, text: String, times: u64 },
@@ -254,6 +260,7 @@ pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, pha
     let checks = index.record.checks.iter().filter(|check| check.point == Some(point.id));
     found.extend(checks.filter_map(|check| failed(index, check)));
     found.extend(events(index, |event| concerns(index, event, point)));
+    found.extend(imported::finding(index, point));
     found.extend(waits::findings(point, figures, phases));
     found.extend(drive::findings(figures, drive::window(phases), drive::cut_of(index, point)));
     if let Some(cut) = &figures.power_cut {
@@ -277,7 +284,10 @@ fn excuse_unsteadiness(finding: &mut Finding) {
 /// Findings about how long and how steadily was measured.
 fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     if figures.measured_s <= 0.0 {
-        return vec![FindingKind::NothingMeasured.with(Severity::Error)];
+        return vec![match &figures.imported {
+            Some(source) => FindingKind::OnlyReported { source: source.clone() }.with(Severity::Warning),
+            None => FindingKind::NothingMeasured.with(Severity::Error),
+        }];
     }
     let mut found = Vec::new();
     for phase in phases.iter().filter(|phase| !phase.complete) {
@@ -294,7 +304,9 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     if let Steady::No { range_percent, slope_percent } = figures.steady {
         found.push(FindingKind::Unsteady { range_percent, slope_percent }.with(Severity::Warning));
     }
-    if figures.rate_interval.is_none() {
+    if figures.imported.is_some() && figures.ticks < 2 {
+        found.push(FindingKind::WholeOnly { measured_s: figures.measured_s }.with(Severity::Warning));
+    } else if figures.rate_interval.is_none() {
         found.push(FindingKind::ShortWindow { measured_s: figures.measured_s }.with(Severity::Warning));
     }
     found
@@ -336,9 +348,15 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
     }
     for txn in &figures.types {
         let (histogram, completed) = (txn.response.map_or(0, |latency| latency.count), txn.counts.completed());
+        // Another tool may have no distribution, or one of a part of the time.
+        let severity = match (&figures.imported, txn.response) {
+            (Some(_), None) => continue,
+            (Some(_), Some(_)) => Severity::Warning,
+            (None, _) => Severity::Error,
+        };
         if histogram != completed {
             let kind = FindingKind::HistogramDisagrees { txn: txn.name.clone(), histogram, completed };
-            found.push(kind.with(Severity::Error));
+            found.push(kind.with(severity));
         }
     }
     let counts = &figures.overall.counts;

@@ -85,6 +85,7 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
         rungs: Vec::new(),
         peak: None,
         line: None,
+        scaling: None,
         findings: Vec::new(),
         fleet: Some(Fleet { systems: systems.iter().map(|system| index.name(*system)).collect(), points: shares }),
     };
@@ -98,6 +99,7 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
     ladder.points.iter_mut().for_each(|point| point.verdict = point.verdict.max(verdict));
     ladder.rungs = rung::rungs(&ladder.points);
     ladder.peak = super::peak(&ladder.rungs);
+    ladder.scaling = super::scaling::of(&ladder);
     ladder
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::drive::DriveSummary;
 use super::point::PointSummary;
 use super::{Index, Ladder};
-use crate::record::{Point, SubjectKind, WaitState};
+use crate::record::{Point, Record, SubjectKind, WaitState};
 
 /// Something that stood out.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -132,7 +132,7 @@ pub(super) fn signs(index: &Index, ladder: &Ladder, line: Option<&Point>, beyond
 fn figure(index: &Index, what: GaveWay, figures: &PointSummary) -> Option<f64> {
     let resources = &figures.resources;
     match what {
-        GaveWay::Generator => generator(index, figures),
+        GaveWay::Generator => generator(index.record, figures),
         GaveWay::Cpu => resources.host_cpu_busy_percent,
         GaveWay::DeviceBusy => resources.device_busy_percent,
         GaveWay::DeviceWriteTime => resources.device_write_latency_ms,
@@ -152,15 +152,16 @@ const WORKERS_FACT: &str = "workers";
 /// A fact of the host.
 const CPUS_FACT: &str = "cpus";
 
-/// Nothing of a system that runs inside plimsoll, whose CPU is the system's.
-fn generator(index: &Index, figures: &PointSummary) -> Option<f64> {
+/// CPU of plimsoll in percent of what its workers can use. Nothing of a system that runs inside plimsoll, whose CPU is the
+/// system's.
+pub(crate) fn generator(record: &Record, figures: &PointSummary) -> Option<f64> {
     let used = figures.resources.generator_cpu_percent?;
     if figures.resources.generator_cpu_withheld.is_some() {
         return None;
     }
     let fact = |kind: SubjectKind, key: &str| {
-        let subject = index.record.subjects.iter().find(|subject| subject.kind == kind)?;
-        let fact = index.record.facts.iter().find(|fact| fact.subject == subject.id && fact.key == key)?;
+        let subject = record.subjects.iter().find(|subject| subject.kind == kind)?;
+        let fact = record.facts.iter().find(|fact| fact.subject == subject.id && fact.key == key)?;
         fact.value.parse::<f64>().ok().filter(|n| *n >= 1.0)
     };
     let threads = fact(SubjectKind::Generator, WORKERS_FACT).or_else(|| fact(SubjectKind::Host, CPUS_FACT))?;

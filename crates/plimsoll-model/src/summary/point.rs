@@ -7,15 +7,16 @@ use super::conserve::{self, Balance, Conservation};
 use super::cut::CutSummary;
 use super::drive::{self, DriveSummary};
 use super::finding::{self, Finding, Verdict};
+use super::imported;
 use super::latency::{Latency, TxnSummary};
 use super::means::{self, MetricMean, Resources};
-use super::stats::{self, Batch, Interval, Spread};
+use super::stats::{self, Batch, Halves, Interval, Spread};
 use super::steady::Steady;
 use super::waits::{self, DatabaseFigures, WaitSummary};
 use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::plan::resolved::TPCC_TXNS;
-use crate::record::{Check, Phase, Point, Scene, Second, Window};
+use crate::record::{Check, Phase, Point, PointId, Scene, Second, Window};
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
@@ -79,6 +80,17 @@ pub struct PointSummary {
     pub consistency: Consistency,
     /// Percentiles come from coarse histograms.
     pub coarse: bool,
+    /// Of the record; several where figures are sums.
+    #[serde(skip)]
+    pub ids: Vec<PointId>,
+    /// The tool that measured it and its version, where that was not plimsoll: `sysbench 1.0.20`.
+    pub imported: Option<String>,
+    /// How many parts of the time figures are taken from.
+    #[serde(skip)]
+    pub(super) ticks: usize,
+    /// How the window's second half differs from its first: for the audit, which says so.
+    #[serde(skip)]
+    pub halves: Option<Halves>,
     /// Per type, values above the histogram's range.
     #[serde(skip)]
     pub(super) clipped: Vec<(String, u64)>,
@@ -177,8 +189,10 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     let all: Vec<TickSum> = phases.iter().flat_map(|phase| ticks_of(index, phase, point)).collect();
     let measured: Vec<&TickSum> = all.iter().filter(|tick| tick.phase == PhaseKind::Measure).collect();
     let mut figures = rates(point, &measured);
+    figures.ids = vec![point.id];
     figures.system = index.name(point.system);
     figures.medium = point.medium.map(|medium| index.name(medium));
+    figures.imported = imported::source(index, point.system);
     let needed = |kind| phases.iter().any(|phase| phase.kind == kind && phase.complete);
     let cut_short = phases.iter().any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
     figures.complete = needed(PhaseKind::Measure) && !cut_short;
@@ -193,6 +207,9 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     }
     figures.power_cut = drive::cut_of(index, point).map(CutSummary::of);
     figures.conservation = conserve::verify(&balances(&all));
+    if figures.imported.is_some() {
+        imported::withhold(&mut figures);
+    }
     figures.consistency = Consistency::of(index.record.checks.iter().filter(|c| c.point == Some(point.id)));
     figures.findings = finding::of_point(index, point, &figures, &phases);
     figures.verdict = Verdict::of(&figures.findings);
@@ -222,6 +239,7 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[PointSummary]) ->
         ..first.clone()
     };
     let mut figures = rates(&all, &ticks.iter().collect::<Vec<_>>());
+    figures.ids = members.iter().map(|point| point.id).collect();
     figures.medium = first.medium.map(|medium| index.name(medium));
     figures.complete = own.iter().all(|point| point.complete);
     latencies(index, &all, &phases, &mut figures);
@@ -301,10 +319,12 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         tpm_spread: rate_spread.filter(|_| tpcc).map(|spread| spread.scaled(60.0)),
         nopm_spread: Spread::of(&orders).map(|spread| spread.scaled(60.0)),
         steady: if point.offered_to_per_second.is_some() { Steady::NotMeant } else { Steady::of(&completed) },
+        halves: stats::halves(&completed).filter(|_| point.offered_to_per_second.is_none()),
         overall: txn("all", total),
         types: point.txns.iter().zip(&types).map(|(name, counts)| txn(name, *counts)).collect(),
         resources: Resources::default(),
         metrics: Vec::new(),
+        ticks: ticks.len(),
         ..PointSummary::default()
     }
 }

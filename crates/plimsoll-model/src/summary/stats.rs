@@ -54,7 +54,7 @@ impl Spread {
 }
 
 /// By linear interpolation between order statistics (type 7 of Hyndman and Fan 1996). `sorted` is not empty.
-pub(super) fn quantile(sorted: &[f64], q: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
     let place = q * (sorted.len() - 1) as f64;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     low + (high - low) * place.fract()
@@ -96,6 +96,26 @@ pub(super) fn total(ticks: &[Batch]) -> Batch {
 pub(super) fn parts(ticks: &[Batch]) -> Option<[Batch; BATCHES]> {
     let cut = |i: usize| i * ticks.len() / BATCHES;
     (ticks.len() >= BATCHES).then(|| std::array::from_fn(|i| total(&ticks[cut(i)..cut(i + 1)])))
+}
+
+/// How the second half of a window differs from the first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Halves {
+    /// Of the first half's rate.
+    pub off_percent: f64,
+    /// What two counts that small differ by with a chance of 1 in 10,000: 3.9 standard deviations of a difference of
+    /// Poisson's, relative.
+    pub by_chance_percent: f64,
+}
+
+const HALVES_BY_CHANCE: f64 = 3.9;
+
+pub(super) fn halves(ticks: &[Batch]) -> Option<Halves> {
+    let (first, second) = (ticks.len() >= BATCHES).then(|| ticks.split_at(ticks.len() / 2))?;
+    let (first, second) = (total(first), total(second));
+    let off = second.rate()? / first.rate().filter(|rate| *rate > 0.0)? - 1.0;
+    let chance = HALVES_BY_CHANCE * (1.0 / first.n as f64 + 1.0 / second.n.max(1) as f64).sqrt();
+    Some(Halves { off_percent: off * 100.0, by_chance_percent: chance * 100.0 })
 }
 
 /// The rate with its 95 % interval by batch means: the window is cut into five equal parts, whose rates are taken as
@@ -240,6 +260,18 @@ mod tests {
         assert_eq!(Spread::of(&ticks).unwrap().max, 16.8);
         assert_eq!(joined([tick(1, 0.25), tick(10, 1.0), tick(5, 0.5)]), [tick(11, 1.25), tick(5, 0.5)]);
         assert_eq!(joined([tick(0, 0.25)]), [tick(0, 0.25)]);
+    }
+
+    #[test]
+    fn halves_of_a_window() {
+        // Two seconds and three.
+        let halves = super::halves(&seconds(&[10_000, 10_000, 10_000, 11_000, 11_000])).unwrap();
+        assert!((halves.off_percent - (32_000.0 / 3.0 / 10_000.0 - 1.0) * 100.0).abs() < 1e-9, "{halves:?}");
+        let even = super::halves(&seconds(&[10_000, 10_000, 11_000, 11_000, 10_000, 12_000])).unwrap();
+        assert!((even.off_percent - (33.0 / 31.0 - 1.0) * 100.0).abs() < 1e-9, "{even:?}");
+        assert!((even.by_chance_percent - 390.0 * (1.0f64 / 31e3 + 1.0 / 33e3).sqrt()).abs() < 1e-9, "{even:?}");
+        assert_eq!(super::halves(&seconds(&[1, 2, 3, 4])), None);
+        assert_eq!(super::halves(&seconds(&[0, 0, 0, 0, 1, 1])), None, "there is no change of nothing");
     }
 
     #[test]

@@ -256,7 +256,207 @@ finding-backup-cancelled = { $kind ->
 finding-rate-disagrees = RATE: what backups are said to hold and what their files grew by, second by second, differ by more than 5 % in { $times } of them. The worst, cycle { $cycle } of { $system }: { $told-mb } MB told, { $seen-mb } MB seen ({ $percent } %).
 finding-rate-not-judged = RATE not judged for { $times } of { $of } backups: for less than 90 % of their time is known by how much their files grew.
 finding-effect-unpaired = { $left-out } of { $of } repeats were not measured both with and without noise on the same systems, or must not be used; they are left out.
+finding-imported = Imported from { $source }, which did not tell everything. Not judged for that: { $unknown }.
+finding-whole-only = The source tells only of the whole { $measured-s } s: there is no interval, and whether the rate was steady is not judged.
+finding-only-reported = There are only figures that { $source } printed: nothing is computed from them.
 finding-event = { $event } ({ $times }×, first at { $at-s } s): { $text }
+
+## Audit
+
+audit-title = Audit
+audit-heading = Audit: { $errors } errors, { $warnings } warnings, { $notes } notes; { $passed } rules passed, { $unjudged } not judged.
+audit-passed = Passed
+audit-unjudged = Not judged, and why
+audit-next = Next: { $next }
+audit-adjusted = Changed by the plan: { $what } { $value } { $unit } instead of { $default } { $unit }.
+audit-places = { $n } places, the first { $place }
+audit-pair = { $first } against { $second }
+audit-see-above = see the finding above.
+audit-clean = No rule fires.
+audit-load = { $load }, { $step }, { $on }
+audit-load-job = { $job }, { $load }, { $step }, { $on }
+audit-load-users = { $users } users
+audit-load-one = 1 user
+audit-load-rate = { $rate }/s
+audit-load-repeat = { $load }, repeat { $repeat }
+audit-load-in-flight = { $users } in flight
+column-rule = Rule
+column-places = Places
+column-evidence = Evidence
+column-because = Because
+
+evidence-in-flight = By Little's law { $found } were in flight ({ $per-second }/s × { $mean-ms } ms), where { $asked } were kept in flight: { $off-percent } % off (limit { $limit-percent } %).
+evidence-conserved = Counts add up in each of { $seconds } seconds.
+evidence-counted = { $offered } offered, { $settled } settled.
+evidence-held = The rates of the window's five parts differ by { $range-percent } % of their mean (limit { $range-limit-percent } %), and go { $slope-percent } % up or down along the line through them (limit { $slope-limit-percent } %).
+evidence-halves = The second half of the window is { $off-percent } % off the first (limit { $limit-percent } %).
+evidence-interval = Half the 95 % interval is { $percent } % of the rate, measured for { $measured-s } s (limit { $limit-percent } %).
+evidence-checkpoints = { $found } checkpoints in the window, { $fewest } are needed.
+evidence-written = { $written-mb } MB were written, and the drive's own memory holds { $cache-mb } MB.
+evidence-data-and-memory = { $data-mb } MB of data, { $memory-mb } MB of memory for buffer and page cache.
+evidence-device-reads = { $per-transaction } reads of the device for each transaction ({ $fewest } are needed).
+evidence-generator-busy = The load generator used { $percent } % of a core (limit { $limit-percent } %).
+evidence-schedule-lag = 1 % of the intents started { $p99-ms } ms late or later, { $percent } % of the median response of { $response-p50-ms } ms (limit { $limit-percent } %).
+evidence-dropped = { $dropped } dropped, { $percent } %.
+evidence-generator-at = { $place ->
+    [same] The load generator ran on the machine of the system.
+   *[other] The load generator ran on another machine.
+ }
+evidence-generators-at = The load generator ran { $first ->
+    [same] beside the system
+   *[other] on another machine
+ } on the first side, and { $second ->
+    [same] beside the system
+   *[other] on another machine
+ } on the second.
+evidence-latencies = { $from ->
+    [start] Latencies of an open loop count from the start of a transaction: what waited before it is left out.
+    [closed] In a closed loop a transaction is due when it starts.
+   *[due] Latencies count from the time when a transaction was due.
+ }
+evidence-percentiles = { $from ->
+    [averaged] Percentiles were averaged over clients or intervals.
+   *[merged] Percentiles come from merged histograms.
+ }
+evidence-unsafe = { $setting } = { $value } gives up what a commit promises.
+evidence-safe = Looked at: { $settings }.
+evidence-settings-differ = { $setting } is { $first } on the first side and { $second } on the second.
+evidence-kept = Of { $acknowledged } transactions that clients saw committed, all were there after the power cut.
+evidence-flush-time = { $per-second } flushes/s took { $mean-us } µs each; the medium needs { $fastest-us } µs.
+evidence-maintenance = { $what }: { $first } on the first side, { $second } on the second.
+evidence-filled = The space was written { $fill } times from end to end before.
+evidence-compressible = { $found-percent } % of the test data can be compressed away, where { $said-percent } % is said (limit { $limit-percent } points more).
+evidence-steal = { $percent } % of the CPUs' time went to other virtual machines (limit { $limit-percent } %).
+evidence-governor = Governor of the processors: { $governor }.
+evidence-calibration = The calibration after the run was { $off-percent } % off the one before (limit { $limit-percent } %).
+evidence-other-io = { $percent } % of the device's I/O was of others (limit { $limit-percent } %).
+evidence-factors = { $differs ->
+    [none] Nothing that is known differs but { $factor ->
+        [none] what nobody named
+       *[other] { $factor }
+     }.
+   *[other] Beside { $factor ->
+        [none] one factor
+       *[other] { $factor }
+     } this differs: { $differs }.
+ }
+evidence-victims = { $first } systems beside { $noise-first ->
+    [none] nothing
+   *[other] { $noise-first }
+ } against { $second } beside { $noise-second ->
+    [none] nothing
+   *[other] { $noise-second }
+ }.
+evidence-tpm-per-nopm = TPM/NOPM is { $found }, the mix gives { $expected }: { $off-percent } % off (limit { $limit-percent } %).
+evidence-ratios-differ = TPM/NOPM is { $first } on the first side and { $second } on the second: { $off-percent } % apart (limit { $limit-percent } %).
+evidence-bytes-per = { $first } bytes for each { $unit } on the first side, { $second } on the second: { $off-percent } % apart (limit { $limit-percent } %).
+evidence-moved = { $mb-per-second } MB/s × { $seconds } s = { $product-mb } MB, where { $moved-mb } MB were moved: { $off-percent } % off (limit { $limit-percent } %).
+evidence-said = “{ $sentence }”: the figures are { $first } and { $second }, a ratio of { $ratio } or a change of { $percent } %: { $off-percent } % off what it says (limit { $limit-percent } %).
+evidence-conditions = { $failed ->
+    [none] { $verified } consistency conditions hold.
+   *[other] Of { $verified } consistency conditions these fail: { $failed }.
+ }
+evidence-kept-up = { $drive } answered { $ops } operations in time: { $late-percent } % late at the median (limit 10 %), { $beyond-percent } % beyond the next percentile (limit 1 %).
+evidence-repeats = { $first } runs on the first side, { $second } on the second; { $fewest } are needed.
+evidence-repeat-spread = Repeats differ by { $spread-percent } %, the sides by { $effect-percent } %.
+evidence-diagnosed = The doctor on { $of ->
+    [none] the machine
+   *[other] { $of }
+ }, { $code }: { $found }
+
+missing-nothing-measured = nothing was measured
+missing-not-for-this-load = such a load has no such figure
+missing-too-few = there are too few to judge by
+missing-too-short = the window is too short, or its rates were not to be equal
+missing-no-in-flight = rate, mean latency and number in flight are not all told
+missing-no-counts = nobody tells what was offered, failed and dropped
+missing-no-series = nobody tells the course over time
+missing-no-interval = there is no interval of the rate
+missing-no-checkpoints = nobody counts checkpoints
+missing-no-drive-cache = the size of the drive's own memory is not known
+missing-no-sizes = sizes of data and memory are not both known
+missing-no-device-counters = nobody counts what the device does
+missing-no-generator = nobody watched the load generator
+missing-embedded = the system runs inside the load generator
+missing-no-lag = a late start is not told apart from the wait for a free connection
+missing-no-place = nobody tells where the load generator ran
+missing-no-method = nobody tells how latencies were computed
+missing-no-settings = settings that decide about durability are not told
+missing-no-flushes = nobody counts flushes and what they take
+missing-no-medium = what the medium can do at best is not known
+missing-no-maintenance = nobody tells of checkpoints, vacuum and backups
+missing-no-sampling = no blocks were sampled, and nobody tells how they were filled
+missing-no-host = nobody watched the machine
+missing-no-governor = the governor of the processors is not known
+missing-no-calibration = there is no calibration before and after
+missing-one-side = there is only one side
+missing-no-configuration = the configuration of a side is not told
+missing-no-noise = noise is not what is compared, or nobody tells of it
+missing-no-tpm = TPM and NOPM are not both told
+missing-no-backup = there is no backup or restore
+missing-no-bytes = bandwidth, time and bytes are not all told
+missing-no-sentence = nothing is claimed in words
+missing-no-figures = the figures that it speaks of are not told
+missing-not-verified = no consistency condition was verified
+missing-no-emulation = no drive is emulated
+missing-emulation-untold = the emulator did not tell of the whole window
+missing-no-repeats = nobody tells how often was measured
+missing-by-construction = MB/s of a restore are computed from its bytes and time, so they always agree
+missing-by-system = it is a sum over systems, each of which is verified by itself
+missing-past-the-cache = requests went past the page cache
+missing-nothing-to-lose = nothing that clients saw committed could be looked for
+
+next-ask-for-window = Ask for the raw data: rate, latency and number in flight cannot all be of one window.
+next-distrust-counts = Do not use these figures; find out which outcomes were not counted.
+next-measure-longer = Measure for longer.
+next-warm-up-longer = Warm up for longer, or find what changes over time.
+next-grow-data = Make the data larger than memory, or limit memory, and say that it is a test of storage only then.
+next-strengthen-client = Give the load generator more cores or another machine, or offer less.
+next-move-client = Say so beside the figures, or run the load generator on another machine.
+next-move-both-clients = Run the load generator in the same place on both sides.
+next-count-from-due = Count latencies from the time when each transaction was due.
+next-make-durable = Make commits durable, or say beside each figure that they are not.
+next-make-equal = Measure both sides with the same durability.
+next-check-flush = Find out what protects the drive's cache, or cut the power: plimsoll doctor.
+next-cover-maintenance = Make windows so long that they hold maintenance on both sides.
+next-write-first = Write all of the space before it is read.
+next-use-random-data = Use data that cannot be compressed, or say how far it can.
+next-quiet-machine = Use a machine that does nothing else, with its processors at full clock.
+next-merge-histograms = Merge histograms, and take percentiles of the sum.
+next-change-one-thing = Change one thing at a time, or do not name it as the cause.
+next-keep-victims = Compare the same number of loaded systems with and without noise.
+next-count-transactions = Count business transactions of all types, on both sides alike.
+next-load-same-data = Load the same data on both sides.
+next-tell-bytes = Ask how many bytes were moved, and whether they were compressed.
+next-say-ratio = State ratio, change and percent once, as they are computed.
+next-keep-database-and-ask = Keep the database as it is, and find out what lost or invented rows.
+next-slower-drive-or-less = Use fewer users, a slower drive, or a machine that does nothing else.
+next-repeat-more = Measure each side several times.
+
+rule-little = Throughput × mean latency is the number in flight (Little's law). Where a closed loop keeps n requests in flight and the product is not n, rate, latency and n are not of one measurement.
+rule-conserve = Whatever was offered was committed, rolled back, failed or dropped. What is missing was not counted, and it is seldom the fast part.
+rule-steady = The rate held over the window: after SNIA's rule for five parts, and the second half against the first. A drive that is still filling its buffer is another drive an hour later.
+rule-short = The window was long enough: the interval of the rate is narrow, it holds checkpoints, and more was written than the drive's own memory takes.
+rule-cached = The data did not fit into memory, and reads reached the device. Otherwise it is a CPU test, not a storage test.
+rule-client = The load generator kept up: no core of it was full, nothing was started late, nothing was dropped.
+rule-samebox = The load generator took no CPU from the system, or did so on both sides.
+rule-omission = Latencies of an open loop count from when a transaction was due. Counted from its start they leave out what waited while the system stalled (coordinated omission).
+rule-durable = What was acknowledged survives a power cut, and does so on both sides. Commits that need not be durable are several times as fast.
+rule-lies = Flushes take as long as the medium needs, or something protects its cache.
+rule-maint = Checkpoints, vacuum, purge and backups ran on both sides or on neither.
+rule-thin = Reads met blocks that had been written. Drives answer reads of others without looking.
+rule-entropy = Test data was no more compressible than the plan says. Drives and arrays that compress are faster with such data.
+rule-noise = Nothing else used machine and device: steal, governor, other I/O, calibration before and after.
+rule-pctavg = Percentiles come from merged histograms. The mean of percentiles is the percentile of nothing.
+rule-onefactor = Compared sides differ in the factor that is named, and in nothing else.
+rule-victims = A comparison with noisy neighbours keeps the number of loaded systems. With fewer of them, each gets more.
+rule-ratio = TPM/NOPM is that of the mix, and the same on both sides. Otherwise TPM counts something else.
+rule-size = Bytes for each warehouse or row are the same where data are said to be.
+rule-rate = MB/s × seconds are the bytes that were moved.
+rule-wording = Sentences follow from figures: 1.5 times are 50 % more, and not 150 %.
+rule-consist = The database is consistent after the run. One that loses or invents rows can be as fast as it likes.
+rule-emulated = The emulated drive answered when its model said. Where it did not, figures are the emulator's.
+rule-repeat = Each side was measured several times, and differs from the other by more than from itself.
 
 ## Report: headline
 
@@ -265,6 +465,7 @@ report-run = Run
 report-started = Started
 report-lasted = Lasted
 report-status = Status
+report-started-unknown = not known
 report-seed = Seed
 report-version = plimsoll
 headline-kicker = Highest rate
@@ -301,6 +502,7 @@ trust-doubtful = Read these warnings before using them.
 trust-invalid = Some are not to be used.
 trust-conserved = Nothing disappeared: offered = committed + rolled back + failed + dropped + in flight in each of { $seconds } seconds, at { $holds } of { $points } points to the end.
 trust-conserved-broken = Counts do not add up at { $broken } points: see below.
+trust-conserved-imported = Conservation is not judged: another tool measured, and does not tell what was under way.
 trust-conserved-none = Conservation could not be verified: no second was recorded.
 trust-findings = Findings
 
@@ -792,3 +994,140 @@ set-crossover-place-on = { $group } at { $load } on { $on }
 set-crossover-from = { $axis } stops mattering at { $size } ({ $largest }: { $ratio } times).
 set-crossover-beyond = { $axis } still matters at { $largest }, the most that was tried ({ $ratio } times what { $before } gave).
 set-crossover-unjudged = from how much on { $axis } stops mattering is not judged: fewer than two amounts have figures that can be used.
+
+## Runs side by side
+
+versus-heading = { $second } against { $first }
+versus-nothing = There is no load that both sides have.
+versus-forbidden = NOT TO BE QUOTED: { $rules } forbids this comparison.
+versus-unit-nopm = new orders
+versus-unit-transactions = transactions
+versus-unit-iops = requests
+versus-share = { $share } % of full speed
+versus-in-flight = { $n } in flight
+versus-scene-alone = alone
+versus-scene-quiet = beside quiet neighbours
+versus-scene-noisy = beside noisy neighbours
+versus-range = { $low } to { $high }
+versus-more = more
+versus-less = less
+versus-said-more = { $second } does { $ratio } times the { $unit } of { $first } ({ $range }), { $percent } % { $way }.
+versus-said-less = { $second } does { $ratio } times the { $unit } of { $first } ({ $range }), { $percent } % { $way }.
+versus-said-not-shown = no difference shown ({ $range }).
+versus-said-too-small = no difference of { $minimum } % or more ({ $range }).
+versus-said-not-judged = { $second } did { $ratio } times the { $unit } of { $first }; how sure that is, is not judged: { $why }.
+versus-not-judged = not judged: { $why }.
+versus-why-invalid = one of the two must not be used
+versus-why-nothing = nothing was completed
+versus-why-short = there are fewer than three repeats, and less than a minute was measured
+versus-why-correlated = there are fewer than three repeats, and the windows are too short for what hangs together in them
+versus-by-repeats = { $first } and { $second } repeats
+versus-by-blocks = blocks of { $first } and { $second } s
+versus-rates = Rates
+versus-latencies = Response times
+versus-differences = What differs between the sides
+versus-no-differences = Nothing that is recorded.
+versus-sides = The sides
+versus-column-load = load
+versus-column-first = first
+versus-column-second = second
+versus-column-ratio = ratio
+versus-column-interval = 95 % interval
+versus-column-p = p (ranks)
+versus-column-delta = Cliff's delta
+versus-column-rests = rests on
+versus-column-quantile = quantile
+versus-column-first-ms = first ms
+versus-column-second-ms = second ms
+versus-column-difference = difference ms
+versus-column-group = group
+versus-column-what = what
+versus-column-figure = figure
+versus-column-limit = limit
+versus-column-outcome = outcome
+versus-group-hosts = hosts
+versus-group-cpus = CPUs
+versus-group-kernel = kernel
+versus-group-drives = drives
+versus-group-software = software
+versus-group-settings = settings
+versus-group-sizes = sizes
+versus-group-load = load
+versus-group-generator-place = place of the load generator
+versus-group-loaded-systems = loaded systems
+versus-group-incidental = (no factor)
+versus-mark = { $rule }: { $text }
+versus-mark-generator = the load generator ran on { $first } on the first side and on { $second } on the second. Move both, or name the generator's place as the factor.
+versus-mark-durable = { $setting } is { $first } on the first side and { $second } on the second: what is acknowledged is not equally safe. Make it equal.
+versus-mark-factors = more than one thing differs: { $differs }. Change one, or name the one that is meant with --factor.
+versus-mark-beside = beside { $factor } there differ: { $differs }. Change one thing only.
+versus-mark-victims = { $first } systems were loaded on the first side and { $second } on the second: sums of other numbers of systems cannot be compared. Load as many.
+versus-mark-repeats = { $first } and { $second } repeats: with fewer than { $fewest } the interval says how steady these windows were, not what another run would give. Repeat.
+versus-mark-spread = repeats of one side differ by { $spread } %, more than the { $effect } % that is shown between the sides. Look at what changes from one time to the next.
+versus-alone = Without a partner, only in { $side }: { $loads }.
+versus-chance = { $loads } loads are judged: if all were equal, about { $chance } of them would show a difference by chance.
+versus-chart-ratios = Ratios of rates
+versus-chart-ratios-note = { $second } by { $first }, with the 95 % interval; the dashed line is 1.
+versus-chart-quantiles = Quantiles of response times (ms)
+versus-chart-quantiles-note = Hollow: { $first }. Filled: { $second }.
+versus-how = Intervals of 95 % by bootstrap, of repeats or of blocks of seconds; p by the test of Mann and Whitney. docs/compare.md says how every number is computed and why.
+versus-gate-p99 = p99 of response times
+versus-gate-passed = passed
+versus-gate-inconclusive = cannot tell
+versus-gate-regression = REGRESSION
+versus-gate-is-passed = Passed: no figure is worse than is allowed.
+versus-gate-is-inconclusive = Inconclusive: it cannot be told whether a figure is worse than is allowed. Measure longer or more often.
+versus-gate-is-regression = Regression: a figure is worse than is allowed.
+versus-gate-forbidden = { $rules } forbids this comparison; --allow takes a rule's code.
+
+## How a ladder scales
+
+scaling-title = How it scales
+scaling-law = Universal Scalability Law: one user { $gamma }; contention α { $alpha }; coherency β { $beta }. Residuals: { $off } %.
+scaling-value = { $value } ({ $low } to { $high })
+scaling-peak = Its peak: { $rate } at { $users } users.
+scaling-peak-beyond = Its peak, beyond the loads that were measured and so computed only: { $rate } at { $users } users.
+scaling-no-peak = It has no peak: nothing bends the rate down.
+scaling-unfit = The Universal Scalability Law is not shown: it is off by { $off } %, more than { $limit } %.
+scaling-too-few = The Universal Scalability Law is not fitted: { $loads } loads with a usable rate and a connection for each user are fewer than 5.
+scaling-users = users
+scaling-measured = measured
+scaling-fitted = fitted
+scaling-residual = residual %
+
+## The catalogue of runs
+
+list-none = There are no such runs.
+list-started = began
+list-file = file
+list-title = title
+list-status = status
+list-label = label
+list-systems = systems
+list-media = media
+list-points = points
+history-none = No load was measured in two of these runs.
+history-load = { $load }, { $runs } runs:
+history-steady = no change found.
+history-change = { $percent } % { $way } since { $file } ({ $name }, { $started }): { $before } → { $after } { $unit }.
+
+## What other tools printed of imported runs
+
+reported-by = Reported by { $source }
+reported-files = From { $files }.
+reported-note = These are the tool's own figures with the names and digits that it printed: nothing here was computed by plimsoll, and nothing is computed from it.
+reported-none = It printed no figures of the whole.
+reported-parts = It printed { $n } more figures of parts of the time: see the report, or export --table reported.
+reported-parts-title = What it printed of parts of the time
+reported-unknown = What its output does not say
+reported-known = What is known of the import
+reported-load = load
+reported-part = of
+reported-figure = figure
+reported-value = value
+reported-time = time
+reported-one-user = 1 user
+reported-users = { $users } users
+reported-users-unknown = users not known
+reported-offered = { $rate }/s offered
+reported-repeat = repeat { $repeat }

@@ -8,7 +8,7 @@ use crate::export;
 use crate::message::Messages;
 use crate::number::{NONE, percent, three, whole};
 use crate::rung::{self, RungView};
-use crate::text;
+use crate::{scaling, text};
 
 /// Text with how it is to be shown.
 #[derive(Clone)]
@@ -37,6 +37,9 @@ pub(super) struct LadderView {
     pub ladder: Grid,
     pub latency: Grid,
     pub resources: Grid,
+    /// How it scales, and the law beside what was measured.
+    pub scaling: Vec<String>,
+    pub scaled: Grid,
     /// Whether a figure about the generator is missing because the system runs inside it.
     pub embedded: bool,
 }
@@ -50,7 +53,10 @@ pub(super) fn words(text: String) -> Cell {
 }
 
 /// Columns that hold words and not numbers stand left.
-const WORDS: [&str; 25] = [
+const WORDS: [&str; 28] = [
+    "column-rule",
+    "column-evidence",
+    "column-because",
     "column-outcome",
     "column-why",
     "column-state",
@@ -104,9 +110,17 @@ impl LadderView {
             ladder: rungs(m, ladder, &ladder_columns(ladder), true),
             latency: latency(m, ladder),
             resources: rungs(m, ladder, &resource_columns(m, ladder), false),
+            scaling: scaling::told(m, ladder),
+            scaled: scaled(m, ladder),
             embedded: ladder.points.iter().any(|point| point.resources.generator_cpu_withheld.is_some()),
         }
     }
+}
+
+fn scaled(m: &Messages, ladder: &Ladder) -> Grid {
+    let header = scaling::COLUMNS.iter().map(|id| plain(m.say(&format!("scaling-{id}")))).collect();
+    let row = |cells: [String; 4]| Row { class: "", cells: cells.into_iter().map(plain).collect() };
+    Grid { header, rows: scaling::rows(ladder).into_iter().map(row).collect() }
 }
 
 /// One row for each load: how hard it was, the columns, and the verdict where wanted.

@@ -83,7 +83,7 @@ fn page_of_block_io() {
     let sections: Vec<&str> = html.split("<section").skip(1).collect();
     let block = sections.iter().filter(|section| !section.starts_with('>'));
     let told: Vec<&str> = block.filter(|section| !section.contains("data-axis")).copied().collect();
-    assert_eq!(told.len(), 5);
+    assert_eq!(told.len(), 6);
     insta::assert_snapshot!("block", told.join("<section"));
     let value: serde_json::Value = serde_json::from_str(island(&html).0).unwrap();
     insta::assert_snapshot!("block_island", columns(&value["blocks"], 0));

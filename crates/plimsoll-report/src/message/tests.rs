@@ -37,7 +37,7 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
 }
 
 /// Ids that are put together: a prefix and the names of a closed set.
-const FAMILIES: [(&str, &[&str]); 19] = [
+const FAMILIES: &[(&str, &[&str])] = &[
     ("backup-kind-", &["backup", "restore"]),
     ("backup-outcome-", &["complete", "cancelled", "failed", "differs"]),
     ("chart-title-", &["shared-rate", "shared-iops", "shared-mb", "shared-ms"]),
@@ -57,7 +57,35 @@ const FAMILIES: [(&str, &[&str]); 19] = [
     ("column-", &crate::cut::COLUMNS),
     ("text-", &COMPARED),
     ("subject-", &["host", "device", "medium", "emulator", "system", "generator", "backup"]),
+    ("scaling-", &crate::scaling::COLUMNS),
+    ("list-", &["started", "file", "title", "status", "label", "systems", "media", "points"]),
+    ("versus-unit-", &["nopm", "transactions", "iops"]),
+    ("versus-scene-", &["alone", "quiet", "noisy"]),
+    ("versus-said-", &["more", "less", "not-shown", "too-small", "not-judged"]),
+    ("versus-group-", &VERSUS_GROUPS),
+    ("versus-column-", &crate::versus::RATES),
+    ("versus-column-", &crate::versus::LATENCIES),
+    ("versus-column-", &crate::versus::DIFFERENCES),
+    ("versus-column-", &["figure", "limit", "outcome"]),
+    ("versus-gate-", &VERSUS_GATE),
 ];
+
+const VERSUS_GROUPS: [&str; 11] = [
+    "hosts",
+    "cpus",
+    "kernel",
+    "drives",
+    "software",
+    "settings",
+    "sizes",
+    "load",
+    "generator-place",
+    "loaded-systems",
+    "incidental",
+];
+
+const VERSUS_GATE: [&str; 6] =
+    ["passed", "inconclusive", "regression", "is-passed", "is-inconclusive", "is-regression"];
 
 const WAIT_STATES: [&str; 9] = ["cpu", "data-read", "data-write", "log", "lock", "latch", "client", "idle", "other"];
 
@@ -67,12 +95,41 @@ const COMPARED: [&str; 10] =
 
 fn composed() -> BTreeSet<String> {
     let families = FAMILIES.iter().flat_map(|(prefix, names)| names.iter().map(move |name| format!("{prefix}{name}")));
-    let findings = FINDINGS.iter().map(|name| finding_id(name));
-    families.chain(findings).chain(crate::html::CHART_TITLES.iter().map(|name| format!("chart-title-{name}"))).collect()
+    let findings = FINDINGS.iter().map(|name| format!("finding-{}", name.replace('_', "-")));
+    families
+        .chain(findings)
+        .chain(of_audit())
+        .chain(crate::html::CHART_TITLES.iter().map(|name| format!("chart-title-{name}")))
+        .collect()
+}
+
+/// Ids of what audits say: their closed sets as the model declares them.
+fn of_audit() -> Vec<String> {
+    const DECLARED: &str = include_str!("../../../plimsoll-model/src/audit/evidence.rs");
+    let mut ids: Vec<String> = Rule::ALL.iter().map(|rule| format!("rule-{}", rule.code().to_lowercase())).collect();
+    let mut prefix = "";
+    for line in DECLARED.lines() {
+        prefix = match line {
+            "pub enum Evidence {" => "evidence",
+            "pub enum Missing {" => "missing",
+            "pub enum Next {" => "next",
+            _ => prefix,
+        };
+        let name: String =
+            line.strip_prefix("    ").unwrap_or_default().chars().take_while(char::is_ascii_alphanumeric).collect();
+        // Found and Untold are told as what they hold.
+        if name.starts_with(|c: char| c.is_ascii_uppercase()) && !["Found", "Untold"].contains(&name.as_str()) {
+            let kebab =
+                |c: char| if c.is_ascii_uppercase() { format!("-{}", c.to_ascii_lowercase()) } else { c.to_string() };
+            ids.push(format!("{prefix}{}", name.chars().map(kebab).collect::<String>()));
+        }
+    }
+    assert!(ids.len() > 100, "{ids:?}");
+    ids
 }
 
 /// Names of all findings; the match makes a new one fail to compile until it is here.
-const FINDINGS: [&str; 37] = [
+const FINDINGS: [&str; 40] = [
     "run_ended",
     "nothing_measured",
     "phase_incomplete",
@@ -109,6 +166,9 @@ const FINDINGS: [&str; 37] = [
     "rate_disagrees",
     "rate_not_judged",
     "effect_unpaired",
+    "imported",
+    "whole_only",
+    "only_reported",
     "event",
 ];
 

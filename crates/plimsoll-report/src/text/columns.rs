@@ -11,7 +11,7 @@ pub(crate) fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
 }
 
 /// The first `left` columns hold names and begin at the left.
-fn lined(header: &[String], rows: &[Vec<String>], left: usize) -> String {
+pub(super) fn lined(header: &[String], rows: &[Vec<String>], left: usize) -> String {
     let cell = |(place, text): (usize, String)| {
         Cell::new(text).set_alignment(if place < left { CellAlignment::Left } else { CellAlignment::Right })
     };

@@ -38,6 +38,7 @@ pub fn render(record: &Record, summary: &Summary, format: Format, table: Table) 
             Table::Drive => to_csv(record, summary, CsvKind::Drive),
             Table::Wait => to_csv(record, summary, CsvKind::Wait),
             Table::Block => to_csv(record, summary, CsvKind::Block),
+            Table::Reported => to_csv(record, summary, CsvKind::Reported),
             Table::Backup => to_csv(record, summary, CsvKind::Backup),
             Table::Effect => to_csv(record, summary, CsvKind::Effect),
             Table::Medium => to_csv(record, summary, CsvKind::Medium),

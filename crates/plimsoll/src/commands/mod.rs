@@ -1,9 +1,13 @@
 //! One file per subcommand.
 
+mod audit;
 mod check;
+mod compare;
 mod doctor;
 pub mod drive;
 mod export;
+mod import;
+mod list;
 pub(crate) mod plan_errors;
 mod profile;
 mod report;
@@ -26,6 +30,11 @@ pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::report(&args),
         Command::Export(args) => export::export(&args),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Gate(args) => compare::gate(&args),
+        Command::List(args) => list::list(&args),
+        Command::Import(args) => import::import(&args),
+        Command::Audit(args) => audit::audit(&args),
         Command::Check(args) => check::check(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Drive(command) => drive::drive(&command),
@@ -61,4 +70,14 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
         let _ = std::fs::remove_file(&part);
         Failure::run(format!("{} cannot be written: {error}\nGive another place with --output.", path.display()))
     })
+}
+
+/// As it could be typed again; passwords are taken out before it is stored.
+pub(crate) fn command_line() -> String {
+    let quote = |word: String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
+        if !word.is_empty() && word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    let words = std::env::args().skip(1).map(quote);
+    std::iter::once("plimsoll".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }

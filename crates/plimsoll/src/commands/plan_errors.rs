@@ -54,6 +54,11 @@ pub fn drive_failure(name: &str, text: &str, errors: PlanErrors) -> Failure {
     report(name, "the drive file cannot be used", text, errors)
 }
 
+/// The failure to show for a claim.
+pub fn claim_failure(name: &str, text: &str, errors: PlanErrors) -> Failure {
+    report(name, "the claim cannot be audited", text, errors)
+}
+
 /// The failure to show. A plan that holds a password is not quoted, because redacting would move the places.
 pub fn failure(name: &str, text: &str, errors: PlanErrors) -> Failure {
     report(name, "the plan cannot be carried out", text, errors)

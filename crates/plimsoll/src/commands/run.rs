@@ -13,7 +13,7 @@ use plimsoll_model::record::RunStatus;
 use plimsoll_model::summary::summarise;
 use plimsoll_model::units::Nanos;
 
-use super::{plan_errors, print};
+use super::{command_line, plan_errors, print};
 use crate::cli::{Format, RunArgs, Table};
 use crate::commands::export::render;
 use crate::drive_file;
@@ -80,6 +80,7 @@ fn job(
         started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         command: command_line(),
         plan_text,
+        label: args.label.clone(),
         quiet: args.quiet,
         virtual_time: args.virtual_time,
         overwrite: args.overwrite.clone(),
@@ -162,16 +163,6 @@ fn default_output(title: &str, now: jiff::Timestamp, suffix: &str) -> PathBuf {
     let slug = slug.trim_matches('-');
     let slug = if slug.is_empty() { "run" } else { slug };
     format!("{slug}-{}.{suffix}", now.strftime("%Y%m%d-%H%M%S")).into()
-}
-
-/// As it could be typed again; passwords are taken out before it is stored.
-fn command_line() -> String {
-    let quote = |word: String| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
-        if !word.is_empty() && word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
-    };
-    let words = std::env::args().skip(1).map(quote);
-    std::iter::once("plimsoll".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 fn show(done: &Done, args: &RunArgs) -> Result<ExitCode, Failure> {

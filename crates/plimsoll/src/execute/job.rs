@@ -17,6 +17,8 @@ pub struct Job {
     pub started_at: String,
     /// The command line as it was given.
     pub command: String,
+    /// What the user calls it: a commit, a version.
+    pub label: Option<String>,
     pub quiet: bool,
     pub virtual_time: bool,
     /// What block steps may write to although plimsoll has not made it.

@@ -41,7 +41,7 @@ use prepare::{Running, Site};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::runfile::{RunFile, RunFileError};
+use crate::runfile::{LABEL, RunFile, RunFileError};
 use crate::signals::Interrupt;
 
 /// What became of a run.
@@ -106,6 +106,10 @@ struct Execution<'a> {
 pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
     let clock = if job.virtual_time { Clock::Virtual(VirtualClock::default()) } else { Clock::real() };
     let file = RunFile::create(&job.output, &job.run_info(), &job.plan_text_redacted(), &job.plan_resolved())?;
+    if let (Some(label), Some((kind, name, _))) = (&job.label, always_watched().into_iter().last()) {
+        let generator = file.subject(kind, name)?;
+        file.facts(generator, &[(LABEL.to_owned(), label.clone())])?;
+    }
     let (inbox, sender) = Inbox::new(clock.clone());
     let probe = match &clock {
         Clock::Virtual(_) => None,

@@ -7,16 +7,20 @@ mod backup;
 mod block;
 mod database;
 mod drive;
+mod head;
 mod reader;
+mod reported;
 mod samples;
 mod waits;
+mod whole;
 mod writer;
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-pub use reader::read;
+pub use head::{Head, LABEL, read_head};
+pub use reader::{read, read_for_comparison};
 pub use writer::RunFile;
 
 #[derive(Debug, Error)]

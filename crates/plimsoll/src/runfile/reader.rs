@@ -7,6 +7,7 @@ use std::path::Path;
 use plimsoll_model::hist::{CoarseHist, Hist};
 use plimsoll_model::lane::Counts;
 use plimsoll_model::metric::Metric;
+use plimsoll_model::plan::resolved::TPCC_TXNS;
 use plimsoll_model::record::{
     APPLICATION_ID, Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus,
     SCHEMA_VERSION, Sample, Scene, Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
@@ -16,13 +17,37 @@ use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
 
-use super::{RunFileError, backup, block, database, drive, samples, waits};
+use super::{RunFileError, backup, block, database, drive, reported, samples, waits};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type Broken = String;
 
+/// What of a run file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parts {
+    All,
+    /// What figures, verdicts and comparisons rest on: not what sessions waited for, no series but those that are held
+    /// against figures, and of histograms by second only response times of what a figure counts.
+    Comparison,
+}
+
 /// Opens a run file and reads all of it.
 pub fn read(path: &Path) -> Result<Record, RunFileError> {
+    read_parts(path, Parts::All)
+}
+
+/// Opens a run file and reads what a comparison needs, in a fraction of the time.
+pub fn read_for_comparison(path: &Path) -> Result<Record, RunFileError> {
+    read_parts(path, Parts::Comparison)
+}
+
+fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
+    let (db, schema) = open_run_file(path)?;
+    read_record(&db, schema, parts).map_err(|what| RunFileError::Damaged { path: path.into(), what })
+}
+
+/// A run file and the version of its schema.
+pub(super) fn open_run_file(path: &Path) -> Result<(Connection, i32), RunFileError> {
     let open = |why: String| RunFileError::Open { path: path.into(), why };
     if !path.is_file() {
         return Err(open("there is no such file".into()));
@@ -31,7 +56,13 @@ pub fn read(path: &Path) -> Result<Record, RunFileError> {
     let schema = expect_run_file(&db, path)?;
     // One transaction, so that of a run that goes on all tables are read as they were at one moment.
     db.execute_batch("BEGIN").map_err(|e| open(e.to_string()))?;
-    read_record(&db, schema).map_err(|what| RunFileError::Damaged { path: path.into(), what })
+    Ok((db, schema))
+}
+
+/// What is known about the run itself.
+pub(super) fn info(db: &Connection) -> Result<RunInfo, Broken> {
+    let ends = lasted(db)?;
+    db.query_row("SELECT * FROM run", [], |row| run_info(row, ends)).map_err(|e| e.to_string())
 }
 
 /// The version of its schema.
@@ -84,13 +115,13 @@ pub(super) fn subject(row: &Row<'_>) -> rusqlite::Result<SubjectId> {
     row.get("subject").map(SubjectId)
 }
 
-fn read_record(db: &Connection, schema: i32) -> Result<Record, Broken> {
+fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Broken> {
     let ends = lasted(db)?;
     let mut plan: HashMap<String, String> =
         rows(db, "SELECT form, text FROM plan", |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect();
     let points = rows(db, "SELECT * FROM point ORDER BY id", |row| point(row, schema))?;
     let phases = phases(db, ends)?;
-    let seconds = seconds(db, &phases, &points, schema)?;
+    let seconds = seconds(db, &wanted(db, &phases, &points, parts)?, schema)?;
     let windows = windows(db, &phases, &seconds)?;
     Ok(Record {
         run: db.query_row("SELECT * FROM run", [], |row| run_info(row, ends)).map_err(|e| e.to_string())?,
@@ -110,7 +141,7 @@ fn read_record(db: &Connection, schema: i32) -> Result<Record, Broken> {
         phases,
         seconds,
         windows,
-        series: series(db, schema)?,
+        series: series(db, schema, parts)?,
         events: rows(db, "SELECT * FROM event ORDER BY at_ns, rowid", event)?,
         checks: rows(db, "SELECT * FROM consistency ORDER BY rowid", |row| {
             Ok(Check {
@@ -125,12 +156,13 @@ fn read_record(db: &Connection, schema: i32) -> Result<Record, Broken> {
         cuts: drive::power_cuts(db, schema)?,
         searches: database::searches(db, schema)?,
         resets: database::resets(db, schema)?,
-        waits: waits::waits(db, schema)?,
+        waits: if parts == Parts::All { waits::waits(db, schema)? } else { Vec::new() },
         blocks: block::block_points(db, schema)?,
         shares: block::block_shares(db, schema)?,
         steady: block::steady(db, schema)?,
         diagnoses: block::diagnoses(db, schema)?,
         backups: backup::backups(db, schema)?,
+        reported: reported::reported(db)?,
     })
 }
 
@@ -217,61 +249,83 @@ pub(super) fn hist<T>(
     decode(bytes).map_err(|error| meaningless(column, error))
 }
 
-/// A row for every tick and type: a type without outcomes has zeros, not a gap.
-fn seconds(db: &Connection, phases: &[Phase], points: &[Point], schema: i32) -> Result<Vec<Second>, Broken> {
-    let types: HashMap<PhaseId, usize> = phases
-        .iter()
-        .filter_map(|phase| {
-            let point = points.iter().find(|point| Some(point.id) == phase.point)?;
-            Some((phase.id, point.txns.len()))
-        })
-        .collect();
+/// Of each phase under load, the types whose seconds' histograms are read; as many as its point has.
+type Wanted = HashMap<PhaseId, Vec<bool>>;
+
+/// Without its own windows a phase's percentiles come from its seconds.
+fn wanted(db: &Connection, phases: &[Phase], points: &[Point], parts: Parts) -> Result<Wanted, Broken> {
+    let closed = rows(db, "SELECT DISTINCT phase FROM window", |row| row.get(0).map(PhaseId))?;
+    let of = |phase: &Phase| {
+        let point = points.iter().find(|point| Some(point.id) == phase.point)?;
+        let tpcc = point.txns == TPCC_TXNS;
+        let counts = |txn: usize| if tpcc { txn == 0 } else { point.is_counted(txn) };
+        let is_wanted = |txn: usize| match parts {
+            Parts::All => true,
+            Parts::Comparison if !closed.contains(&phase.id) => true,
+            Parts::Comparison => phase.kind == PhaseKind::Measure && counts(txn),
+        };
+        Some((phase.id, (0..point.txns.len()).map(is_wanted).collect()))
+    };
+    Ok(phases.iter().filter_map(of).collect())
+}
+
+/// A row for every tick and type: a type without outcomes has zeros, not a gap. Columns go by number: a run of hours has a
+/// million rows.
+fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<Vec<Second>, Broken> {
     let mut seconds: Vec<Second> = Vec::new();
     let mut ticks: HashMap<i64, Range<usize>> = HashMap::new();
-    rows(db, "SELECT * FROM tick ORDER BY id", |row| {
+    rows(db, "SELECT id, phase, subject, start_ns, end_ns, in_flight FROM tick ORDER BY id", |row| {
         let empty = empty_second(row)?;
-        let n = types.get(&empty.phase).copied().unwrap_or_default();
-        ticks.insert(row.get("id")?, seconds.len()..seconds.len() + n);
+        let n = wanted.get(&empty.phase).map_or(0, Vec::len);
+        ticks.insert(row.get(0)?, seconds.len()..seconds.len() + n);
         seconds.extend((0..n).map(|txn| Second { txn: txn as u32, ..empty.clone() }));
         Ok(())
     })?;
-    rows(db, "SELECT * FROM outcome", |row| {
-        let (tick, txn): (i64, usize) = (row.get("tick")?, row.get("txn")?);
+    let bytes = if schema < block::SINCE { "0" } else { "bytes" };
+    let sql = format!(
+        "SELECT tick, txn, offered, committed, rolled_back, failed, dropped, retries, round_trips, {bytes}, response, service
+         FROM outcome"
+    );
+    rows(db, &sql, |row| {
+        let (tick, txn): (i64, usize) = (row.get(0)?, row.get(1)?);
         let own = ticks.get(&tick).cloned().ok_or_else(|| meaningless("tick", tick))?;
         let second = seconds[own].get_mut(txn).ok_or_else(|| meaningless("txn", txn))?;
-        second.counts = counts(row, schema)?;
-        second.response = hist("response", row.get_ref("response")?.as_blob()?, CoarseHist::decode)?;
-        let service = row.get_ref("service")?.as_blob_or_null()?;
-        second.service = service.map(|bytes| hist("service", bytes, CoarseHist::decode)).transpose()?;
+        second.counts = counts(row)?;
+        if wanted.get(&second.phase).is_some_and(|types| types[txn]) {
+            second.response = hist("response", row.get_ref(10)?.as_blob()?, CoarseHist::decode)?;
+            let service = row.get_ref(11)?.as_blob_or_null()?;
+            second.service = service.map(|bytes| hist("service", bytes, CoarseHist::decode)).transpose()?;
+        }
         Ok(())
     })?;
     Ok(seconds)
 }
 
+/// Columns as [`seconds`] selects them.
 fn empty_second(row: &Row<'_>) -> rusqlite::Result<Second> {
     Ok(Second {
-        phase: PhaseId(row.get("phase")?),
-        subject: subject(row)?,
+        phase: PhaseId(row.get(1)?),
+        subject: SubjectId(row.get(2)?),
         txn: 0,
-        start: time(row, "start_ns")?,
-        end: time(row, "end_ns")?,
+        start: Nanos(row.get(3)?),
+        end: Nanos(row.get(4)?),
         counts: Counts::default(),
-        in_flight: row.get("in_flight")?,
+        in_flight: row.get(5)?,
         response: CoarseHist::default(),
         service: None,
     })
 }
 
-fn counts(row: &Row<'_>, schema: i32) -> rusqlite::Result<Counts> {
+fn counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
     Ok(Counts {
-        offered: row.get("offered")?,
-        committed: row.get("committed")?,
-        rolled_back: row.get("rolled_back")?,
-        failed: row.get("failed")?,
-        dropped: row.get("dropped")?,
-        retries: row.get("retries")?,
-        round_trips: row.get("round_trips")?,
-        bytes: if schema < block::SINCE { 0 } else { row.get("bytes")? },
+        offered: row.get(2)?,
+        committed: row.get(3)?,
+        rolled_back: row.get(4)?,
+        failed: row.get(5)?,
+        dropped: row.get(6)?,
+        retries: row.get(7)?,
+        round_trips: row.get(8)?,
+        bytes: row.get(9)?,
     })
 }
 
@@ -298,6 +352,8 @@ fn windows(db: &Connection, phases: &[Phase], seconds: &[Second]) -> Result<Vec<
             service.merge(second.service.as_ref().unwrap_or(&second.response));
             *differs |= second.service.is_some();
         }
+        // A phase whose seconds hold no times has no distribution, coarse or not.
+        merged.retain(|_, (response, ..)| response.count() > 0);
         windows.extend(merged.into_iter().map(|((subject, txn), (response, service, differs))| Window {
             phase: phase.id,
             subject,
@@ -310,28 +366,49 @@ fn windows(db: &Connection, phases: &[Phase], seconds: &[Second]) -> Result<Vec<
     Ok(windows)
 }
 
-fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, Broken> {
+/// Metrics that findings hold figures against: what the database counted, and what the kernel saw of an emulated drive.
+fn is_held_against_figures(metric: Metric) -> bool {
+    matches!(
+        metric,
+        Metric::DbCommits
+            | Metric::DeviceReads
+            | Metric::DeviceWrites
+            | Metric::DeviceReadLatency
+            | Metric::DeviceWriteLatency
+    )
+}
+
+fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<Series>, Broken> {
+    let is_wanted = |metric: &Metric| parts == Parts::All || is_held_against_figures(*metric);
     // A metric that this version does not know is left out: it cannot say what it means.
+    let known = |name: &String| Metric::parse(name).filter(is_wanted);
     let layouts: HashMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
-        Ok((row.get("id")?, json::<Vec<String>>(row, "metrics")?.iter().map(|name| Metric::parse(name)).collect()))
+        Ok((row.get("id")?, json::<Vec<String>>(row, "metrics")?.iter().map(known).collect()))
     })?
     .into_iter()
     .collect();
     let decode = if schema < database::SINCE { samples::decode_singles } else { samples::decode };
     let mut series: BTreeMap<(SubjectId, Metric), Vec<Sample>> = BTreeMap::new();
-    rows(db, "SELECT * FROM sample ORDER BY subject, at_ns", |row| {
-        let id: i64 = row.get("layout")?;
+    rows(db, "SELECT subject, at_ns, over_ns, layout, data FROM sample", |row| {
+        let id: i64 = row.get(3)?;
         let metrics = layouts.get(&id).ok_or_else(|| meaningless("layout", id))?;
-        let (at, over) = (time(row, "at_ns")?, time(row, "over_ns")?);
-        let data = row.get_ref("data")?.as_blob()?;
+        if metrics.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let (subject, at, over) = (SubjectId(row.get(0)?), Nanos(row.get(1)?), Nanos(row.get(2)?));
+        let data = row.get_ref(4)?.as_blob()?;
         let values = decode(data, metrics.len())
             .ok_or_else(|| meaningless("data", format!("{} bytes for {} metrics", data.len(), metrics.len())))?;
         for (metric, value) in metrics.iter().zip(values) {
             if let (Some(metric), true) = (metric, value.is_finite()) {
-                series.entry((subject(row)?, *metric)).or_default().push(Sample { at, over, value });
+                series.entry((subject, *metric)).or_default().push(Sample { at, over, value });
             }
         }
         Ok(())
     })?;
-    Ok(series.into_iter().map(|((subject, metric), samples)| Series { subject, metric, samples }).collect())
+    let in_order = |((subject, metric), mut samples): ((SubjectId, Metric), Vec<Sample>)| {
+        samples.sort_by_key(|sample| sample.at);
+        Series { subject, metric, samples }
+    };
+    Ok(series.into_iter().map(in_order).collect())
 }

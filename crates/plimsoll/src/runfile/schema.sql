@@ -236,3 +236,15 @@ CREATE TABLE backup (
     outcome TEXT NOT NULL,              -- complete | cancelled | failed | differs
     detail TEXT NOT NULL
 );
+-- Of imported runs: figures as the tool that measured them printed them. Since schema 5.
+CREATE TABLE reported (
+    point INTEGER NOT NULL REFERENCES point,
+    source TEXT NOT NULL,               -- the tool and its version
+    txn TEXT NOT NULL,                  -- transaction type or part of the load; '' for all
+    name TEXT NOT NULL,                 -- as the tool names it
+    value REAL NOT NULL,
+    printed TEXT NOT NULL,              -- its digits
+    unit TEXT NOT NULL,
+    start_ns INTEGER,                   -- part of the time that it is about; NULL: all of it
+    end_ns INTEGER
+);

@@ -1,4 +1,3 @@
-use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use plimsoll_model::fixture;
@@ -6,7 +5,7 @@ use plimsoll_model::hist::CoarseHist;
 use plimsoll_model::lane::{Counts, LaneSecond, Tally};
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{
-    PhaseId, Point, PowerCut, Record, RunStatus, Sample, Second, Series, SubjectId, SubjectKind, WaitRow, WaitState,
+    Point, PowerCut, Record, Reported, RunStatus, Sample, Series, SubjectId, SubjectKind, WaitRow, WaitState,
 };
 use plimsoll_model::schedule::{PhaseKind, Tick};
 use plimsoll_model::units::Nanos;
@@ -18,58 +17,8 @@ mod backup;
 mod block;
 mod drive;
 
-/// Writes a record as a run would.
 fn write(record: &Record, path: &Path) -> RunFile {
-    let mut file = RunFile::create(path, &record.run, &record.plan_written, &record.plan_resolved).unwrap();
-    for subject in &record.subjects {
-        assert_eq!(file.subject(subject.kind, &subject.name).unwrap(), subject.id);
-    }
-    for fact in &record.facts {
-        file.facts(fact.subject, &[(fact.key.clone(), fact.value.clone())]).unwrap();
-    }
-    record.points.iter().for_each(|point| file.point(point).unwrap());
-    let kinds: HashMap<PhaseId, PhaseKind> = record.phases.iter().map(|phase| (phase.id, phase.kind)).collect();
-    for phase in &record.phases {
-        let point = record.points.iter().find(|point| Some(point.id) == phase.point);
-        assert_eq!(file.open_phase(&phase.step, point, phase.kind, phase.start).unwrap(), phase.id);
-        file.close_phase(phase.id, phase.end, phase.complete).unwrap();
-    }
-    for (phase, subject, second) in ticks(&record.seconds, &kinds) {
-        file.second(phase, subject, Nanos::ZERO, &second).unwrap();
-    }
-    record.windows.iter().for_each(|window| file.window(window).unwrap());
-    let samples: Vec<(SubjectId, Metric, Sample)> = (record.series.iter())
-        .flat_map(|series| series.samples.iter().map(|sample| (series.subject, series.metric, *sample)))
-        .collect();
-    file.samples(&samples).unwrap();
-    file.waits(&record.waits).unwrap();
-    record.events.iter().for_each(|event| file.event(event).unwrap());
-    record.checks.iter().for_each(|check| file.check(check).unwrap());
-    drive::write(record, &file);
-    block::write(record, &file);
-    backup::write(record, &file);
-    file.commit().unwrap();
-    file
-}
-
-/// A record's seconds as a lane would have reported them.
-fn ticks(seconds: &[Second], kinds: &HashMap<PhaseId, PhaseKind>) -> Vec<(PhaseId, SubjectId, LaneSecond)> {
-    let mut ticks: BTreeMap<(PhaseId, SubjectId, Nanos), LaneSecond> = BTreeMap::new();
-    for second in seconds {
-        let tick = Tick { start: second.start, end: second.end, phase: kinds[&second.phase] };
-        let key = (second.phase, second.subject, second.start);
-        let lane = ticks.entry(key).or_insert(LaneSecond {
-            tick,
-            in_flight: second.in_flight,
-            tallies: Vec::new(),
-            late: 0,
-            overflow: 0,
-            merge_lag: Nanos::ZERO,
-        });
-        let service = second.service.as_ref().map(CoarseHist::to_hist);
-        lane.tallies.push(Tally::new(second.counts, second.response.to_hist(), service));
-    }
-    ticks.into_iter().map(|((phase, subject, _), second)| (phase, subject, second)).collect()
+    RunFile::of_record(path, record).unwrap()
 }
 
 #[test]
@@ -388,4 +337,28 @@ fn a_coarse_histogram_is_its_own_coarse_form() {
             assert_eq!(again, second.response);
         }
     }
+}
+
+#[test]
+fn what_other_tools_printed_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let mut record = fixture::single_point();
+    let figure = |name: &str, value: f64, over| Reported {
+        point: record.points[0].id,
+        source: "sysbench 1.0.20".into(),
+        txn: "transaction".into(),
+        name: name.into(),
+        value,
+        printed: format!("{value:.3}"),
+        unit: "ms".into(),
+        over,
+    };
+    record.reported = vec![
+        figure("latency 95th percentile", 10.84, None),
+        figure("latency 95%", 9.39, Some((Nanos::SECOND, Nanos::from_secs(2)))),
+    ];
+    let file = write(&record, &path);
+    file.finish(RunStatus::Complete, None, record.run.lasted).unwrap();
+    assert_eq!(read(&path).unwrap().reported, record.reported);
 }

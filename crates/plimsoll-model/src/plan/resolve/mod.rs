@@ -91,6 +91,7 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
     }
     let steps = step::resolve_all(&names, options, findings);
     warn_of_unused(raw, &names, findings);
+    let audit = raw.audit.as_ref().map(|audit| audit.get().resolve(findings)).unwrap_or_default();
     Some(ResolvedPlan {
         title: title?,
         seed: options.seed.unwrap_or_else(|| raw.seed.as_ref().map_or(1, |seed| *seed.get())),
@@ -102,6 +103,7 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
         blocks: names.blocks,
         backups: names.backups,
         steps,
+        audit,
     })
 }
 

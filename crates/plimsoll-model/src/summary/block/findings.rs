@@ -21,7 +21,7 @@ pub(super) fn of_point(
     summary: &BlockPointSummary,
 ) -> Vec<Finding> {
     let mut found: Vec<Finding> = rate(block, figures).into_iter().chain(little(block, summary)).collect();
-    found.extend(never_written(block));
+    found.extend(never_written(block).filter(|_| figures.imported.is_none()));
     found.extend(apart(summary));
     found.extend(disagree(figures, shares));
     found

@@ -2,12 +2,7 @@ use plimsoll_model::fixture;
 use plimsoll_model::record::Record;
 use plimsoll_model::summary::summarise;
 
-use super::super::{RunFile, read};
-
-/// Backups and restores as a run would write them.
-pub(super) fn write(record: &Record, file: &RunFile) {
-    record.backups.iter().for_each(|row| file.backup(row).unwrap());
-}
+use super::super::read;
 
 /// Reports rest on the file, not on what the run had in memory.
 #[test]

@@ -2,15 +2,7 @@ use plimsoll_model::fixture;
 use plimsoll_model::record::Record;
 use plimsoll_model::summary::summarise;
 
-use super::super::{RunFile, read};
-
-/// Block I/O, its rounds and the doctor's findings as a run would write them.
-pub(super) fn write(record: &Record, file: &RunFile) {
-    record.blocks.iter().for_each(|block| file.block_point(block).unwrap());
-    record.shares.iter().for_each(|share| file.block_share(share).unwrap());
-    record.steady.iter().for_each(|steady| file.steady(steady).unwrap());
-    record.diagnoses.iter().for_each(|diagnosis| file.diagnosis(diagnosis).unwrap());
-}
+use super::super::read;
 
 #[test]
 fn every_field_of_block_io_comes_back() {

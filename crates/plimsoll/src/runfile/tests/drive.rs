@@ -4,25 +4,11 @@ use std::path::Path;
 
 use plimsoll_model::drive::{DriveOp, DriveTally};
 use plimsoll_model::fixture;
-use plimsoll_model::record::{DriveRow, PowerCut, Receipt, Record, RunStatus, SubjectKind};
+use plimsoll_model::record::{PowerCut, Receipt, RunStatus, SubjectKind};
 use plimsoll_model::units::Nanos;
 
 use super::super::{RunFile, read};
 use super::hash;
-
-/// A record's rows as an emulator would have told them.
-pub(super) fn write(record: &Record, file: &RunFile) {
-    for rows in record.drive.chunk_by(|a, b| (a.subject, a.start) == (b.subject, b.start)) {
-        let mut tallies: [DriveTally; 4] = Default::default();
-        for DriveRow { op, ops, bytes, errors, modelled, real, late, beyond, .. } in rows {
-            let [modelled, real, late] = [modelled, real, late].map(|hist| hist.to_hist());
-            let (ops, bytes, errors, beyond) = (*ops, *bytes, *errors, *beyond);
-            tallies[*op as usize] = DriveTally { ops, bytes, errors, modelled, real, late, beyond };
-        }
-        file.drive_second(rows[0].subject, rows[0].start, rows[0].end, &tallies).unwrap();
-    }
-    record.cuts.iter().for_each(|cut| file.power_cut(cut).unwrap());
-}
 
 /// `ops` operations whose times scatter by a factor of about 20, as many drives' do.
 fn tally(seed: u64, ops: u64, median_us: f64) -> DriveTally {

@@ -1,0 +1,241 @@
+//! Published tables, so that a report can be audited without its raw data.
+//!
+//! A claim restates figures, what is known of the configuration of each side, what is compared with what, and sentences
+//! that are claimed. What a report does not say is left out, and not judged.
+
+mod check;
+mod gather;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Audit, Thresholds};
+use crate::plan::{PlanErrors, read_toml};
+
+/// A published report, or one table of it.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    pub title: String,
+    /// Who published it, where and when.
+    pub source: String,
+    /// What holds for all sides that do not say otherwise.
+    #[serde(default)]
+    pub method: Method,
+    #[serde(default)]
+    pub side: Vec<ClaimSide>,
+    #[serde(default)]
+    pub figure: Vec<ClaimFigure>,
+    #[serde(default)]
+    pub comparison: Vec<ClaimComparison>,
+    #[serde(default)]
+    pub sentence: Vec<ClaimSentence>,
+    /// Thresholds that are not the usual ones.
+    #[serde(default)]
+    pub audit: Option<Thresholds>,
+}
+
+/// How was measured.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Method {
+    /// Where the load generator ran: `same` machine as the system, or `other`.
+    pub generator: Option<GeneratorPlace>,
+    /// From when latencies count.
+    pub latency_from: Option<LatencyFrom>,
+    pub percentiles: Option<Percentiles>,
+    /// How often each side was measured.
+    pub runs: Option<u32>,
+    /// `performance`, `powersave`.
+    pub governor: Option<String>,
+    pub steal_percent: Option<f64>,
+    /// Of the device's I/O that is not the system's.
+    pub other_io_percent: Option<f64>,
+    /// After the run against before.
+    pub calibration_off_percent: Option<f64>,
+    /// How often the test space was written before reads.
+    pub fill: Option<f64>,
+    /// Compressible share of the test data, and what it is said to be.
+    pub compressible_percent: Option<f64>,
+    pub said_compressible_percent: Option<f64>,
+    /// Settings that decide about durability: `fsync`, `synchronous_commit`, `innodb_flush_log_at_trx_commit`.
+    pub durability: BTreeMap<String, String>,
+    /// Turns a minute of a disk without a protected cache, and flushes it is said to do.
+    pub disk_rpm: Option<f64>,
+    pub flushes_per_second: Option<f64>,
+    /// Mean repeats apart: highest less lowest in percent of the median.
+    pub spread_percent: Option<f64>,
+    /// The data set, in bytes of MB = 10⁶.
+    pub data_mb: Option<f64>,
+    /// Memory that the system can use.
+    pub memory_mb: Option<f64>,
+    pub warehouses: Option<u64>,
+    pub rows: Option<u64>,
+    /// What ran in the measured windows: `checkpoints = 3`.
+    pub maintenance: BTreeMap<String, f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GeneratorPlace {
+    Same,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LatencyFrom {
+    /// When the transaction was due.
+    Due,
+    /// When it was started, in an open loop.
+    Start,
+    /// A closed loop: both are one.
+    Closed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Percentiles {
+    Merged,
+    Averaged,
+}
+
+/// One side of comparisons.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimSide {
+    pub name: String,
+    /// What can make a difference, by name: `hosts`, `drives`, `number of drives`, `memory`, `loaded systems`.
+    #[serde(default)]
+    pub configuration: BTreeMap<String, toml::Value>,
+    /// Systems whose figures are compared.
+    pub victims: Option<u32>,
+    /// What ran beside them; left out: nothing.
+    #[serde(default)]
+    pub noise: String,
+    /// Where this side differs from [`Claim::method`].
+    #[serde(default)]
+    pub method: Method,
+}
+
+/// One row of a table. Only what the report says.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClaimFigure {
+    pub name: String,
+    /// The side that it is of; empty where there are none.
+    pub side: String,
+    /// Requests or transactions per second.
+    pub per_second: Option<f64>,
+    /// MB (10⁶ bytes) per second, and the size of requests in KiB, which give the rate where that is not told.
+    pub mb_per_second: Option<f64>,
+    pub request_kib: Option<f64>,
+    pub mean_ms: Option<f64>,
+    /// Requests or users that were kept in flight, in a closed loop without think time.
+    pub in_flight: Option<f64>,
+    pub tpm: Option<f64>,
+    pub nopm: Option<f64>,
+    pub p50_ms: Option<f64>,
+    /// 99th percentile of how late the generator was.
+    pub lag_p99_ms: Option<f64>,
+    /// CPU of the generator's busiest core, in percent.
+    pub generator_percent: Option<f64>,
+    pub offered: Option<u64>,
+    pub committed: Option<u64>,
+    pub rolled_back: Option<u64>,
+    pub failed: Option<u64>,
+    pub dropped: Option<u64>,
+    pub measured_s: Option<f64>,
+    /// Half the 95 % interval of the rate, in percent.
+    pub interval_percent: Option<f64>,
+    pub checkpoints: Option<f64>,
+    pub written_mb: Option<f64>,
+    pub drive_cache_mb: Option<f64>,
+    pub device_reads_per_transaction: Option<f64>,
+    /// Of the window's five parts.
+    pub range_percent: Option<f64>,
+    pub slope_percent: Option<f64>,
+    /// Rates of the window's halves.
+    pub first_half: Option<f64>,
+    pub second_half: Option<f64>,
+    /// Of a backup or restore.
+    pub seconds: Option<f64>,
+    pub moved_mb: Option<f64>,
+    /// Consistency conditions that were verified, and those that failed.
+    pub conditions_verified: Option<u32>,
+    pub conditions_failed: Option<String>,
+    /// An emulated drive: its lateness at the median, and operations beyond the next percentile, in percent.
+    pub emulated_drive: Option<String>,
+    pub emulated_ops: Option<u64>,
+    pub late_percent: Option<f64>,
+    pub beyond_percent: Option<f64>,
+    /// Any other figures that sentences speak of.
+    pub other: BTreeMap<String, f64>,
+}
+
+/// What is compared with what.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimComparison {
+    /// Names of two sides.
+    pub first: String,
+    pub second: String,
+    /// The one thing that is to differ, as `configuration` calls it. Empty: the report names none.
+    #[serde(default)]
+    pub factor: String,
+    /// The effect that is claimed, in percent.
+    pub effect_percent: Option<f64>,
+}
+
+/// A sentence and the figures it speaks of, written `figure name: key`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimSentence {
+    pub text: String,
+    pub says: Says,
+    pub value: f64,
+    /// Left out where the report has no such figure.
+    #[serde(default)]
+    pub of: Vec<String>,
+    #[serde(default)]
+    pub than: Vec<String>,
+}
+
+/// How a sentence states a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Says {
+    /// `a` is so many times `b`.
+    Times,
+    /// `a` is so many percent more than `b`: a ratio of 1 + p/100.
+    PercentMore,
+    /// `a` is so many percent less than `b`: a ratio of 1 − p/100.
+    PercentLess,
+    /// The figures of `of` add up to this.
+    Sum,
+    /// The mean of the figures of `of` is this.
+    Mean,
+    /// The figures of `of` differ by this.
+    Difference,
+}
+
+impl Claim {
+    /// Reads a claim and looks up every name in it.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, with places.
+    pub fn parse(text: &str) -> Result<Self, PlanErrors> {
+        let claim: Self = read_toml(text)?;
+        check::check(text, &claim)?;
+        Ok(claim)
+    }
+
+    pub fn audit(&self) -> Audit {
+        let thresholds = self.audit.unwrap_or_default();
+        Audit::of(&self.title, &thresholds, &gather::of_claim(self))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! What rules read, from a claim.
+
+use std::collections::BTreeMap;
+
+use super::{Claim, ClaimFigure, ClaimSentence, ClaimSide, GeneratorPlace, LatencyFrom, Method, Percentiles, Says};
+use crate::audit::rules::VICTIMS;
+use crate::audit::seen::{Counted, Course, InFlight, Known, LoadSeen, Move, Pair, Place, Seen, Sentence, Side, Site};
+use crate::audit::{About, Missing};
+
+/// A flush cannot be sooner than a turn of the disk, less 10 % for one that turns faster than it says.
+const TURN_TOLERANCE: f64 = 0.9;
+
+pub(super) fn of_claim(claim: &Claim) -> Seen {
+    let sites = match claim.side.as_slice() {
+        [] => vec![site(About::Whole, &claim.method)],
+        sides => sides.iter().map(|side| site(About::Named(side.name.clone()), &method(claim, side))).collect(),
+    };
+    let is_move = |figure: &&ClaimFigure| figure.seconds.is_some() || figure.moved_mb.is_some();
+    let (moves, rows): (Vec<_>, Vec<_>) = claim.figure.iter().partition(is_move);
+    Seen {
+        sites,
+        loads: rows.iter().map(|figure| load(claim, figure)).collect(),
+        pairs: claim.comparison.iter().filter_map(|comparison| pair(claim, comparison)).collect(),
+        moves: moves.iter().map(|figure| moved(figure)).collect(),
+        sentences: claim.sentence.iter().map(|sentence| worded(claim, sentence)).collect(),
+        findings: Vec::new(),
+    }
+}
+
+/// What a side says, and else what holds for all.
+fn method(claim: &Claim, side: &ClaimSide) -> Method {
+    let (own, all) = (&side.method, &claim.method);
+    let map = |own: &BTreeMap<String, f64>, all: &BTreeMap<String, f64>| {
+        let mut both = all.clone();
+        both.extend(own.clone());
+        both
+    };
+    let mut durability = all.durability.clone();
+    durability.extend(own.durability.clone());
+    Method {
+        generator: own.generator.or(all.generator),
+        latency_from: own.latency_from.or(all.latency_from),
+        percentiles: own.percentiles.or(all.percentiles),
+        runs: own.runs.or(all.runs),
+        governor: own.governor.clone().or_else(|| all.governor.clone()),
+        steal_percent: own.steal_percent.or(all.steal_percent),
+        other_io_percent: own.other_io_percent.or(all.other_io_percent),
+        calibration_off_percent: own.calibration_off_percent.or(all.calibration_off_percent),
+        fill: own.fill.or(all.fill),
+        compressible_percent: own.compressible_percent.or(all.compressible_percent),
+        said_compressible_percent: own.said_compressible_percent.or(all.said_compressible_percent),
+        durability,
+        disk_rpm: own.disk_rpm.or(all.disk_rpm),
+        flushes_per_second: own.flushes_per_second.or(all.flushes_per_second),
+        spread_percent: own.spread_percent.or(all.spread_percent),
+        data_mb: own.data_mb.or(all.data_mb),
+        memory_mb: own.memory_mb.or(all.memory_mb),
+        warehouses: own.warehouses.or(all.warehouses),
+        rows: own.rows.or(all.rows),
+        maintenance: map(&own.maintenance, &all.maintenance),
+    }
+}
+
+fn place(method: &Method) -> Known<Place> {
+    match method.generator {
+        Some(GeneratorPlace::Same) => Ok(Place::Same),
+        Some(GeneratorPlace::Other) => Ok(Place::Other),
+        None => Err(Missing::NoPlace),
+    }
+}
+
+fn durability(method: &Method) -> Known<BTreeMap<String, String>> {
+    if method.durability.is_empty() { Err(Missing::NoSettings) } else { Ok(method.durability.clone()) }
+}
+
+fn site(about: About, method: &Method) -> Site {
+    let from = |from| match from {
+        LatencyFrom::Due => "due",
+        LatencyFrom::Start => "start",
+        LatencyFrom::Closed => "closed",
+    };
+    let merged = |percentiles| if percentiles == Percentiles::Merged { "merged" } else { "averaged" };
+    let flush = method.flushes_per_second.filter(|n| *n > 0.0).ok_or(Missing::NoFlushes);
+    let turn = method.disk_rpm.filter(|rpm| *rpm > 0.0).map(|rpm| 60e6 / rpm).ok_or(Missing::NoMedium);
+    Site {
+        generator: place(method),
+        latencies: method.latency_from.map(|when| from(when).to_owned()).ok_or(Missing::NoMethod),
+        percentiles: method.percentiles.map(|how| merged(how).to_owned()).ok_or(Missing::NoMethod),
+        durability: durability(method),
+        flush: flush.and_then(|n| Ok((1e6 / n, turn? * TURN_TOLERANCE, n))),
+        fill: method.fill.ok_or(Missing::NoSampling),
+        entropy: method.compressible_percent.zip(method.said_compressible_percent).ok_or(Missing::NoSampling),
+        governor: method.governor.clone().ok_or(Missing::NoGovernor),
+        calibration: method.calibration_off_percent.ok_or(Missing::NoCalibration),
+        other_io: method.other_io_percent.ok_or(Missing::NoDeviceCounters),
+        ..Site::unknown(about)
+    }
+}
+
+/// What a report calls a row: its name, with the side that it is of.
+fn named(figure: &ClaimFigure) -> String {
+    if figure.side.is_empty() { figure.name.clone() } else { format!("{}, {}", figure.name, figure.side) }
+}
+
+/// A rate, or what bandwidth and size of requests give.
+fn per_second(figure: &ClaimFigure) -> Option<f64> {
+    let from_mb = || Some(figure.mb_per_second? * 1e6 / (figure.request_kib.filter(|kib| *kib > 0.0)? * 1024.0));
+    figure.per_second.or_else(from_mb)
+}
+
+fn load(claim: &Claim, figure: &ClaimFigure) -> LoadSeen {
+    let side = claim.side.iter().find(|side| side.name == figure.side);
+    let method = side.map_or_else(|| claim.method.clone(), |side| method(claim, side));
+    let both = |a: Option<f64>, b: Option<f64>, missing| a.zip(b).ok_or(missing);
+    let above = |value: Option<f64>| value.filter(|value| *value > 0.0);
+    let in_flight = per_second(figure).zip(figure.mean_ms).zip(above(figure.in_flight));
+    let course = figure.range_percent.zip(figure.slope_percent);
+    let halves = above(figure.first_half).zip(figure.second_half);
+    let counted = || {
+        let parts = [figure.committed?, figure.rolled_back.unwrap_or(0), figure.failed?, figure.dropped?];
+        let settled = parts.into_iter().fold(0u64, u64::saturating_add);
+        Some(Counted::Table { offered: figure.offered?, settled })
+    };
+    let dropped = figure.dropped.map(|dropped| {
+        (dropped, dropped as f64 * 100.0 / figure.offered.filter(|offered| *offered > 0).unwrap_or(1) as f64)
+    });
+    LoadSeen {
+        in_flight: in_flight
+            .map(|((per_second, mean_ms), asked)| InFlight { per_second, mean_ms, asked })
+            .ok_or(Missing::NoInFlight),
+        counted: counted().ok_or(Missing::NoCounts),
+        course: course
+            .map(|(range_percent, slope_percent)| Course { range_percent, slope_percent, by_chance: false })
+            .ok_or(Missing::NoSeries),
+        halves: halves.map(|(first, second)| ((second / first - 1.0) * 100.0, 0.0)).ok_or(Missing::NoSeries),
+        interval: figure
+            .interval_percent
+            .map(|percent| (percent, figure.measured_s.unwrap_or_default()))
+            .ok_or(Missing::NoInterval),
+        checkpoints: figure.checkpoints.ok_or(Missing::NoCheckpoints),
+        written: both(figure.written_mb, figure.drive_cache_mb, Missing::NoDriveCache),
+        sizes: both(method.data_mb, method.memory_mb, Missing::NoSizes),
+        reads: figure.device_reads_per_transaction.ok_or(Missing::NoDeviceCounters),
+        generator: figure.generator_percent.ok_or(Missing::NoGenerator),
+        lag: both(figure.lag_p99_ms, above(figure.p50_ms), Missing::NoLag),
+        dropped: dropped.ok_or(Missing::NoCounts),
+        steal: method.steal_percent.ok_or(Missing::NoHost),
+        tpm_nopm: figure.tpm.zip(above(figure.nopm)).map(|(tpm, nopm)| (tpm, nopm, None)).ok_or(Missing::NoTpm),
+        conditions: figure
+            .conditions_verified
+            .map(|verified| (verified, figure.conditions_failed.clone().unwrap_or_default()))
+            .ok_or(Missing::NotVerified),
+        emulated: figure.emulated_drive.clone().map_or(Err(Missing::NoEmulation), |drive| {
+            let told = figure.late_percent.zip(figure.beyond_percent).ok_or(Missing::EmulationUntold)?;
+            Ok((drive, figure.emulated_ops.unwrap_or_default(), told.0, told.1))
+        }),
+        ..LoadSeen::unknown(About::Named(named(figure)))
+    }
+}
+
+fn moved(figure: &ClaimFigure) -> Move {
+    let told = figure.mb_per_second.zip(figure.seconds).zip(figure.moved_mb.filter(|moved| *moved > 0.0));
+    let moved = told.map(|((mb_per_second, seconds), moved)| (mb_per_second, seconds, moved));
+    Move { about: About::Named(named(figure)), moved: moved.ok_or(Missing::NoBytes), agrees: None }
+}
+
+fn pair(claim: &Claim, comparison: &super::ClaimComparison) -> Option<Pair> {
+    let named = |name: &String| claim.side.iter().find(|side| side.name == *name);
+    Some(Pair {
+        first: side(claim, named(&comparison.first)?),
+        second: side(claim, named(&comparison.second)?),
+        factor: comparison.factor.clone(),
+        effect_percent: comparison.effect_percent.ok_or(Missing::NoSentence),
+    })
+}
+
+fn side(claim: &Claim, side: &ClaimSide) -> Side {
+    let method = method(claim, side);
+    let text = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut configuration: BTreeMap<String, String> =
+        side.configuration.iter().map(|(key, value)| (key.clone(), text(value))).collect();
+    configuration.extend(side.victims.map(|victims| (VICTIMS.to_owned(), victims.to_string())));
+    let own = |figure: &&ClaimFigure| figure.side == side.name;
+    let ratios =
+        claim.figure.iter().filter(own).filter_map(|figure| Some(figure.tpm? / figure.nopm.filter(|n| *n > 0.0)?));
+    let units = method.warehouses.map(|n| ("warehouse", n)).or(method.rows.map(|n| ("row", n))).filter(|(_, n)| *n > 0);
+    let size = method.data_mb.zip(units).map(|(mb, (unit, n))| (unit.to_owned(), mb * 1e6 / n as f64));
+    Side {
+        generator: place(&method),
+        durability: durability(&method),
+        configuration: if configuration.is_empty() { Err(Missing::NoConfiguration) } else { Ok(configuration) },
+        maintained: match method.maintenance.is_empty() {
+            true => Err(Missing::NoMaintenance),
+            false => Ok(vec![(String::new(), method.maintenance.clone())]),
+        },
+        victims: side.victims.ok_or(Missing::NoNoise),
+        noise: side.noise.clone(),
+        // The last row of a ladder is the one that is quoted.
+        tpm_per_nopm: ratios.last().ok_or(Missing::NoTpm),
+        bytes_per: size.ok_or(Missing::NoSizes),
+        runs: method.runs.ok_or(Missing::NoRepeats),
+        spread_percent: method.spread_percent.ok_or(Missing::NoRepeats),
+        ..Side::unknown(&side.name)
+    }
+}
+
+/// A figure's number by its key.
+pub(super) fn figure_of(figure: &ClaimFigure, key: &str) -> Option<f64> {
+    match key {
+        "per_second" => per_second(figure),
+        "mb_per_second" => figure.mb_per_second,
+        "request_kib" => figure.request_kib,
+        "mean_ms" => figure.mean_ms,
+        "in_flight" => figure.in_flight,
+        "tpm" => figure.tpm,
+        "nopm" => figure.nopm,
+        "p50_ms" => figure.p50_ms,
+        "lag_p99_ms" => figure.lag_p99_ms,
+        "generator_percent" => figure.generator_percent,
+        "measured_s" => figure.measured_s,
+        "interval_percent" => figure.interval_percent,
+        "checkpoints" => figure.checkpoints,
+        "written_mb" => figure.written_mb,
+        "drive_cache_mb" => figure.drive_cache_mb,
+        "device_reads_per_transaction" => figure.device_reads_per_transaction,
+        "range_percent" => figure.range_percent,
+        "first_half" => figure.first_half,
+        "second_half" => figure.second_half,
+        "seconds" => figure.seconds,
+        "moved_mb" => figure.moved_mb,
+        "late_percent" => figure.late_percent,
+        "beyond_percent" => figure.beyond_percent,
+        other => figure.other.get(other).copied(),
+    }
+}
+
+/// `figure name: key`, or `figure name, side: key`.
+pub(super) fn value_of(claim: &Claim, told: &str) -> Option<f64> {
+    let (name, key) = told.rsplit_once(": ")?;
+    let figure = claim.figure.iter().find(|figure| named(figure) == name || figure.name == name)?;
+    figure_of(figure, key)
+}
+
+/// A sentence as a ratio of what it says to what its figures give.
+fn worded(claim: &Claim, sentence: &ClaimSentence) -> Sentence {
+    let values = |names: &[String]| names.iter().map(|name| value_of(claim, name)).collect::<Option<Vec<f64>>>();
+    let told = values(&sentence.of).zip(values(&sentence.than)).and_then(|(of, than)| {
+        let (first, rest) = (of.first().copied()?, than.first().copied());
+        let sum: f64 = of.iter().sum();
+        Some(match sentence.says {
+            Says::Times => (sentence.value, first, rest?),
+            Says::PercentMore => (1.0 + sentence.value / 100.0, first, rest?),
+            Says::PercentLess => (1.0 - sentence.value / 100.0, first, rest?),
+            // What is said against what the figures give.
+            Says::Sum => (1.0, sum, sentence.value),
+            Says::Mean => (1.0, sum / of.len() as f64, sentence.value),
+            Says::Difference => (1.0, first - rest?, sentence.value),
+        })
+    });
+    let usable = told.filter(|(_, first, second)| *second > 0.0 && *first > 0.0);
+    Sentence { text: sentence.text.clone(), said: usable.ok_or(Missing::NoFigures) }
+}

@@ -1,0 +1,227 @@
+//! What a rule saw, why it could not be judged, and what to do next. Closed sets, so that each has its sentence in every
+//! language: `audit-` and its name in the export, with its fields as arguments.
+
+use serde::Serialize;
+
+use crate::summary::FindingKind;
+
+/// What a rule looked at, with the limit that it was held against. The same whether it passed or fired.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "evidence", rename_all = "snake_case")]
+pub enum Evidence {
+    /// A finding of the summary that is the same thing.
+    Found { finding: FindingKind },
+    /// Something that this rule also looks at, and which is not known.
+    Untold { missing: Missing },
+    /// What the doctor says about a medium, or the machine.
+    Diagnosed { of: String, code: String, found: String },
+    /// LITTLE: number in flight by rate × mean latency, beside the number that was kept in flight.
+    InFlight { per_second: f64, mean_ms: f64, found: f64, asked: f64, off_percent: f64, limit_percent: f64 },
+    /// CONSERVE, second by second.
+    Conserved { seconds: u64 },
+    /// CONSERVE, of counts in a table.
+    Counted { offered: u64, settled: u64 },
+    /// STEADY.
+    Held { range_percent: f64, slope_percent: f64, range_limit_percent: f64, slope_limit_percent: f64 },
+    /// STEADY: the second half of the window against the first.
+    Halves { off_percent: f64, limit_percent: f64 },
+    /// SHORT: half the 95 % interval.
+    Interval { percent: f64, limit_percent: f64, measured_s: f64 },
+    /// SHORT: checkpoints that ended in the window.
+    Checkpoints { found: f64, fewest: f64 },
+    /// SHORT: bytes written against the drive's own memory.
+    Written { written_mb: f64, cache_mb: f64 },
+    /// CACHED: data against the memory that the system can use.
+    DataAndMemory { data_mb: f64, memory_mb: f64 },
+    /// CACHED: reads that reached the device.
+    DeviceReads { per_transaction: f64, fewest: f64 },
+    /// CLIENT: CPU of the generator's busiest core, or of what it can use.
+    GeneratorBusy { percent: f64, limit_percent: f64 },
+    /// CLIENT: how late intents were started, against the response time.
+    ScheduleLag { p99_ms: f64, response_p50_ms: f64, percent: f64, limit_percent: f64 },
+    /// CLIENT.
+    Dropped { dropped: u64, percent: f64 },
+    /// SAMEBOX: where the generator ran; `same`, `other`.
+    GeneratorAt { place: String },
+    /// SAMEBOX, of two sides.
+    GeneratorsAt { first: String, second: String },
+    /// OMISSION and PCTAVG: how the latencies of a table or an import came about.
+    Latencies { from: String },
+    /// PCTAVG.
+    Percentiles { from: String },
+    /// DURABLE: a setting that can lose what was acknowledged.
+    Unsafe { setting: String, value: String },
+    /// DURABLE: nothing that was looked at is unsafe.
+    Safe { settings: String },
+    /// DURABLE: the same setting on two sides.
+    SettingsDiffer { setting: String, first: String, second: String },
+    /// DURABLE: nothing lost in a power cut.
+    Kept { acknowledged: u64 },
+    /// LIES: mean time of a flush against what the medium can do at best.
+    FlushTime { mean_us: f64, fastest_us: f64, per_second: f64 },
+    /// MAINT: what ran in two windows.
+    Maintenance { what: String, first: f64, second: f64 },
+    /// THIN and ENTROPY: how the test space was filled.
+    Filled { fill: f64 },
+    /// ENTROPY.
+    Compressible { found_percent: f64, said_percent: f64, limit_percent: f64 },
+    /// NOISE: CPU time that the hypervisor gave to others.
+    Steal { percent: f64, limit_percent: f64 },
+    /// NOISE.
+    Governor { governor: String },
+    /// NOISE: the calibration before and after.
+    Calibration { off_percent: f64, limit_percent: f64 },
+    /// NOISE: I/O on the device by others than the system.
+    OtherIo { percent: f64, limit_percent: f64 },
+    /// ONEFACTOR: what differs beside the factor; empty `differs`: nothing.
+    Factors { factor: String, differs: String },
+    /// VICTIMS: loaded systems whose figures are compared, and what ran beside them.
+    Victims { first: u32, second: u32, noise_first: String, noise_second: String },
+    /// RATIO: TPM/NOPM against what the mix gives.
+    TpmPerNopm { found: f64, expected: f64, off_percent: f64, limit_percent: f64 },
+    /// RATIO, of two sides.
+    RatiosDiffer { first: f64, second: f64, off_percent: f64, limit_percent: f64 },
+    /// SIZE: bytes of the data set per warehouse or row.
+    BytesPer { unit: String, first: f64, second: f64, off_percent: f64, limit_percent: f64 },
+    /// RATE: bandwidth × time against the bytes moved.
+    Moved { mb_per_second: f64, seconds: f64, product_mb: f64, moved_mb: f64, off_percent: f64, limit_percent: f64 },
+    /// WORDING: what a sentence says, and what its figures give.
+    Said {
+        sentence: String,
+        first: f64,
+        second: f64,
+        said: f64,
+        ratio: f64,
+        percent: f64,
+        off_percent: f64,
+        limit_percent: f64,
+    },
+    /// CONSIST.
+    Conditions { verified: u32, failed: String },
+    /// EMULATED.
+    KeptUp { drive: String, ops: u64, late_percent: f64, beyond_percent: f64 },
+    /// REPEAT: runs on each side.
+    Repeats { first: u32, second: u32, fewest: u32 },
+    /// REPEAT: how repeats differ, against what is claimed to be their difference.
+    RepeatSpread { spread_percent: f64, effect_percent: f64 },
+}
+
+/// Why a rule says nothing, or not all that it could.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// Nothing was measured.
+    NothingMeasured,
+    /// The figure does not exist for such a load: an open loop has no number in flight, block I/O no transactions.
+    NotForThisLoad,
+    /// Fewer than this rule can be judged on.
+    TooFew,
+    /// The window is below five seconds, or has no seconds.
+    TooShort,
+    /// Rate, mean latency and number in flight are not all told.
+    NoInFlight,
+    /// No counts of outcomes.
+    NoCounts,
+    /// No course over time.
+    NoSeries,
+    /// No intervals, and nothing to compute them from.
+    NoInterval,
+    /// No counter of checkpoints.
+    NoCheckpoints,
+    /// The size of the drive's own memory is not known.
+    NoDriveCache,
+    /// Size of the data set, or of the memory, is not known.
+    NoSizes,
+    /// No counters of the device below the medium.
+    NoDeviceCounters,
+    /// The load generator was not watched.
+    NoGenerator,
+    /// The system runs inside the generator.
+    Embedded,
+    /// A late start cannot be told from the wait for a free connection.
+    NoLag,
+    /// Where the load generator ran is not told.
+    NoPlace,
+    /// How latencies were computed is not told.
+    NoMethod,
+    /// Settings that decide about durability are not told.
+    NoSettings,
+    /// No counters of flushes and of what they took.
+    NoFlushes,
+    /// What the medium can do at best is not known.
+    NoMedium,
+    /// No counters or events of maintenance.
+    NoMaintenance,
+    /// No blocks were sampled, and nobody says how the space was filled.
+    NoSampling,
+    /// The machine was not watched.
+    NoHost,
+    /// Governor of the processors: not readable.
+    NoGovernor,
+    /// No calibration before and after.
+    NoCalibration,
+    /// There is only one side.
+    OneSide,
+    /// The sides do not say enough about their configuration.
+    NoConfiguration,
+    /// What ran beside the victims is not part of this comparison.
+    NoNoise,
+    /// No TPM and NOPM of a TPC-C mix.
+    NoTpm,
+    /// No backup or restore.
+    NoBackup,
+    /// Bandwidth, time and bytes are not all told.
+    NoBytes,
+    /// Nothing is claimed in words.
+    NoSentence,
+    /// The figures that a sentence speaks of are not told.
+    NoFigures,
+    /// No condition was verified.
+    NotVerified,
+    /// No drive is emulated.
+    NoEmulation,
+    /// The emulator did not tell of the whole window.
+    EmulationUntold,
+    /// How many runs there were is not told.
+    NoRepeats,
+    /// One of the three figures is computed from the other two, as of restores.
+    ByConstruction,
+    /// A sum over systems; each system's own counts are verified.
+    BySystem,
+    /// Requests went past the page cache.
+    PastTheCache,
+    /// No transaction could be looked for after the power cut.
+    NothingToLose,
+}
+
+/// What to do about a rule that fired: one for each rule and way of firing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Next {
+    AskForWindow,
+    DistrustCounts,
+    MeasureLonger,
+    WarmUpLonger,
+    GrowData,
+    StrengthenClient,
+    MoveClient,
+    MoveBothClients,
+    CountFromDue,
+    MakeDurable,
+    MakeEqual,
+    CheckFlush,
+    CoverMaintenance,
+    WriteFirst,
+    UseRandomData,
+    QuietMachine,
+    MergeHistograms,
+    ChangeOneThing,
+    KeepVictims,
+    CountTransactions,
+    LoadSameData,
+    TellBytes,
+    SayRatio,
+    KeepDatabaseAndAsk,
+    SlowerDriveOrLess,
+    RepeatMore,
+}

@@ -1,0 +1,31 @@
+//! What rules read, gathered from a record and its summary. Nothing that the summary has is computed again.
+
+mod block;
+mod facts;
+mod load;
+mod moves;
+mod pair;
+mod site;
+
+pub use pair::of_runs;
+
+use super::seen::Seen;
+use crate::record::Record;
+use crate::summary::Summary;
+use facts::Facts;
+
+/// A run, with what it compares within itself.
+pub fn of_run(record: &Record, summary: &Summary) -> Seen {
+    let facts = Facts::new(record);
+    let mut seen = Seen { findings: summary.findings.clone(), ..Seen::default() };
+    seen.sites = site::of_run(&facts, summary);
+    seen.loads = summary.ladders.iter().flat_map(|ladder| load::of_ladder(&facts, ladder)).collect();
+    let media = summary.blocks.iter().flat_map(|step| step.media.iter().map(move |medium| (step, medium)));
+    seen.loads.extend(media.flat_map(|(step, medium)| block::of_medium(step, medium)));
+    seen.pairs = pair::of_run(&facts, summary);
+    seen.moves = moves::of_run(summary);
+    seen
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! Points of block I/O.
+
+use super::load::{course, emulated, halves, interval, nothing};
+use crate::audit::seen::{Counted, InFlight, LoadSeen};
+use crate::audit::{About, Load, Missing};
+use crate::record::BlockStreamInfo;
+use crate::summary::{BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Conservation};
+
+/// Those that figures rest on: a round before a medium is steady is no figure.
+pub(super) fn of_medium(step: &BlockSummary, medium: &BlockMedium) -> Vec<LoadSeen> {
+    let points = medium.jobs.iter().flat_map(|job| job.all_points().map(move |point| (job, point)));
+    points.filter(|(_, point)| point.counts).map(|(job, point)| of_point(step, medium, job, point)).collect()
+}
+
+fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, point: &BlockPointSummary) -> LoadSeen {
+    let about = About::Load(Load {
+        step: step.step.clone(),
+        on: medium.medium.clone(),
+        job: Some(job.job.clone()),
+        users: point.in_flight,
+        offered_per_second: point.offered_per_second,
+        repeat: point.round,
+    });
+    if point.measured_s <= 0.0 {
+        return nothing(about, point.findings.clone());
+    }
+    let direct = job.streams.iter().all(|stream| stream.direct);
+    LoadSeen {
+        findings: point.findings.clone(),
+        in_flight: in_flight(job, point).ok_or(Missing::NotForThisLoad),
+        counted: match point.conservation {
+            Conservation::Unknown => Err(Missing::NoCounts),
+            course => Ok(Counted::Course(course)),
+        },
+        course: course(point.steady),
+        halves: halves(point.halves, point.steady),
+        interval: interval(point.iops_interval, point.measured_s),
+        checkpoints: Err(Missing::NotForThisLoad),
+        sizes: Err(if direct { Missing::PastTheCache } else { Missing::NoSizes }),
+        reads: Err(if direct { Missing::PastTheCache } else { Missing::NoDeviceCounters }),
+        generator: Err(Missing::NoGenerator),
+        lag: Err(Missing::NoLag),
+        dropped: Err(Missing::NotForThisLoad),
+        steal: point.steal_percent.ok_or(Missing::NoHost),
+        tpm_nopm: Err(Missing::NotForThisLoad),
+        conditions: Err(Missing::NotForThisLoad),
+        emulated: emulated(point.drives.iter()),
+        ..LoadSeen::unknown(about)
+    }
+}
+
+/// At full speed, of jobs that keep all their requests in flight: fio empties its queue before a flush, and the page cache
+/// answers while requests are handed over. The same rule as the summary's.
+fn in_flight(job: &BlockJobSummary, point: &BlockPointSummary) -> Option<InFlight> {
+    let kept =
+        |s: &BlockStreamInfo| s.per_second.is_none() && (s.depth == 1 || (s.direct && !s.sync.starts_with("flush")));
+    let closed = point.share_percent.is_none() && !job.streams.is_empty() && job.streams.iter().all(kept);
+    let (found, per_second) = point.in_flight_by_little.zip(point.iops)?;
+    let is_told = closed && per_second > 0.0 && point.in_flight > 0;
+    // Flushes are under way as well: their time is part of the mean.
+    is_told.then(|| InFlight { per_second, mean_ms: found / per_second * 1e3, asked: f64::from(point.in_flight) })
+}

@@ -1,0 +1,247 @@
+//! Points of ladders.
+
+use super::facts::{Engine, Facts};
+use super::site::system_of;
+use crate::audit::seen::{Counted, Course, InFlight, Known, LoadSeen};
+use crate::audit::{About, Load, Missing};
+use crate::metric::Metric;
+use crate::plan::size;
+use crate::record::{SubjectId, SubjectKind};
+use crate::summary::{
+    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, PointSummary, Steady, Withheld, gave_way,
+};
+
+/// Fewer transactions of each user: what began or ended outside the window blurs the number under way by more than the
+/// limit.
+const FEWEST_TURNS: f64 = 20.0;
+
+pub(super) fn of_ladder(facts: &Facts<'_>, ladder: &Ladder) -> Vec<LoadSeen> {
+    ladder.points.iter().map(|point| of_point(facts, ladder, point)).collect()
+}
+
+pub(super) fn about(step: &str, on: &str, point: &PointSummary) -> About {
+    About::Load(Load {
+        step: step.to_owned(),
+        on: on.to_owned(),
+        job: None,
+        users: point.users,
+        offered_per_second: point.offered_per_second,
+        repeat: point.repeat,
+    })
+}
+
+fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadSeen {
+    let about = about(&ladder.step, &ladder.system, point);
+    let mut findings = point.findings.clone();
+    findings.extend(ladder.findings.iter().cloned());
+    if point.measured_s <= 0.0 {
+        return nothing(about, findings);
+    }
+    let system = system_of(ladder);
+    let inside = facts.engine(system) == Some(Engine::Mock);
+    let here = |known: Known<f64>| if inside { Err(Missing::NotForThisLoad) } else { known };
+    let resources = &point.resources;
+    let each = |per_second: Option<f64>| Some(per_second? / point.completed_per_second.filter(|rate| *rate > 0.0)?);
+    LoadSeen {
+        findings,
+        in_flight: in_flight(facts, ladder, point),
+        counted: counted(ladder, point),
+        course: course(point.steady),
+        halves: halves(point.halves, point.steady),
+        interval: interval(point.rate_interval, point.measured_s),
+        checkpoints: here(checkpoints(point)),
+        written: written(facts, ladder, point),
+        sizes: sizes(facts, ladder, point, inside),
+        reads: here(each(resources.device_reads_per_second).ok_or(Missing::NoDeviceCounters)),
+        generator: generator(facts, point),
+        lag: Err(Missing::NoLag),
+        dropped: Ok(dropped(point)),
+        steal: resources.host_cpu_steal_percent.ok_or(Missing::NoHost),
+        tpm_nopm: tpm_nopm(point),
+        conditions: conditions(facts, ladder, point),
+        emulated: emulated(point.drive.iter()),
+        cut: point.power_cut.as_ref().map(|cut| cut.receipts.iter().map(|receipt| receipt.acknowledged).sum()),
+        ..LoadSeen::unknown(about)
+    }
+}
+
+/// Nothing was measured, and that is said for every rule.
+pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> LoadSeen {
+    let none = Missing::NothingMeasured;
+    LoadSeen {
+        findings,
+        in_flight: Err(none),
+        counted: Err(none),
+        course: Err(none),
+        halves: Err(none),
+        interval: Err(none),
+        checkpoints: Err(none),
+        written: Err(none),
+        sizes: Err(none),
+        reads: Err(none),
+        generator: Err(none),
+        lag: Err(none),
+        dropped: Err(none),
+        steal: Err(none),
+        tpm_nopm: Err(none),
+        conditions: Err(none),
+        emulated: Err(none),
+        ..LoadSeen::unknown(about)
+    }
+}
+
+fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<InFlight> {
+    let thinks = facts.step(&ladder.step, "keying_and_think").and_then(toml::Value::as_float).unwrap_or_default() > 0.0;
+    let counts = &point.overall.counts;
+    let failing = (counts.failed + counts.dropped) as f64 > counts.settled() as f64 * FAILED_LIMIT;
+    // While users wait for something else than their transactions, these are not all of what is under way.
+    if point.offered_per_second.is_some() || thinks || failing || point.power_cut.is_some() {
+        return Err(Missing::NotForThisLoad);
+    }
+    let asked = f64::from(point.users);
+    if (counts.completed() as f64) < asked * FEWEST_TURNS {
+        return Err(Missing::TooFew);
+    }
+    let mean_ms = point.overall.response.map(|latency| latency.mean_ms);
+    let (per_second, mean_ms) = point.completed_per_second.zip(mean_ms).ok_or(Missing::NoInFlight)?;
+    Ok(InFlight { per_second, mean_ms, asked })
+}
+
+/// Sums over systems have no account of their own: each system's is verified, and what is wrong with it is a finding.
+fn counted(ladder: &Ladder, point: &PointSummary) -> Known<Counted> {
+    match point.conservation {
+        Conservation::Unknown if ladder.fleet.is_some() => Err(Missing::BySystem),
+        Conservation::Unknown => Err(Missing::NoCounts),
+        course => Ok(Counted::Course(course)),
+    }
+}
+
+pub(super) fn course(steady: Steady) -> Known<Course> {
+    let by_chance = matches!(steady, Steady::TooFew { .. });
+    match (steady, steady.figures()) {
+        (Steady::NotMeant, _) => Err(Missing::NotForThisLoad),
+        (_, Some((range_percent, slope_percent))) => Ok(Course { range_percent, slope_percent, by_chance }),
+        (_, None) => Err(Missing::TooShort),
+    }
+}
+
+pub(super) fn halves(halves: Option<Halves>, steady: Steady) -> Known<(f64, f64)> {
+    let why = if steady == Steady::NotMeant { Missing::NotForThisLoad } else { Missing::TooShort };
+    halves.map(|halves| (halves.off_percent, halves.by_chance_percent)).ok_or(why)
+}
+
+pub(super) fn interval(interval: Option<Interval>, measured_s: f64) -> Known<(f64, f64)> {
+    let half = interval.and_then(Interval::relative).ok_or(Missing::NoInterval)?;
+    Ok((half * 100.0, measured_s))
+}
+
+fn checkpoints(point: &PointSummary) -> Known<f64> {
+    let per_minute = point.database.as_ref().and_then(|database| database.checkpoints_per_minute);
+    per_minute.map(|n| n * point.measured_s / 60.0).ok_or(Missing::NoCheckpoints)
+}
+
+/// Only of emulated drives is it known how much memory they have.
+fn written(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<(f64, f64)> {
+    let file = facts.value(facts.medium(ladder.medium.as_deref()), "drive_file").ok_or(Missing::NoDriveCache)?;
+    let drive: toml::Table = file.parse().map_err(|_| Missing::NoDriveCache)?;
+    let buffer = ["flash", "disk"].into_iter().find_map(|section| drive.get(section)?.get("buffer_mb")?.get("value"));
+    let number = |value: &toml::Value| value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
+    let cache_mb = buffer.and_then(number).ok_or(Missing::NoDriveCache)?;
+    let writes = point.resources.device_write_mb_per_second.ok_or(Missing::NoDeviceCounters)?;
+    Ok((writes * point.measured_s, cache_mb))
+}
+
+fn mean(point: &PointSummary, kind: SubjectKind, subject: Option<&str>, metric: Metric) -> Option<f64> {
+    let is = |name: &str| subject.is_none_or(|subject| subject == name);
+    let mut own = point.metrics.iter().filter(|mean| mean.subject_kind == kind && is(&mean.subject));
+    own.find(|mean| mean.metric == metric.info().name).map(|mean| mean.mean)
+}
+
+/// Of systems that share a machine, all of their data against all of its memory, or of each against its limit.
+fn sizes(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary, mock: bool) -> Known<(f64, f64)> {
+    if mock {
+        return Err(Missing::NotForThisLoad);
+    }
+    let system = system_of(ladder);
+    if matches!(facts.engine(system), Some(Engine::Existing(ref host)) if host != "localhost" && !host.is_empty()) {
+        // The memory that is known is the generator's.
+        return Err(Missing::NoSizes);
+    }
+    let data_mb = data_mb(facts, system, point).ok_or(Missing::NoSizes)?;
+    let of_host = mean(point, SubjectKind::Host, None, Metric::MemoryTotal).map(|bytes| bytes / 1e6);
+    let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len()) as f64;
+    match (facts.memory_limit_mb(system), of_host) {
+        (Some(limit), _) => Ok((data_mb, limit)),
+        (None, Some(host)) => Ok((data_mb * systems, host)),
+        (None, None) => Err(Missing::NoSizes),
+    }
+}
+
+/// Of one system: as the server says, else what its directory holds, else what it was after loading.
+pub(super) fn data_mb(facts: &Facts<'_>, system: &str, point: &PointSummary) -> Option<f64> {
+    let id: Option<SubjectId> = facts.subject(SubjectKind::System, system);
+    let told = point.database.as_ref().and_then(|database| database.size_mb);
+    let seen = || mean(point, SubjectKind::System, Some(system), Metric::SystemData).map(|bytes| bytes / 1e6);
+    told.or_else(seen).or_else(|| loaded_mb(facts, id))
+}
+
+/// After loading.
+pub(super) fn loaded_mb(facts: &Facts<'_>, system: Option<SubjectId>) -> Option<f64> {
+    let text = facts.value(system, "database_size")?;
+    size::parse(text).ok().map(|bytes| bytes.0 as f64 / 1e6)
+}
+
+fn generator(facts: &Facts<'_>, point: &PointSummary) -> Known<f64> {
+    if point.resources.generator_cpu_withheld == Some(Withheld::EmbeddedSystem) {
+        return Err(Missing::Embedded);
+    }
+    gave_way::generator(facts.record, point).ok_or(Missing::NoGenerator)
+}
+
+fn dropped(point: &PointSummary) -> (u64, f64) {
+    let counts = &point.overall.counts;
+    (counts.dropped, counts.dropped as f64 * 100.0 / counts.settled().max(1) as f64)
+}
+
+fn tpm_nopm(point: &PointSummary) -> Known<(f64, f64, Option<f64>)> {
+    let (tpm, nopm) = point.tpm.zip(point.nopm).ok_or(Missing::NoTpm)?;
+    if nopm <= 0.0 {
+        return Err(Missing::TooFew);
+    }
+    Ok((tpm, nopm, Some(nopm * point.measured_s / 60.0)))
+}
+
+/// After the point, or at the end of its step.
+fn conditions(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<(u32, String)> {
+    if point.tpm.is_none() && point.consistency.verified == 0 {
+        return Err(Missing::NotForThisLoad);
+    }
+    if point.consistency.verified > 0 {
+        return Ok((point.consistency.verified, point.consistency.failed.join(", ")));
+    }
+    let system = facts.subject(SubjectKind::System, system_of(ladder));
+    let at_end = facts.record.checks.iter().filter(|check| check.point.is_none() && Some(check.subject) == system);
+    let (verified, failed): (Vec<_>, Vec<_>) = (at_end.clone().collect(), at_end.filter(|c| !c.holds).collect());
+    if verified.is_empty() {
+        return Err(Missing::NotVerified);
+    }
+    Ok((verified.len() as u32, failed.iter().map(|check| check.clause.as_str()).collect::<Vec<_>>().join(", ")))
+}
+
+/// The kinds of operations that the drive can be judged by, the latest of them told.
+pub(super) fn emulated<'a>(drives: impl Iterator<Item = &'a DriveSummary>) -> Known<(String, u64, f64, f64)> {
+    let drives: Vec<&DriveSummary> = drives.collect();
+    let names: Vec<&str> = drives.iter().map(|drive| drive.drive.as_str()).collect();
+    if names.is_empty() {
+        return Err(Missing::NoEmulation);
+    }
+    let judged: Vec<_> = drives.iter().flat_map(|drive| &drive.ops).filter(|op| op.is_judged()).collect();
+    if judged.is_empty() {
+        return Err(Missing::TooFew);
+    }
+    let ops = judged.iter().map(|op| op.ops).sum();
+    let most = |of: fn(&crate::summary::DriveOpSummary) -> Option<f64>| {
+        judged.iter().filter_map(|op| of(op)).fold(0.0, f64::max)
+    };
+    Ok((names.join(" + "), ops, most(|op| op.late_percent), most(|op| op.beyond_percent)))
+}

@@ -1,0 +1,72 @@
+//! What a rule says about one thing.
+
+use serde::Serialize;
+
+use super::rule::Rule;
+use super::{Evidence, Missing, Next};
+use crate::record::Severity;
+
+/// One rule about one thing. Silence is never a pass: each rule says something about each thing that it can be about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Judged {
+    pub rule: Rule,
+    pub about: About,
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// What became of a rule.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    Passed {
+        evidence: Vec<Evidence>,
+    },
+    /// What fired it, the worst first.
+    Fired {
+        severity: Severity,
+        evidence: Vec<Evidence>,
+        next: Next,
+    },
+    NotJudged {
+        because: Missing,
+    },
+}
+
+impl Outcome {
+    /// How much it says against the figure; `None` where it says nothing against it.
+    pub fn severity(&self) -> Option<Severity> {
+        match self {
+            Self::Fired { severity, .. } => Some(*severity),
+            Self::Passed { .. } | Self::NotJudged { .. } => None,
+        }
+    }
+}
+
+/// What a rule was judged for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// A run or a claim as a whole.
+    Whole,
+    /// One load of a step.
+    Load(Load),
+    /// Something with a name: a row of a published table, a backup, a sentence.
+    Named(String),
+    /// One side against another.
+    Pair { first: String, second: String },
+}
+
+/// One load, as people find it again in the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Load {
+    pub step: String,
+    /// The system; of block I/O the medium.
+    pub on: String,
+    /// The job of block I/O.
+    pub job: Option<String>,
+    pub users: u32,
+    pub offered_per_second: Option<f64>,
+    /// From 0.
+    pub repeat: u32,
+}

@@ -1,0 +1,83 @@
+//! The audit: rules that a figure has to survive before it may be quoted.
+//!
+//! Evidence ([`seen`]) is gathered from a record and its summary, or from a published table ([`claim`]); rules ([`rules`])
+//! are functions of that and of [`Thresholds`], nothing else. A rule that cannot be judged says so and why: silence is
+//! never a pass.
+
+pub mod claim;
+mod evidence;
+mod gather;
+mod judged;
+mod rule;
+mod rules;
+mod seen;
+mod thresholds;
+
+use serde::Serialize;
+
+pub use evidence::{Evidence, Missing, Next};
+pub use judged::{About, Judged, Load, Outcome};
+pub use rule::Rule;
+pub(crate) use thresholds::for_each_threshold;
+pub use thresholds::{Threshold, Thresholds};
+
+use crate::record::{Record, Severity};
+use crate::summary::{Summary, Verdict};
+
+/// What all rules say about one run, one claim, or one run against another.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Audit {
+    /// The title of the run or claim; of two runs, of both.
+    pub of: String,
+    /// Thresholds that the plan or claim has changed.
+    pub adjusted: Vec<Threshold>,
+    /// By rule. Each has at least one line.
+    pub judged: Vec<Judged>,
+}
+
+impl Audit {
+    fn of(title: impl Into<String>, thresholds: &Thresholds, seen: &seen::Seen) -> Self {
+        Self { of: title.into(), adjusted: thresholds.adjusted(), judged: rules::judge(seen, thresholds) }
+    }
+
+    /// The worst that any rule says against the figures.
+    pub fn worst(&self) -> Option<Severity> {
+        self.judged.iter().filter_map(|judged| judged.outcome.severity()).max()
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        match self.worst() {
+            Some(Severity::Error) => Verdict::Invalid,
+            Some(Severity::Warning) => Verdict::Doubtful,
+            Some(Severity::Note) | None => Verdict::Sound,
+        }
+    }
+
+    /// Whether a figure must not be quoted.
+    pub fn has_errors(&self) -> bool {
+        self.worst() == Some(Severity::Error)
+    }
+}
+
+/// One run, with what it compares within itself.
+pub fn audit(record: &Record, summary: &Summary) -> Audit {
+    let thresholds = thresholds_of(record);
+    Audit::of(&record.run.title, &thresholds, &gather::of_run(record, summary))
+}
+
+/// One run against another, each where it has its highest rate; thresholds are those of the first. `None` where one has no
+/// figure that could be compared.
+pub fn audit_pair(first: (&Record, &Summary), second: (&Record, &Summary)) -> Option<Audit> {
+    let thresholds = thresholds_of(first.0);
+    let seen = seen::Seen { pairs: vec![gather::of_runs(first, second)?], ..seen::Seen::default() };
+    let title = format!("{} / {}", first.0.run.title, second.0.run.title);
+    let mut audit = Audit::of(title, &thresholds, &seen);
+    // What is about one run alone is said of each.
+    audit.judged.retain(|judged| judged.about != About::Whole);
+    Some(audit)
+}
+
+/// As the record's plan has them.
+fn thresholds_of(record: &Record) -> Thresholds {
+    Thresholds::of_plan(&record.plan_resolved.parse().unwrap_or_default())
+}

@@ -1,0 +1,44 @@
+//! The rules: functions of what was seen and of the thresholds, nothing else.
+
+mod load;
+mod looked;
+mod pair;
+mod site;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use super::seen::Seen;
+use super::{About, Judged, Missing, Outcome, Rule, Thresholds};
+
+pub(super) use pair::VICTIMS;
+pub(super) use site::DURABILITY;
+
+/// Every rule about everything that it can be about. A rule that finds nothing to be about is not judged, and says why.
+pub fn judge(seen: &Seen, thresholds: &Thresholds) -> Vec<Judged> {
+    let mut judged: Vec<Judged> = Vec::new();
+    seen.sites.iter().for_each(|site| judged.extend(site::judge(site, thresholds)));
+    seen.loads.iter().for_each(|load| judged.extend(load::judge(load, thresholds)));
+    seen.pairs.iter().for_each(|pair| judged.extend(pair::judge(pair, thresholds)));
+    judged.extend(seen.moves.iter().map(|moved| table::moved(moved, thresholds)));
+    judged.extend(seen.sentences.iter().map(|sentence| table::worded(sentence, thresholds)));
+    for rule in Rule::ALL {
+        if !judged.iter().any(|judged| judged.rule == rule) {
+            let outcome = Outcome::NotJudged { because: nothing_to_judge(rule) };
+            judged.push(Judged { rule, about: About::Whole, outcome });
+        }
+    }
+    // Stable: what each is about keeps its order.
+    judged.sort_by_key(|judged| judged.rule);
+    judged
+}
+
+/// Why there is nothing that a rule could be about.
+fn nothing_to_judge(rule: Rule) -> Missing {
+    match rule {
+        Rule::Maint | Rule::OneFactor | Rule::Victims | Rule::Size | Rule::Repeat => Missing::OneSide,
+        Rule::Rate => Missing::NoBackup,
+        Rule::Wording => Missing::NoSentence,
+        _ => Missing::NothingMeasured,
+    }
+}

@@ -1,0 +1,272 @@
+//! Rules about one load, or one row of a published table.
+
+use super::looked::Looked;
+use crate::audit::seen::{Counted, InFlight, LoadSeen};
+use crate::audit::{Evidence, Judged, Missing, Next, Rule, Thresholds};
+use crate::record::Severity::{self, Error, Warning};
+use crate::summary::{Conservation, Finding, FindingKind};
+
+/// So many standard deviations of a count are no chance: 1 in 10,000.
+const CHANCE: f64 = 3.9;
+
+pub(super) fn judge(load: &LoadSeen, thresholds: &Thresholds) -> Vec<Judged> {
+    let rules: [(Rule, fn(&LoadSeen, &Thresholds, &mut Looked)); 10] = [
+        (Rule::Little, little),
+        (Rule::Conserve, conserve),
+        (Rule::Steady, steady),
+        (Rule::Short, short),
+        (Rule::Cached, cached),
+        (Rule::Client, client),
+        (Rule::Noise, noise),
+        (Rule::Ratio, ratio),
+        (Rule::Consist, consist),
+        (Rule::Emulated, emulated),
+    ];
+    let judged = |(rule, look): (Rule, fn(&LoadSeen, &Thresholds, &mut Looked))| {
+        let mut looked = Looked::default();
+        look(load, thresholds, &mut looked);
+        looked.judged(rule, &load.about)
+    };
+    let cut = load.cut.map(|acknowledged| durable(load, acknowledged));
+    rules.into_iter().map(judged).chain(cut).collect()
+}
+
+/// The findings of the summary that say the same.
+fn found<'a>(load: &'a LoadSeen, is: fn(&FindingKind) -> bool) -> impl Iterator<Item = &'a Finding> {
+    load.findings.iter().filter(move |finding| is(&finding.kind))
+}
+
+fn evidence(finding: &Finding) -> Evidence {
+    Evidence::Found { finding: finding.kind.clone() }
+}
+
+fn percent_off(a: f64, b: f64) -> f64 {
+    (a / b - 1.0) * 100.0
+}
+
+/// Little, "A Proof for the Queuing Formula: L = λW", Operations Research 9 (3), 1961.
+fn little(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+    let own = found(load, |kind| matches!(kind, FindingKind::InFlightOff { .. })).next();
+    if let Some(finding) = own {
+        return looked.bad(evidence(finding), finding.severity, Next::AskForWindow);
+    }
+    match load.in_flight {
+        Err(missing) => looked.untold(missing),
+        Ok(InFlight { per_second, mean_ms, asked }) => {
+            let found = per_second * mean_ms / 1e3;
+            let off_percent = percent_off(found, asked);
+            let limit_percent = thresholds.in_flight;
+            let evidence = Evidence::InFlight { per_second, mean_ms, found, asked, off_percent, limit_percent };
+            looked.at(off_percent.abs() <= limit_percent, evidence, Error, Next::AskForWindow);
+        }
+    }
+}
+
+fn conserve(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
+    let accounts = |kind: &FindingKind| {
+        matches!(
+            kind,
+            FindingKind::CountsBroken { .. }
+                | FindingKind::HistogramDisagrees { .. }
+                | FindingKind::WorkersDisagree { .. }
+                | FindingKind::CommitsDisagree { .. }
+                | FindingKind::NotDrained { .. }
+        )
+    };
+    found(load, accounts).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::DistrustCounts));
+    match load.counted {
+        Err(missing) => looked.untold(missing),
+        Ok(Counted::Course(Conservation::Holds { seconds })) => looked.good(Evidence::Conserved { seconds }),
+        // Both have a finding.
+        Ok(Counted::Course(Conservation::Broken { .. } | Conservation::Open { .. })) => {}
+        Ok(Counted::Course(Conservation::Unknown)) => looked.untold(Missing::NoCounts),
+        Ok(Counted::Table { offered, settled }) => {
+            looked.at(offered == settled, Evidence::Counted { offered, settled }, Error, Next::DistrustCounts);
+        }
+    }
+}
+
+/// A search goes where a system does not keep up; there the summary has its finding as a note.
+fn excused(load: &LoadSeen, is: fn(&FindingKind) -> bool, severity: Severity) -> Severity {
+    found(load, is).map(|finding| finding.severity).max().unwrap_or(severity)
+}
+
+fn steady(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+    let unsteady = |kind: &FindingKind| matches!(kind, FindingKind::Unsteady { .. });
+    let severity = excused(load, unsteady, Warning);
+    match load.course {
+        Err(missing) => looked.untold(missing),
+        Ok(course) => {
+            let (range, slope) = (thresholds.steady_range, thresholds.steady_slope);
+            let within = course.range_percent <= range && course.slope_percent.abs() <= slope;
+            let evidence = Evidence::Held {
+                range_percent: course.range_percent,
+                slope_percent: course.slope_percent,
+                range_limit_percent: range,
+                slope_limit_percent: slope,
+            };
+            if within || !course.by_chance {
+                looked.at(within, evidence, severity, Next::WarmUpLonger);
+            } else {
+                looked.untold(Missing::TooFew);
+            }
+        }
+    }
+    match load.halves {
+        Err(missing) => looked.untold(missing),
+        Ok((off_percent, by_chance)) => {
+            let limit_percent = thresholds.halves.max(by_chance);
+            let evidence = Evidence::Halves { off_percent, limit_percent };
+            looked.at(off_percent.abs() <= limit_percent, evidence, severity, Next::WarmUpLonger);
+        }
+    }
+}
+
+fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+    let too_short = |kind: &FindingKind| matches!(kind, FindingKind::ShortWindow { .. } | FindingKind::NothingMeasured);
+    found(load, too_short).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MeasureLonger));
+    match load.interval {
+        Err(missing) => looked.untold(missing),
+        Ok((percent, measured_s)) => {
+            let evidence = Evidence::Interval { percent, limit_percent: thresholds.interval, measured_s };
+            looked.at(percent <= thresholds.interval, evidence, Warning, Next::MeasureLonger);
+        }
+    }
+    match load.checkpoints {
+        Err(missing) => looked.untold(missing),
+        Ok(found) => {
+            let fewest = thresholds.checkpoints;
+            looked.at(found >= fewest, Evidence::Checkpoints { found, fewest }, Warning, Next::MeasureLonger);
+        }
+    }
+    match load.written {
+        Err(missing) => looked.untold(missing),
+        Ok((written_mb, cache_mb)) => {
+            let evidence = Evidence::Written { written_mb, cache_mb };
+            looked.at(written_mb >= cache_mb, evidence, Warning, Next::MeasureLonger);
+        }
+    }
+}
+
+/// Either is enough: data that fit into memory will be read from it sooner or later, and data that nobody reads from the
+/// device say nothing about how it reads.
+fn cached(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+    match load.sizes {
+        Err(missing) => looked.untold(missing),
+        Ok((data_mb, memory_mb)) => {
+            let evidence = Evidence::DataAndMemory { data_mb, memory_mb };
+            looked.at(data_mb >= memory_mb, evidence, Warning, Next::GrowData);
+        }
+    }
+    match load.reads {
+        Err(missing) => looked.untold(missing),
+        Ok(per_transaction) => {
+            let evidence = Evidence::DeviceReads { per_transaction, fewest: thresholds.reads };
+            looked.at(per_transaction >= thresholds.reads, evidence, Warning, Next::GrowData);
+        }
+    }
+}
+
+/// What a power cut showed.
+fn durable(load: &LoadSeen, acknowledged: u64) -> Judged {
+    let mut looked = Looked::default();
+    let lost = |kind: &FindingKind| matches!(kind, FindingKind::CommittedLost { .. } | FindingKind::NotRecovered);
+    found(load, lost).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MakeDurable));
+    if acknowledged == 0 {
+        looked.untold(Missing::NothingToLose);
+    } else if found(load, lost).next().is_none() {
+        looked.good(Evidence::Kept { acknowledged });
+    }
+    looked.judged(Rule::Durable, &load.about)
+}
+
+fn client(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+    match load.generator {
+        Err(missing) => looked.untold(missing),
+        Ok(percent) => {
+            let evidence = Evidence::GeneratorBusy { percent, limit_percent: thresholds.generator };
+            looked.at(percent <= thresholds.generator, evidence, Error, Next::StrengthenClient);
+        }
+    }
+    match load.lag {
+        Err(missing) => looked.untold(missing),
+        Ok((p99_ms, response_p50_ms)) => {
+            let percent = p99_ms * 100.0 / response_p50_ms;
+            let limit_percent = thresholds.lag;
+            let evidence = Evidence::ScheduleLag { p99_ms, response_p50_ms, percent, limit_percent };
+            looked.at(percent <= limit_percent, evidence, Error, Next::StrengthenClient);
+        }
+    }
+    match load.dropped {
+        Err(missing) => looked.untold(missing),
+        Ok((dropped, percent)) => {
+            // A few are a note: the summary says from when on they make figures doubtful.
+            let not_served = |kind: &FindingKind| matches!(kind, FindingKind::NotServed { .. });
+            let severity = excused(load, not_served, Warning);
+            looked.at(dropped == 0, Evidence::Dropped { dropped, percent }, severity, Next::StrengthenClient);
+        }
+    }
+}
+
+fn noise(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+    match load.steal {
+        Err(missing) => looked.untold(missing),
+        Ok(percent) => {
+            let evidence = Evidence::Steal { percent, limit_percent: thresholds.steal };
+            looked.at(percent <= thresholds.steal, evidence, Warning, Next::QuietMachine);
+        }
+    }
+}
+
+/// New-Orders are a share of all transactions, which scatters by √((1−p)/(p·n)) of itself where users choose by chance.
+fn ratio(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+    match load.tpm_nopm {
+        Err(missing) => looked.untold(missing),
+        Ok((tpm, nopm, orders)) => {
+            let (found, expected) = (tpm / nopm, thresholds.tpm_per_nopm);
+            let off_percent = percent_off(found, expected);
+            let scatter = |orders: f64| CHANCE * 100.0 * ((expected - 1.0) / orders).sqrt();
+            let limit_percent = thresholds.ratio.max(orders.map_or(0.0, scatter));
+            let evidence = Evidence::TpmPerNopm { found, expected, off_percent, limit_percent };
+            // NOPM can be quoted whatever TPM counts.
+            looked.at(off_percent.abs() <= limit_percent, evidence, Warning, Next::CountTransactions);
+        }
+    }
+}
+
+fn consist(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
+    let fails = |kind: &FindingKind| matches!(kind, FindingKind::ConditionFails { .. });
+    found(load, fails).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::KeepDatabaseAndAsk));
+    match &load.conditions {
+        Err(missing) => looked.untold(*missing),
+        Ok((verified, failed)) => {
+            let evidence = Evidence::Conditions { verified: *verified, failed: failed.clone() };
+            looked.at(failed.is_empty(), evidence, Error, Next::KeepDatabaseAndAsk);
+        }
+    }
+}
+
+/// The summary judges it: how much lateness says against figures depends on what it adds to all operations.
+fn emulated(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
+    let speaks = |kind: &FindingKind| {
+        matches!(
+            kind,
+            FindingKind::Emulated { .. } | FindingKind::EmulationWaited { .. } | FindingKind::DriveErrors { .. }
+        )
+    };
+    found(load, speaks).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::SlowerDriveOrLess));
+    let untold = |kind: &FindingKind| matches!(kind, FindingKind::EmulationUntold { .. });
+    let few = |kind: &FindingKind| matches!(kind, FindingKind::EmulationTooFew { .. });
+    match &load.emulated {
+        _ if found(load, untold).next().is_some() => looked.untold(Missing::EmulationUntold),
+        _ if found(load, few).next().is_some() => looked.untold(Missing::TooFew),
+        Err(missing) => looked.untold(*missing),
+        Ok((drive, ops, late_percent, beyond_percent)) => {
+            // With a finding it is that which speaks.
+            if found(load, speaks).next().is_none() {
+                let (late_percent, beyond_percent) = (*late_percent, *beyond_percent);
+                looked.good(Evidence::KeptUp { drive: drive.clone(), ops: *ops, late_percent, beyond_percent });
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Rules about two sides that are compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::looked::Looked;
+use super::site::is_unsafe;
+use crate::audit::seen::{Known, Pair};
+use crate::audit::{About, Evidence, Judged, Next, Rule, Thresholds};
+use crate::record::Severity::{Error, Warning};
+
+/// What is not the same in two places of one configuration: where things lie, not what they are.
+const PLACES: [&str; 4] = ["unix_socket_directories", "data_directory", "socket", "datadir"];
+/// Set apart from the configuration by rules of their own.
+pub(in crate::audit) const VICTIMS: &str = "loaded systems";
+
+pub(super) fn judge(pair: &Pair, thresholds: &Thresholds) -> Vec<Judged> {
+    let rules: [(Rule, fn(&Pair, &Thresholds, &mut Looked)); 8] = [
+        (Rule::SameBox, same_box),
+        (Rule::Durable, durable),
+        (Rule::Maint, maintained),
+        (Rule::OneFactor, one_factor),
+        (Rule::Victims, victims),
+        (Rule::Ratio, ratio),
+        (Rule::Size, size),
+        (Rule::Repeat, repeat),
+    ];
+    let about = About::Pair { first: pair.first.name.clone(), second: pair.second.name.clone() };
+    let judged = |(rule, look): (Rule, fn(&Pair, &Thresholds, &mut Looked))| {
+        let mut looked = Looked::default();
+        look(pair, thresholds, &mut looked);
+        looked.judged(rule, &about)
+    };
+    rules.into_iter().map(judged).collect()
+}
+
+/// Both sides' figures, or a word on what is missing.
+fn both<'a, T>(first: &'a Known<T>, second: &'a Known<T>, looked: &mut Looked) -> Option<(&'a T, &'a T)> {
+    match (first, second) {
+        (Ok(first), Ok(second)) => Some((first, second)),
+        (Err(missing), _) | (_, Err(missing)) => {
+            looked.untold(*missing);
+            None
+        }
+    }
+}
+
+fn same_box(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
+    let Some((first, second)) = both(&pair.first.generator, &pair.second.generator, looked) else { return };
+    let evidence = Evidence::GeneratorsAt { first: first.name().to_owned(), second: second.name().to_owned() };
+    // Where it is what is compared, it has to differ.
+    looked.at(first == second || pair.factor == "generator", evidence, Error, Next::MoveBothClients);
+}
+
+fn durable(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
+    let Some((first, second)) = both(&pair.first.durability, &pair.second.durability, looked) else { return };
+    let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+    let mut same = Vec::new();
+    for name in names {
+        let (a, b) = (first.get(name), second.get(name));
+        let weak = |settings: &BTreeMap<String, String>, value: Option<&String>| {
+            value.is_some_and(|value| is_unsafe(settings, name, value))
+        };
+        let said = |value: Option<&String>| value.map_or("–".to_owned(), Clone::clone);
+        // A drive's cache may differ with the drive: what counts is whether one side gives up what the other keeps.
+        if weak(first, a) != weak(second, b) {
+            let evidence = Evidence::SettingsDiffer { setting: name.clone(), first: said(a), second: said(b) };
+            looked.bad(evidence, Error, Next::MakeEqual);
+        } else {
+            same.push(name.clone());
+        }
+    }
+    looked.good(Evidence::Safe { settings: same.join(", ") });
+}
+
+fn maintained(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
+    let Some((first, second)) = both(&pair.first.maintained, &pair.second.maintained, looked) else { return };
+    let mut compared = false;
+    for (load, first) in first {
+        let Some((_, second)) = second.iter().find(|(other, _)| other == load) else { continue };
+        let kinds: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+        for kind in kinds {
+            let (a, b) = (of(first, kind), of(second, kind));
+            let what = if load.is_empty() { kind.clone() } else { format!("{kind} ({load})") };
+            let evidence = Evidence::Maintenance { what, first: a, second: b };
+            looked.at((a > 0.0) == (b > 0.0), evidence, Warning, Next::CoverMaintenance);
+            compared = true;
+        }
+    }
+    if !compared {
+        looked.untold(crate::audit::Missing::NoMaintenance);
+    }
+}
+
+fn of(ran: &BTreeMap<String, f64>, kind: &str) -> f64 {
+    ran.get(kind).copied().unwrap_or_default()
+}
+
+fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
+    let Some((first, second)) = both(&pair.first.configuration, &pair.second.configuration, looked) else { return };
+    let keys: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+    let is_place = |key: &str| PLACES.iter().any(|place| key.ends_with(place));
+    // Where noise differs, that is what is compared: systems that make it are not among those whose figures are.
+    let noise = pair.first.noise != pair.second.noise;
+    let differ =
+        |key: &&&String| first.get(**key) != second.get(**key) && !is_place(key) && !(noise && **key == VICTIMS);
+    let differing: Vec<&String> = keys.iter().filter(differ).copied().collect();
+    let is_factor =
+        |key: &str| key == pair.factor || key.strip_prefix("setting.").is_some_and(|key| key == pair.factor);
+    let beside: Vec<&str> = differing.iter().map(|key| key.as_str()).filter(|key| !is_factor(key)).collect();
+    // Where nobody named a factor, one difference is it; noise is one as well.
+    let allowed = usize::from(pair.factor.is_empty() && !noise);
+    let told = |key: &&str| {
+        let said = |side: &BTreeMap<String, String>| side.get(*key).map_or("–", String::as_str).to_owned();
+        format!("{key}: {} / {}", said(first), said(second))
+    };
+    let factor = match beside.as_slice() {
+        [only] if allowed == 1 => (*only).to_owned(),
+        _ if pair.factor.is_empty() && noise => "noise".to_owned(),
+        _ => pair.factor.clone(),
+    };
+    let fires = beside.len() > allowed;
+    let differs = if fires { beside.iter().map(told).collect::<Vec<_>>().join("; ") } else { String::new() };
+    looked.at(!fires, Evidence::Factors { factor, differs }, Error, Next::ChangeOneThing);
+}
+
+fn victims(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
+    let (noise_first, noise_second) = (pair.first.noise.clone(), pair.second.noise.clone());
+    if noise_first == noise_second {
+        return looked.untold(crate::audit::Missing::NoNoise);
+    }
+    let Some((first, second)) = both(&pair.first.victims, &pair.second.victims, looked) else { return };
+    let evidence = Evidence::Victims { first: *first, second: *second, noise_first, noise_second };
+    looked.at(first == second, evidence, Error, Next::KeepVictims);
+}
+
+fn ratio(pair: &Pair, thresholds: &Thresholds, looked: &mut Looked) {
+    let Some((first, second)) = both(&pair.first.tpm_per_nopm, &pair.second.tpm_per_nopm, looked) else { return };
+    let off_percent = (second / first - 1.0) * 100.0;
+    let limit_percent = thresholds.ratio;
+    let evidence = Evidence::RatiosDiffer { first: *first, second: *second, off_percent, limit_percent };
+    looked.at(off_percent.abs() <= limit_percent, evidence, Error, Next::CountTransactions);
+}
+
+fn size(pair: &Pair, thresholds: &Thresholds, looked: &mut Looked) {
+    let Some(((unit, first), (of, second))) = both(&pair.first.bytes_per, &pair.second.bytes_per, looked) else {
+        return;
+    };
+    if unit != of {
+        return looked.untold(crate::audit::Missing::NotForThisLoad);
+    }
+    let off_percent = (second / first - 1.0) * 100.0;
+    let limit_percent = thresholds.size;
+    let evidence =
+        Evidence::BytesPer { unit: unit.clone(), first: *first, second: *second, off_percent, limit_percent };
+    looked.at(off_percent.abs() <= limit_percent, evidence, Warning, Next::LoadSameData);
+}
+
+fn repeat(pair: &Pair, thresholds: &Thresholds, looked: &mut Looked) {
+    if let Some((first, second)) = both(&pair.first.runs, &pair.second.runs, looked) {
+        let fewest = thresholds.repeats as u32;
+        let evidence = Evidence::Repeats { first: *first, second: *second, fewest };
+        looked.at(*first >= fewest && *second >= fewest, evidence, Warning, Next::RepeatMore);
+    }
+    let spread = match (pair.first.spread_percent, pair.second.spread_percent) {
+        (Ok(first), Ok(second)) => first.max(second),
+        // One run has no spread; that is said above.
+        _ => return,
+    };
+    if let Ok(effect_percent) = pair.effect_percent {
+        let evidence = Evidence::RepeatSpread { spread_percent: spread, effect_percent };
+        looked.at(spread <= effect_percent.abs(), evidence, Warning, Next::RepeatMore);
+    }
+}

@@ -1,0 +1,50 @@
+//! Rules about bytes that were moved, and about sentences.
+
+use super::looked::Looked;
+use crate::audit::seen::{Move, Sentence};
+use crate::audit::{About, Evidence, Judged, Next, Rule, Thresholds};
+use crate::record::Severity::{Error, Warning};
+
+/// Whether bandwidth, time and bytes agree.
+pub(super) fn moved(seen: &Move, thresholds: &Thresholds) -> Judged {
+    let mut looked = Looked::default();
+    match seen.moved {
+        Err(missing) => looked.untold(missing),
+        Ok((mb_per_second, seconds, moved_mb)) => {
+            let product_mb = mb_per_second * seconds;
+            let off_percent = (product_mb / moved_mb - 1.0) * 100.0;
+            let limit_percent = thresholds.moved;
+            let evidence = Evidence::Moved { mb_per_second, seconds, product_mb, moved_mb, off_percent, limit_percent };
+            // As heavy as the summary's finding, where it has one.
+            let severity = if seen.agrees.is_some() { Warning } else { Error };
+            let agrees = seen.agrees.unwrap_or(off_percent.abs() <= limit_percent);
+            looked.at(agrees, evidence, severity, Next::TellBytes);
+        }
+    }
+    looked.judged(Rule::Rate, &seen.about)
+}
+
+/// Whether a sentence says what its figures give. "x % more" is a change, "x times" a ratio: a sentence is read as what
+/// it says, and both are told.
+pub(super) fn worded(sentence: &Sentence, thresholds: &Thresholds) -> Judged {
+    let mut looked = Looked::default();
+    match sentence.said {
+        Err(missing) => looked.untold(missing),
+        Ok((said, a, b)) => {
+            let ratio = a / b;
+            let off_percent = (said / ratio - 1.0) * 100.0;
+            let evidence = Evidence::Said {
+                sentence: sentence.text.clone(),
+                first: a,
+                second: b,
+                said,
+                ratio,
+                percent: (ratio - 1.0) * 100.0,
+                off_percent,
+                limit_percent: thresholds.wording,
+            };
+            looked.at(off_percent.abs() <= thresholds.wording, evidence, Error, Next::SayRatio);
+        }
+    }
+    looked.judged(Rule::Wording, &About::Named(sentence.text.clone()))
+}

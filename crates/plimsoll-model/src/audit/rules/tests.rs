@@ -1,0 +1,315 @@
+//! Each rule on evidence that is as it has to be, on evidence that is not, and on none. `docs/audit.md` has the table.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::judge;
+use crate::audit::seen::{Counted, Course, InFlight, LoadSeen, Move, Pair, Place, Seen, Sentence, Side, Site};
+use crate::audit::{About, Judged, Missing, Outcome, Rule, Thresholds};
+use crate::drive::DriveOp;
+use crate::record::{DiagnosisLevel, Severity};
+use crate::summary::{Conservation, Finding, FindingKind};
+
+fn settings(all: &[(&str, &str)]) -> BTreeMap<String, String> {
+    all.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+}
+
+fn side(name: &str) -> Side {
+    Side {
+        name: name.to_owned(),
+        generator: Ok(Place::Other),
+        durability: Ok(settings(&[("fsync", "on"), ("synchronous_commit", "on")])),
+        configuration: Ok(settings(&[("cpus", "16"), ("drive", name), ("loaded systems", "8")])),
+        maintained: Ok(vec![("16".to_owned(), [("checkpoints".to_owned(), 3.0)].into())]),
+        victims: Ok(8),
+        noise: String::new(),
+        tpm_per_nopm: Ok(2.24),
+        bytes_per: Ok(("warehouse".to_owned(), 80e6)),
+        runs: Ok(3),
+        spread_percent: Ok(2.0),
+    }
+}
+
+fn good_load() -> LoadSeen {
+    LoadSeen {
+        about: About::Named("16 users".to_owned()),
+        findings: Vec::new(),
+        in_flight: Ok(InFlight { per_second: 1600.0, mean_ms: 9.9, asked: 16.0 }),
+        counted: Ok(Counted::Course(Conservation::Holds { seconds: 301 })),
+        course: Ok(Course { range_percent: 4.0, slope_percent: -2.0, by_chance: false }),
+        halves: Ok((-1.2, 0.4)),
+        interval: Ok((1.7, 300.0)),
+        checkpoints: Ok(3.0),
+        written: Ok((90_000.0, 32.0)),
+        sizes: Ok((100_000.0, 32_000.0)),
+        reads: Ok(2.5),
+        generator: Ok(35.0),
+        lag: Ok((0.02, 8.0)),
+        dropped: Ok((0, 0.0)),
+        steal: Ok(0.2),
+        tpm_nopm: Ok((96_000.0, 42_800.0, Some(214_000.0))),
+        conditions: Ok((12, String::new())),
+        emulated: Ok(("Example NVMe".to_owned(), 90_000, 1.5, 0.2)),
+        cut: Some(4_000),
+    }
+}
+
+/// A run of which everything is known, and nothing is wrong with it.
+fn good() -> Seen {
+    let diagnosis = |code: &str, found: &str| (String::new(), code.to_owned(), DiagnosisLevel::Ok, found.to_owned());
+    let site = Site {
+        about: About::Named("db@nvme".to_owned()),
+        generator: Ok(Place::Other),
+        latencies: Ok("due".to_owned()),
+        percentiles: Ok("merged".to_owned()),
+        durability: Ok(settings(&[("fsync", "on"), ("full_page_writes", "on"), ("synchronous", "FULL")])),
+        flush: Ok((9_000.0, 7_500.0, 111.0)),
+        fill: Ok(2.0),
+        entropy: Ok((3.0, 0.0)),
+        governor: Ok("performance".to_owned()),
+        calibration: Ok(-1.5),
+        other_io: Ok(0.3),
+        diagnoses: vec![diagnosis("fsync", "flushes take 9 ms"), diagnosis("unwritten", "3 % of 64 blocks are zero")],
+    };
+    let pair = Pair { first: side("SATA"), second: side("NVMe"), factor: "drive".to_owned(), effect_percent: Ok(90.0) };
+    let noise = Pair {
+        second: Side { noise: "backups".to_owned(), configuration: pair.first.configuration.clone(), ..side("noisy") },
+        factor: "noise".to_owned(),
+        ..pair.clone()
+    };
+    let backup = About::Named("backup".to_owned());
+    Seen {
+        sites: vec![site],
+        loads: vec![good_load()],
+        pairs: vec![pair, noise],
+        moves: vec![Move { about: backup, moved: Ok((593.0, 265.0, 157_000.0)), agrees: None }],
+        sentences: vec![Sentence { text: "1.9 times".to_owned(), said: Ok((1.9, 190.0, 100.0)) }],
+        findings: Vec::new(),
+    }
+}
+
+/// A fault in one thing that a rule reads.
+type Fault = (Rule, &'static str, Severity, fn(&mut Seen));
+
+fn found(seen: &mut Seen, severity: Severity, kind: FindingKind) {
+    seen.loads[0].findings.push(Finding { severity, kind });
+}
+
+fn diagnosed(seen: &mut Seen, code: &str, level: DiagnosisLevel) {
+    seen.sites[0].diagnoses.push(("nvme".to_owned(), code.to_owned(), level, "it is not as it should be".to_owned()));
+}
+
+fn set(seen: &mut Seen, name: &str, value: &str) {
+    seen.sites[0].durability = Ok(settings(&[(name, value)]));
+}
+
+fn differ(seen: &mut Seen, pair: usize, key: &str, value: &str) {
+    let mut configuration = seen.pairs[pair].second.configuration.clone().unwrap();
+    configuration.insert(key.to_owned(), value.to_owned());
+    seen.pairs[pair].second.configuration = Ok(configuration);
+}
+
+const FAULTS: &[Fault] = &[
+    (Rule::Little, "178,000 IOPS at 0.6 ms are not 192 in flight", Severity::Error, |seen| {
+        seen.loads[0].in_flight = Ok(InFlight { per_second: 178_000.0, mean_ms: 0.6, asked: 192.0 });
+    }),
+    (Rule::Little, "the summary's finding", Severity::Warning, |seen| {
+        found(seen, Severity::Warning, FindingKind::InFlightOff { found: 9.0, asked: 16 });
+    }),
+    (Rule::Conserve, "counts of a table do not add up", Severity::Error, |seen| {
+        seen.loads[0].counted = Ok(Counted::Table { offered: 1000, settled: 990 });
+    }),
+    (Rule::Conserve, "a second was lost", Severity::Error, |seen| {
+        let kind = FindingKind::CountsBroken { at_s: 7.0, offered: 10, settled: 8, in_flight: 1 };
+        found(seen, Severity::Error, kind);
+    }),
+    (Rule::Steady, "range", Severity::Warning, |seen| {
+        seen.loads[0].course = Ok(Course { range_percent: 20.1, slope_percent: 0.0, by_chance: false });
+    }),
+    (Rule::Steady, "slope", Severity::Warning, |seen| {
+        seen.loads[0].course = Ok(Course { range_percent: 12.0, slope_percent: -10.1, by_chance: false });
+    }),
+    (Rule::Steady, "second half", Severity::Warning, |seen| seen.loads[0].halves = Ok((-5.1, 0.4))),
+    (Rule::Steady, "above a load line it is a note", Severity::Note, |seen| {
+        seen.loads[0].course = Ok(Course { range_percent: 60.0, slope_percent: 30.0, by_chance: false });
+        found(seen, Severity::Note, FindingKind::Unsteady { range_percent: 60.0, slope_percent: 30.0 });
+    }),
+    (Rule::Short, "interval", Severity::Warning, |seen| seen.loads[0].interval = Ok((5.1, 20.0))),
+    (Rule::Short, "one checkpoint", Severity::Warning, |seen| seen.loads[0].checkpoints = Ok(1.0)),
+    (Rule::Short, "the drive's own memory took it all", Severity::Warning, |seen| {
+        seen.loads[0].written = Ok((31.0, 32.0));
+    }),
+    (Rule::Short, "too short for an interval", Severity::Warning, |seen| {
+        found(seen, Severity::Warning, FindingKind::ShortWindow { measured_s: 3.0 });
+    }),
+    (Rule::Cached, "data fit into memory", Severity::Warning, |seen| seen.loads[0].sizes = Ok((100.0, 128.0))),
+    (Rule::Cached, "nothing was read", Severity::Warning, |seen| seen.loads[0].reads = Ok(0.001)),
+    (Rule::Client, "a core is busy", Severity::Error, |seen| seen.loads[0].generator = Ok(90.5)),
+    (Rule::Client, "intents start late", Severity::Error, |seen| seen.loads[0].lag = Ok((0.9, 8.0))),
+    (Rule::Client, "dropped", Severity::Warning, |seen| seen.loads[0].dropped = Ok((1, 0.001))),
+    (Rule::SameBox, "on the system's machine", Severity::Note, |seen| seen.sites[0].generator = Ok(Place::Same)),
+    (Rule::SameBox, "on one side only", Severity::Error, |seen| seen.pairs[0].second.generator = Ok(Place::Same)),
+    (Rule::Omission, "from the start", Severity::Error, |seen| seen.sites[0].latencies = Ok("start".to_owned())),
+    (Rule::Durable, "fsync off", Severity::Warning, |seen| set(seen, "fsync", "off")),
+    (Rule::Durable, "synchronous_commit off", Severity::Warning, |seen| set(seen, "synchronous_commit", "off")),
+    (Rule::Durable, "full_page_writes off", Severity::Warning, |seen| set(seen, "full_page_writes", "off")),
+    (Rule::Durable, "InnoDB flushes once a second", Severity::Warning, |seen| {
+        set(seen, "innodb_flush_log_at_trx_commit", "2");
+    }),
+    (Rule::Durable, "no barriers", Severity::Warning, |seen| set(seen, "mount_options", "rw,nobarrier")),
+    (Rule::Durable, "SQLite does not wait", Severity::Warning, |seen| set(seen, "synchronous", "NORMAL")),
+    (Rule::Durable, "flushes ignored", Severity::Warning, |seen| set(seen, "flush", "ignored")),
+    (Rule::Durable, "volatile write cache", Severity::Warning, |seen| set(seen, "write_cache", "volatile")),
+    (Rule::Durable, "the doctor's word", Severity::Error, |seen| {
+        diagnosed(seen, "power_loss", DiagnosisLevel::Error);
+    }),
+    (Rule::Durable, "unequal", Severity::Error, |seen| {
+        seen.pairs[0].second.durability = Ok(settings(&[("fsync", "off"), ("synchronous_commit", "on")]));
+    }),
+    (Rule::Durable, "committed and lost", Severity::Error, |seen| {
+        let (txn, first_lost) = ("new_order".to_owned(), "order 7".to_owned());
+        let kind = FindingKind::CommittedLost { txn, lost: 3, acknowledged: 4_000, first_lost };
+        found(seen, Severity::Error, kind);
+    }),
+    (Rule::Lies, "flushes faster than the disk turns", Severity::Error, |seen| {
+        seen.sites[0].flush = Ok((200.0, 7_500.0, 5_000.0));
+    }),
+    (Rule::Lies, "the doctor's word", Severity::Error, |seen| diagnosed(seen, "fsync", DiagnosisLevel::Error)),
+    (Rule::Maint, "a checkpoint on one side", Severity::Warning, |seen| {
+        seen.pairs[0].second.maintained = Ok(vec![("16".to_owned(), [("checkpoints".to_owned(), 0.0)].into())]);
+    }),
+    (Rule::Thin, "never written", Severity::Warning, |seen| seen.sites[0].fill = Ok(0.5)),
+    (Rule::Thin, "the doctor's word", Severity::Warning, |seen| {
+        diagnosed(seen, "unwritten", DiagnosisLevel::Warning);
+    }),
+    (Rule::Entropy, "half of it compressible", Severity::Warning, |seen| seen.sites[0].entropy = Ok((50.0, 0.0))),
+    (Rule::Noise, "steal", Severity::Warning, |seen| seen.loads[0].steal = Ok(1.5)),
+    (Rule::Noise, "governor", Severity::Warning, |seen| seen.sites[0].governor = Ok("powersave".to_owned())),
+    (Rule::Noise, "calibration", Severity::Warning, |seen| seen.sites[0].calibration = Ok(-2.1)),
+    (Rule::Noise, "others on the device", Severity::Warning, |seen| seen.sites[0].other_io = Ok(11.0)),
+    (Rule::Noise, "the doctor's word", Severity::Warning, |seen| diagnosed(seen, "cpu", DiagnosisLevel::Warning)),
+    (Rule::PctAvg, "averaged", Severity::Error, |seen| seen.sites[0].percentiles = Ok("averaged".to_owned())),
+    (Rule::OneFactor, "memory differs as well", Severity::Error, |seen| differ(seen, 0, "memory", "32 GB")),
+    (Rule::OneFactor, "two differ and none is named", Severity::Error, |seen| {
+        seen.pairs[0].factor.clear();
+        differ(seen, 0, "cpus", "8");
+    }),
+    (Rule::Victims, "8 systems against 12", Severity::Error, |seen| seen.pairs[1].second.victims = Ok(12)),
+    (Rule::Ratio, "TPM counts something else", Severity::Warning, |seen| {
+        seen.loads[0].tpm_nopm = Ok((1_463_290.0, 318_092.0, None));
+    }),
+    (Rule::Ratio, "sides count differently", Severity::Error, |seen| seen.pairs[0].second.tpm_per_nopm = Ok(2.36)),
+    (Rule::Size, "bytes per warehouse", Severity::Warning, |seen| {
+        seen.pairs[0].second.bytes_per = Ok(("warehouse".to_owned(), 90e6));
+    }),
+    (Rule::Rate, "1.4 GB/s for 129 s are not 157 GB", Severity::Error, |seen| {
+        seen.moves[0].moved = Ok((1_400.0, 129.0, 157_000.0));
+    }),
+    (Rule::Rate, "the summary's finding", Severity::Warning, |seen| seen.moves[0].agrees = Some(false)),
+    (Rule::Wording, "it is 1.9 times, not 2.9", Severity::Error, |seen| {
+        seen.sentences[0].said = Ok((2.9, 190.0, 100.0));
+    }),
+    (Rule::Consist, "condition 4", Severity::Error, |seen| seen.loads[0].conditions = Ok((12, "3.3.2.4".to_owned()))),
+    (Rule::Emulated, "the emulator was late", Severity::Error, |seen| {
+        let kind = FindingKind::Emulated {
+            drive: "Example NVMe".to_owned(),
+            op: DriveOp::Read,
+            ops: 90_000,
+            modelled_p50_us: 90.0,
+            late_p50_us: 40.0,
+            late_percent: 44.0,
+            beyond_percent: 9.0,
+            added_percent: 38.0,
+        };
+        found(seen, Severity::Error, kind);
+    }),
+    (Rule::Repeat, "one run on each side", Severity::Warning, |seen| seen.pairs[0].first.runs = Ok(1)),
+    (Rule::Repeat, "repeats differ by more than the effect", Severity::Warning, |seen| {
+        seen.pairs[0].effect_percent = Ok(1.5);
+    }),
+];
+
+fn fired(judged: &[Judged]) -> Vec<(Rule, Severity)> {
+    judged.iter().filter_map(|judged| Some((judged.rule, judged.outcome.severity()?))).collect()
+}
+
+#[test]
+fn nothing_fires_on_a_good_run_and_every_rule_passes() {
+    let judged = judge(&good(), &Thresholds::default());
+    assert_eq!(fired(&judged), []);
+    for rule in Rule::ALL {
+        let passed = |judged: &&Judged| judged.rule == rule && matches!(judged.outcome, Outcome::Passed { .. });
+        assert!(judged.iter().find(passed).is_some(), "{} has passed nothing", rule.code());
+    }
+}
+
+#[test]
+fn each_fault_fires_its_rule_and_no_other() {
+    for (rule, name, severity, fault) in FAULTS {
+        let mut seen = good();
+        fault(&mut seen);
+        assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(*rule, *severity)], "{}: {name}", rule.code());
+    }
+    let with_a_fault: BTreeSet<Rule> = FAULTS.iter().map(|(rule, ..)| *rule).collect();
+    assert_eq!(with_a_fault.len(), Rule::ALL.len(), "every rule has a run on which it fires");
+}
+
+#[test]
+fn each_rule_can_be_as_heavy_as_it_says() {
+    for rule in Rule::ALL {
+        let worst = FAULTS.iter().filter(|fault| fault.0 == rule).map(|fault| fault.2).max().unwrap();
+        assert_eq!(worst, rule.severity(), "{}", rule.code());
+    }
+}
+
+#[test]
+fn what_is_not_known_is_not_judged() {
+    let unknown = Seen {
+        sites: vec![Site::unknown(About::Whole)],
+        loads: vec![LoadSeen::unknown(About::Whole)],
+        pairs: vec![Pair {
+            first: Side::unknown("a"),
+            second: Side::unknown("b"),
+            factor: String::new(),
+            effect_percent: Err(Missing::NothingMeasured),
+        }],
+        moves: vec![Move { about: About::Whole, moved: Err(Missing::NoBytes), agrees: None }],
+        sentences: vec![Sentence { text: "faster".to_owned(), said: Err(Missing::NoFigures) }],
+        findings: Vec::new(),
+    };
+    for seen in [unknown, Seen::default()] {
+        let judged = judge(&seen, &Thresholds::default());
+        for rule in Rule::ALL {
+            let own: Vec<&Judged> = judged.iter().filter(|judged| judged.rule == rule).collect();
+            assert!(!own.is_empty(), "{} says nothing", rule.code());
+            let silent = own.iter().all(|judged| matches!(judged.outcome, Outcome::NotJudged { .. }));
+            assert!(silent, "{} passes or fires on nothing: {own:?}", rule.code());
+        }
+    }
+}
+
+#[test]
+fn chance_is_no_reason_to_fire() {
+    let mut seen = good();
+    // 1,000 orders: 3.9 × √(1.245 / 1,000) = 13.8 %.
+    seen.loads[0].tpm_nopm = Ok((2_500.0, 1_000.0, Some(1_000.0)));
+    seen.loads[0].halves = Ok((9.0, 11.0));
+    seen.loads[0].course = Ok(Course { range_percent: 36.0, slope_percent: 36.0, by_chance: true });
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
+}
+
+#[test]
+fn thresholds_decide() {
+    let mut seen = good();
+    seen.loads[0].interval = Ok((9.0, 20.0));
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::Short, Severity::Warning)]);
+    assert_eq!(fired(&judge(&seen, &Thresholds { interval: 9.0, ..Thresholds::default() })), []);
+}
+
+#[test]
+fn noise_may_differ_with_the_systems_that_make_it() {
+    let mut seen = good();
+    differ(&mut seen, 1, "loaded systems", "12");
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [], "only the victims' systems count");
+    differ(&mut seen, 1, "cpus", "8");
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::OneFactor, Severity::Error)]);
+}

@@ -1,0 +1,248 @@
+//! What rules read. Gathered from a record and its summary ([`super::gather`]) or from a published table
+//! ([`super::claim`]); what is not known says why, so that no rule has to guess.
+
+use std::collections::BTreeMap;
+
+use super::{About, Missing};
+use crate::record::DiagnosisLevel;
+use crate::summary::{Conservation, Finding};
+
+/// A figure, or why there is none.
+pub type Known<T> = Result<T, Missing>;
+
+/// Everything that an audit reads.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Seen {
+    pub sites: Vec<Site>,
+    pub loads: Vec<LoadSeen>,
+    pub pairs: Vec<Pair>,
+    pub moves: Vec<Move>,
+    pub sentences: Vec<Sentence>,
+    /// About the run as a whole.
+    pub findings: Vec<Finding>,
+}
+
+/// Where the load generator ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// On the machine of the system under test.
+    Same,
+    /// On another machine.
+    Other,
+}
+
+impl Place {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// A system on a medium, or a side of a published table: what holds for all of its figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Site {
+    pub about: About,
+    pub generator: Known<Place>,
+    /// From when latencies count: `due` or `start`; `closed` where there is no difference.
+    pub latencies: Known<String>,
+    /// `merged`, or `averaged` over clients or intervals.
+    pub percentiles: Known<String>,
+    /// Settings that decide whether what was acknowledged survives a power cut.
+    pub durability: Known<BTreeMap<String, String>>,
+    /// Mean and least possible time of a flush, both in µs, and flushes per second.
+    pub flush: Known<(f64, f64, f64)>,
+    /// How often the test space was written before reads.
+    pub fill: Known<f64>,
+    /// Compressible share in percent: found, and said.
+    pub entropy: Known<(f64, f64)>,
+    pub governor: Known<String>,
+    /// Calibration after the run against before, in percent.
+    pub calibration: Known<f64>,
+    /// I/O of others on the device, in percent of all.
+    pub other_io: Known<f64>,
+    /// The doctor's: medium or machine, code, level, what was found.
+    pub diagnoses: Vec<(String, String, DiagnosisLevel, String)>,
+}
+
+impl Site {
+    /// Of which nothing is known.
+    pub fn unknown(about: About) -> Self {
+        Self {
+            about,
+            generator: Err(Missing::NoPlace),
+            latencies: Err(Missing::NoMethod),
+            percentiles: Err(Missing::NoMethod),
+            durability: Err(Missing::NoSettings),
+            flush: Err(Missing::NoFlushes),
+            fill: Err(Missing::NoSampling),
+            entropy: Err(Missing::NoSampling),
+            governor: Err(Missing::NoGovernor),
+            calibration: Err(Missing::NoCalibration),
+            other_io: Err(Missing::NoDeviceCounters),
+            diagnoses: Vec::new(),
+        }
+    }
+}
+
+/// Rate, mean latency and the number that was kept in flight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InFlight {
+    pub per_second: f64,
+    pub mean_ms: f64,
+    pub asked: f64,
+}
+
+/// Counts of outcomes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Counted {
+    /// Second by second.
+    Course(Conservation),
+    /// As a table has them.
+    Table { offered: u64, settled: u64 },
+}
+
+/// Of the window's five parts; `*_by_chance` is what counts that small differ by anyway.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Course {
+    pub range_percent: f64,
+    pub slope_percent: f64,
+    /// Whether the counts are too small for more than the default limits to mean anything.
+    pub by_chance: bool,
+}
+
+/// One load, or one row of a published table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadSeen {
+    pub about: About,
+    pub findings: Vec<Finding>,
+    pub in_flight: Known<InFlight>,
+    pub counted: Known<Counted>,
+    pub course: Known<Course>,
+    /// Second half against the first in percent, and what chance makes of it.
+    pub halves: Known<(f64, f64)>,
+    /// Half the 95 % interval in percent, and the measured time.
+    pub interval: Known<(f64, f64)>,
+    pub checkpoints: Known<f64>,
+    /// MB written, and of the drive's own memory.
+    pub written: Known<(f64, f64)>,
+    /// MB of data, and of memory that the system can use.
+    pub sizes: Known<(f64, f64)>,
+    /// Reads of the device for each transaction.
+    pub reads: Known<f64>,
+    /// CPU of the generator, in percent of a core.
+    pub generator: Known<f64>,
+    /// 99th percentile of the lag and median response, in ms.
+    pub lag: Known<(f64, f64)>,
+    /// Dropped, and their share in percent.
+    pub dropped: Known<(u64, f64)>,
+    pub steal: Known<f64>,
+    /// TPM and NOPM, and New-Orders behind them where they were counted.
+    pub tpm_nopm: Known<(f64, f64, Option<f64>)>,
+    /// Conditions verified, and those that fail.
+    pub conditions: Known<(u32, String)>,
+    /// Drive, operations, lateness and operations beyond in percent.
+    pub emulated: Known<(String, u64, f64, f64)>,
+    /// Transactions that were looked for after a power cut; `None`: there was none.
+    pub cut: Option<u64>,
+}
+
+impl LoadSeen {
+    /// Of which nothing is known.
+    pub fn unknown(about: About) -> Self {
+        Self {
+            about,
+            findings: Vec::new(),
+            in_flight: Err(Missing::NoInFlight),
+            counted: Err(Missing::NoCounts),
+            course: Err(Missing::NoSeries),
+            halves: Err(Missing::NoSeries),
+            interval: Err(Missing::NoInterval),
+            checkpoints: Err(Missing::NoCheckpoints),
+            written: Err(Missing::NoDriveCache),
+            sizes: Err(Missing::NoSizes),
+            reads: Err(Missing::NoDeviceCounters),
+            generator: Err(Missing::NoGenerator),
+            lag: Err(Missing::NoLag),
+            dropped: Err(Missing::NoCounts),
+            steal: Err(Missing::NoHost),
+            tpm_nopm: Err(Missing::NoTpm),
+            conditions: Err(Missing::NotVerified),
+            emulated: Err(Missing::NoEmulation),
+            cut: None,
+        }
+    }
+}
+
+/// What ran in the windows of a side, by load: checkpoints, vacuum, backup.
+pub type Maintained = Vec<(String, BTreeMap<String, f64>)>;
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    pub name: String,
+    pub generator: Known<Place>,
+    pub durability: Known<BTreeMap<String, String>>,
+    /// By factor: `hosts`, `cpus`, `memory`, `drives`, `setting.shared_buffers`.
+    pub configuration: Known<BTreeMap<String, String>>,
+    pub maintained: Known<Maintained>,
+    /// Systems whose figures are compared.
+    pub victims: Known<u32>,
+    /// What ran beside them; empty: nothing.
+    pub noise: String,
+    pub tpm_per_nopm: Known<f64>,
+    /// Warehouse or row, and bytes for each.
+    pub bytes_per: Known<(String, f64)>,
+    pub runs: Known<u32>,
+    /// How repeats differ: highest less lowest, in percent of the median.
+    pub spread_percent: Known<f64>,
+}
+
+impl Side {
+    /// Of which nothing is known.
+    pub fn unknown(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            generator: Err(Missing::NoPlace),
+            durability: Err(Missing::NoSettings),
+            configuration: Err(Missing::NoConfiguration),
+            maintained: Err(Missing::NoMaintenance),
+            victims: Err(Missing::NoNoise),
+            noise: String::new(),
+            tpm_per_nopm: Err(Missing::NoTpm),
+            bytes_per: Err(Missing::NoSizes),
+            runs: Err(Missing::NoRepeats),
+            spread_percent: Err(Missing::NoRepeats),
+        }
+    }
+}
+
+/// Two sides that are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    pub first: Side,
+    pub second: Side,
+    /// The one thing that is to differ; empty: nobody named it.
+    pub factor: String,
+    /// By how much their main figures differ, in percent.
+    pub effect_percent: Known<f64>,
+}
+
+/// Bytes moved from one place to another: a backup, a restore.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Move {
+    pub about: About,
+    /// MB/s, seconds, MB.
+    pub moved: Known<(f64, f64, f64)>,
+    /// Whether the summary finds that they agree, which knows how much of the time it saw. `None`: nobody has looked.
+    pub agrees: Option<bool>,
+}
+
+/// What is said in words about two figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sentence {
+    pub text: String,
+    /// What it says as a ratio, and the two figures, the one that it speaks of first.
+    pub said: Known<(f64, f64, f64)>,
+}

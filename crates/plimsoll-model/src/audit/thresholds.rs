@@ -1,0 +1,156 @@
+//! The numbers that rules hold figures against, each with its source. A plan's `[audit]` changes them, and what was
+//! changed is shown with the verdict.
+
+use serde::{Deserialize, Serialize};
+
+/// Calls `$then` with every threshold: key, default, unit, lowest and highest value that a plan may give, source, and
+/// what it is. One list for the values, the plan's keys, the documentation and the report.
+macro_rules! for_each_threshold {
+    ($then:ident) => {
+        $then! {
+            in_flight, 10.0, "%", 0.1, 100.0, "Little (1961) holds exactly over a window that begins and ends idle; 10 % leaves room for its edges.",
+                "LITTLE: how far rate × mean latency may be off the number in flight.";
+            steady_range, 20.0, "%", 0.1, 1000.0, "SNIA PTS 2.0.2, steady state: highest less lowest of five rounds.",
+                "STEADY: range of the rates of the window's five parts, of their mean.";
+            steady_slope, 10.0, "%", 0.1, 1000.0, "SNIA PTS 2.0.2, steady state: least-squares line over five rounds.",
+                "STEADY: rise or fall of the line through them, of their mean.";
+            halves, 5.0, "%", 0.1, 1000.0, "plimsoll's own: a drift that the rule of five parts lets pass.",
+                "STEADY: how far the second half's rate may be off the first's.";
+            interval, 5.0, "%", 0.1, 1000.0, "plimsoll's own: differences between media that are quoted are often below 10 %.",
+                "SHORT: half the 95 % interval of the rate, of the rate.";
+            checkpoints, 2.0, "checkpoints", 0.0, 1000.0, "plimsoll's own: with fewer, a window shows either their burst or their pause.",
+                "SHORT: fewest checkpoints that the window holds.";
+            reads, 0.01, "reads", 0.0, 1_000_000.0, "plimsoll's own: one read in a hundred transactions leaves reads out of the figure.",
+                "CACHED: fewest reads of the device for each transaction, where the data fit into memory.";
+            generator, 90.0, "%", 1.0, 100.0, "plimsoll's own: beyond it queueing for the generator's CPU is seen as the system's latency.",
+                "CLIENT: CPU of a load generator's core.";
+            lag, 10.0, "%", 0.1, 1000.0, "plimsoll's own: lateness of the generator is part of each response time.",
+                "CLIENT: 99th percentile of the schedule's lag, of the median response time.";
+            steal, 1.0, "%", 0.0, 100.0, "plimsoll's own, as the doctor has it.",
+                "NOISE: CPU time that the hypervisor gave to others.";
+            calibration, 2.0, "%", 0.1, 100.0, "plimsoll's own: a machine that changes by more changes what is measured on it.",
+                "NOISE: how far a calibration after the run may be off the one before.";
+            other_io, 5.0, "%", 0.1, 100.0, "plimsoll's own.",
+                "NOISE: share of the device's I/O that is not the system's.";
+            entropy, 10.0, "points", 0.1, 100.0, "plimsoll's own: drives that compress gain about what can be compressed.",
+                "ENTROPY: how much more compressible test data may be than the plan says, in percentage points.";
+            tpm_per_nopm, 2.245, "", 1.0, 1000.0, "TPC-C clause 5.2.3: 45 % New-Orders, of which clause 2.4.1.4 rolls 1 % back: 1 / (0.45 × 0.99).",
+                "RATIO: transactions of all types for each committed New-Order.";
+            ratio, 3.0, "%", 0.1, 1000.0, "plimsoll's own: decks of cards keep the mix much closer.",
+                "RATIO: how far TPM/NOPM may be off that, or off the other side's.";
+            size, 5.0, "%", 0.1, 1000.0, "plimsoll's own: the same population differs by page fill only.",
+                "SIZE: how far bytes per warehouse or row may differ.";
+            moved, 5.0, "%", 0.1, 1000.0, "plimsoll's own: room for rounded figures.",
+                "RATE: how far MB/s × seconds may be off the bytes moved.";
+            wording, 2.0, "%", 0.1, 1000.0, "plimsoll's own: figures quoted with two or three digits.",
+                "WORDING: how far a ratio in a sentence may be off that of its figures.";
+            repeats, 2.0, "runs", 1.0, 1000.0, "plimsoll's own: one run says nothing about the next.",
+                "REPEAT: fewest runs on each side of a comparison.";
+        }
+    };
+}
+pub(crate) use for_each_threshold;
+
+macro_rules! thresholds {
+    ($($key:ident, $default:literal, $unit:literal, $low:literal, $high:literal, $source:literal, $what:literal;)*) => {
+        /// What rules hold figures against.
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct Thresholds { $(#[doc = $what] pub $key: f64),* }
+
+        impl Default for Thresholds {
+            fn default() -> Self {
+                Self { $($key: $default),* }
+            }
+        }
+
+        impl Thresholds {
+            /// All of them, in the order in which they are told.
+            pub fn list(&self) -> Vec<Threshold> {
+                vec![$(Threshold {
+                    key: stringify!($key), value: self.$key, default: $default, unit: $unit, least: $low, most: $high,
+                    source: $source, what: $what,
+                }),*]
+            }
+
+            /// Changes one; `false` where there is none of that name.
+            fn set(&mut self, key: &str, value: f64) -> bool {
+                match key {
+                    $(stringify!($key) => self.$key = value,)*
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
+}
+
+for_each_threshold!(thresholds);
+
+/// One number, and where it comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Threshold {
+    /// In the plan's `[audit]`.
+    pub key: &'static str,
+    pub value: f64,
+    pub default: f64,
+    pub unit: &'static str,
+    /// What a plan may give.
+    pub least: f64,
+    pub most: f64,
+    pub source: &'static str,
+    pub what: &'static str,
+}
+
+impl Threshold {
+    pub fn is_adjusted(&self) -> bool {
+        self.value != self.default
+    }
+}
+
+impl Thresholds {
+    pub fn adjusted(&self) -> Vec<Threshold> {
+        self.list().into_iter().filter(Threshold::is_adjusted).collect()
+    }
+
+    /// Those of a plan that was carried out, as its record keeps it. What cannot be read changes nothing: a run of
+    /// another program has no such table.
+    pub fn of_plan(resolved: &toml::Table) -> Self {
+        let mut thresholds = Self::default();
+        let table = resolved.get("audit").and_then(toml::Value::as_table);
+        for (key, value) in table.into_iter().flatten() {
+            let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
+            let allowed = |number: &f64| {
+                let known = thresholds.list().into_iter().find(|threshold| threshold.key == key);
+                known.is_some_and(|threshold| (threshold.least..=threshold.most).contains(number))
+            };
+            if let Some(number) = number.filter(allowed) {
+                thresholds.set(key, number);
+            }
+        }
+        thresholds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_one_that_a_plan_may_give() {
+        for threshold in Thresholds::default().list() {
+            assert!((threshold.least..=threshold.most).contains(&threshold.default), "{threshold:?}");
+            assert!(!threshold.is_adjusted() && !threshold.source.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_plan_changes_what_it_names_and_nothing_else() {
+        let plan: toml::Table =
+            "[audit]\ninterval = 12\nsteal = 2.5\nratio = -1\nnobody = 3\nlag = \"x\"".parse().unwrap();
+        let thresholds = Thresholds::of_plan(&plan);
+        assert_eq!(thresholds, Thresholds { interval: 12.0, steal: 2.5, ..Thresholds::default() });
+        assert_eq!(thresholds.adjusted().iter().map(|t| t.key).collect::<Vec<_>>(), ["interval", "steal"]);
+        assert_eq!(Thresholds::of_plan(&toml::Table::new()), Thresholds::default());
+    }
+}

@@ -1,0 +1,120 @@
+//! Runs side by side: what one does more or less than another, how sure that is, and what else differs between them.
+//!
+//! The first side is what the others are compared with. A ratio stands with its 95 % interval; a difference is *shown*
+//! where the interval does not hold 1. Rules of the audit about pairs stand beside it: where one of severity error fires,
+//! the figures are shown and must not be quoted.
+
+mod difference;
+mod figures;
+mod gate;
+mod mark;
+mod partner;
+mod said;
+mod side;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+pub use difference::{Configuration, Difference, Group, differences};
+pub use figures::{ComparedLatency, Effect, Method, PointComparison, SideFigure, Unjudged};
+pub use gate::{Gate, GateLimits, GateOutcome, GatedPoint, gate};
+pub use mark::Mark;
+pub use said::Said;
+pub use side::{Figure, Load, Place, Repeat, Side, SidePoint};
+
+use crate::record::Severity;
+
+/// Version of the exported shape.
+pub const COMPARISON_VERSION: u32 = 1;
+
+/// What is asked of a comparison.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Ask {
+    /// The smallest change that matters, as a share; 0: any that can be shown.
+    pub minimum_effect: f64,
+    /// The one group that is to differ; `None`: nobody named it.
+    pub factor: Option<Group>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunComparison {
+    pub schema_version: u32,
+    pub ask: Ask,
+    /// The first is what the others are compared with.
+    pub sides: Vec<SideInfo>,
+    pub others: Vec<Against>,
+}
+
+/// What a side is made of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SideInfo {
+    pub label: String,
+    /// Titles of its runs, without doubles.
+    pub titles: Vec<String>,
+    pub run_ids: Vec<String>,
+    /// Of the first run.
+    pub started_at: String,
+    pub commit: String,
+}
+
+/// One side against the first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Against {
+    /// Index into [`RunComparison::sides`].
+    pub side: usize,
+    pub differences: Vec<Difference>,
+    pub marks: Vec<Mark>,
+    pub points: Vec<PointComparison>,
+    /// Loads that only one side has.
+    pub only_first: Vec<Place>,
+    pub only_second: Vec<Place>,
+}
+
+impl Against {
+    /// Whether a rule forbids to quote what is compared.
+    pub fn forbidden(&self) -> bool {
+        self.marks.iter().any(|mark| mark.severity == Severity::Error)
+    }
+}
+
+/// Compares all other sides with the first.
+pub fn compare(sides: &[Side], ask: &Ask) -> RunComparison {
+    let others = sides.iter().enumerate().skip(1);
+    RunComparison {
+        schema_version: COMPARISON_VERSION,
+        ask: ask.clone(),
+        sides: sides.iter().map(SideInfo::of).collect(),
+        others: others.map(|(i, second)| against(&sides[0], second, i, ask)).collect(),
+    }
+}
+
+impl SideInfo {
+    fn of(side: &Side) -> Self {
+        let mut titles: Vec<String> = side.runs.iter().map(|run| run.title.clone()).collect();
+        titles.dedup();
+        let first = side.runs.first();
+        Self {
+            label: side.label.clone(),
+            titles,
+            run_ids: side.runs.iter().map(|run| run.id.clone()).collect(),
+            started_at: first.map(|run| run.started_at.clone()).unwrap_or_default(),
+            commit: first.map(|run| run.plimsoll_commit.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+fn against(first: &Side, second: &Side, side: usize, ask: &Ask) -> Against {
+    let partners = partner::partners(first, second);
+    let points: Vec<PointComparison> = partners.pairs.iter().map(|(a, b)| figures::compare_points(a, b, ask)).collect();
+    let differences = differences(&first.configuration, &second.configuration);
+    let marks = mark::marks(&mark::Sides { first, second, differences: &differences, points: &points, ask });
+    Against {
+        side,
+        differences,
+        marks,
+        points,
+        only_first: partners.only_first.into_iter().cloned().collect(),
+        only_second: partners.only_second.into_iter().cloned().collect(),
+    }
+}

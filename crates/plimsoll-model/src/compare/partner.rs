@@ -1,0 +1,55 @@
+//! Which load of one side belongs to which of the other.
+
+use super::side::{Place, Side, SidePoint};
+
+pub(super) struct Partners<'a> {
+    pub pairs: Vec<(&'a SidePoint, &'a SidePoint)>,
+    pub only_first: Vec<&'a Place>,
+    pub only_second: Vec<&'a Place>,
+}
+
+/// Loads belong together that are the same load of the same step in the same scene. Where that leaves a choice, medium and
+/// system must have the same names; where it leaves none, they may be called otherwise: the medium is then what is compared.
+pub(super) fn partners<'a>(first: &'a Side, second: &'a Side) -> Partners<'a> {
+    let mut taken = vec![false; second.points.len()];
+    let mut found: Vec<Option<usize>> = vec![None; first.points.len()];
+    for strict in [true, false] {
+        for (i, point) in first.points.iter().enumerate().filter(|(_, point)| is_measured(point)) {
+            if found[i].is_some() {
+                continue;
+            }
+            let alone = first.points.iter().filter(|other| same_load(other, point)).count() == 1;
+            let free = |j: &usize| !taken[*j] && same_load(&second.points[*j], point);
+            let candidates: Vec<usize> = (0..second.points.len()).filter(free).collect();
+            let partner = if strict {
+                candidates.into_iter().find(|j| same_names(&second.points[*j].place, &point.place))
+            } else {
+                candidates.first().copied().filter(|_| alone && candidates.len() == 1)
+            };
+            if let Some(j) = partner {
+                (taken[j], found[i]) = (true, Some(j));
+            }
+        }
+    }
+    let pairs = found.iter().enumerate();
+    Partners {
+        pairs: pairs.filter_map(|(i, j)| Some((&first.points[i], &second.points[(*j)?]))).collect(),
+        only_first: found.iter().zip(&first.points).filter(|(j, _)| j.is_none()).map(|(_, p)| &p.place).collect(),
+        only_second: taken.iter().zip(&second.points).filter(|(taken, _)| !**taken).map(|(_, p)| &p.place).collect(),
+    }
+}
+
+fn is_measured(point: &SidePoint) -> bool {
+    !point.repeats.is_empty()
+}
+
+fn same_load(a: &SidePoint, b: &SidePoint) -> bool {
+    a.figure == b.figure
+        && a.place.step == b.place.step
+        && a.place.scene == b.place.scene
+        && a.place.load == b.place.load
+}
+
+fn same_names(a: &Place, b: &Place) -> bool {
+    a.medium == b.medium && a.system == b.system
+}

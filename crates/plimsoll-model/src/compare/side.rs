@@ -1,0 +1,305 @@
+//! One side of a comparison: what one run, or several runs of the same, measured at each load.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::difference::Configuration;
+use crate::hist::Hist;
+use crate::record::{Phase, PhaseId, Point, PointId, Record, RunInfo, Scene, Second};
+use crate::schedule::PhaseKind;
+use crate::stat::Slice;
+use crate::summary::{BlockMedium, BlockPointSummary, BlockSummary, Ladder, PointSummary, Rung, Summary, Verdict};
+use crate::units::Nanos;
+
+/// Parts of a window whose latencies are kept apart.
+const SLICES: usize = 240;
+
+/// A side, of one run or of several that repeat each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    pub label: String,
+    pub runs: Vec<RunInfo>,
+    /// Of the first run; a side is of runs that were to be the same.
+    pub configuration: Configuration,
+    pub points: Vec<SidePoint>,
+}
+
+/// What a load is told apart by.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Place {
+    pub step: String,
+    /// The system without its medium; of block I/O empty.
+    pub system: String,
+    pub medium: Option<String>,
+    pub scene: Scene,
+    #[serde(flatten)]
+    pub load: Load,
+}
+
+/// Of each system, where there are several.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Load {
+    pub users: u32,
+    pub offered_per_second: Option<f64>,
+    pub offered_to_per_second: Option<f64>,
+    /// The job of block I/O, and the share of its full speed that was offered in percent.
+    pub job: Option<String>,
+    pub share_percent: Option<f64>,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// Committed New-Orders, per minute.
+    Nopm,
+    /// Completed transactions, per second.
+    Transactions,
+    /// Requests of block I/O, per second.
+    Iops,
+}
+
+impl Figure {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nopm => "nopm",
+            Self::Transactions => "transactions",
+            Self::Iops => "iops",
+        }
+    }
+
+    /// From a rate per second to the unit that it is told in.
+    pub fn factor(self) -> f64 {
+        match self {
+            Self::Nopm => 60.0,
+            Self::Transactions | Self::Iops => 1.0,
+        }
+    }
+}
+
+/// One load of a side, over its repeats.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SidePoint {
+    pub place: Place,
+    pub figure: Figure,
+    /// Systems under this load at the same time; figures are their sums.
+    pub systems: usize,
+    /// The worst of its repeats.
+    pub verdict: Verdict,
+    pub repeats: Vec<Repeat>,
+}
+
+/// One window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repeat {
+    /// Of each second what was counted, and its length in seconds.
+    pub seconds: Vec<(f64, f64)>,
+    /// Latencies of consecutive parts of the window.
+    pub slices: Vec<Slice>,
+    /// Of the whole window, at full precision.
+    pub latency: Hist,
+}
+
+impl Repeat {
+    /// What was counted in the window, and its length.
+    pub fn whole(&self) -> (f64, f64) {
+        self.seconds.iter().fold((0.0, 0.0), |sum, second| (sum.0 + second.0, sum.1 + second.1))
+    }
+}
+
+impl Side {
+    /// A side of one run. Of the record's series nothing is read, and of its seconds' histograms those of the figures.
+    pub fn of(label: impl Into<String>, record: &Record, summary: &Summary) -> Self {
+        let rows = Rows::of(record);
+        let ladders = summary.ladders.iter().flat_map(|ladder| {
+            let point = |rung| ladder_point(&rows, ladder, rung);
+            ladder.rungs.iter().filter_map(point)
+        });
+        let blocks = summary.blocks.iter().flat_map(|block| {
+            let media = block.media.iter();
+            media.flat_map(|medium| block_points(&rows, block, medium)).collect::<Vec<_>>()
+        });
+        Self {
+            label: label.into(),
+            runs: vec![record.run.clone()],
+            configuration: Configuration::of(record),
+            points: ladders.chain(blocks).collect(),
+        }
+    }
+
+    /// Another run of the same: its windows are further repeats.
+    pub fn add(&mut self, other: Self) {
+        let Self { label: _, runs, configuration, points } = other;
+        self.runs.extend(runs);
+        self.configuration.merge(configuration);
+        for point in points {
+            match self.points.iter_mut().find(|own| own.place == point.place && own.figure == point.figure) {
+                Some(own) => {
+                    own.verdict = own.verdict.max(point.verdict);
+                    own.repeats.extend(point.repeats);
+                }
+                None => self.points.push(point),
+            }
+        }
+    }
+
+    /// The most systems that were under load at the same time.
+    pub fn systems(&self) -> usize {
+        self.points.iter().map(|point| point.systems).max().unwrap_or_default()
+    }
+}
+
+fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &Rung) -> Option<SidePoint> {
+    let points: Vec<&PointSummary> = rung.points.iter().map(|i| &ladder.points[*i]).collect();
+    let orders = points.iter().all(|point| point.nopm.is_some());
+    let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len().max(1));
+    let repeats: Vec<Repeat> = points.iter().filter_map(|point| rows.repeat(&point.ids, orders)).collect();
+    let each = |rate: Option<f64>| rate.map(|rate| rate / systems as f64);
+    let place = Place {
+        step: ladder.step.clone(),
+        system: base(&ladder.system).to_owned(),
+        medium: ladder.medium.clone(),
+        scene: ladder.scene,
+        load: Load {
+            users: rung.users / systems as u32,
+            offered_per_second: each(rung.offered_per_second),
+            offered_to_per_second: each(rung.offered_to_per_second),
+            job: None,
+            share_percent: None,
+        },
+    };
+    let figure = if orders { Figure::Nopm } else { Figure::Transactions };
+    (!repeats.is_empty()).then_some(SidePoint { place, figure, systems, verdict: rung.verdict, repeats })
+}
+
+/// `db` of `12 × db@nvme`.
+fn base(system: &str) -> &str {
+    let name = system.split_once(" × ").map_or(system, |(_, name)| name);
+    name.split_once('@').map_or(name, |(name, _)| name)
+}
+
+fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> Vec<SidePoint> {
+    let mut all = Vec::new();
+    for job in &medium.jobs {
+        let curve = job.curve.iter().map(|at| at.points.iter().collect::<Vec<&BlockPointSummary>>());
+        for points in std::iter::once(job.points.iter().collect()).chain(curve) {
+            let counted: Vec<&BlockPointSummary> = points.into_iter().filter(|point| point.counts).collect();
+            let repeats: Vec<Repeat> =
+                counted.iter().filter_map(|point| rows.repeat(&[PointId(point.point)], false)).collect();
+            let Some(first) = counted.first().filter(|_| !repeats.is_empty()) else { continue };
+            let load = Load {
+                users: first.in_flight,
+                offered_per_second: first.offered_per_second.filter(|_| first.share_percent.is_none()),
+                offered_to_per_second: None,
+                job: Some(job.job.clone()),
+                share_percent: first.share_percent,
+            };
+            all.push(SidePoint {
+                place: Place {
+                    step: block.step.clone(),
+                    system: String::new(),
+                    medium: Some(medium.medium.clone()),
+                    scene: Scene::Alone,
+                    load,
+                },
+                figure: Figure::Iops,
+                systems: 1,
+                verdict: counted.iter().map(|point| point.verdict).max().unwrap_or_default(),
+                repeats,
+            });
+        }
+    }
+    all
+}
+
+/// A record's seconds by measure phase.
+struct Rows<'a> {
+    record: &'a Record,
+    phases: HashMap<PointId, Vec<&'a Phase>>,
+    seconds: HashMap<PhaseId, Vec<&'a Second>>,
+}
+
+impl<'a> Rows<'a> {
+    fn of(record: &'a Record) -> Self {
+        let mut phases: HashMap<PointId, Vec<&Phase>> = HashMap::new();
+        for phase in record.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure) {
+            phases.entry(phase.point.unwrap_or_default()).or_default().push(phase);
+        }
+        let mut seconds: HashMap<PhaseId, Vec<&Second>> =
+            phases.values().flatten().map(|phase| (phase.id, Vec::new())).collect();
+        // Rows of one phase follow each other.
+        for rows in record.seconds.chunk_by(|a, b| a.phase == b.phase) {
+            if let Some(own) = seconds.get_mut(&rows[0].phase) {
+                own.extend(rows);
+            }
+        }
+        seconds.values_mut().for_each(|rows| rows.sort_by_key(|row| (row.start, row.txn)));
+        Self { record, phases, seconds }
+    }
+
+    /// What was measured at these points, which lay at the same time. `orders`: only committed ones of the first type.
+    fn repeat(&self, points: &[PointId], orders: bool) -> Option<Repeat> {
+        let mut course = Course::default();
+        let mut latency = Hist::new();
+        for id in points {
+            let point = self.record.points.iter().find(|point| point.id == *id)?;
+            let phases = self.phases.get(id).map_or(&[][..], Vec::as_slice);
+            let rows = phases.iter().filter_map(|phase| self.seconds.get(&phase.id)).flatten();
+            course.add(rows.copied(), point, orders);
+            let windows = self.record.windows.iter().filter(|w| phases.iter().any(|phase| phase.id == w.phase));
+            windows.filter(|w| counts(point, w.txn, orders)).for_each(|w| latency.merge(&w.response));
+        }
+        course.repeat(latency)
+    }
+}
+
+fn counts(point: &Point, txn: u32, orders: bool) -> bool {
+    if orders { txn == 0 } else { point.is_counted(txn as usize) }
+}
+
+/// Seconds of several systems that lie at the same time are added by their number, as [`crate::summary::Fleet`] has it.
+#[derive(Default)]
+struct Course {
+    seconds: Vec<(f64, f64)>,
+    slices: Vec<Slice>,
+}
+
+impl Course {
+    fn add<'a>(&mut self, rows: impl Iterator<Item = &'a Second> + Clone, point: &Point, orders: bool) {
+        let mut last: Option<Nanos> = None;
+        let starts = rows.clone().filter(|row| last.replace(row.start) != Some(row.start)).count();
+        if self.slices.is_empty() {
+            self.slices = vec![Slice::default(); starts.clamp(1, SLICES)];
+        }
+        let (mut place, mut last) = (0, None);
+        for row in rows {
+            if last.replace(row.start).is_some_and(|last| last != row.start) {
+                place += 1;
+            }
+            if self.seconds.len() <= place {
+                self.seconds.push((0.0, row.end.saturating_sub(row.start).as_secs_f64()));
+            }
+            if !counts(point, row.txn, orders) {
+                continue;
+            }
+            let n = if orders { row.counts.committed } else { row.counts.completed() };
+            self.seconds[place].0 += n as f64;
+            let slices = self.slices.len();
+            self.slices[(place * slices / starts.max(1)).min(slices - 1)].add(&row.response);
+        }
+    }
+
+    /// A tick that is too short for a rate of its own is joined to the one before.
+    fn repeat(self, latency: Hist) -> Option<Repeat> {
+        let mut seconds: Vec<(f64, f64)> = Vec::with_capacity(self.seconds.len());
+        for second in self.seconds {
+            match seconds.last_mut() {
+                Some(last) if second.1 < 0.5 => *last = (last.0 + second.0, last.1 + second.1),
+                _ => seconds.push(second),
+            }
+        }
+        let measured = seconds.iter().any(|second| second.1 > 0.0);
+        measured.then_some(Repeat { seconds, slices: self.slices, latency })
+    }
+}

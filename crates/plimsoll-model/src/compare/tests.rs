@@ -1,0 +1,298 @@
+use super::*;
+use crate::audit::{Evidence, Rule};
+use crate::fixture;
+use crate::hist::CoarseHist;
+use crate::record::{RunInfo, Scene, SubjectKind};
+use crate::stat::{Slice, made};
+use crate::summary::{Interval, Verdict, summarise};
+use crate::units::Nanos;
+
+fn place(users: u32) -> Place {
+    let load = Load { users, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
+    Place { step: "oltp".into(), system: "db".into(), medium: Some("nvme".into()), scene: Scene::Alone, load }
+}
+
+/// A window of seconds with these counts.
+fn rates(counts: &[f64]) -> Repeat {
+    Repeat {
+        seconds: counts.iter().map(|count| (*count, 1.0)).collect(),
+        slices: Vec::new(),
+        latency: crate::hist::Hist::new(),
+    }
+}
+
+/// The same with twenty latencies each second, the inverse of its count.
+fn window(counts: &[f64]) -> Repeat {
+    let value = |count: &f64| Nanos((4e9 / count) as u64);
+    let buckets = counts.iter().map(|count| (value(count), 20));
+    let slice = |count: &f64| {
+        let mut slice = Slice::default();
+        slice.add(&CoarseHist::of([value(count); 20]));
+        slice
+    };
+    Repeat {
+        slices: counts.iter().map(slice).collect(),
+        latency: crate::hist::Hist::of_buckets(buckets, 0, Nanos::SECOND),
+        ..rates(counts)
+    }
+}
+
+fn side(label: &str, repeats: Vec<Repeat>) -> Side {
+    let point =
+        SidePoint { place: place(4), figure: Figure::Transactions, systems: 1, verdict: Verdict::Sound, repeats };
+    let run: RunInfo = fixture::single_point().run;
+    Side { label: label.into(), runs: vec![run], configuration: Configuration::default(), points: vec![point] }
+}
+
+fn compared(a: &Side, b: &Side, ask: &Ask) -> PointComparison {
+    compare(&[a.clone(), b.clone()], ask).others[0].points[0].clone()
+}
+
+/// Seconds whose neighbours hang together as those of a drive that cleans up now and then.
+fn seconds(seed: u64, factor: f64) -> Vec<f64> {
+    made::series(seed, 600, 0.8, 0.1).into_iter().map(|rate| rate * factor).collect()
+}
+
+#[test]
+fn equal_runs_show_no_difference_in_most_of_a_hundred_trials() {
+    let run = |seed: u64| side("x", vec![rates(&seconds(seed, 1.0))]);
+    let effect = |trial: u64| compared(&run(trial * 2), &run(trial * 2 + 1), &Ask::default()).effect;
+    let effects: Vec<Effect> = (0..100).map(effect).collect();
+    let no_difference = effects.iter().filter(|effect| **effect == Effect::NotShown).count();
+    assert!(no_difference >= 93, "{no_difference} of 100");
+}
+
+#[test]
+fn three_percent_with_five_repeats_are_found_and_nothing_is_not() {
+    // Repeats that scatter by 1 %, within their windows and from one time to the next.
+    let side_of = |seed: u64, factor: f64| {
+        let levels = made::series(seed + 5_000, 5, 0.0, 0.008);
+        let repeat = |(i, level): (usize, &f64)| {
+            let seconds = made::series(seed * 10 + i as u64, 20, 0.5, 0.02);
+            rates(&seconds.iter().map(|rate| rate * level / 1000.0 * factor).collect::<Vec<_>>())
+        };
+        side("x", levels.iter().enumerate().map(repeat).collect())
+    };
+    let effects = |factor: f64| -> Vec<Effect> {
+        let one =
+            |trial: u64| compared(&side_of(trial * 2, 1.0), &side_of(trial * 2 + 1, factor), &Ask::default()).effect;
+        (0..100).map(one).collect()
+    };
+    let found = effects(1.03).iter().filter(|effect| **effect == Effect::More).count();
+    assert!(found >= 90, "{found} of 100");
+    let equal = effects(1.0).iter().filter(|effect| **effect == Effect::NotShown).count();
+    assert!(equal >= 93, "{equal} of 100");
+}
+
+#[test]
+fn figures_ratio_and_ranks_stand_beside_each_other() {
+    let five = |level: f64| {
+        let of = |i: f64| window(&[level * (1.0 + i / 100.0); 60]);
+        side("x", [0.0, 0.5, -0.5, 0.2, -0.2].map(of).to_vec())
+    };
+    let point = compared(&five(1000.0), &five(1420.0), &Ask::default());
+    assert_eq!(point.method, Method::Repeats);
+    assert!((point.ratio.unwrap() - 1.42).abs() < 1e-9, "{point:?}");
+    let interval = point.interval.unwrap();
+    assert!(interval.low > 1.41 && interval.high < 1.43 && point.effect == Effect::More, "{interval:?}");
+    let ranks = point.ranks.unwrap();
+    assert!((ranks.p - 2.0 / 252.0).abs() < 1e-12 && ranks.cliffs_delta == 1.0);
+    assert_eq!((point.first.rate, point.first.repeats), (Some(1000.0), 5));
+    assert!((point.first.spread_percent.unwrap() - 1.0).abs() < 1e-9);
+    let p50 = &point.latencies[0];
+    assert!(p50.quantile == 0.5 && p50.effect == Effect::Less, "{p50:?}");
+    assert!((p50.first_ms - 4.0).abs() < 0.02 && p50.difference_ms.unwrap().high < -1.1, "{p50:?}");
+}
+
+#[test]
+fn what_cannot_be_judged_says_why() {
+    let short = side("x", vec![window(&[1000.0; 30])]);
+    let point = compared(&short, &short, &Ask::default());
+    assert_eq!((point.method, point.effect), (Method::None { because: Unjudged::ShortWindow }, Effect::NotJudged));
+    assert_eq!(point.ratio, Some(1.0), "the figure is there, its interval is not");
+    let drifts: Vec<f64> = (0..200).map(|i| 1000.0 + f64::from(i)).collect();
+    let drifts = side("x", vec![window(&drifts)]);
+    assert_eq!(compared(&drifts, &drifts, &Ask::default()).method, Method::None { because: Unjudged::Correlated });
+    let mut invalid = side("x", vec![window(&[1000.0; 90])]);
+    invalid.points[0].verdict = Verdict::Invalid;
+    let point = compared(&side("y", vec![window(&[1000.0; 90])]), &invalid, &Ask::default());
+    assert_eq!((point.method, point.ratio), (Method::None { because: Unjudged::Invalid }, None));
+    let nothing = side("x", vec![window(&[0.0; 90])]);
+    assert_eq!(compared(&nothing, &nothing, &Ask::default()).method, Method::None { because: Unjudged::Nothing });
+}
+
+#[test]
+fn an_effect_is_held_against_the_smallest_that_matters() {
+    let of = |low: f64, high: f64, minimum: f64| Effect::of(Some(Interval { mean: 1.0, low, high }), minimum);
+    assert_eq!(of(1.002, 1.008, 0.0), Effect::More);
+    assert_eq!(of(1.002, 1.008, 0.01), Effect::TooSmall, "surely less than 1 %");
+    assert_eq!(of(0.992, 1.008, 0.01), Effect::TooSmall, "and so is nothing at all");
+    assert_eq!(of(1.002, 1.018, 0.01), Effect::More);
+    assert_eq!(of(0.98, 1.01, 0.0), Effect::NotShown);
+    assert_eq!(of(0.9, 0.95, 0.03), Effect::Less);
+}
+
+#[test]
+fn loads_are_matched_by_what_they_are() {
+    let with = |places: &[(u32, &str)]| {
+        let mut side = side("x", vec![window(&[1000.0; 60])]);
+        let point = side.points[0].clone();
+        let of = |(users, medium): &(u32, &str)| SidePoint {
+            place: Place { medium: Some((*medium).into()), ..place(*users) },
+            ..point.clone()
+        };
+        side.points = places.iter().map(of).collect();
+        side
+    };
+    let matched = |a: &Side, b: &Side| {
+        let against = compare(&[a.clone(), b.clone()], &Ask::default()).others.remove(0);
+        let pair = |p: &PointComparison| {
+            (p.place.load.users, p.place.medium.clone().unwrap(), p.second_place.medium.clone().unwrap())
+        };
+        (against.points.iter().map(pair).collect::<Vec<_>>(), against.only_first.len(), against.only_second.len())
+    };
+    let two = with(&[(1, "nvme"), (1, "sata"), (2, "nvme")]);
+    let expected = vec![(1, "nvme".into(), "nvme".into()), (1, "sata".into(), "sata".into())];
+    assert_eq!(matched(&two, &with(&[(1, "sata"), (1, "nvme"), (3, "nvme")])), (expected, 1, 1));
+    // One medium on each side, whatever it is called.
+    let (one, other) = (with(&[(1, "nvme"), (2, "nvme")]), with(&[(1, "disk"), (2, "disk")]));
+    let expected = vec![(1, "nvme".into(), "disk".into()), (2, "nvme".into(), "disk".into())];
+    assert_eq!(matched(&one, &other), (expected, 0, 0));
+    assert_eq!(matched(&two, &other).0, vec![(2, "nvme".into(), "disk".into())], "of two it could be either");
+}
+
+/// The fixture as a side, with something changed.
+fn fixture_side(change: impl FnOnce(&mut crate::record::Record)) -> Side {
+    let mut record = fixture::single_point();
+    change(&mut record);
+    Side::of("x", &record, &summarise(&record))
+}
+
+fn fact(record: &mut crate::record::Record, kind: SubjectKind, key: &str, value: &str) {
+    let id = record.subjects.iter().find(|subject| subject.kind == kind).unwrap().id;
+    record.facts.retain(|fact| !(fact.subject == id && fact.key == key));
+    record.facts.push(crate::record::Fact { subject: id, key: key.into(), value: value.into() });
+}
+
+fn rules(a: &Side, b: &Side, ask: &Ask) -> Vec<Rule> {
+    compare(&[a.clone(), b.clone()], ask).others[0].marks.iter().map(|mark| mark.rule).collect()
+}
+
+#[test]
+fn a_side_has_the_figures_of_its_summary() {
+    let record = fixture::single_point();
+    let summary = summarise(&record);
+    let side = Side::of("x", &record, &summary);
+    let (point, figures) = (&side.points[0], &summary.ladders[0].points[0]);
+    let info = compare(&[side.clone(), side.clone()], &Ask::default());
+    let compared = &info.others[0].points[0];
+    assert_eq!(point.figure, Figure::Nopm);
+    let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
+    close(compared.first.rate.unwrap(), figures.nopm.unwrap());
+    close(compared.first.measured_s, figures.measured_s);
+    assert_eq!(point.repeats[0].latency.count(), figures.types[0].response.unwrap().count);
+    assert_eq!((compared.ratio, info.others[0].differences.len()), (Some(1.0), 0));
+}
+
+#[test]
+fn rules_that_forbid_a_comparison_say_so() {
+    let plain = fixture_side(|_| {});
+    let ask = Ask::default();
+    let system = SubjectKind::System;
+    assert_eq!(rules(&plain, &plain, &ask), [Rule::Repeat], "one run on each side");
+    let safe = fixture_side(|record| fact(record, system, "setting.fsync", "on"));
+    let fast = fixture_side(|record| fact(record, system, "setting.fsync", "off"));
+    assert_eq!(rules(&safe, &fast, &ask), [Rule::Durable, Rule::Repeat]);
+    let two = |kernel: &str, memory: &str| {
+        fixture_side(|record| {
+            fact(record, SubjectKind::Host, "kernel", kernel);
+            fact(record, SubjectKind::Host, "memory", memory);
+        })
+    };
+    assert_eq!(rules(&two("1", "x"), &two("2", "x"), &ask), [Rule::Repeat], "one factor");
+    assert_eq!(rules(&two("1", "x"), &two("2", "y"), &ask), [Rule::OneFactor, Rule::Repeat]);
+    let named = Ask { factor: Some(Group::Drives), ..Ask::default() };
+    assert_eq!(rules(&two("1", "x"), &two("2", "x"), &named), [Rule::OneFactor, Rule::Repeat], "another than named");
+    let at = |url: &str| {
+        let plan = format!("[system.db]\nengine = \"postgres\"\nurl = \"{url}\"\n");
+        fixture_side(|record| record.plan_resolved = plan)
+    };
+    let (here, there) = (at("postgres://localhost/x"), at("postgres://db.example/x"));
+    assert_eq!(rules(&here, &there, &ask), [Rule::SameBox, Rule::Repeat]);
+    let wanted = Ask { factor: Some(Group::GeneratorPlace), ..Ask::default() };
+    assert_eq!(rules(&here, &there, &wanted), [Rule::Repeat]);
+}
+
+#[test]
+fn another_number_of_loaded_systems_is_told() {
+    let a = side("twelve", vec![window(&[6_280.0; 60])]);
+    let mut b = side("eight", vec![window(&[4_607.0; 60])]);
+    b.points[0].systems = 8;
+    let against = compare(&[a, b], &Ask::default()).others.remove(0);
+    let mark = against.marks.iter().find(|mark| mark.rule == Rule::Victims).unwrap();
+    assert!(matches!(mark.evidence, Evidence::Victims { first: 1, second: 8, .. }) && against.forbidden());
+}
+
+#[test]
+fn repeats_that_differ_by_more_than_the_effect_are_told() {
+    let many = |seed: u64, level: f64| {
+        let rates = made::series(seed, 40, 0.0, 0.02);
+        side("x", rates.iter().map(|rate| window(&[rate * level; 60])).collect())
+    };
+    let against = compare(&[many(1, 1.0), many(2, 1.03)], &Ask::default()).others.remove(0);
+    assert_eq!(against.points[0].effect, Effect::More);
+    assert!(matches!(against.marks[0].evidence, Evidence::RepeatSpread { spread_percent, .. } if spread_percent > 5.0));
+}
+
+#[test]
+fn a_gate_passes_fails_or_cannot_tell() {
+    let of = |level: f64, spread: f64, seed: u64| {
+        let rates = made::series(seed, 5, 0.0, spread);
+        side("x", rates.iter().map(|rate| window(&[rate * level; 60])).collect())
+    };
+    let limits =
+        |latency: Option<f64>| GateLimits { max_regression: 0.03, max_latency_regression: latency, allow: Vec::new() };
+    let gated = |b: &Side, latency: Option<f64>| {
+        let against = compare(&[of(1.0, 0.002, 1), b.clone()], &Ask::default()).others.remove(0);
+        gate(&against, &limits(latency))
+    };
+    let outcomes = |level: f64, spread: f64| gated(&of(level, spread, 2), None).outcome;
+    assert_eq!(outcomes(1.0, 0.002), GateOutcome::Passed);
+    assert_eq!(outcomes(0.98, 0.002), GateOutcome::Passed, "worse, by less than is allowed");
+    assert_eq!(outcomes(0.90, 0.002), GateOutcome::Regression);
+    assert_eq!(outcomes(0.97, 0.02), GateOutcome::Inconclusive);
+    let slow = gated(&of(0.90, 0.002, 2), Some(0.2));
+    assert_eq!(
+        slow.points.iter().map(|p| p.outcome).collect::<Vec<_>>(),
+        [GateOutcome::Regression, GateOutcome::Passed]
+    );
+    let mut missing = of(1.0, 0.002, 2);
+    missing.points[0].place.load.users = 5;
+    assert_eq!(gated(&missing, None).outcome, GateOutcome::Inconclusive, "what is not there cannot pass");
+}
+
+#[test]
+fn in_an_open_loop_the_gate_looks_at_latency() {
+    let of = |level: f64| {
+        let mut side = side("x", (0..5).map(|i| window(&[level * (1.0 + f64::from(i) / 1000.0); 60])).collect());
+        side.points[0].place.load.offered_per_second = Some(1000.0);
+        side
+    };
+    let limits = GateLimits { max_regression: 0.03, max_latency_regression: None, allow: Vec::new() };
+    let against = compare(&[of(1000.0), of(1000.0)], &Ask::default()).others.remove(0);
+    let gate = gate(&against, &limits);
+    let told: Vec<(bool, GateOutcome)> = gate.points.iter().map(|point| (point.latency, point.outcome)).collect();
+    assert_eq!(told, [(false, GateOutcome::Passed), (true, GateOutcome::Passed)]);
+}
+
+#[test]
+fn a_rule_that_forbids_keeps_a_gate_open_unless_it_is_allowed() {
+    let a = side("a", (0..3).map(|i| window(&[1000.0 + f64::from(i); 60])).collect());
+    let mut b = a.clone();
+    b.points[0].systems = 2;
+    let against = compare(&[a, b], &Ask::default()).others.remove(0);
+    let of =
+        |allow: Vec<Rule>| gate(&against, &GateLimits { max_regression: 0.03, max_latency_regression: None, allow });
+    assert_eq!((of(vec![]).outcome, of(vec![]).forbidden_by), (GateOutcome::Inconclusive, vec![Rule::Victims]));
+    assert_eq!(of(vec![Rule::Victims]).outcome, GateOutcome::Passed);
+}

@@ -1,0 +1,124 @@
+//! A series of runs of the same plan: where a figure changed, and with which run.
+
+use serde::Serialize;
+
+use crate::compare::{Figure, Place, Side};
+use crate::stat::change_points;
+
+/// A change is told when at most this share of permutations splits the series as clearly.
+pub const SIGNIFICANCE: f64 = 0.01;
+
+/// One run of a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryRun {
+    /// The run's file.
+    pub file: String,
+    /// What somebody called it; empty if nobody did.
+    pub label: String,
+    pub side: Side,
+}
+
+/// The course of one figure over runs, in the order of time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Course {
+    pub place: Place,
+    pub figure: Figure,
+    pub points: Vec<CoursePoint>,
+    /// Where its level changed.
+    pub changes: Vec<Change>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CoursePoint {
+    pub file: String,
+    pub started_at: String,
+    pub commit: String,
+    pub label: String,
+    pub rate: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Change {
+    /// Index into [`Course::points`] of the first run of the new level.
+    pub at: usize,
+    /// Means of the levels before and after.
+    pub before: f64,
+    pub after: f64,
+    pub ratio: f64,
+    pub p: f64,
+}
+
+/// The courses of all loads that at least two runs have. `runs` stand in the order of time; points that must not be used are
+/// left out.
+pub fn courses(runs: &[HistoryRun]) -> Vec<Course> {
+    let mut courses: Vec<Course> = Vec::new();
+    for run in runs {
+        for point in run.side.points.iter().filter(|point| point.verdict < crate::summary::Verdict::Invalid) {
+            let whole = point.repeats.iter().map(crate::compare::Repeat::whole);
+            let (n, seconds) = whole.fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+            if n <= 0.0 || seconds <= 0.0 {
+                continue;
+            }
+            let info = run.side.runs.first();
+            let here = CoursePoint {
+                file: run.file.clone(),
+                started_at: info.map(|info| info.started_at.clone()).unwrap_or_default(),
+                commit: info.map(|info| info.plimsoll_commit.clone()).unwrap_or_default(),
+                label: run.label.clone(),
+                rate: n / seconds * point.figure.factor(),
+            };
+            match courses.iter_mut().find(|own| own.place == point.place && own.figure == point.figure) {
+                Some(course) => course.points.push(here),
+                None => courses.push(Course {
+                    place: point.place.clone(),
+                    figure: point.figure,
+                    points: vec![here],
+                    changes: Vec::new(),
+                }),
+            }
+        }
+    }
+    courses.retain(|course| course.points.len() > 1);
+    for course in &mut courses {
+        let rates: Vec<f64> = course.points.iter().map(|point| point.rate).collect();
+        let change = |found: crate::stat::ChangePoint| Change {
+            at: found.at,
+            before: found.before,
+            after: found.after,
+            ratio: found.after / found.before,
+            p: found.p,
+        };
+        course.changes = change_points(&rates, SIGNIFICANCE).into_iter().map(change).collect();
+    }
+    courses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::stat::made;
+    use crate::summary::summarise;
+
+    #[test]
+    fn a_change_is_told_with_the_run_it_came_with() {
+        let record = fixture::single_point();
+        let side = Side::of("x", &record, &summarise(&record));
+        let noise = made::series(4, 16, 0.0, 0.01);
+        let run = |(i, level): (usize, f64)| {
+            let mut side = side.clone();
+            side.runs[0].plimsoll_commit = format!("commit-{i}");
+            let level = level / 1000.0 * if i < 9 { 1.0 } else { 0.9 };
+            side.points[0].repeats[0].seconds = vec![(50.0 * level, 1.0); 60];
+            HistoryRun { file: format!("{i}.plimsoll"), label: format!("v{i}"), side }
+        };
+        let runs: Vec<HistoryRun> = noise.into_iter().enumerate().map(run).collect();
+        let courses = courses(&runs);
+        assert_eq!((courses.len(), courses[0].points.len()), (1, 16));
+        let change = &courses[0].changes[0];
+        let point = &courses[0].points[change.at];
+        assert_eq!((courses[0].changes.len(), point.label.as_str(), point.commit.as_str()), (1, "v9", "commit-9"));
+        assert!((change.ratio - 0.9).abs() < 0.02 && (change.before / 3000.0 - 1.0).abs() < 0.02, "{change:?}");
+        assert_eq!(super::courses(&runs[..1]), [], "one run has no course");
+    }
+}

@@ -1,0 +1,181 @@
+//! Outputs of other tools, read into the same record.
+//!
+//! Parsers are pure functions from text to an [`ImportedLoad`] (what a tool says of one load) or to [`HostSamples`]
+//! (iostat and its like). [`import`] puts them together as a [`Record`]. Two rules hold everywhere:
+//!
+//! - A histogram is made only where the source has a distribution. Percentiles that a tool prints stay what they are:
+//!   [`Reported`](crate::record::Reported) figures, with the tool's own name and digits.
+//! - What the source does not know is said, as a fact `import.unknown.WHAT` of the system, so that nobody takes silence
+//!   for a pass.
+
+mod assemble;
+mod attach;
+mod detect;
+mod diskspd;
+mod fault;
+mod fio;
+mod fio_log;
+mod go_tpc;
+mod hammerdb;
+mod host;
+mod iostat;
+mod load;
+mod mpstat;
+mod pgbench;
+mod pgbench_log;
+mod sysbench;
+#[cfg(test)]
+mod tests;
+mod ticks;
+mod unknown;
+mod vdbench;
+mod vmstat;
+mod when;
+mod xml;
+
+pub use assemble::import;
+pub use detect::detect;
+pub use fault::ImportError;
+pub use host::{HostSamples, join_run, samples};
+pub use load::ImportedLoad;
+
+use crate::record::{Record, RunInfo};
+use crate::units::Nanos;
+
+/// Facts about an imported load begin so.
+pub const IMPORT_FACT: &str = "import.";
+/// `import.tool`: the tool whose output this is.
+pub const TOOL_FACT: &str = "import.tool";
+/// `import.version`: its version, where the output tells it.
+pub const VERSION_FACT: &str = "import.version";
+/// `import.file`: names of the files, without their directories.
+pub const FILE_FACT: &str = "import.file";
+/// `import.unknown.WHAT`: what the source does not say, and what follows from that.
+pub const UNKNOWN_FACT: &str = "import.unknown.";
+/// `import.response_from`: whether latencies count from when a transaction was `due`, from its `start`, or neither can be
+/// told (`unknown`). In a closed loop both are one, and the value is `start`.
+pub const RESPONSE_FACT: &str = "import.response_from";
+/// `import.percentiles`: `merged` (over all clients and the whole time), `none`, or `unknown`.
+pub const PERCENTILES_FACT: &str = "import.percentiles";
+/// `import.seconds`: where counts by second come from.
+pub const SECONDS_FACT: &str = "import.seconds";
+
+/// Whose output a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tool {
+    /// JSON and JSON+.
+    Fio,
+    /// Logs of `write_lat_log` and its like.
+    FioLog,
+    Sysbench,
+    Pgbench,
+    /// Logs of `pgbench -l`.
+    PgbenchLog,
+    Hammerdb,
+    GoTpc,
+    Vdbench,
+    Diskspd,
+    Iostat,
+    Vmstat,
+    Mpstat,
+}
+
+impl Tool {
+    pub const ALL: [Self; 12] = [
+        Self::Fio,
+        Self::FioLog,
+        Self::Sysbench,
+        Self::Pgbench,
+        Self::PgbenchLog,
+        Self::Hammerdb,
+        Self::GoTpc,
+        Self::Vdbench,
+        Self::Diskspd,
+        Self::Iostat,
+        Self::Vmstat,
+        Self::Mpstat,
+    ];
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fio => "fio",
+            Self::FioLog => "fio-log",
+            Self::Sysbench => "sysbench",
+            Self::Pgbench => "pgbench",
+            Self::PgbenchLog => "pgbench-log",
+            Self::Hammerdb => "hammerdb",
+            Self::GoTpc => "go-tpc",
+            Self::Vdbench => "vdbench",
+            Self::Diskspd => "diskspd",
+            Self::Iostat => "iostat",
+            Self::Vmstat => "vmstat",
+            Self::Mpstat => "mpstat",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// What a file is taken for.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Fio => "fio JSON",
+            Self::FioLog => "a log of fio",
+            Self::Sysbench => "sysbench output",
+            Self::Pgbench => "pgbench output",
+            Self::PgbenchLog => "a transaction log of pgbench",
+            Self::Hammerdb => "HammerDB output",
+            Self::GoTpc => "go-tpc output",
+            Self::Vdbench => "vdbench output",
+            Self::Diskspd => "diskspd XML",
+            Self::Iostat => "iostat output",
+            Self::Vmstat => "vmstat output",
+            Self::Mpstat => "mpstat output",
+        }
+    }
+
+    /// Whose figures these are: logs belong to the tool that wrote them.
+    pub(crate) fn maker(self) -> &'static str {
+        match self {
+            Self::FioLog => "fio",
+            Self::PgbenchLog => "pgbench",
+            Self::Hammerdb => "HammerDB",
+            other => other.name(),
+        }
+    }
+}
+
+/// One file.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// Its name without directories.
+    pub name: &'a str,
+    pub text: &'a str,
+    /// Said by the user; `None`: told from the content.
+    pub tool: Option<Tool>,
+}
+
+/// What the user says of a run that its files may not.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// `started_at`, `lasted` and `status` are filled in; the rest stands as it is.
+    pub run: RunInfo,
+    /// Name of the step, instead of the tool's.
+    pub step: Option<String>,
+    /// When the load started, since 1970, for sources that do not tell.
+    pub started: Option<Nanos>,
+    /// Users, for sources that do not tell.
+    pub users: Option<u32>,
+    /// What the data was on.
+    pub medium: Option<String>,
+}
+
+/// A record made of other tools' outputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    pub record: Record,
+    /// Each file with what it was taken for.
+    pub taken: Vec<(String, Tool)>,
+}

@@ -1,0 +1,270 @@
+//! Loads and samples to a record.
+
+use super::host::{fact, join, subject};
+use super::load::{ImportedLoad, LoadTick};
+use super::{FILE_FACT, ImportError, Imported, Source, TOOL_FACT, Told, UNKNOWN_FACT, VERSION_FACT, attach, when};
+use crate::hist::CoarseHist;
+use crate::record::{
+    BlockPoint, BlockShare, Event, Phase, PhaseId, Point, PointId, PointPurpose, Record, Reported, RunStatus, Scene,
+    Second, Severity, SubjectId, SubjectKind, Window,
+};
+use crate::schedule::PhaseKind;
+use crate::units::Nanos;
+
+/// Reads the files and makes a record of them.
+pub fn import(sources: &[Source<'_>], told: &Told) -> Result<Imported, ImportError> {
+    let mut read = attach::read(sources)?;
+    if read.loads.is_empty() && read.host.is_empty() {
+        return Err(ImportError::Together("no file to import\nGive the output of a tool.".into()));
+    }
+    complete(&mut read.loads, told);
+    let starts = starts(&read.loads);
+    let began = read.loads.iter().filter_map(|load| load.started).min();
+    // Of samples alone the first says when the record begins.
+    let began = began.or(told.started).or_else(|| {
+        let host = read.host.iter().map(|own| own.started).min().flatten();
+        host.filter(|_| read.loads.is_empty())
+    });
+    let mut record = empty(told);
+    record.run.started_at = began.and_then(when::written).unwrap_or_default();
+    record.run.status = RunStatus::Complete;
+    for (load, start) in read.loads.iter().zip(starts) {
+        Assembly { record: &mut record, told }.load(load, start);
+    }
+    number_points(&mut record);
+    record.run.lasted = record.phases.iter().map(|phase| phase.end).max().unwrap_or_default();
+    // What the run's times count from, to the nanosecond; where loads follow each other as they can, nobody knows.
+    let zero = began.filter(|_| read.loads.len() <= 1 || read.loads.iter().all(|load| load.started.is_some()));
+    join(&mut record, zero, &read.host)?;
+    Ok(Imported { record, taken: read.taken })
+}
+
+/// What the user says, where the source does not.
+fn complete(loads: &mut [ImportedLoad], told: &Told) {
+    let single = loads.len() == 1;
+    for load in loads {
+        if let (0, Some(users)) = (load.users, told.users) {
+            load.users = users;
+            load.unknown.retain(|(what, _)| *what != "users");
+            load.fact("import.told.users", users.to_string());
+        }
+        if let (None, Some(started), true) = (load.started, told.started, single) {
+            load.started = Some(started);
+            load.unknown.retain(|(what, _)| *what != "started_at");
+            load.fact("import.told.started_at", when::written(started).unwrap_or_default());
+        }
+        if let Some(step) = &told.step {
+            load.unknown.retain(|(what, _)| *what != "workload");
+            load.fact("import.told.step", step.clone());
+        }
+    }
+}
+
+/// When each load begins in the record: as it did, or where that is not known of all of them, one after the other.
+fn starts(loads: &[ImportedLoad]) -> Vec<Nanos> {
+    let known: Option<Vec<Nanos>> = loads.iter().map(|load| load.started).collect();
+    if let Some(known) = known {
+        let first = known.iter().min().copied().unwrap_or_default();
+        return known.into_iter().map(|start| start.saturating_sub(first)).collect();
+    }
+    let mut next = Nanos::ZERO;
+    let follow = |load: &ImportedLoad| {
+        let start = next;
+        next += load.lasted();
+        start
+    };
+    loads.iter().map(follow).collect()
+}
+
+fn empty(told: &Told) -> Record {
+    Record {
+        run: told.run.clone(),
+        plan_written: String::new(),
+        plan_resolved: String::new(),
+        subjects: Vec::new(),
+        facts: Vec::new(),
+        points: Vec::new(),
+        phases: Vec::new(),
+        seconds: Vec::new(),
+        windows: Vec::new(),
+        series: Vec::new(),
+        events: Vec::new(),
+        checks: Vec::new(),
+        drive: Vec::new(),
+        cuts: Vec::new(),
+        searches: Vec::new(),
+        resets: Vec::new(),
+        waits: Vec::new(),
+        blocks: Vec::new(),
+        shares: Vec::new(),
+        steady: Vec::new(),
+        diagnoses: Vec::new(),
+        backups: Vec::new(),
+        reported: Vec::new(),
+    }
+}
+
+struct Assembly<'a> {
+    record: &'a mut Record,
+    told: &'a Told,
+}
+
+impl Assembly<'_> {
+    fn load(&mut self, load: &ImportedLoad, start: Nanos) {
+        let maker = load.tool.maker();
+        let system = subject(self.record, SubjectKind::System, maker);
+        self.facts(load, system);
+        let point = self.point(load, maker, system);
+        if let Some(block) = &load.block {
+            self.block(load, block, &point);
+        }
+        let (warm, measured) = split(&load.ticks);
+        if !warm.is_empty() {
+            self.phase(load, &point, PhaseKind::Warm, warm, start);
+        }
+        self.phase(load, &point, PhaseKind::Measure, measured, start);
+        if let Some((_, text)) = load.facts.iter().find(|(key, _)| key == "import.error") {
+            let at = start + load.lasted();
+            let (code, text) = ("tool_failed".to_owned(), text.clone());
+            self.record.events.push(Event { at, subject: Some(system), severity: Severity::Error, code, text });
+        }
+        let reported = load.figures.iter().map(|figure| Reported {
+            point: point.id,
+            source: load.source(),
+            txn: figure.txn.clone(),
+            name: figure.name.clone(),
+            value: figure.value,
+            printed: figure.printed.clone(),
+            unit: figure.unit.clone(),
+            over: figure.over.map(|(from, to)| (start + from, start + to)),
+        });
+        self.record.reported.extend(reported);
+        self.record.points.push(point);
+    }
+
+    fn facts(&mut self, load: &ImportedLoad, system: SubjectId) {
+        let mut put = |key: &str, value: &str| fact(self.record, system, key, value);
+        put(TOOL_FACT, load.tool.maker());
+        match load.version.as_str() {
+            "" => put(&format!("{UNKNOWN_FACT}version"), "The output does not tell the version of the tool."),
+            version => put(VERSION_FACT, version),
+        }
+        load.files.iter().for_each(|file| put(FILE_FACT, file));
+        load.facts.iter().for_each(|(key, value)| put(key, value));
+        load.unknown.iter().for_each(|(what, text)| put(&format!("{UNKNOWN_FACT}{what}"), text));
+    }
+
+    fn point(&mut self, load: &ImportedLoad, maker: &str, system: SubjectId) -> Point {
+        let block = load.block.is_some();
+        // Jobs of one file stand on one medium; of another file on another, so that both stand beside each other.
+        let unnamed = || load.files.first().cloned().filter(|_| block);
+        let medium = self.told.medium.clone().or_else(unnamed);
+        let medium = medium.map(|name| subject(self.record, SubjectKind::Medium, &name));
+        let step = self.told.step.clone().unwrap_or_else(|| maker.to_owned());
+        let known = self.record.points.iter().find(|point| point.step == step && point.is_block() == block);
+        let next = self.record.points.iter().map(|point| point.step_index + 1).max().unwrap_or_default();
+        Point {
+            id: PointId(self.record.points.len() as u32 + 1),
+            step_index: known.map_or(next, |point| point.step_index),
+            step,
+            ordinal: 0,
+            system,
+            medium,
+            workload: if load.workload.is_empty() { maker.to_owned() } else { load.workload.clone() },
+            mode: if block { Point::BLOCK.into() } else { "imported".into() },
+            users: load.users,
+            connections: load.users,
+            offered_per_second: load.offered_per_second,
+            offered_to_per_second: None,
+            repeat: 0,
+            purpose: PointPurpose::Ladder,
+            scene: Scene::Alone,
+            txns: load.txns.clone(),
+        }
+    }
+
+    fn block(&mut self, load: &ImportedLoad, block: &BlockPoint, point: &Point) {
+        let known = self.record.blocks.iter().find(|other| other.job == block.job).map(|other| other.job_index);
+        let next = self.record.blocks.iter().map(|other| other.job_index + 1).max().unwrap_or_default();
+        let job_index = known.unwrap_or(next);
+        self.record.blocks.push(BlockPoint { point: point.id, job_index, ..block.clone() });
+        let Some(medium) = point.medium else { return };
+        self.record.shares.extend(load.shares.iter().map(|share| BlockShare {
+            point: point.id,
+            worker: share.worker,
+            medium,
+            txn: share.txn,
+            requests: share.requests,
+            bytes: share.bytes,
+            response: share.response.clone(),
+        }));
+    }
+
+    fn phase(&mut self, load: &ImportedLoad, point: &Point, kind: PhaseKind, ticks: &[LoadTick], start: Nanos) {
+        let id = PhaseId(self.record.phases.len() as u32 + 1);
+        let begins = ticks.first().map_or(Nanos::ZERO, |tick| tick.start);
+        let ends = ticks.last().map_or(begins, |tick| tick.end);
+        self.record.phases.push(Phase {
+            id,
+            point: Some(point.id),
+            step: point.step.clone(),
+            kind,
+            start: start + begins,
+            end: start + ends,
+            complete: true,
+        });
+        for tick in ticks {
+            let rows = tick.counts.iter().enumerate().map(|(txn, counts)| Second {
+                phase: id,
+                subject: point.system,
+                txn: txn as u32,
+                start: start + tick.start,
+                end: start + tick.end,
+                counts: *counts,
+                in_flight: 0,
+                response: tick.response.get(txn).cloned().unwrap_or_default(),
+                service: tick.service.get(txn).cloned().filter(|own| *own != CoarseHist::default()),
+            });
+            self.record.seconds.extend(rows);
+        }
+        if kind != PhaseKind::Measure {
+            return;
+        }
+        for (txn, window) in load.windows.iter().enumerate() {
+            self.record.windows.extend(window.iter().map(|window| Window {
+                phase: id,
+                subject: point.system,
+                txn: txn as u32,
+                response: window.response.clone(),
+                service: window.service.clone(),
+                coarse: false,
+            }));
+        }
+    }
+}
+
+/// Warm-up comes first; what is not measured later stays with what is.
+fn split(ticks: &[LoadTick]) -> (&[LoadTick], &[LoadTick]) {
+    ticks.split_at(ticks.iter().position(|tick| tick.measured).unwrap_or_default())
+}
+
+/// Places in the ladder by load, and repeats of one load in the order of the files.
+fn number_points(record: &mut Record) {
+    let job = |point: &Point| record.blocks.iter().find(|block| block.point == point.id).map(|block| block.job_index);
+    let jobs: Vec<Option<u32>> = record.points.iter().map(job).collect();
+    let load = |point: &Point| (point.offered_per_second.unwrap_or_default().to_bits(), point.users);
+    let keys: Vec<_> = record
+        .points
+        .iter()
+        .zip(&jobs)
+        .map(|(point, job)| ((point.step_index, point.medium, point.system), (job.unwrap_or_default(), load(point))))
+        .collect();
+    for (i, point) in record.points.iter_mut().enumerate() {
+        let (step, own) = keys[i];
+        let mut lower: Vec<_> = keys.iter().filter(|(s, other)| *s == step && *other < own).map(|(_, k)| k).collect();
+        lower.sort_unstable();
+        lower.dedup();
+        point.ordinal = jobs[i].unwrap_or(lower.len() as u32);
+        point.repeat = keys[..i].iter().filter(|key| **key == (step, own)).count() as u32;
+    }
+}

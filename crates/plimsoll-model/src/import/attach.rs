@@ -1,0 +1,140 @@
+//! Files to loads: each output by its own reader, logs to the output that they belong to.
+
+use std::collections::BTreeMap;
+
+use super::fault::{ImportError, quoted};
+use super::fio_log::{self, FioLog};
+use super::load::ImportedLoad;
+use super::pgbench_log::{self, Logged};
+use super::{HostSamples, Source, Tool, detect};
+use super::{diskspd, fio, go_tpc, hammerdb, iostat, mpstat, pgbench, sysbench, vdbench, vmstat};
+
+/// Everything that the files hold.
+#[derive(Default)]
+pub(super) struct Read {
+    pub loads: Vec<ImportedLoad>,
+    pub host: Vec<HostSamples>,
+    pub taken: Vec<(String, Tool)>,
+    fio_logs: Vec<(String, FioLog)>,
+    transactions: Vec<(String, Vec<Logged>)>,
+}
+
+pub(super) fn read(sources: &[Source<'_>]) -> Result<Read, ImportError> {
+    let mut all = Read::default();
+    for source in sources {
+        let unknown = || ImportError::Unknown {
+            file: source.name.to_owned(),
+            found: quoted(source.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()),
+        };
+        let tool = source.tool.or_else(|| detect(source.name, source.text)).ok_or_else(unknown)?;
+        all.taken.push((source.name.to_owned(), tool));
+        all.one(source, tool).map_err(|fault| fault.of(source.name))?;
+    }
+    all.attach_fio()?;
+    all.attach_pgbench()?;
+    all.loads.iter_mut().for_each(ImportedLoad::note_what_is_missing);
+    Ok(all)
+}
+
+impl Read {
+    fn one(&mut self, source: &Source<'_>, tool: Tool) -> super::fault::Read<()> {
+        let text = source.text.trim_start_matches('\u{feff}');
+        let from = self.loads.len();
+        match tool {
+            Tool::Fio => self.loads.extend(fio::read(text)?),
+            Tool::Sysbench => self.loads.push(sysbench::read(text)?),
+            Tool::Pgbench => self.loads.push(pgbench::read(text)?),
+            Tool::Hammerdb => self.loads.extend(hammerdb::read(text)?),
+            Tool::GoTpc => self.loads.push(go_tpc::read(text)?),
+            Tool::Vdbench => self.loads.extend(vdbench::read(text)?),
+            Tool::Diskspd => self.loads.extend(diskspd::read(text)?),
+            Tool::FioLog => self.fio_logs.push((source.name.to_owned(), fio_log::read(source.name, text)?)),
+            Tool::PgbenchLog => self.transactions.push((source.name.to_owned(), pgbench_log::read(text)?)),
+            Tool::Iostat => self.host(source, iostat::read(text)?),
+            Tool::Vmstat => self.host(source, vmstat::read(text)?),
+            Tool::Mpstat => self.host(source, mpstat::read(text)?),
+        }
+        self.loads[from..].iter_mut().for_each(|load| load.files = vec![source.name.to_owned()]);
+        Ok(())
+    }
+
+    fn host(&mut self, source: &Source<'_>, samples: HostSamples) {
+        self.host.push(HostSamples { file: source.name.to_owned(), ..samples });
+    }
+
+    /// A log names the number of its job among those of one output.
+    fn attach_fio(&mut self) -> Result<(), ImportError> {
+        let outputs: Vec<usize> = (0..self.loads.len()).filter(|i| self.loads[*i].tool == Tool::Fio).collect();
+        let mut files: Vec<&String> = outputs.iter().flat_map(|i| &self.loads[*i].files).collect();
+        files.dedup();
+        if !self.fio_logs.is_empty() && files.len() > 1 {
+            return Err(ImportError::Together(
+                "logs of fio with more than one of its outputs: nothing says which of them they belong to\n\
+                 Import each output with its own logs."
+                    .into(),
+            ));
+        }
+        let logs = std::mem::take(&mut self.fio_logs);
+        let mut by_load: BTreeMap<usize, (Vec<String>, Vec<FioLog>)> = BTreeMap::new();
+        let mut alone: BTreeMap<String, usize> = BTreeMap::new();
+        for (name, log) in logs {
+            let at = match outputs.as_slice() {
+                [] => *alone.entry(log.prefix.clone()).or_insert_with(|| {
+                    self.loads.push(fio_log::alone(&log.prefix));
+                    self.loads.len() - 1
+                }),
+                // Workers of one job have a log each, which together are the job's.
+                [one] => *one,
+                many => job_of(many, &name, &log)?,
+            };
+            let (names, logs) = by_load.entry(at).or_default();
+            names.push(name);
+            logs.push(log);
+        }
+        for (at, (names, logs)) in by_load {
+            fio_log::attach(&mut self.loads[at], &logs.iter().collect::<Vec<_>>());
+            self.loads[at].files.extend(names);
+        }
+        Ok(())
+    }
+
+    /// All logs are of one run: each thread of pgbench writes its own.
+    fn attach_pgbench(&mut self) -> Result<(), ImportError> {
+        if self.transactions.is_empty() {
+            return Ok(());
+        }
+        let outputs: Vec<usize> = (0..self.loads.len()).filter(|i| self.loads[*i].tool == Tool::Pgbench).collect();
+        let at = match outputs.as_slice() {
+            [] => {
+                self.loads.push(pgbench_log::alone());
+                self.loads.len() - 1
+            }
+            [one] => *one,
+            _ => {
+                return Err(ImportError::Together(
+                    "transaction logs with more than one output of pgbench: nothing says which of them they belong to\n\
+                     Import each output with its own logs."
+                        .into(),
+                ));
+            }
+        };
+        let (names, logs): (Vec<String>, Vec<Vec<Logged>>) = std::mem::take(&mut self.transactions).into_iter().unzip();
+        let file = names.join(", ");
+        let together = |why: String| ImportError::Together(format!("{file}: {why}\nGive the logs of one run."));
+        pgbench_log::attach(&mut self.loads[at], &logs.concat()).map_err(together)?;
+        self.loads[at].files.extend(names);
+        Ok(())
+    }
+}
+
+/// The load of the job that a log numbers.
+fn job_of(loads: &[usize], name: &str, log: &FioLog) -> Result<usize, ImportError> {
+    let own = log.job.checked_sub(1).and_then(|at| loads.get(at)).copied();
+    own.ok_or_else(|| {
+        ImportError::Together(format!(
+            "{name} is of job {}, and the output tells of {} jobs by name\nImport the logs of each job without the others.",
+            log.job,
+            loads.len()
+        ))
+    })
+}

@@ -1,0 +1,37 @@
+//! Whose output a text is, told from its content; of fio's logs from the name as well.
+
+use super::{Tool, fio_log, vdbench};
+
+/// Lines that are looked at for marks.
+const LOOKED_AT: usize = 400;
+
+pub fn detect(name: &str, text: &str) -> Option<Tool> {
+    let text = text.trim_start_matches('\u{feff}');
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LOOKED_AT).collect();
+    let first = lines.first()?;
+    let any = |mark: &str| lines.iter().any(|line| line.contains(mark));
+    let begins = |mark: &str| lines.iter().any(|line| line.starts_with(mark));
+    let table = begins("Device") && (any("tps") || any("r/s"));
+    Some(match () {
+        () if any("\"fio version\"") => Tool::Fio,
+        () if first.starts_with("sysbench ") || begins("Running the test with following options") => Tool::Sysbench,
+        () if first.starts_with("pgbench (") || (begins("number of clients:") && begins("tps = ")) => Tool::Pgbench,
+        () if begins("<Results>") => Tool::Diskspd,
+        () if any("TEST RESULT : System achieved") || any("HammerDB") || any("\"elapsed_ms\"") => Tool::Hammerdb,
+        () if any(" - Takes(s):") => Tool::GoTpc,
+        () if vdbench::header(text).is_some() || any("Starting RD=") => Tool::Vdbench,
+        () if begins("avg-cpu:") || table => Tool::Iostat,
+        () if first.trim_start_matches('-').starts_with("procs") => Tool::Vmstat,
+        () if any("%usr") && any("%idle") && any("CPU") => Tool::Mpstat,
+        () if fio_log::named(name).is_some() && first.split(',').count() >= 4 => Tool::FioLog,
+        () if is_numbers(first, 6) => Tool::PgbenchLog,
+        () => return None,
+    })
+}
+
+/// Whether the line holds at least so many words, the first two and the fourth of which are numbers.
+fn is_numbers(line: &str, least: usize) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let number = |at: usize| words.get(at).is_some_and(|word| word.parse::<u64>().is_ok());
+    words.len() >= least && words.len() <= 20 && [0, 1, 3].into_iter().all(number)
+}

@@ -1,0 +1,84 @@
+//! Outputs of other tools: `recorded/` was made by running them (fio 3.33, sysbench 1.0.20, pgbench 15, sysstat 12.6,
+//! procps 4.0), `documented/` written after what is documented of those that could not be run (HammerDB, go-tpc, vdbench,
+//! diskspd).
+
+mod broken;
+mod joined;
+mod loads;
+
+use super::{Imported, Source, Told, Tool, detect, import};
+use crate::record::{RunInfo, RunStatus};
+use crate::units::Nanos;
+
+macro_rules! outputs {
+    ($($name:literal)*) => {
+        /// Every output by its name.
+        pub(super) const OUTPUTS: &[(&str, &str)] = &[$((
+            $name,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/import/", $name)),
+        )),*];
+    };
+}
+
+outputs! {
+    "recorded/fio_jsonplus.json" "recorded/fio_json.json" "recorded/fio_logs.json"
+    "recorded/fio_l_lat.1.log" "recorded/fio_l_clat.1.log" "recorded/fio_l_slat.1.log" "recorded/fio_l_bw.1.log"
+    "recorded/fio_l_iops.1.log" "recorded/fio_l_clat_hist.1.log"
+    "recorded/sysbench_interval.txt" "recorded/sysbench_histogram.txt" "recorded/sysbench_rate.txt"
+    "recorded/sysbench_fileio.txt"
+    "recorded/pgbench_progress.txt" "recorded/pgbench_ts.txt" "recorded/pgbench_mix.txt" "recorded/pgbench_t.txt"
+    "recorded/pgbench_rate.txt" "recorded/pgbench_l.txt"
+    "recorded/pgbench_log.txt" "recorded/pgbench_rate_log.0.txt" "recorded/pgbench_rate_log.1.txt"
+    "recorded/iostat_xt.txt" "recorded/iostat_d.txt" "recorded/iostat_plain.txt"
+    "recorded/vmstat.txt" "recorded/vmstat_t.txt" "recorded/vmstat_w.txt" "recorded/mpstat.txt" "recorded/mpstat_all.txt"
+    "documented/go_tpc.txt" "documented/hammerdb.txt" "documented/hammerdb_jobs.txt"
+    "documented/vdbench_flatfile.html" "documented/vdbench_summary.html" "documented/diskspd.xml"
+}
+
+pub(super) fn text(name: &str) -> &'static str {
+    let found = OUTPUTS.iter().find(|(own, _)| own.ends_with(&format!("/{name}")));
+    found.unwrap_or_else(|| panic!("no output {name}")).1
+}
+
+pub(super) fn told() -> Told {
+    let run = RunInfo {
+        id: "run".into(),
+        title: "Test".into(),
+        plimsoll_version: "0".into(),
+        plimsoll_commit: "0".into(),
+        command: String::new(),
+        seed: 0,
+        started_at: String::new(),
+        lasted: Nanos::ZERO,
+        status: RunStatus::Complete,
+        failure: None,
+    };
+    Told { run, step: None, started: None, users: None, medium: None }
+}
+
+pub(super) fn of(names: &[&str]) -> Imported {
+    let sources: Vec<Source<'_>> = names.iter().map(|name| Source { name, text: text(name), tool: None }).collect();
+    import(&sources, &told()).unwrap_or_else(|error| panic!("{names:?}: {error}"))
+}
+
+#[test]
+fn every_output_is_taken_for_what_it_is() {
+    for (path, text) in OUTPUTS {
+        let name = path.rsplit('/').next().unwrap();
+        let is = match name {
+            _ if name.starts_with("fio_l_") => Tool::FioLog,
+            _ if name.starts_with("pgbench_") && name.contains("_log") || name == "pgbench_log.txt" => Tool::PgbenchLog,
+            _ if name.starts_with("go_tpc") => Tool::GoTpc,
+            _ => Tool::parse(name.split(['_', '.']).next().unwrap()).unwrap(),
+        };
+        assert_eq!(detect(name, text), Some(is), "{name}");
+    }
+    for text in ["", "\n\n", "hello\n", "{}\n", "1 2 3\n"] {
+        assert_eq!(detect("x.txt", text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn names_of_tools_are_read_back() {
+    assert!(Tool::ALL.into_iter().all(|tool| Tool::parse(tool.name()) == Some(tool)));
+}

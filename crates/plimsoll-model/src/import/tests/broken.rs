@@ -1,0 +1,144 @@
+//! Broken outputs: refused with the line and what was expected, and never a panic.
+
+use proptest::prelude::*;
+
+use super::super::{ImportError, Source, Tool, import};
+use super::{OUTPUTS, text, told};
+use crate::summary::summarise;
+
+fn error(name: &str, text: &str) -> String {
+    import(&[Source { name, text, tool: None }], &told()).unwrap_err().to_string()
+}
+
+#[test]
+fn what_is_unknown_is_refused_with_what_is_known() {
+    let told = error("notes.txt", "\nDear diary\n");
+    assert!(told.starts_with("notes.txt is no output that plimsoll knows; it begins with \"Dear diary\""), "{told}");
+    assert!(told.contains("sysbench 1.0") && told.contains("--tool"), "{told}");
+}
+
+#[test]
+fn the_line_and_what_was_expected_are_told() {
+    let broken = text("sysbench_interval.txt").replace("tps: 357.93", "tps: many");
+    let told = error("a.txt", &broken);
+    assert_eq!(told, "a.txt, line 14: found \"many\"\nExpected: a rate, a number from 0 to 10^15.");
+    let cut: String = text("sysbench_interval.txt").lines().take(15).map(|line| format!("{line}\n")).collect();
+    let told = error("a.txt", &cut);
+    assert!(
+        told.starts_with("a.txt, line 15: found the end of the file\nExpected: `total number of events:`"),
+        "{told}"
+    );
+    let told = error("p.txt", &text("pgbench_progress.txt").replace("number of clients: 4", "number of clients: four"));
+    assert!(told.starts_with("p.txt, line 12: found \"four\"\nExpected: the number of clients"), "{told}");
+    let told = error("f.json", &text("fio_jsonplus.json").replace("\"total_ios\"", "\"ios\""));
+    assert!(told.contains("total_ios is missing") && told.contains("f.json, line "), "{told}");
+    let cut = &text("fio_jsonplus.json")[..3000];
+    let told = error("f.json", cut);
+    assert!(told.contains("one whole JSON document of fio"), "{told}");
+    let told = error("d.xml", &text("diskspd.xml").replace("</TestTimeSeconds>", "</Test>"));
+    assert_eq!(told, "d.xml, line 30: found \"</Test>\"\nExpected: </TestTimeSeconds>.");
+    let told = error("v.html", &text("vdbench_flatfile.html").replace(" 5000 4998.20", " 4998.20"));
+    assert!(told.contains("v.html, line 9: ") && told.contains("23 columns"), "{told}");
+}
+
+#[test]
+fn a_log_whose_name_says_nothing_is_refused() {
+    let source = Source { name: "x.log", text: text("fio_l_bw.1.log"), tool: Some(Tool::FioLog) };
+    let told = import(&[source], &told()).unwrap_err().to_string();
+    assert!(told.contains("nothing in the file says what it logs"), "{told}");
+    let aggregated = "1795355996 77 267148 1448087670 823 13252 0 0 0 0 0 0 0 0 0\n";
+    assert!(error("agg.1", aggregated).contains("this one is aggregated"), "{}", error("agg.1", aggregated));
+}
+
+#[test]
+fn logs_that_could_belong_to_several_outputs_are_refused() {
+    let source = |name, text| Source { name, text, tool: None };
+    let two = [
+        source("a.txt", text("pgbench_l.txt")),
+        source("b.txt", text("pgbench_l.txt")),
+        source("log.1", text("pgbench_log.txt")),
+    ];
+    assert!(matches!(import(&two, &told()), Err(ImportError::Together(_))));
+}
+
+/// Nothing that is read may break anything that follows: figures of whatever comes out are computed too.
+fn survives(name: &str, text: &str, tool: Option<Tool>) {
+    if let Ok(imported) = import(&[Source { name, text, tool }], &told()) {
+        let _ = summarise(&imported.record);
+    }
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_text_as_any_tool(text in "\\PC{0,200}", tool in 0..Tool::ALL.len()) {
+        survives("a_lat.1.log", &text, Some(Tool::ALL[tool]));
+        survives("a", &text, None);
+    }
+
+    #[test]
+    fn lines_of_numbers_as_any_tool(
+        lines in prop::collection::vec("([0-9]{1,20}[ ,:.;|/s-]{1,2}){0,9}", 0..8), tool in 0..Tool::ALL.len(),
+    ) {
+        survives("a_clat_hist.1.log", &lines.join("\n"), Some(Tool::ALL[tool]));
+    }
+
+    #[test]
+    fn outputs_that_were_cut_off(which in 0..OUTPUTS.len(), share in 0.0f64..1.0) {
+        let (path, text) = OUTPUTS[which];
+        let mut at = (text.len() as f64 * share) as usize;
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        survives(name_of(path), &text[..at], None);
+    }
+
+    #[test]
+    fn outputs_with_changed_bytes(
+        which in 0..OUTPUTS.len(), changes in prop::collection::vec((0.0f64..1.0, 0usize..24), 1..6),
+    ) {
+        const INSTEAD: [&str; 24] = [
+            "", "9", "99999999999999999999", "-1", "-", ".", ",", ":", " ", "\n", "nan", "inf", "1e308", "0", "}", "{",
+            "<", ">", "\"", "\u{fc}", "]", "|", "18446744073709551615", "1e15",
+        ];
+        let (path, text) = OUTPUTS[which];
+        let mut changed = text.to_owned();
+        for (share, instead) in changes {
+            let mut at = (changed.len() as f64 * share) as usize;
+            while !changed.is_char_boundary(at) {
+                at -= 1;
+            }
+            let end = changed[at..].chars().next().map_or(at, |c| at + c.len_utf8());
+            changed.replace_range(at..end, INSTEAD[instead]);
+        }
+        survives(name_of(path), &changed, None);
+    }
+
+    #[test]
+    fn outputs_whose_numbers_are_others(which in 0..OUTPUTS.len(), seed in any::<u64>()) {
+        let (path, text) = OUTPUTS[which];
+        let instead = ["0", "7", "4294967296", "9007199254740993", "18446744073709551615", "999999999999999"];
+        let (mut changed, mut in_number, mut state) = (String::new(), false, seed | 1);
+        for c in text.chars() {
+            if c.is_ascii_digit() {
+                if !in_number {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    let pick = (state >> 33) as usize;
+                    if pick % 16 == 0 {
+                        changed.push_str(instead[pick / 16 % instead.len()]);
+                    }
+                }
+                in_number = true;
+            } else {
+                in_number = false;
+            }
+            changed.push(c);
+        }
+        survives(name_of(path), &changed, None);
+    }
+}

@@ -1,0 +1,147 @@
+//! Where a series changes its level: E-divisive.
+//!
+//! Matteson and James, A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data, Journal of the
+//! American Statistical Association 109 (2014), with exponent 1. It assumes nothing about how values are distributed, which
+//! is why it is used for series of benchmarks (Daly et al., The Use of Change Point Detection to Identify Software
+//! Performance Regressions in a Continuous Integration System, ICPE 2020). The place with the largest energy distance
+//! between what lies before and after it is tested against permutations of the segment that holds it; if it stands, both
+//! halves are searched, too.
+
+use serde::Serialize;
+
+use super::resample::Draws;
+
+/// On each side of a change.
+const FEWEST: usize = 3;
+const PERMUTATIONS: usize = 199;
+/// More values are not searched: the distances between all pairs are needed.
+pub const MOST_VALUES: usize = 200;
+
+/// A place where the level of a series changed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ChangePoint {
+    /// Index of the first value of the new level.
+    pub at: usize,
+    /// Means of the segments before and after it, up to the next changes.
+    pub before: f64,
+    pub after: f64,
+    /// Share of permutations that split as clearly.
+    pub p: f64,
+}
+
+/// The changes that `significance` or less of all permutations show as clearly, in the order of the series. Of more than
+/// [`MOST_VALUES`] values the last ones count.
+pub fn change_points(values: &[f64], significance: f64) -> Vec<ChangePoint> {
+    let skipped = values.len().saturating_sub(MOST_VALUES);
+    let values = &values[skipped..];
+    if values.iter().any(|value| !value.is_finite()) {
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, f64)> = Vec::new();
+    let mut open = vec![(0, values.len())];
+    while let Some((from, to)) = open.pop() {
+        let Some((at, p)) = tested(&values[from..to], (from * 1000 + to) as u64) else { continue };
+        if p <= significance {
+            found.push((from + at, p));
+            open.extend([(from, from + at), (from + at, to)]);
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    let mean = |range: &[f64]| range.iter().sum::<f64>() / range.len() as f64;
+    let bound = |i: usize| found.get(i).map_or(values.len(), |(at, _)| *at);
+    let change = |(i, (at, p)): (usize, &(usize, f64))| {
+        let start = if i == 0 { 0 } else { bound(i - 1) };
+        let (before, after) = (mean(&values[start..*at]), mean(&values[*at..bound(i + 1)]));
+        ChangePoint { at: at + skipped, before, after, p: *p }
+    };
+    found.iter().enumerate().map(change).collect()
+}
+
+/// The best place to split, and how many permutations split as clearly.
+fn tested(values: &[f64], stream: u64) -> Option<(usize, f64)> {
+    let (at, energy) = best_split(values)?;
+    if energy <= 0.0 {
+        return None;
+    }
+    let mut draws = Draws::new(stream);
+    let mut shuffled = values.to_vec();
+    let mut as_clear = 0;
+    for _ in 0..PERMUTATIONS {
+        for i in (1..shuffled.len()).rev() {
+            shuffled.swap(i, draws.below(i + 1));
+        }
+        as_clear += usize::from(best_split(&shuffled).is_some_and(|(_, other)| other >= energy * (1.0 - 1e-12)));
+    }
+    Some((at, (as_clear + 1) as f64 / (PERMUTATIONS + 1) as f64))
+}
+
+/// The place with the largest scaled energy distance
+/// mn/(m+n) · (2/(mn) Σ|x−y| − 2/m² Σ|x−x′| − 2/n² Σ|y−y′|), sums over pairs, moved along one value at a time.
+fn best_split(values: &[f64]) -> Option<(usize, f64)> {
+    let n = values.len();
+    if n < 2 * FEWEST {
+        return None;
+    }
+    let distance = |i: usize, j: usize| (values[i] - values[j]).abs();
+    let to = |j: usize, range: std::ops::Range<usize>| range.map(|i| distance(i, j)).sum::<f64>();
+    let (mut left, mut cross) = (0.0, 0.0);
+    let mut right: f64 = (0..n).map(|j| to(j, 0..j)).sum();
+    let mut best: Option<(usize, f64)> = None;
+    for at in 1..=n - FEWEST {
+        // The value before `at` goes from the right to the left.
+        let moved = at - 1;
+        let (from_left, from_right) = (to(moved, 0..moved), to(moved, at..n));
+        left += from_left;
+        right -= from_right;
+        cross += from_right - from_left;
+        if at < FEWEST {
+            continue;
+        }
+        let (m, k) = (at as f64, (n - at) as f64);
+        let energy = m * k / (m + k) * (2.0 * cross / (m * k) - 2.0 * left / (m * m) - 2.0 * right / (k * k));
+        if best.is_none_or(|(_, most)| energy > most) {
+            best = Some((at, energy));
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::made;
+    use super::*;
+
+    /// Levels with 2 % of noise.
+    fn levels(seed: u64, segments: &[(usize, f64)]) -> Vec<f64> {
+        let n = segments.iter().map(|(n, _)| n).sum();
+        let noise = made::series(seed, n, 0.0, 0.02);
+        let level = segments.iter().flat_map(|(n, level)| std::iter::repeat_n(*level, *n));
+        noise.into_iter().zip(level).map(|(noise, level)| noise * level).collect()
+    }
+
+    #[test]
+    fn every_change_is_found_where_it_is() {
+        for seed in 0..5 {
+            let found = change_points(&levels(seed, &[(12, 1.0), (10, 0.9), (15, 1.1)]), 0.006);
+            assert_eq!(found.len(), 2, "{seed}: {found:?}");
+            assert!(found[0].at.abs_diff(12) <= 1 && found[1].at.abs_diff(22) <= 1, "{seed}: {found:?}");
+            assert!((found[0].after / found[0].before - 0.9).abs() < 0.03 && found[1].after > found[1].before);
+        }
+    }
+
+    #[test]
+    fn noise_alone_seldom_looks_like_a_change() {
+        let found = (0..50).filter(|seed| !change_points(&levels(*seed, &[(24, 1.0)]), 0.01).is_empty()).count();
+        assert!(found <= 2, "{found} of 50");
+        assert_eq!(change_points(&[5.0; 20], 0.01), []);
+        assert_eq!(change_points(&[1.0, 1.0, 9.0, 9.0, 9.0], 0.01), [], "too few to say");
+        assert_eq!(change_points(&[f64::NAN; 20], 0.01), []);
+    }
+
+    #[test]
+    fn of_a_long_series_the_end_counts() {
+        let long = levels(1, &[(300, 1.0), (10, 1.5)]);
+        let found = change_points(&long, 0.01);
+        assert_eq!(found.last().map(|change| change.at), Some(300), "{found:?}");
+    }
+}

@@ -1,0 +1,262 @@
+//! How a ladder scales: the Universal Scalability Law.
+//!
+//! C(N) = γN / (1 + α(N − 1) + βN(N − 1)): γ is what one user does, α what users wait for each other (contention), β what
+//! they have to agree on (coherency). Gunther, *Guerrilla Capacity Planning* (2007), chapters 4 to 6; the peak lies at
+//! √((1 − α)/β). N/X = c₀ + c₁(N − 1) + c₂N(N − 1) is linear in c₀ = 1/γ, c₁ = α/γ and c₂ = β/γ, so that it is fitted
+//! without iterations; residuals are weighted by X/N, which makes them relative to the rate. None of the three may be
+//! negative.
+//!
+//! Intervals come from resampled residuals (Efron and Tibshirani, *An Introduction to the Bootstrap*, 1993, §9.4), which are
+//! made larger by √(n/(n − p)) because a fit comes nearer to its points than the truth does. A law that does not fit is not
+//! shown: its peak would be an invention.
+
+use serde::Serialize;
+
+use super::finding::Verdict;
+use super::stats::{Interval, quantile};
+use super::{Ladder, Rung};
+use crate::stat::Draws;
+
+/// Of the relative residuals: root of their mean square, with the degrees of freedom that are left.
+pub const FIT_LIMIT: f64 = 0.05;
+/// Three parameters, and two points to judge by.
+const FEWEST: usize = 5;
+const RESAMPLES: usize = 1000;
+
+/// The law of a ladder, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "scaling", rename_all = "snake_case")]
+pub enum Scaling {
+    Fits(Box<ScalingLaw>),
+    /// Beyond [`FIT_LIMIT`].
+    DoesNotFit {
+        off_percent: f64,
+    },
+    TooFew {
+        loads: usize,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScalingLaw {
+    /// Transactions per second (NOPM where the workload has it) of one user.
+    pub gamma: Interval,
+    pub alpha: Interval,
+    pub beta: Interval,
+    /// Users with the highest rate, and that rate; `None` where nothing bends it down.
+    pub peak: Option<ScalingPeak>,
+    /// Standard deviation of the relative residuals, in percent.
+    pub off_percent: f64,
+    pub points: Vec<ScalingPoint>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ScalingPeak {
+    pub users: f64,
+    /// Of the resamples that have a peak; `None` if one in forty has none.
+    pub users_interval: Option<Interval>,
+    pub rate: f64,
+    /// Above the highest load that was measured: not seen, but computed.
+    pub beyond: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ScalingPoint {
+    pub users: u32,
+    pub measured: f64,
+    pub fitted: f64,
+    /// Measured less fitted, of what is fitted.
+    pub residual_percent: f64,
+}
+
+/// 1/γ, α/γ, β/γ.
+type Law = [f64; 3];
+
+/// Of a closed loop in which users do not think; `None` for other ladders.
+pub(super) fn of(ladder: &Ladder) -> Option<Scaling> {
+    let closed = |rung: &&Rung| rung.offered_per_second.is_none() && rung.users > 0;
+    if ladder.line.is_some() || ladder.rungs.len() < 2 || !ladder.rungs.iter().all(|rung| closed(&rung)) {
+        return None;
+    }
+    let usable = ladder.rungs.iter().filter(|rung| rung.verdict < Verdict::Invalid && rung.users == rung.connections);
+    let mut points: Vec<(f64, f64)> =
+        usable.filter_map(|rung| Some((f64::from(rung.users), rung.main_rate()?.median))).collect();
+    points.retain(|(_, rate)| *rate > 0.0);
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points.dedup_by_key(|point| point.0);
+    Some(fit(&points))
+}
+
+fn fit(points: &[(f64, f64)]) -> Scaling {
+    let law = (points.len() >= FEWEST).then(|| least_squares(points)).flatten();
+    let Some(law) = law else { return Scaling::TooFew { loads: points.len() } };
+    let residuals: Vec<f64> = points.iter().map(|(users, rate)| rate / rate_at(&law, *users) - 1.0).collect();
+    let free = law.iter().filter(|part| **part > 0.0).count();
+    let left = (points.len() - free) as f64;
+    let off = (residuals.iter().map(|r| r * r).sum::<f64>() / left).sqrt();
+    if off > FIT_LIMIT {
+        return Scaling::DoesNotFit { off_percent: off * 100.0 };
+    }
+    let laws = resampled(points, &law, &residuals, (points.len() as f64 / left).sqrt());
+    let interval = |of: fn(&Law) -> f64| {
+        let mut values: Vec<f64> = laws.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        let (mean, low, high) = (of(&law), quantile(&values, 0.025), quantile(&values, 0.975));
+        Interval { mean, low: low.min(mean), high: high.max(mean) }
+    };
+    let point = |((users, measured), residual): (&(f64, f64), &f64)| ScalingPoint {
+        users: *users as u32,
+        measured: *measured,
+        fitted: rate_at(&law, *users),
+        residual_percent: residual * 100.0,
+    };
+    Scaling::Fits(Box::new(ScalingLaw {
+        gamma: interval(|law| 1.0 / law[0]),
+        alpha: interval(|law| law[1] / law[0]),
+        beta: interval(|law| law[2] / law[0]),
+        peak: peak(&law, &laws, points.last().map_or(0.0, |(users, _)| *users)),
+        off_percent: off * 100.0,
+        points: points.iter().zip(&residuals).map(point).collect(),
+    }))
+}
+
+fn rate_at(law: &Law, users: f64) -> f64 {
+    users / (law[0] + law[1] * (users - 1.0) + law[2] * users * (users - 1.0))
+}
+
+/// √((1 − α)/β) = √((c₀ − c₁)/c₂).
+fn peak_users(law: &Law) -> Option<f64> {
+    (law[2] > 0.0 && law[0] > law[1]).then(|| ((law[0] - law[1]) / law[2]).sqrt()).filter(|users| *users >= 1.0)
+}
+
+fn peak(law: &Law, laws: &[Law], most: f64) -> Option<ScalingPeak> {
+    let users = peak_users(law)?;
+    let mut all: Vec<f64> = laws.iter().filter_map(peak_users).collect();
+    all.sort_by(f64::total_cmp);
+    let enough = all.len() * 40 >= laws.len() * 39;
+    let users_interval = enough.then(|| {
+        let (low, high) = (quantile(&all, 0.025), quantile(&all, 0.975));
+        Interval { mean: users, low: low.min(users), high: high.max(users) }
+    });
+    Some(ScalingPeak { users, users_interval, rate: rate_at(law, users), beyond: users > most })
+}
+
+/// Laws of points that scatter about the fitted law as the measured ones do. Draws are the same for ever.
+fn resampled(points: &[(f64, f64)], law: &Law, residuals: &[f64], wider: f64) -> Vec<Law> {
+    let mut draws = Draws::new(7);
+    let mut again = || {
+        let drawn = points.iter().map(|(users, _)| {
+            let residual = residuals[draws.below(residuals.len())] * wider;
+            (*users, rate_at(law, *users) * (1.0 + residual).max(0.01))
+        });
+        least_squares(&drawn.collect::<Vec<_>>())
+    };
+    (0..RESAMPLES).filter_map(|_| again()).collect()
+}
+
+/// The best law whose parts are not negative: of all choices of parts that are 0 the best one that keeps to that. The first
+/// part never is 0, because one user takes some time.
+fn least_squares(points: &[(f64, f64)]) -> Option<Law> {
+    let choices: [&[usize]; 4] = [&[0, 1, 2], &[0, 1], &[0, 2], &[0]];
+    let laws = choices.into_iter().filter_map(|parts| solve(points, parts));
+    let usable = laws.filter(|law| law[0] > 0.0 && law.iter().all(|part| *part >= 0.0 && part.is_finite()));
+    usable.map(|law| (squares(points, &law), law)).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, law)| law)
+}
+
+fn terms(users: f64) -> [f64; 3] {
+    [1.0, users - 1.0, users * (users - 1.0)]
+}
+
+/// Σ (X/N · law(N) − 1)².
+fn squares(points: &[(f64, f64)], law: &Law) -> f64 {
+    points.iter().map(|(users, rate)| (rate / rate_at(law, *users) - 1.0).powi(2)).sum()
+}
+
+/// The normal equations of the chosen parts by elimination with pivots.
+fn solve(points: &[(f64, f64)], parts: &[usize]) -> Option<Law> {
+    let k = parts.len();
+    let mut rows = vec![vec![0.0; k + 1]; k];
+    for (users, rate) in points {
+        let weighted = terms(*users).map(|term| term * rate / users);
+        for (i, a) in parts.iter().enumerate() {
+            parts.iter().enumerate().for_each(|(j, b)| rows[i][j] += weighted[*a] * weighted[*b]);
+            rows[i][k] += weighted[*a];
+        }
+    }
+    for i in 0..k {
+        let pivot = (i..k).max_by(|a, b| rows[*a][i].abs().total_cmp(&rows[*b][i].abs()))?;
+        rows.swap(i, pivot);
+        if rows[i][i].abs() < 1e-300 {
+            return None;
+        }
+        for j in 0..k {
+            if i != j {
+                let factor = rows[j][i] / rows[i][i];
+                let own = rows[i].clone();
+                rows[j].iter_mut().zip(&own).for_each(|(cell, own)| *cell -= factor * own);
+            }
+        }
+    }
+    let mut law = [0.0; 3];
+    parts.iter().enumerate().for_each(|(i, part)| law[*part] = rows[i][k] / rows[i][i]);
+    Some(law)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stat::made;
+
+    const USERS: [f64; 10] = [1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0, 89.0];
+
+    fn points(gamma: f64, alpha: f64, beta: f64, noise: f64, seed: u64) -> Vec<(f64, f64)> {
+        let law = [1.0 / gamma, alpha / gamma, beta / gamma];
+        let off = made::series(seed, USERS.len(), 0.0, noise);
+        USERS.iter().zip(off).map(|(users, off)| (*users, rate_at(&law, *users) * off / 1000.0)).collect()
+    }
+
+    fn law(scaling: Scaling) -> ScalingLaw {
+        match scaling {
+            Scaling::Fits(law) => *law,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn gunthers_law_is_found_again() {
+        // Peak at √((1 − 0.05)/0.0002) = 68.9.
+        let found = law(fit(&points(1000.0, 0.05, 0.0002, 0.0, 1)));
+        assert!((found.gamma.mean / 1000.0 - 1.0).abs() < 1e-6 && (found.alpha.mean / 0.05 - 1.0).abs() < 1e-6);
+        assert!((found.beta.mean / 0.0002 - 1.0).abs() < 1e-6 && found.off_percent < 1e-6);
+        let peak = found.peak.unwrap();
+        assert!((peak.users - 68.92).abs() < 0.01 && !peak.beyond, "{peak:?}");
+    }
+
+    #[test]
+    fn intervals_hold_the_parameters_under_noise() {
+        let trials = 40;
+        let holds = |seed: &u64| {
+            let found = law(fit(&points(1000.0, 0.05, 0.0002, 0.02, *seed)));
+            let inside = |interval: Interval, truth: f64| interval.low <= truth && truth <= interval.high;
+            inside(found.gamma, 1000.0) && inside(found.alpha, 0.05) && inside(found.beta, 0.0002)
+        };
+        let held = (0..trials).filter(holds).count();
+        assert!(held >= 33, "{held} of {trials}, all three at once");
+    }
+
+    #[test]
+    fn what_does_not_bend_has_no_peak_and_what_bends_late_a_computed_one() {
+        let linear = law(fit(&points(500.0, 0.0, 0.0, 0.0, 1)));
+        assert!(linear.peak.is_none() && linear.alpha.mean.abs() < 1e-9, "{linear:?}");
+        assert!(law(fit(&points(500.0, 0.02, 0.00001, 0.0, 1))).peak.unwrap().beyond);
+    }
+
+    #[test]
+    fn a_law_that_does_not_fit_is_not_shown() {
+        let mut bent = points(1000.0, 0.05, 0.0002, 0.0, 1);
+        bent[4].1 *= 0.5;
+        assert!(matches!(fit(&bent), Scaling::DoesNotFit { off_percent } if off_percent > 5.0));
+        assert_eq!(fit(&bent[..4]), Scaling::TooFew { loads: 4 });
+        assert_eq!(fit(&[]), Scaling::TooFew { loads: 0 });
+    }
+}

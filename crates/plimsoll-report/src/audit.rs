@@ -1,0 +1,194 @@
+//! What the audit says, as people read it: what fired by severity, what many places have in common once; the rest by rule.
+
+use plimsoll_model::audit::{About, Audit, Evidence, Judged, Load, Outcome, Rule};
+use plimsoll_model::record::Severity;
+
+use crate::message::Messages;
+use crate::number::{three, whole};
+
+/// A rule that fired.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fired {
+    pub severity: Severity,
+    pub code: &'static str,
+    /// Empty where it is about all.
+    pub place: String,
+    pub text: String,
+    pub next: String,
+}
+
+/// A rule that did not, with the number of places and what was seen, or why nothing was.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Quiet {
+    pub code: &'static str,
+    pub places: usize,
+    pub text: String,
+}
+
+/// How a run's findings are told beside the audit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Findings {
+    /// They stand above, so that the audit need not repeat them.
+    Above,
+    /// They stand nowhere else.
+    Here,
+}
+
+/// The worst first; what one rule says in the same way of many places is told of the first.
+pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fired> {
+    let mut groups: Vec<Vec<&Judged>> = Vec::new();
+    for judged in audit.judged.iter().filter(|judged| judged.outcome.severity().is_some()) {
+        match groups.iter_mut().find(|group| alike(group[0], judged)) {
+            Some(group) => group.push(judged),
+            None => groups.push(vec![judged]),
+        }
+    }
+    let mut all: Vec<Fired> = groups.into_iter().filter_map(|group| told(m, &group, findings)).collect();
+    all.sort_by_key(|fired| std::cmp::Reverse(fired.severity));
+    all
+}
+
+fn alike(a: &Judged, b: &Judged) -> bool {
+    let kinds = |judged: &Judged| match &judged.outcome {
+        Outcome::Fired { evidence, .. } => evidence.iter().map(std::mem::discriminant).collect::<Vec<_>>(),
+        Outcome::Passed { .. } | Outcome::NotJudged { .. } => Vec::new(),
+    };
+    let pair = |judged: &Judged| matches!(judged.about, About::Pair { .. });
+    a.rule == b.rule && a.outcome.severity() == b.outcome.severity() && kinds(a) == kinds(b) && pair(a) == pair(b)
+}
+
+fn told(m: &Messages, group: &[&Judged], findings: Findings) -> Option<Fired> {
+    let first = group.first()?;
+    let Outcome::Fired { severity, evidence, next } = &first.outcome else { return None };
+    let place = match group.len() {
+        1 => about(m, &first.about),
+        n => m.say_with("audit-places", &[("n", n.to_string()), ("place", about(m, &first.about))]),
+    };
+    let text = sentences(m, evidence, findings);
+    Some(Fired { severity: *severity, code: first.rule.code(), place, text, next: m.next(*next) })
+}
+
+fn sentences(m: &Messages, evidence: &[Evidence], findings: Findings) -> String {
+    let one = |evidence: &Evidence| match (evidence, findings) {
+        (Evidence::Found { .. }, Findings::Above) => m.say("audit-see-above"),
+        _ => m.evidence(evidence),
+    };
+    let mut all: Vec<String> = evidence.iter().map(one).collect();
+    all.dedup();
+    all.join(" ")
+}
+
+/// By rule, with what was seen in the first place.
+pub(crate) fn passed(m: &Messages, audit: &Audit) -> Vec<Quiet> {
+    by_rule(audit, |outcomes| {
+        let own: Vec<&Vec<Evidence>> = outcomes.iter().filter_map(|outcome| passed_with(outcome)).collect();
+        let text = own.first().map(|evidence| sentences(m, evidence, Findings::Here))?;
+        Some((own.len(), text))
+    })
+}
+
+fn passed_with(outcome: &Outcome) -> Option<&Vec<Evidence>> {
+    match outcome {
+        Outcome::Passed { evidence } => Some(evidence),
+        Outcome::Fired { .. } | Outcome::NotJudged { .. } => None,
+    }
+}
+
+/// By rule, with every reason once.
+pub(crate) fn unjudged(m: &Messages, audit: &Audit) -> Vec<Quiet> {
+    by_rule(audit, |outcomes| {
+        let because = |outcome: &&Outcome| match outcome {
+            Outcome::NotJudged { because } => Some(*because),
+            Outcome::Fired { .. } | Outcome::Passed { .. } => None,
+        };
+        let all: Vec<_> = outcomes.iter().filter_map(because).collect();
+        let mut reasons = all.clone();
+        reasons.sort_unstable();
+        reasons.dedup();
+        let text: Vec<String> = reasons.into_iter().map(|reason| m.missing(reason)).collect();
+        (!all.is_empty()).then(|| (all.len(), text.join("; ")))
+    })
+}
+
+fn by_rule(audit: &Audit, of: impl Fn(&[&Outcome]) -> Option<(usize, String)>) -> Vec<Quiet> {
+    let line = |rule: Rule| {
+        let own: Vec<&Outcome> =
+            audit.judged.iter().filter(|judged| judged.rule == rule).map(|judged| &judged.outcome).collect();
+        of(&own).map(|(places, text)| Quiet { code: rule.code(), places, text })
+    };
+    Rule::ALL.into_iter().filter_map(line).collect()
+}
+
+/// Whom it is about; empty for all.
+pub(crate) fn about(m: &Messages, about: &About) -> String {
+    match about {
+        About::Whole => String::new(),
+        About::Named(name) => name.clone(),
+        About::Pair { first, second } => {
+            m.say_with("audit-pair", &[("first", first.clone()), ("second", second.clone())])
+        }
+        About::Load(load) => of_load(m, load),
+    }
+}
+
+fn of_load(m: &Messages, load: &Load) -> String {
+    let users = [("users", load.users.to_string())];
+    let mut told = match load.offered_per_second {
+        Some(rate) => m.say_with("audit-load-rate", &[("rate", three(rate))]),
+        None if load.job.is_some() => m.say_with("audit-load-in-flight", &users),
+        None if load.users == 1 => m.say("audit-load-one"),
+        None => m.say_with("audit-load-users", &users),
+    };
+    if load.repeat > 0 {
+        told = m.say_with("audit-load-repeat", &[("load", told), ("repeat", (load.repeat + 1).to_string())]);
+    }
+    let mut args = vec![("load", told), ("step", load.step.clone()), ("on", load.on.clone())];
+    match &load.job {
+        Some(job) => {
+            args.push(("job", job.clone()));
+            m.say_with("audit-load-job", &args)
+        }
+        None => m.say_with("audit-load", &args),
+    }
+}
+
+/// How many of each there are.
+pub(crate) fn counts(audit: &Audit, fired: &[Fired]) -> Vec<(&'static str, String)> {
+    let of = |severity| whole(fired.iter().filter(|fired| fired.severity == severity).count() as f64);
+    let rules = |is: fn(&Outcome) -> bool| {
+        let has = |rule: &Rule| {
+            let mut own = audit.judged.iter().filter(|judged| judged.rule == *rule);
+            own.clone().any(|judged| is(&judged.outcome)) && !own.any(|judged| judged.outcome.severity().is_some())
+        };
+        Rule::ALL.iter().filter(|rule| has(rule)).count()
+    };
+    let passed = rules(|outcome| matches!(outcome, Outcome::Passed { .. }));
+    let silent = Rule::ALL.iter().filter(|rule| {
+        let mut own = audit.judged.iter().filter(|judged| judged.rule == **rule);
+        own.all(|judged| matches!(judged.outcome, Outcome::NotJudged { .. }))
+    });
+    vec![
+        ("errors", of(Severity::Error)),
+        ("warnings", of(Severity::Warning)),
+        ("notes", of(Severity::Note)),
+        ("passed", passed.to_string()),
+        ("unjudged", silent.count().to_string()),
+    ]
+}
+
+/// What the plan has changed, one sentence each.
+pub(crate) fn adjusted(m: &Messages, audit: &Audit) -> Vec<String> {
+    let one = |threshold: &plimsoll_model::audit::Threshold| {
+        let args = [
+            ("what", threshold.what.trim_end_matches('.').to_owned()),
+            ("value", three(threshold.value)),
+            ("default", three(threshold.default)),
+            ("unit", threshold.unit.to_owned()),
+        ];
+        m.say_with("audit-adjusted", &args)
+    };
+    audit.adjusted.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests;

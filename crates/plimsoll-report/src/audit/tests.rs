@@ -1,0 +1,56 @@
+use plimsoll_model::audit::claim::Claim;
+use plimsoll_model::fixture;
+use plimsoll_model::summary::summarise;
+
+use super::*;
+use crate::{audit_csv, audit_json, audit_table, explain};
+
+fn claim() -> Audit {
+    let text = include_str!("../../../../claims/kingston-dc1500m-database.toml");
+    Claim::parse(text).unwrap().audit()
+}
+
+#[test]
+fn a_claim_on_the_terminal() {
+    insta::assert_snapshot!(audit_table(&claim()));
+}
+
+#[test]
+fn rules_explain_themselves() {
+    let all: Vec<String> = Rule::ALL.into_iter().map(explain).collect();
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn no_sentence_is_left_open() {
+    let m = Messages::english();
+    let runs =
+        [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search(), fixture::block()];
+    let audits = runs.iter().map(|record| summarise(record).audit).chain([claim()]);
+    for audit in audits {
+        let told = fired(&m, &audit, Findings::Here);
+        let mut texts: Vec<String> = told.into_iter().flat_map(|told| [told.place, told.text, told.next]).collect();
+        texts.extend(passed(&m, &audit).into_iter().chain(unjudged(&m, &audit)).map(|quiet| quiet.text));
+        for text in texts {
+            let open = text.contains(['{', '}', '$']) || text.starts_with("evidence-") || text.contains("missing-");
+            // Values of settings may hold anything.
+            assert!(!open || text.contains("setting."), "{text}");
+        }
+    }
+}
+
+#[test]
+fn machines_read_the_same() {
+    let audit = claim();
+    let json: serde_json::Value = serde_json::from_str(&audit_json(std::slice::from_ref(&audit))).unwrap();
+    let judged = json[0]["judged"].as_array().unwrap();
+    assert_eq!(judged.len(), audit.judged.len());
+    assert_eq!(json[0]["worst"], "error");
+    let restore = judged.iter().find(|row| row["rule"] == "RATE" && row["place"] == "restore").unwrap();
+    assert_eq!((restore["outcome"].as_str(), restore["severity"].as_str()), (Some("fired"), Some("error")));
+    assert_eq!(restore["evidence"][0]["product_mb"], 180_600.0);
+    assert!(restore["text"].as_str().unwrap().contains("181,000 MB"), "{}", restore["text"]);
+    let csv = audit_csv(std::slice::from_ref(&audit));
+    assert_eq!(csv.lines().count(), audit.judged.len() + 1);
+    assert!(csv.contains("RATE,fired,error,restore,"), "{csv}");
+}

@@ -1,0 +1,82 @@
+//! Audits for machines: every judgement with its fields, and the sentences that people read.
+
+use plimsoll_model::audit::{Audit, Evidence, Judged, Outcome, Threshold};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::quoted;
+use crate::audit::about;
+use crate::message::Messages;
+
+/// Changes when a name or a meaning does.
+const AUDIT_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Told<'a> {
+    schema_version: u32,
+    of: &'a str,
+    /// The worst that any rule says; `null`: none fires.
+    worst: Option<&'static str>,
+    adjusted: &'a [Threshold],
+    judged: Vec<Value>,
+}
+
+/// Several audits as a JSON array.
+pub fn audit_json(audits: &[Audit]) -> String {
+    let m = Messages::english();
+    let all: Vec<Told<'_>> = audits
+        .iter()
+        .map(|audit| Told {
+            schema_version: AUDIT_VERSION,
+            of: &audit.of,
+            worst: audit.worst().map(plimsoll_model::record::Severity::name),
+            adjusted: &audit.adjusted,
+            judged: audit.judged.iter().map(|judged| row(&m, judged)).collect(),
+        })
+        .collect();
+    // Nothing in it has a map key that is not text.
+    serde_json::to_string_pretty(&all).unwrap_or_default()
+}
+
+fn row(m: &Messages, judged: &Judged) -> Value {
+    let mut value = serde_json::to_value(judged).unwrap_or_default();
+    let (text, next) = texts(m, &judged.outcome);
+    if let Value::Object(fields) = &mut value {
+        fields.insert("place".to_owned(), json!(about(m, &judged.about)));
+        fields.insert("text".to_owned(), json!(text));
+        if !next.is_empty() {
+            fields.insert("next_text".to_owned(), json!(next));
+        }
+    }
+    value
+}
+
+fn texts(m: &Messages, outcome: &Outcome) -> (String, String) {
+    let all =
+        |evidence: &[Evidence]| evidence.iter().map(|evidence| m.evidence(evidence)).collect::<Vec<_>>().join(" ");
+    match outcome {
+        Outcome::Passed { evidence } => (all(evidence), String::new()),
+        Outcome::Fired { evidence, next, .. } => (all(evidence), m.next(*next)),
+        Outcome::NotJudged { because } => (m.missing(*because), String::new()),
+    }
+}
+
+/// One row for each judgement.
+pub fn audit_csv(audits: &[Audit]) -> String {
+    let m = Messages::english();
+    let mut out = "of,rule,outcome,severity,place,text,next\n".to_owned();
+    for (audit, judged) in audits.iter().flat_map(|audit| audit.judged.iter().map(move |judged| (audit, judged))) {
+        let outcome = match &judged.outcome {
+            Outcome::Passed { .. } => "passed",
+            Outcome::Fired { .. } => "fired",
+            Outcome::NotJudged { .. } => "not_judged",
+        };
+        let severity = judged.outcome.severity().map_or("", plimsoll_model::record::Severity::name);
+        let (text, next) = texts(&m, &judged.outcome);
+        let place = about(&m, &judged.about);
+        let cells = [&audit.of, judged.rule.code(), outcome, severity, &place, &text, &next].map(quoted);
+        out.push_str(&cells.join(","));
+        out.push('\n');
+    }
+    out
+}

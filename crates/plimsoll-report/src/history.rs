@@ -1,0 +1,117 @@
+//! A catalogue of runs, and how figures went from run to run.
+
+use std::fmt::Write as _;
+
+use plimsoll_model::compare::{Figure, Said};
+use plimsoll_model::history::{Change, Course};
+use plimsoll_model::record::RunStatus;
+use plimsoll_model::units::Nanos;
+
+use crate::message::Messages;
+use crate::number::{three, whole};
+use crate::set::quoted;
+use crate::text::aligned;
+use crate::versus::place;
+
+/// What a list shows of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedRun {
+    pub file: String,
+    pub title: String,
+    pub started_at: String,
+    pub lasted: Nanos,
+    pub status: RunStatus,
+    pub label: String,
+    pub commit: String,
+    pub systems: String,
+    pub media: String,
+    pub points: usize,
+}
+
+const COLUMNS: [&str; 8] = ["started", "file", "title", "status", "label", "systems", "media", "points"];
+
+pub fn list_table(runs: &[ListedRun]) -> String {
+    let m = Messages::english();
+    if runs.is_empty() {
+        return m.say("list-none");
+    }
+    let header = COLUMNS.map(|id| m.say(&format!("list-{id}")));
+    let row = |run: &ListedRun| {
+        vec![
+            run.started_at.clone(),
+            run.file.clone(),
+            run.title.clone(),
+            m.say(&format!("status-{}", run.status.name())),
+            run.label.clone(),
+            run.systems.clone(),
+            run.media.clone(),
+            run.points.to_string(),
+        ]
+    };
+    aligned(&header, &runs.iter().map(row).collect::<Vec<_>>())
+}
+
+pub fn list_csv(runs: &[ListedRun]) -> String {
+    let mut out = String::from("started_at,file,title,status,label,commit,systems,media,points,lasted_s\n");
+    for run in runs {
+        let texts = [&run.started_at, &run.file, &run.title].map(|text| quoted(text)).join(",");
+        let more = [&run.label, &run.commit, &run.systems, &run.media].map(|text| quoted(text)).join(",");
+        let (status, seconds) = (run.status.name(), run.lasted.as_secs_f64());
+        let _ = writeln!(out, "{texts},{status},{more},{},{seconds}", run.points);
+    }
+    out
+}
+
+/// Each load: its level, and where it changed.
+pub fn courses_text(courses: &[Course]) -> String {
+    let m = Messages::english();
+    if courses.is_empty() {
+        return m.say("history-none");
+    }
+    let mut lines = Vec::new();
+    for course in courses {
+        let args = [("load", place(&m, &course.place, None)), ("runs", course.points.len().to_string())];
+        let heading = m.say_with("history-load", &args);
+        if course.changes.is_empty() {
+            lines.push(format!("{heading} {}", m.say("history-steady")));
+            continue;
+        }
+        lines.push(heading);
+        lines.extend(course.changes.iter().map(|change| format!("  {}", told(&m, course, change))));
+    }
+    lines.join("\n")
+}
+
+fn told(m: &Messages, course: &Course, change: &Change) -> String {
+    let said = Said::of(change.ratio);
+    let point = &course.points[change.at.min(course.points.len() - 1)];
+    let shown = |rate: f64| if course.figure == Figure::Nopm { whole(rate) } else { three(rate) };
+    let name = if point.label.is_empty() { &point.commit } else { &point.label };
+    let args = [
+        ("file", point.file.clone()),
+        ("name", name.clone()),
+        ("started", point.started_at.clone()),
+        ("before", shown(change.before)),
+        ("after", shown(change.after)),
+        ("unit", m.say(&format!("versus-unit-{}", course.figure.name()))),
+        ("percent", said.percent_text()),
+        ("way", m.say(if said.more { "versus-more" } else { "versus-less" })),
+    ];
+    m.say_with("history-change", &args)
+}
+
+/// A row for each load and run.
+pub fn course_csv(courses: &[Course]) -> String {
+    let mut out = String::from("load,figure,started_at,file,commit,label,rate,changed\n");
+    let m = Messages::english();
+    for course in courses {
+        let load = quoted(&place(&m, &course.place, None));
+        for (i, point) in course.points.iter().enumerate() {
+            let texts =
+                [&point.started_at, &point.file, &point.commit, &point.label].map(|text| quoted(text)).join(",");
+            let changed = course.changes.iter().any(|change| change.at == i);
+            let _ = writeln!(out, "{load},{},{texts},{},{changed}", course.figure.name(), point.rate);
+        }
+    }
+    out
+}

@@ -1,0 +1,64 @@
+//! The audit: what fired first, the rest folded together.
+
+use plimsoll_model::audit::Audit;
+use plimsoll_model::record::Severity;
+
+use super::tables::{Cell, Grid, Row, head, words};
+use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, passed, unjudged};
+use crate::message::Messages;
+
+pub(super) struct AuditView {
+    /// How many of each there are.
+    pub sentence: String,
+    /// What the plan has changed.
+    pub adjusted: Vec<String>,
+    /// The worst first.
+    pub fired: Grid,
+    pub passed: Fold,
+    pub unjudged: Fold,
+}
+
+/// A table behind its summary.
+pub(super) struct Fold {
+    pub summary: String,
+    pub grid: Grid,
+}
+
+pub(super) fn view(m: &Messages, audit: &Audit) -> AuditView {
+    let fired = fired(m, audit, Findings::Above);
+    let columns = ["column-severity", "column-rule", "column-evidence", "column-next"];
+    let rows = fired.iter().map(|fired| row(m, fired)).collect();
+    AuditView {
+        sentence: m.say_with("audit-heading", &counts(audit, &fired)),
+        adjusted: adjusted(m, audit),
+        fired: Grid { header: columns.map(|id| head(m, id)).into(), rows },
+        passed: fold(m, ("audit-passed", "column-evidence"), passed(m, audit)),
+        unjudged: fold(m, ("audit-unjudged", "column-because"), unjudged(m, audit)),
+    }
+}
+
+fn row(m: &Messages, fired: &Fired) -> Row {
+    let Fired { severity, code, place, text, next } = fired;
+    // A sign and a word: colour alone is not read by everybody.
+    let (sign, class) = match severity {
+        Severity::Error => ("✕", "words invalid"),
+        Severity::Warning => ("!", "words doubtful"),
+        Severity::Note => ("·", "words"),
+    };
+    let colon = if place.is_empty() { "" } else { ": " };
+    let long = |text: String| Cell { text, class: "words long" };
+    let severity = Cell { text: format!("{sign} {}", m.say(&format!("severity-{}", severity.name()))), class };
+    let cells = vec![severity, words((*code).to_owned()), long(format!("{place}{colon}{text}")), long(next.clone())];
+    Row { class: "", cells }
+}
+
+fn fold(m: &Messages, (title, column): (&str, &str), all: Vec<Quiet>) -> Fold {
+    let codes: Vec<&str> = all.iter().map(|quiet| quiet.code).collect();
+    let summary = format!("{}: {}", m.say(title), codes.join(", "));
+    let header = ["column-rule", "column-places", column].map(|id| head(m, id)).into();
+    let row = |Quiet { code, places, text }: Quiet| {
+        let count = Cell { text: places.to_string(), class: "" };
+        Row { class: "", cells: vec![words(code.to_owned()), count, Cell { text, class: "words long" }] }
+    };
+    Fold { summary, grid: Grid { header, rows: all.into_iter().map(row).collect() } }
+}

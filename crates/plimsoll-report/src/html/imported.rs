@@ -1,0 +1,33 @@
+//! The section of what other tools printed.
+
+use plimsoll_model::summary::Summary;
+
+use super::tables::{Grid, Row, head, words};
+use crate::imported::{COLUMNS, PART_COLUMNS, told};
+use crate::message::Messages;
+
+pub(super) struct ImportView {
+    pub heading: String,
+    pub files: String,
+    pub figures: Grid,
+    pub parts: Grid,
+    pub unknown: Vec<(String, String)>,
+    pub known: Vec<(String, String)>,
+}
+
+pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<ImportView> {
+    let view = |told: crate::imported::ToldImport| ImportView {
+        heading: told.heading,
+        files: told.files,
+        figures: grid(m, &COLUMNS, told.figures.into_iter().map(Vec::from)),
+        parts: grid(m, &PART_COLUMNS, told.parts.into_iter().map(Vec::from)),
+        unknown: told.unknown,
+        known: told.known,
+    };
+    told(m, summary).into_iter().map(view).collect()
+}
+
+fn grid(m: &Messages, columns: &[&'static str], rows: impl Iterator<Item = Vec<String>>) -> Grid {
+    let row = |cells: Vec<String>| Row { class: "", cells: cells.into_iter().map(words).collect() };
+    Grid { header: columns.iter().map(|id| head(m, id)).collect(), rows: rows.map(row).collect() }
+}

@@ -1,0 +1,104 @@
+//! How a ladder scales, in words: shown where the law fits, and why not where it does not.
+
+use plimsoll_model::summary::{FIT_LIMIT, Interval, Ladder, Scaling, ScalingLaw};
+
+use crate::message::Messages;
+use crate::number::{percent, three, whole};
+use crate::text::aligned;
+
+/// Ids of the columns without `scaling-`.
+pub(crate) const COLUMNS: [&str; 4] = ["users", "measured", "fitted", "residual"];
+
+/// Sentences about the law, or about why there is none; nothing of a ladder that has no law to fit.
+pub(crate) fn told(m: &Messages, ladder: &Ladder) -> Vec<String> {
+    match &ladder.scaling {
+        None => Vec::new(),
+        // A short ladder was not meant to show how a system scales.
+        Some(Scaling::TooFew { loads }) if *loads < 3 => Vec::new(),
+        Some(Scaling::TooFew { loads }) => vec![m.say_with("scaling-too-few", &[("loads", loads.to_string())])],
+        Some(Scaling::DoesNotFit { off_percent }) => {
+            let args = [("off", percent(*off_percent)), ("limit", percent(FIT_LIMIT * 100.0))];
+            vec![m.say_with("scaling-unfit", &args)]
+        }
+        Some(Scaling::Fits(law)) => law_told(m, law),
+    }
+}
+
+fn law_told(m: &Messages, law: &ScalingLaw) -> Vec<String> {
+    let shown = |interval: Interval, format: fn(f64) -> String| {
+        let ends = [("value", format(interval.mean)), ("low", format(interval.low)), ("high", format(interval.high))];
+        m.say_with("scaling-value", &ends)
+    };
+    let parameters = [
+        ("gamma", shown(law.gamma, whole)),
+        ("alpha", shown(law.alpha, three)),
+        ("beta", shown(law.beta, three)),
+        ("off", percent(law.off_percent)),
+    ];
+    let peak = law.peak.as_ref().map(|peak| {
+        let users = peak.users_interval.map_or_else(|| whole(peak.users), |interval| shown(interval, whole));
+        let id = if peak.beyond { "scaling-peak-beyond" } else { "scaling-peak" };
+        m.say_with(id, &[("users", users), ("rate", whole(peak.rate))])
+    });
+    vec![m.say_with("scaling-law", &parameters), peak.unwrap_or_else(|| m.say("scaling-no-peak"))]
+}
+
+pub(crate) fn rows(ladder: &Ladder) -> Vec<[String; 4]> {
+    let Some(Scaling::Fits(law)) = &ladder.scaling else { return Vec::new() };
+    let row = |point: &plimsoll_model::summary::ScalingPoint| {
+        let residual = percent(point.residual_percent);
+        [point.users.to_string(), whole(point.measured), whole(point.fitted), residual]
+    };
+    law.points.iter().map(row).collect()
+}
+
+/// On the terminal.
+pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
+    let told = told(m, ladder);
+    if told.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<Vec<String>> = rows(ladder).into_iter().map(Vec::from).collect();
+    let header = COLUMNS.map(|id| m.say(&format!("scaling-{id}")));
+    let table = if rows.is_empty() { String::new() } else { format!("\n{}", aligned(&header, &rows)) };
+    format!("{}{table}\n\n", told.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use plimsoll_model::fixture;
+    use plimsoll_model::summary::{ScalingPeak, ScalingPoint, summarise};
+
+    use super::*;
+
+    fn ladder(scaling: Scaling) -> Ladder {
+        let mut ladder = summarise(&fixture::single_point()).ladders.remove(0);
+        ladder.scaling = Some(scaling);
+        ladder
+    }
+
+    #[test]
+    fn a_law_is_told_with_its_intervals_and_residuals() {
+        let interval = |mean: f64| Interval { mean, low: mean * 0.9, high: mean * 1.2 };
+        let point =
+            |users, measured, fitted, residual_percent| ScalingPoint { users, measured, fitted, residual_percent };
+        let law = ScalingLaw {
+            gamma: interval(1000.0),
+            alpha: interval(0.05),
+            beta: interval(0.0002),
+            peak: Some(ScalingPeak { users: 68.9, users_interval: Some(interval(68.9)), rate: 12_345.0, beyond: true }),
+            off_percent: 1.25,
+            points: vec![point(1, 1003.0, 1000.0, 0.3), point(2, 1890.0, 1904.0, -0.74)],
+        };
+        assert_snapshot!(section(&Messages::english(), &ladder(Scaling::Fits(Box::new(law)))), @"");
+    }
+
+    #[test]
+    fn where_there_is_none_it_says_why() {
+        let m = Messages::english();
+        assert!(section(&m, &ladder(Scaling::DoesNotFit { off_percent: 7.5 })).contains("7.5 %"));
+        assert!(section(&m, &ladder(Scaling::TooFew { loads: 4 })).contains('4'));
+        assert_eq!(section(&m, &ladder(Scaling::TooFew { loads: 1 })), "");
+    }
+}

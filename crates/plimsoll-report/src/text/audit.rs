@@ -1,0 +1,69 @@
+//! The audit on the terminal.
+
+use plimsoll_model::audit::{Audit, Rule};
+
+use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, passed, unjudged};
+use crate::message::Messages;
+
+/// What fired, below the findings of a run; the rest in two lines.
+pub(super) fn section(m: &Messages, audit: &Audit) -> String {
+    let fired = fired(m, audit, Findings::Above);
+    let mut lines = head(m, audit, &fired);
+    let codes = |all: Vec<Quiet>| all.into_iter().map(|quiet| quiet.code).collect::<Vec<_>>().join(", ");
+    for (title, told) in [("audit-passed", codes(passed(m, audit))), ("audit-unjudged", codes(unjudged(m, audit)))] {
+        if !told.is_empty() {
+            lines.push(format!("{}: {told}", m.say(title)));
+        }
+    }
+    format!("\n{}\n", lines.join("\n"))
+}
+
+fn head(m: &Messages, audit: &Audit, fired: &[Fired]) -> Vec<String> {
+    let mut lines = vec![m.say_with("audit-heading", &counts(audit, fired))];
+    lines.extend(adjusted(m, audit));
+    lines.extend(fired.iter().map(|fired| line(m, fired)));
+    lines
+}
+
+fn line(m: &Messages, fired: &Fired) -> String {
+    let Fired { severity, code, place, text, next } = fired;
+    let severity = m.say(&format!("severity-{}", severity.name()));
+    let colon = if place.is_empty() { "" } else { ": " };
+    let next = m.say_with("audit-next", &[("next", next.clone())]);
+    format!("{severity}: {code}: {place}{colon}{text} {next}")
+}
+
+/// All of it: each rule with what it saw, or why it saw nothing.
+pub fn audit_table(audit: &Audit) -> String {
+    let m = Messages::english();
+    let fired = fired(&m, audit, Findings::Here);
+    let mut lines = vec![audit.of.clone()];
+    lines.extend(head(&m, audit, &fired));
+    if fired.is_empty() {
+        lines.push(m.say("audit-clean"));
+    }
+    for (title, all) in [("audit-passed", passed(&m, audit)), ("audit-unjudged", unjudged(&m, audit))] {
+        if !all.is_empty() {
+            lines.push(format!("\n{}:", m.say(title)));
+        }
+        lines.extend(all.into_iter().map(|Quiet { code, places, text }| format!("  {code:<9} {places:>3} × {text}")));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// A rule by itself: what it holds, how heavy it is, and its thresholds.
+pub fn explain(rule: Rule) -> String {
+    let m = Messages::english();
+    let severity = m.say(&format!("severity-{}", rule.severity().name()));
+    let mut lines = vec![format!("{} ({severity})", rule.code()), m.rule(rule)];
+    let own = format!("{}: ", rule.code());
+    for threshold in plimsoll_model::audit::Thresholds::default().list() {
+        if let Some(what) = threshold.what.strip_prefix(&own) {
+            lines.push(format!(
+                "\n[audit] {} = {} {}\n  {what}\n  {}",
+                threshold.key, threshold.value, threshold.unit, threshold.source
+            ));
+        }
+    }
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,233 @@
+//! Runs side by side, in words and tables: every sentence follows from the figures beside it.
+
+mod export;
+mod html;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use plimsoll_model::audit::Evidence;
+use plimsoll_model::compare::{
+    Against, ComparedLatency, Difference, Effect, Figure, Group, Mark, Method, Place, PointComparison, RunComparison,
+    Said, Unjudged,
+};
+use plimsoll_model::summary::Interval;
+
+pub use export::comparison_csv;
+pub use html::comparison_page;
+pub use text::{comparison_text, gate_text};
+
+use crate::message::Messages;
+use crate::number::{NONE, percent, three, whole};
+use crate::rung;
+
+/// Names of the sides: what people see of them.
+pub(crate) fn names<'a>(comparison: &'a RunComparison, against: &Against) -> (&'a str, &'a str) {
+    let label = |i: usize| comparison.sides.get(i).map_or("", |side| side.label.as_str());
+    (label(0), label(against.side))
+}
+
+/// Which load: `oltp, db on nvme, 4 users`; the second medium with it where it is called otherwise.
+pub(crate) fn place(m: &Messages, place: &Place, other: Option<&Place>) -> String {
+    let mut parts = vec![place.step.clone()];
+    parts.extend(place.load.job.clone());
+    let medium = match (&place.medium, other.and_then(|other| other.medium.as_ref())) {
+        (Some(own), Some(other)) if own != other => Some(format!("{own} / {other}")),
+        (Some(own), _) => Some(own.clone()),
+        (None, other) => other.cloned(),
+    };
+    parts.extend(medium);
+    let load = rung::load(place.load.users, place.load.offered_per_second, place.load.offered_to_per_second);
+    parts.push(match (place.load.share_percent, place.load.offered_per_second) {
+        (Some(share), _) => m.say_with("versus-share", &[("share", three(share))]),
+        (None, Some(_)) => m.say_with("load-open", &[("rate", load)]),
+        (None, None) if place.load.job.is_some() => m.say_with("versus-in-flight", &[("n", load)]),
+        (None, None) if place.load.users == 1 => m.say("load-one"),
+        (None, None) => m.say_with("load-closed", &[("users", load)]),
+    });
+    if place.scene != plimsoll_model::record::Scene::Alone {
+        parts.push(m.say(&format!("versus-scene-{}", place.scene.name())));
+    }
+    parts.join(", ")
+}
+
+fn unit(m: &Messages, figure: Figure) -> String {
+    m.say(&format!("versus-unit-{}", figure.name()))
+}
+
+/// `0.98 to 1.01`, with the digits of the ratio.
+fn range(m: &Messages, interval: Interval, said: &Said) -> String {
+    m.say_with("versus-range", &[("low", said.like(interval.low)), ("high", said.like(interval.high))])
+}
+
+/// What is said of one load's rate.
+pub(crate) fn sentence(m: &Messages, names: (&str, &str), ask: f64, point: &PointComparison) -> String {
+    let Some(ratio) = point.ratio else { return m.say_with("versus-not-judged", &[("why", why(m, point))]) };
+    let said = Said::of(ratio);
+    let way = m.say(if said.more { "versus-more" } else { "versus-less" });
+    let mut args = vec![
+        ("first", names.0.to_owned()),
+        ("second", names.1.to_owned()),
+        ("ratio", said.ratio_text()),
+        ("percent", said.percent_text()),
+        ("way", way),
+        ("unit", unit(m, point.figure)),
+        ("minimum", three(ask * 100.0)),
+        ("why", why(m, point)),
+    ];
+    args.extend(point.interval.map(|interval| ("range", range(m, interval, &said))));
+    m.say_with(&format!("versus-said-{}", point.effect.name()), &args)
+}
+
+fn why(m: &Messages, point: &PointComparison) -> String {
+    let Method::None { because } = point.method else { return String::new() };
+    m.say(match because {
+        Unjudged::Invalid => "versus-why-invalid",
+        Unjudged::Nothing => "versus-why-nothing",
+        Unjudged::ShortWindow => "versus-why-short",
+        Unjudged::Correlated => "versus-why-correlated",
+    })
+}
+
+/// What the interval rests on.
+fn method(m: &Messages, point: &PointComparison) -> String {
+    match point.method {
+        Method::Repeats => m.say_with(
+            "versus-by-repeats",
+            &[("first", point.first.repeats.to_string()), ("second", point.second.repeats.to_string())],
+        ),
+        Method::Blocks { first_s, second_s } => {
+            m.say_with("versus-by-blocks", &[("first", three(first_s)), ("second", three(second_s))])
+        }
+        Method::None { .. } => NONE.to_owned(),
+    }
+}
+
+/// Ids of the columns of rates without `versus-column-`.
+pub(crate) const RATES: [&str; 8] = ["load", "first", "second", "ratio", "interval", "p", "delta", "rests"];
+/// And of response times.
+pub(crate) const LATENCIES: [&str; 7] =
+    ["load", "quantile", "first-ms", "second-ms", "ratio", "interval", "difference"];
+
+pub(crate) fn rate_row(m: &Messages, point: &PointComparison) -> [String; 8] {
+    let shown = |rate: Option<f64>| match point.figure {
+        Figure::Nopm => crate::number::or_none(rate, whole),
+        _ => crate::number::or_none(rate, three),
+    };
+    let said = point.ratio.map(Said::of);
+    [
+        place(m, &point.place, Some(&point.second_place)),
+        shown(point.first.rate),
+        shown(point.second.rate),
+        said.map_or_else(|| NONE.to_owned(), |said| said.ratio_text()),
+        said.zip(point.interval).map_or_else(|| NONE.to_owned(), |(said, interval)| range(m, interval, &said)),
+        point.ranks.map_or_else(|| NONE.to_owned(), |ranks| three(ranks.p)),
+        point.ranks.map_or_else(|| NONE.to_owned(), |ranks| three(ranks.cliffs_delta)),
+        method(m, point),
+    ]
+}
+
+pub(crate) fn latency_row(m: &Messages, point: &PointComparison, latency: &ComparedLatency) -> [String; 7] {
+    let ComparedLatency { quantile, first_ms, second_ms, ratio, difference_ms, effect: _ } = latency;
+    let said = Said::of(second_ms / first_ms);
+    let difference = |interval: Interval| {
+        let args = [("low", three(interval.low)), ("high", three(interval.high))];
+        format!("{} ({})", three(interval.mean), m.say_with("versus-range", &args))
+    };
+    [
+        place(m, &point.place, Some(&point.second_place)),
+        format!("p{}", three_or_whole(quantile * 100.0)),
+        three(*first_ms),
+        three(*second_ms),
+        if *first_ms > 0.0 { said.ratio_text() } else { NONE.to_owned() },
+        ratio.map_or_else(|| NONE.to_owned(), |interval| range(m, interval, &said)),
+        difference_ms.map_or_else(|| NONE.to_owned(), difference),
+    ]
+}
+
+fn three_or_whole(value: f64) -> String {
+    if (value - value.round()).abs() < 1e-9 { whole(value) } else { three(value) }
+}
+
+/// Groups that are factors first, then what differs by itself.
+pub(crate) fn difference_rows(m: &Messages, differences: &[Difference]) -> Vec<[String; 4]> {
+    let shown = |value: &Option<String>| {
+        let text = value.as_deref().unwrap_or(NONE);
+        let line: String = text.lines().next().unwrap_or_default().chars().take(60).collect();
+        if line.len() < text.len() { format!("{line}…") } else { line }
+    };
+    let row = |found: &Difference| {
+        let about = if found.of.is_empty() { found.key.clone() } else { format!("{}: {}", found.of, found.key) };
+        [group(m, found.group), about, shown(&found.first), shown(&found.second)]
+    };
+    differences.iter().map(row).collect()
+}
+
+pub(crate) const DIFFERENCES: [&str; 4] = ["group", "what", "first", "second"];
+
+fn group(m: &Messages, group: Group) -> String {
+    m.say(&format!("versus-group-{}", group.name()))
+}
+
+/// A rule that speaks against the comparison.
+pub(crate) fn mark(m: &Messages, mark: &Mark) -> String {
+    let groups = |names: &str| {
+        let known = |name: &str| Group::parse(name).map_or_else(|| name.to_owned(), |own| group(m, own));
+        names.split(", ").filter(|name| !name.is_empty()).map(known).collect::<Vec<_>>().join(", ")
+    };
+    let text = match &mark.evidence {
+        Evidence::GeneratorsAt { first, second } => {
+            m.say_with("versus-mark-generator", &[("first", first.clone()), ("second", second.clone())])
+        }
+        Evidence::SettingsDiffer { setting, first, second } => {
+            let args = [("setting", setting.clone()), ("first", first.clone()), ("second", second.clone())];
+            m.say_with("versus-mark-durable", &args)
+        }
+        Evidence::Factors { factor, differs } if factor.is_empty() => {
+            m.say_with("versus-mark-factors", &[("differs", groups(differs))])
+        }
+        Evidence::Factors { factor, differs } => {
+            m.say_with("versus-mark-beside", &[("factor", groups(factor)), ("differs", groups(differs))])
+        }
+        Evidence::Victims { first, second, .. } => {
+            m.say_with("versus-mark-victims", &[("first", first.to_string()), ("second", second.to_string())])
+        }
+        Evidence::Repeats { first, second, fewest } => {
+            let args = [("first", first.to_string()), ("second", second.to_string()), ("fewest", fewest.to_string())];
+            m.say_with("versus-mark-repeats", &args)
+        }
+        Evidence::RepeatSpread { spread_percent, effect_percent } => {
+            let args = [("spread", percent(*spread_percent)), ("effect", percent(effect_percent.abs()))];
+            m.say_with("versus-mark-spread", &args)
+        }
+        _ => String::new(),
+    };
+    m.say_with("versus-mark", &[("rule", mark.rule.code().to_owned()), ("text", text)])
+}
+
+/// Loads that have no partner.
+pub(crate) fn alone(m: &Messages, names: (&str, &str), against: &Against) -> Vec<String> {
+    let told = |side: &str, places: &[Place]| {
+        let all: Vec<String> = places.iter().map(|own| place(m, own, None)).collect();
+        let args = [("side", side.to_owned()), ("loads", all.join("; "))];
+        (!all.is_empty()).then(|| m.say_with("versus-alone", &args))
+    };
+    [told(names.0, &against.only_first), told(names.1, &against.only_second)].into_iter().flatten().collect()
+}
+
+/// That the comparison must not be quoted; else nothing.
+pub(crate) fn forbidden(m: &Messages, against: &Against) -> Option<String> {
+    let severity = plimsoll_model::record::Severity::Error;
+    let mut rules: Vec<&str> =
+        against.marks.iter().filter(|mark| mark.severity == severity).map(|mark| mark.rule.code()).collect();
+    rules.dedup();
+    (!rules.is_empty()).then(|| m.say_with("versus-forbidden", &[("rules", rules.join(", "))]))
+}
+
+/// How many of so many equal loads would look different by chance, where there are many.
+pub(crate) fn by_chance(m: &Messages, against: &Against) -> Option<String> {
+    let judged = against.points.iter().filter(|point| point.effect != Effect::NotJudged).count();
+    let args = [("loads", judged.to_string()), ("chance", three(judged as f64 / 20.0))];
+    (judged >= 10).then(|| m.say_with("versus-chance", &args))
+}

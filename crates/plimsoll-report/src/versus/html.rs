@@ -1,0 +1,104 @@
+//! A comparison as one HTML file that holds everything and needs no script.
+
+use askama::Template;
+use plimsoll_model::compare::{Against, Mark, RunComparison};
+
+use super::{alone, by_chance, difference_rows, forbidden, latency_row, mark, names, place, rate_row, sentence, svg};
+use crate::message::Messages;
+
+const STYLE: &str = include_str!("../../templates/report.css");
+
+/// The page of one comparison, or of several: of sets, one for each combination.
+pub fn comparison_page(title: &str, comparisons: &[RunComparison]) -> String {
+    let m = Messages::english();
+    let sections = comparisons.iter().flat_map(|comparison| {
+        let view = |against| View::new(&m, comparison, against);
+        comparison.others.iter().map(view).collect::<Vec<_>>()
+    });
+    let page = Page { m: &m, title, sections: sections.collect(), style: STYLE };
+    // The template writes to a string and calls nothing that fails.
+    page.render().expect("rendering to memory does not fail")
+}
+
+#[derive(Template)]
+#[template(path = "versus.html")]
+struct Page<'a> {
+    m: &'a Messages,
+    title: &'a str,
+    sections: Vec<View>,
+    style: &'static str,
+}
+
+struct View {
+    heading: String,
+    /// Label, title, when it began and commit of each side.
+    sides: Vec<[String; 4]>,
+    forbidden: String,
+    /// Load, sentence and effect.
+    said: Vec<(String, String, &'static str)>,
+    ratios: String,
+    ratios_note: String,
+    quantiles: String,
+    quantiles_note: String,
+    rates: Table,
+    latencies: Table,
+    differences: Table,
+    notes: Vec<String>,
+    /// Severity, its word, and what the rule says.
+    marks: Vec<(&'static str, String, String)>,
+}
+
+struct Table {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn new(m: &Messages, ids: &[&str], rows: Vec<Vec<String>>) -> Self {
+        Self { header: ids.iter().map(|id| m.say(&format!("versus-column-{id}"))).collect(), rows }
+    }
+}
+
+impl View {
+    fn new(m: &Messages, comparison: &RunComparison, against: &Against) -> Self {
+        let (first, second) = names(comparison, against);
+        let points = &against.points;
+        let said = points.iter().map(|point| {
+            let text = sentence(m, (first, second), comparison.ask.minimum_effect, point);
+            (place(m, &point.place, Some(&point.second_place)), text, point.effect.name())
+        });
+        let latencies = points.iter().flat_map(|point| {
+            point.latencies.iter().map(|own| latency_row(m, point, own).to_vec()).collect::<Vec<_>>()
+        });
+        let side = |i: usize| {
+            let own = &comparison.sides[i];
+            [own.label.clone(), own.titles.join(", "), own.started_at.clone(), own.commit.clone()]
+        };
+        let mut notes: Vec<String> = by_chance(m, against).into_iter().collect();
+        notes.extend(alone(m, (first, second), against));
+        if points.is_empty() {
+            notes.push(m.say("versus-nothing"));
+        }
+        let rows = difference_rows(m, &against.differences).into_iter().map(|row| row.to_vec()).collect();
+        let both = [("first", first.to_owned()), ("second", second.to_owned())];
+        let told = |own: &Mark| {
+            let name = own.severity.name();
+            (name, m.say(&format!("severity-{name}")), mark(m, own))
+        };
+        Self {
+            heading: m.say_with("versus-heading", &both),
+            sides: vec![side(0), side(against.side)],
+            forbidden: forbidden(m, against).unwrap_or_default(),
+            said: said.collect(),
+            ratios: svg::ratios(m, points).unwrap_or_default(),
+            ratios_note: m.say_with("versus-chart-ratios-note", &both),
+            quantiles: svg::quantiles(m, points).unwrap_or_default(),
+            quantiles_note: m.say_with("versus-chart-quantiles-note", &both),
+            rates: Table::new(m, &super::RATES, points.iter().map(|point| rate_row(m, point).to_vec()).collect()),
+            latencies: Table::new(m, &super::LATENCIES, latencies.collect()),
+            differences: Table::new(m, &super::DIFFERENCES, rows),
+            notes,
+            marks: against.marks.iter().map(told).collect(),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+use insta::assert_snapshot;
+use plimsoll_model::audit::{Evidence, Rule};
+use plimsoll_model::compare::{
+    Against, Ask, ComparedLatency, Difference, Effect, Figure, Gate, GateLimits, GateOutcome, GatedPoint, Group, Load,
+    Mark, Method, Place, PointComparison, RunComparison, SideFigure, SideInfo, Unjudged,
+};
+use plimsoll_model::record::{Scene, Severity};
+use plimsoll_model::stat::RankTest;
+use plimsoll_model::summary::{Interval, Verdict};
+
+use super::{comparison_csv, comparison_page, comparison_text, gate_text};
+
+fn place(users: u32, medium: &str) -> Place {
+    let load = Load { users, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
+    Place { step: "oltp".into(), system: "db".into(), medium: Some(medium.into()), scene: Scene::Alone, load }
+}
+
+fn figure(rate: f64, repeats: usize) -> SideFigure {
+    SideFigure {
+        rate: Some(rate),
+        interval: Some(Interval { mean: rate, low: rate * 0.99, high: rate * 1.01 }),
+        repeats,
+        systems: 1,
+        measured_s: 60.0 * repeats as f64,
+        spread_percent: Some(1.5),
+        verdict: Verdict::Sound,
+    }
+}
+
+fn point(users: u32, ratio: f64, half: f64, effect: Effect, method: Method) -> PointComparison {
+    let interval =
+        (effect != Effect::NotJudged).then_some(Interval { mean: ratio, low: ratio - half, high: ratio + half });
+    let latency = ComparedLatency {
+        quantile: 0.99,
+        first_ms: 12.5,
+        second_ms: 8.8,
+        ratio: Some(Interval { mean: 0.704, low: 0.68, high: 0.73 }),
+        difference_ms: Some(Interval { mean: -3.7, low: -4.1, high: -3.2 }),
+        effect: Effect::Less,
+    };
+    PointComparison {
+        place: place(users, "sata"),
+        second_place: place(users, "nvme"),
+        figure: Figure::Nopm,
+        method,
+        first: figure(41_203.0, 5),
+        second: figure(41_203.0 * ratio, 5),
+        ratio: Some(ratio),
+        interval,
+        effect,
+        ranks: Some(RankTest { first: 5, second: 5, p: 0.0079, cliffs_delta: 1.0 }),
+        latencies: vec![latency],
+    }
+}
+
+/// Each kind of sentence once, and every figure another.
+fn comparison() -> RunComparison {
+    let side = |label: &str, commit: &str| SideInfo {
+        label: label.into(),
+        titles: vec!["How far does <this> go?".into()],
+        run_ids: vec![format!("id-{label}")],
+        started_at: "2026-11-22T08:00:00Z".into(),
+        commit: commit.into(),
+    };
+    let blocks = Method::Blocks { first_s: 4.0, second_s: 6.5 };
+    let none = Method::None { because: Unjudged::ShortWindow };
+    let difference = |group: Group, of: &str, key: &str, first: &str, second: Option<&str>| Difference {
+        group,
+        of: of.into(),
+        key: key.into(),
+        first: Some(first.into()),
+        second: second.map(str::to_owned),
+    };
+    RunComparison {
+        schema_version: 1,
+        ask: Ask { minimum_effect: 0.01, factor: None },
+        sides: vec![side("A", "aaa"), side("B", "bbb")],
+        others: vec![Against {
+            side: 1,
+            differences: vec![
+                difference(Group::Drives, "sata", "drive", "micron-5200", Some("kingston-dc1500m")),
+                difference(Group::Kernel, "", "kernel", "6.1", None),
+            ],
+            marks: vec![
+                Mark {
+                    rule: Rule::OneFactor,
+                    severity: Severity::Error,
+                    evidence: Evidence::Factors { factor: String::new(), differs: "kernel, drives".into() },
+                },
+                Mark {
+                    rule: Rule::Repeat,
+                    severity: Severity::Warning,
+                    evidence: Evidence::RepeatSpread { spread_percent: 5.25, effect_percent: -3.1 },
+                },
+            ],
+            points: vec![
+                point(8, 1.4213, 0.04, Effect::More, Method::Repeats),
+                point(16, 0.9689, 0.011, Effect::Less, Method::Repeats),
+                point(32, 0.9951, 0.0152, Effect::NotShown, blocks),
+                point(64, 1.0012, 0.002, Effect::TooSmall, blocks),
+                point(89, 1.25, 0.0, Effect::NotJudged, none),
+            ],
+            only_first: vec![place(1, "sata")],
+            only_second: Vec::new(),
+        }],
+    }
+}
+
+#[test]
+fn a_comparison_as_text() {
+    assert_snapshot!(comparison_text(&comparison()));
+}
+
+#[test]
+fn a_comparison_as_csv() {
+    assert_snapshot!(comparison_csv(&comparison()));
+}
+
+#[test]
+fn a_comparison_as_a_page_that_asks_nobody_for_anything() {
+    let page = comparison_page("A & B", &[comparison()]);
+    assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+    assert!(
+        !page.contains("http://") && !page.contains("https://") && !page.contains("<script"),
+        "nothing from outside"
+    );
+    assert!(page.contains("How far does &#60;this&#62; go?") || page.contains("How far does &lt;this&gt; go?"));
+    assert!(page.matches("<svg").count() == 2 && page.matches("class=\"dot more\"").count() == 1);
+    assert!(!page.contains("NaN") && !page.contains("inf\""), "every coordinate is a number");
+    assert!(page.contains("NOT TO BE QUOTED"));
+}
+
+#[test]
+fn a_gate_as_text() {
+    let gated = |users: u32, latency: bool, low: f64, high: f64, outcome: GateOutcome| GatedPoint {
+        place: place(users, "nvme"),
+        figure: Figure::Nopm,
+        latency,
+        ratio: Some(Interval { mean: (low + high) / 2.0, low, high }),
+        limit: if latency { 1.1 } else { 0.97 },
+        outcome,
+    };
+    let gate = Gate {
+        limits: GateLimits { max_regression: 0.03, max_latency_regression: Some(0.1), allow: Vec::new() },
+        outcome: GateOutcome::Regression,
+        points: vec![
+            gated(8, false, 0.98, 1.01, GateOutcome::Passed),
+            gated(16, false, 0.90, 0.95, GateOutcome::Regression),
+            gated(16, true, 1.05, 1.2, GateOutcome::Inconclusive),
+        ],
+        forbidden_by: vec![Rule::Durable],
+    };
+    assert_snapshot!(gate_text(&gate));
+}

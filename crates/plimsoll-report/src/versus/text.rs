@@ -1,0 +1,84 @@
+//! A comparison on the terminal.
+
+use plimsoll_model::compare::{Against, Gate, GatedPoint, RunComparison, Said};
+
+use super::{alone, by_chance, difference_rows, forbidden, latency_row, mark, names, place, range, rate_row, sentence};
+use crate::message::Messages;
+use crate::number::{NONE, three};
+use crate::text::aligned;
+
+/// All sides against the first.
+pub fn comparison_text(comparison: &RunComparison) -> String {
+    let m = Messages::english();
+    comparison.others.iter().map(|against| section(&m, comparison, against)).collect::<Vec<_>>().join("\n")
+}
+
+fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> String {
+    let names = names(comparison, against);
+    let heading = m.say_with("versus-heading", &[("first", names.0.to_owned()), ("second", names.1.to_owned())]);
+    let mut out = format!("{heading}\n");
+    let mut line = |text: String| {
+        out.push_str(&text);
+        out.push('\n');
+    };
+    forbidden(m, against).into_iter().for_each(&mut line);
+    for point in &against.points {
+        let said = sentence(m, names, comparison.ask.minimum_effect, point);
+        line(format!("{}: {said}", place(m, &point.place, Some(&point.second_place))));
+    }
+    if against.points.is_empty() {
+        line(m.say("versus-nothing"));
+    }
+    line(String::new());
+    let rates: Vec<Vec<String>> = against.points.iter().map(|point| rate_row(m, point).into()).collect();
+    let latencies = against.points.iter().flat_map(|point| {
+        let row = |latency| Vec::from(latency_row(m, point, latency));
+        point.latencies.iter().map(row).collect::<Vec<_>>()
+    });
+    let latencies: Vec<Vec<String>> = latencies.collect();
+    let differences: Vec<Vec<String>> = difference_rows(m, &against.differences).into_iter().map(Vec::from).collect();
+    let header = |ids: &[&str]| ids.iter().map(|id| m.say(&format!("versus-column-{id}"))).collect::<Vec<_>>();
+    for (title, ids, rows) in [
+        ("versus-rates", super::RATES.as_slice(), rates),
+        ("versus-latencies", super::LATENCIES.as_slice(), latencies),
+        ("versus-differences", super::DIFFERENCES.as_slice(), differences),
+    ] {
+        if !rows.is_empty() {
+            line(format!("{}\n{}\n", m.say(title), aligned(&header(ids), &rows)));
+        }
+    }
+    by_chance(m, against).into_iter().for_each(&mut line);
+    alone(m, names, against).into_iter().for_each(&mut line);
+    for own in &against.marks {
+        line(format!("{}: {}", m.say(&format!("severity-{}", own.severity.name())), mark(m, own)));
+    }
+    out
+}
+
+/// What a gate says, figure by figure.
+pub fn gate_text(gate: &Gate) -> String {
+    let m = Messages::english();
+    let row = |point: &GatedPoint| {
+        let said = point.ratio.map(|ratio| Said::of(ratio.mean));
+        let what = if point.latency { m.say("versus-gate-p99") } else { super::unit(&m, point.figure) };
+        vec![
+            place(&m, &point.place, None),
+            what,
+            said.map_or_else(|| NONE.to_owned(), |said| said.ratio_text()),
+            said.zip(point.ratio).map_or_else(|| NONE.to_owned(), |(said, own)| range(&m, own, &said)),
+            three(point.limit),
+            m.say(&format!("versus-gate-{}", point.outcome.name())),
+        ]
+    };
+    let header =
+        ["load", "figure", "ratio", "interval", "limit", "outcome"].map(|id| m.say(&format!("versus-column-{id}")));
+    let rows: Vec<Vec<String>> = gate.points.iter().map(row).collect();
+    let outcome = m.say(&format!("versus-gate-is-{}", gate.outcome.name()));
+    let forbidden: Vec<&str> = gate.forbidden_by.iter().map(|rule| rule.code()).collect();
+    let mut out = format!("{}\n\n", aligned(&header, &rows));
+    if !forbidden.is_empty() {
+        out.push_str(&m.say_with("versus-gate-forbidden", &[("rules", forbidden.join(", "))]));
+        out.push('\n');
+    }
+    out + &outcome + "\n"
+}

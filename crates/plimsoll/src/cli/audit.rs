@@ -1,0 +1,24 @@
+//! Arguments of `plimsoll audit`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Format;
+
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// Run files, directories of sets of runs, and claims (TOML files with published tables, see claims/). Each is
+    /// audited by itself; each run after the first also against the first.
+    #[arg(required_unless_present = "explain", value_name = "RUN|CLAIM.toml")]
+    pub files: Vec<PathBuf>,
+    /// Exit with 3 when a rule says that a figure must not be quoted.
+    #[arg(long)]
+    pub strict: bool,
+    /// Say what a rule holds, and what its thresholds are.
+    #[arg(long, value_name = "CODE", conflicts_with = "files")]
+    pub explain: Option<String>,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}

@@ -1,0 +1,89 @@
+//! Arguments of what looks at several runs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use plimsoll_model::audit::Rule;
+use plimsoll_model::compare::Group;
+
+use super::Format;
+use super::value::share;
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Run files, or sets of runs (directories). The first is what the others are compared with; of a single set its first
+    /// combination.
+    #[arg(required = true)]
+    pub runs: Vec<PathBuf>,
+    /// The smallest change that matters, in percent: below it sides count as equal.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub min_effect: Option<f64>,
+    /// The one thing that is meant to differ: hosts, cpus, kernel, drives, software, settings, sizes, load,
+    /// generator-place or loaded-systems.
+    #[arg(long, value_name = "GROUP", value_parser = group)]
+    pub factor: Option<Group>,
+    /// Also make a self-contained HTML page.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How the comparison is printed.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = GATE_CODES)]
+pub struct GateArgs {
+    /// The run to judge: a run file, or a set of repeats.
+    pub run: PathBuf,
+    /// What it is judged by: a run file, or a set of repeats.
+    #[arg(long, value_name = "RUN")]
+    pub baseline: PathBuf,
+    /// By how much a rate may be lower, in percent; by how much the 99th percentile may be higher where the rate was
+    /// offered.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub max_regression: f64,
+    /// By how much the 99th percentile of response times may be higher, in percent, at every load.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub max_latency_regression: Option<f64>,
+    /// A rule of the audit that may speak against the comparison all the same; may be given several times.
+    #[arg(long, value_name = "RULE", value_parser = rule)]
+    pub allow: Vec<Rule>,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+const GATE_CODES: &str =
+    "Exit codes: 0 passed · 1 a file cannot be read · 2 usage, or no load in common · 3 regression · 4 inconclusive";
+
+/// `3` and `3%` are 0.03.
+fn percent(text: &str) -> Result<f64, String> {
+    share(text.strip_suffix('%').unwrap_or(text).trim())
+}
+
+fn group(text: &str) -> Result<Group, String> {
+    let factor = |group: &Group| *group != Group::Incidental;
+    Group::parse(text).filter(factor).ok_or_else(|| {
+        let names: Vec<&str> = Group::ALL.into_iter().filter(factor).map(Group::name).collect();
+        format!("give one of {}", names.join(", "))
+    })
+}
+
+fn rule(text: &str) -> Result<Rule, String> {
+    Rule::parse(text).ok_or_else(|| {
+        let codes: Vec<&str> = Rule::ALL.into_iter().map(Rule::code).collect();
+        format!("give one of {}", codes.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percents_groups_and_rules_are_read() {
+        assert_eq!((percent("3%"), percent("0.5"), percent("3 %")), (Ok(0.03), Ok(0.005), Ok(0.03)));
+        assert!(percent("x").is_err() && percent("-3%").is_err());
+        assert_eq!((group("drives"), rule("onefactor")), (Ok(Group::Drives), Ok(Rule::OneFactor)));
+        assert!(group("incidental").is_err() && rule("x").unwrap_err().contains("DURABLE"));
+    }
+}

@@ -1,0 +1,51 @@
+//! `plimsoll import`: other tools' outputs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use plimsoll_model::import::Tool;
+use plimsoll_model::units::Nanos;
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Outputs of fio (JSON, JSON+, logs), sysbench, pgbench (also logs of -l), HammerDB, go-tpc, vdbench, diskspd (XML);
+    /// of iostat, vmstat or mpstat. Or one run file, for others to join it.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Output of iostat, vmstat or mpstat that was recorded meanwhile; joined by the time at which both began.
+    #[arg(long, value_name = "FILE")]
+    pub with: Vec<PathBuf>,
+    /// What the files are, instead of telling it from their content.
+    #[arg(long, value_parser = tool, value_name = "TOOL")]
+    pub tool: Option<Tool>,
+    /// Where the run file goes [default: the first FILE with .plimsoll].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Title of the run [default: names of the files].
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Name of the step, for comparisons with a plan's step of that name [default: the tool's].
+    #[arg(long)]
+    pub step: Option<String>,
+    /// What the data was on, for comparisons.
+    #[arg(long, value_name = "NAME")]
+    pub medium: Option<String>,
+    /// When the load started, where the output does not tell: 2026-11-22T14:00:10Z.
+    #[arg(long, value_parser = instant, value_name = "TIME")]
+    pub started: Option<Nanos>,
+    /// How many users there were, where the output does not tell.
+    #[arg(long, value_name = "N")]
+    pub users: Option<u32>,
+}
+
+fn tool(text: &str) -> Result<Tool, String> {
+    Tool::parse(text).ok_or_else(|| {
+        let all: Vec<&str> = Tool::ALL.iter().map(|tool| tool.name()).collect();
+        format!("it is one of {}", all.join(", "))
+    })
+}
+
+fn instant(text: &str) -> Result<Nanos, String> {
+    let stamp: jiff::Timestamp = text.parse().map_err(|_| "a time is written so: 2026-11-22T14:00:10Z".to_owned())?;
+    u64::try_from(stamp.as_nanosecond()).map(Nanos).map_err(|_| "it is before 1970".to_owned())
+}

@@ -1,0 +1,91 @@
+//! `plimsoll audit`: what rules say about runs and published tables.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use plimsoll_model::audit::claim::Claim;
+use plimsoll_model::audit::{Audit, Rule, audit_pair};
+use plimsoll_model::record::Record;
+use plimsoll_model::summary::{Summary, summarise};
+use plimsoll_report::{audit_csv, audit_json, audit_table, explain};
+
+use super::{plan_errors, print};
+use crate::cli::{AuditArgs, Format};
+use crate::failure::Failure;
+use crate::runfile;
+use crate::set::RunSet;
+
+/// Far more than any claim needs.
+const LARGEST_CLAIM: u64 = 4 << 20;
+
+pub fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
+    if let Some(code) = &args.explain {
+        let Some(rule) = Rule::parse(code) else {
+            let known: Vec<&str> = Rule::ALL.into_iter().map(Rule::code).collect();
+            return Err(Failure::usage(format!("there is no audit rule {code}\nThere are {}.", known.join(", "))));
+        };
+        return print(&explain(rule));
+    }
+    let audits = audits(&args.files)?;
+    print(&render(&audits, args.format))?;
+    let errors = audits.iter().any(Audit::has_errors);
+    Ok(if args.strict && errors { ExitCode::from(3) } else { ExitCode::SUCCESS })
+}
+
+fn render(audits: &[Audit], format: Format) -> String {
+    match format {
+        Format::Table => audits.iter().map(audit_table).collect::<Vec<_>>().join("\n"),
+        Format::Json => audit_json(audits),
+        Format::Csv => audit_csv(audits),
+    }
+}
+
+/// Each by itself, then each run against the first.
+fn audits(files: &[PathBuf]) -> Result<Vec<Audit>, Failure> {
+    let (mut audits, mut runs) = (Vec::new(), Vec::new());
+    for file in files {
+        if file.extension().is_some_and(|extension| extension == "toml") {
+            audits.push(claim(file)?);
+            continue;
+        }
+        for path in members(file)? {
+            let record = runfile::read(&path)?;
+            let summary = summarise(&record);
+            audits.push(summary.audit.clone());
+            runs.push((record, summary));
+        }
+    }
+    audits.extend(against_the_first(&runs));
+    Ok(audits)
+}
+
+/// Of a set those runs that are there.
+fn members(file: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !RunSet::is_one(file) {
+        return Ok(vec![file.to_owned()]);
+    }
+    let set = RunSet::open(file)?;
+    Ok(set.list.cells.iter().map(|cell| set.file(cell)).filter(|path| path.exists()).collect())
+}
+
+fn against_the_first(runs: &[(Record, Summary)]) -> Vec<Audit> {
+    let Some(((record, summary), others)) = runs.split_first() else { return Vec::new() };
+    let pair = |(other, figures): &(Record, Summary)| audit_pair((record, summary), (other, figures));
+    others.iter().filter_map(pair).collect()
+}
+
+fn claim(file: &Path) -> Result<Audit, Failure> {
+    let name = file.display().to_string();
+    let failed = |error: std::io::Error| {
+        Failure::usage(format!("{name} cannot be read: {error}\nName a run file, a set of runs or a claim."))
+    };
+    let length = std::fs::metadata(file).map_err(failed)?.len();
+    if length > LARGEST_CLAIM {
+        return Err(Failure::usage(format!(
+            "{name} is larger than 4 MiB, which no claim is\nName a claim (see claims/)."
+        )));
+    }
+    let text = std::fs::read_to_string(file).map_err(failed)?;
+    let claim = Claim::parse(&text).map_err(|errors| plan_errors::claim_failure(&name, &text, errors))?;
+    Ok(claim.audit())
+}

@@ -1,0 +1,45 @@
+//! `plimsoll compare` and `plimsoll gate`: runs against each other.
+
+mod gate;
+mod sides;
+
+use std::process::ExitCode;
+
+use plimsoll_model::compare::{Ask, RunComparison, Side, compare as compare_sides};
+use plimsoll_report::versus::{comparison_csv, comparison_page, comparison_text};
+
+use super::{print, write_whole};
+use crate::cli::{CompareArgs, Format};
+use crate::failure::Failure;
+
+pub use gate::gate;
+
+pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
+    let ask = Ask { minimum_effect: args.min_effect.unwrap_or_default(), factor: args.factor };
+    let groups = sides::of(&args.runs)?;
+    let comparisons: Vec<RunComparison> = groups.iter().map(|sides: &Vec<Side>| compare_sides(sides, &ask)).collect();
+    if let Some(output) = &args.output {
+        let names: Vec<String> = args.runs.iter().map(|path| sides::label(path)).collect();
+        write_whole(output, &comparison_page(&names.join(" · "), &comparisons))?;
+    }
+    let text = match args.format {
+        Format::Table => comparisons.iter().map(comparison_text).collect::<Vec<_>>().join("\n"),
+        Format::Json => json(&comparisons)?,
+        Format::Csv => csv(&comparisons),
+    };
+    print(&text)
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value).map_err(|error| Failure::run(format!("no JSON can be made: {error}")))
+}
+
+/// One header for all.
+fn csv(comparisons: &[RunComparison]) -> String {
+    let parts = comparisons.iter().map(comparison_csv).enumerate();
+    let body = |(i, text): (usize, String)| {
+        let skipped = if i == 0 { 0 } else { text.find('\n').map_or(0, |end| end + 1) };
+        text[skipped..].to_owned()
+    };
+    parts.map(body).collect()
+}

@@ -1,0 +1,112 @@
+//! `plimsoll import`: outputs of other tools become a run file.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use plimsoll_model::import::{
+    HostSamples, ImportError, Imported, Source, Told, Tool, import as read, join_run, samples,
+};
+use plimsoll_model::plan::resolved::redact;
+use plimsoll_model::record::{Record, RunInfo, RunStatus};
+use plimsoll_model::units::Nanos;
+
+use super::{command_line, print};
+use crate::cli::ImportArgs;
+use crate::failure::Failure;
+use crate::runfile::{self, RunFile};
+
+/// Larger outputs are read nowhere near their end.
+const LARGEST: u64 = 2 << 30;
+
+struct Text {
+    name: String,
+    text: String,
+}
+
+pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
+    let output = args.output.clone().unwrap_or_else(|| args.files[0].with_extension("plimsoll"));
+    if output.exists() {
+        let text =
+            format!("{} exists already\nGive another name with --output, or move the file away.", output.display());
+        return Err(Failure::usage(text));
+    }
+    let with = args.with.iter().map(|path| text(path)).collect::<Result<Vec<Text>, Failure>>()?;
+    let record = match args.files.as_slice() {
+        [run] if run.extension() == Some(OsStr::new("plimsoll")) => joined(run, &with)?,
+        files => imported(args, files, &with)?,
+    };
+    let file = RunFile::of_record(&output, &record)?;
+    file.finish(record.run.status, record.run.failure.as_deref(), record.run.lasted)?;
+    print(&output.display().to_string())
+}
+
+fn imported(args: &ImportArgs, files: &[PathBuf], with: &[Text]) -> Result<Record, Failure> {
+    let texts = files.iter().map(|path| text(path)).collect::<Result<Vec<Text>, Failure>>()?;
+    let mut sources: Vec<Source<'_>> =
+        texts.iter().map(|own| Source { name: &own.name, text: &own.text, tool: args.tool }).collect();
+    sources.extend(with.iter().map(|own| Source { name: &own.name, text: &own.text, tool: None }));
+    let told = Told {
+        run: run_info(args, &texts),
+        step: args.step.clone(),
+        started: args.started,
+        users: args.users,
+        medium: args.medium.clone(),
+    };
+    let Imported { record, taken } = read(&sources, &told).map_err(failure)?;
+    for (name, tool) in taken {
+        eprintln!("{name}: taken for {}", tool.title());
+    }
+    Ok(record)
+}
+
+/// A run file with what was recorded meanwhile.
+fn joined(run: &Path, with: &[Text]) -> Result<Record, Failure> {
+    if with.is_empty() {
+        let text = format!("{} is a run file already\nGive what joins it with --with FILE.", run.display());
+        return Err(Failure::usage(text));
+    }
+    let mut record = runfile::read(run)?;
+    let sources: Vec<Source<'_>> =
+        with.iter().map(|own| Source { name: &own.name, text: &own.text, tool: None }).collect();
+    let all: Vec<HostSamples> = samples(&sources).map_err(failure)?;
+    join_run(&mut record, &all).map_err(failure)?;
+    for own in &all {
+        eprintln!("{}: taken for {}", own.file, Tool::title(own.tool));
+    }
+    Ok(record)
+}
+
+fn text(path: &Path) -> Result<Text, Failure> {
+    let unread = |why: String| Failure::usage(format!("{} cannot be read: {why}", path.display()));
+    let size = std::fs::metadata(path).map_err(|error| unread(error.to_string()))?.len();
+    if size > LARGEST {
+        return Err(unread(format!("it has {size} bytes, more than the 2 GiB of the largest output that is read")));
+    }
+    let bytes = std::fs::read(path).map_err(|error| unread(error.to_string()))?;
+    // A name in another encoding stands in no figure.
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(Text { name, text })
+}
+
+fn run_info(args: &ImportArgs, texts: &[Text]) -> RunInfo {
+    let now = jiff::Timestamp::now();
+    let names: Vec<&str> = texts.iter().map(|text| text.name.as_str()).collect();
+    RunInfo {
+        id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), std::process::id()),
+        title: args.title.clone().unwrap_or_else(|| names.join(", ")),
+        plimsoll_version: env!("CARGO_PKG_VERSION").into(),
+        plimsoll_commit: env!("PLIMSOLL_COMMIT").into(),
+        command: redact(&command_line()),
+        seed: 0,
+        started_at: String::new(),
+        lasted: Nanos::ZERO,
+        status: RunStatus::Complete,
+        failure: None,
+    }
+}
+
+fn failure(error: ImportError) -> Failure {
+    Failure::usage(error.to_string())
+}

@@ -1,0 +1,105 @@
+//! `plimsoll list`: a folder of run files as a catalogue, and as a history.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use plimsoll_model::compare::Side;
+use plimsoll_model::history::{Course, HistoryRun, courses};
+use plimsoll_model::summary::summarise;
+use plimsoll_report::history::{ListedRun, course_csv, courses_text, list_csv, list_table};
+use serde::Serialize;
+
+use super::print;
+use crate::cli::{Format, RunsArgs};
+use crate::failure::Failure;
+use crate::runfile::{self, Head};
+use crate::set::RunSet;
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    runs: &'a [Head],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    courses: Option<&'a [Course]>,
+}
+
+pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
+    let mut heads: Vec<Head> = Vec::new();
+    for path in run_files(&args.dir)? {
+        match runfile::read_head(&path) {
+            Ok(head) => heads.push(head),
+            // Another program's files are not told of; a run file that cannot be read is.
+            Err(runfile::RunFileError::Foreign { .. }) => {}
+            Err(error) => eprintln!("warning: {error}"),
+        }
+    }
+    heads.retain(|head| is_wanted(args, head));
+    heads.sort_by(|a, b| (&a.run.started_at, &a.path).cmp(&(&b.run.started_at, &b.path)));
+    let courses = if args.changes { Some(history(&heads)?) } else { None };
+    let listed: Vec<ListedRun> = heads.iter().map(|head| listed(&args.dir, head)).collect();
+    print(&match (args.format, &courses) {
+        (Format::Table, None) => list_table(&listed),
+        (Format::Table, Some(courses)) => format!("{}\n{}", list_table(&listed), courses_text(courses)),
+        (Format::Csv, None) => list_csv(&listed),
+        (Format::Csv, Some(courses)) => course_csv(courses),
+        (Format::Json, courses) => {
+            let all = Listed { runs: &heads, courses: courses.as_deref() };
+            serde_json::to_string_pretty(&all).map_err(|error| Failure::run(format!("no JSON can be made: {error}")))?
+        }
+    })
+}
+
+/// Of the directory and of the sets in it.
+fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    let entries = std::fs::read_dir(dir).map_err(|error| {
+        Failure::usage(format!("{} cannot be listed: {error}\nName a directory with run files.", dir.display()))
+    })?;
+    for entry in entries {
+        let path = entry.map_err(|error| Failure::run(format!("{} cannot be listed: {error}", dir.display())))?.path();
+        if path.extension().is_some_and(|ext| ext == "plimsoll") && path.is_file() {
+            found.push(path);
+        } else if RunSet::is_one(&path) {
+            found.extend(run_files(&path)?);
+        }
+    }
+    Ok(found)
+}
+
+fn is_wanted(args: &RunsArgs, head: &Head) -> bool {
+    let holds = |text: &str, part: &Option<String>| {
+        part.as_ref().is_none_or(|part| text.to_lowercase().contains(&part.to_lowercase()))
+    };
+    let names = |all: &[String], name: &Option<String>| name.as_ref().is_none_or(|name| all.contains(name));
+    holds(&head.run.title, &args.title)
+        && holds(&head.label, &args.label)
+        && args.status.as_ref().is_none_or(|status| head.run.status.name() == status)
+        // Times are RFC 3339 in UTC, whose order is that of their letters.
+        && args.since.as_ref().is_none_or(|since| head.run.started_at.as_str() >= since.as_str())
+        && names(&head.systems, &args.system)
+        && names(&head.media, &args.medium)
+}
+
+fn history(heads: &[Head]) -> Result<Vec<Course>, Failure> {
+    let mut runs = Vec::new();
+    for head in heads {
+        let record = runfile::read_for_comparison(&head.path)?;
+        let side = Side::of(head.label.clone(), &record, &summarise(&record));
+        runs.push(HistoryRun { file: head.path.display().to_string(), label: head.label.clone(), side });
+    }
+    Ok(courses(&runs))
+}
+
+fn listed(dir: &Path, head: &Head) -> ListedRun {
+    ListedRun {
+        file: head.path.strip_prefix(dir).unwrap_or(&head.path).display().to_string(),
+        title: head.run.title.clone(),
+        started_at: head.run.started_at.clone(),
+        lasted: head.run.lasted,
+        status: head.run.status,
+        label: head.label.clone(),
+        commit: head.run.plimsoll_commit.clone(),
+        systems: head.systems.join(", "),
+        media: head.media.join(", "),
+        points: head.points,
+    }
+}

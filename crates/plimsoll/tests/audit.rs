@@ -1,0 +1,160 @@
+//! `plimsoll audit`: on runs of the mock engine in virtual time, on the runs that are kept, and on published tables.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::Place;
+use serde_json::Value;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// What the audit says of a plan with one mock system: its JSON's judgements.
+fn audited(mock: &str, step: &str) -> Vec<Value> {
+    let place = Place::new();
+    place.write(
+        "plan.toml",
+        &format!(
+            "title = \"Mock\"\n[system.db.mock]\n{mock}\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\n\
+             system = \"db\"\n{step}\n"
+        ),
+    );
+    place.run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"]).succeeded();
+    judged(&place, &["audit", "x.run", "--format", "json"])
+}
+
+fn judged(place: &Place, args: &[&str]) -> Vec<Value> {
+    let outcome = place.run(args).succeeded();
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    json.as_array().unwrap().iter().flat_map(|audit| audit["judged"].as_array().unwrap().clone()).collect()
+}
+
+/// Rules that fired with this severity.
+fn fired(judged: &[Value], severity: &str) -> BTreeSet<String> {
+    let own = judged.iter().filter(|row| row["outcome"] == "fired" && row["severity"] == severity);
+    own.map(|row| row["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+fn passed(judged: &[Value], rule: &str) -> bool {
+    judged.iter().any(|row| row["rule"] == rule && row["outcome"] == "passed")
+}
+
+fn set(rules: &[&str]) -> BTreeSet<String> {
+    rules.iter().map(|rule| (*rule).to_owned()).collect()
+}
+
+#[test]
+fn nothing_fires_on_a_good_run() {
+    let judged = audited("latency = \"10ms\"", "users = 8\nramp = \"1s\"\nmeasure = \"60s\"");
+    for severity in ["error", "warning", "note"] {
+        assert_eq!(fired(&judged, severity), set(&[]), "{severity}");
+    }
+    for rule in ["LITTLE", "CONSERVE", "STEADY", "SHORT", "CLIENT", "OMISSION", "PCTAVG", "RATIO"] {
+        assert!(passed(&judged, rule), "{rule}: {judged:?}");
+    }
+    assert_eq!(judged.iter().map(|row| row["rule"].as_str().unwrap()).collect::<BTreeSet<_>>().len(), 24);
+}
+
+#[test]
+fn bad_runs_are_found_out() {
+    // Two seconds of standstill in ten.
+    let stall = "latency = \"10ms\"\nstalls = [{ at = \"6s\", lasts = \"2s\" }]";
+    let judged = audited(stall, "users = 8\nramp = \"1s\"\nmeasure = \"10s\"");
+    assert_eq!(fired(&judged, "warning"), set(&["SHORT", "STEADY"]));
+    // Too short for an interval.
+    let judged = audited("latency = \"10ms\"", "users = 8\nramp = \"1s\"\nmeasure = \"3s\"");
+    assert_eq!(fired(&judged, "warning"), set(&["SHORT"]));
+    // 100 per second are offered where 50 can be carried, with a queue of five.
+    let judged = audited(
+        "latency = \"20ms\"",
+        "users = 1\nrate = 100\narrivals = \"constant\"\nqueue = 5\nramp = \"1s\"\nmeasure = \"20s\"",
+    );
+    assert_eq!(fired(&judged, "warning"), set(&["CLIENT"]));
+    let little = judged.iter().find(|row| row["rule"] == "LITTLE").unwrap();
+    assert_eq!(little["outcome"], "not_judged", "an open loop keeps no number in flight");
+}
+
+#[test]
+fn a_plan_changes_thresholds_and_the_change_is_shown() {
+    let place = Place::new();
+    place.write(
+        "plan.toml",
+        "title = \"Mock\"\n[audit]\nhalves = 60\nsteady_range = 200\nsteady_slope = 100\ninterval = 100\n\
+         [system.db.mock]\nlatency = \"10ms\"\n\
+         stalls = [{ at = \"6s\", lasts = \"2s\" }]\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\n\
+         system = \"db\"\nusers = 8\nramp = \"1s\"\nmeasure = \"10s\"\n",
+    );
+    place.run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"]).succeeded();
+    assert_eq!(fired(&judged(&place, &["audit", "x.run", "--format", "json"]), "warning"), set(&[]));
+    let table = place.run(&["audit", "x.run"]).succeeded().stdout;
+    assert!(table.contains("Changed by the plan: STEADY: range of the rates"), "{table}");
+    assert!(table.contains("200 % instead of 20.0 %"), "{table}");
+    place.write("plan.toml", "title = \"Mock\"\n[audit]\nsteal = 101\nlittle = 3\n");
+    place.run(&["run", "plan.toml"]).refused(&["`steal` cannot be 101", "unknown key `little`"]);
+}
+
+#[test]
+fn the_audit_stands_below_the_result_of_a_run() {
+    let place = Place::new();
+    let plan = "title = \"Mock\"\n[system.db.mock]\nlatency = \"10ms\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\n\
+                run = \"oltp\"\nsystem = \"db\"\nusers = 8\nramp = \"1s\"\nmeasure = \"3s\"\n";
+    place.write("plan.toml", plan);
+    let table = place.run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"]).succeeded().stdout;
+    assert!(table.contains("Audit: 0 errors, 1 warnings"), "{table}");
+    assert!(table.contains("warning: SHORT: 8 users, oltp, db"), "{table}");
+    let audit = &place.export("x.run")["summary"]["audit"];
+    assert_eq!(audit["judged"].as_array().unwrap().iter().filter(|row| row["rule"] == "SHORT").count(), 1);
+    place.run(&["report", "x.run", "-o", "x.html"]).succeeded();
+    let html = std::fs::read_to_string(place.path("x.html")).unwrap();
+    assert!(html.contains("SHORT") && html.contains("Not judged, and why: "), "the report has it as well");
+}
+
+#[test]
+fn strict_says_so_by_its_exit_code() {
+    let place = Place::new();
+    let claim = |name: &str| format!("{ROOT}/claims/{name}.toml");
+    let (bad, good) = (claim("kingston-dc1500m-storage"), claim("storagereview-vsan"));
+    assert_eq!(place.run(&["audit", &bad, "--strict"]).code, Some(3));
+    assert_eq!(place.run(&["audit", &bad]).code, Some(0));
+    assert_eq!(place.run(&["audit", &good, "--strict"]).code, Some(0));
+    assert_eq!(place.run(&["audit", &good, &bad, "--strict"]).code, Some(3));
+    let csv = place.run(&["audit", &bad, "--format", "csv"]).succeeded().stdout;
+    assert!(csv.starts_with("of,rule,outcome,severity,place,text,next\n"), "{csv}");
+    assert_eq!(csv.matches("LITTLE,fired,error").count(), 5, "{csv}");
+}
+
+#[test]
+fn rules_explain_themselves() {
+    let place = Place::new();
+    let told = place.run(&["audit", "--explain", "little"]).succeeded().stdout;
+    assert!(told.starts_with("LITTLE (error)\n") && told.contains("[audit] in_flight = 10 %"), "{told}");
+    place.run(&["audit", "--explain", "LITTLES"]).failed(2, &["there is no audit rule LITTLES", "CONSERVE"]);
+    place.run(&["audit"]).failed(2, &["RUN|CLAIM.toml"]);
+    place.write("odd.toml", "title = \"x\"\nsource = \"y\"\n[[figure]]\nname = \"a\"\niops = 3\n");
+    place.run(&["audit", "odd.toml"]).failed(2, &["the claim cannot be audited", "unknown key `iops`"]);
+    place.run(&["audit", "none.toml"]).failed(2, &["none.toml cannot be read"]);
+}
+
+#[test]
+fn runs_against_each_other() {
+    let place = Place::new();
+    for (name, users) in [("a", 8), ("b", 8), ("c", 4)] {
+        place.write(
+            "plan.toml",
+            &format!(
+                "title = \"{name}\"\n[system.db]\ncount = {}\n[system.db.mock]\nlatency = \"10ms\"\n\
+                 [workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = {users}\n\
+                 ramp = \"1s\"\nmeasure = \"20s\"\n",
+                if name == "c" { 2 } else { 1 }
+            ),
+        );
+        place.run(&["run", "plan.toml", "--virtual-time", "-o", &format!("{name}.run")]).succeeded();
+    }
+    let all = judged(&place, &["audit", "a.run", "b.run", "c.run", "--format", "json"]);
+    let factors: Vec<&Value> =
+        all.iter().filter(|row| row["rule"] == "ONEFACTOR" && row["outcome"] != "not_judged").collect();
+    assert_eq!(factors.len(), 2, "b and c against a");
+    assert!(factors.iter().all(|row| row["outcome"] == "passed"), "{factors:?}");
+    assert_eq!(factors[1]["evidence"][0]["factor"], "loaded systems");
+    assert_eq!(fired(&all, "warning"), set(&["REPEAT"]), "one run on each side");
+}
