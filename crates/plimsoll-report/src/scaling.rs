@@ -91,7 +91,14 @@ mod tests {
             off_percent: 1.25,
             points: vec![point(1, 1003.0, 1000.0, 0.3), point(2, 1890.0, 1904.0, -0.74)],
         };
-        assert_snapshot!(section(&Messages::english(), &ladder(Scaling::Fits(Box::new(law)))), @"");
+        assert_snapshot!(section(&Messages::english(), &ladder(Scaling::Fits(Box::new(law)))), @r"
+    Universal Scalability Law: one user 1,000 (900 to 1,200); contention α 0.0500 (0.0450 to 0.0600); coherency β 0.000200 (0.000180 to 0.000240). Residuals: 1.2 %.
+    Its peak, beyond the loads that were measured and so computed only: 12,345 at 69 (62 to 83) users.
+    users  measured  fitted  residual
+                                    %
+        1     1,003   1,000       0.3
+        2     1,890   1,904      -0.7
+    ");
     }
 
     #[test]

@@ -234,14 +234,17 @@ mod tests {
 
     #[test]
     fn intervals_hold_the_parameters_under_noise() {
-        let trials = 40;
-        let holds = |seed: &u64| {
-            let found = law(fit(&points(1000.0, 0.05, 0.0002, 0.02, *seed)));
-            let inside = |interval: Interval, truth: f64| interval.low <= truth && truth <= interval.high;
-            inside(found.gamma, 1000.0) && inside(found.alpha, 0.05) && inside(found.beta, 0.0002)
-        };
-        let held = (0..trials).filter(holds).count();
-        assert!(held >= 33, "{held} of {trials}, all three at once");
+        let trials = 200;
+        let mut held = [0; 3];
+        for seed in 0..trials {
+            let found = law(fit(&points(1000.0, 0.05, 0.0002, 0.02, seed)));
+            let truths = [(found.gamma, 1000.0), (found.alpha, 0.05), (found.beta, 0.0002)];
+            for (held, (interval, truth)) in held.iter_mut().zip(truths) {
+                *held += u32::from(interval.low <= truth && truth <= interval.high);
+            }
+        }
+        // 190 are meant; 180 is three standard errors less.
+        assert!(held.iter().all(|held| *held >= 180), "{held:?} of {trials}");
     }
 
     #[test]
