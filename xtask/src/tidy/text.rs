@@ -5,7 +5,8 @@ use super::{Finding, Tree};
 /// Files that others write: tools, and the kernel (what tests read was copied as it was).
 fn is_foreign(path: &str) -> bool {
     let ends = [".lock", "package-lock.json", ".snap"].iter().any(|end| path.ends_with(end));
-    ends || path == "LICENSE" || ["tests/data/", "proptest-regressions"].iter().any(|part| path.contains(part))
+    ends || path == "LICENSE"
+        || ["tests/data/", "/recorded/", "proptest-regressions"].iter().any(|part| path.contains(part))
 }
 
 pub fn check(tree: &Tree) -> Vec<Finding> {

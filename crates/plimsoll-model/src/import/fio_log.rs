@@ -247,6 +247,10 @@ fn distributions(load: &mut ImportedLoad, logs: &[&FioLog]) {
     load.fact(PERCENTILES_FACT, "merged");
 }
 
+/// Reads one field of a tick's counts, and writes it.
+type Get = fn(&Counts) -> u64;
+type Put = fn(&mut Counts, u64);
+
 /// The ticks with what is left to the totals of fio's own output, where there is one: in a last tick, or where too much was
 /// counted by rounding, taken from the end.
 fn settled(load: &ImportedLoad, mut ticks: Vec<LoadTick>) -> Vec<LoadTick> {
@@ -265,7 +269,7 @@ fn settled(load: &ImportedLoad, mut ticks: Vec<LoadTick>) -> Vec<LoadTick> {
         let sum = |ticks: &[LoadTick], of: fn(&Counts) -> u64| {
             ticks.iter().filter_map(|tick| tick.counts.get(txn)).map(of).fold(0, u64::saturating_add)
         };
-        let fields: [(fn(&Counts) -> u64, fn(&mut Counts, u64)); 2] = [
+        let fields: [(Get, Put); 2] = [
             (|counts| counts.committed, |counts, n| (counts.committed, counts.offered) = (n, n)),
             (|counts| counts.bytes, |counts, n| counts.bytes = n),
         ];

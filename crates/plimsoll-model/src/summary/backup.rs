@@ -123,9 +123,11 @@ impl BackupSummary {
 
 /// Place of the step, and place of the load beside it.
 type Group = (u32, Option<u32>);
+/// Rows by the medium with the data and the medium with the backup.
+type Rows<'a> = BTreeMap<(Option<SubjectId>, SubjectId), Vec<&'a BackupRow>>;
 
 pub(super) fn of_run(index: &Index) -> Vec<BackupSummary> {
-    let mut groups: BTreeMap<Group, BTreeMap<(Option<SubjectId>, SubjectId), Vec<&BackupRow>>> = BTreeMap::new();
+    let mut groups: BTreeMap<Group, Rows<'_>> = BTreeMap::new();
     for row in &index.record.backups {
         let beside = point_of(index, row).map(|point| point.ordinal);
         groups.entry((row.step_index, beside)).or_default().entry((row.medium, row.target)).or_default().push(row);

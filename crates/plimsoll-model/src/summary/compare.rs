@@ -76,9 +76,12 @@ impl Ratio {
     }
 }
 
+/// Place of the step, mode, what runs beside.
+type Step<'a> = (u32, &'a str, Scene);
+
 /// Steps with ladders on more than one medium. Searches try other loads on each; their lines stand side by side.
 pub(super) fn comparisons(ladders: &[Ladder]) -> Vec<Comparison> {
-    let mut steps: BTreeMap<(u32, &str, Scene), Vec<(usize, &Ladder)>> = BTreeMap::new();
+    let mut steps: BTreeMap<Step<'_>, Vec<(usize, &Ladder)>> = BTreeMap::new();
     for (i, ladder) in ladders.iter().enumerate().filter(|(_, ladder)| ladder.medium.is_some() && ladder.line.is_none())
     {
         steps.entry((ladder.step_index, &ladder.mode, ladder.scene)).or_default().push((i, ladder));

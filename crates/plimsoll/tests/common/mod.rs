@@ -99,7 +99,7 @@ impl Place {
     pub fn rows(&self, run: &str, sql: &str) -> Vec<Value> {
         let db = rusqlite::Connection::open(self.path(run)).unwrap();
         let mut statement = db.prepare(sql).unwrap();
-        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let value = |row: &rusqlite::Row<'_>, i: usize| match row.get_ref(i).unwrap() {
             rusqlite::types::ValueRef::Null | rusqlite::types::ValueRef::Blob(_) => Value::Null,
             rusqlite::types::ValueRef::Integer(n) => n.into(),

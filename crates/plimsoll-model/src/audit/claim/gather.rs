@@ -181,7 +181,7 @@ fn side(claim: &Claim, side: &ClaimSide) -> Side {
         side.configuration.iter().map(|(key, value)| (key.clone(), text(value))).collect();
     configuration.extend(side.victims.map(|victims| (VICTIMS.to_owned(), victims.to_string())));
     let own = |figure: &&ClaimFigure| figure.side == side.name;
-    let ratios =
+    let mut ratios =
         claim.figure.iter().filter(own).filter_map(|figure| Some(figure.tpm? / figure.nopm.filter(|n| *n > 0.0)?));
     let units = method.warehouses.map(|n| ("warehouse", n)).or(method.rows.map(|n| ("row", n))).filter(|(_, n)| *n > 0);
     let size = method.data_mb.zip(units).map(|(mb, (unit, n))| (unit.to_owned(), mb * 1e6 / n as f64));
@@ -196,7 +196,7 @@ fn side(claim: &Claim, side: &ClaimSide) -> Side {
         victims: side.victims.ok_or(Missing::NoNoise),
         noise: side.noise.clone(),
         // The last row of a ladder is the one that is quoted.
-        tpm_per_nopm: ratios.last().ok_or(Missing::NoTpm),
+        tpm_per_nopm: ratios.next_back().ok_or(Missing::NoTpm),
         bytes_per: size.ok_or(Missing::NoSizes),
         runs: method.runs.ok_or(Missing::NoRepeats),
         spread_percent: method.spread_percent.ok_or(Missing::NoRepeats),

@@ -9,8 +9,10 @@ use crate::summary::{Conservation, Finding, FindingKind};
 /// So many standard deviations of a count are no chance: 1 in 10,000.
 const CHANCE: f64 = 3.9;
 
+type Look = fn(&LoadSeen, &Thresholds, &mut Looked);
+
 pub(super) fn judge(load: &LoadSeen, thresholds: &Thresholds) -> Vec<Judged> {
-    let rules: [(Rule, fn(&LoadSeen, &Thresholds, &mut Looked)); 10] = [
+    let rules: [(Rule, Look); 10] = [
         (Rule::Little, little),
         (Rule::Conserve, conserve),
         (Rule::Steady, steady),
@@ -22,7 +24,7 @@ pub(super) fn judge(load: &LoadSeen, thresholds: &Thresholds) -> Vec<Judged> {
         (Rule::Consist, consist),
         (Rule::Emulated, emulated),
     ];
-    let judged = |(rule, look): (Rule, fn(&LoadSeen, &Thresholds, &mut Looked))| {
+    let judged = |(rule, look): (Rule, Look)| {
         let mut looked = Looked::default();
         look(load, thresholds, &mut looked);
         looked.judged(rule, &load.about)
@@ -32,7 +34,7 @@ pub(super) fn judge(load: &LoadSeen, thresholds: &Thresholds) -> Vec<Judged> {
 }
 
 /// The findings of the summary that say the same.
-fn found<'a>(load: &'a LoadSeen, is: fn(&FindingKind) -> bool) -> impl Iterator<Item = &'a Finding> {
+fn found(load: &LoadSeen, is: fn(&FindingKind) -> bool) -> impl Iterator<Item = &Finding> {
     load.findings.iter().filter(move |finding| is(&finding.kind))
 }
 

@@ -13,8 +13,10 @@ const PLACES: [&str; 4] = ["unix_socket_directories", "data_directory", "socket"
 /// Set apart from the configuration by rules of their own.
 pub(in crate::audit) const VICTIMS: &str = "loaded systems";
 
+type Look = fn(&Pair, &Thresholds, &mut Looked);
+
 pub(super) fn judge(pair: &Pair, thresholds: &Thresholds) -> Vec<Judged> {
-    let rules: [(Rule, fn(&Pair, &Thresholds, &mut Looked)); 8] = [
+    let rules: [(Rule, Look); 8] = [
         (Rule::SameBox, same_box),
         (Rule::Durable, durable),
         (Rule::Maint, maintained),
@@ -25,7 +27,7 @@ pub(super) fn judge(pair: &Pair, thresholds: &Thresholds) -> Vec<Judged> {
         (Rule::Repeat, repeat),
     ];
     let about = About::Pair { first: pair.first.name.clone(), second: pair.second.name.clone() };
-    let judged = |(rule, look): (Rule, fn(&Pair, &Thresholds, &mut Looked))| {
+    let judged = |(rule, look): (Rule, Look)| {
         let mut looked = Looked::default();
         look(pair, thresholds, &mut looked);
         looked.judged(rule, &about)

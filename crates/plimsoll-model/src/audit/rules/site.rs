@@ -8,8 +8,10 @@ use crate::audit::{Evidence, Judged, Next, Rule, Thresholds};
 use crate::record::DiagnosisLevel;
 use crate::record::Severity::{self, Error, Note, Warning};
 
+type Look = fn(&Site, &Thresholds, &mut Looked);
+
 pub(super) fn judge(site: &Site, thresholds: &Thresholds) -> Vec<Judged> {
-    let rules: [(Rule, fn(&Site, &Thresholds, &mut Looked)); 8] = [
+    let rules: [(Rule, Look); 8] = [
         (Rule::SameBox, same_box),
         (Rule::Omission, omission),
         (Rule::Durable, durable),
@@ -19,7 +21,7 @@ pub(super) fn judge(site: &Site, thresholds: &Thresholds) -> Vec<Judged> {
         (Rule::Noise, noise),
         (Rule::PctAvg, percentiles),
     ];
-    let judged = |(rule, look): (Rule, fn(&Site, &Thresholds, &mut Looked))| {
+    let judged = |(rule, look): (Rule, Look)| {
         let mut looked = Looked::default();
         look(site, thresholds, &mut looked);
         looked.judged(rule, &site.about)

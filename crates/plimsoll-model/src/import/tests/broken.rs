@@ -129,7 +129,7 @@ proptest! {
                 if !in_number {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     let pick = (state >> 33) as usize;
-                    if pick % 16 == 0 {
+                    if pick.is_multiple_of(16) {
                         changed.push_str(instead[pick / 16 % instead.len()]);
                     }
                 }

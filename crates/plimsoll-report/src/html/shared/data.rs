@@ -225,10 +225,9 @@ impl Lines<'_> {
         reads: impl Fn(&MediumFigures) -> Option<f64>,
         writes: impl Fn(&MediumFigures) -> Option<f64>,
     ) -> Vec<LineData> {
-        let sides: [(&str, &dyn Fn(&MediumFigures) -> Option<f64>); 2] =
-            [("shared-reads", &reads), ("shared-writes", &writes)];
         let line = |(colour, medium): (usize, &TimelineMedium), side: usize| {
-            let (id, of) = sides[side];
+            let id = ["shared-reads", "shared-writes"][side];
+            let of = |figures: &MediumFigures| if side == 0 { reads(figures) } else { writes(figures) };
             let name = self.m.say_with(id, &[("medium", medium.medium.clone())]);
             let values: Vec<_> = medium.seconds.iter().map(|second| (second.at_s, of(&second.figures))).collect();
             self.line(name, (colour, DASHES[side]), values.into_iter())
