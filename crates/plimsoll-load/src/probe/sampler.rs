@@ -108,6 +108,17 @@ impl Sampler {
         out
     }
 
+    /// What a backup has written since the last reading; nothing of any other subject. A backup begins and ends between
+    /// two whole seconds, and a short one would not be seen at all.
+    pub fn sample_backup(&mut self, subject: SubjectId, now: Nanos) -> Vec<(SubjectId, Metric, Sample)> {
+        let mut out = Vec::new();
+        if let Some(Watched { last, state: State::Backup(growth) }) = self.watched.get_mut(&subject) {
+            let over = last.replace(now).map_or(Nanos::ZERO, |last| now.saturating_sub(last));
+            growth.sample(&mut self.warnings, &mut Emit { out: &mut out, subject, at: now, over });
+        }
+        out
+    }
+
     /// What could not be read since the last call.
     pub fn take_warnings(&mut self) -> Vec<Warning> {
         self.warnings.take()

@@ -307,3 +307,16 @@ fn a_process_without_data_has_no_size_of_data() {
     assert_eq!(metrics, BTreeSet::from(["system_cpu", "system_memory", "system_read_bytes", "system_write_bytes"]));
     assert_eq!(sampler.take_warnings(), []);
 }
+
+#[test]
+fn a_backup_between_two_seconds_is_seen_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut sampler = Sampler::new();
+    sampler.watch(BACKUP, Watch::Backup { path: directory.path().into() });
+    assert_eq!(sampler.sample_backup(BACKUP, Nanos::from_millis(1200)), []);
+    fs::write(directory.path().join("base.tar"), vec![7; 3000]).unwrap();
+    let [(subject, metric, sample)] = sampler.sample_backup(BACKUP, Nanos::from_millis(1700)).try_into().unwrap();
+    assert_eq!((subject, metric, sample.over), (BACKUP, Metric::BackupWritten, Nanos::from_millis(500)));
+    assert!((sample.value - 6000.0).abs() < 1.0, "{sample:?}");
+    assert_eq!(sampler.sample_backup(SYSTEM, Nanos::SECOND), [], "nobody else");
+}

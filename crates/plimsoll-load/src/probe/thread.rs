@@ -87,9 +87,12 @@ fn next_second(now: Nanos) -> Nanos {
 }
 
 impl Probe {
-    /// See [`Sampler::watch`]; counts from the next whole second on.
+    /// See [`Sampler::watch`]; counts from the next whole second on, and what a backup writes from now on.
     pub fn watch(&self, subject: SubjectId, watch: Watch) {
-        self.shared.sampler().watch(subject, watch);
+        let mut sampler = self.shared.sampler();
+        sampler.watch(subject, watch);
+        // The first reading has no rate: it is what the next one is compared with.
+        drop(sampler.sample_backup(subject, self.clock.now()));
     }
 
     /// Asks the server at the endpoint about itself from now on; an engine that is no server is left alone. Whatever
@@ -112,7 +115,14 @@ impl Probe {
 
     /// Neither watches nor asks it any more.
     pub fn unwatch(&self, subject: SubjectId) {
-        self.shared.sampler().unwatch(subject);
+        let mut sampler = self.shared.sampler();
+        let last = sampler.sample_backup(subject, self.clock.now());
+        sampler.unwatch(subject);
+        drop(sampler);
+        if !last.is_empty() {
+            // A closed channel: the run is over, and nobody wants to know.
+            let _ = self.news.send(News::Samples(last));
+        }
         let asking = self.asking().remove(&subject);
         drop(asking);
     }
