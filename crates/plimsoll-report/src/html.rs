@@ -163,7 +163,9 @@ impl<'a> Page<'a> {
             record,
             status: m.say(&format!("status-{}", record.run.status.name())),
             lasted: lasted(record.run.lasted),
-            headline: headline(m, summary).or_else(|| block::headline(m, summary)),
+            headline: headline(m, summary)
+                .or_else(|| block::headline(m, summary))
+                .or_else(|| shared::headline(m, summary)),
             lines: line::views(m, summary),
             line_charts: line::charts(summary),
             before_points: crate::line::before_points(m, summary),

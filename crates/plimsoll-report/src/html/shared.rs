@@ -1,12 +1,14 @@
 //! Steps in which systems share a medium, or back up and restore: tables, sentences, and what charts are drawn from.
 
 mod data;
+mod headline;
 
 use std::collections::BTreeSet;
 
 use plimsoll_model::summary::{BackupSummary, Effect, Summary};
 
 pub(super) use data::{SharedData, island};
+pub(super) use headline::headline;
 
 use super::tables::{Cell, Grid, Row, plain, words};
 use crate::message::Messages;

@@ -24,9 +24,9 @@ pub(super) struct Inbox {
     drives: Receiver<DriveNews>,
     /// For the drives that are mounted later.
     pub from_drives: Sender<DriveNews>,
-    backups: Receiver<BackupRow>,
-    /// For the threads that save systems.
-    pub from_backups: Sender<BackupRow>,
+    backups: Receiver<(String, BackupRow)>,
+    /// For the threads that save systems: which one, and what became of it.
+    pub from_backups: Sender<(String, BackupRow)>,
 }
 
 impl Inbox {
@@ -50,8 +50,8 @@ impl Inbox {
                 file.event(&Event { at, subject: Some(subject), severity, code, text })
             }
         })?;
-        self.backups.try_iter().try_for_each(|row| {
-            backup::say(&row, progress);
+        self.backups.try_iter().try_for_each(|(system, row)| {
+            backup::say(&row, &system, progress);
             file.backup(&row)
         })?;
         self.drives.try_iter().try_for_each(|news| match news {

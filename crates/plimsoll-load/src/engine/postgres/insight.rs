@@ -17,7 +17,9 @@ mod waits;
 const OLDEST: i32 = 100_000;
 
 /// Sessions of plimsoll's are those in this database that call themselves what this one does.
-const LOOK: &str = "SELECT state, wait_event_type, wait_event, count(*) FROM pg_stat_activity
+/// A session that has just begun has no state yet; that does not mean that it is hidden.
+const LOOK: &str = "SELECT CASE WHEN query = '<insufficient privilege>' THEN NULL
+        ELSE coalesce(state, 'starting') END, wait_event_type, wait_event, count(*) FROM pg_stat_activity
     WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()
       AND datname = current_database() AND coalesce(backend_type, 'client backend') = 'client backend'
     GROUP BY 1, 2, 3";

@@ -234,9 +234,9 @@ pub(super) fn errand_saver<'a>(
     Ok(Saver { instance, clock, probe, cage, orders })
 }
 
-/// `nightly: backup 2 took 12.3 s, 593 MB/s`.
-pub(super) fn say(row: &BackupRow, progress: &Progress) {
-    let name = &row.step;
+/// `nightly: backup 2 took 12.3 s, 593 MB/s (db-1)`.
+pub(super) fn say(row: &BackupRow, system: &str, progress: &Progress) {
+    let step = &row.step;
     let seconds = row.end.saturating_sub(row.start).as_secs_f64();
     let what = match row.kind {
         BackupKind::Backup => "backup",
@@ -246,10 +246,12 @@ pub(super) fn say(row: &BackupRow, progress: &Progress) {
     progress.say(&match row.outcome {
         BackupOutcome::Complete if seconds > 0.0 => {
             let rate = row.bytes as f64 / 1e6 / seconds;
-            format!("{name}: {what} {cycle} took {seconds:.1} s, {rate:.0} MB/s")
+            format!("{step}: {what} {cycle} took {seconds:.1} s, {rate:.0} MB/s ({system})")
         }
-        BackupOutcome::Complete => format!("{name}: {what} {cycle} is complete"),
-        BackupOutcome::Cancelled => format!("{name}: {what} {cycle} was ended"),
-        BackupOutcome::Failed | BackupOutcome::Differs => format!("{name}: {what} {cycle} failed: {}", row.detail),
+        BackupOutcome::Complete => format!("{step}: {what} {cycle} is complete ({system})"),
+        BackupOutcome::Cancelled => format!("{step}: {what} {cycle} was ended ({system})"),
+        BackupOutcome::Failed | BackupOutcome::Differs => {
+            format!("{step}: {what} {cycle} failed ({system}): {}", row.detail)
+        }
     });
 }

@@ -64,7 +64,7 @@ pub(in crate::execute) struct Orders {
     pub vault: Ground,
     /// Where they are restored; `None`: they are not.
     pub restores: Option<Ground>,
-    pub news: Sender<BackupRow>,
+    pub news: Sender<(String, BackupRow)>,
 }
 
 /// The thread's own things.
@@ -232,7 +232,7 @@ impl Saver<'_> {
 
     fn tell(&self, row: BackupRow) {
         // A closed channel: the run is over, and nobody wants to know.
-        let _ = self.orders.news.send(row);
+        let _ = self.orders.news.send((self.orders.name.clone(), row));
     }
 
     fn watch(&self, path: &Path) {

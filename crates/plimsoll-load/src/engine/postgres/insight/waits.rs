@@ -63,6 +63,8 @@ pub(super) fn classify<'a>(state: Option<&str>, kind: Option<&str>, event: Optio
     let named = event.unwrap_or_default();
     match state {
         None => (Other, HIDDEN),
+        // plimsoll's own word, see the query.
+        Some("starting") => (Other, named),
         Some("idle") => (Idle, named),
         Some("idle in transaction" | "idle in transaction (aborted)") => (Client, named),
         // With track_activities off nothing says whether a session that does not wait is at work.
@@ -83,6 +85,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_session_that_has_just_begun_is_not_hidden() {
+        assert_eq!(classify(Some("starting"), None, None), (Other, ""));
+        assert_eq!(classify(None, None, None), (Other, HIDDEN));
+    }
 
     /// As servers of versions 10 to 18 name them.
     #[test]
