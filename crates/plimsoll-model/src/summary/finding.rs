@@ -156,6 +156,37 @@ pub enum FindingKind {
     Event { event: String, at_s: f64, text: String, times: u64 },
 }
 
+impl Finding {
+    /// What is found of several systems at the same time, each thing once. All of them see the same drive below them, each
+    /// in a window of its own, so that its figures differ a little.
+    pub(super) fn of_all<'a>(each: impl Iterator<Item = &'a Self>) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for finding in each {
+            let same = |told: &Self| told == finding || (finding.is_of_the_drive() && told.is_like(finding));
+            if !all.iter().any(same) {
+                all.push(finding.clone());
+            }
+        }
+        all
+    }
+
+    fn is_of_the_drive(&self) -> bool {
+        matches!(
+            self.kind,
+            FindingKind::Emulated { .. }
+                | FindingKind::EmulationWaited { .. }
+                | FindingKind::DriveErrors { .. }
+                | FindingKind::EmulationUntold { .. }
+                | FindingKind::EmulationTooFew { .. }
+        )
+    }
+
+    /// The same kind of thing, and as severe.
+    fn is_like(&self, other: &Self) -> bool {
+        self.severity == other.severity && std::mem::discriminant(&self.kind) == std::mem::discriminant(&other.kind)
+    }
+}
+
 impl FindingKind {
     pub(super) fn with(self, severity: Severity) -> Finding {
         Finding { severity, kind: self }
@@ -380,4 +411,21 @@ pub(super) fn backlog(counts: &Counts) -> Option<u64> {
     let intents = counts.offered.checked_sub(counts.settled())?;
     let offered = counts.offered as f64;
     (intents as f64 > (offered * FAILED_LIMIT).max(offered.sqrt())).then_some(intents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_one_drive_is_told_once_and_of_each_system_what_is_its_own() {
+        let waited =
+            |told_ms| FindingKind::EmulationWaited { drive: "d".into(), seen_ms: 9.0, told_ms, added_percent: 300.0 };
+        let [first, again] = [7.0, 7.1].map(|told| waited(told).with(Severity::Error));
+        let milder = waited(7.0).with(Severity::Warning);
+        let [one, other] =
+            [1.0, 2.0].map(|missing_s| FindingKind::SecondsMissing { missing_s }.with(Severity::Warning));
+        let all = [&first, &one, &again, &milder, &other, &one];
+        assert_eq!(Finding::of_all(all.into_iter()), [first.clone(), one.clone(), milder.clone(), other.clone()]);
+    }
 }

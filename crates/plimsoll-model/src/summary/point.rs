@@ -249,11 +249,7 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[PointSummary]) ->
         figures.resources = means::resources(index, &all, &figures.metrics, figures.measured_s, completed);
         figures.drive = drive::summarise(index, &all, window, &figures);
     }
-    for finding in own.iter().flat_map(|point| &point.findings) {
-        if !figures.findings.contains(finding) {
-            figures.findings.push(finding.clone());
-        }
-    }
+    figures.findings = Finding::of_all(own.iter().flat_map(|point| &point.findings));
     figures.consistency = Consistency::of(
         index.record.checks.iter().filter(|check| members.iter().any(|point| check.point == Some(point.id))),
     );
