@@ -16,7 +16,9 @@ pub fn run() -> Task {
     for (name, kind) in [("postgres", Kind::Postgres), ("mariadb", Kind::Mariadb)] {
         step(&mut done, name, "script/test", || tests_can_start(kind))?;
     }
-    step(&mut done, "test", "cargo test --workspace", || cargo(&["test", "--workspace"]).run())?;
+    // One that fails does not hide what the others would have said.
+    let tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
+    step(&mut done, "test", &tests.line(), || tests.run())?;
     eprintln!("ci: passed: {}", done.join(", "));
     Ok(())
 }

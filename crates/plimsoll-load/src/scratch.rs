@@ -8,6 +8,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -202,13 +203,15 @@ impl Scratch {
     /// terminating zero (unix(7)).
     pub fn socket_dir(&mut self, name: &str, reserve: usize) -> Result<PathBuf, LoadError> {
         const LONGEST: usize = 107;
+        /// Numbers those of this process: several are made at the same time, and none has the name of one that is gone.
+        static MADE: AtomicU32 = AtomicU32::new(0);
         let inside = self.path.join(name);
         if inside.as_os_str().len() + reserve <= LONGEST {
             return self.dir(name);
         }
         let unique = format!("{OUTSIDE_PREFIX}{}-{}-{name}", self.owner.pid, self.owner.start_time);
-        for attempt in 0..100 {
-            let path = std::env::temp_dir().join(format!("{unique}{attempt}"));
+        for _ in 0..100 {
+            let path = std::env::temp_dir().join(format!("{unique}{}", MADE.fetch_add(1, Ordering::Relaxed)));
             if path.as_os_str().len() + reserve > LONGEST {
                 return Err(LoadError::other(
                     path.display().to_string(),
@@ -423,11 +426,14 @@ mod tests {
     fn an_initdb_that_outlived_its_owner_is_waited_for() {
         let medium = tempfile::tempdir().unwrap();
         let program = medium.path().join("initdb");
-        fs::copy("/bin/sleep", &program).unwrap();
+        // Its name in the process table is the link's. A copy that another test's child has still open for writing
+        // could not be executed (execve(2), ETXTBSY).
+        std::os::unix::fs::symlink("/bin/sleep", &program).unwrap();
         let mut scratch = Scratch::create(medium.path(), "init").unwrap();
         let data = scratch.dir("postgres").unwrap();
-        let mut child = std::process::Command::new(&program).arg("1").current_dir(&data).spawn().unwrap();
+        // Before the other one begins, which could end meanwhile.
         let path = scratch.abandon();
+        let mut child = std::process::Command::new(&program).arg("2").current_dir(&data).spawn().unwrap();
         assert!(wait_until(5, || servers_work_in(&path)));
         assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap().len(), 1);
         assert!(child.try_wait().unwrap().is_some() && !path.exists());

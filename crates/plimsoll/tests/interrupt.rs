@@ -9,7 +9,8 @@ use rustix::process::Signal;
 
 fn mock(place: &Place, latency: &str) {
     let plan = "title = \"Mock\"\n[system.db.mock]\nlatency = \"LATENCY\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\n\
-                run = \"oltp\"\nsystem = \"db\"\nusers = [2, 4]\nramp = \"1s\"\nmeasure = \"10m\"\n";
+                run = \"oltp\"\nsystem = \"db\"\nusers = [2, 4]\nramp = \"1s\"\nmeasure = \"10m\"\n\
+                cool = \"10m\"\n";
     place.write("plan.toml", &plan.replace("LATENCY", latency));
 }
 
@@ -28,7 +29,7 @@ fn once_closes_the_phase_and_keeps_what_was_measured() {
         let began = Instant::now();
         run.signal(signal);
         let outcome = run.wait();
-        assert!(began.elapsed() < Duration::from_secs(5), "took {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(30), "took {:?}", began.elapsed());
         assert!(outcome.stdout.contains("NOPM"), "the table of what there is: {outcome:?}");
         outcome.failed(1, &["interrupted: what was measured until then is in the run file", "Run file: x.run"]);
         let json = place.opens("x.run");
@@ -59,7 +60,7 @@ fn the_first_says_how_to_stop_at_once_and_the_second_does() {
     let began = Instant::now();
     run.signal(Signal::INT);
     run.wait().failed(1, &["interrupted"]);
-    assert!(began.elapsed() < Duration::from_secs(3), "took {:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(30), "took {:?}", began.elapsed());
     let json = place.opens("x.run");
     assert_eq!(json["run"]["status"], "interrupted");
 }
@@ -77,9 +78,12 @@ fn while_loading_nothing_is_left() {
         let began = Instant::now();
         run.signal(Signal::INT);
         run.wait().failed(1, &["interrupted"]);
-        assert!(began.elapsed() < Duration::from_secs(10), "{engine} took {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(30), "{engine} took {:?}", began.elapsed());
         place.expect_clean();
         assert_eq!(place.opens("x.run")["run"]["status"], "interrupted");
+        // The time does not say that loading was interrupted: a fast machine loads all of it in less.
+        let loads = place.rows("x.run", "SELECT complete FROM phase WHERE kind = 'prepare'");
+        assert!(loads.len() == 1 && loads[0]["complete"] == 0, "{engine}: not loaded to the end: {loads:?}");
     }
 }
 

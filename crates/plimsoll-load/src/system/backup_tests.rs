@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use plimsoll_model::lane::{LaneSpec, LoadShape};
 use plimsoll_model::plan::resolved::{BackupMethod, Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload};
@@ -265,17 +266,39 @@ fn no_room(system: &mut Loaded, (method, jobs): Way) {
     assert!(said.contains(&to.display().to_string()) && said.contains("Free space there"), "{said}");
 }
 
+/// Until something of a backup is there, or `over`. Looks more often than [`wait_until`]: so little data is soon saved.
+fn until_begun(to: &Path, over: &AtomicBool) {
+    for _ in 0..60_000 {
+        if written(to) > 0 || over.load(Ordering::Relaxed) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// How often a backup is made until one has not ended before it is seen to have begun.
+const TRIES: u32 = 5;
+
 fn cancelled(system: &mut Loaded, (method, jobs): Way) {
     let to = system.keeper.dir(&format!("cancelled-{}", method.name())).unwrap();
-    let (control, over) = (LoadControl::default(), AtomicBool::new(false));
-    let result = thread::scope(|scope| {
-        let _at_end = AtEnd(&over);
-        scope.spawn(|| {
-            wait_until(60, || written(&to) > 0 || over.load(Ordering::Relaxed));
-            control.cancel();
+    let mut tries = 0;
+    let (control, result) = loop {
+        tries += 1;
+        let (control, over) = (LoadControl::default(), AtomicBool::new(false));
+        let result = thread::scope(|scope| {
+            let _at_end = AtEnd(&over);
+            scope.spawn(|| {
+                until_begun(&to, &over);
+                control.cancel();
+            });
+            system.instance.back_up(method, jobs, &to, &control)
         });
-        system.instance.back_up(method, jobs, &to, &control)
-    });
+        if result.is_err() || tries == TRIES {
+            break (control, result);
+        }
+        std::fs::remove_dir_all(&to).unwrap();
+        std::fs::create_dir(&to).unwrap();
+    };
     assert!(matches!(result, Err(LoadError::Cancelled)), "{method:?} {result:?}");
     // Whatever wrote there is gone: what is removed stays so.
     std::fs::remove_dir_all(&to).unwrap();
@@ -286,17 +309,27 @@ fn cancelled(system: &mut Loaded, (method, jobs): Way) {
 
 /// In the middle of the first backup; the second one finds it dead.
 fn server_dies(system: &mut Loaded, (method, jobs): Way) {
-    let to = system.keeper.dir(&format!("died-{}", method.name())).unwrap();
     let Backing::Managed(server) = &system.instance.0 else { return };
-    let over = AtomicBool::new(server.process().died().is_some());
-    let result = thread::scope(|scope| {
-        let _at_end = AtEnd(&over);
-        scope.spawn(|| {
-            wait_until(60, || written(&to) > 0 || over.load(Ordering::Relaxed));
-            server.process().crash().unwrap();
+    let dead = server.process().died().is_some();
+    let mut tries = 0;
+    let result = loop {
+        tries += 1;
+        let to = system.keeper.dir(&format!("died-{}-{tries}", method.name())).unwrap();
+        let over = AtomicBool::new(dead);
+        let result = thread::scope(|scope| {
+            let _at_end = AtEnd(&over);
+            scope.spawn(|| {
+                until_begun(&to, &over);
+                server.process().crash().unwrap();
+            });
+            system.instance.back_up(method, jobs, &to, &LoadControl::default())
         });
-        system.instance.back_up(method, jobs, &to, &LoadControl::default())
-    });
+        // One that has been dead all the time gives nothing, however often it is asked.
+        if result.is_err() || dead || tries == TRIES {
+            break result;
+        }
+        server.restart(&|| false).unwrap();
+    };
     let error = result.unwrap_err().to_string();
     assert!(error.contains("its log ends with") && error.contains("it said:"), "{error}");
 }

@@ -45,6 +45,13 @@ pub struct Cycles {
     pub every: Nanos,
 }
 
+impl Cycles {
+    /// When a backup is due whose first was due at `first`: late ones do not move those after them.
+    pub fn due(&self, first: Nanos, cycle: u32) -> Nanos {
+        Nanos(first.0.saturating_add(self.every.0.saturating_mul(u64::from(cycle))))
+    }
+}
+
 /// Where backups are written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -11,7 +11,6 @@ use std::task::Poll;
 use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
-use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::runner::{Gate, run_lane_together};
 use plimsoll_model::lane::{LaneControl, LaneEnd, LaneSpec};
@@ -21,12 +20,11 @@ use plimsoll_model::units::Nanos;
 use tokio::sync::watch;
 
 use super::backup::saver::Saver;
-use super::backup::{CancelAtEnd, Racket, errand_saver, one_of};
+use super::backup::{CancelAtEnd, Racket, errand_saver, one_of, until_saved};
 use super::drives::MountedDrive;
 use super::prepare::{Running, key};
 use super::recorder::{Desk, Outcome, Recorder};
-use super::{Course, Execution, Halt, REFRESH};
-use crate::signals::Interrupt;
+use super::{Course, Execution, Halt};
 
 /// How often a server of plimsoll's own is looked for.
 const LOOK: Nanos = Nanos::from_millis(250);
@@ -90,7 +88,9 @@ impl Execution<'_> {
             if outcomes.iter().any(|outcome| outcome.end != LaneEnd::Complete) {
                 control.cancel();
             }
-            let noise = until_saved(&results, &desk, interrupt, &clock, &control)?;
+            // Backups that are under way when the measurement has ended are let finish: half of one says nothing.
+            let what = "waiting for the backups that are under way";
+            let noise = until_saved(&results, &mut desk.borrow_mut(), interrupt, &clock, &control, what)?;
             let cut = cut.take().transpose().map_err(Halt::Failed)?;
             Ok(Driven { outcomes, cut, noise: one_of(noise) })
         })
@@ -118,36 +118,6 @@ fn savers<'a>(
         .flat_map(|Racket { errands, cycles }| errands.into_iter().map(move |errand| (errand, cycles.clone())));
     let one = |(errand, cycles)| Ok((errand_saver(errand, running, clock, probe)?, cycles));
     errands.map(one).collect()
-}
-
-/// Backups that are under way when the measurement has ended are let finish: half of one says nothing.
-fn until_saved(
-    results: &mpsc::Receiver<Result<(), LoadError>>,
-    desk: &RefCell<Desk<'_>>,
-    interrupt: &Interrupt,
-    clock: &Clock,
-    control: &LoadControl,
-) -> Course<Vec<Result<(), LoadError>>> {
-    let mut ended = Vec::new();
-    loop {
-        match results.recv_timeout(REFRESH.into()) {
-            Ok(result) => ended.push(result),
-            Err(mpsc::RecvTimeoutError::Disconnected) => break,
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-        }
-        let mut desk = desk.borrow_mut();
-        let Desk { file, inbox, progress } = &mut *desk;
-        if interrupt.is_wanted() && !control.is_cancelled() {
-            control.cancel();
-            progress.say("ending the backups that are under way, as you want");
-        }
-        inbox.store(file, progress).and_then(|()| file.commit())?;
-        progress.now(clock.now(), "waiting for the backups that are under way");
-    }
-    let mut desk = desk.borrow_mut();
-    let Desk { file, inbox, progress } = &mut *desk;
-    inbox.store(file, progress).and_then(|()| file.commit())?;
-    Ok(ended)
 }
 
 type Lane<'a> = Pin<Box<dyn Future<Output = Course<Outcome>> + 'a>>;

@@ -200,6 +200,13 @@ impl Tmpfs {
         assert!(status.unwrap().success(), "mounting takes root");
         Self(at.into())
     }
+
+    /// Makes it smaller, as is allowed while less than that is in use. A file that fills it would take memory.
+    pub fn shrink(&self, size: &str) {
+        let options = format!("remount,size={size}");
+        let status = Command::new("mount").args(["-o", &options]).arg(&self.0).status();
+        assert!(status.unwrap().success(), "{} cannot be made smaller", self.0.display());
+    }
 }
 
 impl Drop for Tmpfs {

@@ -34,10 +34,14 @@ impl Drop for Mount {
     }
 }
 
-/// Runs a statement with the server's own psql and returns what it prints.
+/// The server's own psql.
+fn client() -> Command {
+    Command::new(binaries::find("").unwrap_or_else(|error| panic!("{error}")).join("psql"))
+}
+
+/// Runs a statement with psql and returns what it prints.
 pub fn psql(target: &str, sql: &str) -> String {
-    let program = binaries::find("").unwrap_or_else(|error| panic!("{error}")).join("psql");
-    let output = Command::new(program).args(["-XqAtv", "ON_ERROR_STOP=1", "-c", sql, target]).output().unwrap();
+    let output = client().args(["-XqAtv", "ON_ERROR_STOP=1", "-c", sql, target]).output().unwrap();
     assert!(output.status.success(), "{sql}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
@@ -91,8 +95,17 @@ impl Server {
         let hba = self.postgres.process().data_dir().join("pg_hba.conf");
         fs::write(hba, "local all plimsoll trust\nlocal all all scram-sha-256\n").unwrap();
         super::send(self.postgres.process().pid().cast_signed(), Signal::HUP);
-        // The postmaster reads it before it accepts the next connection that comes after it has seen the signal.
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        // Asked before it is known who somebody is: the role need not exist.
+        let anybody = self.postgres.conninfo().replace("user=plimsoll", "user=anybody");
+        let mut client = client();
+        client.args(["-X", "--no-password", "-c", "SELECT 1", &anybody]);
+        // No password from elsewhere, and words that can be recognised.
+        client.env_remove("PGPASSWORD").env("PGPASSFILE", "/nonexistent").env("LC_ALL", "C");
+        // Once the postmaster has read it, all connections that follow find it so.
+        super::wait_for("a server that asks for passwords", || {
+            let said = client.output().unwrap().stderr;
+            String::from_utf8_lossy(&said).contains("no password supplied").then_some(())
+        });
     }
 }
 

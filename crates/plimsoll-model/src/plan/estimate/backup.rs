@@ -13,19 +13,27 @@ const ASSUMED_RATE: f64 = 150e6;
 pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BackupStep) -> StepEstimate {
     let backup = plan.backup(&step.backup);
     let workload = backup.and_then(|backup| plan.workload(&backup.data));
-    let system = plan.system(&step.system);
-    let Data { loading, checking, bytes } = data(system, workload);
+    let Data { loading, checking, .. } = data(plan.system(&step.system), workload);
     let turns = step.on.len().max(1) as u64;
-    let passes = if backup.is_some_and(|backup| backup.restore) { 2.0 } else { 1.0 };
-    let moved = Nanos::from_secs_f64((bytes.0 as f64 * passes / ASSUMED_RATE).ceil());
     let cycles = u64::from(step.cycles.count);
-    let period = moved.max(step.cycles.every);
+    let period = step.expected_cycle(plan);
     StepEstimate {
         step: step.name.clone(),
         points: cycles.saturating_mul(turns),
         is_search: false,
         duration: Nanos(period.0.saturating_mul(cycles).saturating_mul(turns)),
         load_duration: Nanos(loading.0.saturating_add(checking.0.saturating_mul(cycles)).saturating_mul(turns)),
+    }
+}
+
+impl BackupStep {
+    /// From one backup to the next, on one medium. Rough.
+    pub fn expected_cycle(&self, plan: &ResolvedPlan) -> Nanos {
+        let backup = plan.backup(&self.backup);
+        let workload = backup.and_then(|backup| plan.workload(&backup.data));
+        let passes = if backup.is_some_and(|backup| backup.restore) { 2.0 } else { 1.0 };
+        let bytes = data(plan.system(&self.system), workload).bytes;
+        Nanos::from_secs_f64((bytes.0 as f64 * passes / ASSUMED_RATE).ceil()).max(self.cycles.every)
     }
 }
 

@@ -183,3 +183,12 @@ fn another_number_of_victims_than_without_noise_is_told() {
         ]
     );
 }
+
+#[test]
+fn a_late_backup_does_not_move_those_after_it() {
+    let cycles = |every| Cycles { to: BackupPlace::Beside, count: 3, every };
+    let due = |every| [0, 1, 2].map(|cycle| cycles(every).due(Nanos(7), cycle));
+    assert_eq!(due(Nanos(100)), [Nanos(7), Nanos(107), Nanos(207)]);
+    assert_eq!(due(Nanos::ZERO), [Nanos(7); 3], "each as soon as the one before has ended");
+    assert_eq!(cycles(Nanos(u64::MAX)).due(Nanos(7), 2), Nanos(u64::MAX));
+}

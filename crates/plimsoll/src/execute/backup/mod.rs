@@ -17,8 +17,10 @@ use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 
 use super::prepare::{Running, Site};
+use super::recorder::Desk;
 use super::{Course, Execution, Halt, REFRESH, unresolved};
 use crate::progress::Progress;
+use crate::signals::Interrupt;
 use saver::{Ground, Orders, Saver};
 
 /// One system's backups, with what limits the system that they are restored into.
@@ -46,15 +48,20 @@ impl Execution<'_> {
             .collect();
         self.prepare(&step.name, &sites)?;
         let target = self.vault(step.cycles.to.medium(medium))?;
-        let begin = self.clock.now();
+        let lasts = step.expected_cycle(plan);
+        let mut first = None;
         for cycle in 0..step.cycles.count {
-            let due = begin + Nanos(step.cycles.every.0.saturating_mul(u64::from(cycle)));
+            // Counted from the phase that the run file has for the first, so that it shows that none came too soon.
+            let due = first.map_or(Nanos::ZERO, |first| step.cycles.due(first, cycle));
             self.wait_for(due, &format!("{}: waiting for backup {}", step.name, cycle + 1))?;
-            let phase = self.file.open_phase(&step.name, None, PhaseKind::Backup, self.clock.now())?;
+            let now = self.clock.now();
+            first.get_or_insert(now);
+            let phase = self.file.open_phase(&step.name, None, PhaseKind::Backup, now)?;
             let errands = sites.iter().map(|site| self.errand(site, backup, &target, None));
             let errands = errands.collect::<Course<Vec<_>>>();
             let done = errands.and_then(|errands| {
-                let what = format!("{} · backup {} of {}", step.name, cycle + 1, step.cycles.count);
+                let name = format!("{} · backup {} of {}", step.name, cycle + 1, step.cycles.count);
+                let what = self.progress.named_point_begins(&name, lasts);
                 self.save_all(errands, cycle, &what)
             });
             self.file.close_phase(phase, self.clock.now(), done.is_ok())?;
@@ -145,7 +152,7 @@ impl Execution<'_> {
         progress.begin(clock.now(), what);
         let results = std::thread::scope(|scope| {
             // Whatever ends this scope early, the threads are told to end as well.
-            let ends = CancelAtEnd(&control);
+            let _ends = CancelAtEnd(&control);
             let (done, results) = mpsc::channel();
             for mut saver in savers {
                 let (done, control) = (done.clone(), control.clone());
@@ -155,24 +162,8 @@ impl Execution<'_> {
                 });
             }
             drop(done);
-            let mut ended = Vec::new();
-            loop {
-                match results.recv_timeout(REFRESH.into()) {
-                    Ok(result) => ended.push(result),
-                    Err(mpsc::RecvTimeoutError::Disconnected) => break,
-                    Err(mpsc::RecvTimeoutError::Timeout) => {}
-                }
-                if interrupt.is_wanted() && !control.is_cancelled() {
-                    control.cancel();
-                    progress.say(&format!("{what}: stopping, as you want"));
-                }
-                inbox.store(file, progress).and_then(|()| file.commit())?;
-                progress.now(clock.now(), what);
-            }
-            drop(ends);
-            Course::Ok(ended)
+            until_saved(&results, &mut Desk { file, inbox, progress }, interrupt, clock, &control, what)
         })?;
-        self.inbox.store(&mut self.file, &self.progress)?;
         one_of(results)
     }
 
@@ -207,6 +198,32 @@ pub(super) struct CancelAtEnd<'a>(pub &'a LoadControl);
 impl Drop for CancelAtEnd<'_> {
     fn drop(&mut self) {
         self.0.cancel();
+    }
+}
+
+/// Waits for all savers, while progress is shown, what they tell is kept and Ctrl-C is heard.
+pub(super) fn until_saved(
+    results: &mpsc::Receiver<Result<(), LoadError>>,
+    Desk { file, inbox, progress }: &mut Desk<'_>,
+    interrupt: &Interrupt,
+    clock: &Clock,
+    control: &LoadControl,
+    what: &str,
+) -> Course<Vec<Result<(), LoadError>>> {
+    let mut ended = Vec::new();
+    loop {
+        let news = results.recv_timeout(REFRESH.into());
+        if interrupt.is_wanted() && !control.is_cancelled() {
+            control.cancel();
+            progress.say(&format!("{what}: stopping, as you want"));
+        }
+        inbox.store(file, progress).and_then(|()| file.commit())?;
+        progress.now(clock.now(), what);
+        match news {
+            Ok(result) => ended.push(result),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(ended),
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+        }
     }
 }
 

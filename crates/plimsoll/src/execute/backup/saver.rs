@@ -96,7 +96,7 @@ impl Saver<'_> {
         };
         let (from, until) = (origin + timeline.warm, origin + timeline.load_end());
         for cycle in 0..cycles.count {
-            let due = Nanos(from.0.saturating_add(cycles.every.0.saturating_mul(u64::from(cycle))));
+            let due = cycles.due(from, cycle);
             if due.max(self.clock.now()) >= until {
                 break;
             }
@@ -167,7 +167,7 @@ impl Saver<'_> {
         let (outcome, detail) = match &compared {
             Ok(Compared { same: true, detail }) => (BackupOutcome::Complete, detail.clone()),
             Ok(Compared { same: false, detail }) => (BackupOutcome::Differs, detail.clone()),
-            Err(LoadError::Cancelled) => (BackupOutcome::Complete, "ended before it was verified".to_owned()),
+            Err(LoadError::Cancelled) => (BackupOutcome::Cancelled, "ended before it was verified".to_owned()),
             Err(error) => (BackupOutcome::Failed, error.to_string()),
         };
         let row = self.row(BackupKind::Restore, cycle, times, outcome);

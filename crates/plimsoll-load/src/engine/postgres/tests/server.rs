@@ -2,6 +2,15 @@
 
 use super::*;
 
+/// Asks again and again until the answer is yes.
+async fn until(client: &Client, question: &str) {
+    let clock = Clock::real();
+    while !one::<bool>(client, question).await {
+        assert!(clock.now() < Nanos::from_secs(60), "never true: {question}");
+        clock.sleep(Nanos::from_millis(20)).await;
+    }
+}
+
 #[test]
 fn a_killed_connection_is_lost_and_a_new_one_works() {
     let shared = Shared::get();
@@ -33,12 +42,14 @@ fn a_session_that_the_server_ended_is_lost_and_says_why() {
     let shared = Shared::get();
     let _turn = shared.turn();
     block_on(async {
-        let conninfo = shared.conninfo().replace("options='", "options='-c idle_in_transaction_session_timeout=100 ");
+        let client = shared.client().await;
+        let conninfo = shared.conninfo().replace("options='", "options='-c idle_in_transaction_session_timeout=2000 ");
+        let conninfo = conninfo.replace("application_name=plimsoll", "application_name=idle");
         let mut session = PostgresSession::open(&conninfo, SCHEMA, TxnMode::Statements).await.unwrap();
         session.begin(true).await.unwrap();
         let district = [Param::Int(1), Param::Int(6)];
         session.query(Stmt::NextOrderNumber, &district).await.unwrap();
-        Clock::real().sleep(Nanos::from_millis(600)).await;
+        until(&client, "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'idle')").await;
         let lost = session.query(Stmt::NextOrderNumber, &district).await;
         assert!(matches!(&lost, Err(SessionError::Lost(why)) if why.contains("25P03")), "{lost:?}");
     });
@@ -70,17 +81,31 @@ fn a_deadlock_may_be_tried_again() {
     let shared = Shared::get();
     let _turn = shared.turn();
     block_on(async {
-        let client = shared.client().await;
+        let (client, gate) = (shared.client().await, shared.client().await);
         let before = digest(&client).await;
+        let lock = |item: i32| format!("SELECT FROM stock WHERE s_w_id = 1 AND s_i_id = {item} FOR UPDATE");
+        // Who waits looks for a circle once, after this time, and is the victim if there is one: the user shall be.
+        client.batch_execute("SET deadlock_timeout = '60s'").await.unwrap();
+        let pid: i32 = one(&client, "SELECT pg_backend_pid()").await;
+        let user_waits =
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)))";
+        let client_waits = format!("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid = {pid})");
         for mode in MODES {
             let mut session = shared.session(mode).await;
-            client.batch_execute("BEGIN; SELECT FROM stock WHERE s_w_id = 1 AND s_i_id = 20 FOR UPDATE").await.unwrap();
-            let user =
-                tokio::task::spawn_local(async move { session.run(&new_order(&[(10, 1, 1), (20, 1, 1)])).await });
-            // The user now holds item 10 and waits for item 20; whoever waited longer notices the circle.
-            Clock::real().sleep(Nanos::from_millis(300)).await;
-            let item_10 = "SELECT FROM stock WHERE s_w_id = 1 AND s_i_id = 10 FOR UPDATE";
-            client.batch_execute(item_10).await.unwrap();
+            client.batch_execute(&format!("BEGIN; {}", lock(20))).await.unwrap();
+            gate.batch_execute(&format!("BEGIN; {}", lock(15))).await.unwrap();
+            let lines = [(10, 1, 1), (15, 1, 1), (20, 1, 1)];
+            let user = tokio::task::spawn_local(async move { session.run(&new_order(&lines)).await });
+            // The user now holds item 10 and waits at the gate, however long it takes until the client waits for that
+            // item. Only then the user goes on to item 20, which closes the circle: there is one when it looks.
+            until(&gate, user_waits).await;
+            let item_10 = lock(10);
+            let open_gate = async {
+                until(&gate, &client_waits).await;
+                gate.batch_execute("ROLLBACK").await.unwrap();
+            };
+            let (locked, ()) = tokio::join!(client.batch_execute(&item_10), open_gate);
+            locked.unwrap();
             let end = user.await.unwrap();
             assert!(matches!(&end, Err(SessionError::Retry(why)) if why.contains("40P01")), "{mode:?} {end:?}");
             client.batch_execute("ROLLBACK").await.unwrap();
