@@ -66,6 +66,24 @@ fn a_server_keeps_to_its_limits() {
 }
 
 #[test]
+fn limits_of_io_are_tried_out_where_the_data_will_be() {
+    let place = Place::new();
+    let limits = "write_bytes = \"60MiB\", reads = 5000";
+    limited(&place, limits, "fsync = \"off\"", "users = [1]\nramp = \"1s\"\nmeasure = \"1s\"");
+    let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
+    // A directory on no disk of its own, as in some containers, cannot be limited: that is told and nothing is begun.
+    if outcome.stderr.contains("no block device was found below the medium") {
+        outcome.failed(1, &["system db: "]);
+    } else {
+        outcome.succeeded();
+        let facts = place.opens("x.run")["facts"].to_string();
+        assert!(facts.contains("62914560"), "{facts}");
+        assert!(place.rows("x.run", "SELECT * FROM event WHERE code = 'limits_untried'").is_empty(), "it was tried");
+    }
+    place.expect_clean();
+}
+
+#[test]
 fn a_server_short_of_memory_is_told_as_that() {
     let place = Place::new();
     limited(&place, "memory = \"128MiB\"", "shared_buffers = \"1GB\", huge_pages = \"off\"", STEP);

@@ -6,8 +6,10 @@
 pub mod cage;
 mod files;
 mod hierarchy;
+mod io;
 mod probe;
 
 pub use cage::{Cage, sweep};
 pub use files::Device;
+pub use io::try_io;
 pub use probe::probe;

@@ -76,7 +76,7 @@ fn children_seconds(said: &str) -> Option<f64> {
     said.lines().nth(1)?.split_whitespace().map(seconds).sum()
 }
 
-fn does_not_hold(what: &str, told: &str) -> LoadError {
+pub(super) fn does_not_hold(what: &str, told: &str) -> LoadError {
     LoadError::Missing {
         what: format!("A limit of {what} that holds"),
         searched: told.into(),

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use plimsoll_block::host::device::device_of;
-use plimsoll_load::limit::{self, Cage};
+use plimsoll_load::error::LoadError;
+use plimsoll_load::limit::{self, Cage, Device};
+use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
-use plimsoll_model::plan::resolved::{ResolvedPlan, System, WithoutLimits};
+use plimsoll_model::plan::resolved::{IoLimits, ResolvedPlan, System, WithoutLimits};
 use plimsoll_model::record::{Severity, SubjectId};
 
 use super::{Course, Execution, Halt};
@@ -35,8 +37,14 @@ impl Execution<'_> {
             (disk.major, disk.minor)
         });
         let made = limit::probe(limits).and_then(|()| Cage::create(limits, device));
+        let made = made.and_then(|cage| Ok((cage, self.try_io(&limits.io, device.zip(place))?)));
         match (made, limits.without) {
-            (Ok(cage), _) => {
+            (Ok((cage, untried)), _) => {
+                if let Some(why) = untried {
+                    let text =
+                        format!("system {}: its limits of I/O are set and were not tried out: {why}", system.name);
+                    self.tell(Some(subject), Severity::Warning, "limits_untried", &text)?;
+                }
                 let facts: Vec<(String, String)> =
                     cage.told().iter().map(|(file, is)| (format!("limit.{file}"), is.clone())).collect();
                 self.file.facts(subject, &facts)?;
@@ -49,6 +57,23 @@ impl Execution<'_> {
                 Ok(None)
             }
         }
+    }
+}
+
+impl Execution<'_> {
+    /// Tries limits of I/O where the data will be, once for each device: equal systems have equal ones.
+    fn try_io(&mut self, io: &IoLimits, at: Option<(Device, &Path)>) -> Result<Option<String>, LoadError> {
+        let Some((device, place)) = at.filter(|(device, _)| !io.is_none() && !self.tried.contains(&(*device, *io)))
+        else {
+            return Ok(None);
+        };
+        let scratch = Scratch::create(place, &format!("{}-limits", self.run_id))?;
+        let tried = limit::try_io(io, device, scratch.path());
+        let removed = scratch.remove();
+        let untried = tried?;
+        removed?;
+        self.tried.push((device, *io));
+        Ok(untried)
     }
 }
 

@@ -24,9 +24,10 @@ use std::path::PathBuf;
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::engine::CheckedData;
 use plimsoll_load::error::LoadError;
+use plimsoll_load::limit::Device;
 use plimsoll_load::probe::{self, Probe, Watch};
 use plimsoll_model::plan::estimate;
-use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, Noise, ResolvedPlan, Step, Workload};
+use plimsoll_model::plan::resolved::{CheckPolicy, IoLimits, LoadStep, Noise, ResolvedPlan, Step, Workload};
 use plimsoll_model::record::{Check, Event, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
@@ -100,6 +101,8 @@ struct Execution<'a> {
     points: u32,
     /// What power cuts have taken.
     not_durable: Vec<String>,
+    /// Limits of I/O that were tried out on a device.
+    tried: Vec<(Device, IoLimits)>,
 }
 
 /// Carries out the job. An error means that there is no run file to speak of; everything else is in it.
@@ -134,9 +137,18 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
         diagnosed: HashSet::new(),
         points: 0,
         not_durable: Vec::new(),
+        tried: Vec::new(),
     };
     let course = execution.carry_out(job);
     execution.finish(course)
+}
+
+/// A system that makes noise.
+struct Neighbour<'a> {
+    of: &'a str,
+    /// Its instances.
+    systems: Vec<String>,
+    workload: Workload,
 }
 
 impl Execution<'_> {
@@ -199,8 +211,8 @@ impl Execution<'_> {
         let systems = self.instances(&step.system)?;
         let place = Place { step, systems: &systems, medium, workload: &workload };
         let neighbours = self.neighbours(step)?;
-        let beside = neighbours.iter().flat_map(|(noise, systems, workload)| {
-            systems.iter().map(move |system| Site { step: &step.name, of: &noise.system, system, medium, workload })
+        let beside = neighbours.iter().flat_map(|Neighbour { of, systems, workload }| {
+            systems.iter().map(move |system| Site { step: &step.name, of, system, medium, workload })
         });
         let sites: Vec<Site<'_>> = place.spots().map(Site::from).chain(beside).collect();
         self.prepare(&step.name, &sites)?;
@@ -219,11 +231,10 @@ impl Execution<'_> {
     }
 
     /// The systems that make a step's noise, their instances and their data.
-    #[allow(clippy::type_complexity)]
-    fn neighbours<'s>(&self, step: &'s LoadStep) -> Course<Vec<(&'s Noise, Vec<String>, Workload)>> {
-        let one = |noise: &'s Noise| {
-            let workload = self.plan.noise_data(&noise.work).ok_or_else(|| unresolved("data of", &noise.system))?;
-            Ok((noise, self.instances(&noise.system)?, workload.clone()))
+    fn neighbours<'s>(&self, step: &'s LoadStep) -> Course<Vec<Neighbour<'s>>> {
+        let one = |Noise { system, work }: &'s Noise| {
+            let workload = self.plan.noise_data(work).ok_or_else(|| unresolved("data of", system))?;
+            Ok(Neighbour { of: system, systems: self.instances(system)?, workload: workload.clone() })
         };
         step.noise.iter().map(one).collect()
     }
