@@ -18,6 +18,7 @@ use serde::Serialize;
 pub use evidence::{Evidence, Missing, Next};
 pub use judged::{About, Judged, Load, Outcome};
 pub use rule::Rule;
+pub(crate) use rules::unequal;
 pub(crate) use thresholds::for_each_threshold;
 pub use thresholds::{Threshold, Thresholds};
 

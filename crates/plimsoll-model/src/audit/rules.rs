@@ -11,7 +11,8 @@ mod tests;
 use super::seen::Seen;
 use super::{About, Judged, Missing, Outcome, Rule, Thresholds};
 
-pub(super) use pair::VICTIMS;
+pub(crate) use pair::unequal;
+pub(super) use pair::{DRIVE, VICTIMS};
 pub(super) use site::DURABILITY;
 
 /// Every rule about everything that it can be about. A rule that finds nothing to be about is not judged, and says why.

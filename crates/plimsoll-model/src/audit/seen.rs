@@ -92,6 +92,8 @@ pub struct InFlight {
     pub per_second: f64,
     pub mean_ms: f64,
     pub asked: f64,
+    /// By how much a request that was under way when the window began or ended can shift that number, in percent.
+    pub edges_percent: f64,
 }
 
 /// Counts of outcomes.
@@ -192,6 +194,8 @@ pub struct Side {
     /// What ran beside them; empty: nothing.
     pub noise: String,
     pub tpm_per_nopm: Known<f64>,
+    /// Committed New-Orders that this rests on; `None`: nobody says, as in a published table.
+    pub new_orders: Option<f64>,
     /// Warehouse or row, and bytes for each.
     pub bytes_per: Known<(String, f64)>,
     pub runs: Known<u32>,
@@ -211,6 +215,7 @@ impl Side {
             victims: Err(Missing::NoNoise),
             noise: String::new(),
             tpm_per_nopm: Err(Missing::NoTpm),
+            new_orders: None,
             bytes_per: Err(Missing::NoSizes),
             runs: Err(Missing::NoRepeats),
             spread_percent: Err(Missing::NoRepeats),

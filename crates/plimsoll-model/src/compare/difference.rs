@@ -105,6 +105,12 @@ impl Configuration {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// Settings of one subject, by the names that the system or the medium has for them.
+    pub(super) fn settings(&self, of: &str) -> BTreeMap<String, String> {
+        let own = self.0.iter().filter(|((_, whose, _), _)| whose == of);
+        own.map(|((_, _, key), value)| (setting_name(key).to_owned(), value.clone())).collect()
+    }
+
     /// Another run of the same side: what differs holds both values.
     pub fn merge(&mut self, other: Self) {
         for (key, value) in other.0 {
@@ -228,6 +234,12 @@ fn loaded_systems(record: &Record) -> usize {
     at_once.values().map(BTreeSet::len).max().unwrap_or_default()
 }
 
+/// `fsync` of the fact `setting.fsync` and of the plan's `settings.fsync`.
+pub(super) fn setting_name(key: &str) -> &str {
+    let known = ["setting.", "settings.", "pragmas."].iter().find_map(|prefix| key.strip_prefix(prefix));
+    known.unwrap_or(key)
+}
+
 /// Facts that are of one run: where things lie, what is free, what a calibration gave.
 const INCIDENTAL: [&str; 22] = [
     "unreadable",
@@ -255,7 +267,7 @@ const INCIDENTAL: [&str; 22] = [
 ];
 
 fn group_of(kind: SubjectKind, key: &str) -> Group {
-    let setting = key.strip_prefix("setting.").unwrap_or(key);
+    let setting = setting_name(key);
     if INCIDENTAL.contains(&setting) || key.starts_with("calibration") {
         return Group::Incidental;
     }

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::difference::{Difference, Group};
+use super::difference::{Difference, Group, setting_name};
 use super::figures::PointComparison;
 use super::side::Side;
 use super::{Ask, Effect};
-use crate::audit::{Evidence, Rule};
+use crate::audit::{Evidence, Rule, unequal};
 use crate::record::{Scene, Severity};
 use crate::stat::FEWEST_REPEATS;
 
@@ -26,24 +26,6 @@ pub(super) struct Sides<'a> {
     pub points: &'a [PointComparison],
     pub ask: &'a Ask,
 }
-
-/// Settings that decide whether what was acknowledged survives a power cut.
-const DURABILITY: [&str; 14] = [
-    "fsync",
-    "synchronous_commit",
-    "full_page_writes",
-    "wal_sync_method",
-    "innodb_flush_log_at_trx_commit",
-    "innodb_doublewrite",
-    "innodb_flush_method",
-    "sync_binlog",
-    "synchronous",
-    "journal_mode",
-    "fullfsync",
-    "pragmas.synchronous",
-    "flush",
-    "barrier",
-];
 
 pub(super) fn marks(sides: &Sides) -> Vec<Mark> {
     let mut marks = Vec::new();
@@ -71,19 +53,20 @@ fn same_box(sides: &Sides) -> Option<Mark> {
     (!wanted).then(|| of(Rule::SameBox, evidence))
 }
 
+/// What one side does not tell is not known to differ.
 fn durable(sides: &Sides) -> Vec<Mark> {
-    let is_one = |found: &&Difference| {
-        let key = found.key.rsplit_once("setting.").map_or(found.key.as_str(), |(_, key)| key);
-        let key = key.strip_prefix("settings.").unwrap_or(key);
-        // What both sides say; what one does not tell is not known to differ.
-        DURABILITY.contains(&key) && found.first.is_some() && found.second.is_some()
+    let told = sides.differences.iter().filter(|found| found.first.is_some() && found.second.is_some());
+    let of_side = |side: &Side, found: &Difference, name: &str, value: &Option<String>| {
+        let mut all = side.configuration.settings(&found.of);
+        all.extend(value.clone().map(|value| (name.to_owned(), value)));
+        all
     };
-    let differ = |found: &Difference| Evidence::SettingsDiffer {
-        setting: found.key.clone(),
-        first: said(&found.first),
-        second: said(&found.second),
-    };
-    sides.differences.iter().filter(is_one).map(|found| of(Rule::Durable, differ(found))).collect()
+    let unequal = told.filter_map(|found| {
+        let name = setting_name(&found.key);
+        let first = of_side(sides.first, found, name, &found.first);
+        unequal(name, &first, &of_side(sides.second, found, name, &found.second))
+    });
+    unequal.map(|evidence| of(Rule::Durable, evidence)).collect()
 }
 
 /// One group may differ: the one that was named, or any if none was.

@@ -203,6 +203,8 @@ fn rules_that_forbid_a_comparison_say_so() {
     let safe = fixture_side(|record| fact(record, system, "setting.fsync", "on"));
     let fast = fixture_side(|record| fact(record, system, "setting.fsync", "off"));
     assert_eq!(rules(&safe, &fast, &ask), [Rule::Durable, Rule::Repeat]);
+    let method = |name| fixture_side(|record| fact(record, system, "setting.wal_sync_method", name));
+    assert_eq!(rules(&method("fdatasync"), &method("fsync"), &ask), [Rule::Repeat], "both keep what was acknowledged");
     let two = |kernel: &str, memory: &str| {
         fixture_side(|record| {
             fact(record, SubjectKind::Host, "kernel", kernel);

@@ -126,7 +126,7 @@ fn load(claim: &Claim, figure: &ClaimFigure) -> LoadSeen {
     });
     LoadSeen {
         in_flight: in_flight
-            .map(|((per_second, mean_ms), asked)| InFlight { per_second, mean_ms, asked })
+            .map(|((per_second, mean_ms), asked)| InFlight { per_second, mean_ms, asked, edges_percent: 0.0 })
             .ok_or(Missing::NoInFlight),
         counted: counted().ok_or(Missing::NoCounts),
         course: course

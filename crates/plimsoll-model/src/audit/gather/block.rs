@@ -58,5 +58,11 @@ fn in_flight(job: &BlockJobSummary, point: &BlockPointSummary) -> Option<InFligh
     let (found, per_second) = point.in_flight_by_little.zip(point.iops)?;
     let is_told = closed && per_second > 0.0 && point.in_flight > 0;
     // Flushes are under way as well: their time is part of the mean.
-    is_told.then(|| InFlight { per_second, mean_ms: found / per_second * 1e3, asked: f64::from(point.in_flight) })
+    is_told.then(|| InFlight {
+        per_second,
+        mean_ms: found / per_second * 1e3,
+        asked: f64::from(point.in_flight),
+        // The summary's finding has judged it.
+        edges_percent: 0.0,
+    })
 }

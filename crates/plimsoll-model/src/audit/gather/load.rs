@@ -102,9 +102,10 @@ fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<
     if (counts.completed() as f64) < asked * FEWEST_TURNS {
         return Err(Missing::TooFew);
     }
-    let mean_ms = point.overall.response.map(|latency| latency.mean_ms);
-    let (per_second, mean_ms) = point.completed_per_second.zip(mean_ms).ok_or(Missing::NoInFlight)?;
-    Ok(InFlight { per_second, mean_ms, asked })
+    let (per_second, latency) = point.completed_per_second.zip(point.overall.response).ok_or(Missing::NoInFlight)?;
+    // Counted where it ends: of each user one that began before the window is in, and one that ended after it is not.
+    let edges_percent = latency.max_ms / 10.0 / point.measured_s;
+    Ok(InFlight { per_second, mean_ms: latency.mean_ms, asked, edges_percent })
 }
 
 /// Sums over systems have no account of their own: each system's is verified, and what is wrong with it is a finding.

@@ -6,14 +6,11 @@ use super::facts::Facts;
 use super::load::loaded_mb;
 use super::site::{drive_of, durability, system_of};
 use crate::audit::Missing;
-use crate::audit::rules::VICTIMS;
+use crate::audit::rules::{DRIVE, VICTIMS};
 use crate::audit::seen::{Known, Maintained, Pair, Side};
 use crate::metric::Metric;
 use crate::record::{Record, Scene, SubjectId, SubjectKind};
 use crate::summary::{BlockMedium, BlockSummary, Figure, Ladder, PointSummary, Rung, Summary};
-
-/// The factor of steps that were run on several media.
-const DRIVE: &str = "drive";
 
 /// Media beside each other, and the same load with and without noise.
 pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Pair> {
@@ -110,6 +107,7 @@ fn side(facts: &Facts<'_>, ladder: &Ladder) -> Side {
         victims: Ok(systems),
         noise,
         tpm_per_nopm: ratio.map(|(tpm, nopm)| tpm / nopm).ok_or(Missing::NoTpm),
+        new_orders: ratio.zip(point).map(|((_, nopm), point)| nopm * point.measured_s / 60.0),
         bytes_per: bytes_per(facts, ladder, system),
         ..Side::unknown(name)
     }

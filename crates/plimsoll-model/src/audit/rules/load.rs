@@ -54,10 +54,10 @@ fn little(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     }
     match load.in_flight {
         Err(missing) => looked.untold(missing),
-        Ok(InFlight { per_second, mean_ms, asked }) => {
+        Ok(InFlight { per_second, mean_ms, asked, edges_percent }) => {
             let found = per_second * mean_ms / 1e3;
             let off_percent = percent_off(found, asked);
-            let limit_percent = thresholds.in_flight;
+            let limit_percent = thresholds.in_flight.max(edges_percent);
             let evidence = Evidence::InFlight { per_second, mean_ms, found, asked, off_percent, limit_percent };
             looked.at(off_percent.abs() <= limit_percent, evidence, Error, Next::AskForWindow);
         }
@@ -220,15 +220,20 @@ fn noise(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     }
 }
 
-/// New-Orders are a share of all transactions, which scatters by √((1−p)/(p·n)) of itself where users choose by chance.
+/// Percent that TPM/NOPM is off by chance, or that of two sides differ by: New-Orders are a share of all transactions, which
+/// scatters by √((1−p)/(p·n)) of itself where users choose by chance.
+pub(super) fn scatter(thresholds: &Thresholds, orders: &[f64]) -> f64 {
+    let variance = |orders: &f64| (thresholds.tpm_per_nopm - 1.0) / orders;
+    CHANCE * 100.0 * orders.iter().map(variance).sum::<f64>().sqrt()
+}
+
 fn ratio(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     match load.tpm_nopm {
         Err(missing) => looked.untold(missing),
         Ok((tpm, nopm, orders)) => {
             let (found, expected) = (tpm / nopm, thresholds.tpm_per_nopm);
             let off_percent = percent_off(found, expected);
-            let scatter = |orders: f64| CHANCE * 100.0 * ((expected - 1.0) / orders).sqrt();
-            let limit_percent = thresholds.ratio.max(orders.map_or(0.0, scatter));
+            let limit_percent = thresholds.ratio.max(orders.map_or(0.0, |orders| scatter(thresholds, &[orders])));
             let evidence = Evidence::TpmPerNopm { found, expected, off_percent, limit_percent };
             // NOPM can be quoted whatever TPM counts.
             looked.at(off_percent.abs() <= limit_percent, evidence, Warning, Next::CountTransactions);

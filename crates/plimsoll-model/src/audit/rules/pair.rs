@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::load::scatter;
 use super::looked::Looked;
 use super::site::is_unsafe;
 use crate::audit::seen::{Known, Pair};
@@ -10,6 +11,10 @@ use crate::record::Severity::{Error, Warning};
 
 /// What is not the same in two places of one configuration: where things lie, not what they are.
 const PLACES: [&str; 4] = ["unix_socket_directories", "data_directory", "socket", "datadir"];
+/// The factor where media stand beside each other.
+pub(in crate::audit) const DRIVE: &str = "drive";
+/// What comes with a drive: whether it is emulated, and where that keeps what is written.
+const KINDS: [&str; 2] = ["form", "backing"];
 /// Set apart from the configuration by rules of their own.
 pub(in crate::audit) const VICTIMS: &str = "loaded systems";
 
@@ -58,20 +63,25 @@ fn durable(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
     let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
     let mut same = Vec::new();
     for name in names {
-        let (a, b) = (first.get(name), second.get(name));
-        let weak = |settings: &BTreeMap<String, String>, value: Option<&String>| {
-            value.is_some_and(|value| is_unsafe(settings, name, value))
-        };
-        let said = |value: Option<&String>| value.map_or("–".to_owned(), Clone::clone);
-        // A drive's cache may differ with the drive: what counts is whether one side gives up what the other keeps.
-        if weak(first, a) != weak(second, b) {
-            let evidence = Evidence::SettingsDiffer { setting: name.clone(), first: said(a), second: said(b) };
-            looked.bad(evidence, Error, Next::MakeEqual);
-        } else {
-            same.push(name.clone());
+        match unequal(name, first, second) {
+            Some(evidence) => looked.bad(evidence, Error, Next::MakeEqual),
+            None => same.push(name.clone()),
         }
     }
     looked.good(Evidence::Safe { settings: same.join(", ") });
+}
+
+/// A drive's cache may differ with the drive: what counts is whether one side gives up what the other keeps.
+pub(crate) fn unequal(
+    name: &str,
+    first: &BTreeMap<String, String>,
+    second: &BTreeMap<String, String>,
+) -> Option<Evidence> {
+    let weak =
+        |settings: &BTreeMap<String, String>| settings.get(name).is_some_and(|value| is_unsafe(settings, name, value));
+    let said = |settings: &BTreeMap<String, String>| settings.get(name).cloned().unwrap_or_else(|| "–".to_owned());
+    let evidence = || Evidence::SettingsDiffer { setting: name.to_owned(), first: said(first), second: said(second) };
+    (weak(first) != weak(second)).then(evidence)
 }
 
 fn maintained(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
@@ -106,8 +116,11 @@ fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
     let differ =
         |key: &&&String| first.get(**key) != second.get(**key) && !is_place(key) && !(noise && **key == VICTIMS);
     let differing: Vec<&String> = keys.iter().filter(differ).copied().collect();
-    let is_factor =
-        |key: &str| key == pair.factor || key.strip_prefix("setting.").is_some_and(|key| key == pair.factor);
+    // A drive that is emulated is another kind of medium than a directory is: that is one difference, not several.
+    let with_drive = |key: &str| pair.factor == DRIVE && KINDS.contains(&key);
+    let is_factor = |key: &str| {
+        key == pair.factor || with_drive(key) || key.strip_prefix("setting.").is_some_and(|key| key == pair.factor)
+    };
     let beside: Vec<&str> = differing.iter().map(|key| key.as_str()).filter(|key| !is_factor(key)).collect();
     // Where nobody named a factor, one difference is it; noise is one as well.
     let allowed = usize::from(pair.factor.is_empty() && !noise);
@@ -138,7 +151,8 @@ fn victims(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
 fn ratio(pair: &Pair, thresholds: &Thresholds, looked: &mut Looked) {
     let Some((first, second)) = both(&pair.first.tpm_per_nopm, &pair.second.tpm_per_nopm, looked) else { return };
     let off_percent = (second / first - 1.0) * 100.0;
-    let limit_percent = thresholds.ratio;
+    let counted: Vec<f64> = [pair.first.new_orders, pair.second.new_orders].into_iter().flatten().collect();
+    let limit_percent = thresholds.ratio.max(scatter(thresholds, &counted));
     let evidence = Evidence::RatiosDiffer { first: *first, second: *second, off_percent, limit_percent };
     looked.at(off_percent.abs() <= limit_percent, evidence, Error, Next::CountTransactions);
 }

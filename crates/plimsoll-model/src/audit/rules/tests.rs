@@ -23,6 +23,7 @@ fn side(name: &str) -> Side {
         victims: Ok(8),
         noise: String::new(),
         tpm_per_nopm: Ok(2.24),
+        new_orders: Some(214_000.0),
         bytes_per: Ok(("warehouse".to_owned(), 80e6)),
         runs: Ok(3),
         spread_percent: Ok(2.0),
@@ -33,7 +34,7 @@ fn good_load() -> LoadSeen {
     LoadSeen {
         about: About::Named("16 users".to_owned()),
         findings: Vec::new(),
-        in_flight: Ok(InFlight { per_second: 1600.0, mean_ms: 9.9, asked: 16.0 }),
+        in_flight: Ok(InFlight { per_second: 1600.0, mean_ms: 9.9, asked: 16.0, edges_percent: 0.1 }),
         counted: Ok(Counted::Course(Conservation::Holds { seconds: 301 })),
         course: Ok(Course { range_percent: 4.0, slope_percent: -2.0, by_chance: false }),
         halves: Ok((-1.2, 0.4)),
@@ -110,7 +111,8 @@ fn differ(seen: &mut Seen, pair: usize, key: &str, value: &str) {
 
 const FAULTS: &[Fault] = &[
     (Rule::Little, "178,000 IOPS at 0.6 ms are not 192 in flight", Severity::Error, |seen| {
-        seen.loads[0].in_flight = Ok(InFlight { per_second: 178_000.0, mean_ms: 0.6, asked: 192.0 });
+        seen.loads[0].in_flight =
+            Ok(InFlight { per_second: 178_000.0, mean_ms: 0.6, asked: 192.0, edges_percent: 0.0 });
     }),
     (Rule::Little, "the summary's finding", Severity::Warning, |seen| {
         found(seen, Severity::Warning, FindingKind::InFlightOff { found: 9.0, asked: 16 });
@@ -294,7 +296,33 @@ fn chance_is_no_reason_to_fire() {
     seen.loads[0].tpm_nopm = Ok((2_500.0, 1_000.0, Some(1_000.0)));
     seen.loads[0].halves = Ok((9.0, 11.0));
     seen.loads[0].course = Ok(Course { range_percent: 36.0, slope_percent: 36.0, by_chance: true });
+    // 2,000 and 900 orders: 3.9 × √(1.245 / 2,000 + 1.245 / 900) = 17.5 %.
+    (seen.pairs[0].first.new_orders, seen.pairs[0].second.new_orders) = (Some(2_000.0), Some(900.0));
+    seen.pairs[0].second.tpm_per_nopm = Ok(2.24 * 1.17);
     assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
+    seen.pairs[0].second.tpm_per_nopm = Ok(2.24 * 1.18);
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::Ratio, Severity::Error)]);
+}
+
+#[test]
+fn a_transaction_across_the_windows_edge_is_no_contradiction() {
+    let mut seen = good();
+    // 2 users, 10 s, of which the last transaction took 1.2 s.
+    let at_the_edge = InFlight { per_second: 20.0, mean_ms: 89.0, asked: 2.0, edges_percent: 12.0 };
+    seen.loads[0].in_flight = Ok(at_the_edge);
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
+    seen.loads[0].in_flight = Ok(InFlight { edges_percent: 1.0, ..at_the_edge });
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::Little, Severity::Error)]);
+}
+
+#[test]
+fn an_emulated_drive_beside_a_directory_is_one_difference() {
+    let mut seen = good();
+    differ(&mut seen, 0, "form", "emulated");
+    differ(&mut seen, 0, "backing", "memory");
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
+    differ(&mut seen, 0, "filesystem", "xfs");
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::OneFactor, Severity::Error)]);
 }
 
 #[test]
