@@ -21,6 +21,7 @@ mod number;
 mod rung;
 mod scaling;
 pub mod set;
+mod svg;
 mod table;
 pub mod text;
 pub mod versus;

@@ -1,5 +1,8 @@
-//! A set of runs as text and CSV: one row for each load under each combination, and what two axes do to the rate as a
-//! table of their own.
+//! A set of runs as text, CSV and a page: one row for each load under each combination, and what two axes do to the rate
+//! as a table of their own.
+
+mod chart;
+mod html;
 
 use std::fmt::Write as _;
 
@@ -10,21 +13,14 @@ use crate::message::Messages;
 use crate::number::{NONE, three, whole};
 use crate::text::aligned;
 
+pub use html::set_page;
+
 /// All tables of a set.
 pub fn set_table(summary: &SetSummary) -> String {
     let m = Messages::english();
     let args = [("title", summary.title.clone()), ("runs", summary.runs.to_string()), ("of", summary.of.to_string())];
     let mut out = format!("{}\n\n", m.say_with("set-heading", &args));
-    let mut groups: Vec<(String, Vec<&SetRow>)> = Vec::new();
-    for row in &summary.rows {
-        let name = m.say_with("set-group", &[("step", row.step.clone()), ("system", row.system.clone())]);
-        let name = m.in_scene(name, row.scene);
-        match groups.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, rows)) => rows.push(row),
-            None => groups.push((name, vec![row])),
-        }
-    }
-    for (name, rows) in groups {
+    for (name, rows) in groups(&m, summary) {
         out.push_str(&format!("{name}\n{}\n\n", flat(&m, summary, &rows)));
         if let [_, _] = summary.axes.as_slice() {
             out.push_str(&crossed(&m, summary, &rows));
@@ -34,6 +30,20 @@ pub fn set_table(summary: &SetSummary) -> String {
         out.push_str(&format!("{}\n", told(&m, crossover)));
     }
     out
+}
+
+/// Rows by step, system and scene, which are the name.
+fn groups<'a>(m: &Messages, summary: &'a SetSummary) -> Vec<(String, Vec<&'a SetRow>)> {
+    let mut groups: Vec<(String, Vec<&SetRow>)> = Vec::new();
+    for row in &summary.rows {
+        let name = m.say_with("set-group", &[("step", row.step.clone()), ("system", row.system.clone())]);
+        let name = m.in_scene(name, row.scene);
+        match groups.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((name, vec![row])),
+        }
+    }
+    groups
 }
 
 /// From how much memory on more of it changes nothing.
@@ -95,6 +105,11 @@ fn rate_name(m: &Messages, rows: &[&SetRow]) -> String {
 }
 
 fn flat(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> String {
+    let (header, rows) = cells(m, summary, rows);
+    aligned(&header, &rows)
+}
+
+fn cells(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> (Vec<String>, Vec<Vec<String>>) {
     let mut header: Vec<String> = summary.axes.iter().map(|axis| axis.name.clone()).collect();
     header.push(m.say("set-load"));
     header.push(rate_name(m, rows));
@@ -112,16 +127,25 @@ fn flat(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> String {
         ]);
         cells
     };
-    aligned(&header, &rows.iter().map(cells).collect::<Vec<_>>())
+    (header, rows.iter().map(cells).collect())
+}
+
+/// Each load once, in the order of the plan.
+fn loads(rows: &[&SetRow]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for of in rows.iter().map(|row| load(row)) {
+        if !all.contains(&of) {
+            all.push(of);
+        }
+    }
+    all
 }
 
 /// The rate by the values of both axes, for each load.
 fn crossed(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> String {
     let mut out = String::new();
-    let mut loads: Vec<String> = rows.iter().map(|row| load(row)).collect();
-    loads.dedup();
-    for (_, of) in loads.iter().enumerate().filter(|(i, of)| !loads[..*i].contains(of)) {
-        let rows: Vec<&&SetRow> = rows.iter().filter(|row| load(row) == *of).collect();
+    for of in loads(rows) {
+        let rows: Vec<&&SetRow> = rows.iter().filter(|row| load(row) == of).collect();
         let [down, across] = [&summary.axes[0], &summary.axes[1]];
         let mut header = vec![down.name.clone()];
         header.extend(across.values.iter().map(|value| format!("{}={value}", across.name)));
@@ -145,7 +169,7 @@ fn crossed(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> String {
 pub fn set_csv(summary: &SetSummary) -> String {
     let mut out = String::new();
     let names = summary.axes.iter().map(|axis| quoted(&axis.name));
-    let fixed = "step,system,users,offered_per_second,runs,completed_per_second,completed_low,completed_high,nopm,p99_ms,\
+    let fixed = "step,system,scene,users,offered_per_second,runs,completed_per_second,completed_low,completed_high,nopm,p99_ms,\
                  device_reads_per_txn,verdict";
     let _ = writeln!(out, "{}", names.chain(std::iter::once(fixed.to_owned())).collect::<Vec<_>>().join(","));
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
@@ -155,6 +179,7 @@ pub fn set_csv(summary: &SetSummary) -> String {
         cells.extend([
             quoted(&row.step),
             quoted(&row.system),
+            row.scene.name().to_owned(),
             row.users.to_string(),
             number(row.offered_per_second),
             row.runs.to_string(),
@@ -216,5 +241,12 @@ mod tests {
     #[test]
     fn a_set_as_csv() {
         assert_snapshot!(set_csv(&set()));
+    }
+
+    #[test]
+    fn a_set_as_a_page() {
+        let page = set_page(&set());
+        assert_snapshot!(page.split_once("</style>").unwrap().1);
+        assert!(!page.contains("<script") && !page.contains("http://") && !page.contains("https://"), "one file");
     }
 }

@@ -111,7 +111,7 @@ pub struct RunArgs {
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// A run file.
+    /// A run file, or the directory of a set of runs.
     pub run: PathBuf,
     /// Where the report goes [default: RUN with .html].
     #[arg(short, long, value_name = "FILE")]

@@ -42,7 +42,7 @@ fn each_combination_is_a_run_and_all_are_one_table() {
     let one = place.opens("x.set/003-latency=4ms_users=1.plimsoll");
     assert!(one["plan_written"].as_str().unwrap().starts_with("# A cell of a matrix: system.db.mock.latency = 4ms"));
     let csv = place.run(&["export", "x.set", "--to", "csv"]).succeeded().stdout;
-    let rates: Vec<f64> = csv.lines().skip(1).map(|line| line.split(',').nth(7).unwrap().parse().unwrap()).collect();
+    let rates: Vec<f64> = csv.lines().skip(1).map(|line| line.split(',').nth(8).unwrap().parse().unwrap()).collect();
     // One user and a millisecond each: 1000 per second; exact in virtual time.
     assert_eq!(rates, [1000.0, 2000.0, 250.0, 500.0], "{csv}");
     let json: serde_json::Value =

@@ -873,6 +873,16 @@ footer = plimsoll { $version } ({ $commit }), run { $run }
 
 set-heading = { $title }: { $runs } of { $of } runs
 set-group = { $step }: { $system }
+set-runs-of = { $runs } of { $of }
+set-crossovers = Where memory stops mattering
+set-empty = No run of this set has come to its end.
+set-chart = { $figure } by { $axis }
+set-chart-at = { $chart }, load { $load }
+set-at-load = load { $load }
+set-chart-note = Medians of the runs. A bar is the 95 % interval of the mean, or the range of the runs where there is none.
+set-chart-hollow = Hollow: invalid, not to be quoted.
+set-reads-long = Reads of the device for each transaction
+set-how = Each run has a report of its own: plimsoll report FILE. How figures are computed: docs/method.md.
 set-load = load
 set-rate = txn /s
 set-reads = reads /txn

@@ -7,6 +7,7 @@ use plimsoll_model::compare::PointComparison;
 use super::place;
 use crate::message::Messages;
 use crate::number::three;
+use crate::svg::{escaped, round_step};
 
 const WIDTH: f64 = 720.0;
 const LEFT: f64 = 16.0;
@@ -39,9 +40,7 @@ impl Axis {
             let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
             decades.flat_map(|d| [1.0, 2.0, 5.0].map(|m| m * 10f64.powi(d))).collect()
         } else {
-            let rough = span / 5.0;
-            let unit = 10f64.powf(rough.log10().floor());
-            let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * unit).into_iter().find(|step| *step >= rough).unwrap_or(unit);
+            let step = round_step(span / 5.0);
             (0..=20).map(|i| (self.low / step).ceil() * step + f64::from(i) * step).collect()
         };
         all.retain(|tick| (self.low..=self.high).contains(tick));
@@ -67,10 +66,6 @@ fn framed(height: f64, (kind, title): (&str, &str), body: &str) -> String {
         height + 24.0,
         escaped(title)
     )
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// The ratio of each load with its interval; 1 is marked. `None` where there is no ratio.

@@ -1,0 +1,74 @@
+//! A set of runs as one HTML file that holds everything and needs no script.
+
+use askama::Template;
+use plimsoll_model::set::{SetRow, SetSummary};
+use plimsoll_model::summary::Verdict;
+
+use super::chart::{Chart, Get, by_axis};
+use super::{cells, groups, rate, rate_name, told};
+use crate::message::Messages;
+
+const STYLE: &str = include_str!("../../templates/report.css");
+
+/// The page of a set.
+pub fn set_page(summary: &SetSummary) -> String {
+    let m = Messages::english();
+    let runs = [("runs", summary.runs.to_string()), ("of", summary.of.to_string())];
+    let page = Page {
+        title: &summary.title,
+        runs: m.say_with("set-runs-of", &runs),
+        axes: summary.axes.iter().map(|axis| (axis.key.clone(), axis.values.join(", "))).collect(),
+        crossovers: summary.crossovers.iter().map(|crossover| told(&m, crossover)).collect(),
+        groups: groups(&m, summary).into_iter().map(|(name, rows)| Group::new(&m, summary, name, &rows)).collect(),
+        m: &m,
+        style: STYLE,
+    };
+    // The template writes to a string and calls nothing that fails.
+    page.render().expect("rendering to memory does not fail")
+}
+
+#[derive(Template)]
+#[template(path = "set.html")]
+struct Page<'a> {
+    m: &'a Messages,
+    title: &'a str,
+    runs: String,
+    /// Key and values.
+    axes: Vec<(String, String)>,
+    crossovers: Vec<String>,
+    groups: Vec<Group>,
+    style: &'static str,
+}
+
+struct Group {
+    name: String,
+    charts: Vec<Chart>,
+    /// Whether a chart has figures that must not be quoted.
+    hollow: bool,
+    header: Vec<String>,
+    /// Cells, and the verdict as a class of the last.
+    rows: Vec<(Vec<String>, &'static str)>,
+}
+
+impl Group {
+    fn new(m: &Messages, summary: &SetSummary, name: String, rows: &[&SetRow]) -> Self {
+        let rate_name = rate_name(m, rows);
+        let reads: Get = |row| row.device_reads_per_txn;
+        let figures: [(String, Get); 2] = [(rate_name, rate), (m.say("set-reads-long"), reads)];
+        let axes = (0..summary.axes.len()).filter(|axis| summary.axes[*axis].values.len() > 1);
+        let charts = axes.flat_map(|axis| {
+            let of = |(figure, get): &(String, Get)| by_axis(m, summary, rows, axis, (figure, *get));
+            figures.iter().flat_map(of).collect::<Vec<_>>()
+        });
+        let charts: Vec<Chart> = charts.collect();
+        let (header, own) = cells(m, summary, rows);
+        let verdicts = rows.iter().map(|row| row.verdict.name());
+        Self {
+            name,
+            hollow: !charts.is_empty() && rows.iter().any(|row| row.verdict == Verdict::Invalid),
+            charts,
+            header,
+            rows: own.into_iter().zip(verdicts).collect(),
+        }
+    }
+}
