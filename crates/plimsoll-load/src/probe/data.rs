@@ -10,8 +10,8 @@ use plimsoll_model::units::{Bytes, Nanos};
 use super::emit::Emit;
 use super::source::Warnings;
 
-/// Spreads something costly so that it takes at most 0.1 % of one core: after a cost of `c`, `1000 * c` of rest, at
-/// least until the next second and at most half a minute.
+/// Spreads something costly so that all that is as costly takes at most 0.1 % of one core together: after a cost of `c`,
+/// one of `n` rests for `1000 * c * n`, at least until the next second and at most half a minute.
 #[derive(Debug, Default)]
 pub(super) struct Rest {
     until: Nanos,
@@ -29,8 +29,9 @@ impl Rest {
     }
 
     /// Starts the rest; gives the time since the last start, zero at the first.
-    pub fn start(&mut self, now: Nanos, cost: Nanos) -> Nanos {
-        let rest = Nanos(cost.0.saturating_mul(Self::SHARE)).min(Self::LONGEST).saturating_sub(Self::SLACK);
+    pub fn start(&mut self, now: Nanos, cost: Nanos, among: u64) -> Nanos {
+        let rest = Nanos(cost.0.saturating_mul(Self::SHARE).saturating_mul(among.max(1)));
+        let rest = rest.min(Self::LONGEST).saturating_sub(Self::SLACK);
         self.until = Nanos(now.0.saturating_add(rest.0));
         self.last.replace(now).map_or(Nanos::ZERO, |last| now.saturating_sub(last))
     }
@@ -61,7 +62,7 @@ impl Data {
         }
         let started = thread_cpu();
         let size = size(&self.path);
-        let over = self.rest.start(emit.at, thread_cpu().saturating_sub(started));
+        let over = self.rest.start(emit.at, thread_cpu().saturating_sub(started), emit.among);
         match size {
             Ok(size) => emit.put_over(Metric::SystemData, over, size.0 as f64),
             Err((path, error)) => warnings.say(emit.subject, "unreadable", "data", || {
@@ -173,12 +174,12 @@ mod tests {
         let second = Nanos::SECOND;
         let mut rest = Rest::default();
         assert!(rest.is_over(Nanos::ZERO));
-        assert_eq!(rest.start(second, Nanos::from_micros(900)), Nanos::ZERO);
+        assert_eq!(rest.start(second, Nanos::from_micros(900), 1), Nanos::ZERO);
         assert!(rest.is_over(second * 2));
-        assert_eq!(rest.start(second * 2, Nanos::from_millis(5)), second);
+        assert_eq!(rest.start(second * 2, Nanos::from_micros(2_500), 2), second);
         assert!(!rest.is_over(second * 6));
         assert!(rest.is_over(second * 7));
-        rest.start(second * 7, Nanos(u64::MAX));
+        rest.start(second * 7, Nanos(u64::MAX), 3);
         assert!(rest.is_over(second * 37));
     }
 }

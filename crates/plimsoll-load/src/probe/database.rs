@@ -1,9 +1,12 @@
 //! A database server, asked about itself on a thread of its own: a server that answers slowly must delay no other sample.
 //!
-//! Ten times a second it is looked at what plimsoll's sessions do, once a second the counters are read. A server that
+//! Ten times a second it is looked at what plimsoll's sessions do (of more than four servers at once, forty times a
+//! second at one or the other), once a second the counters are read. A server that
 //! does not answer is asked again each second, quietly: that it is gone is noticed elsewhere.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -42,10 +45,18 @@ pub(super) struct Asking {
 
 impl Asking {
     /// Errors: no thread can be started.
-    pub fn start(clock: Clock, subject: SubjectId, endpoint: Endpoint, news: Sender<News>) -> io::Result<Self> {
+    pub fn start(
+        clock: Clock,
+        subject: SubjectId,
+        endpoint: Endpoint,
+        news: Sender<News>,
+        among: &Arc<AtomicU32>,
+    ) -> io::Result<Self> {
         let (stop, stopped) = watch::channel(false);
+        let among = Arc::clone(among);
         let thread = std::thread::Builder::new().name("insight".into()).spawn(move || {
-            let mut asker = Asker { clock: clock.clone(), subject, news, told: Vec::new(), connected: false };
+            let among = Among::join(&among);
+            let mut asker = Asker { clock: clock.clone(), subject, news, told: Vec::new(), connected: false, among };
             let ended = clock.block_on(asker.until_stopped(&endpoint, stopped));
             if let Err(error) = ended {
                 tracing::error!("no runtime to ask a server: {error}");
@@ -73,6 +84,27 @@ struct Asker {
     /// Each is told once.
     told: Vec<String>,
     connected: bool,
+    among: Among,
+}
+
+/// Counts the servers that are asked at the same time: they share what looking at them may cost.
+struct Among(Arc<AtomicU32>);
+
+impl Among {
+    fn join(all: &Arc<AtomicU32>) -> Self {
+        all.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(all))
+    }
+
+    fn count(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Among {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Why asking ends.
@@ -126,7 +158,7 @@ impl Asker {
         let mut size = Rest::default();
         loop {
             let end = looks.end();
-            let due = looks.next(self.clock.now(), costs.last, insight.rest());
+            let due = looks.next(self.clock.now(), costs.last, insight.rest(), self.among.count());
             if due < end {
                 self.clock.sleep_until(due).await;
                 let asked = self.clock.now();
@@ -139,14 +171,14 @@ impl Asker {
             let reading = in_time(insight.read()).await?;
             costs.spent(self.clock.now() - at);
             let mut samples = Vec::with_capacity(reading.len() + 3);
-            let emit = &mut Emit { out: &mut samples, subject: self.subject, at, over: Nanos::ZERO };
+            let emit = &mut Emit { out: &mut samples, subject: self.subject, at, over: Nanos::ZERO, among: 1 };
             counters.emit(&reading, emit);
             costs.emit(emit);
             if size.is_over(at) {
                 let bytes = in_time(insight.size()).await?;
                 let took = self.clock.now() - at;
                 costs.spent(took);
-                let over = size.start(at, took.max(SIZE_COST));
+                let over = size.start(at, took.max(SIZE_COST), 1);
                 emit.put_over(Metric::DbSize, over, bytes.0 as f64);
             }
             self.send(News::Samples(samples))?;

@@ -11,6 +11,8 @@ pub(super) struct Emit<'a> {
     pub at: Nanos,
     /// Time since the subject's last sample; zero at the first.
     pub over: Nanos,
+    /// How many subjects share what costly samples may take: see [`super::data::Rest`].
+    pub among: u64,
 }
 
 impl Emit<'_> {

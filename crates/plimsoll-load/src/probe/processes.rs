@@ -98,7 +98,7 @@ impl Processes {
         if self.method == MemoryMethod::Approximated {
             memory = approximated(members, source);
         }
-        let over = self.memory.start(emit.at, thread_cpu().saturating_sub(started));
+        let over = self.memory.start(emit.at, thread_cpu().saturating_sub(started), emit.among);
         emit.put_over(Metric::SystemMemory, over, memory.0 as f64);
     }
 }

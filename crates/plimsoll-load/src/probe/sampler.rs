@@ -83,10 +83,12 @@ impl Sampler {
     /// Reads everything. `now` is the time of this reading; `late`, how much later than intended it is.
     pub fn sample(&mut self, now: Nanos, late: Nanos) -> Vec<(SubjectId, Metric, Sample)> {
         let mut out = Vec::with_capacity(64);
+        let is_costly = |watched: &&Watched| matches!(watched.state, State::Processes(_) | State::EmbeddedData(_));
+        let among = self.watched.values().filter(is_costly).count() as u64;
         let (source, warnings) = (&self.source, &mut self.warnings);
         for (subject, watched) in &mut self.watched {
             let over = watched.last.replace(now).map_or(Nanos::ZERO, |last| now.saturating_sub(last));
-            let emit = &mut Emit { out: &mut out, subject: *subject, at: now, over };
+            let emit = &mut Emit { out: &mut out, subject: *subject, at: now, over, among };
             match &mut watched.state {
                 State::Host(host) => host.sample(source, warnings, emit),
                 State::Device(device) => device.sample(source, warnings, emit),
@@ -114,7 +116,7 @@ impl Sampler {
         let mut out = Vec::new();
         if let Some(Watched { last, state: State::Backup(growth) }) = self.watched.get_mut(&subject) {
             let over = last.replace(now).map_or(Nanos::ZERO, |last| now.saturating_sub(last));
-            growth.sample(&mut self.warnings, &mut Emit { out: &mut out, subject, at: now, over });
+            growth.sample(&mut self.warnings, &mut Emit { out: &mut out, subject, at: now, over, among: 1 });
         }
         out
     }

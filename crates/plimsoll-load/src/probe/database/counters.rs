@@ -43,8 +43,13 @@ mod tests {
         let mut counters = Counters::default();
         let mut at = |ms, reading: &[(Metric, f64)]| {
             let mut out = Vec::new();
-            let emit =
-                &mut Emit { out: &mut out, subject: SubjectId(1), at: Nanos::from_millis(ms), over: Nanos::ZERO };
+            let emit = &mut Emit {
+                out: &mut out,
+                subject: SubjectId(1),
+                at: Nanos::from_millis(ms),
+                over: Nanos::ZERO,
+                among: 1,
+            };
             counters.emit(&reading.to_vec(), emit);
             out.into_iter().map(|(_, metric, sample)| (metric, sample.value, sample.over)).collect::<Vec<_>>()
         };

@@ -7,11 +7,13 @@ use plimsoll_model::units::Nanos;
 
 use crate::engine::insight::Seen;
 
-/// One look in each of these.
+/// One look in each of these, at one to [`AT_FULL_RATE`] servers.
 const SLOT: Nanos = Nanos::from_millis(100);
 /// After an answer that took so long, the server rests this many times as long: its session is busy with looks for at
 /// most a fifth of the time, however slowly it answers.
 const REST: u64 = 4;
+/// Of more servers each is looked at less, so that all together cost no more.
+const AT_FULL_RATE: u32 = 4;
 /// More kinds of events than this in one second are counted without their names.
 const MOST_EVENTS: usize = 64;
 
@@ -33,12 +35,15 @@ impl Looks {
         Nanos::from_secs(self.start.0 / Nanos::SECOND.0 + 1)
     }
 
-    /// When to look next, after an answer that took `cost`, from a server that wants to rest at least for `least`.
-    pub fn next(&self, now: Nanos, cost: Nanos, least: Nanos) -> Nanos {
+    /// When to look next, after an answer that took `cost`, from a server that wants to rest at least for `least`, one of
+    /// `servers` that are looked at.
+    pub fn next(&self, now: Nanos, cost: Nanos, least: Nanos, servers: u32) -> Nanos {
+        let width = SLOT.0 * u64::from(servers.div_ceil(AT_FULL_RATE).max(1));
         let rest = cost.0.saturating_mul(REST).max(least.0);
         let earliest = Nanos(now.0.saturating_add(rest));
-        let slot = earliest.0 / SLOT.0;
-        [slot, slot + 1].map(moment).into_iter().find(|due| *due > earliest).unwrap_or_else(|| moment(slot + 2))
+        let slot = earliest.0 / width;
+        let moments = [slot, slot + 1, slot + 2].map(|slot| moment(slot, width));
+        moments.into_iter().find(|due| *due > earliest).unwrap_or(moments[2])
     }
 
     pub fn add(&mut self, seen: Vec<Seen>) {
@@ -68,9 +73,9 @@ impl Looks {
 
 /// The moment in a slot: another place in each, so that what happens at regular times (a log that is flushed every
 /// 200 ms) is neither always met nor always missed. Weyl's sequence of the golden ratio spreads them evenly.
-fn moment(slot: u64) -> Nanos {
+fn moment(slot: u64, width: u64) -> Nanos {
     let place = (slot as f64 * 0.618_033_988_749_895).fract();
-    Nanos(slot.saturating_mul(SLOT.0).saturating_add((place * SLOT.0 as f64) as u64))
+    Nanos(slot.saturating_mul(width).saturating_add((place * width as f64) as u64))
 }
 
 #[cfg(test)]
@@ -87,7 +92,7 @@ mod tests {
         let mut now = Nanos::from_secs(7);
         let mut places = Vec::new();
         for slot in 70..80 {
-            now = looks.next(now, Nanos::from_millis(1), Nanos::ZERO);
+            now = looks.next(now, Nanos::from_millis(1), Nanos::ZERO, 4);
             assert_eq!(now.0 / SLOT.0, slot, "{now}");
             places.push(now.0 % SLOT.0 / 1_000_000);
         }
@@ -99,8 +104,18 @@ mod tests {
     fn a_slow_server_is_looked_at_less() {
         let looks = Looks::new(Nanos::from_secs(7));
         let now = Nanos::from_millis(7450);
-        assert!(looks.next(now, Nanos::from_millis(200), Nanos::ZERO) >= now + Nanos::from_millis(800));
-        assert!(looks.next(now, Nanos(u64::MAX), Nanos::ZERO) > looks.end(), "no overflow");
+        assert!(looks.next(now, Nanos::from_millis(200), Nanos::ZERO, 1) >= now + Nanos::from_millis(800));
+        assert!(looks.next(now, Nanos(u64::MAX), Nanos::ZERO, 1) > looks.end(), "no overflow");
+    }
+
+    #[test]
+    fn of_many_servers_each_is_looked_at_less() {
+        let looks = Looks::new(Nanos::from_secs(7));
+        let mut now = Nanos::from_secs(7);
+        for slot in 24..30 {
+            now = looks.next(now, Nanos::from_millis(1), Nanos::ZERO, 12);
+            assert_eq!(now.0 / (3 * SLOT.0), slot, "one in three tenths: {now}");
+        }
     }
 
     #[test]
@@ -110,7 +125,7 @@ mod tests {
         let mut now = Nanos::from_secs(7);
         let mut seen = 0;
         while now < Nanos::from_secs(17) {
-            let due = looks.next(now, cost, least);
+            let due = looks.next(now, cost, least, 1);
             assert!(due > now + least && due <= now + least + SLOT + SLOT, "{now} {due}");
             (now, seen) = (due + cost, seen + 1);
         }
