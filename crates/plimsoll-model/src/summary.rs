@@ -85,7 +85,10 @@ pub use timeline::{SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlo
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
 use crate::audit::{self, Audit};
-use crate::record::{Diagnosis, DiagnosisLevel, Point, PointPurpose, Record, RunStatus, Scene, Second, SubjectId};
+use crate::record::{
+    Diagnosis, DiagnosisLevel, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunStatus, Scene, Second,
+    SubjectId, WaitRow, Window,
+};
 use crate::schedule::PhaseKind;
 
 /// Version of the exported shape.
@@ -346,10 +349,16 @@ fn headline(ladders: &[Ladder]) -> Option<Headline> {
         .map(|(ladder, rung, _)| Headline { ladder, rung })
 }
 
-/// The record, with its rows by phase.
+/// The record, with its rows by what they are looked for.
 struct Index<'a> {
     record: &'a Record,
+    /// By phase.
     seconds: BTreeMap<u32, Vec<&'a Second>>,
+    windows: BTreeMap<PhaseId, Vec<&'a Window>>,
+    /// Under load, by point, in time order.
+    phases: BTreeMap<PointId, Vec<&'a Phase>>,
+    /// By system, in time order.
+    waits: BTreeMap<SubjectId, Vec<&'a WaitRow>>,
 }
 
 impl<'a> Index<'a> {
@@ -359,7 +368,22 @@ impl<'a> Index<'a> {
             seconds.entry(second.phase.0).or_default().push(second);
         }
         seconds.values_mut().for_each(|rows| rows.sort_by_key(|row| (row.start, row.txn)));
-        Self { record, seconds }
+        let mut windows: BTreeMap<PhaseId, Vec<&Window>> = BTreeMap::new();
+        record.windows.iter().for_each(|window| windows.entry(window.phase).or_default().push(window));
+        let mut waits: BTreeMap<SubjectId, Vec<&WaitRow>> = BTreeMap::new();
+        record.waits.iter().for_each(|row| waits.entry(row.subject).or_default().push(row));
+        waits.values_mut().for_each(|rows| rows.sort_by_key(|row| waits::middle(row)));
+        let mut phases: BTreeMap<PointId, Vec<&Phase>> = BTreeMap::new();
+        let load = [PhaseKind::Warm, PhaseKind::Measure, PhaseKind::Cool];
+        for phase in record.phases.iter().filter(|phase| load.contains(&phase.kind)) {
+            phase.point.into_iter().for_each(|point| phases.entry(point).or_default().push(phase));
+        }
+        phases.values_mut().for_each(|phases| phases.sort_by_key(|phase| phase.start));
+        Self { record, seconds, windows, phases, waits }
+    }
+
+    fn windows(&self, phase: PhaseId) -> &[&'a Window] {
+        self.windows.get(&phase).map_or(&[], Vec::as_slice)
     }
 
     fn name(&self, id: SubjectId) -> String {
@@ -368,12 +392,8 @@ impl<'a> Index<'a> {
     }
 
     /// The phases of `point` under load, in time order.
-    fn load_phases(&self, point: &Point) -> Vec<&'a crate::record::Phase> {
-        let load = [PhaseKind::Warm, PhaseKind::Measure, PhaseKind::Cool];
-        let mut phases: Vec<_> =
-            self.record.phases.iter().filter(|p| p.point == Some(point.id) && load.contains(&p.kind)).collect();
-        phases.sort_by_key(|phase| phase.start);
-        phases
+    fn load_phases(&self, point: &Point) -> Vec<&'a Phase> {
+        self.phases.get(&point.id).cloned().unwrap_or_default()
     }
 }
 

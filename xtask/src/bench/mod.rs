@@ -1,5 +1,6 @@
 //! What plimsoll itself costs, beside pgbench on the same server in the same minutes.
 
+mod audit;
 mod child;
 mod client;
 mod drive;
@@ -32,13 +33,17 @@ struct Options {
 
 pub fn run(words: &[&str]) -> Task {
     match words {
+        ["audit", rest @ ..] => audit::run(rest),
         ["drive", rest @ ..] => drive::run(rest),
         ["client", rest @ ..] => client::run(&parse(rest)?),
         ["fio", rest @ ..] => fio::run(rest),
         ["load", rest @ ..] => load::run(&parse(rest)?),
         ["peers", rest @ ..] => peers::run(&parse(rest)?),
         ["simulate"] => simulate::run(),
-        _ => usage(format!("'bench {}' is no bench: client, load, peers, drive, fio or simulate", words.join(" "))),
+        _ => usage(format!(
+            "'bench {}' is no bench: audit, client, load, peers, drive, fio or simulate",
+            words.join(" ")
+        )),
     }
 }
 

@@ -1,7 +1,9 @@
-//! The buckets of a [`super::Hist`]: a short list while there are few values, an HdrHistogram after that.
+//! The buckets of a [`super::Hist`]: a short list while there are few values, an HdrHistogram after that, and those that
+//! hold any of one that was stored.
 //!
 //! A second of a quiet system has a dozen values of each type. As an HdrHistogram that is 270 kB to be cleared, scanned
-//! and added up every second for each of them, which of twelve systems costs more than their load.
+//! and added up every second for each of them, which of twelve systems costs more than their load. A run file of hours
+//! has thousands of windows, a thousand buckets in each.
 
 use hdrhistogram::Histogram;
 
@@ -9,11 +11,15 @@ use super::{HIGHEST, HistError};
 
 /// So many values at most are kept as a list.
 const FEW: usize = 1024;
+/// More take as much memory as an HdrHistogram.
+const MOST_STORED: usize = 8192;
 
 #[derive(Debug, Clone)]
 pub(super) enum Buckets {
     /// In no order.
     Few(Vec<u64>),
+    /// As [`Buckets::recorded`] has it; not empty.
+    Stored(Vec<(u64, u64)>),
     Many(Box<Histogram<u64>>),
 }
 
@@ -21,6 +27,15 @@ fn empty() -> Box<Histogram<u64>> {
     // The library counts in units of the lower bound, rounded down to a power of two: with 1 µs the digits would be
     // whole only from 1 ms. The bounds satisfy its conditions (low ≥ 1, high ≥ 2·low, digits ≤ 5).
     Box::new(Histogram::new_with_bounds(1, HIGHEST.0, 3).expect("constant bounds are valid"))
+}
+
+/// The highest value of each bucket that holds any, rising, and how many it holds.
+fn recorded(all: &Histogram<u64>) -> impl Iterator<Item = (u64, u64)> {
+    all.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
+}
+
+fn is_ours(all: &Histogram<u64>) -> bool {
+    (all.low(), all.high(), all.sigfig()) == (1, HIGHEST.0, 3)
 }
 
 /// The largest value that an HdrHistogram of three digits does not tell from this one: 2048 buckets of width 1, then 1024
@@ -39,7 +54,7 @@ impl Buckets {
     pub fn record(&mut self, value: u64) {
         match self {
             Self::Few(values) if values.len() < FEW => values.push(value),
-            Self::Few(_) => self.many().saturating_record(value),
+            Self::Few(_) | Self::Stored(_) => self.many().saturating_record(value),
             Self::Many(all) => all.saturating_record(value),
         }
     }
@@ -49,19 +64,24 @@ impl Buckets {
     }
 
     fn many(&mut self) -> &mut Histogram<u64> {
-        if let Self::Few(values) = self {
-            let mut all = empty();
-            values.iter().for_each(|value| all.saturating_record(*value));
-            *self = Self::Many(all);
-        }
+        let mut made = empty();
         match self {
-            Self::Many(all) => all,
-            Self::Few(_) => unreachable!("it was made one of many above"),
+            Self::Many(all) => return all,
+            Self::Few(values) => values.iter().for_each(|value| made.saturating_record(*value)),
+            Self::Stored(counts) => counts.iter().for_each(|(value, n)| made.saturating_record_n(*value, *n)),
         }
+        *self = Self::Many(made);
+        self.many()
     }
 
     pub fn merge(&mut self, other: &Self) {
         match other {
+            // Most sums begin with nothing, and many have one part.
+            other if self.len() == 0 => self.clone_from(other),
+            Self::Stored(counts) => {
+                let all = self.many();
+                counts.iter().for_each(|(value, n)| all.saturating_record_n(*value, *n));
+            }
             Self::Few(values) => values.iter().for_each(|value| self.record(*value)),
             Self::Many(all) => self.many().add(&**all).expect("all histograms share one set of bounds"),
         }
@@ -72,13 +92,14 @@ impl Buckets {
         match self {
             Self::Few(values) => values.clear(),
             Self::Many(all) if all.len() > FEW as u64 => all.reset(),
-            Self::Many(_) => *self = Self::new(),
+            Self::Many(_) | Self::Stored(_) => *self = Self::new(),
         }
     }
 
     pub fn len(&self) -> u64 {
         match self {
             Self::Few(values) => values.len() as u64,
+            Self::Stored(counts) => counts.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n)),
             Self::Many(all) => all.len(),
         }
     }
@@ -87,6 +108,15 @@ impl Buckets {
     pub fn value_at_quantile(&self, q: f64) -> u64 {
         match self {
             Self::Many(all) => all.value_at_quantile(q),
+            Self::Stored(counts) => {
+                let rank = ((q.clamp(0.0, 1.0) * self.len() as f64).ceil() as u64).max(1);
+                let mut below = 0u64;
+                let reached = counts.iter().find(|(_, n)| {
+                    below = below.saturating_add(*n);
+                    below >= rank
+                });
+                reached.or(counts.last()).map_or(0, |(value, _)| *value)
+            }
             Self::Few(values) => {
                 let rank = ((q.clamp(0.0, 1.0) * values.len() as f64).ceil() as usize).max(1);
                 let mut values = values.clone();
@@ -100,9 +130,8 @@ impl Buckets {
     /// The highest value of each bucket that holds any, rising, and how many it holds.
     pub fn recorded(&self) -> Vec<(u64, u64)> {
         match self {
-            Self::Many(all) => {
-                all.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
-            }
+            Self::Many(all) => recorded(all).collect(),
+            Self::Stored(counts) => counts.clone(),
             Self::Few(values) => {
                 let mut values: Vec<u64> = values.iter().map(|value| highest_equivalent(*value)).collect();
                 values.sort_unstable();
@@ -115,14 +144,22 @@ impl Buckets {
     pub fn with_histogram<T>(&self, work: impl FnOnce(&Histogram<u64>) -> T) -> T {
         match self {
             Self::Many(all) => work(all),
-            Self::Few(_) => work(self.clone().many()),
+            Self::Few(_) | Self::Stored(_) => work(self.clone().many()),
         }
     }
 
-    pub fn of_stored(stored: &Histogram<u64>) -> Result<Self, HistError> {
-        let mut all = empty();
-        all.add(stored).map_err(|error| HistError::Encoding(error.to_string()))?;
-        Ok(Self::Many(all))
+    /// Of whatever bounds that has; values beyond ours are an error.
+    pub fn of_stored(stored: Histogram<u64>) -> Result<Self, HistError> {
+        if !is_ours(&stored) {
+            let mut all = empty();
+            all.add(stored).map_err(|error| HistError::Encoding(error.to_string()))?;
+            return Ok(Self::Many(all));
+        }
+        if stored.is_empty() {
+            return Ok(Self::new());
+        }
+        let counts: Vec<(u64, u64)> = recorded(&stored).take(MOST_STORED + 1).collect();
+        Ok(if counts.len() > MOST_STORED { Self::Many(Box::new(stored)) } else { Self::Stored(counts) })
     }
 }
 
@@ -157,10 +194,22 @@ mod tests {
                 prop_assert_eq!(few.value_at_quantile(q), many.value_at_quantile(q));
             }
             prop_assert_eq!(&few, &many);
+            let mut stored = Buckets::of_stored(few.with_histogram(Clone::clone)).unwrap();
+            prop_assert!(matches!(stored, Buckets::Stored(_)) || few.len() == 0);
+            prop_assert_eq!(&stored, &many);
+            prop_assert_eq!((stored.len(), stored.recorded()), (many.len(), many.recorded()));
+            prop_assert_eq!(stored.value_at_quantile(q), many.value_at_quantile(q));
             let mut twice = few.clone();
             twice.merge(&many);
+            many.merge(&stored);
+            prop_assert_eq!(&many, &twice);
+            stored.merge(&stored.clone());
+            prop_assert_eq!(&stored, &twice);
+            stored.record(77);
+            twice.record(77);
+            prop_assert_eq!(stored, twice);
             few.merge(&few.clone());
-            prop_assert_eq!(few, twice);
+            prop_assert_eq!(few.len(), many.len());
         }
     }
 

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::Index;
+use super::{Index, fleet};
 use crate::metric::{Metric, MetricKind};
-use crate::record::{Point, Sample, Series, SubjectId, SubjectKind};
+use crate::record::{Point, Sample, Series, Subject, SubjectId, SubjectKind};
 use crate::units::Nanos;
 
 /// A fact of a medium: the name of the device subject that its data lies on.
@@ -67,13 +67,38 @@ pub enum Withheld {
     EmbeddedSystem,
 }
 
-/// The means of every series over `start..end`.
-pub(super) fn over(index: &Index, start: Nanos, end: Nanos) -> Vec<MetricMean> {
+/// Whose means stand beside a point.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Of {
+    All,
+    /// Everything but other systems than this one.
+    One(SubjectId),
+}
+
+impl Of {
+    /// One of several equal systems has figures of its own; those of the others stand beside their sum.
+    pub fn beside(index: &Index, point: &Point) -> Self {
+        fleet::base_of(index, point.system).map_or(Self::All, |_| Self::One(point.system))
+    }
+
+    fn holds(self, subject: &Subject) -> bool {
+        match self {
+            Self::All => true,
+            Self::One(system) => subject.kind != SubjectKind::System || subject.id == system,
+        }
+    }
+}
+
+/// The means of series over `start..end`.
+pub(super) fn over(index: &Index, of: Of, start: Nanos, end: Nanos) -> Vec<MetricMean> {
     let all = &index.record.series;
     let mut means: Vec<MetricMean> = all
         .iter()
         .filter_map(|series| {
             let subject = index.record.subjects.iter().find(|s| s.id == series.subject)?;
+            if !of.holds(subject) {
+                return None;
+            }
             let weights = requests(series.metric)
                 .and_then(|metric| all.iter().find(|s| s.subject == series.subject && s.metric == metric));
             let Mean { mean, min, max, samples } = mean(series, weights, start, end)?;
@@ -117,8 +142,9 @@ struct Mean {
 fn mean(series: &Series, requests: Option<&Series>, start: Nanos, end: Nanos) -> Option<Mean> {
     let (mut sum, mut total, mut samples) = (0.0, 0.0, 0);
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
-    for sample in &series.samples {
-        let share = inside(sample, series.metric.info().kind, start, end);
+    let kind = series.metric.info().kind;
+    for sample in series.near(start, end) {
+        let share = inside(sample, kind, start, end);
         let weight = share * requests.map_or(1.0, |r| r.at(sample.at) * sample.over.as_secs_f64());
         if weight <= 0.0 {
             continue;
@@ -135,6 +161,14 @@ fn mean(series: &Series, requests: Option<&Series>, start: Nanos, end: Nanos) ->
 }
 
 impl Series {
+    /// Samples, which are in time order, whose interval can reach into the window: those after its start, up to the first
+    /// that begins behind its end.
+    fn near(&self, start: Nanos, end: Nanos) -> impl Iterator<Item = &Sample> {
+        let from = self.samples.partition_point(|sample| sample.at <= start);
+        let begins = move |sample: &&Sample| sample.at.saturating_sub(sample.over) < end || sample.at <= end;
+        self.samples[from..].iter().take_while(begins)
+    }
+
     /// The value sampled at `at`; 0 when there is none.
     fn at(&self, at: Nanos) -> f64 {
         self.samples.binary_search_by_key(&at, |s| s.at).map_or(0.0, |i| f64::from(self.samples[i].value))

@@ -198,7 +198,7 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     figures.complete = needed(PhaseKind::Measure) && !cut_short;
     latencies(index, point, &phases, &mut figures);
     if let Some(window) = drive::window(&phases) {
-        figures.metrics = means::over(index, window.start, window.end);
+        figures.metrics = means::over(index, means::Of::beside(index, point), window.start, window.end);
         let completed = figures.overall.counts.completed();
         figures.resources = means::resources(index, point, &figures.metrics, figures.measured_s, completed);
         figures.drive = drive::summarise(index, point, window, &figures);
@@ -244,7 +244,7 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[PointSummary]) ->
     figures.complete = own.iter().all(|point| point.complete);
     latencies(index, &all, &phases, &mut figures);
     if let Some(window) = drive::window(&phases) {
-        figures.metrics = means::over(index, window.start, window.end);
+        figures.metrics = means::over(index, means::Of::All, window.start, window.end);
         let completed = figures.overall.counts.completed();
         figures.resources = means::resources(index, &all, &figures.metrics, figures.measured_s, completed);
         figures.drive = drive::summarise(index, &all, window, &figures);
@@ -338,19 +338,18 @@ pub(super) fn main_response(index: &Index, points: &[&Point]) -> Hist {
     let mut sum = Hist::new();
     for point in points {
         let orders = point.txns.iter().any(|name| name == TPCC_TXNS[0]);
-        let phases = index.load_phases(point);
-        let measured =
-            |window: &&Window| phases.iter().any(|phase| phase.kind == PhaseKind::Measure && phase.id == window.phase);
-        let main = |window: &&Window| if orders { window.txn == 0 } else { point.is_counted(window.txn as usize) };
-        index.record.windows.iter().filter(measured).filter(main).for_each(|window| sum.merge(&window.response));
+        let measured = index.load_phases(point).into_iter().filter(|phase| phase.kind == PhaseKind::Measure);
+        let main = |window: &&&Window| if orders { window.txn == 0 } else { point.is_counted(window.txn as usize) };
+        let windows = measured.flat_map(|phase| index.windows(phase.id));
+        windows.filter(main).for_each(|window| sum.merge(&window.response));
     }
     sum
 }
 
 /// Fills in latencies from the measure phase's merged histograms.
 fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut PointSummary) {
-    let measure: Vec<_> = phases.iter().filter(|p| p.kind == PhaseKind::Measure).map(|p| p.id).collect();
-    let windows: Vec<&Window> = index.record.windows.iter().filter(|w| measure.contains(&w.phase)).collect();
+    let measure = phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
+    let windows: Vec<&Window> = measure.flat_map(|phase| index.windows(phase.id)).copied().collect();
     let merge = |hists: &mut dyn Iterator<Item = &Hist>| {
         hists.fold(Hist::new(), |mut sum, hist| {
             sum.merge(hist);

@@ -100,12 +100,18 @@ pub struct DatabaseFigures {
     pub growth_mb: Option<f64>,
 }
 
+/// A second belongs to the window that its middle is in.
+pub(super) fn middle(row: &WaitRow) -> Nanos {
+    Nanos(row.start.0 / 2 + row.end.0 / 2)
+}
+
 /// `None` where nobody was looking.
 pub(super) fn summarise(index: &Index, point: &Point, window: &Phase) -> Option<WaitSummary> {
-    let middle = |row: &WaitRow| Nanos(row.start.0 / 2 + row.end.0 / 2);
-    let own = |row: &&WaitRow| row.subject == point.system && (window.start..window.end).contains(&middle(row));
     let mut seconds: BTreeMap<Nanos, Vec<&WaitRow>> = BTreeMap::new();
-    index.record.waits.iter().filter(own).for_each(|row| seconds.entry(row.start).or_default().push(row));
+    let all = index.waits.get(&point.system).map_or(&[][..], Vec::as_slice);
+    let from = all.partition_point(|row| middle(row) < window.start);
+    let own = all[from..].iter().take_while(|row| middle(row) < window.end);
+    own.for_each(|row| seconds.entry(row.start).or_default().push(row));
     let seconds: Vec<Vec<&WaitRow>> = seconds.into_values().collect();
     let looks: u64 = seconds.iter().map(|rows| u64::from(rows[0].looks)).sum();
     let seen: u64 = seconds.iter().flatten().map(|row| u64::from(row.seen)).sum();

@@ -49,7 +49,7 @@ fn audits(files: &[PathBuf]) -> Result<Vec<Audit>, Failure> {
             continue;
         }
         for path in members(file)? {
-            let record = runfile::read(&path)?;
+            let record = runfile::read_for_audit(&path)?;
             let summary = summarise(&record);
             audits.push(summary.audit.clone());
             runs.push((record, summary));

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use head::{Head, LABEL, read_head};
-pub use reader::{read, read_for_comparison};
+pub use reader::{read, read_for_audit, read_for_comparison};
 pub use writer::RunFile;
 
 #[derive(Debug, Error)]

@@ -1,6 +1,6 @@
 //! Reading a run file, also one that nobody closed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use plimsoll_model::metric::Metric;
 use plimsoll_model::plan::resolved::TPCC_TXNS;
 use plimsoll_model::record::{
     APPLICATION_ID, Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus,
-    SCHEMA_VERSION, Sample, Scene, Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
+    SCHEMA_VERSION, Sample, Scene, Second, Series, Severity, Subject, SubjectId, SubjectKind, WaitRow, Window,
 };
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
@@ -26,6 +26,9 @@ pub(super) type Broken = String;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parts {
     All,
+    /// What the audit rests on: not what sessions waited for, and histograms by second only where there is none of the
+    /// window.
+    Audit,
     /// What figures, verdicts and comparisons rest on: not what sessions waited for, no series but those that are held
     /// against figures, and of histograms by second only response times of what a figure counts.
     Comparison,
@@ -36,6 +39,11 @@ pub fn read(path: &Path) -> Result<Record, RunFileError> {
     read_parts(path, Parts::All)
 }
 
+/// Opens a run file and reads what the audit needs.
+pub fn read_for_audit(path: &Path) -> Result<Record, RunFileError> {
+    read_parts(path, Parts::Audit)
+}
+
 /// Opens a run file and reads what a comparison needs, in a fraction of the time.
 pub fn read_for_comparison(path: &Path) -> Result<Record, RunFileError> {
     read_parts(path, Parts::Comparison)
@@ -43,7 +51,55 @@ pub fn read_for_comparison(path: &Path) -> Result<Record, RunFileError> {
 
 fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
     let (db, schema) = open_run_file(path)?;
-    read_record(&db, schema, parts).map_err(|what| RunFileError::Damaged { path: path.into(), what })
+    let damaged = |what| RunFileError::Damaged { path: path.into(), what };
+    let closed = info(&db).is_ok_and(|run| run.status != RunStatus::Unfinished);
+    // Half of the work, of what nobody writes any more, on another processor.
+    std::thread::scope(|scope| {
+        let beside = closed.then(|| scope.spawn(|| beside(path, parts)));
+        let sides = match beside {
+            Some(_) => None,
+            None => Some(Beside::read(&db, schema, parts).map_err(damaged)?),
+        };
+        let record = read_record(&db, schema, parts).map_err(damaged);
+        let sides = match beside.map(|thread| thread.join()) {
+            None => sides.unwrap_or_default(),
+            Some(Ok(read)) => read?,
+            Some(Err(_)) => return Err(damaged("a part of it cannot be read".into())),
+        };
+        Ok(sides.into_record(record?))
+    })
+}
+
+/// What takes long to read and needs nothing else.
+#[derive(Default)]
+struct Beside {
+    windows: Vec<Window>,
+    series: Vec<Series>,
+    waits: Vec<WaitRow>,
+}
+
+impl Beside {
+    fn read(db: &Connection, schema: i32, parts: Parts) -> Result<Self, Broken> {
+        Ok(Self {
+            windows: stored_windows(db, parts)?,
+            series: series(db, schema, parts)?,
+            waits: if parts == Parts::All { waits::waits(db, schema)? } else { Vec::new() },
+        })
+    }
+
+    fn into_record(self, mut record: Record) -> Record {
+        let Self { windows, series, waits } = self;
+        let merged = merged_windows(&windows, &record.seconds);
+        record.windows = windows;
+        record.windows.extend(merged);
+        (record.series, record.waits) = (series, waits);
+        record
+    }
+}
+
+fn beside(path: &Path, parts: Parts) -> Result<Beside, RunFileError> {
+    let (db, schema) = open_run_file(path)?;
+    Beside::read(&db, schema, parts).map_err(|what| RunFileError::Damaged { path: path.into(), what })
 }
 
 /// A run file and the version of its schema.
@@ -52,7 +108,9 @@ pub(super) fn open_run_file(path: &Path) -> Result<(Connection, i32), RunFileErr
     if !path.is_file() {
         return Err(open("there is no such file".into()));
     }
-    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|e| open(e.to_string()))?;
+    // Each connection stays with the thread that opened it, so that nothing has to be locked for each column of a row.
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(|e| open(e.to_string()))?;
     let schema = expect_run_file(&db, path)?;
     // One transaction, so that of a run that goes on all tables are read as they were at one moment.
     db.execute_batch("BEGIN").map_err(|e| open(e.to_string()))?;
@@ -122,7 +180,6 @@ fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Bro
     let points = rows(db, "SELECT * FROM point ORDER BY id", |row| point(row, schema))?;
     let phases = phases(db, ends)?;
     let seconds = seconds(db, &wanted(db, &phases, &points, parts)?, schema)?;
-    let windows = windows(db, &phases, &seconds)?;
     Ok(Record {
         run: db.query_row("SELECT * FROM run", [], |row| run_info(row, ends)).map_err(|e| e.to_string())?,
         plan_written: plan.remove("written").unwrap_or_default(),
@@ -140,8 +197,8 @@ fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Bro
         points,
         phases,
         seconds,
-        windows,
-        series: series(db, schema, parts)?,
+        windows: Vec::new(),
+        series: Vec::new(),
         events: rows(db, "SELECT * FROM event ORDER BY at_ns, rowid", event)?,
         checks: rows(db, "SELECT * FROM consistency ORDER BY rowid", |row| {
             Ok(Check {
@@ -156,7 +213,7 @@ fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Bro
         cuts: drive::power_cuts(db, schema)?,
         searches: database::searches(db, schema)?,
         resets: database::resets(db, schema)?,
-        waits: if parts == Parts::All { waits::waits(db, schema)? } else { Vec::new() },
+        waits: Vec::new(),
         blocks: block::block_points(db, schema)?,
         shares: block::block_shares(db, schema)?,
         steady: block::steady(db, schema)?,
@@ -224,10 +281,12 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
 
 /// A phase that nobody closed ends with its last second, or where the run ended if it has none.
 fn phases(db: &Connection, ends: Nanos) -> Result<Vec<Phase>, Broken> {
-    let sql = "SELECT *, (SELECT max(tick.end_ns) FROM tick WHERE tick.phase = phase.id) AS last_tick_ns
-               FROM phase ORDER BY id";
-    rows(db, sql, |row| {
-        let end = row.get::<_, Option<u64>>("end_ns")?.or(row.get("last_tick_ns")?);
+    // One pass over the seconds, and only where it is needed: a run of hours has hundreds of thousands.
+    let last =
+        "SELECT phase, max(end_ns) FROM tick WHERE phase IN (SELECT id FROM phase WHERE end_ns IS NULL) GROUP BY phase";
+    let last: HashMap<u32, u64> = rows(db, last, |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect();
+    rows(db, "SELECT * FROM phase ORDER BY id", |row| {
+        let end = row.get::<_, Option<u64>>("end_ns")?.or(last.get(&row.get("id")?).copied());
         let start = time(row, "start_ns")?;
         Ok(Phase {
             id: PhaseId(row.get("id")?),
@@ -255,13 +314,15 @@ type Wanted = HashMap<PhaseId, Vec<bool>>;
 /// Without its own windows a phase's percentiles come from its seconds.
 fn wanted(db: &Connection, phases: &[Phase], points: &[Point], parts: Parts) -> Result<Wanted, Broken> {
     let closed = rows(db, "SELECT DISTINCT phase FROM window", |row| row.get(0).map(PhaseId))?;
+    let closed: HashSet<PhaseId> = closed.into_iter().collect();
     let of = |phase: &Phase| {
         let point = points.iter().find(|point| Some(point.id) == phase.point)?;
         let tpcc = point.txns == TPCC_TXNS;
         let counts = |txn: usize| if tpcc { txn == 0 } else { point.is_counted(txn) };
         let is_wanted = |txn: usize| match parts {
             Parts::All => true,
-            Parts::Comparison if !closed.contains(&phase.id) => true,
+            _ if !closed.contains(&phase.id) => true,
+            Parts::Audit => false,
             Parts::Comparison => phase.kind == PhaseKind::Measure && counts(txn),
         };
         Some((phase.id, (0..point.txns.len()).map(is_wanted).collect()))
@@ -329,9 +390,10 @@ fn counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
     })
 }
 
-/// The stored windows, and for phases that nobody closed windows merged from their seconds.
-fn windows(db: &Connection, phases: &[Phase], seconds: &[Second]) -> Result<Vec<Window>, Broken> {
-    let mut windows = rows(db, "SELECT * FROM window ORDER BY phase, subject, txn", |row| {
+/// Figures are of measurements: only a report shows what came before and after.
+fn stored_windows(db: &Connection, parts: Parts) -> Result<Vec<Window>, Broken> {
+    let of = if parts == Parts::All { "" } else { "WHERE phase IN (SELECT id FROM phase WHERE kind = 'measure')" };
+    rows(db, &format!("SELECT * FROM window {of} ORDER BY phase, subject, txn"), |row| {
         let service = row.get_ref("service")?.as_blob_or_null()?;
         Ok(Window {
             phase: PhaseId(row.get("phase")?),
@@ -341,29 +403,33 @@ fn windows(db: &Connection, phases: &[Phase], seconds: &[Second]) -> Result<Vec<
             service: service.map(|bytes| hist("service", bytes, Hist::decode)).transpose()?,
             coarse: false,
         })
-    })?;
-    for phase in
-        phases.iter().filter(|phase| !windows.iter().any(|window| window.phase == phase.id)).collect::<Vec<_>>()
-    {
-        let mut merged: BTreeMap<(SubjectId, u32), (CoarseHist, CoarseHist, bool)> = BTreeMap::new();
-        for second in seconds.iter().filter(|second| second.phase == phase.id) {
-            let (response, service, differs) = merged.entry((second.subject, second.txn)).or_default();
+    })
+}
+
+/// Of phases that nobody closed, windows merged from their seconds.
+fn merged_windows(stored: &[Window], seconds: &[Second]) -> Vec<Window> {
+    let stored: HashSet<PhaseId> = stored.iter().map(|window| window.phase).collect();
+    let mut merged: BTreeMap<(PhaseId, SubjectId, u32), (CoarseHist, CoarseHist, bool)> = BTreeMap::new();
+    // Seconds of a phase lie together.
+    for of_phase in seconds.chunk_by(|a, b| a.phase == b.phase).filter(|own| !stored.contains(&own[0].phase)) {
+        for second in of_phase {
+            let (response, service, differs) = merged.entry((second.phase, second.subject, second.txn)).or_default();
             response.merge(&second.response);
             service.merge(second.service.as_ref().unwrap_or(&second.response));
             *differs |= second.service.is_some();
         }
-        // A phase whose seconds hold no times has no distribution, coarse or not.
-        merged.retain(|_, (response, ..)| response.count() > 0);
-        windows.extend(merged.into_iter().map(|((subject, txn), (response, service, differs))| Window {
-            phase: phase.id,
-            subject,
-            txn,
-            response: response.to_hist(),
-            service: differs.then(|| service.to_hist()),
-            coarse: true,
-        }));
     }
-    Ok(windows)
+    // A phase whose seconds hold no times has no distribution, coarse or not.
+    merged.retain(|_, (response, ..)| response.count() > 0);
+    let window = |((phase, subject, txn), (response, service, differs)): (_, (CoarseHist, CoarseHist, bool))| Window {
+        phase,
+        subject,
+        txn,
+        response: response.to_hist(),
+        service: differs.then(|| service.to_hist()),
+        coarse: true,
+    };
+    merged.into_iter().map(window).collect()
 }
 
 /// Metrics that findings hold figures against: what the database counted, and what the kernel saw of an emulated drive.
@@ -379,7 +445,7 @@ fn is_held_against_figures(metric: Metric) -> bool {
 }
 
 fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<Series>, Broken> {
-    let is_wanted = |metric: &Metric| parts == Parts::All || is_held_against_figures(*metric);
+    let is_wanted = |metric: &Metric| parts != Parts::Comparison || is_held_against_figures(*metric);
     // A metric that this version does not know is left out: it cannot say what it means.
     let known = |name: &String| Metric::parse(name).filter(is_wanted);
     let layouts: HashMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
@@ -388,7 +454,10 @@ fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<Series>, Bro
     .into_iter()
     .collect();
     let decode = if schema < database::SINCE { samples::decode_singles } else { samples::decode };
-    let mut series: BTreeMap<(SubjectId, Metric), Vec<Sample>> = BTreeMap::new();
+    let mut series: Vec<Series> = Vec::new();
+    let mut place: HashMap<(SubjectId, Metric), usize> = HashMap::new();
+    // Of each subject and layout the series of its values: they are looked up once, and not for each of millions.
+    let mut places: HashMap<(SubjectId, i64), Vec<Option<usize>>> = HashMap::new();
     rows(db, "SELECT subject, at_ns, over_ns, layout, data FROM sample", |row| {
         let id: i64 = row.get(3)?;
         let metrics = layouts.get(&id).ok_or_else(|| meaningless("layout", id))?;
@@ -399,16 +468,24 @@ fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<Series>, Bro
         let data = row.get_ref(4)?.as_blob()?;
         let values = decode(data, metrics.len())
             .ok_or_else(|| meaningless("data", format!("{} bytes for {} metrics", data.len(), metrics.len())))?;
-        for (metric, value) in metrics.iter().zip(values) {
-            if let (Some(metric), true) = (metric, value.is_finite()) {
-                series.entry((subject, *metric)).or_default().push(Sample { at, over, value });
+        let own = places.entry((subject, id)).or_insert_with(|| {
+            let mut of = |metric: Metric| {
+                *place.entry((subject, metric)).or_insert_with(|| {
+                    series.push(Series { subject, metric, samples: Vec::new() });
+                    series.len() - 1
+                })
+            };
+            metrics.iter().map(|metric| metric.map(&mut of)).collect()
+        });
+        for (place, value) in own.iter().zip(values) {
+            if let (Some(place), true) = (place, value.is_finite()) {
+                series[*place].samples.push(Sample { at, over, value });
             }
         }
         Ok(())
     })?;
-    let in_order = |((subject, metric), mut samples): ((SubjectId, Metric), Vec<Sample>)| {
-        samples.sort_by_key(|sample| sample.at);
-        Series { subject, metric, samples }
-    };
-    Ok(series.into_iter().map(in_order).collect())
+    series.iter_mut().for_each(|series| series.samples.sort_by_key(|sample| sample.at));
+    series.retain(|series| !series.samples.is_empty());
+    series.sort_by_key(|series| (series.subject, series.metric));
+    Ok(series)
 }
