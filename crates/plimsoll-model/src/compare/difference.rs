@@ -105,6 +105,11 @@ impl Configuration {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// Whether anything of this group is told.
+    pub(super) fn tells(&self, group: Group) -> bool {
+        self.0.keys().any(|(own, ..)| *own == group)
+    }
+
     /// Settings of one subject, by the names that the system or the medium has for them.
     pub(super) fn settings(&self, of: &str) -> BTreeMap<String, String> {
         let own = self.0.iter().filter(|((_, whose, _), _)| whose == of);
@@ -268,7 +273,7 @@ const INCIDENTAL: [&str; 22] = [
 
 fn group_of(kind: SubjectKind, key: &str) -> Group {
     let setting = setting_name(key);
-    if INCIDENTAL.contains(&setting) || key.starts_with("calibration") {
+    if INCIDENTAL.contains(&setting) || key.starts_with("calibration") || key.starts_with("import.") {
         return Group::Incidental;
     }
     match kind {

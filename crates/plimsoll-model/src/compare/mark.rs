@@ -46,7 +46,8 @@ fn of(rule: Rule, evidence: Evidence) -> Mark {
 }
 
 fn same_box(sides: &Sides) -> Option<Mark> {
-    let found = sides.differences.iter().find(|found| found.group == Group::GeneratorPlace)?;
+    let told = |found: &&Difference| found.first.is_some() && found.second.is_some();
+    let found = sides.differences.iter().filter(told).find(|found| found.group == Group::GeneratorPlace)?;
     // Where it is what is compared, it has to differ.
     let wanted = sides.ask.factor == Some(Group::GeneratorPlace);
     let evidence = Evidence::GeneratorsAt { first: said(&found.first), second: said(&found.second) };
@@ -69,9 +70,11 @@ fn durable(sides: &Sides) -> Vec<Mark> {
     unequal.map(|evidence| of(Rule::Durable, evidence)).collect()
 }
 
-/// One group may differ: the one that was named, or any if none was.
+/// One group may differ: the one that was named, or any if none was. A group of which one side tells nothing, as one that
+/// was imported, is not known to differ.
 fn one_factor(sides: &Sides) -> Option<Mark> {
-    let factors = sides.differences.iter().filter(|found| found.group != Group::Incidental);
+    let told = |group| sides.first.configuration.tells(group) && sides.second.configuration.tells(group);
+    let factors = sides.differences.iter().filter(|found| found.group != Group::Incidental && told(found.group));
     let mut groups: Vec<Group> = factors.map(|found| found.group).collect();
     groups.dedup();
     let beside: Vec<Group> = groups.iter().copied().filter(|group| Some(*group) != sides.ask.factor).collect();

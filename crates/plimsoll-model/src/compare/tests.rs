@@ -203,6 +203,9 @@ fn rules_that_forbid_a_comparison_say_so() {
     let safe = fixture_side(|record| fact(record, system, "setting.fsync", "on"));
     let fast = fixture_side(|record| fact(record, system, "setting.fsync", "off"));
     assert_eq!(rules(&safe, &fast, &ask), [Rule::Durable, Rule::Repeat]);
+    let mut mixed = fixture_side(|record| fact(record, system, "setting.fsync", "on"));
+    mixed.configuration.merge(fast.configuration.clone());
+    assert_eq!(rules(&mixed, &safe, &ask)[0], Rule::Durable, "one of its runs gave it up");
     let method = |name| fixture_side(|record| fact(record, system, "setting.wal_sync_method", name));
     assert_eq!(rules(&method("fdatasync"), &method("fsync"), &ask), [Rule::Repeat], "both keep what was acknowledged");
     let two = |kernel: &str, memory: &str| {
@@ -223,6 +226,21 @@ fn rules_that_forbid_a_comparison_say_so() {
     assert_eq!(rules(&here, &there, &ask), [Rule::SameBox, Rule::Repeat]);
     let wanted = Ask { factor: Some(Group::GeneratorPlace), ..Ask::default() };
     assert_eq!(rules(&here, &there, &wanted), [Rule::Repeat]);
+}
+
+#[test]
+fn what_a_side_does_not_tell_is_no_difference() {
+    let told = fixture_side(|record| {
+        fact(record, SubjectKind::Host, "kernel", "1");
+        fact(record, SubjectKind::Host, "memory", "x");
+    });
+    let silent = fixture_side(|record| {
+        record.facts.clear();
+        record.plan_resolved.clear();
+        fact(record, SubjectKind::System, "import.file", "theirs.txt");
+    });
+    assert_eq!(rules(&told, &silent, &Ask::default()), [Rule::Repeat]);
+    assert!(!differences(&told.configuration, &silent.configuration).is_empty(), "and is shown");
 }
 
 #[test]

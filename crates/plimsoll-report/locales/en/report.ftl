@@ -1013,7 +1013,7 @@ set-crossover-unjudged = from how much on { $axis } stops mattering is not judge
 
 versus-heading = { $second } against { $first }
 versus-nothing = There is no load that both sides have.
-versus-forbidden = NOT TO BE QUOTED: { $rules } forbids this comparison.
+versus-forbidden = NOT TO BE QUOTED: this comparison is forbidden by { $rules }.
 versus-unit-nopm = new orders
 versus-unit-transactions = transactions
 versus-unit-iops = requests
@@ -1092,7 +1092,7 @@ versus-gate-regression = REGRESSION
 versus-gate-is-passed = Passed: no figure is worse than is allowed.
 versus-gate-is-inconclusive = Inconclusive: it cannot be told whether a figure is worse than is allowed. Measure longer or more often.
 versus-gate-is-regression = Regression: a figure is worse than is allowed.
-versus-gate-forbidden = { $rules } forbids this comparison; --allow takes a rule's code.
+versus-gate-forbidden = This comparison is forbidden by { $rules }; --allow takes a rule's code.
 
 ## How a ladder scales
 

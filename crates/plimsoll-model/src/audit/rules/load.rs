@@ -220,10 +220,10 @@ fn noise(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     }
 }
 
-/// Percent that TPM/NOPM is off by chance, or that of two sides differ by: New-Orders are a share of all transactions, which
-/// scatters by √((1−p)/(p·n)) of itself where users choose by chance.
+/// Percent that TPM/NOPM is off by chance, or that of two sides differ by: New-Orders are a share p of all n transactions,
+/// which scatters by √((1−p)/(p·n)) of itself where users choose by chance; p·n are the orders.
 pub(super) fn scatter(thresholds: &Thresholds, orders: &[f64]) -> f64 {
-    let variance = |orders: &f64| (thresholds.tpm_per_nopm - 1.0) / orders;
+    let variance = |orders: &f64| (1.0 - 1.0 / thresholds.tpm_per_nopm) / orders;
     CHANCE * 100.0 * orders.iter().map(variance).sum::<f64>().sqrt()
 }
 

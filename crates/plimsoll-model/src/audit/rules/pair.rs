@@ -15,6 +15,8 @@ const PLACES: [&str; 4] = ["unix_socket_directories", "data_directory", "socket"
 pub(in crate::audit) const DRIVE: &str = "drive";
 /// What comes with a drive: whether it is emulated, and where that keeps what is written.
 const KINDS: [&str; 2] = ["form", "backing"];
+/// What an emulated drive is told about itself, and a directory is not.
+const OF_DRIVES: [&str; 3] = ["capacity", "fill", "flush"];
 /// Set apart from the configuration by rules of their own.
 pub(in crate::audit) const VICTIMS: &str = "loaded systems";
 
@@ -77,8 +79,10 @@ pub(crate) fn unequal(
     first: &BTreeMap<String, String>,
     second: &BTreeMap<String, String>,
 ) -> Option<Evidence> {
-    let weak =
-        |settings: &BTreeMap<String, String>| settings.get(name).is_some_and(|value| is_unsafe(settings, name, value));
+    // Runs of one side that do not agree have all their values here.
+    let weak = |settings: &BTreeMap<String, String>| {
+        settings.get(name).is_some_and(|all| all.split(" | ").any(|value| is_unsafe(settings, name, value)))
+    };
     let said = |settings: &BTreeMap<String, String>| settings.get(name).cloned().unwrap_or_else(|| "–".to_owned());
     let evidence = || Evidence::SettingsDiffer { setting: name.to_owned(), first: said(first), second: said(second) };
     (weak(first) != weak(second)).then(evidence)
@@ -117,7 +121,10 @@ fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
         |key: &&&String| first.get(**key) != second.get(**key) && !is_place(key) && !(noise && **key == VICTIMS);
     let differing: Vec<&String> = keys.iter().filter(differ).copied().collect();
     // A drive that is emulated is another kind of medium than a directory is: that is one difference, not several.
-    let with_drive = |key: &str| pair.factor == DRIVE && KINDS.contains(&key);
+    let other_kind = first.get(KINDS[0]) != second.get(KINDS[0]);
+    let of_one =
+        |key: &str| other_kind && OF_DRIVES.contains(&key) && first.contains_key(key) != second.contains_key(key);
+    let with_drive = |key: &str| pair.factor == DRIVE && (KINDS.contains(&key) || of_one(key));
     let is_factor = |key: &str| {
         key == pair.factor || with_drive(key) || key.strip_prefix("setting.").is_some_and(|key| key == pair.factor)
     };

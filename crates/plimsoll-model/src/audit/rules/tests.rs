@@ -292,15 +292,15 @@ fn what_is_not_known_is_not_judged() {
 #[test]
 fn chance_is_no_reason_to_fire() {
     let mut seen = good();
-    // 1,000 orders: 3.9 × √(1.245 / 1,000) = 13.8 %.
-    seen.loads[0].tpm_nopm = Ok((2_500.0, 1_000.0, Some(1_000.0)));
+    // 1,000 orders: 3.9 × √(0.555 / 1,000) = 9.2 %.
+    seen.loads[0].tpm_nopm = Ok((2_440.0, 1_000.0, Some(1_000.0)));
     seen.loads[0].halves = Ok((9.0, 11.0));
     seen.loads[0].course = Ok(Course { range_percent: 36.0, slope_percent: 36.0, by_chance: true });
-    // 2,000 and 900 orders: 3.9 × √(1.245 / 2,000 + 1.245 / 900) = 17.5 %.
+    // 2,000 and 900 orders: 3.9 × √(0.555 / 2,000 + 0.555 / 900) = 11.7 %.
     (seen.pairs[0].first.new_orders, seen.pairs[0].second.new_orders) = (Some(2_000.0), Some(900.0));
-    seen.pairs[0].second.tpm_per_nopm = Ok(2.24 * 1.17);
+    seen.pairs[0].second.tpm_per_nopm = Ok(2.24 * 1.11);
     assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
-    seen.pairs[0].second.tpm_per_nopm = Ok(2.24 * 1.18);
+    seen.pairs[0].second.tpm_per_nopm = Ok(2.24 * 1.12);
     assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::Ratio, Severity::Error)]);
 }
 
@@ -318,8 +318,9 @@ fn a_transaction_across_the_windows_edge_is_no_contradiction() {
 #[test]
 fn an_emulated_drive_beside_a_directory_is_one_difference() {
     let mut seen = good();
-    differ(&mut seen, 0, "form", "emulated");
-    differ(&mut seen, 0, "backing", "memory");
+    for (key, value) in [("form", "emulated"), ("backing", "memory"), ("capacity", "8 GiB"), ("flush", "honest")] {
+        differ(&mut seen, 0, key, value);
+    }
     assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
     differ(&mut seen, 0, "filesystem", "xfs");
     assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::OneFactor, Severity::Error)]);
