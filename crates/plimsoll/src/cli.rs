@@ -113,7 +113,7 @@ pub struct RunArgs {
 pub struct ReportArgs {
     /// A run file, or the directory of a set of runs.
     pub run: PathBuf,
-    /// Where the report goes [default: RUN with .html].
+    /// Where the report goes [default: RUN with .html; for a set DIR.html].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

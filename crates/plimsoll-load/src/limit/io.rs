@@ -1,6 +1,7 @@
 //! Whether limits of block I/O hold where the data will be: tried out by dd(1), past the page cache.
 
 use std::ffi::OsStr;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -50,20 +51,31 @@ fn trials(io: &IoLimits) -> Vec<Trial> {
 /// A limit that was set does not hold.
 pub fn try_io(io: &IoLimits, device: Device, dir: &Path) -> Result<Option<String>, LoadError> {
     let file = dir.join(FILE);
-    let first = dd(Command::new("dd"), &file, ["bs=1M", "count=32"], true)?;
+    let mut first = Command::new("timeout");
+    first.args(["-s", "KILL", "60", "dd"]);
+    let first = dd(first, &file, ["bs=1M", "count=32"], true)?;
     if !first.success() {
-        return Ok(Some(format!("dd cannot write past the page cache in {} ({first})", dir.display())));
+        return Ok(Some(format!("dd cannot write 32 MiB past the page cache in {} ({first})", dir.display())));
     }
     for Trial { what, limits, args, writes } in trials(io) {
         let cage = Cage::create(&Limits { io: limits, ..Limits::default() }, Some(device))?;
         let mut timed = cage.command(OsStr::new("timeout"), None);
         timed.args(["-s", "KILL", "1", "dd"]);
-        if dd(timed, &file, args, writes)?.success() {
+        let ended = dd(timed, &file, args, writes)?;
+        if ended.success() {
             let told = format!("in one second dd did {} in a group that may do an eighth of that", args.join(" "));
             return Err(does_not_hold(what, &told));
         }
+        if !was_killed(ended) {
+            return Ok(Some(format!("dd {} in {} failed ({ended})", args.join(" "), dir.display())));
+        }
     }
     Ok(None)
+}
+
+/// timeout(1) ends itself as it ended the other, or says so by its code.
+fn was_killed(ended: ExitStatus) -> bool {
+    ended.signal() == Some(9) || matches!(ended.code(), Some(124 | 137))
 }
 
 fn dd(mut command: Command, file: &Path, args: [&str; 2], writes: bool) -> Result<ExitStatus, LoadError> {
@@ -73,7 +85,7 @@ fn dd(mut command: Command, file: &Path, args: [&str; 2], writes: bool) -> Resul
         word
     };
     if writes {
-        command.args(["if=/dev/zero", "oflag=direct", "conv=notrunc"]).arg(path("of="));
+        command.args(["if=/dev/zero", "oflag=direct,dsync", "conv=notrunc"]).arg(path("of="));
     } else {
         command.args(["of=/dev/null", "iflag=direct"]).arg(path("if="));
     }
@@ -91,5 +103,8 @@ mod tests {
         let tried: Vec<(&str, bool)> = trials(&io).iter().map(|trial| (trial.what, trial.writes)).collect();
         assert_eq!(tried, [("read bytes", false), ("writes", true)]);
         assert!(trials(&IoLimits::default()).is_empty());
+        // As wait(2) has them: a signal, and exit codes.
+        assert!([9, 137 << 8, 124 << 8].into_iter().map(ExitStatus::from_raw).all(was_killed));
+        assert!(![0, 1 << 8, 125 << 8, 127 << 8, 15].into_iter().map(ExitStatus::from_raw).any(was_killed));
     }
 }
