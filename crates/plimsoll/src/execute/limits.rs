@@ -58,9 +58,7 @@ impl Execution<'_> {
             }
         }
     }
-}
 
-impl Execution<'_> {
     /// Tries limits of I/O where the data will be, once for each device: equal systems have equal ones.
     fn try_io(&mut self, io: &IoLimits, at: Option<(Device, &Path)>) -> Result<Option<String>, LoadError> {
         let Some((device, place)) = at.filter(|(device, _)| !io.is_none() && !self.tried.contains(&(*device, *io)))
@@ -72,7 +70,10 @@ impl Execution<'_> {
         let removed = scratch.remove();
         let untried = tried?;
         removed?;
-        self.tried.push((device, *io));
+        // What could not be tried is told of each system that it holds for.
+        if untried.is_none() {
+            self.tried.push((device, *io));
+        }
         Ok(untried)
     }
 }
