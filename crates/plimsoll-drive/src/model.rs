@@ -87,7 +87,9 @@ impl Work {
 pub struct Drive {
     mechanism: Running,
     work: Work,
+    /// In the mechanism's own time, which runs slower by this factor.
     now: u64,
+    slower: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -107,13 +109,28 @@ impl Drive {
             Mechanism::Disk(of) => Running::Disk(Box::new(Disk::new(of, spec.capacity, spec.write_cache, setup))),
             Mechanism::Volume(of) => Running::Volume(Box::new(Volume::new(of, setup))),
         };
-        Self { mechanism, work: Work::default(), now: 0 }
+        Self { mechanism, work: Work::default(), now: 0, slower: spec.slower }
     }
 
     /// When a request that arrives `now` is answered. Calls come in the order of their times; one that comes with an
     /// earlier time is taken to arrive with the one before it.
     #[inline]
     pub fn submit(&mut self, now: Nanos, op: Op) -> Nanos {
+        if self.slower == 1.0 {
+            return self.answer(now, op);
+        }
+        let answered = self.answer(self.into_own(now), op);
+        // Never before it came, which rounding down could make it.
+        scaled(answered, self.slower).max(now)
+    }
+
+    fn into_own(&self, now: Nanos) -> Nanos {
+        scaled(now, self.slower.recip())
+    }
+
+    /// In the mechanism's own time.
+    #[inline]
+    fn answer(&mut self, now: Nanos, op: Op) -> Nanos {
         self.now = self.now.max(now.0);
         let kind = op.kind as usize;
         self.work.ops[kind] += 1;
@@ -129,7 +146,7 @@ impl Drive {
     /// The power was away and is back `now`: nothing waits any more and the buffer is empty. What the drive holds, and
     /// where its random draws are, stays.
     pub fn power_cycle(&mut self, now: Nanos) {
-        self.now = self.now.max(now.0);
+        self.now = self.now.max(self.into_own(now).0);
         match &mut self.mechanism {
             Running::Flash(flash) => flash.power_cycle(self.now),
             Running::Disk(disk) => disk.power_cycle(self.now),
@@ -138,9 +155,14 @@ impl Drive {
     }
 
     /// Everything since the drive was made.
-    pub fn work(&self) -> &Work {
-        &self.work
+    pub fn work(&self) -> Work {
+        let Work { reading, writing, .. } = self.work;
+        Work { reading: scaled(reading, self.slower), writing: scaled(writing, self.slower), ..self.work.clone() }
     }
+}
+
+fn scaled(time: Nanos, times: f64) -> Nanos {
+    if times == 1.0 { time } else { Nanos((time.0 as f64 * times) as u64) }
 }
 
 #[cfg(test)]

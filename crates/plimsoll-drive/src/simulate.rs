@@ -188,7 +188,7 @@ impl Window {
     #[inline]
     fn reaches(&mut self, now: u64, drive: &Drive) -> bool {
         if self.before.is_none() && now >= self.from {
-            self.before = Some(drive.work().clone());
+            self.before = Some(drive.work());
         }
         now < self.until && self.counted < self.most_ops
     }

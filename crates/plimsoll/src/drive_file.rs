@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plimsoll_drive::catalogue;
 use plimsoll_drive::spec::DriveSpec;
-use plimsoll_model::plan::Options;
+use plimsoll_model::plan::{EmulatedDrive, Options};
 
 use crate::commands::plan_errors;
 use crate::failure::Failure;
@@ -17,6 +17,11 @@ pub fn names() -> Vec<String> {
 /// To read a plan at its full size.
 pub fn options() -> Options {
     Options { scale: 1.0, data_scale: 1.0, seed: None, drives: names() }
+}
+
+/// Reads what a plan's medium emulates.
+pub fn emulated(drive: &EmulatedDrive) -> Result<DriveSpec, Failure> {
+    read(&drive.drive).map(|spec| spec.slower(drive.slower))
 }
 
 /// Reads the drive of this name, or the drive file at this path: one that ends with `.toml` or holds a `/`.

@@ -4,7 +4,7 @@ use plimsoll_block::doctor::evidence::{KnownDrive, Protection};
 use plimsoll_drive::catalogue;
 use plimsoll_drive::simulate::synced_per_second;
 use plimsoll_drive::spec::{DriveSpec, Mechanism, WriteCache};
-use plimsoll_model::units::Bytes;
+use plimsoll_model::units::{Bytes, Nanos};
 
 /// What a drive of this kind is like.
 pub fn known(spec: &DriveSpec) -> KnownDrive {
@@ -17,7 +17,7 @@ pub fn known(spec: &DriveSpec) -> KnownDrive {
         },
         source: spec.file.write_cache.source.clone(),
         turn: match &spec.mechanism {
-            Mechanism::Disk(disk) => Some(disk.turn),
+            Mechanism::Disk(disk) => Some(Nanos((disk.turn.0 as f64 * spec.slower) as u64)),
             Mechanism::Flash(_) | Mechanism::Volume(_) => None,
         },
         synced_per_second: None,

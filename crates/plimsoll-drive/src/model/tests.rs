@@ -112,7 +112,7 @@ fn a_fuller_drive_writes_more_for_the_same_and_trimming_helps() {
     // Writes of 1 GiB at random places, and how long the flash works for them.
     let writing = |drive: &mut Drive| {
         let mut random = Random::new(2);
-        let before = drive.work().clone();
+        let before = drive.work();
         for _ in 0..GIB / 4096 {
             drive.submit(Nanos::ZERO, op(DriveOp::Write, random.below(16 * GIB / 4096) * 4096, 4096));
         }
@@ -214,9 +214,9 @@ fn after_a_power_cut_nothing_waits_and_the_drive_is_as_full_as_before() {
             drive.submit(Nanos::ZERO, random(i));
         });
         let flushed = drive.clone().submit(Nanos::SECOND, op(DriveOp::Flush, 0, 0)) - Nanos::SECOND;
-        let wrote = drive.work().clone();
+        let wrote = drive.work();
         drive.power_cycle(Nanos::SECOND);
-        assert_eq!(drive.work(), &wrote, "{name}");
+        assert_eq!(drive.work(), wrote, "{name}");
         for kind in [DriveOp::Flush, DriveOp::Read] {
             let took = drive.clone().submit(Nanos::SECOND, op(kind, 4096, 4096)) - Nanos::SECOND;
             assert!(took < Nanos::from_millis(30), "{name}: {kind:?} takes {took}");
@@ -227,7 +227,7 @@ fn after_a_power_cut_nothing_waits_and_the_drive_is_as_full_as_before() {
     let mut flash = Drive::new(&spec("consumer-nvme-1t"), &Setup { fill: 0.0, ..setup(GIB) });
     write_at_once(&mut flash, GIB);
     let copied = |drive: &mut Drive| {
-        let before = drive.work().clone();
+        let before = drive.work();
         let mut random = Random::new(2);
         for _ in 0..1000 {
             drive.submit(Nanos::SECOND, op(DriveOp::Write, random.below(GIB / 4096) * 4096, 4096));
@@ -238,4 +238,40 @@ fn after_a_power_cut_nothing_waits_and_the_drive_is_as_full_as_before() {
     flash.power_cycle(Nanos::SECOND);
     let with_cut = copied(&mut flash);
     assert!((with_cut / without_cut - 1.0).abs() < 0.01 && with_cut > 2.0 * 4_096_000.0, "{with_cut}");
+}
+
+/// Reads, writes and flushes of small and large size in the order of their times.
+fn mixed(drive: &mut Drive, times: u64) -> Vec<u64> {
+    let mut random = Random::new(7);
+    let mut now = 0;
+    let mut one = |i: u64| {
+        now += random.below(400_000);
+        let (kind, len) =
+            [(DriveOp::Read, 8192), (DriveOp::Write, 8192), (DriveOp::Write, 1 << 20), (DriveOp::Flush, 0)]
+                [random.below(4) as usize];
+        let offset = (random.below(16 << 10) << 20) + i % 7 * 8192;
+        drive.submit(Nanos(now * times), op(kind, offset, len)).0
+    };
+    (0..2000).map(&mut one).collect()
+}
+
+#[test]
+fn a_slower_drive_does_the_same_later() {
+    for name in ["kingston-dc1500m-960g", "micron-5200-eco-1920g", "disk-7200rpm-4t", "aws-gp3"] {
+        let mut slowed = Drive::new(&spec(name).slower(16.0), &setup(16 * GIB));
+        let mut rated = drive(name);
+        let later: Vec<u64> = mixed(&mut rated, 1).into_iter().map(|at| at * 16).collect();
+        assert_eq!(mixed(&mut slowed, 16), later, "{name}");
+        let (is, was) = (slowed.work(), rated.work());
+        assert_eq!((is.reading.0, is.writing.0), (was.reading.0 * 16, was.writing.0 * 16), "{name}");
+    }
+}
+
+#[test]
+fn a_slower_drive_never_answers_before_it_was_asked() {
+    let mut drive = Drive::new(&spec("aws-gp3").slower(333.3), &setup(16 * GIB));
+    for at in (0..100_000).map(|i| i * 1_000_003 + 17) {
+        let answered = drive.submit(Nanos(at), op(DriveOp::Flush, 0, 0));
+        assert!(answered.0 >= at, "{answered} of {at}");
+    }
 }

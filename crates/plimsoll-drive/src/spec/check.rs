@@ -1,7 +1,7 @@
 //! What is wrong with a drive file: figures out of range or missing, sources that are not listed, tables of another
 //! kind of drive.
 
-use plimsoll_model::plan::{PlanError, PlanErrors, read_toml, suggestion};
+use plimsoll_model::plan::{PlanError, PlanErrors, SLOWER, read_toml, suggestion};
 
 use super::figure::{ASSUMED, Figure, UNVERIFIED};
 use super::file::{DriveFile, DriveKind, with_unit};
@@ -77,6 +77,10 @@ impl Faults<'_> {
             if !sane(figure.error_percent, 0.0, 1e6) {
                 self.at(figure, "`error_percent` is no percentage".into(), "give a number from 0 upwards");
             }
+        }
+        if let Some(times) = file.slower.filter(|times| !SLOWER.contains(times)) {
+            let help = format!("it lies between {} and {}", SLOWER.start(), SLOWER.end());
+            self.anywhere(format!("`slower` cannot be {times}"), help);
         }
         let known = |id: &str| file.sources.contains_key(id) || id == UNVERIFIED || id == ASSUMED;
         if !known(&file.write_cache.source) {

@@ -193,6 +193,9 @@ pub struct DriveFile {
     /// Of 10⁹ bytes.
     pub capacity_gb: Figure,
     pub write_cache: Cache,
+    /// Every time in this file counts this many times, every rate as much less: a drive that is not there, for machines
+    /// that cannot emulate the one that is.
+    pub slower: Option<f64>,
     /// What such a drive calls itself begins with one of these: by them a drive that is there is recognised.
     #[serde(default)]
     pub models: Vec<String>,
@@ -237,6 +240,9 @@ impl DriveFile {
             self.write_cache.value.name(),
             quoted(&self.write_cache.source)
         );
+        if let Some(times) = self.slower {
+            out.push_str(&format!("slower = {}\n", number(times)));
+        }
         if !self.models.is_empty() {
             let models: Vec<String> = self.models.iter().map(|model| quoted(model)).collect();
             out.push_str(&format!("models = [{}]\n", models.join(", ")));

@@ -31,11 +31,15 @@ fn mb_s(name: &str, ns_per_byte: f64) -> Parameter {
 impl DriveSpec {
     /// What the model makes of the drive's file.
     pub fn parameters(&self) -> Vec<Parameter> {
-        match &self.mechanism {
+        let mut all = match &self.mechanism {
             Mechanism::Flash(spec) => flash(spec),
             Mechanism::Disk(spec) => disk(spec),
             Mechanism::Volume(spec) => volume(spec),
+        };
+        if self.slower != 1.0 {
+            all.push(of("all of these times are multiplied by", self.slower, ""));
         }
+        all
     }
 }
 

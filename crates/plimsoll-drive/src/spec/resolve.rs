@@ -2,7 +2,7 @@
 
 use plimsoll_model::units::{Bytes, Nanos};
 
-use super::figure::Figure;
+use super::figure::{Figure, number};
 use super::file::{CacheKind, Disk, DriveFile, DriveKind, Flash, Volume};
 use super::{DiskSpec, DriveSpec, FlashSpec, Latency, Mechanism, Point, Stated, VolumeSpec, Watts, WriteCache};
 
@@ -27,7 +27,10 @@ pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
     let of_dwpd = dwpd.zip(years).map(|(dwpd, years)| dwpd * capacity_gb / 1e3 * 365.0 * years);
     DriveSpec {
         id: id.to_owned(),
-        title: file.title.clone(),
+        title: match file.slower {
+            None => file.title.clone(),
+            Some(times) => format!("{}, {} times slower", file.title, number(times)),
+        },
         capacity: Bytes((capacity_gb * 1e9) as u64),
         write_cache,
         kind: file.kind,
@@ -36,6 +39,7 @@ pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
         tbw: value(&file.endurance.tbw).or(of_dwpd),
         years,
         mechanism,
+        slower: file.slower.unwrap_or(1.0),
         file,
     }
 }
@@ -168,6 +172,7 @@ fn stated(file: &DriveFile) -> Vec<Stated> {
         let (value, block, depth) =
             if point.is_sequential() { (figure.value * 1e6, 128.0, 32.0) } else { (figure.value, 4.0, 128.0) };
         let block = (figure.block_kib.unwrap_or(block) * 1024.0) as u64;
+        let value = value / file.slower.unwrap_or(1.0);
         Some(Stated { point, value, block, depth: figure.depth.unwrap_or(depth) as u32, fill })
     };
     figures.into_iter().filter_map(stated).collect()

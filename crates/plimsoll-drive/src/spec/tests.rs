@@ -149,3 +149,18 @@ proptest! {
         let _ = DriveSpec::parse("x", &GOOD[at..]);
     }
 }
+
+#[test]
+fn a_slower_drive_says_so_and_states_lower_rates() {
+    let rated = DriveSpec::parse("good", GOOD).unwrap();
+    let slower = rated.clone().slower(20.0);
+    assert_eq!(slower.title, "Good, 20 times slower");
+    assert_eq!((slower.slower, slower.stated[2].value), (20.0, 22_000.0));
+    assert_eq!(slower.mechanism, rated.mechanism);
+    assert_eq!(DriveSpec::parse("good", &slower.to_toml()).as_ref(), Ok(&slower));
+    assert_eq!(slower.clone().slower(0.05), rated, "the factors multiply");
+    assert_eq!(rated.clone().slower(1.0), rated);
+    assert!(slower.parameters().iter().any(|of| of.name.contains("multiplied") && of.value == 20.0));
+    let text = errors(&GOOD.replace("kind =", "slower = 0.5\nkind ="));
+    assert!(text.contains("`slower` cannot be 0.5\n  help: it lies between 1 and 1000"), "{text}");
+}

@@ -86,8 +86,13 @@ fn write_workload(out: &mut String, name: &str, workload: &Workload) -> fmt::Res
 }
 
 fn write_drive(out: &mut String, emulated: &EmulatedDrive) -> fmt::Result {
-    let EmulatedDrive { drive, capacity, fill, form, filesystem, backing, flush, without_fuse } = emulated;
-    writeln!(out, "drive = {}\ncapacity = \"{}\"\nfill = {fill}", quoted(drive), size::write(*capacity))?;
+    let EmulatedDrive { drive, capacity, slower, fill, form, filesystem, backing, flush, without_fuse } = emulated;
+    writeln!(
+        out,
+        "drive = {}\ncapacity = \"{}\"\nslower = {slower}\nfill = {fill}",
+        quoted(drive),
+        size::write(*capacity)
+    )?;
     writeln!(out, "form = \"{}\"\nfilesystem = \"{}\"", form.name(), filesystem.name())?;
     writeln!(out, "backing = \"{}\"\nflush = \"{}\"", backing.name(), flush.name())?;
     writeln!(out, "without_fuse = \"{}\"", without_fuse.name())

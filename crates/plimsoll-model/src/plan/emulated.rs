@@ -1,5 +1,7 @@
 //! Drives that are not there, as a plan wants them.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
@@ -10,6 +12,9 @@ pub struct EmulatedDrive {
     pub drive: String,
     /// The rated capacity, if that is less.
     pub capacity: Bytes,
+    /// All of its times are so many times as long; 1 is the drive as it is rated.
+    #[serde(default = "as_rated")]
+    pub slower: f64,
     /// Share of the capacity that holds data which nobody rewrites, 0 to 1; 1 is steady state.
     pub fill: f64,
     pub form: DriveForm,
@@ -17,6 +22,13 @@ pub struct EmulatedDrive {
     pub backing: DriveBacking,
     pub flush: FlushPolicy,
     pub without_fuse: WithoutFuse,
+}
+
+/// By which factors a drive can be slowed: with more, a request may take minutes.
+pub const SLOWER: RangeInclusive<f64> = 1.0..=1000.0;
+
+fn as_rated() -> f64 {
+    1.0
 }
 
 /// How programs see an emulated drive.

@@ -34,7 +34,7 @@ pub use error::{PlanError, PlanErrors, PlanWarning, suggestion};
 pub use estimate::{Estimate, StepEstimate, estimate};
 use findings::Findings;
 pub use matrix::{Axis, Cell, Matrix, Order, matrix};
-pub use resolved::ResolvedPlan;
+pub use resolved::{EmulatedDrive, ResolvedPlan, SLOWER};
 pub use schema::json_schema;
 use serde::de::DeserializeOwned;
 pub use size::write as write_size;

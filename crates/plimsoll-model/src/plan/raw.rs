@@ -72,6 +72,11 @@ pub struct RawMedium {
     pub drive: Option<At<String>>,
     /// Size of the emulated drive, at least `"512MiB"`. Default: `"32GiB"`, or the rated capacity if that is less.
     pub capacity: Option<At<RawSize>>,
+    /// All times of the emulated drive are so many times as long, and its rates as much lower: for machines that cannot
+    /// answer as fast as the drive. Ratios between drives slowed alike stay; the load has to be as much lower. 1 to
+    /// 1000. Default: 1.
+    #[schemars(range(min = 1.0, max = 1000.0))]
+    pub slower: Option<At<f64>>,
     /// Share of the capacity that holds data which nobody rewrites, 0 to 1: flash drives write the slower the fuller
     /// they are. Default: 1, a drive in steady state.
     #[schemars(range(min = 0.0, max = 1.0))]

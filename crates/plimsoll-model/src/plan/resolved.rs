@@ -9,7 +9,7 @@ pub use super::backup::{Backup, BackupMethod, BackupPlace, BackupStep, Cycles, N
 pub use super::block::{
     Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, SizeShare, SteadyRule, SyncPolicy, Zone,
 };
-pub use super::emulated::{DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, WithoutFuse};
+pub use super::emulated::{DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, SLOWER, WithoutFuse};
 pub use super::limits::{IoLimits, Limits, WithoutLimits};
 pub use super::secret::{Secret, redact};
 pub use super::server::ServerKind;

@@ -229,7 +229,7 @@ finding-backlog-grew = The backlog grew by { $intents } ({ $percent } % of what 
 finding-not-served = { $failed } failed and { $dropped } dropped: { $percent } % of what was offered.
 finding-condition-fails = Consistency condition { $clause } does not hold on { $subject }: { $detail }
 finding-not-verified = No consistency condition was verified.
-finding-emulated = EMULATED: { $drive } could not be kept up with, which adds { $added-percent } % to the time of its operations; from 5 % on these are not that drive's figures. Of { $ops } { $op } operations half were at least { $late-p50-us } µs late, { $late-percent } % of the modelled { $modelled-p50-us } µs (limit 10 %), and { $beyond-percent } % took longer than the next percentile it models (limit 1 %). Use fewer users, a slower drive, or a machine that does nothing else.
+finding-emulated = EMULATED: { $drive } could not be kept up with, which adds { $added-percent } % to the time of its operations; from 5 % on these are not that drive's figures. Of { $ops } { $op } operations half were at least { $late-p50-us } µs late, { $late-percent } % of the modelled { $modelled-p50-us } µs (limit 10 %), and { $beyond-percent } % took longer than the next percentile it models (limit 1 %). Use fewer users, a drive made `slower`, or a machine that does nothing else.
 finding-emulation-waited = EMULATED: requests on { $drive } waited outside its emulator. In a second they were under way for { $seen-ms } ms together as this machine's kernel saw it, and for { $told-ms } ms as the emulator did; that adds { $added-percent } % to their modelled time (25 % make figures doubtful, 200 % invalid). Use fewer users, or a machine with more idle cores.
 finding-drive-errors = EMULATED: { $drive } answered { $errors } { $op } operations with an error although it had power. Look at the events; a full backing store needs a smaller data set, more memory or backing = "file".
 finding-emulation-untold = EMULATED not judged: for { $missing-s } of { $measured-s } s nothing is known of { $drive }, because its emulator did not tell. Do not take these figures for that drive's.
@@ -430,7 +430,7 @@ next-load-same-data = Load the same data on both sides.
 next-tell-bytes = Ask how many bytes were moved, and whether they were compressed.
 next-say-ratio = State ratio, change and percent once, as they are computed.
 next-keep-database-and-ask = Keep the database as it is, and find out what lost or invented rows.
-next-slower-drive-or-less = Use fewer users, a slower drive, or a machine that does nothing else.
+next-slower-drive-or-less = Use fewer users, a drive made `slower`, or a machine that does nothing else.
 next-repeat-more = Measure each side several times.
 
 rule-little = Throughput × mean latency is the number in flight (Little's law). Where a closed loop keeps n requests in flight and the product is not n, rate, latency and n are not of one measurement.

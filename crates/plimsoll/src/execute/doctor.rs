@@ -27,7 +27,7 @@ impl Execution<'_> {
             return Ok(());
         }
         let drive = medium.kind.emulated().filter(|_| self.drives.contains_key(&medium.name));
-        let spec = drive.and_then(|drive| Some((drive, drive_file::read(&drive.drive).ok()?)));
+        let spec = drive.and_then(|drive| Some((drive, drive_file::emulated(drive).ok()?)));
         let is = spec.map(|(drive, spec)| known::emulated(&spec, drive.capacity, drive.fill, self.plan.seed));
         let (catalogue, clock) = (known::catalogue(), self.clock.clone());
         let options = Options {

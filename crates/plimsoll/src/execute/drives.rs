@@ -151,7 +151,7 @@ pub fn prepare_drive(
     medium: &Medium,
     drive: &EmulatedDrive,
 ) -> Result<(Scratch, DriveSpec, MountSpec), LoadError> {
-    let spec = drive_file::read(&drive.drive).map_err(|_| {
+    let spec = drive_file::emulated(drive).map_err(|_| {
         LoadError::other(format!("the drive {}", drive.drive), "it could be read before and cannot now")
     })?;
     let mut scratch = Scratch::create(Path::new(&medium.path), &format!("{run_id}-{}", medium.name))?;
@@ -216,7 +216,8 @@ fn drive_facts(spec: &DriveSpec, task: &MountSpec, ready: &Ready) -> Vec<(String
         Backing::File => "file",
     };
     let micros = |nanos: Nanos| format!("{:.1}", nanos.as_micros_f64());
-    [
+    let slower = (spec.slower != 1.0).then(|| ("slower".to_owned(), spec.slower.to_string()));
+    let facts = [
         ("drive", task.id.clone()),
         ("drive_title", spec.title.clone()),
         ("drive_file", task.drive.clone()),
@@ -231,8 +232,8 @@ fn drive_facts(spec: &DriveSpec, task: &MountSpec, ready: &Ready) -> Vec<(String
         ("calibration.of_which_loop_us", micros(ready.calibration.of_which_loop)),
         ("calibration.timer_us", micros(ready.calibration.timer)),
     ]
-    .map(|(key, value)| (key.to_owned(), value))
-    .into()
+    .map(|(key, value)| (key.to_owned(), value));
+    facts.into_iter().chain(slower).collect()
 }
 
 /// Passes on what the emulator tells, from its thread.

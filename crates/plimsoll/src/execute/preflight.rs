@@ -23,7 +23,7 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
     check_memory(memory.iter().filter(|(medium, _)| used(medium))).map_err(Failure::usage)?;
     for medium in plan.used_media() {
         if let Some(drive) = medium.kind.emulated() {
-            drive_file::read(&drive.drive)?;
+            drive_file::emulated(drive)?;
             let is_cut = plan.load_steps().any(|step| step.power_cut.is_some() && step.on.contains(&medium.name));
             if is_cut && drive.form == DriveForm::Auto && !rustix::process::geteuid().is_root() {
                 return Err(Failure::usage(format!(

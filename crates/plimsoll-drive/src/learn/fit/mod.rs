@@ -104,6 +104,7 @@ impl Fit {
             kind: if subject.kind == DriveKind::Volume { DriveKind::Nvme } else { subject.kind },
             capacity_gb: Written::new((subject.capacity.0 as f64 / 1e6).round() / 1e3, SOURCE),
             write_cache: Cache { value, source: source.to_owned() },
+            slower: None,
             models: Vec::new(),
             sources,
             datasheet: Datasheet::default(),

@@ -121,7 +121,7 @@ fn bytes_per(facts: &Facts<'_>, ladder: &Ladder, system: &str) -> Known<(String,
 }
 
 const HOST: [&str; 7] = ["cpu_model", "cpus", "memory", "kernel", "os", "mitigations", "governor"];
-const MEDIUM: [&str; 6] = ["filesystem", "form", "capacity", "fill", "flush", "backing"];
+const MEDIUM: [&str; 7] = ["filesystem", "form", "capacity", "slower", "fill", "flush", "backing"];
 
 /// What can make a difference, by name.
 fn configuration(facts: &Facts<'_>, ladder: &Ladder, systems: u32) -> BTreeMap<String, String> {

@@ -342,3 +342,14 @@ fn noise_may_differ_with_the_systems_that_make_it() {
     differ(&mut seen, 1, "cpus", "8");
     assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::OneFactor, Severity::Error)]);
 }
+
+#[test]
+fn drives_slowed_by_different_factors_differ_in_more_than_the_drive() {
+    let mut seen = good();
+    differ(&mut seen, 0, "slower", "50");
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::OneFactor, Severity::Error)]);
+    let slowed = seen.pairs[0].second.configuration.clone();
+    seen.pairs[0].first.configuration = slowed;
+    let of_both = fired(&judge(&seen, &Thresholds::default()));
+    assert!(!of_both.iter().any(|(rule, _)| *rule == Rule::OneFactor), "{of_both:?}");
+}

@@ -6,7 +6,7 @@ use crate::plan::error::{nearest, suggestion};
 use crate::plan::findings::Findings;
 use crate::plan::raw::RawMedium;
 use crate::plan::resolved::{
-    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium, MediumKind, WithoutFuse,
+    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium, MediumKind, SLOWER, WithoutFuse,
 };
 use crate::plan::size as sizes;
 use crate::plan::value::At;
@@ -69,10 +69,22 @@ fn device(written: &At<String>, raw: &RawMedium, findings: &mut Findings<'_>) ->
 
 /// Keys that say how a drive is emulated, where none is.
 fn refuse_without_drive(raw: &RawMedium, findings: &mut Findings<'_>) {
-    let RawMedium { path: _, device: _, drive: _, capacity, fill, form, filesystem, backing, flush, without_fuse } =
-        raw;
+    let RawMedium {
+        path: _,
+        device: _,
+        drive: _,
+        capacity,
+        slower,
+        fill,
+        form,
+        filesystem,
+        backing,
+        flush,
+        without_fuse,
+    } = raw;
     for (key, span) in [
         ("capacity", capacity.as_ref().map(At::span)),
+        ("slower", slower.as_ref().map(At::span)),
         ("fill", fill.as_ref().map(At::span)),
         ("form", form.as_ref().map(At::span)),
         ("filesystem", filesystem.as_ref().map(At::span)),
@@ -113,9 +125,19 @@ fn emulated(
         // Not -0.0, which reads oddly.
         Some(fill.abs())
     });
+    let slower = raw.slower.as_ref().map_or(Some(1.0), |written| {
+        let slower = *written.get();
+        if !SLOWER.contains(&slower) {
+            let help = format!("a factor of {} to {}: 20 makes 80 µs 1.6 ms", SLOWER.start(), SLOWER.end());
+            findings.error(written.span(), format!("`slower` cannot be {slower}"), help);
+            return None;
+        }
+        Some(slower)
+    });
     Some(EmulatedDrive {
         drive: drive?,
         capacity: capacity?,
+        slower: slower?,
         fill: fill?,
         form: raw.form.as_ref().map_or(DriveForm::Auto, |form| *form.get()),
         filesystem: raw.filesystem.as_ref().map_or(DriveFilesystem::Ext4, |filesystem| *filesystem.get()),

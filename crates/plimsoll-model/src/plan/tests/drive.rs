@@ -18,6 +18,7 @@ title = "Drives"
 drive = "fast-ssd-1t"
 path = "/fast"
 capacity = "960GB"
+slower = 2.5
 fill = 0.5
 form = "block"
 filesystem = "xfs"
@@ -63,6 +64,7 @@ fn emulated_drives_arrive_with_their_defaults() {
     let written = EmulatedDrive {
         drive: "fast-ssd-1t".into(),
         capacity: Bytes(960_000_000_000),
+        slower: 2.5,
         fill: 0.5,
         form: DriveForm::Block,
         filesystem: DriveFilesystem::Xfs,
@@ -74,6 +76,7 @@ fn emulated_drives_arrive_with_their_defaults() {
     let defaults = EmulatedDrive {
         drive: "slow-disk-2t".into(),
         capacity: Bytes(32 << 30),
+        slower: 1.0,
         fill: 1.0,
         form: DriveForm::Auto,
         filesystem: DriveFilesystem::Ext4,
@@ -100,6 +103,7 @@ fn emulated_drives_are_described_in_full() {
     path = "/fast"
     drive = "fast-ssd-1t"
     capacity = "960GB"
+    slower = 2.5
     fill = 0.5
     form = "block"
     filesystem = "xfs"
@@ -111,6 +115,7 @@ fn emulated_drives_are_described_in_full() {
     path = "."
     drive = "slow-disk-2t"
     capacity = "32GiB"
+    slower = 1
     fill = 1
     form = "auto"
     filesystem = "ext4"
@@ -122,6 +127,7 @@ fn emulated_drives_are_described_in_full() {
     path = "."
     drive = "./learnt/mine.toml"
     capacity = "32GiB"
+    slower = 1
     fill = 1
     form = "auto"
     filesystem = "ext4"
@@ -170,14 +176,14 @@ fn a_drive_that_is_not_in_the_catalogue_is_refused() {
     assert_snapshot!(bad(&text), @r"
     4:9: there is no drive `fast-sdd-1t` in the catalogue
       help: did you mean `fast-ssd-1t`?
-    14:9: there is no drive `disk` in the catalogue
+    15:9: there is no drive `disk` in the catalogue
       help: did you mean `slow-disk-2t`?
     ");
     let text = PLAN.replace("fast-ssd-1t", "quite-another-one").replace("slow-disk-2t", "");
     assert_snapshot!(bad(&text), @r"
     4:9: there is no drive `quite-another-one` in the catalogue
       help: known here: `fast-ssd-1t`, `slow-disk-2t`
-    14:9: the drive is empty
+    15:9: the drive is empty
       help: write one line of text here
     ");
     let told = parse(PLAN, &Options::default()).unwrap_err().to_string();
@@ -189,6 +195,7 @@ title = "t"
 [medium.plain]
 path = "."
 capacity = "1GiB"
+slower = 20
 fill = 0.5
 form = "auto"
 filesystem = "xfs"
@@ -207,6 +214,9 @@ drive = "fast-ssd-1t"
 capacity = 16
 fill = "half"
 path = ""
+[medium.slowed]
+drive = "fast-ssd-1t"
+slower = 0.5
 [medium.more]
 drive = "fast-ssd-1t"
 capacity = "16 gibibytes"
@@ -223,39 +233,43 @@ fn faults_of_drives_are_told_at_once() {
       help: add one: [[step]] with `run`, `system` and `users`
     5:12: `capacity` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    6:8: `fill` has no meaning without a `drive`
+    6:10: `slower` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    7:8: `form` has no meaning without a `drive`
+    7:8: `fill` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    8:14: `filesystem` has no meaning without a `drive`
+    8:8: `form` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    9:11: `backing` has no meaning without a `drive`
+    9:14: `filesystem` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    10:9: `flush` has no meaning without a `drive`
+    10:11: `backing` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    11:16: `without_fuse` has no meaning without a `drive`
+    11:9: `flush` has no meaning without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    12:1: `path` is missing
+    12:16: `without_fuse` has no meaning without a `drive`
+      help: it belongs to an emulated drive: add drive = "…", or remove it
+    13:1: `path` is missing
       help: name a directory: path = ".", or a drive to emulate: drive = "…"
-    15:12: a drive of 500MB is too small
+    16:12: a drive of 500MB is too small
       help: 512MiB at least
-    16:8: `fill` cannot be 1.5
+    17:8: `fill` cannot be 1.5
       help: a share of the capacity: 0 is a new drive, 1 a drive in steady state
-    17:8: unknown value `blok`
+    18:8: unknown value `blok`
       help: did you mean `block`?
-    18:14: unknown value `btrfs`
+    19:14: unknown value `btrfs`
       help: known here: `ext4`, `xfs`
-    21:12: 16 of which unit?
+    22:12: 16 of which unit?
       help: write sizes with a unit and in quotes: "16GiB"
-    22:8: expected a number, found "half"
+    23:8: expected a number, found "half"
       help: numbers stand without quotes
-    23:8: the path is empty
+    24:8: the path is empty
       help: write one line of text here
-    26:12: "16 gibibytes" is not a size
+    27:10: `slower` cannot be 0.5
+      help: a factor of 1 to 1000: 20 makes 80 µs 1.6 ms
+    30:12: "16 gibibytes" is not a size
       help: write sizes such as "16GiB", "512MiB" or "960GB"
-    27:8: `fill` cannot be NaN
+    31:8: `fill` cannot be NaN
       help: a share of the capacity: 0 is a new drive, 1 a drive in steady state
-    29:9: expected text in quotes, found 5
+    33:9: expected text in quotes, found 5
     "#);
 }
 
@@ -371,11 +385,11 @@ fn a_cut_where_there_may_be_no_drive_is_warned_of() {
     let Parsed { plan, warnings } = read(&text);
     assert_eq!(plan.steps[0].load().unwrap().power_cut, Some(Nanos::from_secs(25)));
     assert_snapshot!(PlanErrors(warnings), @r#"
-    15:9: no step uses the medium `mine`
+    16:9: no step uses the medium `mine`
       help: remove it, or name it in a [[step]]
-    21:1: `w` runs as statements on `db` too, because `lite` has no procedures
+    22:1: `w` runs as statements on `db` too, because `lite` has no procedures
       help: mode = "statements" says so; or give each system its own workload
-    29:13: in a plain directory the power of `nvme` cannot fail
+    30:13: in a plain directory the power of `nvme` cannot fail
       help: without_fuse = "refuse" makes sure that there is a drive
     "#);
 }
