@@ -11,6 +11,7 @@ use super::clock;
 use super::costs::{Costs, Step};
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
+use super::priority;
 use super::protocol::Calibration;
 
 const BLOCK: usize = 4096;
@@ -102,6 +103,7 @@ pub fn calibrate(engine: &Engine, seen: &Path, bare: &Path, size: u64) -> Result
         floor,
         after_1ms,
         awake: engine.keeps_awake(),
+        real_time: priority::is_real_time(),
         of_which_loop: at_once.saturating_sub(bare).min(floor),
         timer,
     };

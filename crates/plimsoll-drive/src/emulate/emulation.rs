@@ -14,6 +14,7 @@ use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
 use super::form::Files;
 use super::names;
+use super::priority;
 use super::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready, Told};
 use super::serve::{Tell, Watch};
 use super::session::check_fuse;
@@ -24,9 +25,6 @@ use crate::spec::{DriveSpec, Mechanism, WriteCache};
 
 /// A volatile buffer whose size the drive file does not state.
 const BUFFER: Bytes = Bytes::mib(64);
-
-/// setpriority(2).
-const HIGHEST_PRIORITY: i32 = -20;
 
 enum Shape {
     Block(Block),
@@ -44,9 +42,7 @@ impl Emulation {
     /// Sets everything up; afterwards the timing is on.
     pub fn start(spec: &MountSpec, tell: &Tell) -> Result<(Self, Ready), EmulatorError> {
         check_fuse()?;
-        // A drive does not wait for a processor because a database has it. Threads started from here on inherit this.
-        // Refused to other users than root, whose drives answer late on a busy machine, which is told.
-        let _ = rustix::process::setpriority_process(None, HIGHEST_PRIORITY);
+        priority::go_first();
         let dir = spec.dir.canonicalize().map_err(EmulatorError::at(&spec.dir))?;
         check_empty(&dir)?;
         let drive = drive_of(spec)?;

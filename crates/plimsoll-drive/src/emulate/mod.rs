@@ -19,6 +19,7 @@ mod form;
 mod image;
 mod mounts;
 mod names;
+mod priority;
 pub mod protocol;
 mod recorder;
 mod serve;

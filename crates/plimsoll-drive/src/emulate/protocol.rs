@@ -113,6 +113,8 @@ pub struct Calibration {
     pub after_1ms: Nanos,
     /// Processors were kept from sleeping, so that both hardly differ.
     pub awake: bool,
+    /// The emulator's threads go before those of other programs.
+    pub real_time: bool,
     /// The part of the floor that the loop device adds to FUSE; 0 for a directory.
     pub of_which_loop: Nanos,
     /// How late the timer was at the median, after the worst of the waits that were tried.
@@ -164,8 +166,14 @@ mod tests {
             tally.real.record(Nanos::from_micros(n * 8));
             tally.late.record(Nanos::from_micros(n));
         }
-        let calibration =
-            Calibration { floor: Nanos(4), after_1ms: Nanos(7), awake: true, of_which_loop: Nanos(5), timer: Nanos(6) };
+        let calibration = Calibration {
+            floor: Nanos(4),
+            after_1ms: Nanos(7),
+            awake: true,
+            real_time: true,
+            of_which_loop: Nanos(5),
+            timer: Nanos(6),
+        };
         comes_back(Told::Second(Box::new(second)));
         comes_back(Told::Ready(Ready { path: "/m".into(), device: Some("/dev/loop3".into()), calibration, pid: 7 }));
         comes_back(Told::Warning { code: "c".into(), text: "t\nu".into() });

@@ -228,6 +228,7 @@ fn drive_facts(spec: &DriveSpec, task: &MountSpec, ready: &Ready) -> Vec<(String
         ("flush", if task.ignores_flush { "ignored" } else { "honest" }.into()),
         ("calibration.floor_us", micros(ready.calibration.floor)),
         ("calibration.processors_kept_awake", if ready.calibration.awake { "yes" } else { "no" }.into()),
+        ("calibration.real_time", if ready.calibration.real_time { "yes" } else { "no" }.into()),
         ("calibration.after_1ms_us", micros(ready.calibration.after_1ms)),
         ("calibration.of_which_loop_us", micros(ready.calibration.of_which_loop)),
         ("calibration.timer_us", micros(ready.calibration.timer)),
