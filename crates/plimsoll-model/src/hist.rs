@@ -8,8 +8,6 @@
 
 mod buckets;
 
-use std::collections::BTreeMap;
-
 use buckets::Buckets;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer};
@@ -147,7 +145,7 @@ impl Hist {
     pub fn coarse(&self) -> CoarseHist {
         let mut coarse = CoarseHist { sum: self.sum, max: self.max, ..CoarseHist::default() };
         for (value, n) in self.buckets.recorded() {
-            *coarse.buckets.entry(coarse_bucket(value)).or_default() += n;
+            coarse.add(coarse_bucket(value), n);
         }
         coarse
     }
@@ -189,7 +187,8 @@ pub fn coarse_bounds(bucket: u32) -> (Nanos, Nanos) {
 /// A histogram with sixteen buckets to the octave, sparse and small.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CoarseHist {
-    buckets: BTreeMap<u32, u64>,
+    /// In rising order. A second of a run of hours has a few of them, and there are a million seconds.
+    buckets: Vec<(u32, u64)>,
     sum: u128,
     max: Nanos,
 }
@@ -200,7 +199,7 @@ impl CoarseHist {
     pub fn of(values: impl IntoIterator<Item = Nanos>) -> Self {
         let mut coarse = Self::default();
         for value in values {
-            *coarse.buckets.entry(coarse_bucket(value.0)).or_default() += 1;
+            coarse.add(coarse_bucket(value.0), 1);
             coarse.sum += u128::from(value.0);
             coarse.max = coarse.max.max(value);
         }
@@ -209,11 +208,21 @@ impl CoarseHist {
 
     /// Buckets that hold something, in rising order, with their counts; see [`coarse_bounds`].
     pub fn buckets(&self) -> impl Iterator<Item = (u32, u64)> {
-        self.buckets.iter().map(|(bucket, n)| (*bucket, *n))
+        self.buckets.iter().copied()
+    }
+
+    fn add(&mut self, bucket: u32, n: u64) {
+        match self.buckets.last() {
+            Some((last, _)) if *last >= bucket => match self.buckets.binary_search_by_key(&bucket, |(own, _)| *own) {
+                Ok(place) => self.buckets[place].1 += n,
+                Err(place) => self.buckets.insert(place, (bucket, n)),
+            },
+            _ => self.buckets.push((bucket, n)),
+        }
     }
 
     pub fn count(&self) -> u64 {
-        self.buckets.values().sum()
+        self.buckets.iter().map(|(_, n)| n).sum()
     }
 
     pub fn mean(&self) -> Option<Nanos> {
@@ -227,9 +236,7 @@ impl CoarseHist {
 
     pub fn merge(&mut self, other: &Self) {
         let Self { buckets, sum, max } = other;
-        for (bucket, n) in buckets {
-            *self.buckets.entry(*bucket).or_default() += n;
-        }
+        buckets.iter().for_each(|(bucket, n)| self.add(*bucket, *n));
         self.sum += sum;
         self.max = self.max.max(*max);
     }
@@ -264,7 +271,7 @@ impl CoarseHist {
         put_varint(&mut out, self.max.0);
         let mut next = None;
         let mut halves = Vec::new();
-        for (bucket, n) in self.buckets.iter().filter(|(_, n)| **n > 0) {
+        for (bucket, n) in self.buckets.iter().filter(|(_, n)| *n > 0) {
             match next {
                 None => put_varint(&mut out, u64::from(*bucket)),
                 Some(next) if next == *bucket => {}
@@ -306,13 +313,14 @@ impl CoarseHist {
         if !(64..1024).contains(&bucket) {
             return Err(HistError::Encoding(format!("bucket {bucket} does not exist")));
         }
-        self.buckets.insert(bucket as u32, n);
+        // Buckets are stored in rising order.
+        self.buckets.push((bucket as u32, n));
         Ok(())
     }
 
     /// What is added up later must not overflow either.
     fn checked(self) -> Result<Self, HistError> {
-        let total = self.buckets.values().try_fold(0u64, |sum, n| sum.checked_add(*n));
+        let total = self.buckets.iter().try_fold(0u64, |sum, (_, n)| sum.checked_add(*n));
         total
             .filter(|total| *total < 1 << 62)
             .map(|_| self)

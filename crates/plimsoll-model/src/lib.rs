@@ -1,6 +1,7 @@
 //! What plimsoll means by its words: units, plans, schedules, records, histograms and the figures computed from them.
 //!
-//! Invariants, stated as absences: this crate does no I/O, reads no clock, starts no thread and holds no `unsafe`.
+//! Invariants, stated as absences: this crate does no I/O, reads no clock, starts no thread but those that sum up the
+//! points of many systems beside each other ([`summary`]), and holds no `unsafe`.
 //! Everything in it is a value or a pure function, so every rule that makes a number true can be tested here.
 
 pub mod audit;

@@ -221,11 +221,21 @@ impl Summary {
 /// Computes every figure of `record`. Reads nothing else, so the same record gives the same summary for ever.
 pub fn summarise(record: &Record) -> Summary {
     let index = Index::new(record);
-    let ladders = ladders(&index);
-    let blocks = block::of_run(&index);
-    let backups = backup::of_run(&index);
-    let effects = effect::effects(&index, &ladders);
-    let findings = finding::of_run(&index);
+    Summary { timelines: timeline::of_run(&index), ..figures_of(&index) }
+}
+
+/// The same without [`Summary::timelines`], which only charts are drawn of and which nothing is judged by.
+pub fn figures(record: &Record) -> Summary {
+    figures_of(&Index::new(record))
+}
+
+fn figures_of(index: &Index) -> Summary {
+    let record = index.record;
+    let ladders = ladders(index);
+    let blocks = block::of_run(index);
+    let backups = backup::of_run(index);
+    let effects = effect::effects(index, &ladders);
+    let findings = finding::of_run(index);
     let consistency = Consistency::of(record.checks.iter());
     let verdict = Verdict::of(&findings)
         .max(ladders.iter().map(|l| Verdict::of(&l.findings)).max().unwrap_or_default())
@@ -241,16 +251,16 @@ pub fn summarise(record: &Record) -> Summary {
         findings,
         headline: headline(&ladders),
         comparisons: compare::comparisons(&ladders),
-        preconditions: precondition::of_run(&index),
-        resets: reset::of_run(&index),
+        preconditions: precondition::of_run(index),
+        resets: reset::of_run(index),
         blocks,
         backups,
         effects,
-        timelines: timeline::of_run(&index),
-        diagnoses: record.diagnoses.iter().map(|diagnosis| DiagnosisSummary::of(&index, diagnosis)).collect(),
+        timelines: Vec::new(),
+        diagnoses: record.diagnoses.iter().map(|diagnosis| DiagnosisSummary::of(index, diagnosis)).collect(),
         ladders,
         consistency,
-        imports: imported::of_run(&index),
+        imports: imported::of_run(index),
         audit: Audit::default(),
     };
     summary.audit = audit::audit(record, &summary);
@@ -354,6 +364,8 @@ struct Index<'a> {
     record: &'a Record,
     /// By phase.
     seconds: BTreeMap<u32, Vec<&'a Second>>,
+    /// The same put together by tick.
+    ticks: BTreeMap<PhaseId, Vec<point::TickSum>>,
     windows: BTreeMap<PhaseId, Vec<&'a Window>>,
     /// Under load, by point, in time order.
     phases: BTreeMap<PointId, Vec<&'a Phase>>,
@@ -364,8 +376,9 @@ struct Index<'a> {
 impl<'a> Index<'a> {
     fn new(record: &'a Record) -> Self {
         let mut seconds: BTreeMap<u32, Vec<&Second>> = BTreeMap::new();
-        for second in &record.seconds {
-            seconds.entry(second.phase.0).or_default().push(second);
+        // Those of a tick lie together.
+        for tick in record.seconds.chunk_by(|a, b| a.phase == b.phase) {
+            seconds.entry(tick[0].phase.0).or_default().extend(tick);
         }
         seconds.values_mut().for_each(|rows| rows.sort_by_key(|row| (row.start, row.txn)));
         let mut windows: BTreeMap<PhaseId, Vec<&Window>> = BTreeMap::new();
@@ -379,7 +392,14 @@ impl<'a> Index<'a> {
             phase.point.into_iter().for_each(|point| phases.entry(point).or_default().push(phase));
         }
         phases.values_mut().for_each(|phases| phases.sort_by_key(|phase| phase.start));
-        Self { record, seconds, windows, phases, waits }
+        let mut ticks = BTreeMap::new();
+        for point in &record.points {
+            for phase in phases.get(&point.id).into_iter().flatten() {
+                let rows = seconds.get(&phase.id.0).map_or(&[][..], Vec::as_slice);
+                ticks.insert(phase.id, point::ticks(rows, phase.kind, point.txns.len()));
+            }
+        }
+        Self { record, seconds, ticks, windows, phases, waits }
     }
 
     fn windows(&self, phase: PhaseId) -> &[&'a Window] {

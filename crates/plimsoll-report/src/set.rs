@@ -67,6 +67,13 @@ fn told(m: &Messages, crossover: &Crossover) -> String {
             "set-crossover-beyond",
             &[axis, ("before", before.clone()), ("largest", largest.clone()), ("ratio", three(*ratio))],
         ),
+        CrossoverFound::NotToldApart { before, largest, ratio, noise_percent } => {
+            let mut args =
+                vec![axis, ("before", before.clone()), ("largest", largest.clone()), ("ratio", three(*ratio))];
+            args.extend(noise_percent.map(|noise| ("noise", three(noise))));
+            let known = noise_percent.is_some();
+            m.say_with(if known { "set-crossover-scatter" } else { "set-crossover-scatter-unknown" }, &args)
+        }
         CrossoverFound::NotJudged => m.say_with("set-crossover-unjudged", &[axis]),
     };
     format!("{place}: {found}")

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plimsoll_drive::catalogue;
 use plimsoll_drive::spec::DriveSpec;
-use plimsoll_model::plan::{EmulatedDrive, Options};
+use plimsoll_model::plan::{EmulatedDrive, Options, SLOWER};
 
 use crate::commands::plan_errors;
 use crate::failure::Failure;
@@ -21,7 +21,21 @@ pub fn options() -> Options {
 
 /// Reads what a plan's medium emulates.
 pub fn emulated(drive: &EmulatedDrive) -> Result<DriveSpec, Failure> {
-    read(&drive.drive).map(|spec| spec.slower(drive.slower))
+    let spec = read(&drive.drive)?;
+    let own = spec.slower;
+    let spec = spec.slower(drive.slower);
+    match SLOWER.contains(&spec.slower) {
+        true => Ok(spec),
+        false => Err(Failure::usage(format!(
+            "the drive {} would be {} times slower: {own} by its file, {} by the plan\nGive a smaller factor: their product lies \
+             between {} and {}.",
+            drive.drive,
+            spec.slower,
+            drive.slower,
+            SLOWER.start(),
+            SLOWER.end()
+        ))),
+    }
 }
 
 /// Reads the drive of this name, or the drive file at this path: one that ends with `.toml` or holds a `/`.

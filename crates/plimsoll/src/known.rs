@@ -9,7 +9,10 @@ use plimsoll_model::units::{Bytes, Nanos};
 /// What a drive of this kind is like.
 pub fn known(spec: &DriveSpec) -> KnownDrive {
     KnownDrive {
-        name: spec.id.clone(),
+        name: match spec.slower {
+            1.0 => spec.id.clone(),
+            times => format!("{}, {times} times slower", spec.id),
+        },
         models: spec.file.models.clone(),
         protection: match spec.write_cache {
             WriteCache::Protected => Protection::Protected,

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::Place;
 use serde_json::Value;
@@ -157,4 +157,29 @@ fn runs_against_each_other() {
     assert!(factors.iter().all(|row| row["outcome"] == "passed"), "{factors:?}");
     assert_eq!(factors[1]["evidence"][0]["factor"], "loaded systems");
     assert_eq!(fired(&all, "warning"), set(&["REPEAT"]), "one run on each side");
+}
+
+/// Every verdict on the runs that documents take figures from, each verified by hand: a rule that changes shows here. The
+/// files never change.
+#[test]
+fn the_runs_that_are_kept_have_these_verdicts() {
+    let place = Place::new();
+    let mut told = String::new();
+    for name in [
+        "2026-11-20-vm-2cpu/emulated-drives",
+        "2026-11-20-vm-2cpu/power-cut",
+        "2026-11-20-vm-2cpu/quickstart",
+        "2026-11-20-vm-2cpu/three-drives",
+        "2026-11-21-vm-2cpu/load-line",
+        "2026-11-21-vm-2cpu/storage",
+    ] {
+        let rows = judged(&place, &["audit", &format!("{ROOT}/runs/{name}.plimsoll"), "--format", "json"]);
+        let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for row in rows.iter().filter(|row| row["outcome"] == "fired") {
+            *places.entry((row["severity"].as_str().unwrap(), row["rule"].as_str().unwrap())).or_default() += 1;
+        }
+        let all: Vec<String> = places.iter().map(|((severity, rule), n)| format!("{severity} {rule} {n}")).collect();
+        told += &format!("{name}: {}\n", all.join(", "));
+    }
+    insta::assert_snapshot!(told, @"");
 }

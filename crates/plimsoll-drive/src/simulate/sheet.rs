@@ -29,6 +29,7 @@ pub fn at_stated_point(spec: &DriveSpec, stated: &Stated, seed: u64) -> Profile 
     let is_sequential = stated.point.is_sequential();
     // The sequential figures of disks hold at the outer edge.
     let edge = is_sequential && matches!(spec.mechanism, Mechanism::Disk(_));
+    let slowed = |time: Nanos| Nanos((time.0 as f64 * spec.slower) as u64);
     Profile {
         block: Bytes(stated.block),
         read_share: if stated.point.is_read() { 1.0 } else { 0.0 },
@@ -36,8 +37,8 @@ pub fn at_stated_point(spec: &DriveSpec, stated: &Stated, seed: u64) -> Profile 
         load: Load::Closed { depth: stated.depth, jobs: 1 },
         working_share: if edge { 0.02 } else { 1.0 },
         fill: stated.fill,
-        warm: Nanos::from_millis(warm_ms),
-        measure: Nanos::from_secs(120),
+        warm: slowed(Nanos::from_millis(warm_ms)),
+        measure: slowed(Nanos::from_secs(120)),
         most_ops: if is_sequential { 10_000 } else { 50_000 }.min(u64::from(stated.depth) * 5_000),
         seed,
     }

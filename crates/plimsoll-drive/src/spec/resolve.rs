@@ -28,7 +28,7 @@ pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
     DriveSpec {
         id: id.to_owned(),
         title: match file.slower {
-            None => file.title.clone(),
+            None | Some(1.0) => file.title.clone(),
             Some(times) => format!("{}, {} times slower", file.title, number(times)),
         },
         capacity: Bytes((capacity_gb * 1e9) as u64),

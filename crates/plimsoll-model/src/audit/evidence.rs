@@ -118,6 +118,8 @@ pub enum Missing {
     TooFew,
     /// The window is below five seconds, or has no seconds.
     TooShort,
+    /// One transaction across an edge of the window can change its figures by more than is judged.
+    TooShortForLongest,
     /// Rate, mean latency and number in flight are not all told.
     NoInFlight,
     /// No counts of outcomes.

@@ -200,6 +200,10 @@ impl Configuration {
             }
             return;
         }
+        if (group, key) == (Group::Drives, "slower") {
+            // The fact of the same name knows the drive file's factor as well, and is not there where a drive is as rated.
+            return;
+        }
         let place = matches!(key, "path" | "device" | "url" | "name" | "scratch") || key.ends_with(".path");
         let group = match (group, key) {
             (Group::Drives, _) if place => Group::Incidental,
@@ -358,6 +362,18 @@ mod tests {
 
     fn told(first: &Record, second: &Record) -> Vec<(Group, String)> {
         differences(&of(first), &of(second)).into_iter().map(|found| (found.group, found.key)).collect()
+    }
+
+    /// It has the drive file's factor in it, and runs from before there was one have none.
+    #[test]
+    fn how_much_slower_a_drive_is_says_its_fact_alone() {
+        let of = |plan: &str| {
+            let mut own = Configuration::default();
+            own.plan(plan);
+            own
+        };
+        assert_eq!(of("[medium.x]\ndrive = \"d\"\nslower = 1\n"), of("[medium.x]\ndrive = \"d\"\n"));
+        assert_ne!(of("[medium.x]\ndrive = \"d\"\n"), Configuration::default());
     }
 
     #[test]

@@ -2,14 +2,15 @@
 //!
 //! Of amounts in rising order the smallest one from which no larger one changes the main figure by more than 5 % or, with
 //! three runs of both or more, by more than the noise of repeats where that is larger: the relative half widths of their
-//! intervals, added in squares (see [`crate::summary::Ratio`]).
+//! intervals, added in squares (see [`crate::summary::Ratio`]). Where the last step changed more than that, but not more
+//! than the figures of single runs scatter, nothing can be told of it.
 
 use serde::Serialize;
 
 use super::{SetAxisSummary, SetRow};
 use crate::plan::size;
 use crate::record::Scene;
-use crate::summary::{Figure, Verdict};
+use crate::summary::{Figure, Interval, Verdict};
 
 /// A change that does not matter.
 pub const CHANGE_LIMIT: f64 = 0.05;
@@ -39,6 +40,9 @@ pub enum CrossoverFound {
     From { size: String, largest: String, ratio: f64 },
     /// Also the last step mattered: `ratio` is the largest amount's figure to that before.
     NotReached { before: String, largest: String, ratio: f64 },
+    /// Figures scatter by `noise_percent`, or nobody knows by how much, so that `ratio` may be chance: nothing is said of
+    /// the last step.
+    NotToldApart { before: String, largest: String, ratio: f64, noise_percent: Option<f64> },
     /// Fewer than two amounts have figures that can be used.
     NotJudged,
 }
@@ -105,6 +109,16 @@ impl Amount {
         self.figure.interval.filter(|_| self.runs >= FEWEST_RUNS)?.relative()
     }
 
+    /// How far figures scatter at least: of fewer repeats the seconds of a run say it, which know nothing of other runs.
+    /// `None`: nobody knows.
+    fn scatter(&self, other: &Self) -> Option<f64> {
+        let own = |amount: &Self| match amount.figure.interval.and_then(Interval::relative) {
+            None if amount.runs >= FEWEST_RUNS => Some(0.0),
+            known => known,
+        };
+        own(self).zip(own(other)).map(|(a, b)| a.hypot(b))
+    }
+
     /// Whether so much gives something else than `other`.
     fn differs(&self, other: &Self) -> bool {
         let noise = self.noise().zip(other.noise()).map_or(0.0, |(a, b)| a.hypot(b));
@@ -119,16 +133,21 @@ fn find(amounts: impl Iterator<Item = Amount>) -> CrossoverFound {
     let flat = (0..all.len() - 1).find(|i| !all[i + 1..].iter().any(|more| all[*i].differs(more)));
     let ratio = |amount: &Amount| largest.figure.median / amount.figure.median;
     let written = largest.written.clone();
-    match flat.map(|i| &all[i]) {
-        Some(own) => CrossoverFound::From { size: own.written.clone(), largest: written, ratio: ratio(own) },
-        None => CrossoverFound::NotReached { before: before.written.clone(), largest: written, ratio: ratio(before) },
+    if let Some(own) = flat.map(|i| &all[i]) {
+        return CrossoverFound::From { size: own.written.clone(), largest: written, ratio: ratio(own) };
+    }
+    let (ratio, noise, before) = (ratio(before), before.scatter(largest), before.written.clone());
+    if noise.is_some_and(|noise| (ratio - 1.0).abs() > noise) {
+        CrossoverFound::NotReached { before, largest: written, ratio }
+    } else {
+        let noise_percent = noise.map(|noise| noise * 100.0);
+        CrossoverFound::NotToldApart { before, largest: written, ratio, noise_percent }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::Interval;
 
     fn amount(written: &str, median: f64, half: Option<f64>) -> Amount {
         let interval = half.map(|half| Interval { mean: median, low: median - half, high: median + half });
@@ -162,6 +181,23 @@ mod tests {
         let with = |a, b| found(&[("4GiB", 1000.0, Some(a)), ("8GiB", 1099.0, Some(b))]);
         assert!(matches!(with(60.0, 0.08 * 1099.0), CrossoverFound::From { .. }));
         assert!(matches!(with(10.0, 10.0), CrossoverFound::NotReached { .. }));
+    }
+
+    #[test]
+    fn a_change_within_the_scatter_of_single_runs_is_no_finding() {
+        let of_one = |written, median, half| Amount { runs: 1, ..amount(written, median, Some(half)) };
+        let all = |half| {
+            find([of_one("1GiB", 600.0, 10.0), of_one("4GiB", 1000.0, half), of_one("8GiB", 1100.0, half)].into_iter())
+        };
+        let CrossoverFound::NotToldApart { before, noise_percent, .. } = all(80.0) else { panic!("{:?}", all(80.0)) };
+        assert_eq!((before.as_str(), noise_percent.map(f64::round)), ("4GiB", Some(11.0)));
+        let unknown = find(
+            [("4GiB", 1000.0), ("8GiB", 1100.0)]
+                .map(|(written, median)| Amount { runs: 1, ..amount(written, median, None) })
+                .into_iter(),
+        );
+        assert!(matches!(unknown, CrossoverFound::NotToldApart { noise_percent: None, .. }), "{unknown:?}");
+        assert!(matches!(all(50.0), CrossoverFound::NotReached { .. }));
     }
 
     #[test]

@@ -132,6 +132,7 @@ impl PointSummary {
 }
 
 /// One tick of all transaction types.
+#[derive(Debug, Clone)]
 pub(super) struct TickSum {
     phase: PhaseKind,
     pub start: Nanos,
@@ -163,7 +164,7 @@ fn sum<'a>(counts: impl IntoIterator<Item = &'a Counts>) -> Counts {
 }
 
 /// The rows of one phase put together by tick.
-fn ticks(rows: &[&Second], phase: PhaseKind, types: usize) -> Vec<TickSum> {
+pub(super) fn ticks(rows: &[&Second], phase: PhaseKind, types: usize) -> Vec<TickSum> {
     let mut ticks: Vec<TickSum> = Vec::new();
     for row in rows {
         if ticks.last().is_none_or(|tick| tick.start != row.start) {
@@ -178,16 +179,15 @@ fn ticks(rows: &[&Second], phase: PhaseKind, types: usize) -> Vec<TickSum> {
     ticks
 }
 
-/// The ticks of one of the point's phases.
-pub(super) fn ticks_of(index: &Index, phase: &Phase, point: &Point) -> impl Iterator<Item = TickSum> + use<> {
-    let rows = index.seconds.get(&phase.id.0).map_or(&[][..], Vec::as_slice);
-    ticks(rows, phase.kind, point.txns.len()).into_iter()
+/// The ticks of a phase under load.
+pub(super) fn ticks_of<'i>(index: &'i Index, phase: &Phase) -> &'i [TickSum] {
+    index.ticks.get(&phase.id).map_or(&[], Vec::as_slice)
 }
 
 pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     let phases = index.load_phases(point);
-    let all: Vec<TickSum> = phases.iter().flat_map(|phase| ticks_of(index, phase, point)).collect();
-    let measured: Vec<&TickSum> = all.iter().filter(|tick| tick.phase == PhaseKind::Measure).collect();
+    let all: Vec<&TickSum> = phases.iter().flat_map(|phase| ticks_of(index, phase)).collect();
+    let measured: Vec<&TickSum> = all.iter().copied().filter(|tick| tick.phase == PhaseKind::Measure).collect();
     let mut figures = rates(point, &measured);
     figures.ids = vec![point.id];
     figures.system = index.name(point.system);
@@ -223,10 +223,10 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[PointSummary]) ->
     let mut ticks: Vec<TickSum> = Vec::new();
     for point in members {
         let load = index.load_phases(point).into_iter().filter(|phase| phase.kind == PhaseKind::Measure);
-        for (place, tick) in load.flat_map(|phase| ticks_of(index, phase, point)).enumerate() {
+        for (place, tick) in load.flat_map(|phase| ticks_of(index, phase)).enumerate() {
             match ticks.get_mut(place) {
                 Some(sum) => sum.counts.iter_mut().zip(&tick.counts).for_each(|(sum, counts)| sum.add(counts)),
-                None => ticks.push(tick),
+                None => ticks.push(tick.clone()),
             }
         }
     }
@@ -257,8 +257,8 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[PointSummary]) ->
     figures
 }
 
-fn balances(ticks: &[TickSum]) -> Vec<Balance> {
-    let of = |t: &TickSum| Balance { end_s: t.end.as_secs_f64(), counts: t.total(), in_flight: t.in_flight };
+fn balances(ticks: &[&TickSum]) -> Vec<Balance> {
+    let of = |t: &&TickSum| Balance { end_s: t.end.as_secs_f64(), counts: t.total(), in_flight: t.in_flight };
     ticks.iter().map(of).collect()
 }
 

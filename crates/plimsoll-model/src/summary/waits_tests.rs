@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fixture;
+use crate::lane::Counts;
 use crate::record::{Record, SubjectId};
 use crate::summary::{Summary, summarise};
 
@@ -112,6 +113,23 @@ fn commits_that_clients_did_not_see_are_told_where_nobody_else_uses_the_server()
     let mut record = fixture::lasting(60);
     commits(&mut record, 0.9);
     assert!(disagreements(&record) >= 6);
+}
+
+#[test]
+fn what_a_server_commits_by_itself_is_no_contradiction_at_a_low_rate() {
+    let mut record = fixture::lasting(60);
+    for second in &mut record.seconds {
+        let n = if second.txn == 0 { 5 } else { 0 };
+        second.counts = Counts { offered: n, committed: n, ..Counts::default() };
+    }
+    let mut counted = |rate: f32| {
+        let of_commits = record.series.iter_mut().filter(|series| series.metric == Metric::DbCommits);
+        of_commits.for_each(|series| series.samples.iter_mut().for_each(|sample| sample.value = rate));
+        disagreements(&record)
+    };
+    assert_eq!(counted(5.9), 0);
+    assert!(counted(6.5) >= 6);
+    assert!(counted(4.5) >= 6, "commits that are missing are not made up for");
 }
 
 #[test]

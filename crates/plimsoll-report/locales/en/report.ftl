@@ -229,7 +229,7 @@ finding-backlog-grew = The backlog grew by { $intents } ({ $percent } % of what 
 finding-not-served = { $failed } failed and { $dropped } dropped: { $percent } % of what was offered.
 finding-condition-fails = Consistency condition { $clause } does not hold on { $subject }: { $detail }
 finding-not-verified = No consistency condition was verified.
-finding-emulated = EMULATED: { $drive } could not be kept up with, which adds { $added-percent } % to the time of its operations; from 5 % on these are not that drive's figures. Of { $ops } { $op } operations half were at least { $late-p50-us } µs late, { $late-percent } % of the modelled { $modelled-p50-us } µs (limit 10 %), and { $beyond-percent } % took longer than the next percentile it models (limit 1 %). Use fewer users, a drive made `slower`, or a machine that does nothing else.
+finding-emulated = EMULATED: { $drive } could not be kept up with, which adds { $added-percent } % to the time of its operations; from 5 % on these are not that drive's figures. Of { $ops } { $op } operations half were at least { $late-p50-us } µs late, { $late-percent } % of the modelled { $modelled-p50-us } µs (limit 10 %), and { $beyond-percent } % took longer than the next percentile it models (limit 1 %). Use fewer users, a drive that is slowed down (slower = 20 in its medium), or a machine that does nothing else.
 finding-emulation-waited = EMULATED: requests on { $drive } waited outside its emulator. In a second they were under way for { $seen-ms } ms together as this machine's kernel saw it, and for { $told-ms } ms as the emulator did; that adds { $added-percent } % to their modelled time (25 % make figures doubtful, 200 % invalid). Use fewer users, or a machine with more idle cores.
 finding-drive-errors = EMULATED: { $drive } answered { $errors } { $op } operations with an error although it had power. Look at the events; a full backing store needs a smaller data set, more memory or backing = "file".
 finding-emulation-untold = EMULATED not judged: for { $missing-s } of { $measured-s } s nothing is known of { $drive }, because its emulator did not tell. Do not take these figures for that drive's.
@@ -237,7 +237,7 @@ finding-emulation-too-few = EMULATED not judged: { $drive } was asked for { $ops
 finding-committed-lost = DURABILITY: { $lost } of { $acknowledged } { $txn } that clients saw committed are not in the database after the power cut. First: { $first-lost }. Look at fsync, synchronous_commit and the drive's flush.
 finding-not-recovered = DURABILITY: after the power cut the database did not come up again. The events say why.
 finding-cut-unjudged = DURABILITY not judged: no transaction that clients saw committed could be looked for after the power cut.
-finding-commits-disagree = The database counted { $database } commits a second where clients saw { $clients }: { $percent } % off (limit 2 %, and what a second at both ends may hide). Somebody else uses it, or transactions are counted wrongly.
+finding-commits-disagree = The database counted { $database } commits a second where clients saw { $clients }: { $percent } % off (limit 2 %, one a second of the server's own, and what a second at both ends may hide). Somebody else uses it, or transactions are counted wrongly.
 finding-rate-not-reached = { $offered } requests/s were to be offered and { $achieved } were done, { $percent } % fewer (limit 1 %, and what independent arrivals scatter by): the medium, or fio's machine, does not carry this rate.
 finding-in-flight-off = By Little's law (rate × mean latency) { $found } requests were in flight on average, where the job asks for { $asked } (limit 10 % off). Fewer mean that fio or its CPU, not the medium alone, sets these figures; more mean that counts and times are not of one window.
 finding-workers-apart = Workers that should do the same on { $medium } are apart: { $lowest } to { $highest } IOPS, coefficient of variation { $cv-percent } % (limit 10 %, and chance). The sum holds; single workers get less than their share.
@@ -267,6 +267,7 @@ audit-title = Audit
 audit-heading = Audit: { $errors } errors, { $warnings } warnings, { $notes } notes; { $passed } rules passed, { $unjudged } not judged.
 audit-passed = Passed
 audit-unjudged = Not judged, and why
+audit-unjudged-rules = Not judged
 audit-next = Next: { $next }
 audit-adjusted = Changed by the plan: { $what } { $value } { $unit } instead of { $default } { $unit }.
 audit-places = { $n } places, the first { $place }
@@ -367,6 +368,7 @@ evidence-diagnosed = The doctor on { $of ->
 missing-nothing-measured = nothing was measured
 missing-not-for-this-load = such a load has no such figure
 missing-too-few = there are too few to judge by
+missing-too-short-for-longest = the window is too short for its longest transaction, which may have begun before it or ended after it
 missing-too-short = the window is too short, or its rates were not to be equal
 missing-no-in-flight = rate, mean latency and number in flight are not all told
 missing-no-counts = nobody tells what was offered, failed and dropped
@@ -430,7 +432,7 @@ next-load-same-data = Load the same data on both sides.
 next-tell-bytes = Ask how many bytes were moved, and whether they were compressed.
 next-say-ratio = State ratio, change and percent once, as they are computed.
 next-keep-database-and-ask = Keep the database as it is, and find out what lost or invented rows.
-next-slower-drive-or-less = Use fewer users, a drive made `slower`, or a machine that does nothing else.
+next-slower-drive-or-less = Use fewer users, a drive that is slowed down (slower = 20 in its medium), or a machine that does nothing else.
 next-repeat-more = Measure each side several times.
 
 rule-little = Throughput × mean latency is the number in flight (Little's law). Where a closed loop keeps n requests in flight and the product is not n, rate, latency and n are not of one measurement.
@@ -1007,6 +1009,8 @@ set-crossover-place = { $group } at { $load }
 set-crossover-place-on = { $group } at { $load } on { $on }
 set-crossover-from = { $axis } stops mattering at { $size } ({ $largest }: { $ratio } times).
 set-crossover-beyond = { $axis } still matters at { $largest }, the most that was tried ({ $ratio } times what { $before } gave).
+set-crossover-scatter = whether { $axis } still matters at { $largest }, the most that was tried, cannot be told: { $ratio } times what { $before } gave lies within the figures' scatter of { $noise } %. Repeat the runs, or measure for longer.
+set-crossover-scatter-unknown = whether { $axis } still matters at { $largest }, the most that was tried, cannot be told: it gave { $ratio } times what { $before } gave, and nobody knows how far figures scatter. Repeat the runs, or measure for longer.
 set-crossover-unjudged = from how much on { $axis } stops mattering is not judged: fewer than two amounts have figures that can be used.
 
 ## Runs side by side

@@ -5,15 +5,17 @@ use plimsoll_model::audit::{Audit, Rule};
 use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, passed, unjudged};
 use crate::message::Messages;
 
-/// What fired, below the findings of a run; the rest in two lines.
+/// What fired, below the findings of a run; the rest in two lines, each rule once, as the heading counts them.
 pub(super) fn section(m: &Messages, audit: &Audit) -> String {
     let fired = fired(m, audit, Findings::Above);
     let mut lines = head(m, audit, &fired);
-    let codes = |all: Vec<Quiet>| all.into_iter().map(|quiet| quiet.code).collect::<Vec<_>>().join(", ");
-    for (title, told) in [("audit-passed", codes(passed(m, audit))), ("audit-unjudged", codes(unjudged(m, audit)))] {
-        if !told.is_empty() {
-            lines.push(format!("{}: {told}", m.say(title)));
+    let mut told: Vec<&str> = fired.iter().map(|fired| fired.code).collect();
+    for (title, all) in [("audit-passed", passed(m, audit)), ("audit-unjudged-rules", unjudged(m, audit))] {
+        let codes: Vec<&str> = all.iter().map(|quiet| quiet.code).filter(|code| !told.contains(code)).collect();
+        if !codes.is_empty() {
+            lines.push(format!("{}: {}", m.say(title), codes.join(", ")));
         }
+        told.extend(codes);
     }
     format!("\n{}\n", lines.join("\n"))
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use plimsoll_model::audit::claim::Claim;
 use plimsoll_model::audit::{Audit, Rule, audit_pair};
 use plimsoll_model::record::Record;
-use plimsoll_model::summary::{Summary, summarise};
+use plimsoll_model::summary::{Summary, figures};
 use plimsoll_report::{audit_csv, audit_json, audit_table, explain};
 
 use super::{plan_errors, print};
@@ -50,7 +50,7 @@ fn audits(files: &[PathBuf]) -> Result<Vec<Audit>, Failure> {
         }
         for path in members(file)? {
             let record = runfile::read_for_audit(&path)?;
-            let summary = summarise(&record);
+            let summary = figures(&record);
             audits.push(summary.audit.clone());
             runs.push((record, summary));
         }

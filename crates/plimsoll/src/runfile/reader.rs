@@ -6,18 +6,17 @@ use std::path::Path;
 
 use plimsoll_model::hist::{CoarseHist, Hist};
 use plimsoll_model::lane::Counts;
-use plimsoll_model::metric::Metric;
 use plimsoll_model::plan::resolved::TPCC_TXNS;
 use plimsoll_model::record::{
     APPLICATION_ID, Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus,
-    SCHEMA_VERSION, Sample, Scene, Second, Series, Severity, Subject, SubjectId, SubjectKind, WaitRow, Window,
+    SCHEMA_VERSION, Scene, Second, Series, Severity, Subject, SubjectId, SubjectKind, WaitRow, Window,
 };
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
 
-use super::{RunFileError, backup, block, database, drive, reported, samples, waits};
+use super::{RunFileError, backup, block, database, drive, reported, series, waits};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type Broken = String;
@@ -26,8 +25,8 @@ pub(super) type Broken = String;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parts {
     All,
-    /// What the audit rests on: not what sessions waited for, and histograms by second only where there is none of the
-    /// window.
+    /// What the audit rests on: not what sessions waited for, no series that are only shown, and histograms by second only
+    /// where there is none of the window.
     Audit,
     /// What figures, verdicts and comparisons rest on: not what sessions waited for, no series but those that are held
     /// against figures, and of histograms by second only response times of what a figure counts.
@@ -53,53 +52,60 @@ fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
     let (db, schema) = open_run_file(path)?;
     let damaged = |what| RunFileError::Damaged { path: path.into(), what };
     let closed = info(&db).is_ok_and(|run| run.status != RunStatus::Unfinished);
-    // Half of the work, of what nobody writes any more, on another processor.
+    if !closed {
+        // Of a run that goes on, all is read as it is at one moment.
+        let record = read_record(&db, schema, parts).map_err(damaged)?;
+        let (histograms, metrics) = (Histograms::read(&db, schema, parts), Metrics::read(&db, schema, parts));
+        return Ok(whole(record, histograms.map_err(damaged)?, metrics.map_err(damaged)?));
+    }
+    // What takes long, of what nobody writes any more, on other processors.
     std::thread::scope(|scope| {
-        let beside = closed.then(|| scope.spawn(|| beside(path, parts)));
-        let sides = match beside {
-            Some(_) => None,
-            None => Some(Beside::read(&db, schema, parts).map_err(damaged)?),
-        };
+        let histograms = scope.spawn(|| beside(path, parts, Histograms::read));
+        let metrics = scope.spawn(|| beside(path, parts, Metrics::read));
         let record = read_record(&db, schema, parts).map_err(damaged);
-        let sides = match beside.map(|thread| thread.join()) {
-            None => sides.unwrap_or_default(),
-            Some(Ok(read)) => read?,
-            Some(Err(_)) => return Err(damaged("a part of it cannot be read".into())),
-        };
-        Ok(sides.into_record(record?))
+        let lost = |_| damaged("a part of it cannot be read".into());
+        let (histograms, metrics) = (histograms.join().map_err(lost)??, metrics.join().map_err(lost)??);
+        Ok(whole(record?, histograms, metrics))
     })
 }
 
-/// What takes long to read and needs nothing else.
-#[derive(Default)]
-struct Beside {
-    windows: Vec<Window>,
+struct Histograms(Vec<Window>);
+
+impl Histograms {
+    fn read(db: &Connection, _: i32, parts: Parts) -> Result<Self, Broken> {
+        stored_windows(db, parts).map(Self)
+    }
+}
+
+struct Metrics {
     series: Vec<Series>,
     waits: Vec<WaitRow>,
 }
 
-impl Beside {
+impl Metrics {
     fn read(db: &Connection, schema: i32, parts: Parts) -> Result<Self, Broken> {
         Ok(Self {
-            windows: stored_windows(db, parts)?,
-            series: series(db, schema, parts)?,
+            series: series::series(db, schema, parts)?,
             waits: if parts == Parts::All { waits::waits(db, schema)? } else { Vec::new() },
         })
     }
-
-    fn into_record(self, mut record: Record) -> Record {
-        let Self { windows, series, waits } = self;
-        let merged = merged_windows(&windows, &record.seconds);
-        record.windows = windows;
-        record.windows.extend(merged);
-        (record.series, record.waits) = (series, waits);
-        record
-    }
 }
 
-fn beside(path: &Path, parts: Parts) -> Result<Beside, RunFileError> {
+fn whole(mut record: Record, histograms: Histograms, metrics: Metrics) -> Record {
+    let merged = merged_windows(&histograms.0, &record.seconds);
+    record.windows = histograms.0;
+    record.windows.extend(merged);
+    (record.series, record.waits) = (metrics.series, metrics.waits);
+    record
+}
+
+fn beside<T>(
+    path: &Path,
+    parts: Parts,
+    read: fn(&Connection, i32, Parts) -> Result<T, Broken>,
+) -> Result<T, RunFileError> {
     let (db, schema) = open_run_file(path)?;
-    Beside::read(&db, schema, parts).map_err(|what| RunFileError::Damaged { path: path.into(), what })
+    read(&db, schema, parts).map_err(|what| RunFileError::Damaged { path: path.into(), what })
 }
 
 /// A run file and the version of its schema.
@@ -334,11 +340,11 @@ fn wanted(db: &Connection, phases: &[Phase], points: &[Point], parts: Parts) -> 
 /// million rows.
 fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<Vec<Second>, Broken> {
     let mut seconds: Vec<Second> = Vec::new();
-    let mut ticks: HashMap<i64, Range<usize>> = HashMap::new();
+    let mut ticks: Vec<(i64, Range<usize>)> = Vec::new();
     rows(db, "SELECT id, phase, subject, start_ns, end_ns, in_flight FROM tick ORDER BY id", |row| {
         let empty = empty_second(row)?;
         let n = wanted.get(&empty.phase).map_or(0, Vec::len);
-        ticks.insert(row.get(0)?, seconds.len()..seconds.len() + n);
+        ticks.push((row.get(0)?, seconds.len()..seconds.len() + n));
         seconds.extend((0..n).map(|txn| Second { txn: txn as u32, ..empty.clone() }));
         Ok(())
     })?;
@@ -349,7 +355,7 @@ fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<Vec<Second>,
     );
     rows(db, &sql, |row| {
         let (tick, txn): (i64, usize) = (row.get(0)?, row.get(1)?);
-        let own = ticks.get(&tick).cloned().ok_or_else(|| meaningless("tick", tick))?;
+        let own = rows_of(&ticks, tick).ok_or_else(|| meaningless("tick", tick))?;
         let second = seconds[own].get_mut(txn).ok_or_else(|| meaningless("txn", txn))?;
         second.counts = counts(row)?;
         if wanted.get(&second.phase).is_some_and(|types| types[txn]) {
@@ -360,6 +366,14 @@ fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<Vec<Second>,
         Ok(())
     })?;
     Ok(seconds)
+}
+
+/// Ticks are in the order of their numbers, which follow one another in every file that plimsoll wrote.
+fn rows_of(ticks: &[(i64, Range<usize>)], tick: i64) -> Option<Range<usize>> {
+    let guess = tick.checked_sub(ticks.first()?.0).and_then(|place| usize::try_from(place).ok());
+    let guessed = guess.and_then(|place| ticks.get(place)).filter(|(id, _)| *id == tick);
+    let found = || ticks.binary_search_by_key(&tick, |(id, _)| *id).ok().and_then(|place| ticks.get(place));
+    guessed.or_else(found).map(|(_, rows)| rows.clone())
 }
 
 /// Columns as [`seconds`] selects them.
@@ -430,62 +444,4 @@ fn merged_windows(stored: &[Window], seconds: &[Second]) -> Vec<Window> {
         coarse: true,
     };
     merged.into_iter().map(window).collect()
-}
-
-/// Metrics that findings hold figures against: what the database counted, and what the kernel saw of an emulated drive.
-fn is_held_against_figures(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::DbCommits
-            | Metric::DeviceReads
-            | Metric::DeviceWrites
-            | Metric::DeviceReadLatency
-            | Metric::DeviceWriteLatency
-    )
-}
-
-fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<Series>, Broken> {
-    let is_wanted = |metric: &Metric| parts != Parts::Comparison || is_held_against_figures(*metric);
-    // A metric that this version does not know is left out: it cannot say what it means.
-    let known = |name: &String| Metric::parse(name).filter(is_wanted);
-    let layouts: HashMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
-        Ok((row.get("id")?, json::<Vec<String>>(row, "metrics")?.iter().map(known).collect()))
-    })?
-    .into_iter()
-    .collect();
-    let decode = if schema < database::SINCE { samples::decode_singles } else { samples::decode };
-    let mut series: Vec<Series> = Vec::new();
-    let mut place: HashMap<(SubjectId, Metric), usize> = HashMap::new();
-    // Of each subject and layout the series of its values: they are looked up once, and not for each of millions.
-    let mut places: HashMap<(SubjectId, i64), Vec<Option<usize>>> = HashMap::new();
-    rows(db, "SELECT subject, at_ns, over_ns, layout, data FROM sample", |row| {
-        let id: i64 = row.get(3)?;
-        let metrics = layouts.get(&id).ok_or_else(|| meaningless("layout", id))?;
-        if metrics.iter().all(Option::is_none) {
-            return Ok(());
-        }
-        let (subject, at, over) = (SubjectId(row.get(0)?), Nanos(row.get(1)?), Nanos(row.get(2)?));
-        let data = row.get_ref(4)?.as_blob()?;
-        let values = decode(data, metrics.len())
-            .ok_or_else(|| meaningless("data", format!("{} bytes for {} metrics", data.len(), metrics.len())))?;
-        let own = places.entry((subject, id)).or_insert_with(|| {
-            let mut of = |metric: Metric| {
-                *place.entry((subject, metric)).or_insert_with(|| {
-                    series.push(Series { subject, metric, samples: Vec::new() });
-                    series.len() - 1
-                })
-            };
-            metrics.iter().map(|metric| metric.map(&mut of)).collect()
-        });
-        for (place, value) in own.iter().zip(values) {
-            if let (Some(place), true) = (place, value.is_finite()) {
-                series[*place].samples.push(Sample { at, over, value });
-            }
-        }
-        Ok(())
-    })?;
-    series.iter_mut().for_each(|series| series.samples.sort_by_key(|sample| sample.at));
-    series.retain(|series| !series.samples.is_empty());
-    series.sort_by_key(|series| (series.subject, series.metric));
-    Ok(series)
 }

@@ -103,10 +103,9 @@ fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<
         return Err(Missing::TooFew);
     }
     let (per_second, latency) = point.completed_per_second.zip(point.overall.response).ok_or(Missing::NoInFlight)?;
-    // Counted where it ends: of each user one that began before the window is in, and one that ended after it is not. One
-    // of them may be the longest of all.
-    let across_ms = (latency.max_ms + latency.p99_ms * (asked - 1.0)) / asked;
-    let edges_percent = across_ms / 10.0 / point.measured_s;
+    // Counted where it ends: of each user one that began before the window is in, and one that ended after it is not.
+    // Where the storage stands still, it does so for all users: each of them may be the longest of all.
+    let edges_percent = latency.max_ms / 10.0 / point.measured_s;
     Ok(InFlight { per_second, mean_ms: latency.mean_ms, asked, edges_percent })
 }
 

@@ -59,7 +59,12 @@ fn little(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
             let off_percent = percent_off(found, asked);
             let limit_percent = thresholds.in_flight.max(edges_percent);
             let evidence = Evidence::InFlight { per_second, mean_ms, found, asked, off_percent, limit_percent };
-            looked.at(off_percent.abs() <= limit_percent, evidence, Error, Next::AskForWindow);
+            let off = off_percent.abs();
+            if off > thresholds.in_flight && off <= edges_percent {
+                // It may be right and it may be wrong: the window is too short for its longest transaction.
+                return looked.untold(Missing::TooShortForLongest);
+            }
+            looked.at(off <= limit_percent, evidence, Error, Next::AskForWindow);
         }
     }
 }

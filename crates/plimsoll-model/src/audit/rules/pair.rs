@@ -16,7 +16,7 @@ pub(in crate::audit) const DRIVE: &str = "drive";
 /// What comes with a drive: whether it is emulated, and where that keeps what is written.
 const KINDS: [&str; 2] = ["form", "backing"];
 /// What an emulated drive is told about itself, and a directory is not.
-const OF_DRIVES: [&str; 4] = ["capacity", "slower", "fill", "flush"];
+const OF_DRIVES: [&str; 3] = ["capacity", "fill", "flush"];
 /// Set apart from the configuration by rules of their own.
 pub(in crate::audit) const VICTIMS: &str = "loaded systems";
 

@@ -310,7 +310,10 @@ fn a_transaction_across_the_windows_edge_is_no_contradiction() {
     // 2 users, 10 s, of which the last transaction took 1.2 s.
     let at_the_edge = InFlight { per_second: 20.0, mean_ms: 89.0, asked: 2.0, edges_percent: 12.0 };
     seen.loads[0].in_flight = Ok(at_the_edge);
-    assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
+    let judged = judge(&seen, &Thresholds::default());
+    assert_eq!(fired(&judged), []);
+    let little = judged.iter().find(|judged| judged.rule == Rule::Little).unwrap();
+    assert_eq!(little.outcome, Outcome::NotJudged { because: Missing::TooShortForLongest }, "nor is it a pass");
     seen.loads[0].in_flight = Ok(InFlight { edges_percent: 1.0, ..at_the_edge });
     assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::Little, Severity::Error)]);
 }
@@ -322,6 +325,10 @@ fn an_emulated_drive_beside_a_directory_is_one_difference() {
         differ(&mut seen, 0, key, value);
     }
     assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
+    let unslowed = seen.pairs[0].second.configuration.clone();
+    differ(&mut seen, 0, "slower", "20");
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::OneFactor, Severity::Error)]);
+    seen.pairs[0].second.configuration = unslowed;
     differ(&mut seen, 0, "filesystem", "xfs");
     assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::OneFactor, Severity::Error)]);
 }

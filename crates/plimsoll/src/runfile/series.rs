@@ -1,0 +1,99 @@
+//! Series of metrics out of a run file's samples.
+
+use std::collections::HashMap;
+
+use plimsoll_model::metric::Metric;
+use plimsoll_model::record::{Sample, Series, SubjectId};
+use plimsoll_model::units::Nanos;
+use rusqlite::Connection;
+
+use super::reader::{Broken, Parts, json, meaningless, rows};
+use super::{database, samples};
+
+/// Metrics that findings hold figures against: what the database counted, and what the kernel saw of an emulated drive.
+fn is_held_against_figures(metric: Metric) -> bool {
+    matches!(
+        metric,
+        Metric::DbCommits
+            | Metric::DeviceReads
+            | Metric::DeviceWrites
+            | Metric::DeviceReadLatency
+            | Metric::DeviceWriteLatency
+    )
+}
+
+/// Metrics that no rule of the audit looks at: they are shown, or explain what is. Most of what a server tells is of them.
+fn is_only_shown(metric: Metric) -> bool {
+    matches!(
+        metric,
+        Metric::DbRollbacks
+            | Metric::DbBufferHits
+            | Metric::DbBufferReads
+            | Metric::DbTempBytes
+            | Metric::DbDeadlocks
+            | Metric::DbLogBytes
+            | Metric::DbLogWrites
+            | Metric::DbLogSyncs
+            | Metric::DbCheckpointTime
+            | Metric::DbLockWaiters
+            | Metric::DbConnections
+            | Metric::DbProbeCost
+            | Metric::DbProbeBusy
+            | Metric::SystemReadBytes
+            | Metric::SystemWriteBytes
+    )
+}
+
+fn is_wanted(metric: Metric, parts: Parts) -> bool {
+    match parts {
+        Parts::All => true,
+        Parts::Audit => !is_only_shown(metric),
+        Parts::Comparison => is_held_against_figures(metric),
+    }
+}
+
+pub(super) fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<Series>, Broken> {
+    // A metric that this version does not know is left out: it cannot say what it means.
+    let known = |name: &String| Metric::parse(name).filter(|metric| is_wanted(*metric, parts));
+    let layouts: HashMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
+        Ok((row.get("id")?, json::<Vec<String>>(row, "metrics")?.iter().map(known).collect()))
+    })?
+    .into_iter()
+    .collect();
+    let decode: samples::Decode = if schema < database::SINCE { samples::decode_singles } else { samples::decode };
+    let mut values: Vec<f32> = Vec::new();
+    let mut series: Vec<Series> = Vec::new();
+    let mut place: HashMap<(SubjectId, Metric), usize> = HashMap::new();
+    // Of each subject and layout the series of its values: they are looked up once, and not for each of millions.
+    let mut places: HashMap<(SubjectId, i64), Vec<Option<usize>>> = HashMap::new();
+    rows(db, "SELECT subject, at_ns, over_ns, layout, data FROM sample", |row| {
+        let id: i64 = row.get(3)?;
+        let metrics = layouts.get(&id).ok_or_else(|| meaningless("layout", id))?;
+        if metrics.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let (subject, at, over) = (SubjectId(row.get(0)?), Nanos(row.get(1)?), Nanos(row.get(2)?));
+        let data = row.get_ref(4)?.as_blob()?;
+        decode(data, metrics.len(), &mut values)
+            .ok_or_else(|| meaningless("data", format!("{} bytes for {} metrics", data.len(), metrics.len())))?;
+        let own = places.entry((subject, id)).or_insert_with(|| {
+            let mut of = |metric: Metric| {
+                *place.entry((subject, metric)).or_insert_with(|| {
+                    series.push(Series { subject, metric, samples: Vec::new() });
+                    series.len() - 1
+                })
+            };
+            metrics.iter().map(|metric| metric.map(&mut of)).collect()
+        });
+        for (place, value) in own.iter().zip(&values) {
+            if let (Some(place), true) = (place, value.is_finite()) {
+                series[*place].samples.push(Sample { at, over, value: *value });
+            }
+        }
+        Ok(())
+    })?;
+    series.iter_mut().for_each(|series| series.samples.sort_by_key(|sample| sample.at));
+    series.retain(|series| !series.samples.is_empty());
+    series.sort_by_key(|series| (series.subject, series.metric));
+    Ok(series)
+}
