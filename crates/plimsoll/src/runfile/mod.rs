@@ -11,6 +11,7 @@ mod head;
 mod reader;
 mod reported;
 mod samples;
+mod seconds;
 mod series;
 mod waits;
 mod whole;

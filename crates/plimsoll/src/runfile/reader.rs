@@ -1,12 +1,9 @@
 //! Reading a run file, also one that nobody closed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::Range;
 use std::path::Path;
 
 use plimsoll_model::hist::{CoarseHist, Hist};
-use plimsoll_model::lane::Counts;
-use plimsoll_model::plan::resolved::TPCC_TXNS;
 use plimsoll_model::record::{
     APPLICATION_ID, Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus,
     SCHEMA_VERSION, Scene, Second, Series, Severity, Subject, SubjectId, SubjectKind, WaitRow, Window,
@@ -16,7 +13,7 @@ use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
 
-use super::{RunFileError, backup, block, database, drive, reported, series, waits};
+use super::{RunFileError, backup, block, database, drive, reported, seconds, series, waits};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type Broken = String;
@@ -54,7 +51,7 @@ fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
     let closed = info(&db).is_ok_and(|run| run.status != RunStatus::Unfinished);
     if !closed {
         // Of a run that goes on, all is read as it is at one moment.
-        let record = read_record(&db, schema, parts).map_err(damaged)?;
+        let record = read_record(&db, schema, parts, None).map_err(damaged)?;
         let (histograms, metrics) = (Histograms::read(&db, schema, parts), Metrics::read(&db, schema, parts));
         return Ok(whole(record, histograms.map_err(damaged)?, metrics.map_err(damaged)?));
     }
@@ -62,7 +59,7 @@ fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
     std::thread::scope(|scope| {
         let histograms = scope.spawn(|| beside(path, parts, Histograms::read));
         let metrics = scope.spawn(|| beside(path, parts, Metrics::read));
-        let record = read_record(&db, schema, parts).map_err(damaged);
+        let record = read_record(&db, schema, parts, Some(path)).map_err(damaged);
         let lost = |_| damaged("a part of it cannot be read".into());
         let (histograms, metrics) = (histograms.join().map_err(lost)??, metrics.join().map_err(lost)??);
         Ok(whole(record?, histograms, metrics))
@@ -179,13 +176,13 @@ pub(super) fn subject(row: &Row<'_>) -> rusqlite::Result<SubjectId> {
     row.get("subject").map(SubjectId)
 }
 
-fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Broken> {
+fn read_record(db: &Connection, schema: i32, parts: Parts, beside: Option<&Path>) -> Result<Record, Broken> {
     let ends = lasted(db)?;
     let mut plan: HashMap<String, String> =
         rows(db, "SELECT form, text FROM plan", |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect();
     let points = rows(db, "SELECT * FROM point ORDER BY id", |row| point(row, schema))?;
     let phases = phases(db, ends)?;
-    let seconds = seconds(db, &wanted(db, &phases, &points, parts)?, schema)?;
+    let seconds = seconds::seconds(db, &seconds::wanted(db, &phases, &points, parts)?, schema, beside)?;
     Ok(Record {
         run: db.query_row("SELECT * FROM run", [], |row| run_info(row, ends)).map_err(|e| e.to_string())?,
         plan_written: plan.remove("written").unwrap_or_default(),
@@ -312,96 +309,6 @@ pub(super) fn hist<T>(
     decode: fn(&[u8]) -> Result<T, plimsoll_model::hist::HistError>,
 ) -> rusqlite::Result<T> {
     decode(bytes).map_err(|error| meaningless(column, error))
-}
-
-/// Of each phase under load, the types whose seconds' histograms are read; as many as its point has.
-type Wanted = HashMap<PhaseId, Vec<bool>>;
-
-/// Without its own windows a phase's percentiles come from its seconds.
-fn wanted(db: &Connection, phases: &[Phase], points: &[Point], parts: Parts) -> Result<Wanted, Broken> {
-    let closed = rows(db, "SELECT DISTINCT phase FROM window", |row| row.get(0).map(PhaseId))?;
-    let closed: HashSet<PhaseId> = closed.into_iter().collect();
-    let of = |phase: &Phase| {
-        let point = points.iter().find(|point| Some(point.id) == phase.point)?;
-        let tpcc = point.txns == TPCC_TXNS;
-        let counts = |txn: usize| if tpcc { txn == 0 } else { point.is_counted(txn) };
-        let is_wanted = |txn: usize| match parts {
-            Parts::All => true,
-            _ if !closed.contains(&phase.id) => true,
-            Parts::Audit => false,
-            Parts::Comparison => phase.kind == PhaseKind::Measure && counts(txn),
-        };
-        Some((phase.id, (0..point.txns.len()).map(is_wanted).collect()))
-    };
-    Ok(phases.iter().filter_map(of).collect())
-}
-
-/// A row for every tick and type: a type without outcomes has zeros, not a gap. Columns go by number: a run of hours has a
-/// million rows.
-fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<Vec<Second>, Broken> {
-    let mut seconds: Vec<Second> = Vec::new();
-    let mut ticks: Vec<(i64, Range<usize>)> = Vec::new();
-    rows(db, "SELECT id, phase, subject, start_ns, end_ns, in_flight FROM tick ORDER BY id", |row| {
-        let empty = empty_second(row)?;
-        let n = wanted.get(&empty.phase).map_or(0, Vec::len);
-        ticks.push((row.get(0)?, seconds.len()..seconds.len() + n));
-        seconds.extend((0..n).map(|txn| Second { txn: txn as u32, ..empty.clone() }));
-        Ok(())
-    })?;
-    let bytes = if schema < block::SINCE { "0" } else { "bytes" };
-    let sql = format!(
-        "SELECT tick, txn, offered, committed, rolled_back, failed, dropped, retries, round_trips, {bytes}, response, service
-         FROM outcome"
-    );
-    rows(db, &sql, |row| {
-        let (tick, txn): (i64, usize) = (row.get(0)?, row.get(1)?);
-        let own = rows_of(&ticks, tick).ok_or_else(|| meaningless("tick", tick))?;
-        let second = seconds[own].get_mut(txn).ok_or_else(|| meaningless("txn", txn))?;
-        second.counts = counts(row)?;
-        if wanted.get(&second.phase).is_some_and(|types| types[txn]) {
-            second.response = hist("response", row.get_ref(10)?.as_blob()?, CoarseHist::decode)?;
-            let service = row.get_ref(11)?.as_blob_or_null()?;
-            second.service = service.map(|bytes| hist("service", bytes, CoarseHist::decode)).transpose()?;
-        }
-        Ok(())
-    })?;
-    Ok(seconds)
-}
-
-/// Ticks are in the order of their numbers, which follow one another in every file that plimsoll wrote.
-fn rows_of(ticks: &[(i64, Range<usize>)], tick: i64) -> Option<Range<usize>> {
-    let guess = tick.checked_sub(ticks.first()?.0).and_then(|place| usize::try_from(place).ok());
-    let guessed = guess.and_then(|place| ticks.get(place)).filter(|(id, _)| *id == tick);
-    let found = || ticks.binary_search_by_key(&tick, |(id, _)| *id).ok().and_then(|place| ticks.get(place));
-    guessed.or_else(found).map(|(_, rows)| rows.clone())
-}
-
-/// Columns as [`seconds`] selects them.
-fn empty_second(row: &Row<'_>) -> rusqlite::Result<Second> {
-    Ok(Second {
-        phase: PhaseId(row.get(1)?),
-        subject: SubjectId(row.get(2)?),
-        txn: 0,
-        start: Nanos(row.get(3)?),
-        end: Nanos(row.get(4)?),
-        counts: Counts::default(),
-        in_flight: row.get(5)?,
-        response: CoarseHist::default(),
-        service: None,
-    })
-}
-
-fn counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
-    Ok(Counts {
-        offered: row.get(2)?,
-        committed: row.get(3)?,
-        rolled_back: row.get(4)?,
-        failed: row.get(5)?,
-        dropped: row.get(6)?,
-        retries: row.get(7)?,
-        round_trips: row.get(8)?,
-        bytes: row.get(9)?,
-    })
 }
 
 /// Figures are of measurements: only a report shows what came before and after.
