@@ -119,12 +119,12 @@ impl Drive {
         if self.slower == 1.0 {
             return self.answer(now, op);
         }
-        let answered = self.answer(self.into_own(now), op);
+        let answered = self.answer(self.own_time(now), op);
         // Never before it came, which rounding down could make it.
         scaled(answered, self.slower).max(now)
     }
 
-    fn into_own(&self, now: Nanos) -> Nanos {
+    fn own_time(&self, now: Nanos) -> Nanos {
         scaled(now, self.slower.recip())
     }
 
@@ -146,7 +146,7 @@ impl Drive {
     /// The power was away and is back `now`: nothing waits any more and the buffer is empty. What the drive holds, and
     /// where its random draws are, stays.
     pub fn power_cycle(&mut self, now: Nanos) {
-        self.now = self.now.max(self.into_own(now).0);
+        self.now = self.now.max(self.own_time(now).0);
         match &mut self.mechanism {
             Running::Flash(flash) => flash.power_cycle(self.now),
             Running::Disk(disk) => disk.power_cycle(self.now),
