@@ -5,6 +5,8 @@
 //! and added up every second for each of them, which of twelve systems costs more than their load. A run file of hours
 //! has thousands of windows, a thousand buckets in each.
 
+use std::cmp::Ordering;
+
 use hdrhistogram::Histogram;
 
 use super::{HIGHEST, HistError};
@@ -34,15 +36,27 @@ fn recorded(all: &Histogram<u64>) -> impl Iterator<Item = (u64, u64)> {
     all.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
 }
 
-fn is_ours(all: &Histogram<u64>) -> bool {
-    (all.low(), all.high(), all.sigfig()) == (1, HIGHEST.0, 3)
-}
-
 /// The largest value that an HdrHistogram of three digits does not tell from this one: 2048 buckets of width 1, then 1024
 /// to the octave.
 fn highest_equivalent(value: u64) -> u64 {
     let width = 1u64 << value.max(1024).ilog2().saturating_sub(10);
     value / width * width + (width - 1)
+}
+
+/// Two lists of rising values as one.
+fn added(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut sum = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
+    while let (Some(first), Some(second)) = (a.peek(), b.peek()) {
+        let next = match first.0.cmp(&second.0) {
+            Ordering::Less => a.next(),
+            Ordering::Greater => b.next(),
+            Ordering::Equal => a.next().zip(b.next()).map(|(a, b)| (a.0, a.1.saturating_add(b.1))),
+        };
+        sum.extend(next);
+    }
+    sum.extend(a.chain(b));
+    sum
 }
 
 impl Buckets {
@@ -78,10 +92,13 @@ impl Buckets {
         match other {
             // Most sums begin with nothing, and many have one part.
             other if self.len() == 0 => self.clone_from(other),
-            Self::Stored(counts) => {
-                let all = self.many();
-                counts.iter().for_each(|(value, n)| all.saturating_record_n(*value, *n));
-            }
+            Self::Stored(counts) => match self {
+                Self::Stored(own) if own.len() + counts.len() <= MOST_STORED => *own = added(own, counts),
+                _ => {
+                    let all = self.many();
+                    counts.iter().for_each(|(value, n)| all.saturating_record_n(*value, *n));
+                }
+            },
             Self::Few(values) => values.iter().for_each(|value| self.record(*value)),
             Self::Many(all) => self.many().add(&**all).expect("all histograms share one set of bounds"),
         }
@@ -148,18 +165,23 @@ impl Buckets {
         }
     }
 
-    /// Of whatever bounds that has; values beyond ours are an error.
-    pub fn of_stored(stored: Histogram<u64>) -> Result<Self, HistError> {
-        if !is_ours(&stored) {
-            let mut all = empty();
-            all.add(stored).map_err(|error| HistError::Encoding(error.to_string()))?;
-            return Ok(Self::Many(all));
+    /// Of what a file holds: the highest value of each bucket, rising, and how many it holds.
+    pub fn of_counts(counts: Vec<(u64, u64)>) -> Self {
+        if counts.is_empty() {
+            return Self::new();
         }
-        if stored.is_empty() {
-            return Ok(Self::new());
+        let mut stored = Self::Stored(counts);
+        if matches!(&stored, Self::Stored(counts) if counts.len() > MOST_STORED) {
+            stored.many();
         }
-        let counts: Vec<(u64, u64)> = recorded(&stored).take(MOST_STORED + 1).collect();
-        Ok(if counts.len() > MOST_STORED { Self::Many(Box::new(stored)) } else { Self::Stored(counts) })
+        stored
+    }
+
+    /// Of other bounds; values beyond ours are an error.
+    pub fn of_foreign(other: Histogram<u64>) -> Result<Self, HistError> {
+        let mut all = empty();
+        all.add(other).map_err(|error| HistError::Encoding(error.to_string()))?;
+        Ok(Self::Many(all))
     }
 }
 
@@ -194,7 +216,7 @@ mod tests {
                 prop_assert_eq!(few.value_at_quantile(q), many.value_at_quantile(q));
             }
             prop_assert_eq!(&few, &many);
-            let mut stored = Buckets::of_stored(few.with_histogram(Clone::clone)).unwrap();
+            let mut stored = Buckets::of_counts(few.recorded());
             prop_assert!(matches!(stored, Buckets::Stored(_)) || few.len() == 0);
             prop_assert_eq!(&stored, &many);
             prop_assert_eq!((stored.len(), stored.recorded()), (many.len(), many.recorded()));
