@@ -15,6 +15,7 @@ pub mod hist;
 pub mod history;
 pub mod import;
 pub mod lane;
+pub mod leb128;
 pub mod metric;
 pub mod objective;
 pub mod plan;

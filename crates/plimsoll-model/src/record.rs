@@ -22,7 +22,7 @@ use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
 /// Version of the stored schema (`PRAGMA user_version` of a run file).
-pub const SCHEMA_VERSION: i32 = 5;
+pub const SCHEMA_VERSION: i32 = 6;
 /// `PRAGMA application_id` of a run file: "Plim".
 pub const APPLICATION_ID: i32 = 0x506c_696d;
 

@@ -16,7 +16,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     if Path::new(to).exists() {
         return Err(format!("{to} exists already").into());
     }
-    std::fs::copy(from, to)?;
+    // Written anew, so that a run of an older schema is long in the newest.
+    let record = plimsoll::runfile::read(Path::new(from))?;
+    let file = plimsoll::runfile::RunFile::of_record(Path::new(to), &record)?;
+    file.finish(record.run.status, record.run.failure.as_deref(), record.run.lasted)?;
     let db = Connection::open(to)?;
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
     let (begin, end) = (
@@ -31,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (points, phases, ticks) = (points?, phases?, ticks?);
     let repeats = number("SELECT max(repeat) + 1 FROM point")?;
     let rows = |table: &str| number(&format!("SELECT coalesce(max(rowid), 0) FROM {table}"));
-    let (samples, waits, outcomes, checks) = (rows("sample")?, rows("wait")?, rows("outcome")?, rows("consistency")?);
+    let (samples, waits, checks) = (rows("sample")?, rows("wait")?, rows("consistency")?);
     db.execute_batch("BEGIN")?;
     // What comes after the load comes later.
     let later = more * lasts;
@@ -43,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let beside = format!("BETWEEN {begin} AND {end}");
     for k in 1..=more {
         let (point, phase, tick, time) = (k * points, k * phases, k * ticks, k * lasts);
-        let copies: [(&str, Shifts<'_>, String); 9] = [
+        let copies: [(&str, Shifts<'_>, String); 8] = [
             ("point", &[("id", point), ("repeat", k * repeats)], format!("id <= {points}")),
             (
                 "phase",
@@ -51,7 +54,6 @@ fn main() -> Result<(), Box<dyn Error>> {
                 format!("id <= {phases} AND point IS NOT NULL"),
             ),
             ("tick", &[("id", tick), ("phase", phase), ("start_ns", time), ("end_ns", time)], format!("id <= {ticks}")),
-            ("outcome", &[("tick", tick)], format!("rowid <= {outcomes}")),
             ("window", &[("phase", phase)], format!("phase <= {phases}")),
             ("consistency", &[("point", point)], format!("rowid <= {checks} AND point IS NOT NULL")),
             ("sample", &[("at_ns", time)], format!("rowid <= {samples} AND at_ns {beside}")),

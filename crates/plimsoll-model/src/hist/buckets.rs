@@ -177,6 +177,19 @@ impl Buckets {
         stored
     }
 
+    /// Of values that the bounds allow, in rising order, and how often each was recorded.
+    pub fn of_rising(values: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        let mut counts: Vec<(u64, u64)> = Vec::new();
+        for (value, n) in values {
+            let value = highest_equivalent(value);
+            match counts.last_mut() {
+                Some(last) if last.0 == value => last.1 = last.1.saturating_add(n),
+                _ => counts.push((value, n)),
+            }
+        }
+        Self::of_counts(counts)
+    }
+
     /// Of other bounds; values beyond ours are an error.
     pub fn of_foreign(other: Histogram<u64>) -> Result<Self, HistError> {
         let mut all = empty();

@@ -1,6 +1,8 @@
 //! The histogram that every second keeps: a few dozen bytes.
 
+use super::buckets::Buckets;
 use super::{HIGHEST, Hist, HistError, LOWEST};
+use crate::leb128;
 use crate::units::Nanos;
 
 /// Sixteen buckets to the octave; the bucket of `value` is its exponent and the four bits below its leading one.
@@ -149,12 +151,8 @@ impl CoarseHist {
 
     /// Counts by bucket, for rebuilding a phase's [`Hist`] after a crash.
     pub fn to_hist(&self) -> Hist {
-        let mut hist = Hist::new();
-        for (bucket, n) in self.all() {
-            hist.buckets.record_n(coarse_middle(*bucket).clamp(LOWEST.0, HIGHEST.0), *n);
-        }
-        (hist.sum, hist.max) = (self.sum(), self.longest());
-        hist
+        let middles = self.all().iter().map(|(bucket, n)| (coarse_middle(*bucket).clamp(LOWEST.0, HIGHEST.0), *n));
+        Hist { buckets: Buckets::of_rising(middles), sum: self.sum(), max: self.longest(), clipped: 0 }
     }
 
     /// LEB128 numbers: sum, max, the first bucket; then, in half bytes with the low one first, the counts of consecutive
@@ -162,13 +160,13 @@ impl CoarseHist {
     /// how many empty buckets it stands for, less one. Most buckets of a second hold few values or none.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(16 + self.all().len());
-        put_varint(&mut out, self.sum().min(u128::from(u64::MAX)) as u64);
-        put_varint(&mut out, self.longest().0);
+        leb128::put(self.sum().min(u128::from(u64::MAX)) as u64, &mut out);
+        leb128::put(self.longest().0, &mut out);
         let mut next = None;
         let mut halves = Vec::new();
         for (bucket, n) in self.all().iter().filter(|(_, n)| *n > 0) {
             match next {
-                None => put_varint(&mut out, u64::from(*bucket)),
+                None => leb128::put(u64::from(*bucket), &mut out),
                 Some(next) if next == *bucket => {}
                 Some(next) => {
                     halves.push(0);
@@ -183,13 +181,13 @@ impl CoarseHist {
     }
 
     pub fn decode(mut bytes: &[u8]) -> Result<Self, HistError> {
-        let sum = u128::from(get_varint(&mut bytes)?);
-        let max = Nanos(get_varint(&mut bytes)?);
+        let sum = u128::from(number(&mut bytes)?);
+        let max = Nanos(number(&mut bytes)?);
         let mut coarse = Coarse { sum, max, buckets: Vec::with_capacity(bytes.len()) };
         if bytes.is_empty() {
             return coarse.checked();
         }
-        let mut bucket = get_varint(&mut bytes)?;
+        let mut bucket = number(&mut bytes)?;
         let mut halves = bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]).peekable();
         while halves.peek().is_some() {
             let n = get_halves(&mut halves)?;
@@ -224,23 +222,6 @@ fn get_halves(halves: &mut impl Iterator<Item = u8>) -> Result<u64, HistError> {
     Err(HistError::Encoding("a number is longer than 63 bits".into()))
 }
 
-fn put_varint(out: &mut Vec<u8>, mut n: u64) {
-    while n >= 0x80 {
-        out.push(n as u8 | 0x80);
-        n >>= 7;
-    }
-    out.push(n as u8);
-}
-
-fn get_varint(bytes: &mut &[u8]) -> Result<u64, HistError> {
-    let mut n = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (first, rest) = bytes.split_first().ok_or_else(|| HistError::Encoding("ends inside a number".into()))?;
-        *bytes = rest;
-        n |= u64::from(first & 0x7f) << shift;
-        if first & 0x80 == 0 {
-            return Ok(n);
-        }
-    }
-    Err(HistError::Encoding("a number is longer than 64 bits".into()))
+fn number(bytes: &mut &[u8]) -> Result<u64, HistError> {
+    leb128::take(bytes).ok_or_else(|| HistError::Encoding("ends inside a number".into()))
 }

@@ -51,7 +51,7 @@ fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
     let closed = info(&db).is_ok_and(|run| run.status != RunStatus::Unfinished);
     if !closed {
         // Of a run that goes on, all is read as it is at one moment.
-        let record = read_record(&db, schema, parts, None).map_err(damaged)?;
+        let record = read_record(&db, schema, parts).map_err(damaged)?;
         let (histograms, metrics) = (Histograms::read(&db, schema, parts), Metrics::read(&db, schema, parts));
         return Ok(whole(record, histograms.map_err(damaged)?, metrics.map_err(damaged)?));
     }
@@ -59,7 +59,7 @@ fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
     std::thread::scope(|scope| {
         let histograms = scope.spawn(|| beside(path, parts, Histograms::read));
         let metrics = scope.spawn(|| beside(path, parts, Metrics::read));
-        let record = read_record(&db, schema, parts, Some(path)).map_err(damaged);
+        let record = read_record(&db, schema, parts).map_err(damaged);
         let lost = |_| damaged("a part of it cannot be read".into());
         let (histograms, metrics) = (histograms.join().map_err(lost)??, metrics.join().map_err(lost)??);
         Ok(whole(record?, histograms, metrics))
@@ -176,13 +176,13 @@ pub(super) fn subject(row: &Row<'_>) -> rusqlite::Result<SubjectId> {
     row.get("subject").map(SubjectId)
 }
 
-fn read_record(db: &Connection, schema: i32, parts: Parts, beside: Option<&Path>) -> Result<Record, Broken> {
+fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Broken> {
     let ends = lasted(db)?;
     let mut plan: HashMap<String, String> =
         rows(db, "SELECT form, text FROM plan", |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect();
     let points = rows(db, "SELECT * FROM point ORDER BY id", |row| point(row, schema))?;
     let phases = phases(db, ends)?;
-    let seconds = seconds::seconds(db, &seconds::wanted(db, &phases, &points, parts)?, schema, beside)?;
+    let seconds = seconds::seconds(db, &seconds::wanted(db, &phases, &points, parts)?, schema)?;
     Ok(Record {
         run: db.query_row("SELECT * FROM run", [], |row| run_info(row, ends)).map_err(|e| e.to_string())?,
         plan_written: plan.remove("written").unwrap_or_default(),
@@ -228,6 +228,11 @@ fn read_record(db: &Connection, schema: i32, parts: Parts, beside: Option<&Path>
 
 /// The last time that anything in the file speaks of.
 fn lasted(db: &Connection) -> Result<Nanos, Broken> {
+    // A run that was closed says so itself; only of one that was not all rows are looked at.
+    let told = "SELECT lasted_ns FROM run WHERE NOT EXISTS (SELECT 1 FROM phase WHERE end_ns IS NULL)";
+    if let Some(Some(told)) = rows(db, told, |row| row.get::<_, Option<u64>>(0))?.first() {
+        return Ok(Nanos(*told));
+    }
     let sql = "SELECT max(coalesce((SELECT max(end_ns) FROM tick), 0), coalesce((SELECT max(at_ns) FROM sample), 0),
                           coalesce((SELECT max(end_ns) FROM phase), 0), coalesce((SELECT max(start_ns) FROM phase), 0))";
     db.query_row(sql, [], |row| row.get(0)).map(Nanos).map_err(|e| e.to_string())

@@ -1,5 +1,5 @@
 -- A run is one SQLite file. Times are nanoseconds from the run's start. See docs/run-file.md.
--- What comes every second stands in the order in which it came (outcome, sample, wait): pages of tables that are kept in
+-- What comes every second stands in the order in which it came (tick, sample, wait): pages of tables that are kept in
 -- the order of a key stay partly empty.
 CREATE TABLE run (
     id TEXT NOT NULL,
@@ -46,29 +46,31 @@ CREATE TABLE phase (
     end_ns INTEGER,                     -- NULL until the phase is closed
     complete INTEGER NOT NULL
 );
--- One second of one system under load; its outcomes by transaction type. A type without outcomes has no row.
+-- One second of one system under load, with what became of its transactions.
 CREATE TABLE tick (
     id INTEGER PRIMARY KEY,
     phase INTEGER NOT NULL REFERENCES phase,
     subject INTEGER NOT NULL REFERENCES subject,
     start_ns INTEGER NOT NULL,
     end_ns INTEGER NOT NULL,
-    in_flight INTEGER NOT NULL
+    in_flight INTEGER NOT NULL,
+    counts TEXT NOT NULL,               -- JSON: of each type that has something to tell an array, without zeros at its
+                                        -- end: txn and what the view outcome has, in its order
+    times BLOB NOT NULL                 -- of the same types: end - due, and end - start where it differs; coarse
+                                        -- histograms, the length of each before it as a LEB128 number
 );
-CREATE TABLE outcome (
-    tick INTEGER NOT NULL REFERENCES tick,
-    txn INTEGER NOT NULL,
-    offered INTEGER NOT NULL,
-    committed INTEGER NOT NULL,
-    rolled_back INTEGER NOT NULL,
-    failed INTEGER NOT NULL,
-    dropped INTEGER NOT NULL,
-    retries INTEGER NOT NULL,
-    round_trips INTEGER NOT NULL,
-    response BLOB NOT NULL,             -- coarse histogram, end - due
-    service BLOB,                       -- coarse histogram, end - start; NULL when equal to response
-    bytes INTEGER NOT NULL              -- moved by block I/O, else 0; since schema 4
-);
+-- The counts, a row for each type. Up to schema 5 this was a table, with the histograms.
+CREATE VIEW outcome AS
+SELECT tick.id AS tick, json_extract(told.value, '$[0]') AS txn,
+       coalesce(json_extract(told.value, '$[1]'), 0) AS offered,
+       coalesce(json_extract(told.value, '$[2]'), 0) AS committed,
+       coalesce(json_extract(told.value, '$[3]'), 0) AS round_trips,
+       coalesce(json_extract(told.value, '$[4]'), 0) AS rolled_back,
+       coalesce(json_extract(told.value, '$[5]'), 0) AS retries,
+       coalesce(json_extract(told.value, '$[6]'), 0) AS failed,
+       coalesce(json_extract(told.value, '$[7]'), 0) AS dropped,
+       coalesce(json_extract(told.value, '$[8]'), 0) AS bytes
+FROM tick, json_each(tick.counts) AS told;
 -- A phase's full-precision histograms, written when the phase is closed.
 CREATE TABLE window (
     phase INTEGER NOT NULL REFERENCES phase,

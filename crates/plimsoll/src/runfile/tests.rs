@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use plimsoll_model::fixture;
@@ -5,7 +6,8 @@ use plimsoll_model::hist::CoarseHist;
 use plimsoll_model::lane::{Counts, LaneSecond, Tally};
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{
-    Point, PowerCut, Record, Reported, RunStatus, Sample, Series, SubjectId, SubjectKind, WaitRow, WaitState,
+    PhaseId, Point, PowerCut, Record, Reported, RunStatus, SCHEMA_VERSION, Sample, Series, SubjectId, SubjectKind,
+    WaitRow, WaitState,
 };
 use plimsoll_model::schedule::{PhaseKind, Tick};
 use plimsoll_model::units::Nanos;
@@ -197,9 +199,77 @@ fn what_is_not_a_run_file_is_named() {
     let error = read(&path).unwrap_err();
     let version = fixture::single_point().run.plimsoll_version;
     assert!(matches!(&error, RunFileError::Newer { .. }) && error.to_string().contains(&version), "{error}");
-    db.pragma_update(None, "user_version", 1).unwrap();
-    db.execute("UPDATE outcome SET response = x'ff'", []).unwrap();
-    assert!(matches!(read(&path), Err(RunFileError::Damaged { .. })));
+    db.pragma_update(None, "user_version", SCHEMA_VERSION).unwrap();
+    for (column, spoilt) in
+        [("times", "x'ff'"), ("times", "times || x'00'"), ("counts", "'[[99,1]]'"), ("counts", "'[['")]
+    {
+        db.execute(&format!("UPDATE tick SET {column} = {spoilt} WHERE id = 2"), []).unwrap();
+        assert!(matches!(read(&path), Err(RunFileError::Damaged { .. })), "{column} = {spoilt}");
+        db.execute_batch(
+            "UPDATE tick SET counts = t.counts, times = t.times FROM tick t WHERE tick.id = 2 AND t.id = 3",
+        )
+        .unwrap();
+        assert!(read(&path).is_ok());
+    }
+}
+
+#[test]
+fn sql_sees_what_became_of_each_type() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::record();
+    drop(write(&record, &path));
+    let db = rusqlite::Connection::open(&path).unwrap();
+    let sql = "SELECT sum(offered), sum(committed), sum(rolled_back), sum(failed), sum(dropped), sum(retries), sum(round_trips),
+                      sum(bytes) FROM outcome JOIN tick ON tick.id = outcome.tick WHERE tick.phase = ?1 AND txn = ?2";
+    let types: BTreeSet<(PhaseId, u32)> = record.seconds.iter().map(|second| (second.phase, second.txn)).collect();
+    for (phase, txn) in types {
+        let told: [u64; 8] = db
+            .query_row(sql, [phase.0, txn], |row| {
+                Ok(std::array::from_fn(|i| row.get::<_, Option<u64>>(i).unwrap().unwrap_or_default()))
+            })
+            .unwrap();
+        let mut sum = Counts::default();
+        record
+            .seconds
+            .iter()
+            .filter(|second| (second.phase, second.txn) == (phase, txn))
+            .for_each(|s| sum.add(&s.counts));
+        let Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes } = sum;
+        assert_eq!(
+            told,
+            [offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes],
+            "{phase:?} {txn}"
+        );
+    }
+}
+
+/// Of the schemas 1 to 5, in which each type of a tick had a row of its own.
+#[test]
+fn a_run_of_an_older_schema_written_anew_is_the_same() {
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runs");
+    let mut schemas = BTreeSet::new();
+    for path in
+        std::fs::read_dir(runs).unwrap().flat_map(|dir| std::fs::read_dir(dir.unwrap().path()).into_iter().flatten())
+    {
+        let path = path.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "plimsoll") {
+            continue;
+        }
+        let db = rusqlite::Connection::open(&path).unwrap();
+        schemas.insert(db.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0)).unwrap());
+        let mut record = read(&path).unwrap();
+        record.seconds.sort_by_key(|second| (second.phase, second.subject, second.start, second.end, second.txn));
+        let dir = tempfile::tempdir().unwrap();
+        let anew = dir.path().join("anew.plimsoll");
+        write(&record, &anew).finish(record.run.status, record.run.failure.as_deref(), record.run.lasted).unwrap();
+        let back = read(&anew).unwrap();
+        assert_eq!(back.seconds.len(), record.seconds.len());
+        back.seconds.iter().zip(&record.seconds).for_each(|(back, second)| assert_eq!(back, second));
+        assert!(!record.seconds.is_empty());
+        assert!(back.windows == record.windows, "{}", path.display());
+    }
+    assert!(schemas.contains(&1), "{schemas:?}");
 }
 
 proptest! {

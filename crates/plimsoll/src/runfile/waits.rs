@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use plimsoll_model::leb128;
 use plimsoll_model::record::{SubjectId, WaitRow, WaitState};
 use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, Row, params};
@@ -20,8 +21,8 @@ impl RunFile {
         for WaitRow { subject, start, end, state, event, seen, looks } in waits {
             let id = self.wait_event(*state, event)?;
             let second = seconds.entry((*start, *subject)).or_insert((*end, *looks, Vec::new()));
-            leb128(id.unsigned_abs(), &mut second.2);
-            leb128(u64::from(*seen), &mut second.2);
+            leb128::put(id.unsigned_abs(), &mut second.2);
+            leb128::put(u64::from(*seen), &mut second.2);
         }
         for ((start, subject), (end, looks, data)) in seconds {
             let lasts = end.saturating_sub(start);
@@ -69,54 +70,11 @@ fn second(row: &Row<'_>, events: &HashMap<u64, (WaitState, String)>) -> rusqlite
     let mut data = row.get_ref("data")?.as_blob()?;
     let mut waits = Vec::new();
     while !data.is_empty() {
-        let pair = take_leb128(&mut data).zip(take_leb128(&mut data));
+        let pair = leb128::take(&mut data).zip(leb128::take(&mut data));
         let (id, seen) = pair.ok_or_else(|| meaningless("data", "half a pair"))?;
         let (state, event) = events.get(&id).cloned().ok_or_else(|| meaningless("wait_event", id))?;
         let seen = u32::try_from(seen).map_err(|_| meaningless("seen", seen))?;
         waits.push(WaitRow { subject, start, end, state, event, seen, looks });
     }
     Ok(waits)
-}
-
-/// Seven bits a byte, the low ones first; the eighth says that more follow.
-fn leb128(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn take_leb128(data: &mut &[u8]) -> Option<u64> {
-    let mut value = 0_u64;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = data.split_first()?;
-        *data = rest;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn numbers_come_back_and_rubbish_never_panics(values in prop::collection::vec(any::<u64>(), 0..9), rubbish: Vec<u8>) {
-            let mut out = Vec::new();
-            values.iter().for_each(|value| leb128(*value >> (value % 64), &mut out));
-            let mut data = out.as_slice();
-            for value in &values {
-                prop_assert_eq!(take_leb128(&mut data), Some(value >> (value % 64)));
-            }
-            prop_assert_eq!(take_leb128(&mut data), None);
-            let _ = take_leb128(&mut rubbish.as_slice());
-        }
-    }
 }

@@ -84,13 +84,14 @@ fn tallies(rows: &[DriveRow]) -> [DriveTally; DriveOp::ALL.len()] {
     tallies
 }
 
-/// A record's seconds as a lane would have reported them.
+/// A record's seconds as a lane would have reported them. A tick of no length begins with the one
+/// that follows it.
 fn ticks(seconds: &[Second], kinds: &BTreeMap<PhaseId, PhaseKind>) -> Vec<(PhaseId, SubjectId, LaneSecond)> {
-    let mut ticks: BTreeMap<(PhaseId, SubjectId, Nanos), LaneSecond> = BTreeMap::new();
+    let mut ticks: BTreeMap<(PhaseId, SubjectId, Nanos, Nanos), LaneSecond> = BTreeMap::new();
     for second in seconds {
         let phase = kinds.get(&second.phase).copied().unwrap_or(PhaseKind::Measure);
         let tick = Tick { start: second.start, end: second.end, phase };
-        let lane = ticks.entry((second.phase, second.subject, second.start)).or_insert(LaneSecond {
+        let lane = ticks.entry((second.phase, second.subject, second.start, second.end)).or_insert(LaneSecond {
             tick,
             in_flight: second.in_flight,
             tallies: Vec::new(),
@@ -105,5 +106,5 @@ fn ticks(seconds: &[Second], kinds: &BTreeMap<PhaseId, PhaseKind>) -> Vec<(Phase
         }
         lane.tallies[place] = Tally::new(second.counts, second.response.to_hist(), service);
     }
-    ticks.into_iter().map(|((phase, subject, _), second)| (phase, subject, second)).collect()
+    ticks.into_iter().map(|((phase, subject, ..), second)| (phase, subject, second)).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::lane::{Counts, LaneSecond};
+use plimsoll_model::lane::LaneSecond;
 use plimsoll_model::metric::{Metric, MetricKind};
 use plimsoll_model::record::{
     APPLICATION_ID, Check, Event, PhaseId, Point, RunInfo, RunStatus, SCHEMA_VERSION, Sample, SubjectId, SubjectKind,
@@ -14,7 +14,7 @@ use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, params};
 
 use super::waits::WaitEvents;
-use super::{RunFileError, samples};
+use super::{RunFileError, outcomes, samples};
 
 /// A run file being written. Nothing is on disk for certain before [`RunFile::commit`], which is called once a second.
 pub struct RunFile {
@@ -155,33 +155,12 @@ impl RunFile {
     /// One report of a lane; its times count from `origin`.
     pub fn second(&self, phase: PhaseId, subject: SubjectId, origin: Nanos, second: &LaneSecond) -> Result<()> {
         let (start, end) = (origin + second.tick.start, origin + second.tick.end);
+        let (counts, times) = outcomes::encode(&second.tallies);
         self.execute(
-            "INSERT INTO tick (phase, subject, start_ns, end_ns, in_flight) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![phase.0, subject.0, start.0, end.0, second.in_flight],
-        )?;
-        let tick = self.last_id();
-        for (txn, tally) in second.tallies.iter().enumerate().filter(|(_, tally)| tally.counts != Counts::default()) {
-            let Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes } = tally.counts;
-            let service = tally.differing_service().map(|hist| hist.coarse().encode());
-            self.execute(
-                "INSERT INTO outcome VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-                params![
-                    tick,
-                    txn,
-                    offered,
-                    committed,
-                    rolled_back,
-                    failed,
-                    dropped,
-                    retries,
-                    round_trips,
-                    tally.response.coarse().encode(),
-                    service,
-                    bytes
-                ],
-            )?;
-        }
-        Ok(())
+            "INSERT INTO tick (phase, subject, start_ns, end_ns, in_flight, counts, times)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![phase.0, subject.0, start.0, end.0, second.in_flight, counts, times],
+        )
     }
 
     pub fn window(&self, window: &Window) -> Result<()> {

@@ -1,0 +1,127 @@
+//! What became of transactions in one tick: a row holds all types, since a run of hours has a million of them.
+//!
+//! Counts are JSON, so that SQL reads them (the view `outcome` gives each type a row): an array for each type that has
+//! something to tell, without the zeros at its end. Their response times are coarse histograms behind one another, each
+//! with its length before it.
+
+use plimsoll_model::hist::CoarseHist;
+use plimsoll_model::lane::{Counts, Tally};
+use plimsoll_model::leb128;
+use serde::Deserialize;
+
+use super::reader::Broken;
+
+/// Counts of a type, in the order in which a row has them: what is mostly zero comes last.
+#[derive(Deserialize)]
+struct Told(
+    usize,
+    #[serde(default)] u64,
+    #[serde(default)] u64,
+    #[serde(default)] u64,
+    #[serde(default)] u64,
+    #[serde(default)] u64,
+    #[serde(default)] u64,
+    #[serde(default)] u64,
+    #[serde(default)] u64,
+);
+
+fn told(txn: usize, counts: &Counts) -> Vec<u64> {
+    let Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes } = *counts;
+    let all = [txn as u64, offered, committed, round_trips, rolled_back, retries, failed, dropped, bytes];
+    let last = all.iter().rposition(|n| *n > 0).unwrap_or_default();
+    all[..=last].to_vec()
+}
+
+/// As [`encode`] wrote them: each type with its counts.
+pub(super) fn decode_counts(text: &str) -> Result<Vec<(usize, Counts)>, serde_json::Error> {
+    let all: Vec<Told> = serde_json::from_str(text)?;
+    let counts = |told: Told| {
+        let Told(txn, offered, committed, round_trips, rolled_back, retries, failed, dropped, bytes) = told;
+        (txn, Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes })
+    };
+    Ok(all.into_iter().map(counts).collect())
+}
+
+/// Counts and times of a tick's types.
+pub(super) fn encode(tallies: &[Tally]) -> (String, Vec<u8>) {
+    let (mut counts, mut times) = (Vec::new(), Vec::new());
+    for (txn, tally) in tallies.iter().enumerate().filter(|(_, tally)| tally.counts != Counts::default()) {
+        counts.push(told(txn, &tally.counts));
+        put(&tally.response.coarse().encode(), &mut times);
+        // Nothing stands for what equals the response; a histogram has at least two bytes.
+        let service = tally.differing_service().map(|hist| hist.coarse().encode());
+        put(&service.unwrap_or_default(), &mut times);
+    }
+    (serde_json::json!(counts).to_string(), times)
+}
+
+fn put(bytes: &[u8], out: &mut Vec<u8>) {
+    leb128::put(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+/// Response and service times of the next type, if they are wanted.
+pub(super) fn take_times(
+    times: &mut &[u8],
+    is_wanted: bool,
+) -> Result<Option<(CoarseHist, Option<CoarseHist>)>, Broken> {
+    let (response, service) = (take(times)?, take(times)?);
+    if !is_wanted {
+        return Ok(None);
+    }
+    let decode = |bytes| CoarseHist::decode(bytes).map_err(|error| error.to_string());
+    let service = (!service.is_empty()).then(|| decode(service)).transpose()?;
+    Ok(Some((decode(response)?, service)))
+}
+
+fn take<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], Broken> {
+    let length = leb128::take(bytes).and_then(|length| usize::try_from(length).ok());
+    let (first, rest) = length.and_then(|length| bytes.split_at_checked(length)).ok_or("it ends inside a histogram")?;
+    *bytes = rest;
+    Ok(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_model::hist::Hist;
+    use plimsoll_model::units::Nanos;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tally(counts: [u64; 8], times: &[(u64, u64)]) -> Tally {
+        let [offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes] = counts;
+        let counts = Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes };
+        let mut tally = Tally::new(counts, Hist::new(), None);
+        times.iter().for_each(|(response, service)| tally.record(Nanos(*response), Nanos(*service)));
+        tally
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(all in prop::collection::vec((prop::array::uniform8(0u64..3), prop::collection::vec((1u64..1 << 40, 1u64..1 << 40), 0..4)), 0..6)) {
+            let tallies: Vec<Tally> = all.iter().map(|(counts, times)| tally(*counts, times)).collect();
+            let (counts, times) = encode(&tallies);
+            let mut times = times.as_slice();
+            let mut back = decode_counts(&counts).unwrap().into_iter();
+            for (txn, tally) in tallies.iter().enumerate().filter(|(_, tally)| tally.counts != Counts::default()) {
+                prop_assert_eq!(back.next(), Some((txn, tally.counts)));
+                let service = tally.differing_service().map(|hist| hist.coarse());
+                prop_assert_eq!(take_times(&mut times, true), Ok(Some((tally.response.coarse(), service))));
+            }
+            prop_assert!(back.next().is_none() && times.is_empty());
+        }
+
+        #[test]
+        fn rubbish_never_panics(text: String, bytes: Vec<u8>, is_wanted: bool) {
+            let _ = (decode_counts(&text), take_times(&mut bytes.as_slice(), is_wanted));
+        }
+    }
+
+    #[test]
+    fn what_is_zero_takes_no_room() {
+        let tallies = [tally([0; 8], &[]), tally([3, 2, 0, 0, 0, 0, 0, 0], &[]), tally([1, 1, 1, 1, 1, 1, 1, 9], &[])];
+        assert_eq!(encode(&tallies).0, "[[1,3,2],[2,1,1,1,1,1,1,1,9]]");
+        assert!(decode_counts("[[]]").is_err() && decode_counts("[[1,2,3,4,5,6,7,8,9,10]]").is_err());
+    }
+}

@@ -1,0 +1,56 @@
+//! Up to schema 5 each type of a tick had a row of its own.
+
+use std::collections::HashMap;
+
+use plimsoll_model::hist::CoarseHist;
+use plimsoll_model::lane::Counts;
+use plimsoll_model::record::Second;
+use rusqlite::{Connection, Row};
+
+use super::super::block;
+use super::super::reader::{Broken, hist, meaningless, rows};
+use super::{Wanted, empty_second};
+
+pub(super) fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<Vec<Second>, Broken> {
+    let mut seconds: Vec<Second> = Vec::new();
+    let mut firsts: HashMap<i64, usize> = HashMap::new();
+    rows(db, "SELECT phase, subject, start_ns, end_ns, in_flight, id FROM tick ORDER BY id", |row| {
+        let empty = empty_second(row)?;
+        let types = wanted.get(&empty.phase).map_or(0, Vec::len);
+        firsts.insert(row.get(5)?, seconds.len());
+        seconds.extend((0..types).map(|txn| Second { txn: txn as u32, ..empty.clone() }));
+        Ok(())
+    })?;
+    let bytes = if schema < block::SINCE { "0" } else { "bytes" };
+    let sql = format!(
+        "SELECT tick, txn, offered, committed, rolled_back, failed, dropped, retries, round_trips, {bytes}, response, service
+         FROM outcome"
+    );
+    rows(db, &sql, |row| {
+        let (tick, txn): (i64, usize) = (row.get(0)?, row.get(1)?);
+        let first = firsts.get(&tick).ok_or_else(|| meaningless("tick", tick))?;
+        let second = first.checked_add(txn).and_then(|place| seconds.get_mut(place));
+        let second = second.filter(|second| second.txn as usize == txn).ok_or_else(|| meaningless("txn", txn))?;
+        second.counts = counts(row)?;
+        if wanted.get(&second.phase).is_some_and(|wanted| wanted[txn]) {
+            second.response = hist("response", row.get_ref(10)?.as_blob()?, CoarseHist::decode)?;
+            let service = row.get_ref(11)?.as_blob_or_null()?;
+            second.service = service.map(|bytes| hist("service", bytes, CoarseHist::decode)).transpose()?;
+        }
+        Ok(())
+    })
+    .map(|_: Vec<()>| seconds)
+}
+
+fn counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
+    Ok(Counts {
+        offered: row.get(2)?,
+        committed: row.get(3)?,
+        rolled_back: row.get(4)?,
+        failed: row.get(5)?,
+        dropped: row.get(6)?,
+        retries: row.get(7)?,
+        round_trips: row.get(8)?,
+        bytes: row.get(9)?,
+    })
+}
