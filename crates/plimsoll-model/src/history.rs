@@ -98,12 +98,11 @@ mod tests {
     use super::*;
     use crate::fixture;
     use crate::stat::made;
-    use crate::summary::summarise;
 
     #[test]
     fn a_change_is_told_with_the_run_it_came_with() {
         let record = fixture::single_point();
-        let side = Side::of("x", &record, &summarise(&record));
+        let side = Side::of("x", &record);
         let noise = made::series(4, 16, 0.0, 0.01);
         let run = |(i, level): (usize, f64)| {
             let mut side = side.clone();

@@ -28,6 +28,10 @@ pub enum PhaseKind {
 }
 
 impl PhaseKind {
+    pub fn is_under_load(self) -> bool {
+        matches!(self, Self::Warm | Self::Measure | Self::Cool)
+    }
+
     pub const ALL: [Self; 7] =
         [Self::Prepare, Self::Reset, Self::Warm, Self::Measure, Self::Cool, Self::Check, Self::Backup];
 

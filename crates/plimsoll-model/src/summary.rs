@@ -41,6 +41,7 @@ mod rung;
 mod scaling;
 mod stats;
 mod steady;
+mod tick;
 mod timeline;
 mod waits;
 
@@ -81,15 +82,15 @@ pub use scaling::{FIT_LIMIT, Scaling, ScalingLaw, ScalingPeak, ScalingPoint};
 pub(crate) use stats::quantile;
 pub use stats::{Halves, Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
+pub(crate) use tick::{TickRows, Ticks};
 pub use timeline::{SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond, WrittenSecond};
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
 
 use crate::audit::{self, Audit};
 use crate::record::{
-    Diagnosis, DiagnosisLevel, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunStatus, Scene, Second,
-    SubjectId, WaitRow, Window,
+    Diagnosis, DiagnosisLevel, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunStatus, Scene, SubjectId,
+    WaitRow, Window,
 };
-use crate::schedule::PhaseKind;
 
 /// Version of the exported shape.
 pub const SUMMARY_VERSION: u32 = 1;
@@ -220,13 +221,18 @@ impl Summary {
 
 /// Computes every figure of `record`. Reads nothing else, so the same record gives the same summary for ever.
 pub fn summarise(record: &Record) -> Summary {
-    let index = Index::new(record);
+    let ticks = Ticks::of(record);
+    let index = Index::new(record, &ticks);
     Summary { timelines: timeline::of_run(&index), ..figures_of(&index) }
 }
 
 /// The same without [`Summary::timelines`], which only charts are drawn of and which nothing is judged by.
 pub fn figures(record: &Record) -> Summary {
-    figures_of(&Index::new(record))
+    figures_from(record, &Ticks::of(record))
+}
+
+pub(crate) fn figures_from(record: &Record, ticks: &Ticks<'_>) -> Summary {
+    figures_of(&Index::new(record, ticks))
 }
 
 fn figures_of(index: &Index) -> Summary {
@@ -362,10 +368,7 @@ fn headline(ladders: &[Ladder]) -> Option<Headline> {
 /// The record, with its rows by what they are looked for.
 struct Index<'a> {
     record: &'a Record,
-    /// By phase.
-    seconds: BTreeMap<u32, Vec<&'a Second>>,
-    /// The same put together by tick.
-    ticks: BTreeMap<PhaseId, Vec<point::TickSum>>,
+    ticks: &'a Ticks<'a>,
     windows: BTreeMap<PhaseId, Vec<&'a Window>>,
     /// Under load, by point, in time order.
     phases: BTreeMap<PointId, Vec<&'a Phase>>,
@@ -374,32 +377,18 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    fn new(record: &'a Record) -> Self {
-        let mut seconds: BTreeMap<u32, Vec<&Second>> = BTreeMap::new();
-        // Those of a tick lie together.
-        for tick in record.seconds.chunk_by(|a, b| a.phase == b.phase) {
-            seconds.entry(tick[0].phase.0).or_default().extend(tick);
-        }
-        seconds.values_mut().for_each(|rows| rows.sort_by_key(|row| (row.start, row.txn)));
+    fn new(record: &'a Record, ticks: &'a Ticks<'a>) -> Self {
         let mut windows: BTreeMap<PhaseId, Vec<&Window>> = BTreeMap::new();
         record.windows.iter().for_each(|window| windows.entry(window.phase).or_default().push(window));
         let mut waits: BTreeMap<SubjectId, Vec<&WaitRow>> = BTreeMap::new();
         record.waits.iter().for_each(|row| waits.entry(row.subject).or_default().push(row));
         waits.values_mut().for_each(|rows| rows.sort_by_key(|row| waits::middle(row)));
         let mut phases: BTreeMap<PointId, Vec<&Phase>> = BTreeMap::new();
-        let load = [PhaseKind::Warm, PhaseKind::Measure, PhaseKind::Cool];
-        for phase in record.phases.iter().filter(|phase| load.contains(&phase.kind)) {
+        for phase in record.phases.iter().filter(|phase| phase.kind.is_under_load()) {
             phase.point.into_iter().for_each(|point| phases.entry(point).or_default().push(phase));
         }
         phases.values_mut().for_each(|phases| phases.sort_by_key(|phase| phase.start));
-        let mut ticks = BTreeMap::new();
-        for point in &record.points {
-            for phase in phases.get(&point.id).into_iter().flatten() {
-                let rows = seconds.get(&phase.id.0).map_or(&[][..], Vec::as_slice);
-                ticks.insert(phase.id, point::ticks(rows, phase.kind, point.txns.len()));
-            }
-        }
-        Self { record, seconds, ticks, windows, phases, waits }
+        Self { record, ticks, windows, phases, waits }
     }
 
     fn windows(&self, phase: PhaseId) -> &[&'a Window] {

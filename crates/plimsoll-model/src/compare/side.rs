@@ -6,11 +6,13 @@ use serde::Serialize;
 
 use super::difference::Configuration;
 use crate::hist::Hist;
-use crate::record::{Phase, PhaseId, Point, PointId, Record, RunInfo, Scene, Second};
+use crate::record::{Phase, PhaseId, Point, PointId, Record, RunInfo, Scene, Window};
 use crate::schedule::PhaseKind;
 use crate::stat::Slice;
-use crate::summary::{BlockMedium, BlockPointSummary, BlockSummary, Ladder, PointSummary, Rung, Summary, Verdict};
-use crate::units::Nanos;
+use crate::summary::{
+    BlockMedium, BlockPointSummary, BlockSummary, Ladder, PointSummary, Rung, Summary, TickRows, Ticks, Verdict,
+    figures_from,
+};
 
 /// Parts of a window whose latencies are kept apart.
 const SLICES: usize = 240;
@@ -110,8 +112,13 @@ impl Repeat {
 
 impl Side {
     /// A side of one run. Of the record's series nothing is read, and of its seconds' histograms those of the figures.
-    pub fn of(label: impl Into<String>, record: &Record, summary: &Summary) -> Self {
-        let rows = Rows::of(record);
+    pub fn of(label: impl Into<String>, record: &Record) -> Self {
+        let ticks = Ticks::of(record);
+        Self::of_figures(label, record, &ticks, &figures_from(record, &ticks))
+    }
+
+    pub(super) fn of_figures(label: impl Into<String>, record: &Record, ticks: &Ticks<'_>, summary: &Summary) -> Self {
+        let rows = Rows::of(record, ticks);
         let ladders = summary.ladders.iter().flat_map(|ladder| {
             let point = |rung| ladder_point(&rows, ladder, rung);
             ladder.rungs.iter().filter_map(point)
@@ -213,29 +220,23 @@ fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> 
     all
 }
 
-/// A record's seconds by measure phase.
+/// A record's rows by measure phase.
 struct Rows<'a> {
     record: &'a Record,
     phases: HashMap<PointId, Vec<&'a Phase>>,
-    seconds: HashMap<PhaseId, Vec<&'a Second>>,
+    ticks: &'a Ticks<'a>,
+    windows: HashMap<PhaseId, Vec<&'a Window>>,
 }
 
 impl<'a> Rows<'a> {
-    fn of(record: &'a Record) -> Self {
+    fn of(record: &'a Record, ticks: &'a Ticks<'a>) -> Self {
         let mut phases: HashMap<PointId, Vec<&Phase>> = HashMap::new();
         for phase in record.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure) {
             phases.entry(phase.point.unwrap_or_default()).or_default().push(phase);
         }
-        let mut seconds: HashMap<PhaseId, Vec<&Second>> =
-            phases.values().flatten().map(|phase| (phase.id, Vec::new())).collect();
-        // Rows of one phase follow each other.
-        for rows in record.seconds.chunk_by(|a, b| a.phase == b.phase) {
-            if let Some(own) = seconds.get_mut(&rows[0].phase) {
-                own.extend(rows);
-            }
-        }
-        seconds.values_mut().for_each(|rows| rows.sort_by_key(|row| (row.start, row.txn)));
-        Self { record, phases, seconds }
+        let mut windows: HashMap<PhaseId, Vec<&Window>> = HashMap::new();
+        record.windows.iter().for_each(|window| windows.entry(window.phase).or_default().push(window));
+        Self { record, phases, ticks, windows }
     }
 
     /// What was measured at these points, which lay at the same time. `orders`: only committed ones of the first type.
@@ -245,9 +246,9 @@ impl<'a> Rows<'a> {
         for id in points {
             let point = self.record.points.iter().find(|point| point.id == *id)?;
             let phases = self.phases.get(id).map_or(&[][..], Vec::as_slice);
-            let rows = phases.iter().filter_map(|phase| self.seconds.get(&phase.id)).flatten();
-            course.add(rows.copied(), point, orders);
-            let windows = self.record.windows.iter().filter(|w| phases.iter().any(|phase| phase.id == w.phase));
+            let ticks: Vec<TickRows> = phases.iter().flat_map(|phase| self.ticks.of_phase(phase)).collect();
+            course.add(&ticks, point, orders);
+            let windows = phases.iter().filter_map(|phase| self.windows.get(&phase.id)).flatten();
             windows.filter(|w| counts(point, w.txn, orders)).for_each(|w| latency.merge(&w.response));
         }
         course.repeat(latency)
@@ -266,27 +267,21 @@ struct Course {
 }
 
 impl Course {
-    fn add<'a>(&mut self, rows: impl Iterator<Item = &'a Second> + Clone, point: &Point, orders: bool) {
-        let mut last: Option<Nanos> = None;
-        let starts = rows.clone().filter(|row| last.replace(row.start) != Some(row.start)).count();
+    fn add(&mut self, ticks: &[TickRows<'_>], point: &Point, orders: bool) {
         if self.slices.is_empty() {
-            self.slices = vec![Slice::default(); starts.clamp(1, SLICES)];
+            self.slices = vec![Slice::default(); ticks.len().clamp(1, SLICES)];
         }
-        let (mut place, mut last) = (0, None);
-        for row in rows {
-            if last.replace(row.start).is_some_and(|last| last != row.start) {
-                place += 1;
-            }
+        let slices = self.slices.len();
+        for (place, tick) in ticks.iter().enumerate() {
             if self.seconds.len() <= place {
-                self.seconds.push((0.0, row.end.saturating_sub(row.start).as_secs_f64()));
+                self.seconds.push((0.0, tick.seconds()));
             }
-            if !counts(point, row.txn, orders) {
-                continue;
+            let slice = &mut self.slices[(place * slices / ticks.len()).min(slices - 1)];
+            for row in tick.rows().filter(|row| counts(point, row.txn, orders)) {
+                let n = if orders { row.counts.committed } else { row.counts.completed() };
+                self.seconds[place].0 += n as f64;
+                slice.add(&row.response);
             }
-            let n = if orders { row.counts.committed } else { row.counts.completed() };
-            self.seconds[place].0 += n as f64;
-            let slices = self.slices.len();
-            self.slices[(place * slices / starts.max(1)).min(slices - 1)].add(&row.response);
         }
     }
 

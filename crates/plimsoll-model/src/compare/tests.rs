@@ -4,7 +4,7 @@ use crate::fixture;
 use crate::hist::CoarseHist;
 use crate::record::{RunInfo, Scene, SubjectKind};
 use crate::stat::{Slice, made};
-use crate::summary::{Interval, Verdict, summarise};
+use crate::summary::{Interval, Ticks, Verdict, summarise};
 use crate::units::Nanos;
 
 fn place(users: u32) -> Place {
@@ -165,7 +165,7 @@ fn loads_are_matched_by_what_they_are() {
 fn fixture_side(change: impl FnOnce(&mut crate::record::Record)) -> Side {
     let mut record = fixture::single_point();
     change(&mut record);
-    Side::of("x", &record, &summarise(&record))
+    Side::of("x", &record)
 }
 
 fn fact(record: &mut crate::record::Record, kind: SubjectKind, key: &str, value: &str) {
@@ -182,7 +182,7 @@ fn rules(a: &Side, b: &Side, ask: &Ask) -> Vec<Rule> {
 fn a_side_has_the_figures_of_its_summary() {
     let record = fixture::single_point();
     let summary = summarise(&record);
-    let side = Side::of("x", &record, &summary);
+    let side = Side::of_figures("x", &record, &Ticks::of(&record), &summary);
     let (point, figures) = (&side.points[0], &summary.ladders[0].points[0]);
     let info = compare(&[side.clone(), side.clone()], &Ask::default());
     let compared = &info.others[0].points[0];

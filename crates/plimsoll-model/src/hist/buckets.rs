@@ -5,8 +5,6 @@
 //! and added up every second for each of them, which of twelve systems costs more than their load. A run file of hours
 //! has thousands of windows, a thousand buckets in each.
 
-use std::cmp::Ordering;
-
 use hdrhistogram::Histogram;
 
 use super::{HIGHEST, HistError};
@@ -46,16 +44,17 @@ fn highest_equivalent(value: u64) -> u64 {
 /// Two lists of rising values as one.
 fn added(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut sum = Vec::with_capacity(a.len() + b.len());
-    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
-    while let (Some(first), Some(second)) = (a.peek(), b.peek()) {
-        let next = match first.0.cmp(&second.0) {
-            Ordering::Less => a.next(),
-            Ordering::Greater => b.next(),
-            Ordering::Equal => a.next().zip(b.next()).map(|(a, b)| (a.0, a.1.saturating_add(b.1))),
-        };
-        sum.extend(next);
+    let (mut i, mut j) = (0, 0);
+    // Without a branch on which comes next, which nobody can foretell.
+    while let (Some(first), Some(second)) = (a.get(i), b.get(j)) {
+        let (takes_first, takes_second) = (first.0 <= second.0, second.0 <= first.0);
+        let n = if takes_first { first.1 } else { 0 };
+        sum.push((first.0.min(second.0), n.saturating_add(if takes_second { second.1 } else { 0 })));
+        i += usize::from(takes_first);
+        j += usize::from(takes_second);
     }
-    sum.extend(a.chain(b));
+    sum.extend_from_slice(&a[i..]);
+    sum.extend_from_slice(&b[j..]);
     sum
 }
 

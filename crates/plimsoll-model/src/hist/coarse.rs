@@ -188,14 +188,14 @@ impl CoarseHist {
             return coarse.checked();
         }
         let mut bucket = number(&mut bytes)?;
-        let mut halves = bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]).peekable();
-        while halves.peek().is_some() {
-            let n = get_halves(&mut halves)?;
+        let mut halves = Halves { bytes, place: 0 };
+        while !halves.is_empty() {
+            let n = halves.number()?;
             if n > 0 {
                 coarse.put(bucket, n)?;
                 bucket += 1;
-            } else if halves.peek().is_some() {
-                bucket = bucket.saturating_add(get_halves(&mut halves)?).saturating_add(1);
+            } else if !halves.is_empty() {
+                bucket = bucket.saturating_add(halves.number()?).saturating_add(1);
             }
         }
         coarse.checked()
@@ -210,16 +210,31 @@ fn put_halves(out: &mut Vec<u8>, mut n: u64) {
     out.push(n as u8);
 }
 
-fn get_halves(halves: &mut impl Iterator<Item = u8>) -> Result<u64, HistError> {
-    let mut n = 0u64;
-    for shift in (0..63).step_by(3) {
-        let half = halves.next().ok_or_else(|| HistError::Encoding("ends inside a number".into()))?;
-        n |= u64::from(half & 7) << shift;
-        if half & 8 == 0 {
-            return Ok(n);
-        }
+/// Half bytes that are left, the low one first.
+struct Halves<'b> {
+    bytes: &'b [u8],
+    place: usize,
+}
+
+impl Halves<'_> {
+    fn is_empty(&self) -> bool {
+        self.place >= self.bytes.len() * 2
     }
-    Err(HistError::Encoding("a number is longer than 63 bits".into()))
+
+    fn number(&mut self) -> Result<u64, HistError> {
+        let mut n = 0u64;
+        for shift in (0..63).step_by(3) {
+            let byte = self.bytes.get(self.place / 2);
+            let byte = byte.ok_or_else(|| HistError::Encoding("ends inside a number".into()))?;
+            let half = byte >> (self.place % 2 * 4);
+            self.place += 1;
+            n |= u64::from(half & 7) << shift;
+            if half & 8 == 0 {
+                return Ok(n);
+            }
+        }
+        Err(HistError::Encoding("a number is longer than 63 bits".into()))
+    }
 }
 
 fn number(bytes: &mut &[u8]) -> Result<u64, HistError> {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::TickRows;
 use crate::lane::Counts;
 
 /// Whether offered = committed + rolled back + failed + dropped + in flight held at the end of every second.
@@ -25,6 +26,12 @@ pub(super) struct Balance {
     pub end_s: f64,
     pub counts: Counts,
     pub in_flight: u64,
+}
+
+impl Balance {
+    pub fn of(tick: TickRows<'_>) -> Self {
+        Self { end_s: tick.end().as_secs_f64(), counts: tick.total(), in_flight: tick.in_flight() }
+    }
 }
 
 /// Follows the running totals through `ticks`, which are all ticks of the point under load in time order: what was

@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use super::point::{self, PointSummary};
+use super::tick::TickSums;
 use super::{Index, Ladder, Verdict, drive, finding, rung, stats};
 use crate::record::{Point, SubjectId};
 
@@ -81,7 +82,7 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
         let mut members: Vec<&Point> =
             points.iter().copied().filter(|point| (point.ordinal, point.repeat) == *load).collect();
         members.sort_by_key(|point| point.system);
-        let own: Vec<PointSummary> = members.iter().map(|point| point::summarise(index, point)).collect();
+        let own: Vec<_> = members.iter().map(|point| point::with_sums(index, point)).collect();
         (point::sum_of(index, &members, &own), spread(&own))
     };
     let (sums, shares): (Vec<PointSummary>, Vec<_>) = side_by_side(&loads, sum).into_iter().unzip();
@@ -119,14 +120,14 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
     ladder
 }
 
-fn spread(own: &[PointSummary]) -> FleetPoint {
-    let rates: Vec<f64> = own.iter().filter_map(PointSummary::main_rate).collect();
+fn spread(own: &[(PointSummary, TickSums)]) -> FleetPoint {
+    let rates: Vec<f64> = own.iter().filter_map(|(point, _)| point.main_rate()).collect();
     let mean = (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64);
     let cv_percent = mean
         .filter(|mean| *mean > 0.0)
         .and_then(|mean| stats::deviation(&rates).map(|deviation| deviation / mean * 100.0));
     FleetPoint {
-        systems: own.iter().map(share).collect(),
+        systems: own.iter().map(|(point, _)| share(point)).collect(),
         mean,
         min: rates.iter().copied().reduce(f64::min),
         max: rates.iter().copied().reduce(f64::max),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::gave_way::{self, Sign};
 use super::judge::{Judgement, Measured, judge};
-use super::{Index, Ladder, point};
+use super::{Index, Ladder};
 use crate::hist::Hist;
 use crate::objective::Quantile;
 use crate::record::{Point, PointPurpose, SearchInfo};
@@ -111,8 +111,8 @@ fn measured(index: &Index, point: &Point) -> Measured {
     let mut measured = Measured { complete: false, ticks: Vec::new(), response: vec![Hist::new(); point.txns.len()] };
     for phase in phases.iter().filter(|phase| phase.kind == PhaseKind::Measure) {
         measured.complete = phase.complete;
-        let ticks = point::ticks_of(index, phase);
-        measured.ticks.extend(ticks.iter().map(|tick| (tick.end.saturating_sub(tick.start), tick.total())));
+        let ticks = index.ticks.of_phase(phase);
+        measured.ticks.extend(ticks.map(|tick| (tick.lasts(), tick.total())));
         for window in index.record.windows.iter().filter(|window| window.phase == phase.id) {
             if let Some(hist) = measured.response.get_mut(window.txn as usize) {
                 hist.merge(&window.response);

@@ -10,15 +10,15 @@ use super::finding::{self, Finding, Verdict};
 use super::imported;
 use super::latency::{Latency, TxnSummary};
 use super::means::{self, MetricMean, Resources};
-use super::stats::{self, Batch, Halves, Interval, Spread};
+use super::stats::{self, Halves, Interval, Spread};
 use super::steady::Steady;
+use super::tick::{self, TickSums};
 use super::waits::{self, DatabaseFigures, WaitSummary};
 use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::plan::resolved::TPCC_TXNS;
-use crate::record::{Check, Phase, Point, PointId, Scene, Second, Window};
+use crate::record::{Check, Phase, Point, PointId, Scene, Window};
 use crate::schedule::PhaseKind;
-use crate::units::Nanos;
 
 /// The default is a point of which nothing is known.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -131,64 +131,24 @@ impl PointSummary {
     }
 }
 
-/// One tick of all transaction types.
-#[derive(Debug, Clone)]
-pub(super) struct TickSum {
-    phase: PhaseKind,
-    pub start: Nanos,
-    pub end: Nanos,
-    counts: Vec<Counts>,
-    in_flight: u64,
-}
-
-impl TickSum {
-    pub fn seconds(&self) -> f64 {
-        self.end.saturating_sub(self.start).as_secs_f64()
-    }
-
-    pub fn total(&self) -> Counts {
-        sum(&self.counts)
-    }
-
-    /// What completed of the types that `point` counts.
-    fn completed(&self, point: &Point) -> u64 {
-        self.counts.iter().enumerate().filter(|(i, _)| point.is_counted(*i)).map(|(_, counts)| counts.completed()).sum()
-    }
-}
-
-fn sum<'a>(counts: impl IntoIterator<Item = &'a Counts>) -> Counts {
-    counts.into_iter().fold(Counts::default(), |mut sum, counts| {
-        sum.add(counts);
-        sum
-    })
-}
-
-/// The rows of one phase put together by tick.
-pub(super) fn ticks(rows: &[&Second], phase: PhaseKind, types: usize) -> Vec<TickSum> {
-    let mut ticks: Vec<TickSum> = Vec::new();
-    for row in rows {
-        if ticks.last().is_none_or(|tick| tick.start != row.start) {
-            let counts = vec![Counts::default(); types];
-            ticks.push(TickSum { phase, start: row.start, end: row.end, counts, in_flight: row.in_flight });
-        }
-        let tick = ticks.last_mut().expect("one was just pushed");
-        if let Some(counts) = tick.counts.get_mut(row.txn as usize) {
-            counts.add(&row.counts);
-        }
-    }
-    ticks
-}
-
-/// The ticks of a phase under load.
-pub(super) fn ticks_of<'i>(index: &'i Index, phase: &Phase) -> &'i [TickSum] {
-    index.ticks.get(&phase.id).map_or(&[], Vec::as_slice)
-}
-
 pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
+    with_sums(index, point).0
+}
+
+/// The figures, and what they were computed of.
+pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums) {
     let phases = index.load_phases(point);
-    let all: Vec<&TickSum> = phases.iter().flat_map(|phase| ticks_of(index, phase)).collect();
-    let measured: Vec<&TickSum> = all.iter().copied().filter(|tick| tick.phase == PhaseKind::Measure).collect();
-    let mut figures = rates(point, &measured);
+    let (mut sums, mut balances) = (TickSums::new(point.txns.len()), Vec::new());
+    // In one pass: rows of hours do not stay in a processor's cache.
+    for phase in &phases {
+        for tick in index.ticks.of_phase(phase) {
+            balances.push(Balance::of(tick));
+            if phase.kind == PhaseKind::Measure {
+                sums.push(tick);
+            }
+        }
+    }
+    let mut figures = rates(point, &sums);
     figures.ids = vec![point.id];
     figures.system = index.name(point.system);
     figures.medium = point.medium.map(|medium| index.name(medium));
@@ -206,31 +166,22 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
         figures.database = waits::database(index, point, &figures, window);
     }
     figures.power_cut = drive::cut_of(index, point).map(CutSummary::of);
-    figures.conservation = conserve::verify(&balances(&all));
+    figures.conservation = conserve::verify(&balances);
     if figures.imported.is_some() {
         imported::withhold(&mut figures);
     }
     figures.consistency = Consistency::of(index.record.checks.iter().filter(|c| c.point == Some(point.id)));
     figures.findings = finding::of_point(index, point, &figures, &phases);
     figures.verdict = Verdict::of(&figures.findings);
-    figures
+    (figures, sums)
 }
 
-/// The sum of points that were measured at the same time, on different systems: `own` are their figures. Ticks begin
-/// together, so that they are added by their number.
-pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[PointSummary]) -> PointSummary {
+/// The sum of points that were measured at the same time, on different systems: `own` are their figures.
+pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[(PointSummary, TickSums)]) -> PointSummary {
     let phases: Vec<&Phase> = members.iter().flat_map(|point| index.load_phases(point)).collect();
-    let mut ticks: Vec<TickSum> = Vec::new();
-    for point in members {
-        let load = index.load_phases(point).into_iter().filter(|phase| phase.kind == PhaseKind::Measure);
-        for (place, tick) in load.flat_map(|phase| ticks_of(index, phase)).enumerate() {
-            match ticks.get_mut(place) {
-                Some(sum) => sum.counts.iter_mut().zip(&tick.counts).for_each(|(sum, counts)| sum.add(counts)),
-                None => ticks.push(tick.clone()),
-            }
-        }
-    }
     let first = members[0];
+    let mut sums = TickSums::new(first.txns.len());
+    own.iter().for_each(|(_, own)| sums.add(own));
     let all = Point {
         users: members.iter().map(|point| point.users).sum(),
         connections: members.iter().map(|point| point.connections).sum(),
@@ -238,10 +189,10 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[PointSummary]) ->
         offered_to_per_second: first.offered_to_per_second.map(|rate| rate * members.len() as f64),
         ..first.clone()
     };
-    let mut figures = rates(&all, &ticks.iter().collect::<Vec<_>>());
+    let mut figures = rates(&all, &sums);
     figures.ids = members.iter().map(|point| point.id).collect();
     figures.medium = first.medium.map(|medium| index.name(medium));
-    figures.complete = own.iter().all(|point| point.complete);
+    figures.complete = own.iter().all(|(point, _)| point.complete);
     latencies(index, &all, &phases, &mut figures);
     if let Some(window) = drive::window(&phases) {
         figures.metrics = means::over(index, means::Of::All, window.start, window.end);
@@ -249,7 +200,7 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[PointSummary]) ->
         figures.resources = means::resources(index, &all, &figures.metrics, figures.measured_s, completed);
         figures.drive = drive::summarise(index, &all, window, &figures);
     }
-    figures.findings = Finding::of_all(own.iter().flat_map(|point| &point.findings));
+    figures.findings = Finding::of_all(own.iter().flat_map(|(point, _)| &point.findings));
     figures.consistency = Consistency::of(
         index.record.checks.iter().filter(|check| members.iter().any(|point| check.point == Some(point.id))),
     );
@@ -257,20 +208,12 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[PointSummary]) ->
     figures
 }
 
-fn balances(ticks: &[&TickSum]) -> Vec<Balance> {
-    let of = |t: &&TickSum| Balance { end_s: t.end.as_secs_f64(), counts: t.total(), in_flight: t.in_flight };
-    ticks.iter().map(of).collect()
-}
-
 /// Counts and rates over the measure ticks; everything else is still empty.
-fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
-    let measured_s: f64 = ticks.iter().map(|tick| tick.seconds()).sum();
-    let batches = |n: &dyn Fn(&TickSum) -> u64| -> Vec<Batch> {
-        stats::joined(ticks.iter().map(|tick| Batch { n: n(tick), seconds: tick.seconds() }))
-    };
+fn rates(point: &Point, sums: &TickSums) -> PointSummary {
+    let measured_s = sums.lasts_s();
     let per = |n: u64, factor: f64| (measured_s > 0.0).then(|| n as f64 * factor / measured_s);
-    let types: Vec<Counts> = (0..point.txns.len()).map(|i| sum(ticks.iter().map(|tick| &tick.counts[i]))).collect();
-    let total = sum(types.iter().enumerate().filter(|(i, _)| point.is_counted(*i)).map(|(_, counts)| counts));
+    let types: Vec<Counts> = (0..point.txns.len()).map(|i| sums.total(i)).collect();
+    let total = tick::sum(types.iter().enumerate().filter(|(i, _)| point.is_counted(*i)).map(|(_, counts)| counts));
     let txn = |name: &str, counts: Counts| TxnSummary {
         name: name.to_owned(),
         counts,
@@ -279,9 +222,9 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         response: None,
         service: None,
     };
-    let completed = batches(&|tick| tick.completed(point));
+    let completed = sums.batches(|types| tick::completed(point, types));
     let new_order = point.txns.iter().position(|name| name == TPCC_TXNS[0]);
-    let orders = new_order.map(|i| batches(&|tick| tick.counts[i].committed)).unwrap_or_default();
+    let orders = new_order.map(|i| sums.batches(|types| types[i].committed)).unwrap_or_default();
     let tpcc = point.txns == TPCC_TXNS;
     let rate_interval = stats::interval(&completed);
     let rate_spread = Spread::of(&completed);
@@ -320,7 +263,7 @@ fn rates(point: &Point, ticks: &[&TickSum]) -> PointSummary {
         types: point.txns.iter().zip(&types).map(|(name, counts)| txn(name, *counts)).collect(),
         resources: Resources::default(),
         metrics: Vec::new(),
-        ticks: ticks.len(),
+        ticks: sums.len(),
         ..PointSummary::default()
     }
 }
@@ -348,30 +291,38 @@ pub(super) fn main_response(index: &Index, points: &[&Point]) -> Hist {
 
 /// Fills in latencies from the measure phase's merged histograms.
 fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut PointSummary) {
-    let measure = phases.iter().filter(|phase| phase.kind == PhaseKind::Measure);
-    let windows: Vec<&Window> = measure.flat_map(|phase| index.windows(phase.id)).copied().collect();
-    let merge = |hists: &mut dyn Iterator<Item = &Hist>| {
-        hists.fold(Hist::new(), |mut sum, hist| {
-            sum.merge(hist);
-            sum
-        })
-    };
+    let windows: Vec<&Window> = tick::measured(phases).flat_map(|phase| index.windows(phase.id)).copied().collect();
+    let (mut all, mut all_service) = (Hist::new(), Hist::new());
+    let differs = windows.iter().any(|window| window.service.is_some());
     for (i, txn) in figures.types.iter_mut().enumerate() {
-        let of_type: Vec<&&Window> = windows.iter().filter(|w| w.txn as usize == i).collect();
-        let response = merge(&mut of_type.iter().map(|w| &w.response));
+        let of_type: Vec<&Window> = windows.iter().copied().filter(|window| window.txn as usize == i).collect();
+        let response = merged(of_type.iter().map(|window| &window.response));
         txn.response = Latency::of(&response);
-        if of_type.iter().any(|w| w.service.is_some()) {
-            txn.service = Latency::of(&merge(&mut of_type.iter().map(|w| w.service.as_ref().unwrap_or(&w.response))));
-        }
         if response.clipped() > 0 {
             figures.clipped.push((txn.name.clone(), response.clipped()));
         }
+        if point.is_counted(i) {
+            all.merge(&response);
+        }
+        if !differs {
+            continue;
+        }
+        let service = merged(of_type.iter().map(|window| window.service.as_ref().unwrap_or(&window.response)));
+        if of_type.iter().any(|window| window.service.is_some()) {
+            txn.service = Latency::of(&service);
+        }
+        if point.is_counted(i) {
+            all_service.merge(&service);
+        }
     }
-    let counted = || windows.iter().filter(|w| point.is_counted(w.txn as usize));
-    figures.overall.response = Latency::of(&merge(&mut counted().map(|w| &w.response)));
-    if windows.iter().any(|w| w.service.is_some()) {
-        let service = &mut counted().map(|w| w.service.as_ref().unwrap_or(&w.response));
-        figures.overall.service = Latency::of(&merge(service));
-    }
+    figures.overall.response = Latency::of(&all);
+    figures.overall.service = differs.then(|| Latency::of(&all_service)).flatten();
     figures.coarse = windows.iter().any(|window| window.coarse);
+}
+
+fn merged<'a>(hists: impl Iterator<Item = &'a Hist>) -> Hist {
+    hists.fold(Hist::new(), |mut sum, hist| {
+        sum.merge(hist);
+        sum
+    })
 }

@@ -38,7 +38,7 @@ pub(super) fn of_run(index: &Index) -> Vec<PreconditionSummary> {
 fn of(index: &Index, point: &Point) -> PreconditionSummary {
     let phases: Vec<&Phase> =
         index.load_phases(point).into_iter().filter(|phase| phase.kind == PhaseKind::Warm).collect();
-    let ticks = || phases.iter().flat_map(|phase| super::point::ticks_of(index, phase));
+    let ticks = || phases.iter().flat_map(|phase| index.ticks.of_phase(phase));
     let mut counts = Counts::default();
     ticks().for_each(|tick| counts.add(&tick.total()));
     let seconds = stats::joined(ticks().map(|tick| Batch { n: tick.total().completed(), seconds: tick.seconds() }));

@@ -8,7 +8,8 @@ use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::metric::Metric;
 use crate::plan::resolved::TPCC_TXNS;
-use crate::record::{Check, Event, Phase, PhaseId, PointId, Severity, Window};
+use crate::record::{Check, Event, Phase, PhaseId, PointId, Second, Severity, Window};
+use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
 /// One point of two users: 1 s warm, `seconds` of measurement, 1 s cool, counts set by hand.

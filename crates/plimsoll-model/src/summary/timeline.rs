@@ -238,12 +238,11 @@ fn transactions(index: &Index, points: &[&Point]) -> Vec<TransactionSecond> {
     let mut sums: BTreeMap<(PhaseKind, usize), Sum> = BTreeMap::new();
     for point in points {
         for phase in index.load_phases(point) {
-            let rows = index.seconds.get(&phase.id.0).map_or(&[][..], Vec::as_slice);
-            for (place, tick) in rows.chunk_by(|a, b| a.start == b.start).enumerate() {
+            for (place, tick) in index.ticks.of_phase(phase).enumerate() {
                 let sum = sums.entry((phase.kind, place)).or_default();
-                sum.end = sum.end.max(tick[0].end);
-                sum.seconds = sum.seconds.max(tick[0].end.saturating_sub(tick[0].start).as_secs_f64());
-                for row in tick.iter().filter(|row| point.is_counted(row.txn as usize)) {
+                sum.end = sum.end.max(tick.end());
+                sum.seconds = sum.seconds.max(tick.seconds());
+                for row in tick.rows().filter(|row| point.is_counted(row.txn as usize)) {
                     sum.completed = sum.completed.saturating_add(row.counts.completed());
                     sum.response.merge(&row.response);
                 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::fixture;
 use crate::lane::Counts;
 use crate::record::{Record, SubjectId};
-use crate::summary::{Summary, summarise};
+use crate::summary::{Summary, Ticks, summarise};
 
 /// A second from `start`: state, event and sessions seen in ten looks.
 fn second(start: u64, rows: &[(WaitState, &str, u32)]) -> Vec<WaitRow> {
@@ -25,7 +25,8 @@ fn of(waits: Vec<WaitRow>) -> Option<WaitSummary> {
     let mut record = fixture::single_point();
     record.waits = waits;
     record.points[0].system = SubjectId(6);
-    let index = Index::new(&record);
+    let ticks = Ticks::of(&record);
+    let index = Index::new(&record, &ticks);
     summarise_window(&index)
 }
 

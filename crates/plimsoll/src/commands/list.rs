@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use plimsoll_model::compare::Side;
 use plimsoll_model::history::{Course, HistoryRun, courses};
-use plimsoll_model::summary::figures;
 use plimsoll_report::history::{ListedRun, course_csv, courses_text, list_csv, list_table};
 use serde::Serialize;
 
@@ -83,7 +82,7 @@ fn history(heads: &[Head]) -> Result<Vec<Course>, Failure> {
     let mut runs = Vec::new();
     for head in heads {
         let record = runfile::read_for_comparison(&head.path)?;
-        let side = Side::of(head.label.clone(), &record, &figures(&record));
+        let side = Side::of(head.label.clone(), &record);
         runs.push(HistoryRun { file: head.path.display().to_string(), label: head.label.clone(), side });
     }
     Ok(courses(&runs))

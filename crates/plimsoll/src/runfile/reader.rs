@@ -6,7 +6,7 @@ use std::path::Path;
 use plimsoll_model::hist::{CoarseHist, Hist};
 use plimsoll_model::record::{
     APPLICATION_ID, Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus,
-    SCHEMA_VERSION, Scene, Second, Series, Severity, Subject, SubjectId, SubjectKind, WaitRow, Window,
+    SCHEMA_VERSION, Scene, Series, Severity, Subject, SubjectId, SubjectKind, WaitRow, Window,
 };
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
@@ -66,11 +66,15 @@ fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
     })
 }
 
-struct Histograms(Vec<Window>);
+struct Histograms {
+    windows: Vec<Window>,
+    /// Also phases of which no window is read.
+    closed: HashSet<PhaseId>,
+}
 
 impl Histograms {
     fn read(db: &Connection, _: i32, parts: Parts) -> Result<Self, Broken> {
-        stored_windows(db, parts).map(Self)
+        Ok(Self { windows: stored_windows(db, parts)?, closed: seconds::closed(db)? })
     }
 }
 
@@ -89,8 +93,8 @@ impl Metrics {
 }
 
 fn whole(mut record: Record, histograms: Histograms, metrics: Metrics) -> Record {
-    let merged = merged_windows(&histograms.0, &record.seconds);
-    record.windows = histograms.0;
+    let merged = merged_windows(&histograms.closed, &record);
+    record.windows = histograms.windows;
     record.windows.extend(merged);
     (record.series, record.waits) = (metrics.series, metrics.waits);
     record
@@ -316,10 +320,16 @@ pub(super) fn hist<T>(
     decode(bytes).map_err(|error| meaningless(column, error))
 }
 
-/// Figures are of measurements: only a report shows what came before and after.
+/// Figures are of measurements and of response times: only a report shows what came before and after, and service times.
 fn stored_windows(db: &Connection, parts: Parts) -> Result<Vec<Window>, Broken> {
-    let of = if parts == Parts::All { "" } else { "WHERE phase IN (SELECT id FROM phase WHERE kind = 'measure')" };
-    rows(db, &format!("SELECT * FROM window {of} ORDER BY phase, subject, txn"), |row| {
+    let (service, of) = match parts {
+        Parts::All => ("service", ""),
+        Parts::Audit | Parts::Comparison => {
+            ("NULL AS service", "WHERE phase IN (SELECT id FROM phase WHERE kind = 'measure')")
+        }
+    };
+    let sql = format!("SELECT phase, subject, txn, response, {service} FROM window {of} ORDER BY phase, subject, txn");
+    rows(db, &sql, |row| {
         let service = row.get_ref("service")?.as_blob_or_null()?;
         Ok(Window {
             phase: PhaseId(row.get("phase")?),
@@ -333,11 +343,15 @@ fn stored_windows(db: &Connection, parts: Parts) -> Result<Vec<Window>, Broken> 
 }
 
 /// Of phases that nobody closed, windows merged from their seconds.
-fn merged_windows(stored: &[Window], seconds: &[Second]) -> Vec<Window> {
-    let stored: HashSet<PhaseId> = stored.iter().map(|window| window.phase).collect();
+fn merged_windows(closed: &HashSet<PhaseId>, record: &Record) -> Vec<Window> {
+    let is_closed = |phase: &Phase| phase.point.is_none() || closed.contains(&phase.id);
+    // Mostly there is nothing to do, which is known without a look at a million seconds.
+    if record.phases.iter().filter(|phase| phase.kind.is_under_load()).all(is_closed) {
+        return Vec::new();
+    }
     let mut merged: BTreeMap<(PhaseId, SubjectId, u32), (CoarseHist, CoarseHist, bool)> = BTreeMap::new();
     // Seconds of a phase lie together.
-    for of_phase in seconds.chunk_by(|a, b| a.phase == b.phase).filter(|own| !stored.contains(&own[0].phase)) {
+    for of_phase in record.seconds.chunk_by(|a, b| a.phase == b.phase).filter(|own| !closed.contains(&own[0].phase)) {
         for second in of_phase {
             let (response, service, differs) = merged.entry((second.phase, second.subject, second.txn)).or_default();
             response.merge(&second.response);

@@ -18,24 +18,36 @@ use super::reader::{Broken, Parts, meaningless, rows};
 /// The schema in which a tick has its outcomes with it.
 const SINCE: i32 = 6;
 
-/// Of each phase under load, the types whose seconds' histograms are read; as many as its point has.
-pub(super) type Wanted = HashMap<PhaseId, Vec<bool>>;
+/// Of each phase under load, what is read of the histograms of each type of its point.
+pub(super) type Wanted = HashMap<PhaseId, Vec<Times>>;
+
+/// What is read of a second's histograms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Times {
+    Nothing,
+    Response,
+    Both,
+}
+
+/// Phases that have windows: what nobody closed has none.
+pub(super) fn closed(db: &Connection) -> Result<HashSet<PhaseId>, Broken> {
+    Ok(rows(db, "SELECT DISTINCT phase FROM window", |row| row.get(0).map(PhaseId))?.into_iter().collect())
+}
 
 /// Without its own windows a phase's percentiles come from its seconds.
 pub(super) fn wanted(db: &Connection, phases: &[Phase], points: &[Point], parts: Parts) -> Result<Wanted, Broken> {
-    let closed = rows(db, "SELECT DISTINCT phase FROM window", |row| row.get(0).map(PhaseId))?;
-    let closed: HashSet<PhaseId> = closed.into_iter().collect();
+    let closed = closed(db)?;
     let of = |phase: &Phase| {
         let point = points.iter().find(|point| Some(point.id) == phase.point)?;
         let tpcc = point.txns == TPCC_TXNS;
         let counts = |txn: usize| if tpcc { txn == 0 } else { point.is_counted(txn) };
-        let is_wanted = |txn: usize| match parts {
-            Parts::All => true,
-            _ if !closed.contains(&phase.id) => true,
-            Parts::Audit => false,
-            Parts::Comparison => phase.kind == PhaseKind::Measure && counts(txn),
+        let wanted = |txn: usize| match parts {
+            Parts::All => Times::Both,
+            _ if !closed.contains(&phase.id) => Times::Both,
+            Parts::Comparison if phase.kind == PhaseKind::Measure && counts(txn) => Times::Response,
+            Parts::Comparison | Parts::Audit => Times::Nothing,
         };
-        Some((phase.id, (0..point.txns.len()).map(is_wanted).collect()))
+        Some((phase.id, (0..point.txns.len()).map(wanted).collect()))
     };
     Ok(phases.iter().filter_map(of).collect())
 }
@@ -46,29 +58,37 @@ pub(super) fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<V
         return older::seconds(db, wanted, schema);
     }
     let mut seconds: Vec<Second> = Vec::new();
+    let mut told = Vec::new();
     // What nobody wants is not even looked up.
-    let times = if wanted.values().flatten().any(|wanted| *wanted) { "times" } else { "NULL" };
+    let times = if wanted.values().flatten().any(|wanted| *wanted != Times::Nothing) { "times" } else { "NULL" };
     let sql = format!("SELECT phase, subject, start_ns, end_ns, in_flight, counts, {times} FROM tick ORDER BY id");
     rows(db, &sql, |row| {
         let empty = empty_second(row)?;
         let wanted = wanted.get(&empty.phase).map_or(&[][..], Vec::as_slice);
         let first = seconds.len();
         seconds.extend((0..wanted.len()).map(|txn| Second { txn: txn as u32, ..empty.clone() }));
-        put_outcomes(row, wanted, &mut seconds[first..])
+        put_outcomes(row, wanted, &mut told, &mut seconds[first..])
     })
     .map(|_: Vec<()>| seconds)
 }
 
 /// The outcomes of a tick, into its rows.
-fn put_outcomes(row: &Row<'_>, wanted: &[bool], own: &mut [Second]) -> rusqlite::Result<()> {
-    let counts = row.get_ref(5)?.as_str()?;
-    let mut times = if wanted.contains(&true) { row.get_ref(6)?.as_blob_or_null()? } else { None };
-    for (txn, counts) in outcomes::decode_counts(counts).map_err(|error| meaningless("counts", error))? {
+fn put_outcomes(
+    row: &Row<'_>,
+    wanted: &[Times],
+    told: &mut Vec<(usize, Counts)>,
+    own: &mut [Second],
+) -> rusqlite::Result<()> {
+    let text = row.get_ref(5)?.as_str()?;
+    outcomes::decode_counts(text, told).ok_or_else(|| meaningless("counts", text))?;
+    let any = wanted.iter().any(|wanted| *wanted != Times::Nothing);
+    let mut times = if any { row.get_ref(6)?.as_blob_or_null()? } else { None };
+    for (txn, counts) in told.drain(..) {
         let second = own.get_mut(txn).ok_or_else(|| meaningless("txn", txn))?;
         second.counts = counts;
         if let Some(times) = &mut times {
             let read = outcomes::take_times(times, wanted[txn]).map_err(|what| meaningless("times", what))?;
-            (second.response, second.service) = read.unwrap_or_default();
+            (second.response, second.service) = read;
         }
     }
     match times {

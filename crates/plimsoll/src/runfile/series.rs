@@ -1,6 +1,6 @@
 //! Series of metrics out of a run file's samples.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{Sample, Series, SubjectId};
@@ -55,7 +55,7 @@ fn is_wanted(metric: Metric, parts: Parts) -> bool {
 pub(super) fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<Series>, Broken> {
     // A metric that this version does not know is left out: it cannot say what it means.
     let known = |name: &String| Metric::parse(name).filter(|metric| is_wanted(*metric, parts));
-    let layouts: HashMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
+    let layouts: BTreeMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
         Ok((row.get("id")?, json::<Vec<String>>(row, "metrics")?.iter().map(known).collect()))
     })?
     .into_iter()
@@ -65,7 +65,7 @@ pub(super) fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<S
     let mut series: Vec<Series> = Vec::new();
     let mut place: HashMap<(SubjectId, Metric), usize> = HashMap::new();
     // Of each subject and layout the series of its values: they are looked up once, and not for each of millions.
-    let mut places: HashMap<(SubjectId, i64), Vec<Option<usize>>> = HashMap::new();
+    let mut places: BTreeMap<(SubjectId, i64), Vec<Option<usize>>> = BTreeMap::new();
     rows(db, "SELECT subject, at_ns, over_ns, layout, data FROM sample", |row| {
         let id: i64 = row.get(3)?;
         let metrics = layouts.get(&id).ok_or_else(|| meaningless("layout", id))?;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::super::finding::{Finding, Verdict};
-use super::super::{DriveSummary, Index, Latency, PointSummary, TxnSummary, drive, point as plain};
+use super::super::{DriveSummary, Index, Latency, PointSummary, TickRows, TxnSummary, drive, point as plain};
 use super::{BlockLatency, BlockOpSummary, BlockPointSummary, BlockSecond, BlockWorkerSummary, findings};
 use crate::hist::{CoarseHist, Hist};
-use crate::record::{BlockPoint, BlockShare, Phase, Point, Second, SubjectId};
+use crate::record::{BlockPoint, BlockShare, Phase, Point, SubjectId};
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
@@ -134,27 +134,24 @@ pub(super) fn cv_percent<'a>(workers: impl IntoIterator<Item = &'a BlockWorkerSu
 /// Warm-up included, so that a chart shows what came before the window.
 fn seconds(index: &Index, point: &Point) -> Vec<BlockSecond> {
     let of_phase = |phase: &&Phase| {
-        let rows = index.seconds.get(&phase.id.0).map_or(&[][..], Vec::as_slice);
         let measured = phase.kind == PhaseKind::Measure;
-        rows.chunk_by(|a, b| a.start == b.start).map(|rows| second(point, rows, measured)).collect::<Vec<_>>()
+        index.ticks.of_phase(phase).map(|tick| second(point, tick, measured)).collect::<Vec<_>>()
     };
     index.load_phases(point).iter().flat_map(of_phase).collect()
 }
 
-/// The rows of one second, of which there is at least one.
-fn second(point: &Point, rows: &[&Second], measured: bool) -> BlockSecond {
+fn second(point: &Point, tick: TickRows<'_>, measured: bool) -> BlockSecond {
     let mut latency = CoarseHist::default();
     let (mut requests, mut bytes) = (0u64, 0u64);
-    for row in rows.iter().filter(|row| point.is_counted(row.txn as usize)) {
+    for row in tick.rows().filter(|row| point.is_counted(row.txn as usize)) {
         requests = requests.saturating_add(row.counts.completed());
         bytes = bytes.saturating_add(row.counts.bytes);
         latency.merge(&row.response);
     }
     let us = |time: Option<Nanos>| time.map(Nanos::as_micros_f64);
-    let (start, end) = (rows[0].start, rows[0].end);
     BlockSecond {
-        at_s: end.as_secs_f64(),
-        seconds: end.saturating_sub(start).as_secs_f64(),
+        at_s: tick.end().as_secs_f64(),
+        seconds: tick.seconds(),
         measured,
         requests,
         bytes,

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_model::compare::Side;
-use plimsoll_model::summary::figures;
 
 use crate::failure::Failure;
 use crate::runfile;
@@ -106,5 +105,5 @@ fn read(path: &Path) -> Result<Vec<(String, Side)>, Failure> {
 
 fn side(path: &Path, label: String) -> Result<Side, Failure> {
     let record = runfile::read_for_comparison(path)?;
-    Ok(Side::of(label, &record, &figures(&record)))
+    Ok(Side::of(label, &record))
 }

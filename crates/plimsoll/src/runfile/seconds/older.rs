@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row};
 
 use super::super::block;
 use super::super::reader::{Broken, hist, meaningless, rows};
-use super::{Wanted, empty_second};
+use super::{Times, Wanted, empty_second};
 
 pub(super) fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<Vec<Second>, Broken> {
     let mut seconds: Vec<Second> = Vec::new();
@@ -32,8 +32,11 @@ pub(super) fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<V
         let second = first.checked_add(txn).and_then(|place| seconds.get_mut(place));
         let second = second.filter(|second| second.txn as usize == txn).ok_or_else(|| meaningless("txn", txn))?;
         second.counts = counts(row)?;
-        if wanted.get(&second.phase).is_some_and(|wanted| wanted[txn]) {
+        let wanted = wanted.get(&second.phase).map_or(Times::Nothing, |wanted| wanted[txn]);
+        if wanted != Times::Nothing {
             second.response = hist("response", row.get_ref(10)?.as_blob()?, CoarseHist::decode)?;
+        }
+        if wanted == Times::Both {
             let service = row.get_ref(11)?.as_blob_or_null()?;
             second.service = service.map(|bytes| hist("service", bytes, CoarseHist::decode)).transpose()?;
         }
