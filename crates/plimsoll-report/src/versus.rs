@@ -150,8 +150,32 @@ fn three_or_whole(value: f64) -> String {
     if (value - value.round()).abs() < 1e-9 { whole(value) } else { three(value) }
 }
 
-/// Groups that are factors first, then what differs by itself.
-pub(crate) fn difference_rows(m: &Messages, differences: &[Difference]) -> Vec<[String; 4]> {
+/// Differences as rows: groups that are factors first, then what differs by itself.
+pub(crate) struct DifferenceRows {
+    pub shown: Vec<Vec<String>>,
+    /// What one side alone tells, because the other was imported and a tool's output says little about its machine.
+    pub folded: Vec<Vec<String>>,
+    /// How much that is, in words.
+    pub summary: String,
+}
+
+pub(crate) fn difference_rows(m: &Messages, names: (&str, &str), differences: &[Difference]) -> DifferenceRows {
+    let imported = |side: fn(&Difference) -> &Option<String>| {
+        differences.iter().any(|found| found.key.starts_with("import.") && side(found).is_some())
+    };
+    let (first, second) = (imported(|found| &found.first), imported(|found| &found.second));
+    let is_folded = |found: &Difference| match (&found.first, &found.second) {
+        (None, Some(_)) => first && !second,
+        (Some(_), None) => second && !first,
+        _ => false,
+    };
+    let (folded, shown): (Vec<_>, Vec<_>) = differences.iter().cloned().partition(is_folded);
+    let teller = if first { names.1 } else { names.0 };
+    let summary = m.say_with("versus-folded", &[("n", whole(folded.len() as f64)), ("side", teller.to_owned())]);
+    DifferenceRows { shown: rows_of(m, &shown), folded: rows_of(m, &folded), summary }
+}
+
+fn rows_of(m: &Messages, differences: &[Difference]) -> Vec<Vec<String>> {
     let shown = |value: &Option<String>| {
         let text = value.as_deref().unwrap_or(NONE);
         let line: String = text.lines().next().unwrap_or_default().chars().take(60).collect();
@@ -159,7 +183,7 @@ pub(crate) fn difference_rows(m: &Messages, differences: &[Difference]) -> Vec<[
     };
     let row = |found: &Difference| {
         let about = if found.of.is_empty() { found.key.clone() } else { format!("{}: {}", found.of, found.key) };
-        [group(m, found.group), about, shown(&found.first), shown(&found.second)]
+        vec![group(m, found.group), about, shown(&found.first), shown(&found.second)]
     };
     differences.iter().map(row).collect()
 }

@@ -43,7 +43,7 @@ pub fn run(words: &[&str]) -> Task {
     }
 }
 
-/// CPU time: others may be at work on this machine.
+/// The time that somebody waits; how much of the processors it took is told beside it.
 fn timed(figure: &'static str, goal: f64, words: &[&Path]) -> Task<Row> {
     let mut command = Command::new(root().join("target/release/plimsoll"));
     command.args(words).current_dir(root().join("target/bench"));
@@ -51,8 +51,8 @@ fn timed(figure: &'static str, goal: f64, words: &[&Path]) -> Task<Row> {
     if cost.stdout.is_empty() {
         return failed(format!("plimsoll {figure} said nothing"));
     }
-    eprintln!("bench: {figure}: {:.2} s, {:.0} MB", cost.wall.as_secs_f64(), cost.peak_rss as f64 / 1e6);
-    Ok(Row { figure, unit: "s of CPU time", measured: cost.cpu.as_secs_f64(), goal: Some(goal), to_pgbench: None })
+    eprintln!("bench: {figure}: {:.2} s of CPU time, {:.0} MB", cost.cpu.as_secs_f64(), cost.peak_rss as f64 / 1e6);
+    Ok(Row { figure, unit: "s", measured: cost.wall.as_secs_f64(), goal: Some(goal), to_pgbench: None })
 }
 
 fn megabytes(path: &Path) -> Task<f64> {

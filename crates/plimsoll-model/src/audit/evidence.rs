@@ -188,8 +188,6 @@ pub enum Missing {
     NoRepeats,
     /// One of the three figures is computed from the other two, as of restores.
     ByConstruction,
-    /// A sum over systems; each system's own counts are verified.
-    BySystem,
     /// Requests went past the page cache.
     PastTheCache,
     /// No transaction could be looked for after the power cut.

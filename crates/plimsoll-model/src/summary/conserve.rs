@@ -56,9 +56,43 @@ pub(super) fn verify(ticks: &[Balance]) -> Conservation {
     }
 }
 
+/// Of systems under load at the same time, each of which has an account of its own: what is worst, or the sum.
+pub(super) fn of_all(systems: impl IntoIterator<Item = Conservation>) -> Conservation {
+    let worse = |a: Conservation, b: Conservation| match (a, b) {
+        (Conservation::Broken { .. }, _) | (Conservation::Unknown, _) => a,
+        (_, Conservation::Broken { .. } | Conservation::Unknown) => b,
+        (Conservation::Holds { seconds: a }, Conservation::Holds { seconds: b }) => {
+            Conservation::Holds { seconds: a + b }
+        }
+        (Conservation::Open { seconds: a, in_flight }, Conservation::Holds { seconds: b })
+        | (Conservation::Holds { seconds: a }, Conservation::Open { seconds: b, in_flight }) => {
+            Conservation::Open { seconds: a + b, in_flight }
+        }
+        (Conservation::Open { seconds: a, in_flight: i }, Conservation::Open { seconds: b, in_flight: j }) => {
+            Conservation::Open { seconds: a + b, in_flight: i + j }
+        }
+    };
+    systems.into_iter().reduce(worse).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sum_is_as_good_as_its_worst_system() {
+        let holds = Conservation::Holds { seconds: 3 };
+        let open = Conservation::Open { seconds: 5, in_flight: 2 };
+        let broken = Conservation::Broken { at_s: 2.0, offered: 20, settled: 18, in_flight: 1 };
+        assert_eq!(of_all([holds, holds]), Conservation::Holds { seconds: 6 });
+        assert_eq!(of_all([holds, open, open]), Conservation::Open { seconds: 13, in_flight: 4 });
+        assert_eq!(of_all([open, holds]), Conservation::Open { seconds: 8, in_flight: 2 });
+        assert_eq!(of_all([holds, broken, open]), broken);
+        assert_eq!(
+            (of_all([holds, Conservation::Unknown]), of_all([])),
+            (Conservation::Unknown, Conservation::Unknown)
+        );
+    }
 
     fn tick(end_s: f64, offered: u64, committed: u64, failed: u64, in_flight: u64) -> Balance {
         Balance { end_s, counts: Counts { offered, committed, failed, ..Counts::default() }, in_flight }

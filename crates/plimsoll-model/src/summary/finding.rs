@@ -327,7 +327,8 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
         let severity = if phase.kind == PhaseKind::Cool { Severity::Note } else { Severity::Warning };
         found.push(FindingKind::PhaseIncomplete { phase: phase.kind, lasted_s }.with(severity));
     }
-    let window: f64 = measured(phases).map(|phase| phase.end.saturating_sub(phase.start).as_secs_f64()).sum();
+    let window: f64 =
+        super::tick::measured(phases).map(|phase| phase.end.saturating_sub(phase.start).as_secs_f64()).sum();
     // Half a second: a tick is a second long, so a missing one shows, and rounding does not.
     if window - figures.measured_s > 0.5 {
         found.push(FindingKind::SecondsMissing { missing_s: window - figures.measured_s }.with(Severity::Warning));
@@ -353,10 +354,6 @@ pub(super) fn excuse_above_the_line(finding: &mut Finding) {
     if expected {
         finding.severity = finding.severity.min(Severity::Note);
     }
-}
-
-fn measured<'a>(phases: &'a [&Phase]) -> impl Iterator<Item = &'a Phase> {
-    phases.iter().copied().filter(|phase| phase.kind == PhaseKind::Measure)
 }
 
 /// Findings about what was counted.

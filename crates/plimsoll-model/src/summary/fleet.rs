@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::fixture;
     use crate::record::{Fact, Record};
-    use crate::summary::summarise;
+    use crate::summary::{Conservation, summarise};
 
     /// The fixture's point on two systems at the same time, the second twice as fast.
     fn two() -> Record {
@@ -218,6 +218,11 @@ mod tests {
         // Rates 1 and 2: deviation √0.5, mean 1.5.
         close(point.cv_percent.unwrap(), 0.5f64.sqrt() / 1.5 * 100.0);
         assert_eq!(ladder.points[0].findings, []);
+        let seconds = |point: &PointSummary| match point.conservation {
+            Conservation::Holds { seconds } => seconds,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(seconds(sum), seconds(alone) * 2, "each system's own account");
         assert_eq!(summary.headline().unwrap().0.system, ladder.system);
     }
 }

@@ -200,6 +200,7 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[(PointSummary, Ti
         figures.resources = means::resources(index, &all, &figures.metrics, figures.measured_s, completed);
         figures.drive = drive::summarise(index, &all, window, &figures);
     }
+    figures.conservation = conserve::of_all(own.iter().map(|(point, _)| point.conservation));
     figures.findings = Finding::of_all(own.iter().flat_map(|(point, _)| &point.findings));
     figures.consistency = Consistency::of(
         index.record.checks.iter().filter(|check| members.iter().any(|point| check.point == Some(point.id))),

@@ -404,7 +404,6 @@ missing-no-emulation = no drive is emulated
 missing-emulation-untold = the emulator did not tell of the whole window
 missing-no-repeats = nobody tells how often was measured
 missing-by-construction = MB/s of a restore are computed from its bytes and time, so they always agree
-missing-by-system = it is a sum over systems, each of which is verified by itself
 missing-past-the-cache = requests went past the page cache
 missing-nothing-to-lose = nothing that clients saw committed could be looked for
 
@@ -1045,6 +1044,8 @@ versus-rates = Rates
 versus-latencies = Response times
 versus-differences = What differs between the sides
 versus-no-differences = Nothing that is recorded.
+versus-folded = { $n } more that { $side } alone tells: the other is the output of another tool
+versus-folded-where = { $what } (see --format json).
 versus-sides = The sides
 versus-column-load = load
 versus-column-first = first

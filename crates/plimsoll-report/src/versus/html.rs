@@ -43,6 +43,8 @@ struct View {
     rates: Table,
     latencies: Table,
     differences: Table,
+    folded: Table,
+    folded_summary: String,
     notes: Vec<String>,
     /// Severity, its word, and what the rule says.
     marks: Vec<(&'static str, String, String)>,
@@ -79,7 +81,7 @@ impl View {
         if points.is_empty() {
             notes.push(m.say("versus-nothing"));
         }
-        let rows = difference_rows(m, &against.differences).into_iter().map(|row| row.to_vec()).collect();
+        let differences = difference_rows(m, (first, second), &against.differences);
         let both = [("first", first.to_owned()), ("second", second.to_owned())];
         let told = |own: &Mark| {
             let name = own.severity.name();
@@ -96,7 +98,9 @@ impl View {
             quantiles_note: m.say_with("versus-chart-quantiles-note", &both),
             rates: Table::new(m, &super::RATES, points.iter().map(|point| rate_row(m, point).to_vec()).collect()),
             latencies: Table::new(m, &super::LATENCIES, latencies.collect()),
-            differences: Table::new(m, &super::DIFFERENCES, rows),
+            differences: Table::new(m, &super::DIFFERENCES, differences.shown),
+            folded: Table::new(m, &super::DIFFERENCES, differences.folded),
+            folded_summary: differences.summary,
             notes,
             marks: against.marks.iter().map(told).collect(),
         }

@@ -112,6 +112,28 @@ fn a_comparison_as_text() {
 }
 
 #[test]
+fn what_an_imported_side_does_not_tell_is_folded() {
+    let mut own = comparison();
+    let difference = |key: &str, first: Option<&str>, second: Option<&str>| Difference {
+        group: Group::Kernel,
+        of: String::new(),
+        key: key.into(),
+        first: first.map(str::to_owned),
+        second: second.map(str::to_owned),
+    };
+    own.others[0].differences =
+        vec![difference("kernel", Some("6.1"), Some("6.2")), difference("swappiness", None, Some("60"))];
+    assert!(comparison_text(&own).contains("swappiness"), "one of two own runs that lacks something is told");
+    own.others[0].differences.push(difference("import.file", Some("theirs.txt"), None));
+    let text = comparison_text(&own);
+    assert!(!text.contains("swappiness") && text.contains("6.2") && text.contains("theirs.txt"));
+    assert!(text.contains("1 more that B alone tells"), "{text}");
+    let page = comparison_page("A & B", &[own]);
+    let (shown, folded) = page.split_once("<details>").unwrap();
+    assert!(!shown.contains("swappiness") && folded.contains("swappiness"));
+}
+
+#[test]
 fn a_comparison_as_csv() {
     assert_snapshot!(comparison_csv(&comparison()));
 }

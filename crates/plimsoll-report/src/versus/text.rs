@@ -36,16 +36,19 @@ fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> Strin
         point.latencies.iter().map(row).collect::<Vec<_>>()
     });
     let latencies: Vec<Vec<String>> = latencies.collect();
-    let differences: Vec<Vec<String>> = difference_rows(m, &against.differences).into_iter().map(Vec::from).collect();
+    let differences = difference_rows(m, names, &against.differences);
     let header = |ids: &[&str]| ids.iter().map(|id| m.say(&format!("versus-column-{id}"))).collect::<Vec<_>>();
     for (title, ids, rows) in [
         ("versus-rates", super::RATES.as_slice(), rates),
         ("versus-latencies", super::LATENCIES.as_slice(), latencies),
-        ("versus-differences", super::DIFFERENCES.as_slice(), differences),
+        ("versus-differences", super::DIFFERENCES.as_slice(), differences.shown),
     ] {
         if !rows.is_empty() {
             line(format!("{}\n{}\n", m.say(title), aligned(&header(ids), &rows)));
         }
+    }
+    if !differences.folded.is_empty() {
+        line(m.say_with("versus-folded-where", &[("what", differences.summary)]));
     }
     by_chance(m, against).into_iter().for_each(&mut line);
     alone(m, names, against).into_iter().for_each(&mut line);

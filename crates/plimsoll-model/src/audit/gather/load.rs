@@ -45,7 +45,7 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadSee
     LoadSeen {
         findings,
         in_flight: in_flight(facts, ladder, point),
-        counted: counted(ladder, point),
+        counted: counted(point),
         course: course(point.steady),
         halves: halves(point.halves, point.steady),
         interval: interval(point.rate_interval, point.measured_s),
@@ -109,10 +109,8 @@ fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<
     Ok(InFlight { per_second, mean_ms: latency.mean_ms, asked, edges_percent })
 }
 
-/// Sums over systems have no account of their own: each system's is verified, and what is wrong with it is a finding.
-fn counted(ladder: &Ladder, point: &PointSummary) -> Known<Counted> {
+fn counted(point: &PointSummary) -> Known<Counted> {
     match point.conservation {
-        Conservation::Unknown if ladder.fleet.is_some() => Err(Missing::BySystem),
         Conservation::Unknown => Err(Missing::NoCounts),
         course => Ok(Counted::Course(course)),
     }
