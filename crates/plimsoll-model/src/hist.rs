@@ -117,7 +117,13 @@ impl Hist {
 
     /// The value at or below which the fraction `q` (0..=1) of all values lies; `None` when nothing was recorded.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
-        (!self.is_empty()).then(|| Nanos(self.buckets.value_at_quantile(q)).min(self.max.max(LOWEST)))
+        self.quantiles([q]).map(|[value]| value)
+    }
+
+    /// The same of fractions that rise, in one pass.
+    pub fn quantiles<const N: usize>(&self, rising: [f64; N]) -> Option<[Nanos; N]> {
+        let highest = self.max.max(LOWEST);
+        (!self.is_empty()).then(|| self.buckets.values_at_quantiles(rising).map(|value| Nanos(value).min(highest)))
     }
 
     /// HdrHistogram V2 (deflated), preceded by the exact sum, maximum and clipped count.

@@ -120,19 +120,28 @@ impl Buckets {
         }
     }
 
+    /// As [`Buckets::value_at_quantile`], of fractions that rise: a list is gone through once.
+    pub fn values_at_quantiles<const N: usize>(&self, rising: [f64; N]) -> [u64; N] {
+        let Self::Stored(counts) = self else { return rising.map(|q| self.value_at_quantile(q)) };
+        let total = self.len() as f64;
+        let last = counts.last().map_or(0, |(value, _)| *value);
+        let mut rest = counts.iter();
+        let (mut below, mut value) = (0u64, 0);
+        rising.map(|q| {
+            let rank = ((q.clamp(0.0, 1.0) * total).ceil() as u64).max(1);
+            while below < rank {
+                let Some((next, n)) = rest.next() else { return last };
+                (below, value) = (below.saturating_add(*n), *next);
+            }
+            value
+        })
+    }
+
     /// As HdrHistogram has it: the highest value of the bucket that holds the value of this rank.
     pub fn value_at_quantile(&self, q: f64) -> u64 {
         match self {
             Self::Many(all) => all.value_at_quantile(q),
-            Self::Stored(counts) => {
-                let rank = ((q.clamp(0.0, 1.0) * self.len() as f64).ceil() as u64).max(1);
-                let mut below = 0u64;
-                let reached = counts.iter().find(|(_, n)| {
-                    below = below.saturating_add(*n);
-                    below >= rank
-                });
-                reached.or(counts.last()).map_or(0, |(value, _)| *value)
-            }
+            Self::Stored(_) => self.values_at_quantiles([q])[0],
             Self::Few(values) => {
                 let rank = ((q.clamp(0.0, 1.0) * values.len() as f64).ceil() as usize).max(1);
                 let mut values = values.clone();
@@ -233,6 +242,10 @@ mod tests {
             prop_assert_eq!(&stored, &many);
             prop_assert_eq!((stored.len(), stored.recorded()), (many.len(), many.recorded()));
             prop_assert_eq!(stored.value_at_quantile(q), many.value_at_quantile(q));
+            if many.len() > 0 {
+                let rising = [q * 0.3, q * 0.7, q, 1.0];
+                prop_assert_eq!(stored.values_at_quantiles(rising), rising.map(|q| many.value_at_quantile(q)));
+            }
             let mut twice = few.clone();
             twice.merge(&many);
             many.merge(&stored);

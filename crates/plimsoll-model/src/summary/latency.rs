@@ -26,12 +26,11 @@ impl Latency {
 
     /// `None` of an empty histogram.
     pub fn of(hist: &Hist) -> Option<Self> {
-        let [p50_ms, p90_ms, p95_ms, p99_ms, p999_ms] =
-            Self::QUANTILES.map(|q| hist.quantile(q).unwrap_or_default().as_millis_f64());
+        let [p50_ms, p90_ms, p95_ms, p99_ms, p999_ms] = hist.quantiles(Self::QUANTILES)?.map(Nanos::as_millis_f64);
         Some(Self {
             count: hist.count(),
             // Not [`Hist::mean`], which cuts off below a nanosecond.
-            mean_ms: (!hist.is_empty()).then(|| hist.sum() as f64 / hist.count() as f64 / 1e6)?,
+            mean_ms: hist.sum() as f64 / hist.count() as f64 / 1e6,
             p50_ms,
             p90_ms,
             p95_ms,
