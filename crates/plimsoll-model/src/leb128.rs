@@ -8,7 +8,7 @@ pub fn put(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// `None`: it ends inside a number, or the number is longer than any.
+/// `None`: it ends inside a number, or the number has more than ten bytes. What a tenth byte has above 2^64 is cut off.
 pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {

@@ -12,6 +12,7 @@ use plimsoll_model::compare::{
     Against, ComparedLatency, Difference, Effect, Figure, Group, Mark, Method, Place, PointComparison, RunComparison,
     Said, Unjudged,
 };
+use plimsoll_model::import::TOOL_FACT;
 use plimsoll_model::summary::Interval;
 
 pub use export::comparison_csv;
@@ -161,7 +162,7 @@ pub(crate) struct DifferenceRows {
 
 pub(crate) fn difference_rows(m: &Messages, names: (&str, &str), differences: &[Difference]) -> DifferenceRows {
     let imported = |side: fn(&Difference) -> &Option<String>| {
-        differences.iter().any(|found| found.key.starts_with("import.") && side(found).is_some())
+        differences.iter().any(|found| found.key == TOOL_FACT && side(found).is_some())
     };
     let (first, second) = (imported(|found| &found.first), imported(|found| &found.second));
     let is_folded = |found: &Difference| match (&found.first, &found.second) {

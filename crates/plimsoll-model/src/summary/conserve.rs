@@ -59,8 +59,9 @@ pub(super) fn verify(ticks: &[Balance]) -> Conservation {
 /// Of systems under load at the same time, each of which has an account of its own: what is worst, or the sum.
 pub(super) fn of_all(systems: impl IntoIterator<Item = Conservation>) -> Conservation {
     let worse = |a: Conservation, b: Conservation| match (a, b) {
-        (Conservation::Broken { .. }, _) | (Conservation::Unknown, _) => a,
-        (_, Conservation::Broken { .. } | Conservation::Unknown) => b,
+        (Conservation::Broken { .. }, _) => a,
+        (_, Conservation::Broken { .. }) => b,
+        (Conservation::Unknown, _) | (_, Conservation::Unknown) => Conservation::Unknown,
         (Conservation::Holds { seconds: a }, Conservation::Holds { seconds: b }) => {
             Conservation::Holds { seconds: a + b }
         }
@@ -69,7 +70,7 @@ pub(super) fn of_all(systems: impl IntoIterator<Item = Conservation>) -> Conserv
             Conservation::Open { seconds: a + b, in_flight }
         }
         (Conservation::Open { seconds: a, in_flight: i }, Conservation::Open { seconds: b, in_flight: j }) => {
-            Conservation::Open { seconds: a + b, in_flight: i + j }
+            Conservation::Open { seconds: a + b, in_flight: i.saturating_add(j) }
         }
     };
     systems.into_iter().reduce(worse).unwrap_or_default()
@@ -87,7 +88,7 @@ mod tests {
         assert_eq!(of_all([holds, holds]), Conservation::Holds { seconds: 6 });
         assert_eq!(of_all([holds, open, open]), Conservation::Open { seconds: 13, in_flight: 4 });
         assert_eq!(of_all([open, holds]), Conservation::Open { seconds: 8, in_flight: 2 });
-        assert_eq!(of_all([holds, broken, open]), broken);
+        assert_eq!((of_all([holds, broken, open]), of_all([Conservation::Unknown, broken])), (broken, broken));
         assert_eq!(
             (of_all([holds, Conservation::Unknown]), of_all([])),
             (Conservation::Unknown, Conservation::Unknown)

@@ -24,7 +24,12 @@ impl<'a> TickRows<'a> {
     }
 
     pub fn end(self) -> Nanos {
-        self.0[0][0].end
+        self.last().end
+    }
+
+    /// A tick of no length begins with the one after it, and is a part of that.
+    fn last(self) -> &'a Second {
+        &self.0[self.0.len() - 1][0]
     }
 
     pub fn lasts(self) -> Nanos {
@@ -37,7 +42,7 @@ impl<'a> TickRows<'a> {
 
     /// Over all types.
     pub fn in_flight(self) -> u64 {
-        self.0[0][0].in_flight
+        self.last().in_flight
     }
 
     pub fn total(self) -> Counts {
@@ -72,7 +77,7 @@ impl<'a> Ticks<'a> {
 
     pub fn of_phase(&self, phase: &Phase) -> impl Iterator<Item = TickRows<'_>> {
         let own = self.0.get(&phase.id).map_or(&[][..], Vec::as_slice);
-        own.chunk_by(|a, b| time(a) == time(b)).map(TickRows)
+        own.chunk_by(|a, b| a[0].start == b[0].start).map(TickRows)
     }
 }
 
@@ -141,4 +146,30 @@ pub(super) fn completed(point: &Point, types: &[Counts]) -> u64 {
 /// The phases in which is measured.
 pub(super) fn measured<'p>(phases: &'p [&'p Phase]) -> impl Iterator<Item = &'p Phase> {
     phases.iter().copied().filter(|phase| phase.kind == PhaseKind::Measure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn a_tick_of_no_length_is_part_of_the_one_it_begins_with() {
+        let mut record = fixture::single_point();
+        let phase = record.phases.iter().find(|phase| phase.kind == PhaseKind::Measure).unwrap().clone();
+        let types = record.points[0].txns.len();
+        let of = |record: &Record| {
+            let ticks = Ticks::of(record);
+            let mut sums = TickSums::new(types);
+            ticks.of_phase(&phase).for_each(|tick| sums.push(tick));
+            (sums.len(), sums.lasts_s(), sums.total(0).committed)
+        };
+        let before = of(&record);
+        let first = record.seconds.iter().find(|second| second.phase == phase.id && second.txn == 0).unwrap().clone();
+        let committed = first.counts.committed;
+        // Wherever it stands, and whatever lies between the rows of a tick.
+        record.seconds.push(Second { end: first.start, ..first });
+        assert!(committed > 0);
+        assert_eq!(of(&record), (before.0, before.1, before.2 + committed));
+    }
 }

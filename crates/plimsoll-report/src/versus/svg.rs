@@ -103,7 +103,7 @@ pub(super) fn quantiles(m: &Messages, points: &[PointComparison]) -> Option<Stri
     for point in with {
         let name = escaped(&place(m, &point.place, Some(&point.second_place)));
         let _ = write!(body, "<text class=\"name\" x=\"{LEFT}\" y=\"{:.1}\">{name}</text>", y + 16.0);
-        y += 24.0;
+        y += 32.0;
         for own in &point.latencies {
             let (from, to) = (axis.at(own.first_ms), axis.at(own.second_ms));
             let label = format!("p{}", (own.quantile * 1000.0).round() / 10.0);

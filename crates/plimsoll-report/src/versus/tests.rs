@@ -124,9 +124,11 @@ fn what_an_imported_side_does_not_tell_is_folded() {
     own.others[0].differences =
         vec![difference("kernel", Some("6.1"), Some("6.2")), difference("swappiness", None, Some("60"))];
     assert!(comparison_text(&own).contains("swappiness"), "one of two own runs that lacks something is told");
-    own.others[0].differences.push(difference("import.file", Some("theirs.txt"), None));
+    own.others[0].differences.push(difference("import.vmstat", Some("12.txt"), None));
+    assert!(comparison_text(&own).contains("swappiness"), "an own run that another tool's output was joined to");
+    own.others[0].differences.push(difference("import.tool", Some("sysbench"), None));
     let text = comparison_text(&own);
-    assert!(!text.contains("swappiness") && text.contains("6.2") && text.contains("theirs.txt"));
+    assert!(!text.contains("swappiness") && text.contains("6.2") && text.contains("sysbench"));
     assert!(text.contains("1 more that B alone tells"), "{text}");
     let page = comparison_page("A & B", &[own]);
     let (shown, folded) = page.split_once("<details>").unwrap();

@@ -19,6 +19,9 @@ fn told(txn: usize, counts: &Counts) -> Vec<u64> {
     all[..=last].to_vec()
 }
 
+/// No tick has as many, not even one that is all of an imported run.
+const MOST: u64 = 1 << 56;
+
 /// Each type with its counts, as [`encode`] wrote them: in one pass, since a run of hours has a quarter of a million such
 /// texts.
 pub(super) fn decode_counts(text: &str, into: &mut Vec<(usize, Counts)>) -> Option<()> {
@@ -44,7 +47,8 @@ fn take_counts<'b>(bytes: &'b [u8], rest: &mut &'b [u8]) -> Option<(usize, Count
                 digits += 1;
             }
             b',' if digits > 0 => (place, digits) = (place + 1, 0),
-            b']' if digits > 0 => {
+            // What is added up later must not overflow.
+            b']' if digits > 0 && all.iter().all(|n| *n < MOST) => {
                 *rest = &bytes[i + 1..];
                 let [txn, offered, committed, round_trips, rolled_back, retries, failed, dropped, bytes] = all;
                 let counts = Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes };
@@ -144,6 +148,7 @@ mod tests {
             "[[1][2]]",
             "[[1],[2]",
             "[[99999999999999999999]]",
+            "[[0,72057594037927936]]",
             "[[1,2,3,4,5,6,7,8,9,10]]",
         ] {
             assert_eq!(decode_counts(broken, &mut Vec::new()), None, "{broken}");

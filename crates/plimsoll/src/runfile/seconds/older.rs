@@ -1,6 +1,7 @@
 //! Up to schema 5 each type of a tick had a row of its own.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use plimsoll_model::hist::CoarseHist;
 use plimsoll_model::lane::Counts;
@@ -13,11 +14,11 @@ use super::{Times, Wanted, empty_second};
 
 pub(super) fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<Vec<Second>, Broken> {
     let mut seconds: Vec<Second> = Vec::new();
-    let mut firsts: HashMap<i64, usize> = HashMap::new();
+    let mut places: HashMap<i64, Range<usize>> = HashMap::new();
     rows(db, "SELECT phase, subject, start_ns, end_ns, in_flight, id FROM tick ORDER BY id", |row| {
         let empty = empty_second(row)?;
         let types = wanted.get(&empty.phase).map_or(0, Vec::len);
-        firsts.insert(row.get(5)?, seconds.len());
+        places.insert(row.get(5)?, seconds.len()..seconds.len() + types);
         seconds.extend((0..types).map(|txn| Second { txn: txn as u32, ..empty.clone() }));
         Ok(())
     })?;
@@ -28,9 +29,8 @@ pub(super) fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<V
     );
     rows(db, &sql, |row| {
         let (tick, txn): (i64, usize) = (row.get(0)?, row.get(1)?);
-        let first = firsts.get(&tick).ok_or_else(|| meaningless("tick", tick))?;
-        let second = first.checked_add(txn).and_then(|place| seconds.get_mut(place));
-        let second = second.filter(|second| second.txn as usize == txn).ok_or_else(|| meaningless("txn", txn))?;
+        let own = places.get(&tick).cloned().ok_or_else(|| meaningless("tick", tick))?;
+        let second = seconds[own].get_mut(txn).ok_or_else(|| meaningless("txn", txn))?;
         second.counts = counts(row)?;
         let wanted = wanted.get(&second.phase).map_or(Times::Nothing, |wanted| wanted[txn]);
         if wanted != Times::Nothing {
