@@ -29,6 +29,12 @@ fn empty() -> Box<Histogram<u64>> {
     Box::new(Histogram::new_with_bounds(1, HIGHEST.0, 3).expect("constant bounds are valid"))
 }
 
+fn filled(counts: impl Iterator<Item = (u64, u64)>) -> Box<Histogram<u64>> {
+    let mut all = empty();
+    counts.for_each(|(value, n)| all.saturating_record_n(value, n));
+    all
+}
+
 /// The highest value of each bucket that holds any, rising, and how many it holds.
 fn recorded(all: &Histogram<u64>) -> impl Iterator<Item = (u64, u64)> {
     all.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
@@ -77,12 +83,11 @@ impl Buckets {
     }
 
     fn many(&mut self) -> &mut Histogram<u64> {
-        let mut made = empty();
-        match self {
+        let made = match self {
             Self::Many(all) => return all,
-            Self::Few(values) => values.iter().for_each(|value| made.saturating_record(*value)),
-            Self::Stored(counts) => counts.iter().for_each(|(value, n)| made.saturating_record_n(*value, *n)),
-        }
+            Self::Few(values) => filled(values.iter().map(|value| (*value, 1))),
+            Self::Stored(counts) => filled(counts.iter().copied()),
+        };
         *self = Self::Many(made);
         self.many()
     }

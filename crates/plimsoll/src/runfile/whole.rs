@@ -84,8 +84,7 @@ fn tallies(rows: &[DriveRow]) -> [DriveTally; DriveOp::ALL.len()] {
     tallies
 }
 
-/// A record's seconds as a lane would have reported them. A tick of no length begins with the one
-/// that follows it.
+/// A record's seconds as a lane would have reported them. A tick of no length begins with the one that follows it.
 fn ticks(seconds: &[Second], kinds: &BTreeMap<PhaseId, PhaseKind>) -> Vec<(PhaseId, SubjectId, LaneSecond)> {
     let mut ticks: BTreeMap<(PhaseId, SubjectId, Nanos, Nanos), LaneSecond> = BTreeMap::new();
     for second in seconds {
