@@ -216,7 +216,7 @@ fn a_fio_that_is_killed_ends_the_run_and_what_was_measured_stays() {
     plan(&place, "", &format!("workers = 2\nsize = \"64MiB\"\n{MIXED}"), "ramp = \"1s\"\nmeasure = \"60s\"");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
-    wait_for("a measured second", || (measured(&place) >= 2).then_some(()));
+    place.until_measured("x.run");
     send(fio(&place).unwrap(), Signal::KILL);
     let words = ["fio failed at mixed: worker ", "signal: 9 (SIGKILL)", "The command was: fio --output-format=json+"];
     run.wait().failed(1, &words);
@@ -227,19 +227,13 @@ fn a_fio_that_is_killed_ends_the_run_and_what_was_measured_stays() {
     is_conserved(&db);
 }
 
-/// Seconds of the measure phase that are in the run file by now.
-fn measured(place: &Place) -> u64 {
-    let sql = "SELECT count(*) FROM tick JOIN phase ON phase.id = phase WHERE kind = 'measure'";
-    Connection::open(place.path("x.run")).and_then(|db| db.query_row(sql, [], |row| row.get(0))).unwrap_or(0)
-}
-
 #[test]
 fn a_killed_run_takes_its_fio_along_and_the_next_one_clears_up() {
     let place = Place::new();
     plan(&place, "", &format!("workers = 2\nsize = \"64MiB\"\n{MIXED}"), "ramp = \"0s\"\nmeasure = \"60s\"");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
-    wait_for("a measured second", || (measured(&place) >= 2).then_some(()));
+    place.until_measured("x.run");
     run.signal(Signal::KILL);
     run.wait();
     wait_for("the end of fio", || fio(&place).is_none().then_some(()));
@@ -259,7 +253,7 @@ fn a_user_who_has_seen_enough_keeps_what_was_measured() {
     plan(&place, "", &format!("workers = 2\nsize = \"64MiB\"\n{MIXED}"), "ramp = \"1s\"\nmeasure = \"60s\"");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
-    wait_for("a measured second", || (measured(&place) >= 2).then_some(()));
+    place.until_measured("x.run");
     run.signal(Signal::INT);
     run.wait().failed(1, &["interrupted: what was measured until then is in the run file"]);
     place.opens("x.run");
@@ -289,7 +283,7 @@ fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
     plan(&place, drive, &format!("workers = 2\nsize = \"64MiB\"\n{MIXED}"), "ramp = \"1s\"\nmeasure = \"60s\"");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
-    wait_for("a measured second", || (measured(&place) >= 2).then_some(()));
+    place.until_measured("x.run");
     let emulator = processes_in(&place.path("")).into_iter().find(|(_, line)| line.contains("--control")).unwrap().0;
     send(emulator, Signal::KILL);
     run.wait().failed(1, &["the emulator of medium here ended by itself", "What was measured until then"]);

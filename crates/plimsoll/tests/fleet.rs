@@ -46,11 +46,14 @@ fn sums_and_spread_of_mock_systems_are_exact() {
 fn embedded_systems_side_by_side_keep_their_own_data() {
     let place = Place::new();
     plan(&place, "engine = \"sqlite\"\ncount = 2", "users = [1]\nramp = \"1s\"\nmeasure = \"3s\"");
-    let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]).succeeded();
+    let worked = |json: &Value| {
+        let systems = ladder(json)["fleet"]["points"][0]["systems"].as_array().unwrap().clone();
+        systems.iter().all(|share| share["nopm"].as_f64().is_some_and(|nopm| nopm > 0.0))
+    };
+    let (outcome, json) = place.run_until(worked);
+    let outcome = outcome.succeeded();
     assert!(outcome.stdout.contains("24 verified, all hold"), "{outcome:?}");
-    let json = place.opens("x.run");
-    let fleet = &ladder(&json)["fleet"]["points"][0];
-    assert!(fleet["systems"].as_array().unwrap().iter().all(|share| share["nopm"].as_f64().unwrap() > 0.0), "{fleet}");
+    assert!(worked(&json), "{json}");
     place.expect_clean();
 }
 
@@ -60,11 +63,11 @@ fn one_that_dies_ends_the_run_when_the_others_have_finished() {
     plan(
         &place,
         "engine = \"postgres\"\ncount = 2\nsettings = { shared_buffers = \"32MB\" }",
-        "users = [1]\nramp = \"1s\"\nmeasure = \"8s\"",
+        "users = [1]\nramp = \"1s\"\nmeasure = \"12s\"",
     );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 8s");
-    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    run.until_it_says("measure for 12s");
+    place.until_measured("x.run");
     common::send(common::postmaster(&place.path("")).unwrap(), Signal::KILL);
     run.wait().failed(1, &["the server of system db-", "ended by itself", "signal: 9"]);
     let json = place.opens("x.run");

@@ -1,10 +1,11 @@
 //! Ctrl-C once, twice, and while data are loaded. What an interrupted run ends with: exit code 1, status interrupted.
+//! All that is interrupted here would take longer than a test waits for the end of a run.
 
 mod common;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{Background, Place};
+use common::Place;
 use rustix::process::Signal;
 
 fn mock(place: &Place, latency: &str) {
@@ -14,22 +15,15 @@ fn mock(place: &Place, latency: &str) {
     place.write("plan.toml", &plan.replace("LATENCY", latency));
 }
 
-fn measured_for_a_while(run: &mut Background) {
-    run.until_it_says("· measure for 10m");
-    std::thread::sleep(Duration::from_millis(2_500));
-}
-
 #[test]
 fn once_closes_the_phase_and_keeps_what_was_measured() {
     for signal in [Signal::INT, Signal::TERM] {
         let place = Place::new();
         mock(&place, "5ms");
-        let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-        measured_for_a_while(&mut run);
-        let began = Instant::now();
+        let run = place.start(&["run", "plan.toml", "-o", "x.run"]);
+        place.until_measured("x.run");
         run.signal(signal);
         let outcome = run.wait();
-        assert!(began.elapsed() < Duration::from_secs(30), "took {:?}", began.elapsed());
         assert!(outcome.stdout.contains("NOPM"), "the table of what there is: {outcome:?}");
         outcome.failed(1, &["interrupted: what was measured until then is in the run file", "Run file: x.run"]);
         let json = place.opens("x.run");
@@ -39,7 +33,7 @@ fn once_closes_the_phase_and_keeps_what_was_measured() {
         let counts = &point["overall"]["counts"];
         let n = |name: &str| counts[name].as_u64().unwrap();
         assert_eq!(n("failed"), 0, "what was under way came to its end: {counts}");
-        assert!(n("committed") > 100, "{counts}");
+        assert!(n("committed") > 0, "{counts}");
         assert_eq!(n("offered"), n("committed") + n("rolled_back"), "{counts}");
         let phases = json["phases"].as_array().unwrap();
         let measure = phases.iter().find(|phase| phase["kind"] == "measure").unwrap();
@@ -51,16 +45,13 @@ fn once_closes_the_phase_and_keeps_what_was_measured() {
 fn the_first_says_how_to_stop_at_once_and_the_second_does() {
     let place = Place::new();
     // A transaction that takes longer than anybody waits.
-    mock(&place, "5m");
+    mock(&place, "60m");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    measured_for_a_while(&mut run);
+    run.until_it_says("· measure for 10m");
     run.signal(Signal::INT);
     run.until_it_says("Ctrl-C again");
-    std::thread::sleep(Duration::from_secs(1));
-    let began = Instant::now();
     run.signal(Signal::INT);
     run.wait().failed(1, &["interrupted"]);
-    assert!(began.elapsed() < Duration::from_secs(30), "took {:?}", began.elapsed());
     let json = place.opens("x.run");
     assert_eq!(json["run"]["status"], "interrupted");
 }
@@ -75,10 +66,8 @@ fn while_loading_nothing_is_left() {
         let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
         run.until_it_says("oltp: loading");
         std::thread::sleep(Duration::from_secs(1));
-        let began = Instant::now();
         run.signal(Signal::INT);
         run.wait().failed(1, &["interrupted"]);
-        assert!(began.elapsed() < Duration::from_secs(30), "{engine} took {:?}", began.elapsed());
         place.expect_clean();
         assert_eq!(place.opens("x.run")["run"]["status"], "interrupted");
         // The time does not say that loading was interrupted: a fast machine loads all of it in less.

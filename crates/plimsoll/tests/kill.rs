@@ -3,7 +3,6 @@
 mod common;
 
 use std::fs;
-use std::time::Duration;
 
 use common::{Place, postmaster, processes_in};
 use rustix::process::Signal;
@@ -18,7 +17,7 @@ fn killed_and_run_again(engine: &str) {
     fs::write(foreign.join("owner.json"), "{\"owner\": \"somebody else\"}").unwrap();
     let mut run = place.start(&["run", "plan.toml", "-o", "dead.run"]);
     run.until_it_says("measure for 1m");
-    std::thread::sleep(Duration::from_millis(3_500));
+    place.until_measured("dead.run");
     let server = postmaster(&place.path(""));
     assert_eq!(server.is_some(), engine == "postgres");
     run.signal(Signal::KILL);

@@ -3,9 +3,8 @@
 mod common;
 
 use std::fs;
-use std::time::Duration;
 
-use common::{Place, processes_in, send, wait_for};
+use common::{Place, processes_in, send, wait_for, worked};
 use rustix::process::Signal;
 
 fn server(place: &Place) -> Option<i32> {
@@ -17,11 +16,11 @@ fn server(place: &Place) -> Option<i32> {
 fn a_run_from_plan_to_report_in_both_modes() {
     let place = Place::new();
     let text = fs::read_to_string(place.plan("mariadb", "users = [2]\nramp = \"1s\"\nmeasure = \"2s\"")).unwrap();
-    for (mode, file) in [("procedures", "p.run"), ("statements", "s.run")] {
+    for mode in ["procedures", "statements"] {
         place.write("plan.toml", &text.replace("warehouses = 1", &format!("warehouses = 1\nmode = \"{mode}\"")));
-        let outcome = place.run(&["run", "plan.toml", "-o", file]).succeeded();
+        let (outcome, json) = place.run_until(worked);
+        let outcome = outcome.succeeded();
         assert!(outcome.stdout.contains("12 verified, all hold"), "{outcome:?}");
-        let json = place.opens(file);
         let ladder = &json["summary"]["ladders"][0];
         assert_eq!(ladder["mode"], mode);
         let point = &ladder["points"][0];
@@ -31,6 +30,7 @@ fn a_run_from_plan_to_report_in_both_modes() {
         assert!(if mode == "procedures" { trips < 1.2 } else { trips > 10.0 }, "{point}");
         let facts = json["facts"].to_string();
         assert!(facts.contains("MariaDB") && facts.contains("innodb_flush_log_at_trx_commit"), "{facts}");
+        fs::remove_file(place.path("x.run")).unwrap();
     }
     place.expect_clean();
 }
@@ -41,7 +41,7 @@ fn a_server_killed_while_measuring() {
     place.plan("mariadb", "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
-    std::thread::sleep(Duration::from_millis(2_500));
+    place.until_measured("x.run");
     send(server(&place).unwrap(), Signal::KILL);
     let outcome = run.wait();
     outcome.failed(1, &["the server of system db ended by itself", "signal: 9", "its log ends with:", "dmesg"]);

@@ -54,11 +54,10 @@ fn each_combination_is_a_run_and_all_are_one_table() {
 #[test]
 fn what_was_interrupted_goes_on_and_loses_nothing() {
     let place = Place::new();
-    plan(&place, "users = 1\nramp = \"0s\"\nmeasure = \"6s\"", "system.db.mock.latency = [\"1ms\", \"2ms\"]");
+    plan(&place, "users = 1\nramp = \"0s\"\nmeasure = \"8s\"", "system.db.mock.latency = [\"1ms\", \"2ms\"]");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.set"]);
     run.until_it_says("cell 2 of 2: latency=2ms");
-    run.until_it_says("latency=2ms · 6s under load");
-    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    run.until_it_says("latency=2ms · 8s under load");
     run.signal(Signal::INT);
     run.wait().failed(1, &["interrupted", "--resume x.set"]);
     let before = fs::metadata(place.path("x.set/001-latency=1ms.plimsoll")).unwrap().modified().unwrap();

@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, worked};
 use serde_json::Value;
 
 fn run(engine: &str, keys: &str) -> (Place, Value) {
     let place = Place::new();
     place.plan(engine, &format!("users = [1, 2, 1]\nramp = \"1s\"\nmeasure = \"2s\"\nreset = \"each_point\"\n{keys}"));
-    place.run(&["run", "plan.toml", "-o", "x.run"]).succeeded();
-    let json = place.opens("x.run");
+    let (outcome, json) = place.run_until(worked);
+    outcome.succeeded();
     (place, json)
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use common::server::Mount;
-use common::{Place, wait_for};
+use common::{Place, wait_for, worked};
 use plimsoll_load::engine::LoadControl;
 use plimsoll_load::engine::sqlite;
 use plimsoll_model::plan::resolved::{Home, Tpcc, TxnMode};
@@ -22,10 +22,10 @@ fn database(path: &Path) {
 fn a_run_from_plan_to_report() {
     let place = Place::new();
     place.plan("sqlite", SHORT);
-    let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]).succeeded();
+    let (outcome, json) = place.run_until(worked);
+    let outcome = outcome.succeeded();
     assert!(outcome.stdout.contains("24 verified, all hold"), "{outcome:?}");
     assert!(outcome.stderr.contains("starting db@here") && outcome.stderr.contains("oltp: loading"), "{outcome:?}");
-    let json = place.opens("x.run");
     assert_eq!((&json["run"]["status"], &json["run"]["failure"]), (&"complete".into(), &serde_json::Value::Null));
     let points = json["summary"]["ladders"][0]["points"].as_array().unwrap();
     assert_eq!(points.iter().map(|point| point["users"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2]);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, worked};
 
 fn plan(place: &Place, engine: &str) {
     let medium = place.medium();
@@ -27,11 +27,11 @@ fn plan(place: &Place, engine: &str) {
 fn expect_run(engine: &str) {
     let place = Place::new();
     plan(&place, engine);
-    let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]).succeeded();
+    let (outcome, json) = place.run_until(worked);
+    let outcome = outcome.succeeded();
     assert!(outcome.stdout.contains("6 verified, all hold"), "{outcome:?}");
     let said = format!("{}{}", outcome.stdout, outcome.stderr);
     assert!(!said.contains("NOPM") && !said.contains("TPC"), "{said}");
-    let json = place.opens("x.run");
     let ladders = json["summary"]["ladders"].as_array().unwrap();
     assert_eq!(ladders.len(), 2);
     for (ladder, (script, trips)) in ladders.iter().zip([("read_write", 19.0), ("insert", 1.0)]) {
