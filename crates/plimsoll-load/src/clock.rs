@@ -295,7 +295,7 @@ mod tests {
         let real = Instant::now();
         clock
             .block_on(async {
-                let tasks: Vec<_> = [30u64, 10, 20]
+                let tasks: Vec<_> = [30_000u64, 10_000, 20_000]
                     .map(|s| {
                         let (clock, order) = (clock.clone(), order.clone());
                         tokio::task::spawn_local(async move {
@@ -309,9 +309,9 @@ mod tests {
                 }
             })
             .unwrap();
-        let expected: Vec<_> = [10, 20, 30].map(|s| (s, Nanos::from_secs(s))).into();
+        let expected: Vec<_> = [10_000, 20_000, 30_000].map(|s| (s, Nanos::from_secs(s))).into();
         assert_eq!(*order.lock().unwrap(), expected);
-        assert!(real.elapsed().as_secs() < 5);
+        assert!(real.elapsed().as_secs() < 10_000);
     }
 
     #[test]

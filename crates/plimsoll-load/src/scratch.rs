@@ -434,7 +434,7 @@ mod tests {
         // Before the other one begins, which could end meanwhile.
         let path = scratch.abandon();
         let mut child = std::process::Command::new(&program).arg("2").current_dir(&data).spawn().unwrap();
-        assert!(wait_until(5, || servers_work_in(&path)));
+        assert!(wait_until(60, || servers_work_in(&path)));
         assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap().len(), 1);
         assert!(child.try_wait().unwrap().is_some() && !path.exists());
     }

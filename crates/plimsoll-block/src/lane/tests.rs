@@ -33,7 +33,7 @@ fn task(directory: &Path, workers: usize, measure: u64) -> Task {
         let file = directory.join(number.to_string());
         std::fs::write(&file, vec![7; SIZE as usize]).unwrap();
         let part = Part { file, offset: 0, size: SIZE };
-        let manner = Manner { engine, seed: 1, at_most: Nanos::from_secs(60), rates: vec![Some(200.0)] };
+        let manner = Manner { engine, seed: 1, at_most: Nanos::from_secs(600), rates: vec![Some(200.0)] };
         WorkerTask { args: of_job(&job(), &part, &manner), directory: None }
     };
     Task {
@@ -80,19 +80,23 @@ fn end(messages: &[LaneMessage]) -> &LaneEnd {
 #[test]
 fn two_workers_are_measured_and_shared_out() {
     let directory = tempfile::tempdir().unwrap();
-    let (messages, shares) = drive(&task(directory.path(), 2, 2), |_| LaneControl::Run);
-    assert_eq!(*end(&messages), LaneEnd::Complete);
-    assert!(matches!(messages[0], LaneMessage::Started { .. }));
-    let seconds = seconds(&messages);
-    let measured: Vec<_> = seconds.iter().filter(|second| second.tick.phase == PhaseKind::Measure).collect();
-    assert_eq!(measured.len(), 2);
-    for txn in 0..3 {
-        let of_seconds: u64 = measured.iter().map(|second| second.tallies[txn].counts.committed).sum();
-        let of_workers: u64 = shares.iter().filter(|share| share.txn == txn).map(|share| share.requests).sum();
-        assert!(of_seconds > 0);
-        assert_eq!(of_seconds, of_workers);
-    }
-    assert!(shares.iter().all(|share| share.requests == share.response.count()));
+    // On a starved machine little may be done in two seconds.
+    let all_types = [2, 20, 200].iter().any(|&length| {
+        let (messages, shares) = drive(&task(directory.path(), 2, length), |_| LaneControl::Run);
+        assert_eq!(*end(&messages), LaneEnd::Complete);
+        assert!(matches!(messages[0], LaneMessage::Started { .. }));
+        let seconds = seconds(&messages);
+        let measured: Vec<_> = seconds.iter().filter(|second| second.tick.phase == PhaseKind::Measure).collect();
+        assert_eq!(measured.len() as u64, length);
+        assert!(shares.iter().all(|share| share.requests == share.response.count()));
+        (0..3).all(|txn| {
+            let of_seconds: u64 = measured.iter().map(|second| second.tallies[txn].counts.committed).sum();
+            let of_workers: u64 = shares.iter().filter(|share| share.txn == txn).map(|share| share.requests).sum();
+            assert_eq!(of_seconds, of_workers);
+            of_seconds > 0
+        })
+    });
+    assert!(all_types, "requests of each type");
 }
 
 #[test]

@@ -217,7 +217,7 @@ mod tests {
         let control = LoadControl::default();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                wait_until(20, || pids.exists());
+                wait_until(60, || pids.exists());
                 control.cancel();
             });
             assert!(matches!(shell(&script).run(&control), Err(LoadError::Cancelled)));
@@ -225,7 +225,7 @@ mod tests {
         let pids: Vec<i32> =
             std::fs::read_to_string(&pids).unwrap().split_whitespace().map(|pid| pid.parse().unwrap()).collect();
         assert_eq!(pids.len(), 2);
-        assert!(wait_until(10, || pids.iter().all(|&pid| start_time(pid).is_none())), "{pids:?}");
+        assert!(wait_until(60, || pids.iter().all(|&pid| start_time(pid).is_none())), "{pids:?}");
         assert!(matches!(shell("exit 0").run(&control), Err(LoadError::Cancelled)), "nor does another one begin");
     }
 

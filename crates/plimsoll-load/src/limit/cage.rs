@@ -225,9 +225,9 @@ mod tests {
         assert!(!groups.is_empty() && groups.iter().all(|group| group.is_dir()));
         assert!(cage.told().iter().any(|(_, is)| is.starts_with("50000")), "{:?}", cage.told());
         let mut child = cage.command(OsStr::new("sleep"), Some((65534, 65534))).arg("60").spawn().unwrap();
-        assert!(wait_until(10, || cage.holds(child.id())));
+        assert!(wait_until(60, || cage.holds(child.id())));
         let user = || fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        assert!(wait_until(10, || user().contains("Uid:\t65534")), "{}", user());
+        assert!(wait_until(60, || user().contains("Uid:\t65534")), "{}", user());
         child.kill().unwrap();
         child.wait().unwrap();
         drop(cage);

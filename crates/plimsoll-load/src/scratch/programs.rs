@@ -115,7 +115,7 @@ mod tests {
         let mut command = Command::new(program);
         command.args(["-c", &script, "sh"]).args(arguments).current_dir(cwd).process_group(0);
         let sleeper = Sleeper(command.spawn().unwrap());
-        assert!(wait_until(10, || ready.exists()), "{name} does not start");
+        assert!(wait_until(60, || ready.exists()), "{name} does not start");
         fs::remove_file(ready).unwrap();
         sleeper
     }

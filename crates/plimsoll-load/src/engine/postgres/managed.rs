@@ -243,18 +243,20 @@ mod tests {
         let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         let (conninfo, data) = (server.conninfo(), server.process.data_dir().to_owned());
         // Busy without ever waiting: it does not notice at once that the postmaster is gone.
+        let (tell, connected) = std::sync::mpsc::channel();
         let busy = std::thread::spawn(move || {
             super::super::blocking(|| async {
                 let client = super::super::connect::connect(&conninfo).await?;
+                tell.send(()).unwrap();
                 let _ = client.batch_execute("SELECT count(*) FROM generate_series(1, 20000000)").await;
                 Ok(())
             })
         });
-        assert!(wait_until(10, || servers_work_in(&data)));
+        connected.recv().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(500));
         rustix::process::kill_process(Pid::from_raw(server.process.pid().cast_signed()).unwrap(), Signal::KILL)
             .unwrap();
-        assert!(wait_until(10, || server.process.died().is_some()));
+        assert!(wait_until(60, || server.process.died().is_some()));
         // As a backend that found no room writes it, with what its end makes the others say.
         let last_words = format!("FATAL:  x: No space left on device\n{}", "LOG:  x\n".repeat(20));
         OpenOptions::new().append(true).open(server.process.log()).unwrap().write_all(last_words.as_bytes()).unwrap();
@@ -308,7 +310,7 @@ mod tests {
         let path = scratch.abandon();
         // As init would reap an orphan, so that the process is seen to end.
         std::thread::scope(|scope| {
-            scope.spawn(|| wait_until(30, || server.process.died().is_some()));
+            scope.spawn(|| wait_until(60, || server.process.died().is_some()));
             let said = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
             assert!(said[0].contains(&format!("Stopped the PostgreSQL server {pid}")), "{said:?}");
         });

@@ -71,7 +71,7 @@ fn rollbacks_are_not_logged_and_what_matters_is() {
             WHERE query LIKE 'SELECT plimsoll_new_order%' AND pid <> pg_backend_pid()";
         client.batch_execute(kill).await.unwrap();
         let fatal = "FATAL:  terminating connection due to administrator command";
-        assert!(crate::scratch::wait_until(10, || log().contains(fatal)), "{}", log());
+        assert!(crate::scratch::wait_until(60, || log().contains(fatal)), "{}", log());
         assert!(!log().contains("item number is not valid"), "{}", log());
     });
 }
