@@ -68,6 +68,8 @@ pub enum FindingKind {
     RunEnded { status: RunStatus, reason: String },
     /// Nothing was measured at this point.
     NothingMeasured,
+    /// Seconds were measured, and nothing came to its end in them.
+    NothingCompleted { measured_s: f64 },
     /// A phase under load ended before its time.
     PhaseIncomplete { phase: PhaseKind, lasted_s: f64 },
     /// The percentiles come from the seconds' coarse histograms (up to 3.2 % off).
@@ -321,6 +323,9 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
         }];
     }
     let mut found = Vec::new();
+    if figures.completed_per_second == Some(0.0) {
+        found.push(FindingKind::NothingCompleted { measured_s: figures.measured_s }.with(Severity::Error));
+    }
     for phase in phases.iter().filter(|phase| !phase.complete) {
         let lasted_s = phase.end.saturating_sub(phase.start).as_secs_f64();
         // In the cool phase nothing is measured any more.
@@ -349,7 +354,10 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
 pub(super) fn excuse_above_the_line(finding: &mut Finding) {
     let expected = matches!(
         finding.kind,
-        FindingKind::BacklogGrew { .. } | FindingKind::NotServed { .. } | FindingKind::Unsteady { .. }
+        FindingKind::BacklogGrew { .. }
+            | FindingKind::NotServed { .. }
+            | FindingKind::Unsteady { .. }
+            | FindingKind::NothingCompleted { .. }
     );
     if expected {
         finding.severity = finding.severity.min(Severity::Note);

@@ -116,9 +116,13 @@ fn each_doubt_is_told() {
     let base = by_hand(&steady);
     assert_eq!(kinds(&only(&base)), Vec::<String>::new());
     type Spoil = fn(&mut Record);
-    let cases: [(&str, Verdict, Spoil); 11] = [
+    let cases: [(&str, Verdict, Spoil); 12] = [
         ("phase_incomplete", Verdict::Doubtful, |r| r.phases[0].complete = false),
         ("phase_incomplete", Verdict::Sound, |r| r.phases[1].complete = false),
+        ("nothing_completed", Verdict::Invalid, |r| {
+            r.seconds.iter_mut().for_each(|s| s.counts = orders(0, 0));
+            r.windows.clear();
+        }),
         ("coarse_window", Verdict::Doubtful, |r| r.windows[0].coarse = true),
         ("seconds_missing", Verdict::Doubtful, |r| r.phases[0].end = Nanos::from_secs(12)),
         ("counts_broken", Verdict::Invalid, |r| r.seconds[4].in_flight = 1),

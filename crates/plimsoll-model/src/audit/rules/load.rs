@@ -130,7 +130,8 @@ fn steady(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
 }
 
 fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
-    let too_short = |kind: &FindingKind| matches!(kind, FindingKind::ShortWindow { .. } | FindingKind::NothingMeasured);
+    use FindingKind::{NothingCompleted, NothingMeasured, ShortWindow};
+    let too_short = |kind: &FindingKind| matches!(kind, ShortWindow { .. } | NothingMeasured | NothingCompleted { .. });
     found(load, too_short).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MeasureLonger));
     match load.interval {
         Err(missing) => looked.untold(missing),
