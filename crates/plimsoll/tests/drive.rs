@@ -2,6 +2,7 @@
 
 #[path = "drive/by_hand.rs"]
 mod by_hand;
+mod common;
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -11,6 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use common::wait_for;
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
 use plimsoll_drive::emulate::{Child, EmulatorError, Heard, clear};
 use plimsoll_model::units::{Bytes, Nanos};
@@ -335,7 +337,8 @@ fn a_killed_emulator_is_noticed_and_cleared() {
     });
 }
 
-/// As when a run is killed, and its emulator while it takes the drive down: it waits for itself in the kernel.
+/// As when a run is killed, and its emulator while it takes the drive down. It ends: did it wait in the kernel for what
+/// it is to answer itself, nobody could end it.
 #[test]
 fn what_was_killed_while_it_unmounted_is_cleared() {
     let place = Place::new();
@@ -359,20 +362,21 @@ fn kill_while_unmounting(place: &Place, spec: &MountSpec) {
     assert_eq!(&said, b"{\"ready\":", "FUSE is needed here: apt install fuse3");
     fs::write(place.path().join("mnt/a"), vec![7; 200 << 20]).unwrap();
     drop(emulator.stdin.take());
-    // It takes seconds to write that; one that is quicker is killed after its end, which must be cleared as well.
-    let tasks = format!("/proc/{}/task", emulator.id());
-    let waits = || {
-        let states = fs::read_dir(&tasks).into_iter().flatten().flatten();
-        let mut states = states.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
-        states.any(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" D")))
-    };
-    let end = std::time::SystemTime::now() + Duration::from_secs(5);
-    while !waits() && std::time::SystemTime::now() < end {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    emulator.kill().unwrap();
-    // As init would reap an orphan.
-    std::thread::spawn(move || emulator.wait());
+    // It takes seconds to write that. One that has written it before it is seen has ended, and is cleared as well.
+    wait_for("umount", || (writes_back(emulator.id()) || emulator.try_wait().unwrap().is_some()).then_some(()));
+    let _ = emulator.kill();
+    wait_for("the emulator's end", || emulator.try_wait().unwrap());
+}
+
+/// Whether the emulator, or what it has started, waits in the kernel for the drive.
+fn writes_back(emulator: u32) -> bool {
+    let stats = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+        Some((entry.file_name().into_string().ok()?, stat.rsplit_once(") ")?.1.to_owned()))
+    });
+    let ours =
+        |pid: &str, stat: &str| pid == emulator.to_string() || stat.split(' ').nth(1) == Some(&emulator.to_string());
+    stats.into_iter().any(|(pid, stat)| stat.starts_with('D') && ours(&pid, &stat))
 }
 
 #[test]

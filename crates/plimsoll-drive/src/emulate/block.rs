@@ -1,5 +1,6 @@
 //! The block form: a file over FUSE, a loop device over the file, a filesystem on the device.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,6 @@ use std::sync::atomic::AtomicBool;
 
 use fuser::SessionACL;
 use plimsoll_model::units::{Bytes, Nanos};
-use rustix::mount::MountFlags;
 
 use super::engine::{Engine, Timing};
 use super::error::EmulatorError;
@@ -118,9 +118,16 @@ impl Block {
 
     fn mount(&self) -> Result<(), EmulatorError> {
         let at = names::mount(&self.place());
-        rustix::mount::mount(self.device(), &at, self.filesystem.name(), MountFlags::NODEV, None).map_err(|error| {
+        let how = ["-t", self.filesystem.name(), "-o", "nodev"].map(OsStr::new);
+        let mounted = tool::run("mount", &[&how[..], &[self.device().as_os_str(), at.as_os_str()]].concat());
+        mounted.map(drop).map_err(|error| {
             EmulatorError::new(
-                format!("{} on {} could not be mounted: {error}", self.filesystem.name(), self.device().display()),
+                format!(
+                    "{} on {} could not be mounted: {}",
+                    self.filesystem.name(),
+                    self.device().display(),
+                    error.why
+                ),
                 "`dmesg` says why; `modprobe` the filesystem when the kernel does not know it.",
             )
         })
@@ -128,10 +135,7 @@ impl Block {
 
     /// Writes out whatever the filesystem still holds in memory.
     pub fn sync(&self) -> Result<(), EmulatorError> {
-        use rustix::fs::{Mode, OFlags};
-        let at = names::mount(&self.dir);
-        let dir = rustix::fs::open(&at, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-        dir.and_then(rustix::fs::syncfs).map_err(EmulatorError::at(&at))
+        tool::run("sync", &["-f".as_ref(), names::mount(&self.dir).as_os_str()]).map(drop)
     }
 
     pub fn power_off(&self) -> Result<Lost, EmulatorError> {

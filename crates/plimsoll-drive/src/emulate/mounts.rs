@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use plimsoll_model::units::Nanos;
-use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::{claim, clock, names, tool};
@@ -107,18 +106,24 @@ pub enum Unmounted {
     Lazily,
 }
 
-/// Unmounts; waits up to `patience` for those who use it.
+/// Unmounts, by another program (see [`tool`]); waits up to `patience` for those who use it.
 pub fn take_down(at: &Path, patience: Nanos) -> io::Result<Unmounted> {
-    let mut result = Err(Errno::BUSY);
+    // Neither helpers nor links are looked for: both ask the filesystem, which may be one that does not answer.
+    let umount = |how: &str| tool::run("umount", &[how.as_ref(), at.as_os_str()]).map_err(|error| error.why);
+    let mut result = umount("-ic");
+    let is_busy = |result: &Result<String, String>| result.as_ref().is_err_and(|why| why.contains("busy"));
     clock::wait_until(patience, || {
-        result = unmount(at, UnmountFlags::empty());
-        result != Err(Errno::BUSY)
+        if is_busy(&result) {
+            clock::pause(Nanos::from_millis(50));
+            result = umount("-ic");
+        }
+        !is_busy(&result)
     });
     match result {
-        // The others: nothing is mounted there.
-        Ok(()) | Err(Errno::INVAL | Errno::NOENT) => Ok(Unmounted::Wholly),
-        Err(Errno::PERM) => fusermount(at),
-        Err(_) => unmount(at, UnmountFlags::DETACH).map(|()| Unmounted::Lazily).map_err(Into::into),
+        Ok(_) => Ok(Unmounted::Wholly),
+        Err(why) if why.contains("not mounted") || why.contains("no mount point") => Ok(Unmounted::Wholly),
+        Err(why) if why.contains("superuser") => fusermount(at),
+        Err(_) => umount("-icl").map(|_| Unmounted::Lazily).map_err(io::Error::other),
     }
 }
 

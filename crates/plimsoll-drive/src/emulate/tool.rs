@@ -1,4 +1,7 @@
-//! Programs of the system that the block form needs.
+//! Programs of the system that the emulator needs: to make filesystems and loop devices, and to do for it whatever waits
+//! for the drive in the kernel. A process that answers for a drive and is killed while it waits for that drive never ends,
+//! because nobody answers any more; the kernel breaks the connection when its last owner is gone, and that is itself. So it
+//! mounts, syncs and unmounts through others.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,6 +15,7 @@ fn package(program: &str) -> &'static str {
         "mkfs.xfs" => "xfsprogs",
         "mkfs.ext4" => "e2fsprogs",
         "fusermount3" => "fuse3",
+        "sync" => "coreutils",
         _ => "util-linux",
     }
 }
@@ -22,7 +26,8 @@ pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, Emulato
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
     let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::null());
+    // What they say is looked at: in English.
+    command.args(args).stdin(Stdio::null()).env("LC_ALL", "C");
     if let Ok(path) = std::env::join_paths(path) {
         command.env("PATH", path);
     }

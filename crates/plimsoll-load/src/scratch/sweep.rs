@@ -87,8 +87,8 @@ pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> io::Result<Vec<String>>) 
 /// Socket directories of systems on drives that are mounted in a scratch directory ([`Scratch::inside`]).
 fn sockets_on_drives(scratch: &Path) -> Vec<PathBuf> {
     let below = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    // SCRATCH/drive/mnt/SYSTEM
-    let systems = below(scratch.into()).flat_map(below).flat_map(below);
+    // SCRATCH/drive/mnt/SYSTEM. What lies beside mnt is the drive itself, which does not answer without its emulator.
+    let systems = below(scratch.into()).map(|drive| drive.join("mnt")).flat_map(below);
     let owners = systems.map(|dir| dir.join(OWNER));
     let owners = owners.filter_map(|owner| parse_owner(&fs::read_to_string(owner).ok()?));
     owners.flat_map(|owner| owner.outside).collect()
