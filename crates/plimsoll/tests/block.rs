@@ -222,7 +222,7 @@ fn a_fio_that_is_killed_ends_the_run_and_what_was_measured_stays() {
     plan(&place, "", &format!("workers = 2\nsize = \"64MiB\"\n{MIXED}"), "ramp = \"1s\"\nmeasure = \"60s\"");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
-    place.until_measured("x.run");
+    run.until_measured("x.run");
     send(fio(&place).unwrap(), Signal::KILL);
     let words = ["fio failed at mixed: worker ", "signal: 9 (SIGKILL)", "The command was: fio --output-format=json+"];
     run.wait().failed(1, &words);
@@ -239,7 +239,7 @@ fn a_killed_run_takes_its_fio_along_and_the_next_one_clears_up() {
     plan(&place, "", &format!("workers = 2\nsize = \"64MiB\"\n{MIXED}"), "ramp = \"0s\"\nmeasure = \"60s\"");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
-    place.until_measured("x.run");
+    run.until_measured("x.run");
     run.signal(Signal::KILL);
     run.wait();
     wait_for("the end of fio", || fio(&place).is_none().then_some(()));
@@ -259,7 +259,7 @@ fn a_user_who_has_seen_enough_keeps_what_was_measured() {
     plan(&place, "", &format!("workers = 2\nsize = \"64MiB\"\n{MIXED}"), "ramp = \"1s\"\nmeasure = \"60s\"");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
-    place.until_measured("x.run");
+    run.until_measured("x.run");
     run.signal(Signal::INT);
     run.wait().failed(1, &["interrupted: what was measured until then is in the run file"]);
     place.opens("x.run");
@@ -289,7 +289,7 @@ fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
     plan(&place, drive, &format!("workers = 2\nsize = \"64MiB\"\n{MIXED}"), "ramp = \"1s\"\nmeasure = \"60s\"");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
-    place.until_measured("x.run");
+    run.until_measured("x.run");
     let emulator = processes_in(&place.path("")).into_iter().find(|(_, line)| line.contains("--control")).unwrap().0;
     send(emulator, Signal::KILL);
     run.wait().failed(1, &["the emulator of medium here ended by itself", "What was measured until then"]);

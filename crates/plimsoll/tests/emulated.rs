@@ -152,7 +152,7 @@ fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
         plan(&place, engine, drive, "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"");
         let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
         run.until_it_says("measure for 1m");
-        place.until_measured("x.run");
+        run.until_measured("x.run");
         send(emulator(&place), Signal::KILL);
         run.wait().failed(1, &["the emulator of medium here ended by itself", "What was measured until then"]);
         let json = place.opens("x.run");

@@ -63,11 +63,11 @@ fn one_that_dies_ends_the_run_when_the_others_have_finished() {
     plan(
         &place,
         "engine = \"postgres\"\ncount = 2\nsettings = { shared_buffers = \"32MB\" }",
-        "users = [1]\nramp = \"1s\"\nmeasure = \"12s\"",
+        "users = [1]\nramp = \"1s\"\nmeasure = \"20s\"",
     );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-    run.until_it_says("measure for 12s");
-    place.until_measured("x.run");
+    run.until_it_says("measure for 20s");
+    run.until_measured("x.run");
     common::send(common::postmaster(&place.path("")).unwrap(), Signal::KILL);
     run.wait().failed(1, &["the server of system db-", "ended by itself", "signal: 9"]);
     let json = place.opens("x.run");

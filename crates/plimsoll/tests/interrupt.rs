@@ -1,5 +1,4 @@
 //! Ctrl-C once, twice, and while data are loaded. What an interrupted run ends with: exit code 1, status interrupted.
-//! All that is interrupted here would take longer than a test waits for the end of a run.
 
 mod common;
 
@@ -20,8 +19,8 @@ fn once_closes_the_phase_and_keeps_what_was_measured() {
     for signal in [Signal::INT, Signal::TERM] {
         let place = Place::new();
         mock(&place, "5ms");
-        let run = place.start(&["run", "plan.toml", "-o", "x.run"]);
-        place.until_measured("x.run");
+        let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
+        run.until_measured("x.run");
         run.signal(signal);
         let outcome = run.wait();
         assert!(outcome.stdout.contains("NOPM"), "the table of what there is: {outcome:?}");

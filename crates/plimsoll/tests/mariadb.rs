@@ -41,7 +41,7 @@ fn a_server_killed_while_measuring() {
     place.plan("mariadb", "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"");
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
-    place.until_measured("x.run");
+    run.until_measured("x.run");
     send(server(&place).unwrap(), Signal::KILL);
     let outcome = run.wait();
     outcome.failed(1, &["the server of system db ended by itself", "signal: 9", "its log ends with:", "dmesg"]);

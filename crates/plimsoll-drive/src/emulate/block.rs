@@ -121,15 +121,12 @@ impl Block {
         let how = ["-t", self.filesystem.name(), "-o", "nodev"].map(OsStr::new);
         let mounted = tool::run("mount", &[&how[..], &[self.device().as_os_str(), at.as_os_str()]].concat());
         mounted.map(drop).map_err(|error| {
-            EmulatorError::new(
-                format!(
-                    "{} on {} could not be mounted: {}",
-                    self.filesystem.name(),
-                    self.device().display(),
-                    error.why
-                ),
-                "`dmesg` says why; `modprobe` the filesystem when the kernel does not know it.",
-            )
+            let next = match error.no_fuse {
+                true => error.next,
+                false => "`dmesg` says why; `modprobe` the filesystem when the kernel does not know it.".into(),
+            };
+            let what = format!("{} on {} could not be mounted", self.filesystem.name(), self.device().display());
+            EmulatorError { why: format!("{what}: {}", error.why), next, ..error }
         })
     }
 

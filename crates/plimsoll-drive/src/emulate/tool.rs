@@ -1,7 +1,7 @@
 //! Programs of the system that the emulator needs: to make filesystems and loop devices, and to do for it whatever waits
-//! for the drive in the kernel. A process that answers for a drive and is killed while it waits for that drive never ends,
-//! because nobody answers any more; the kernel breaks the connection when its last owner is gone, and that is itself. So it
-//! mounts, syncs and unmounts through others.
+//! for the drive in the kernel for long. A process that answers for a drive and is killed while it waits for that drive
+//! never ends, because nobody answers any more; the kernel breaks the connection when its last owner is gone, and that is
+//! itself. So it mounts, syncs and unmounts through others.
 
 use std::ffi::OsStr;
 use std::io;
@@ -16,6 +16,7 @@ fn package(program: &str) -> &'static str {
         "mkfs.ext4" => "e2fsprogs",
         "fusermount3" => "fuse3",
         "sync" => "coreutils",
+        "mount" | "umount" | "losetup" => "mount",
         _ => "util-linux",
     }
 }
@@ -26,8 +27,7 @@ pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, Emulato
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
     let mut command = Command::new(program);
-    // What they say is looked at: in English.
-    command.args(args).stdin(Stdio::null()).env("LC_ALL", "C");
+    command.args(args).stdin(Stdio::null());
     if let Ok(path) = std::env::join_paths(path) {
         command.env("PATH", path);
     }
@@ -40,7 +40,7 @@ pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, Emulato
             Err(EmulatorError::new(why, "Run the command by hand to see more."))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(EmulatorError::no_fuse(
-            format!("{program} is not installed, and an emulated block device needs it"),
+            format!("{program} is not installed, and an emulated drive needs it"),
             format!("Install it (`apt install {}`), or give the drive form = \"directory\".", package(program)),
         )),
         Err(error) => {

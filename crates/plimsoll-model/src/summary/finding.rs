@@ -68,8 +68,8 @@ pub enum FindingKind {
     RunEnded { status: RunStatus, reason: String },
     /// Nothing was measured at this point.
     NothingMeasured,
-    /// Seconds were measured, and nothing came to its end in them.
-    NothingCompleted { measured_s: f64 },
+    /// Seconds were measured, and nothing came to its end in them on this system.
+    NothingCompleted { system: String, measured_s: f64 },
     /// A phase under load ended before its time.
     PhaseIncomplete { phase: PhaseKind, lasted_s: f64 },
     /// The percentiles come from the seconds' coarse histograms (up to 3.2 % off).
@@ -301,17 +301,20 @@ pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, pha
         found.extend(cut::findings(cut));
     }
     if point.scene == Scene::Noisy {
-        found.iter_mut().for_each(excuse_unsteadiness);
+        found.iter_mut().for_each(excuse_noise);
     }
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     found
 }
 
-/// Neighbours that do something every now and then make the rate go up and down: that is what is to be shown.
-fn excuse_unsteadiness(finding: &mut Finding) {
-    if matches!(finding.kind, FindingKind::Unsteady { .. }) {
-        finding.severity = finding.severity.min(Severity::Note);
-    }
+/// Neighbours that do something every now and then make the rate go up and down, or stop it: that is what is to be shown.
+fn excuse_noise(finding: &mut Finding) {
+    let most = match finding.kind {
+        FindingKind::Unsteady { .. } => Severity::Note,
+        FindingKind::NothingCompleted { .. } => Severity::Warning,
+        _ => return,
+    };
+    finding.severity = finding.severity.min(most);
 }
 
 /// Findings about how long and how steadily was measured.
@@ -324,7 +327,8 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     }
     let mut found = Vec::new();
     if figures.completed_per_second == Some(0.0) {
-        found.push(FindingKind::NothingCompleted { measured_s: figures.measured_s }.with(Severity::Error));
+        let (system, measured_s) = (figures.system.clone(), figures.measured_s);
+        found.push(FindingKind::NothingCompleted { system, measured_s }.with(Severity::Error));
     }
     for phase in phases.iter().filter(|phase| !phase.complete) {
         let lasted_s = phase.end.saturating_sub(phase.start).as_secs_f64();
@@ -421,6 +425,19 @@ pub(super) fn backlog(counts: &Counts) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn noise_may_stop_what_is_measured_but_not_break_counts() {
+        let severity = |kind: FindingKind| {
+            let mut finding = kind.with(Severity::Error);
+            excuse_noise(&mut finding);
+            finding.severity
+        };
+        assert_eq!(severity(FindingKind::Unsteady { range_percent: 30.0, slope_percent: 0.0 }), Severity::Note);
+        let stopped = FindingKind::NothingCompleted { system: "db-2".into(), measured_s: 3.0 };
+        assert_eq!(severity(stopped), Severity::Warning);
+        assert_eq!(severity(FindingKind::NotDrained { in_flight: 1 }), Severity::Error);
+    }
 
     #[test]
     fn of_one_drive_is_told_once_and_of_each_system_what_is_its_own() {

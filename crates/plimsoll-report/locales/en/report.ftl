@@ -216,7 +216,7 @@ finding-run-ended = Run { $status }{ $reason ->
    *[other] : { $reason }
  }
 finding-nothing-measured = Nothing was measured.
-finding-nothing-completed = Nothing came to its end in the { $measured-s } s that were measured: there is no time of a transaction, and the rate says only that it is a low one. Measure longer, and look at what the system waited for.
+finding-nothing-completed = Nothing came to its end on { $system } in the { $measured-s } s that were measured: no transaction has a time, and of the rate only that it is low is known. Measure for longer.
 finding-phase-incomplete = The { $phase } phase ended early, after { $lasted-s } s.
 finding-coarse-window = Percentiles are rebuilt from the seconds' histograms, because the phase was never closed: up to 3.2 % off.
 finding-seconds-missing = { $missing-s } s of the window have no record. Rates count only what was recorded.
