@@ -150,6 +150,7 @@ impl Build {
             purpose: PointPurpose::Ladder,
             scene: Scene::Alone,
             txns: TPCC_TXNS.map(str::to_owned).to_vec(),
+            parameters: [("warehouses".to_owned(), "4".to_owned())].into(),
         }
     }
 

@@ -8,6 +8,8 @@ mod backup;
 mod block;
 mod reported;
 
+use std::collections::BTreeMap;
+
 pub use backup::{BackupKind, BackupOutcome, BackupRow, Scene};
 pub use block::{BlockPoint, BlockShare, BlockStreamInfo, Diagnosis, DiagnosisLevel, SteadyInfo};
 pub use reported::Reported;
@@ -22,7 +24,7 @@ use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
 /// Version of the stored schema (`PRAGMA user_version` of a run file).
-pub const SCHEMA_VERSION: i32 = 6;
+pub const SCHEMA_VERSION: i32 = 7;
 /// `PRAGMA application_id` of a run file: "Plim".
 pub const APPLICATION_ID: i32 = 0x506c_696d;
 
@@ -194,6 +196,9 @@ pub struct Point {
     pub scene: Scene,
     /// Names of the transaction types, in the order of [`Second::txn`] and [`Window::txn`].
     pub txns: Vec<String>,
+    /// What else defines the load, by name: `script`, `rw`, `bs`, `direct`, `ioengine`. Two points are of one workload
+    /// only where no name that both have differs.
+    pub parameters: BTreeMap<String, String>,
 }
 
 /// What a point is measured for.

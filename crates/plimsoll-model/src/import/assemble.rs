@@ -180,6 +180,7 @@ impl Assembly<'_> {
             purpose: PointPurpose::Ladder,
             scene: Scene::Alone,
             txns: load.txns.clone(),
+            parameters: load.parameters.clone(),
         }
     }
 

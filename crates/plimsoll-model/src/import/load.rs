@@ -1,5 +1,7 @@
 //! What another tool says of one load, in the words of the record.
 
+use std::collections::BTreeMap;
+
 use super::Tool;
 use crate::hist::{CoarseHist, Hist};
 use crate::lane::Counts;
@@ -21,6 +23,8 @@ pub struct ImportedLoad {
     /// Offered rate of an open loop.
     pub offered_per_second: Option<f64>,
     pub txns: Vec<String>,
+    /// As in [`Point::parameters`](crate::record::Point::parameters).
+    pub parameters: BTreeMap<String, String>,
     /// Since 1970.
     pub started: Option<Nanos>,
     pub ticks: Vec<LoadTick>,
@@ -121,6 +125,7 @@ impl ImportedLoad {
             users: 0,
             offered_per_second: None,
             txns: Vec::new(),
+            parameters: BTreeMap::new(),
             started: None,
             ticks: Vec::new(),
             windows: Vec::new(),

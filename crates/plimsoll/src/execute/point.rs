@@ -218,6 +218,7 @@ impl Execution<'_> {
             purpose,
             scene,
             txns: workload.txn_names().iter().map(|&name| name.to_owned()).collect(),
+            parameters: Default::default(),
         })
     }
 

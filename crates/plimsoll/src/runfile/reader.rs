@@ -257,6 +257,9 @@ fn run_info(row: &Row<'_>, ends: Nanos) -> rusqlite::Result<RunInfo> {
     })
 }
 
+/// The schema in which points have parameters.
+const PARAMETERS_SINCE: i32 = 7;
+
 fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
     let users = row.get("users")?;
     // Before, every user had a connection, rates stayed, and all points were rungs of ladders gone through once.
@@ -278,6 +281,7 @@ fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
         purpose: if known { named(row, "purpose", PointPurpose::parse)? } else { PointPurpose::Ladder },
         scene: if schema < backup::SINCE { Scene::Alone } else { named(row, "scene", Scene::parse)? },
         txns: json(row, "txns")?,
+        parameters: if schema < PARAMETERS_SINCE { BTreeMap::new() } else { json(row, "parameters")? },
     })
 }
 

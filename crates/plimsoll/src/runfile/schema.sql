@@ -35,7 +35,8 @@ CREATE TABLE point (
     offered_to_per_second REAL,         -- at the end of the window, where the rate is not the same throughout
     repeat INTEGER NOT NULL,            -- which time this load is measured, from 0
     purpose TEXT NOT NULL,              -- ladder | search | precondition | noise (since schema 5)
-    scene TEXT NOT NULL                 -- alone | quiet | noisy: what the systems share their medium with; since schema 5
+    scene TEXT NOT NULL,                -- alone | quiet | noisy: what the systems share their medium with; since schema 5
+    parameters TEXT NOT NULL            -- JSON object: what else defines the load (script, rw, bs, …); since schema 7
 );
 CREATE TABLE phase (
     id INTEGER PRIMARY KEY,

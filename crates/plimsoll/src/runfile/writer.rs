@@ -116,9 +116,11 @@ impl RunFile {
 
     pub fn point(&self, point: &Point) -> Result<()> {
         let Point { id, step, step_index, ordinal, system, medium, workload, mode, users, txns, .. } = point;
-        let Point { offered_per_second, offered_to_per_second, connections, repeat, purpose, scene, .. } = point;
+        let Point {
+            offered_per_second, offered_to_per_second, connections, repeat, purpose, scene, parameters, ..
+        } = point;
         self.execute(
-            "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+            "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
             params![
                 id.0,
                 step,
@@ -135,7 +137,8 @@ impl RunFile {
                 offered_to_per_second,
                 repeat,
                 purpose.name(),
-                scene.name()
+                scene.name(),
+                serde_json::json!(parameters).to_string()
             ],
         )
     }

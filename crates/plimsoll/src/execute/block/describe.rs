@@ -31,6 +31,7 @@ pub(super) fn point(id: u32, step_index: u32, place: &Place<'_>, aim: &Aim<'_>, 
         purpose: PointPurpose::Ladder,
         scene: Scene::Alone,
         txns: if aim.job.streams.is_empty() { file_txns() } else { aim.job.txns() },
+        parameters: Default::default(),
     }
 }
 
