@@ -3,6 +3,7 @@
 //! diskspd).
 
 mod broken;
+mod disk;
 mod joined;
 mod loads;
 
@@ -33,6 +34,11 @@ outputs! {
     "recorded/vmstat.txt" "recorded/vmstat_t.txt" "recorded/vmstat_w.txt" "recorded/mpstat.txt" "recorded/mpstat_all.txt"
     "documented/go_tpc.txt" "documented/hammerdb.txt" "documented/hammerdb_jobs.txt"
     "documented/vdbench_flatfile.html" "documented/vdbench_summary.html" "documented/diskspd.xml"
+    "recorded/vdbench_50405_block_flatfile.html" "recorded/vdbench_50405_block_summary.html"
+    "recorded/vdbench_50405_fs_flatfile.html" "recorded/vdbench_50405_fs_summary.html"
+    "recorded/vdbench_50407_block_flatfile.html" "recorded/vdbench_50407_block_summary.html"
+    "recorded/vdbench_50407_fs_flatfile.html" "recorded/vdbench_50407_fs_summary.html"
+    "recorded/vdbench_50407_metadata_summary.html" "recorded/vdbench_50407_totals.html"
 }
 
 pub(super) fn text(name: &str) -> &'static str {

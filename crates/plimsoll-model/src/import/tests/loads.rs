@@ -6,14 +6,14 @@ use crate::lane::Counts;
 use crate::record::{Record, Reported};
 use crate::summary::{PointSummary, Summary, Verdict, summarise};
 
-fn total(record: &Record) -> Counts {
+pub(super) fn total(record: &Record) -> Counts {
     record.seconds.iter().fold(Counts::default(), |mut sum, second| {
         sum.add(&second.counts);
         sum
     })
 }
 
-fn reported<'a>(record: &'a Record, txn: &str, name: &str) -> &'a Reported {
+pub(super) fn reported<'a>(record: &'a Record, txn: &str, name: &str) -> &'a Reported {
     let own = |r: &&Reported| r.txn == txn && r.name == name && r.over.is_none();
     record.reported.iter().find(own).unwrap_or_else(|| {
         let names: Vec<_> = record.reported.iter().map(|r| (&r.txn, &r.name)).collect();
@@ -21,11 +21,11 @@ fn reported<'a>(record: &'a Record, txn: &str, name: &str) -> &'a Reported {
     })
 }
 
-fn fact<'a>(record: &'a Record, key: &str) -> &'a str {
+pub(super) fn fact<'a>(record: &'a Record, key: &str) -> &'a str {
     record.facts.iter().find(|fact| fact.key == key).map_or("", |fact| &fact.value)
 }
 
-fn knows_not(imported: &Imported, what: &str) -> bool {
+pub(super) fn knows_not(imported: &Imported, what: &str) -> bool {
     imported.record.facts.iter().any(|fact| fact.key == format!("{UNKNOWN_FACT}{what}"))
 }
 

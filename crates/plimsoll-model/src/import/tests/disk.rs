@@ -1,0 +1,144 @@
+//! vdbench and diskspd: each run, its figures and what defines it.
+
+use super::super::{Source, import};
+use super::loads::{fact, knows_not, reported};
+use super::{of, text, told};
+use crate::audit::audit;
+use crate::record::{Point, Record};
+use crate::summary::{BlockJobSummary, summarise};
+
+/// A point of the import, with the figures that are computed from it.
+struct Row {
+    job: String,
+    users: u32,
+    offered: Option<f64>,
+    iops: f64,
+    mib: f64,
+}
+
+fn rows(record: &Record) -> Vec<Row> {
+    let summary = summarise(record);
+    let media = summary.blocks.iter().flat_map(|step| &step.media);
+    let jobs: Vec<_> = media.flat_map(|medium| &medium.jobs).collect();
+    let row = |point: &Point| {
+        let own = |job: &&BlockJobSummary| job.points.iter().find(|own| own.point == point.id.0).cloned();
+        let (job, own) = jobs.iter().find_map(|job| Some((job.job.clone(), own(job)?))).unwrap();
+        let mib = own.mb_per_second.unwrap() * 1e6 / 1_048_576.0;
+        Row { job, users: point.users, offered: point.offered_per_second, iops: own.iops.unwrap(), mib }
+    };
+    record.points.iter().map(row).collect()
+}
+
+fn close(found: f64, expected: f64) -> bool {
+    (found / expected - 1.0).abs() < 0.002
+}
+
+fn error(name: &str, text: &str) -> String {
+    import(&[Source { name, text, tool: None }], &told()).unwrap_err().to_string()
+}
+
+#[test]
+fn vdbench_file_system_columns_are_found_by_the_header() {
+    for name in ["vdbench_50407_fs_summary.html", "vdbench_50407_fs_flatfile.html"] {
+        let record = of(&[name]).record;
+        let rows = rows(&record);
+        assert_eq!(rows.len(), 2, "{name}");
+        assert_eq!((rows[0].job.as_str(), rows[0].offered), ("rd1", None), "{name}");
+        assert!(
+            close(rows[0].iops, 159_372.0) && close(rows[0].mib, 1245.0),
+            "{name}: {} {}",
+            rows[0].iops,
+            rows[0].mib
+        );
+        assert_eq!(rows[1].offered, Some(100.0), "{name}");
+        assert!((rows[1].iops - 106.7).abs() < 0.1 && (rows[1].mib - 0.83).abs() < 0.01, "{name}");
+        assert_eq!(fact(&record, "import.preparation"), "format_for_rd1", "{name}");
+    }
+    let imported = of(&["vdbench_50405_fs_summary.html"]);
+    // Of intervals 2 to 5; this version averages over all five: 92605.
+    let row = &rows(&imported.record)[0];
+    assert!(close(row.iops, (42_014.0 + 58_261.0 + 139_022.0 + 176_502.0) / 4.0), "{}", row.iops);
+    assert!(close(row.mib, (328.23 + 455.16 + 1086.1 + 1378.9) / 4.0), "{}", row.mib);
+    assert!(knows_not(&imported, "average"));
+}
+
+#[test]
+fn vdbench_operations_without_data_are_counted() {
+    let record = of(&["vdbench_50407_metadata_summary.html"]).record;
+    assert_eq!(record.points[0].txns, ["read", "write", "other"]);
+    assert_eq!(record.points.iter().map(|point| point.users).collect::<Vec<_>>(), [1, 2]);
+    let measured: u64 = record.seconds.iter().filter(|s| s.phase.0 == 2).map(|s| s.counts.committed).sum();
+    assert_eq!(measured, 4770 + 4399 + 9429);
+    assert_eq!(reported(&record, "", "getattr_rate").printed, "6199");
+}
+
+#[test]
+fn each_run_of_vdbench_is_a_point() {
+    for name in ["vdbench_50407_block_summary.html", "vdbench_50407_block_flatfile.html", "vdbench_50407_totals.html"] {
+        let record = of(&[name]).record;
+        let rows = rows(&record);
+        let loads: Vec<_> = rows.iter().map(|row| (row.job.as_str(), row.users, row.offered)).collect();
+        assert_eq!(loads, [("rd1", 2, Some(200.0)), ("rd2", 1, None), ("rd2", 2, None)], "{name}");
+        for (row, (rate, mb)) in rows.iter().zip([(206.7, 0.81), (12_276.7, 47.96), (21_007.7, 82.06)]) {
+            assert!(close(row.iops, rate) && (row.mib - mb).abs() < 0.01, "{name}: {} {}", row.iops, row.mib);
+        }
+        assert_eq!(record.points[1].parameters.get("threads").map(String::as_str), Some("1"), "{name}");
+        assert_eq!(record.run.started_at, "2026-11-23T15:57:48Z", "{name}");
+        assert!(!knows_not(&of(&[name]), "started_at"), "{name}");
+    }
+    let flat = of(&["vdbench_50405_block_flatfile.html"]).record;
+    let parameters = &flat.points[1].parameters;
+    let pairs: Vec<_> = parameters.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    assert_eq!(
+        pairs,
+        [("rdpct", "70"), ("rhpct", "0"), ("seekpct", "100"), ("threads", "1"), ("whpct", "0"), ("xfersize", "4096")]
+    );
+}
+
+#[test]
+fn both_files_of_a_vdbench_run_have_the_same_verdicts() {
+    for (summary, flatfile) in [
+        ("vdbench_50407_block_summary.html", "vdbench_50407_block_flatfile.html"),
+        ("vdbench_50405_block_summary.html", "vdbench_50405_block_flatfile.html"),
+        ("vdbench_50407_fs_summary.html", "vdbench_50407_fs_flatfile.html"),
+        ("vdbench_summary.html", "vdbench_flatfile.html"),
+    ] {
+        let rules = |name: &str| {
+            let record = of(&[name]).record;
+            let judged = audit(&record, &summarise(&record)).judged;
+            judged.iter().map(|own| format!("{:?} {:?}", own.rule, own.outcome.severity())).collect::<Vec<_>>()
+        };
+        assert_eq!(rules(summary), rules(flatfile), "{summary}");
+    }
+}
+
+#[test]
+fn a_header_of_vdbench_that_is_not_understood_is_refused() {
+    let told = error("v.html", &text("vdbench_50407_fs_summary.html").replace(".ReqstdOps...", ".Requests...."));
+    assert!(told.starts_with("v.html, line 5: found \"Nov 23, 2026 ..Interval.. .Requests"), "{told}");
+    let told = error("v.html", &text("vdbench_50407_block_summary.html").replace("i/o    pct", "i/o"));
+    assert!(told.starts_with("v.html, line 5: ") && told.contains("a header with rate, resp"), "{told}");
+    let none: String = text("vdbench_50407_block_summary.html")
+        .lines()
+        .filter(|line| !line.contains("2026  "))
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(error("v.html", &none).contains("a header of columns above it"), "{}", error("v.html", &none));
+    let gap: Vec<&str> =
+        text("vdbench_50407_block_summary.html").lines().filter(|line| !line.starts_with("15:57:50.047")).collect();
+    let told = error("v.html", &gap.join("\n"));
+    assert!(told.contains("found \"interval 3\"\nExpected: interval 2"), "{told}");
+}
+
+#[test]
+fn a_vdbench_run_that_ended_early_is_invalid() {
+    for name in ["vdbench_50407_block_summary.html", "vdbench_50407_block_flatfile.html"] {
+        let at = text(name).rfind("avg_3-5").unwrap();
+        let cut = text(name)[..at].lines().rev().skip(1).collect::<Vec<_>>();
+        let cut: String = cut.into_iter().rev().map(|line| format!("{line}\n")).collect();
+        let record = import(&[Source { name, text: &cut, tool: None }], &told()).unwrap().record;
+        let error = record.events.iter().find(|event| event.code == "tool_failed").unwrap();
+        assert!(error.text.starts_with("rd2 ended early"), "{name}: {}", error.text);
+        assert_eq!(record.points.len(), 3, "{name}");
+    }
+}
