@@ -1,9 +1,10 @@
-//! Outputs of other tools: `recorded/` was made by running them (fio 3.33, sysbench 1.0.20, pgbench 15, sysstat 12.6,
+//! Outputs of other tools: `recorded/` was made by running them (fio 3.33 and 3.42, sysbench 1.0.20, pgbench 15, sysstat 12.6,
 //! procps 4.0), `documented/` written after what is documented of those that could not be run (HammerDB, go-tpc, vdbench,
 //! diskspd).
 
 mod broken;
 mod disk;
+mod fio;
 mod joined;
 mod loads;
 
@@ -25,6 +26,12 @@ outputs! {
     "recorded/fio_jsonplus.json" "recorded/fio_json.json" "recorded/fio_logs.json"
     "recorded/fio_l_lat.1.log" "recorded/fio_l_clat.1.log" "recorded/fio_l_slat.1.log" "recorded/fio_l_bw.1.log"
     "recorded/fio_l_iops.1.log" "recorded/fio_l_clat_hist.1.log"
+    "recorded/fio_status.json" "recorded/fio_group.json" "recorded/fio_seq.json" "recorded/fio_seq_job_start.json"
+    "recorded/fio_verify.json" "recorded/fio_rate.json" "recorded/fio_client.json" "recorded/fio_numjobs.json"
+    "recorded/fio_unified_mixed.json" "recorded/fio_unified_both.json" "recorded/fio_epoch.json"
+    "recorded/fio_n_iops.1.log" "recorded/fio_n_iops.2.log" "recorded/fio_n_iops.3.log" "recorded/fio_n_iops.4.log"
+    "recorded/fio_e_iops.1.log" "recorded/fio_e_iops.2.log" "recorded/fio_shared_iops.log"
+    "recorded/fio_normal.txt" "recorded/fio_terse.txt" "recorded/iostat_seq.txt"
     "recorded/sysbench_interval.txt" "recorded/sysbench_histogram.txt" "recorded/sysbench_rate.txt"
     "recorded/sysbench_fileio.txt"
     "recorded/pgbench_progress.txt" "recorded/pgbench_ts.txt" "recorded/pgbench_mix.txt" "recorded/pgbench_t.txt"
@@ -72,7 +79,7 @@ fn every_output_is_taken_for_what_it_is() {
     for (path, text) in OUTPUTS {
         let name = path.rsplit('/').next().unwrap();
         let is = match name {
-            _ if name.starts_with("fio_l_") => Tool::FioLog,
+            _ if name.starts_with("fio_") && name.ends_with(".log") => Tool::FioLog,
             _ if name.starts_with("pgbench_") && name.contains("_log") || name == "pgbench_log.txt" => Tool::PgbenchLog,
             _ if name.starts_with("go_tpc") => Tool::GoTpc,
             _ => Tool::parse(name.split(['_', '.']).next().unwrap()).unwrap(),
