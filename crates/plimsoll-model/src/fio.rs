@@ -56,6 +56,8 @@ pub struct FioJob {
     pub name: String,
     /// An errno, 0 when all went well.
     pub error: i64,
+    /// `unified_rw_reporting=mixed`: requests of all directions are in `read`.
+    pub unified: bool,
     pub read: Side,
     pub write: Side,
     pub trim: Side,
@@ -67,7 +69,7 @@ pub struct FioJob {
 }
 
 /// All operations in one direction.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Side {
     pub io_bytes: u64,
     pub bytes_per_second: f64,
@@ -103,6 +105,8 @@ pub struct Latencies {
     pub stddev_ns: f64,
     /// Operations by the latency that stands for their bucket; empty where fio keeps no buckets.
     pub bins: BTreeMap<u64, u64>,
+    /// Nanoseconds by percentile, as fio prints it (`99.000000`).
+    pub percentiles: Vec<(String, u64)>,
 }
 
 impl Latencies {
@@ -114,30 +118,35 @@ impl Latencies {
 }
 
 impl Side {
-    /// From submission to completion where fio was asked for these buckets (`lat_percentiles`), else from handing over.
+    /// From submission to completion where fio was asked for these buckets (`lat_percentiles`) or has no others
+    /// (`disable_clat`), else from handing over.
     pub fn latencies(&self) -> &Latencies {
-        if self.total.bins.is_empty() { &self.completion } else { &self.total }
+        let only_total = self.completion.n == 0 && self.total.n > 0;
+        if self.total.bins.is_empty() && !only_total { &self.completion } else { &self.total }
     }
 }
 
 /// Reads fio's standard output.
 pub fn parse(text: &str) -> Result<FioOutput, FioError> {
-    parse_with_document(text).map(|(output, _)| output)
-}
-
-/// As [`parse`], with the document itself, for what plimsoll's own runs have no use for.
-pub(crate) fn parse_with_document(text: &str) -> Result<(FioOutput, Value), FioError> {
     let (warnings, value) = json_in(text)?;
-    let output = output(&value, warnings)?;
-    Ok((output, value))
+    Ok(FioOutput { warnings, ..output(&value)? })
 }
 
-fn output(value: &Value, warnings: Vec<String>) -> Result<FioOutput, FioError> {
+/// One of fio's documents.
+pub(crate) fn output(value: &Value) -> Result<FioOutput, FioError> {
     let root = At::root(value);
-    let jobs = root.get("jobs")?.items()?.iter().map(job).collect::<Result<Vec<_>, _>>()?;
-    let timestamp_ms = root.get("timestamp_ms")?.count()?;
-    Ok(FioOutput { version: root.get("fio version")?.text()?, timestamp_ms, jobs, warnings })
+    // A client prints the jobs of its servers, and times in seconds.
+    let items = root.find(CLIENT_JOBS).map_or_else(|| root.get(JOBS), Ok)?.items()?;
+    let jobs = items.iter().map(job).collect::<Result<Vec<_>, _>>()?;
+    let timestamp_ms = match root.find("timestamp_ms") {
+        Some(at) => at.count()?,
+        None => root.get("timestamp")?.count()?.saturating_mul(1000),
+    };
+    Ok(FioOutput { version: root.get("fio version")?.text()?, timestamp_ms, jobs, warnings: Vec::new() })
 }
+
+pub(crate) const JOBS: &str = "jobs";
+pub(crate) const CLIENT_JOBS: &str = "client_stats";
 
 /// The first JSON object that begins a line, and the lines before it.
 fn json_in(text: &str) -> Result<(Vec<String>, Value), FioError> {
@@ -169,12 +178,15 @@ fn first_value(text: &str) -> Result<Value, String> {
 }
 
 fn job(at: &At) -> Result<FioJob, FioError> {
+    let unified = at.find("read").is_none() && at.find("mixed").is_some();
+    let direction = |name| if unified { Ok(Side::default()) } else { side(&at.get(name)?) };
     Ok(FioJob {
         name: at.get("jobname")?.text()?,
         error: at.find("error").map_or(Ok(0), |error| error.signed())?,
-        read: side(&at.get("read")?)?,
-        write: side(&at.get("write")?)?,
-        trim: side(&at.get("trim")?)?,
+        unified,
+        read: side(&at.get(if unified { "mixed" } else { "read" })?)?,
+        write: direction("write")?,
+        trim: direction("trim")?,
         sync: at.find("sync").map(|sync| syncs(&sync)).transpose()?,
         user_cpu: at.get("usr_cpu")?.number()?,
         system_cpu: at.get("sys_cpu")?.number()?,
@@ -212,6 +224,7 @@ fn latencies(at: &At) -> Result<Latencies, FioError> {
         mean_ns: at.get("mean")?.number()?,
         stddev_ns: at.get("stddev")?.number()?,
         bins,
+        percentiles: at.find("percentile").map_or(Ok(Vec::new()), |all| all.counts_in_order())?,
     })
 }
 

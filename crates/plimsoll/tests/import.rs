@@ -58,6 +58,16 @@ fn an_output_becomes_a_run_file_that_is_reported_and_exported() {
 }
 
 #[test]
+fn failed_requests_end_a_strict_audit_with_3() {
+    let place = Place::new();
+    place.run(&["import", &recorded("fio_verify.json"), "-o", "a.plimsoll"]).succeeded();
+    let outcome = place.run(&["audit", "a.plimsoll", "--strict"]);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("4096 of 4096 requests failed"), "{}", outcome.stdout);
+    place.expect_clean();
+}
+
+#[test]
 fn block_io_of_two_files_stands_beside_each_other() {
     let place = Place::new();
     let plus = recorded("fio_jsonplus.json");

@@ -57,6 +57,16 @@ impl<'a> At<'a> {
         self.value.as_i64().ok_or_else(|| self.is_not("a whole number"))
     }
 
+    /// `{"99.000000": 124416, …}`.
+    pub fn counts_in_order(&self) -> Result<Vec<(String, u64)>, FioError> {
+        let object = self.value.as_object().ok_or_else(|| self.is_not("an object"))?;
+        let count = |(key, value): (&String, &'a Value)| {
+            let at = Self { value, path: self.name(key) };
+            Ok((key.clone(), at.count()?))
+        };
+        object.iter().map(count).collect()
+    }
+
     /// `{"2088960": 1, …}`.
     pub fn counts_by_number(&self) -> Result<BTreeMap<u64, u64>, FioError> {
         let object = self.value.as_object().ok_or_else(|| self.is_not("an object"))?;

@@ -1,12 +1,14 @@
 //! Loads and samples to a record.
 
+use std::collections::BTreeMap;
+
 use super::host::{fact, join, subject};
 use super::load::{ImportedLoad, LoadTick};
 use super::{FILE_FACT, ImportError, Imported, Source, TOOL_FACT, Told, UNKNOWN_FACT, VERSION_FACT, attach, when};
 use crate::hist::CoarseHist;
 use crate::record::{
-    BlockPoint, BlockShare, Event, Phase, PhaseId, Point, PointId, PointPurpose, Record, Reported, RunStatus, Scene,
-    Second, Severity, SubjectId, SubjectKind, Window,
+    BlockPoint, BlockShare, Check, Phase, PhaseId, Point, PointId, PointPurpose, Record, Reported, RunStatus, Scene,
+    Second, SubjectId, SubjectKind, Window,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
@@ -35,8 +37,22 @@ pub fn import(sources: &[Source<'_>], told: &Told) -> Result<Imported, ImportErr
     record.run.lasted = record.phases.iter().map(|phase| phase.end).max().unwrap_or_default();
     // What the run's times count from, to the nanosecond; where loads follow each other as they can, nobody knows.
     let zero = began.filter(|_| read.loads.len() <= 1 || read.loads.iter().all(|load| load.started.is_some()));
+    if zero.is_none() && read.loads.len() > 1 && !read.host.is_empty() {
+        return Err(ImportError::Together(format!(
+            "{} does not report when each of its jobs ran: samples of {} cannot be assigned to them\n\
+             Import the output of each job with its own samples, or use fio 3.42 or newer.",
+            files_of(&read.loads),
+            read.host.iter().map(|own| own.file.as_str()).collect::<Vec<_>>().join(", ")
+        )));
+    }
     join(&mut record, zero, &read.host)?;
     Ok(Imported { record, taken: read.taken })
+}
+
+fn files_of(loads: &[ImportedLoad]) -> String {
+    let mut files: Vec<&str> = loads.iter().flat_map(|load| &load.files).map(String::as_str).collect();
+    files.dedup();
+    files.join(", ")
 }
 
 /// What the user says, where the source does not.
@@ -123,11 +139,13 @@ impl Assembly<'_> {
             self.phase(load, &point, PhaseKind::Warm, warm, start);
         }
         self.phase(load, &point, PhaseKind::Measure, measured, start);
-        if let Some((_, text)) = load.facts.iter().find(|(key, _)| key == "import.error") {
-            let at = start + load.lasted();
-            let (code, text) = ("tool_failed".to_owned(), text.clone());
-            self.record.events.push(Event { at, subject: Some(system), severity: Severity::Error, code, text });
-        }
+        self.record.checks.extend(load.failure.iter().map(|detail| Check {
+            point: Some(point.id),
+            subject: system,
+            clause: "\"all requests succeed\"".to_owned(),
+            holds: false,
+            detail: detail.clone(),
+        }));
         let reported = load.figures.iter().map(|figure| Reported {
             point: point.id,
             source: load.source(),
@@ -185,10 +203,11 @@ impl Assembly<'_> {
     }
 
     fn block(&mut self, load: &ImportedLoad, block: &BlockPoint, point: &Point) {
-        let known = self.record.blocks.iter().find(|other| other.job == block.job).map(|other| other.job_index);
+        let job = self.job_name(&block.job, &point.parameters);
+        let known = self.record.blocks.iter().find(|other| other.job == job).map(|other| other.job_index);
         let next = self.record.blocks.iter().map(|other| other.job_index + 1).max().unwrap_or_default();
         let job_index = known.unwrap_or(next);
-        self.record.blocks.push(BlockPoint { point: point.id, job_index, ..block.clone() });
+        self.record.blocks.push(BlockPoint { point: point.id, job, job_index, ..block.clone() });
         let Some(medium) = point.medium else { return };
         self.record.shares.extend(load.shares.iter().map(|share| BlockShare {
             point: point.id,
@@ -199,6 +218,16 @@ impl Assembly<'_> {
             bytes: share.bytes,
             response: share.response.clone(),
         }));
+    }
+
+    /// Jobs of one name that ask for something else are other jobs: what differs from the first stands in the name.
+    fn job_name(&self, name: &str, parameters: &BTreeMap<String, String>) -> String {
+        let first = self.record.blocks.iter().find(|block| block.job == name).map(|block| block.point);
+        let first = first.and_then(|id| self.record.points.iter().find(|point| point.id == id));
+        let Some(first) = first.filter(|first| first.parameters != *parameters) else { return name.to_owned() };
+        let differs = |(key, value): &(&String, &String)| first.parameters.get(*key) != Some(*value);
+        let own: Vec<String> = parameters.iter().filter(differs).map(|(key, value)| format!("{key}={value}")).collect();
+        if own.is_empty() { format!("{name} (fewer options)") } else { format!("{name} ({})", own.join(", ")) }
     }
 
     fn phase(&mut self, load: &ImportedLoad, point: &Point, kind: PhaseKind, ticks: &[LoadTick], start: Nanos) {

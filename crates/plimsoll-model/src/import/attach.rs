@@ -62,18 +62,9 @@ impl Read {
         self.host.push(HostSamples { file: source.name.to_owned(), ..samples });
     }
 
-    /// A log names the number of its job among those of one output.
+    /// A log carries the number of its job among those of one run.
     fn attach_fio(&mut self) -> Result<(), ImportError> {
         let outputs: Vec<usize> = (0..self.loads.len()).filter(|i| self.loads[*i].tool == Tool::Fio).collect();
-        let mut files: Vec<&String> = outputs.iter().flat_map(|i| &self.loads[*i].files).collect();
-        files.dedup();
-        if !self.fio_logs.is_empty() && files.len() > 1 {
-            return Err(ImportError::Together(
-                "logs of fio with more than one of its outputs: nothing says which of them they belong to\n\
-                 Import each output with its own logs."
-                    .into(),
-            ));
-        }
         let logs = std::mem::take(&mut self.fio_logs);
         let mut by_load: BTreeMap<usize, (Vec<String>, Vec<FioLog>)> = BTreeMap::new();
         let mut alone: BTreeMap<String, usize> = BTreeMap::new();
@@ -85,7 +76,7 @@ impl Read {
                 }),
                 // Workers of one job have a log each, which together are the job's.
                 [one] => *one,
-                many => job_of(many, &name, &log)?,
+                many => job_of(&self.loads, many, &name, &log)?,
             };
             let (names, logs) = by_load.entry(at).or_default();
             names.push(name);
@@ -127,14 +118,18 @@ impl Read {
     }
 }
 
-/// The load of the job that a log numbers.
-fn job_of(loads: &[usize], name: &str, log: &FioLog) -> Result<usize, ImportError> {
-    let own = log.job.checked_sub(1).and_then(|at| loads.get(at)).copied();
-    own.ok_or_else(|| {
-        ImportError::Together(format!(
-            "{name} is of job {}, and the output tells of {} jobs by name\nImport the logs of each job without the others.",
-            log.job,
-            loads.len()
-        ))
-    })
+/// The load of the job that a log numbers. Without a number (`per_job_logs=0`) a log holds all jobs of its name.
+fn job_of(loads: &[ImportedLoad], outputs: &[usize], name: &str, log: &FioLog) -> Result<usize, ImportError> {
+    let holds = |at: &&usize| match log.job {
+        Some(number) => loads[**at].numbers.contains(&number),
+        None => loads[**at].workload == log.prefix,
+    };
+    let own: Vec<usize> = outputs.iter().filter(holds).copied().collect();
+    let why = match (own.as_slice(), log.job) {
+        ([one], _) => return Ok(*one),
+        (_, None) => format!("{name} has no number of a job (per_job_logs=0): it holds lines of several jobs"),
+        ([], Some(number)) => format!("{name} is of job {number}, which is none of the output's"),
+        (_, Some(number)) => format!("{name} is of job {number}, and several runs have one"),
+    };
+    Err(ImportError::Together(format!("{why}\nImport the output of one run, with the logs of its jobs.")))
 }

@@ -1,6 +1,6 @@
 //! Whose output a text is, told from its content; of fio's logs from the name as well.
 
-use super::{Tool, fio_log, vdbench};
+use super::{Tool, fio, fio_log, vdbench};
 
 /// Lines that are looked at for marks.
 const LOOKED_AT: usize = 400;
@@ -13,7 +13,7 @@ pub fn detect(name: &str, text: &str) -> Option<Tool> {
     let begins = |mark: &str| lines.iter().any(|line| line.starts_with(mark));
     let table = begins("Device") && (any("tps") || any("r/s"));
     Some(match () {
-        () if any("\"fio version\"") => Tool::Fio,
+        () if any("\"fio version\"") || fio::is_for_people(text) => Tool::Fio,
         () if first.starts_with("sysbench ") || begins("Running the test with following options") => Tool::Sysbench,
         () if first.starts_with("pgbench (") || (begins("number of clients:") && begins("tps = ")) => Tool::Pgbench,
         () if begins("<Results>") => Tool::Diskspd,

@@ -1,328 +1,230 @@
 //! fio's JSON and JSON+.
 //!
 //! JSON+ has the buckets of completion latencies, from which histograms are made; JSON has mean, maximum and percentiles,
-//! which stand as reported. Jobs of one name are workers of one load, in their order.
+//! which stand as reported. A file may hold several reports of one run, and several runs. Jobs of one name are workers of
+//! one load, in their order.
 
-use std::collections::BTreeMap;
+mod counts;
+mod options;
+mod reports;
+mod starts;
 
-use serde_json::Value;
+pub(super) use reports::is_for_people;
 
-use super::fault::{Fault, MOST, Read};
-use super::load::{Figure, ImportedLoad, LoadShare, LoadTick, LoadWindow};
-use super::{PERCENTILES_FACT, RESPONSE_FACT, Tool};
-use crate::fio::{FioError, FioJob, FioOutput, Latencies, Side, parse_with_document};
-use crate::hist::Hist;
-use crate::lane::Counts;
+use super::fault::Read;
+use super::load::ImportedLoad;
+use super::{RESPONSE_FACT, Tool};
 use crate::record::{BlockPoint, BlockStreamInfo, PointId};
-use crate::units::Nanos;
+use counts::Kind;
+use options::{Offered, Options};
+use reports::{Job, Run};
 
-const SYNC: &str = "sync";
-
-/// One load for each name of a job.
+/// One load for each name of a job in each run.
 pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
-    let (output, document) = parse_with_document(text).map_err(|error| fault(text, &error))?;
-    if output.jobs.is_empty() {
-        return Err(Fault::end(text, "at least one job in `jobs`"));
-    }
-    let global = options(document.get("global options"));
-    let jobs = document.get("jobs").and_then(Value::as_array).cloned().unwrap_or_default();
-    let mut names: Vec<&str> = Vec::new();
-    for job in &output.jobs {
-        if !names.contains(&job.name.as_str()) {
-            names.push(&job.name);
-        }
-    }
-    let load = |(index, name): (usize, &&str)| {
-        let own: Vec<(&FioJob, &Value)> = output.jobs.iter().zip(&jobs).filter(|(job, _)| job.name == **name).collect();
-        of_job(text, &output, index, &own, &global)
-    };
-    let mut loads = names.iter().enumerate().map(load).collect::<Read<Vec<ImportedLoad>>>()?;
-    if loads.len() > 1 {
-        let what = "fio's output does not tell whether its jobs ran one after the other or at the same time: each stands \
-                    for itself.";
-        loads.iter_mut().for_each(|load| load.unknown.push(("concurrency", what.to_owned())));
-    }
-    Ok(loads)
+    let runs = reports::runs(text)?;
+    Ok(runs.iter().flat_map(of_run).collect())
 }
 
-/// The line of the field, as far as its last name is found in the text.
-fn fault(text: &str, error: &FioError) -> Fault {
-    let lines = text.lines().count().max(1);
-    match error {
-        FioError::Field { field, why } => {
-            let last = field.rsplit('.').next().unwrap_or(field).trim_end_matches(|c: char| "[]0123456789".contains(c));
-            let line = text.lines().position(|line| line.contains(&format!("\"{last}\""))).map_or(lines, |at| at + 1);
-            Fault::at(line, &format!("{field} {why}"), "the fields of fio 3's JSON")
+fn of_run(run: &Run) -> Vec<ImportedLoad> {
+    let starts = starts::of(run.whole());
+    let groups = groups(&run.whole().jobs);
+    let mut loads = Vec::new();
+    for (index, group) in groups.iter().enumerate() {
+        let mut load = of_group(run, group, index as u32);
+        load.started = group.places.iter().map(|place| starts.of[*place]).min().flatten();
+        if groups.len() > 1 {
+            load.unknown.extend(starts.note.clone());
         }
-        FioError::Syntax(why) => {
-            // serde_json counts from the document's first line.
-            let begin = text.lines().position(|line| line.starts_with('{')).unwrap_or_default();
-            let of_document = why.split(" line ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok());
-            let line = begin + of_document.unwrap_or(1).max(1);
-            Fault::at(line.min(lines), why, "one whole JSON document of fio")
-        }
-        other => Fault::at(1, &other.to_string(), "JSON, as fio prints it with --output-format=json or json+"),
+        loads.push(load);
     }
+    loads
 }
 
-type Options = BTreeMap<String, String>;
-
-fn options(value: Option<&Value>) -> Options {
-    let pairs = value.and_then(Value::as_object).into_iter().flatten();
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    pairs.map(|(key, value)| (key.clone(), text(value))).collect()
+/// Entries of a report that are one load.
+struct Group {
+    /// Their places in the report.
+    places: Vec<usize>,
+    /// Jobs that they stand for; `None`: unknown.
+    workers: Option<u32>,
+    /// One entry for jobs of several names, of which fio prints the first name and the last options.
+    is_mixture: bool,
+    /// Numbers of its jobs, from 1, by which logs are named; empty where jobs before it are unknown.
+    numbers: Vec<usize>,
 }
 
-fn of_job(
-    text: &str,
-    output: &FioOutput,
-    index: usize,
-    own: &[(&FioJob, &Value)],
-    global: &Options,
-) -> Read<ImportedLoad> {
-    let mut asked = global.clone();
-    asked.extend(options(own.first().and_then(|(_, value)| value.get("job options"))));
-    let name = own.first().map(|(job, _)| job.name.clone()).unwrap_or_default();
-    if let Some((job, _)) = own.iter().find(|(job, _)| !is_sane(job)) {
-        let line = text.lines().position(|line| line.contains(&job.name)).unwrap_or_default() + 1;
-        return Err(Fault::at(line, &job.name, "counts, times and latencies that can be of a run"));
+fn groups(jobs: &[Job]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (place, job) in jobs.iter().enumerate() {
+        let is_same =
+            |other: &Job| other.fio.name == job.fio.name && other.group == job.group && other.options == job.options;
+        match groups.iter_mut().find(|group| is_same(&jobs[group.places[0]])) {
+            Some(group) => group.places.push(place),
+            None => groups.push(Group { places: vec![place], workers: None, is_mixture: false, numbers: Vec::new() }),
+        }
     }
+    let mut next = Some(1);
+    for group in &mut groups {
+        let first = &jobs[group.places[0]];
+        group.is_mixture = group.places.len() == 1 && is_mixture(first);
+        group.workers = match group.places.len() {
+            1 if group.is_mixture => members(first),
+            1 => Some(options::number(&first.options, "numjobs").unwrap_or(1).clamp(1, 100_000)),
+            entries => Some(entries as u32),
+        };
+        let end = next.zip(group.workers).map(|(next, workers)| next + workers as usize);
+        group.numbers = next.zip(end).map_or_else(Vec::new, |(from, to)| (from..to).collect());
+        next = end;
+    }
+    groups
+}
+
+/// Whether one entry is of jobs of several names (`group_reporting`): the name that its options have is another one, it
+/// made requests that they do not ask for, or more jobs than they ask for add up to its time.
+fn is_mixture(job: &Job) -> bool {
+    let own = |key: &str| job.options.get(key).filter(|_| job.global.get(key) != job.options.get(key));
+    if own("name").is_some_and(|name| *name != job.fio.name) {
+        return true;
+    }
+    let jobs = options::number(&job.options, "numjobs").unwrap_or(1);
+    let more = members(job).is_some_and(|members| members > jobs) && !job.options.contains_key("ramp_time");
+    let asked = options::directions(&job.options);
+    let made =
+        [Kind::Read, Kind::Write, Kind::Trim].map(|kind| kind.side(&job.fio).is_some_and(|side| side.total_ios > 0));
+    let unasked = made.iter().zip(asked).any(|(made, asked)| *made && !asked);
+    // Requests of a log, and those that verify, are of any direction.
+    let follows = options::is_on(&job.options, "verify") || job.options.contains_key("read_iolog") || job.fio.unified;
+    more || (unasked && !follows)
+}
+
+/// How many jobs add up to the time of an entry, where they ran equally long.
+fn members(job: &Job) -> Option<u32> {
+    let longest_ms = counts::lasted_ms(job);
+    let jobs = job.runtime_ms as f64 / longest_ms as f64;
+    let is_whole = longest_ms >= 100 && jobs >= 1.0 && (jobs - jobs.round()).abs() <= 0.02;
+    (is_whole && jobs < 100_000.0).then(|| jobs.round() as u32)
+}
+
+fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
+    let jobs: Vec<&Job> = group.places.iter().map(|place| &run.whole().jobs[*place]).collect();
+    let first = jobs[0];
     let mut load = ImportedLoad::new(Tool::Fio);
-    load.version = output.version.trim_start_matches("fio-").to_owned();
-    load.workload = name.clone();
-    let sides = sides(own);
-    load.txns = sides.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let lasted_ms = own.iter().map(|(job, _)| longest(job)).max().unwrap_or_default();
-    counts(&mut load, own, lasted_ms);
-    let group = own.first().map_or(1, |(_, _)| own.len().max(1));
-    let stream = stream(&asked);
-    // With group_reporting one entry stands for all jobs.
-    let jobs = asked.get("numjobs").and_then(|n| n.parse::<u32>().ok()).unwrap_or(1).clamp(1, 100_000);
-    let workers = if group > 1 { group as u32 } else { jobs };
-    load.users = stream.depth.saturating_mul(workers);
-    load.offered_per_second = stream.per_second.map(|rate| rate * f64::from(workers));
+    load.version = run.whole().version.trim_start_matches("fio-").to_owned();
+    load.numbers.clone_from(&group.numbers);
+    load.workload = match group.is_mixture {
+        true => format!("{} and others", first.fio.name),
+        false => first.fio.name.clone(),
+    };
+    // Of a mixture only what all jobs have in common is known.
+    let asked = if group.is_mixture { &first.global } else { &first.options };
+    counts::fill(&mut load, run, &group.places);
+    let depth = depth(asked, first);
+    let offered = offered(&jobs, asked);
+    let mut stream = options::stream(asked, depth, offered.per_second());
+    load.users = depth.saturating_mul(group.workers.unwrap_or_default());
+    load.offered_per_second = offered.per_second().zip(group.workers).map(|(rate, workers)| rate * f64::from(workers));
+    if group.is_mixture {
+        mixture(&mut load, &mut stream, first);
+    } else {
+        load.parameters = options::parameters(asked);
+    }
     load.block = Some(BlockPoint {
         point: PointId(0),
         profile: String::new(),
-        job: name,
-        job_index: index as u32,
-        workers,
-        worker_bytes: asked.get("size").and_then(|size| bytes(size)).unwrap_or_default(),
+        job: load.workload.clone(),
+        job_index: index,
+        workers: group.workers.unwrap_or_default(),
+        worker_bytes: asked.get("size").and_then(|size| options::bytes(size)).unwrap_or_default(),
         fill: 0.0,
         share_percent: None,
         streams: vec![stream],
     });
-    facts(&mut load, &asked);
-    figures(&mut load, own);
-    if let Some((job, _)) = own.iter().find(|(job, _)| job.error != 0) {
-        load.fact("import.error", format!("fio ended with error {} (errno) in job {}", job.error, job.name));
+    facts(&mut load, asked, offered);
+    if first.fio.unified {
+        let text = "fio reports all directions together (unified_rw_reporting): reads and writes cannot be told apart.";
+        load.unknown.push(("directions", text.to_owned()));
     }
-    let ended = Nanos::from_millis(output.timestamp_ms.min(4_000_000_000_000));
-    // What fio tells is when it counted; it began as long before as its job lasted.
-    load.started = Some(ended.saturating_sub(Nanos::from_millis(lasted_ms))).filter(|start| start.0 > 0);
-    Ok(load)
+    load.failure = failure(&jobs);
+    load
 }
 
-/// Whether sums of it cannot overflow.
-fn is_sane(job: &FioJob) -> bool {
-    let fine = |n: u64| n as f64 <= MOST;
-    let latencies =
-        |l: &Latencies| fine(l.n) && l.max.0 < 1 << 60 && l.mean_ns.abs() < 1e18 && l.bins.values().all(|n| fine(*n));
-    let side = |s: &Side| {
-        s.io_bytes < 1 << 60 && fine(s.total_ios) && s.runtime_ms < 100_000_000_000 && latencies(s.latencies())
+/// Synchronous engines, and think time, keep fewer requests in flight than `iodepth`: fio reports how many there were.
+fn depth(asked: &Options, job: &Job) -> u32 {
+    let asked = options::number(asked, "iodepth").unwrap_or(1).clamp(1, 1_000_000);
+    asked.min(job.deepest.unwrap_or(u32::MAX).max(1))
+}
+
+/// Mix and sizes as they came out, where the options of the jobs are not known.
+fn mixture(load: &mut ImportedLoad, stream: &mut BlockStreamInfo, job: &Job) {
+    let (reads, writes) = (&job.fio.read, &job.fio.write);
+    let all = reads.total_ios.saturating_add(writes.total_ios);
+    let size = |side: &crate::fio::Side| match side.total_ios {
+        0 => Vec::new(),
+        n if side.io_bytes.is_multiple_of(n) => vec![(side.io_bytes / n, 100)],
+        _ => vec![(0, 100)],
     };
-    let sync = job.sync.as_ref().is_none_or(|sync| fine(sync.total) && latencies(&sync.latency));
-    side(&job.read) && side(&job.write) && side(&job.trim) && sync
+    if all > 0 {
+        stream.read_percent = (reads.total_ios as f64 * 100.0 / all as f64).round() as u32;
+    }
+    (stream.read_sizes, stream.write_sizes) = (size(reads), size(writes));
+    // Where no job ever had more than one request in flight, each had one.
+    if job.deepest != Some(1) {
+        load.users = 0;
+    }
+    let text = "fio reports jobs of several names as one (group_reporting), with the first name and the options of the last: \
+                what each asks for is unknown. Mix and sizes are those that came out.";
+    load.unknown.push(("group", text.to_owned()));
 }
 
-fn longest(job: &FioJob) -> u64 {
-    [&job.read, &job.write, &job.trim].map(|side| side.runtime_ms).into_iter().max().unwrap_or_default()
-}
-
-type OfJob = fn(&FioJob) -> Option<Part<'_>>;
-
-/// One kind of request of one job.
-struct Part<'a> {
-    requests: u64,
-    bytes: u64,
-    latencies: &'a Latencies,
-}
-
-fn of_side(side: &Side) -> Option<Part<'_>> {
-    let latencies = side.latencies();
-    // Those that ended are in the buckets; while fio is cut off, some are under way.
-    let requests = if latencies.bins.is_empty() { side.total_ios } else { ended(latencies) };
-    (side.total_ios > 0).then_some(Part { requests, bytes: side.io_bytes, latencies })
-}
-
-fn ended(latencies: &Latencies) -> u64 {
-    latencies.bins.values().fold(0, |sum, n| sum.saturating_add(*n))
-}
-
-/// The kinds of requests that any of the jobs made.
-fn sides(own: &[(&FioJob, &Value)]) -> Vec<(&'static str, OfJob)> {
-    let all: [(&'static str, OfJob); 4] = [
-        ("read", |job| of_side(&job.read)),
-        ("write", |job| of_side(&job.write)),
-        ("trim", |job| of_side(&job.trim)),
-        (SYNC, |job| {
-            let sync = job.sync.as_ref()?;
-            let requests =
-                if sync.latency.bins.is_empty() { sync.total.max(sync.latency.n) } else { ended(&sync.latency) };
-            (requests > 0).then_some(Part { requests, bytes: 0, latencies: &sync.latency })
-        }),
-    ];
-    let used: Vec<(&'static str, OfJob)> =
-        all.iter().filter(|(_, of)| own.iter().any(|(job, _)| of(job).is_some())).copied().collect();
-    if used.is_empty() { all[..1].to_vec() } else { used }
-}
-
-/// One tick of the whole, windows where there are buckets, and each worker's share.
-fn counts(load: &mut ImportedLoad, own: &[(&FioJob, &Value)], lasted_ms: u64) {
-    let (mut all, mut windows) = (Vec::new(), Vec::new());
-    for (txn, (_, of)) in sides(own).iter().enumerate() {
-        let (mut counts, mut response, mut complete) = (Counts::default(), Hist::new(), true);
-        for (worker, (job, _)) in own.iter().enumerate() {
-            let Some(part) = of(job) else { continue };
-            let hist = part.latencies.hist();
-            counts.add(&Counts {
-                offered: part.requests,
-                committed: part.requests,
-                bytes: part.bytes,
-                ..Counts::default()
-            });
-            complete &= !hist.is_empty();
-            response.merge(&hist);
-            if own.len() > 1 {
-                let (worker, txn) = (worker as u32, txn as u32);
-                load.shares.push(LoadShare { worker, txn, requests: part.requests, bytes: part.bytes, response: hist });
-            }
+impl Offered {
+    fn per_second(self) -> Option<f64> {
+        match self {
+            Self::PerSecond(rate) => Some(rate),
+            Self::Unlimited | Self::Partly => None,
         }
-        all.push(counts);
-        windows.push((complete && !response.is_empty()).then_some(LoadWindow { response, service: None }));
     }
-    load.windows = windows;
-    if lasted_ms > 0 {
-        load.ticks = vec![LoadTick::new(Nanos::ZERO, Nanos::from_millis(lasted_ms), all)];
-    }
-    let merged = load.windows.iter().all(Option::is_some);
-    load.fact(PERCENTILES_FACT, if merged { "merged" } else { "none" });
 }
 
-fn facts(load: &mut ImportedLoad, asked: &Options) {
-    // A rate that is kept up whatever the medium does is an open loop, and fio counts from when it handed over.
-    load.fact(RESPONSE_FACT, "start");
+fn offered(jobs: &[&Job], asked: &Options) -> Offered {
+    let size = |kind: Kind| {
+        let sides = || jobs.iter().filter_map(|job| kind.side(&job.fio));
+        let requests: f64 = sides().map(|side| side.total_ios as f64).sum();
+        (requests > 0.0).then(|| sides().map(|side| side.io_bytes as f64).sum::<f64>() / requests)
+    };
+    options::offered(asked, [Kind::Read, Kind::Write, Kind::Trim].map(size))
+}
+
+fn facts(load: &mut ImportedLoad, asked: &Options, offered: Offered) {
+    // Whatever process makes requests due (`rate_process`), fio takes the time when it makes one, and makes none while all
+    // of its requests are in flight (io_u.c, `get_io_u`). Threads of their own (`io_submit_mode=offload`) are late as well
+    // once all are in flight, which the output does not report.
+    let offloaded = asked.get("io_submit_mode").is_some_and(|mode| mode == "offload");
+    let limited = offered != Offered::Unlimited;
+    let from = if limited && (offloaded || offered == Offered::Partly) { "unknown" } else { "start" };
+    load.fact(RESPONSE_FACT, from);
+    if offered == Offered::Partly {
+        let text = "A rate limits some directions and others not: OMISSION cannot be judged.";
+        load.unknown.push(("offered", text.to_owned()));
+    }
     for key in ["ioengine", "rate_process", "sync", "fsync", "fdatasync", "end_fsync", "norandommap", "time_based"] {
         if let Some(value) = asked.get(key) {
             load.fact(&format!("setting.{key}"), value.clone());
         }
     }
-    let text = "Whether the test space was written before is not told: THIN cannot be judged.";
+    let text = "Whether the test space was written before is unknown: THIN cannot be judged.";
     load.unknown.push(("fill", text.to_owned()));
 }
 
-/// What JSON tells of latencies where it has no buckets, per job.
-fn figures(load: &mut ImportedLoad, own: &[(&FioJob, &Value)]) {
-    for (worker, (job, value)) in own.iter().enumerate() {
-        let whose = |side: &str| if own.len() > 1 { format!("{side}, job {}", worker + 1) } else { side.to_owned() };
-        for (side, told) in [("read", &job.read), ("write", &job.write), ("trim", &job.trim)] {
-            if told.total_ios == 0 {
-                continue;
-            }
-            let name = whose(side);
-            let put = |load: &mut ImportedLoad, what: &str, value: String, unit: &str| {
-                load.figures.extend(Figure::new(what, &value, unit).map(|figure| figure.of_txn(&name)));
-            };
-            put(load, "iops", told.iops.to_string(), "1/s");
-            put(load, "bw_bytes", told.bytes_per_second.to_string(), "bytes/s");
-            let latencies = told.latencies();
-            let key = if told.total.bins.is_empty() { "clat_ns" } else { "lat_ns" };
-            if !latencies.bins.is_empty() {
-                continue;
-            }
-            put(load, &format!("{key} mean"), latencies.mean_ns.to_string(), "ns");
-            put(load, &format!("{key} stddev"), latencies.stddev_ns.to_string(), "ns");
-            put(load, &format!("{key} max"), latencies.max.0.to_string(), "ns");
-            let percentiles = value.get(side).and_then(|side| side.get(key)?.get("percentile")?.as_object());
-            for (percentile, ns) in percentiles.into_iter().flatten() {
-                let percentile = percentile.trim_end_matches('0').trim_end_matches('.');
-                put(load, &format!("{key} {percentile} %"), ns.to_string(), "ns");
-            }
-        }
+/// What went wrong, in one line.
+fn failure(jobs: &[&Job]) -> Option<String> {
+    let error = jobs.iter().map(|job| job.fio.error).find(|error| *error != 0);
+    let outcomes = counts::outcomes(jobs);
+    if error.is_none() && outcomes.failed == 0 {
+        return None;
     }
-}
-
-/// What each job asks for; fio's defaults (HOWTO) where it says nothing.
-fn stream(asked: &Options) -> BlockStreamInfo {
-    let number = |key: &str| asked.get(key).and_then(|value| value.trim().parse::<u32>().ok());
-    let is_on = |key: &str| asked.get(key).is_some_and(|value| value.trim() != "0");
-    let kind = asked.get("rw").or(asked.get("readwrite")).map_or("read", String::as_str);
-    let mixed = kind.contains("rw") || kind.contains("readwrite");
-    let reads = match kind {
-        _ if mixed => number("rwmixread").or(number("rwmixwrite").map(|w| 100 - w.min(100))).unwrap_or(50).min(100),
-        _ if kind.contains("read") => 100,
-        _ => 0,
+    let ended = match error {
+        Some(counts::VERIFY_FAILED) => "; blocks did not hold what was written (error 84)".to_owned(),
+        Some(error) => format!("; fio ended with error {error} (errno)"),
+        None => String::new(),
     };
-    let (read, write) = block_sizes(asked);
-    let flush = |key: &str| number(key).filter(|n| *n > 0);
-    let per_second = asked.get("rate_iops").map(|rates| {
-        let of = |rate: &str| rate.trim().parse::<f64>().ok().filter(|rate| *rate > 0.0 && *rate <= MOST);
-        rates.split(',').filter_map(of).sum::<f64>()
-    });
-    BlockStreamInfo {
-        name: String::new(),
-        read_percent: reads,
-        random_percent: if kind.starts_with("rand") { 100 } else { 0 },
-        read_sizes: if reads > 0 { vec![(read, 100)] } else { Vec::new() },
-        write_sizes: if reads < 100 { vec![(write, 100)] } else { Vec::new() },
-        depth: number("iodepth").unwrap_or(1).clamp(1, 1_000_000),
-        threads: 1,
-        per_second: per_second.filter(|rate| *rate > 0.0),
-        access: asked.get("random_distribution").map_or("uniform", String::as_str).replace("random", "uniform"),
-        compressible_percent: number("buffer_compress_percentage").unwrap_or_default().min(100),
-        direct: is_on("direct") || asked.get("buffered").is_some_and(|value| value == "0"),
-        sync: match flush("fsync").or(flush("fdatasync")) {
-            Some(n) => format!("flush:{n}"),
-            None if is_on("sync") => "each_write".into(),
-            None => "none".into(),
-        },
-    }
-}
-
-/// `4k`, `4k,8k`; bsrange and bssplit are not one size, so that 0 stands for them.
-fn block_sizes(asked: &Options) -> (u64, u64) {
-    if asked.contains_key("bsrange") || asked.contains_key("bssplit") {
-        return (0, 0);
-    }
-    let written = asked.get("bs").or(asked.get("blocksize")).map_or("4k", String::as_str);
-    let mut sizes = written.split(',').map(|size| bytes(size).unwrap_or_default());
-    let read = sizes.next().unwrap_or_default();
-    (read, sizes.next().unwrap_or(read))
-}
-
-/// fio's sizes: `k` is 1024 unless `kb_base` says otherwise.
-fn bytes(text: &str) -> Option<u64> {
-    let text = text.trim().to_ascii_lowercase();
-    let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (digits, unit) = text.split_at(at);
-    let power = match unit.trim_end_matches("ib").trim_end_matches('b') {
-        "" => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1024u64.pow(power)).filter(|bytes| *bytes < 1 << 62)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_read_as_fio_writes_them() {
-        assert_eq!(["4k", "8M", "1GiB", "512", "2kb"].map(bytes), [4096, 8 << 20, 1 << 30, 512, 2048].map(Some));
-        assert_eq!(["x", "4%", "99999999999999g"].map(bytes), [None, None, None]);
-    }
+    Some(format!("{} of {} requests failed{ended}", outcomes.failed, outcomes.offered))
 }

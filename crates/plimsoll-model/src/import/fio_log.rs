@@ -27,10 +27,13 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FioLog {
     pub kind: Kind,
-    /// Number of the job in the output, from 1.
-    pub job: usize,
+    /// Number of the job in the run, from 1; `None`: of all jobs of the name (`per_job_logs=0`).
+    pub job: Option<usize>,
     /// What stands before the kind in the name.
     pub prefix: String,
+    /// Start of the job since 1970, where lines have such times (`log_unix_epoch`, `log_alternate_epoch`).
+    began_ms: Option<u64>,
+    /// Times count from the job's start.
     rows: Vec<Row>,
 }
 
@@ -48,15 +51,17 @@ pub(super) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 const BUCKETS: usize = 1856;
 /// Three years, as everywhere here.
 const LONGEST_MS: u64 = 100_000_000_000;
+/// 2096.
+const LATEST_MS: u64 = 4_000_000_000_000;
 /// More rows have no place in memory beside each other as ticks.
 const MOST_VALUE: u64 = 1_000_000_000_000_000;
 
 /// Kind, number of the job and prefix in the name of a log: `NAME_clat_hist.1.log`.
-pub(super) fn named(name: &str) -> Option<(Kind, usize, String)> {
+pub(super) fn named(name: &str) -> Option<(Kind, Option<usize>, String)> {
     let stem = name.strip_suffix(".log")?;
     let (stem, job) = match stem.rsplit_once('.') {
-        Some((stem, job)) => (stem, job.parse().ok()?),
-        None => (stem, 1),
+        Some((stem, job)) => (stem, Some(job.parse().ok()?)),
+        None => (stem, None),
     };
     let kinds = [
         ("clat_hist", Kind::Hist),
@@ -85,7 +90,23 @@ pub(super) fn read(name: &str, text: &str) -> Read<FioLog> {
     if rows.is_empty() {
         return Err(Fault::end(text, "lines of a log of fio"));
     }
-    Ok(FioLog { kind, job, prefix, rows })
+    let began_ms = began(&rows);
+    for row in &mut rows {
+        row.at_ms = row.at_ms.saturating_sub(began_ms.unwrap_or_default());
+    }
+    match rows.iter().position(|row| row.at_ms > LONGEST_MS) {
+        Some(row) => Err(Fault::at(row + 1, &rows[row].at_ms.to_string(), "milliseconds of one run")),
+        None => Ok(FioLog { kind, job, prefix, began_ms, rows }),
+    }
+}
+
+/// Before the first line ends by as much as lines are apart at least: of averages each ends an interval.
+fn began(rows: &[Row]) -> Option<u64> {
+    /// 2001.
+    const LEAST_EPOCH_MS: u64 = 1_000_000_000_000;
+    let first = rows.first().map(|row| row.at_ms).filter(|at| *at >= LEAST_EPOCH_MS)?;
+    let apart = rows.windows(2).map(|pair| pair[1].at_ms.saturating_sub(pair[0].at_ms));
+    Some(first - apart.filter(|apart| *apart > ONE_TICK_MS).min().unwrap_or_default().min(first))
 }
 
 fn row(kind: Kind, line: usize, content: &str) -> Read<Row> {
@@ -105,7 +126,7 @@ fn row(kind: Kind, line: usize, content: &str) -> Read<Row> {
         (_, [at, value, direction, _, ..]) => (*at, *direction, vec![*value]),
         _ => return Err(wrong()),
     };
-    let fits = at_ms <= LONGEST_MS && direction < 3 && values.iter().all(|value| *value <= MOST_VALUE);
+    let fits = at_ms <= LATEST_MS && direction < 3 && values.iter().all(|value| *value <= MOST_VALUE);
     if fits { Ok(Row { at_ms, direction: direction as usize, values }) } else { Err(wrong()) }
 }
 
@@ -139,6 +160,10 @@ pub(super) fn alone(prefix: &str) -> ImportedLoad {
 
 /// Puts the logs of one job into its load.
 pub(super) fn attach(load: &mut ImportedLoad, logs: &[&FioLog]) {
+    if let Some(began) = logs.iter().filter_map(|log| log.began_ms).min() {
+        load.started = Some(Nanos::from_millis(began));
+        load.unknown.retain(|(what, _)| !["start", "concurrency"].contains(what));
+    }
     if load.txns.is_empty() {
         load.txns = DIRECTIONS.map(str::to_owned).to_vec();
         load.windows = vec![None; DIRECTIONS.len()];
@@ -344,10 +369,10 @@ mod tests {
 
     #[test]
     fn names_say_what_a_log_holds() {
-        assert_eq!(named("a_b_clat_hist.2.log"), Some((Kind::Hist, 2, "a_b".into())));
-        assert_eq!(named("l_clat.1.log"), Some((Kind::Clat, 1, "l".into())));
-        assert_eq!(named("l_lat.log"), Some((Kind::Lat, 1, "l".into())));
-        assert_eq!(named("bw.1.log"), Some((Kind::Bandwidth, 1, String::new())));
+        assert_eq!(named("a_b_clat_hist.2.log"), Some((Kind::Hist, Some(2), "a_b".into())));
+        assert_eq!(named("l_clat.1.log"), Some((Kind::Clat, Some(1), "l".into())));
+        assert_eq!(named("l_lat.log"), Some((Kind::Lat, None, "l".into())));
+        assert_eq!(named("bw.1.log"), Some((Kind::Bandwidth, Some(1), String::new())));
         assert_eq!(named("flat.1.log"), None);
         assert_eq!(named("x.txt"), None);
     }

@@ -34,6 +34,10 @@ pub struct ImportedLoad {
     pub block: Option<BlockPoint>,
     pub shares: Vec<LoadShare>,
     pub figures: Vec<Figure>,
+    /// Numbers of its jobs in the tool's run, from 1: logs carry them in their names.
+    pub numbers: Vec<usize>,
+    /// What the tool reports as failed, so that no figure of the load may be used.
+    pub failure: Option<String>,
     /// Facts about the system beside those of the import: `import.seconds`, `setting.fsync`.
     pub facts: Vec<(String, String)>,
     /// What is not known, and what follows from that.
@@ -132,6 +136,8 @@ impl ImportedLoad {
             block: None,
             shares: Vec::new(),
             figures: Vec::new(),
+            numbers: Vec::new(),
+            failure: None,
             facts: Vec::new(),
             unknown: Vec::new(),
         }

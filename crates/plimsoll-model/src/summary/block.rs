@@ -98,8 +98,11 @@ pub struct BlockPointSummary {
     pub workers_cv_percent: Option<f64>,
     /// Mean number in flight by Little's law (rate × mean latency, flushes included), beside `in_flight`.
     pub in_flight_by_little: Option<f64>,
-    /// Requests that the job keeps in flight at most.
+    /// Requests that the job keeps in flight at most; 0 where an imported output does not report it.
     pub in_flight: u32,
+    /// Whether it keeps that many in flight all the time, so that Little's law must give them: for the audit as well.
+    #[serde(skip)]
+    pub keeps_in_flight: bool,
     pub seconds: Vec<BlockSecond>,
     /// The emulated drives among its media.
     pub drives: Vec<DriveSummary>,

@@ -3,7 +3,6 @@
 use super::load::{course, emulated, halves, interval, nothing};
 use crate::audit::seen::{Counted, InFlight, LoadSeen};
 use crate::audit::{About, Load, Missing};
-use crate::record::BlockStreamInfo;
 use crate::summary::{BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Conservation};
 
 /// Those that figures rest on: a round before a medium is steady is no figure.
@@ -27,7 +26,7 @@ fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, po
     let direct = job.streams.iter().all(|stream| stream.direct);
     LoadSeen {
         findings: point.findings.clone(),
-        in_flight: in_flight(job, point).ok_or(Missing::NotForThisLoad),
+        in_flight: in_flight(point).ok_or(Missing::NotForThisLoad),
         counted: match point.conservation {
             Conservation::Unknown => Err(Missing::NoCounts),
             course => Ok(Counted::Course(course)),
@@ -49,16 +48,10 @@ fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, po
     }
 }
 
-/// At full speed, of jobs that keep all their requests in flight: fio empties its queue before a flush, and the page cache
-/// answers while requests are handed over. The same rule as the summary's.
-fn in_flight(job: &BlockJobSummary, point: &BlockPointSummary) -> Option<InFlight> {
-    let kept =
-        |s: &BlockStreamInfo| s.per_second.is_none() && (s.depth == 1 || (s.direct && !s.sync.starts_with("flush")));
-    let closed = point.share_percent.is_none() && !job.streams.is_empty() && job.streams.iter().all(kept);
+fn in_flight(point: &BlockPointSummary) -> Option<InFlight> {
     let (found, per_second) = point.in_flight_by_little.zip(point.iops)?;
-    let is_told = closed && per_second > 0.0 && point.in_flight > 0;
     // Flushes are under way as well: their time is part of the mean.
-    is_told.then(|| InFlight {
+    (point.keeps_in_flight && per_second > 0.0).then(|| InFlight {
         per_second,
         mean_ms: found / per_second * 1e3,
         asked: f64::from(point.in_flight),

@@ -124,7 +124,8 @@ fn jobs_reported_together_are_described_by_all_of_them() {
     assert_eq!(block.job, "a and others");
     let summary = summarise(&record);
     let own = &summary.blocks[0].media[0].jobs[0].points[0];
-    assert!((own.in_flight_by_little.unwrap() - 4.0).abs() < 0.25, "{:?}", own.in_flight_by_little);
+    // The jobs keep 4 in flight; completion latency leaves out the time until requests are handed over.
+    assert!((3.5..4.0).contains(&own.in_flight_by_little.unwrap()), "{:?}", own.in_flight_by_little);
     assert!(!format!("{:?}", own.findings).contains("InFlightOff"), "{:?}", own.findings);
 }
 
@@ -145,7 +146,9 @@ fn sequential_jobs_begin_one_after_the_other() {
 
 #[test]
 fn jobs_of_one_group_begin_together() {
-    let shorter = text("fio_numjobs.json").replace("\"runtime\" : 2003", "\"runtime\" : 1003");
+    let shorter = text("fio_numjobs.json")
+        .replace("runtime\" : 2003", "runtime\" : 1003")
+        .replace("runtime\" : 2002", "runtime\" : 1002");
     let record = self::record(&shorter);
     assert_eq!(["a", "b", "c"].map(|name| span(&record, name).0), [0.0; 3]);
 }
@@ -163,10 +166,10 @@ fn samples_recorded_beside_sequential_jobs_are_each_jobs_own() {
         own.map(|sample| f64::from(sample.value)).collect::<Vec<f64>>()
     };
     assert_eq!(summary.blocks[0].media[0].jobs.len(), 3);
-    // fio: 16,773 reads a second, none, 1,290 of 1 MiB, which the kernel splits.
+    // fio: 16,773 reads a second, none, 1,290 of 1 MiB.
     assert!(reads("first").iter().all(|n| *n > 10_000.0), "{:?}", reads("first"));
-    assert!(reads("second").iter().all(|n| *n < 1_000.0), "{:?}", reads("second"));
-    assert!(reads("third").iter().all(|n| (1_000.0..10_000.0).contains(n)), "{:?}", reads("third"));
+    assert!(reads("second").iter().all(|n| *n < 100.0), "{:?}", reads("second"));
+    assert!(reads("third").iter().all(|n| (900.0..10_000.0).contains(n)), "{:?}", reads("third"));
 }
 
 #[test]
@@ -200,10 +203,11 @@ fn logs_go_to_the_job_that_they_number() {
         let line = text(&format!("fio_n_iops.{n}.log")).lines().next().unwrap();
         line.split(',').nth(1).unwrap().trim().parse::<u64>().unwrap()
     };
-    // IOPS over half a second. Jobs 1 and 2 are a's, 3 is b's, 4 is c's.
-    assert_eq!(first("a"), (of_log(1) as f64 / 2.0).round() as u64 + (of_log(2) as f64 / 2.0).round() as u64);
-    assert_eq!(first("b"), (of_log(3) as f64 / 2.0).round() as u64);
-    assert_eq!(first("c"), (of_log(4) as f64 / 2.0).round() as u64);
+    // IOPS over half a second, within the milliseconds by which lines are apart. Jobs 1 and 2 are a's, 3 is b's, 4 is c's.
+    for (name, iops) in [("a", of_log(1) + of_log(2)), ("b", of_log(3)), ("c", of_log(4))] {
+        let off = first(name) as f64 / (iops as f64 / 2.0) - 1.0;
+        assert!(off.abs() < 0.003, "{name}: {} of {iops}", first(name));
+    }
     let shared = [
         Source { name: "a.json", text: text("fio_numjobs.json"), tool: None },
         Source { name: "fio_shared_iops.log", text: text("fio_shared_iops.log"), tool: None },
@@ -313,12 +317,12 @@ fn what_defines_a_job_is_recorded_with_the_defaults_of_fio() {
         all.into_iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
     };
     let record = of(&["fio_numjobs.json"]).record;
-    assert_eq!(parameters(&record, "a"), "bs=4k direct=1 ioengine=psync iodepth=1 numjobs=2 rw=randread size=8m");
+    assert_eq!(parameters(&record, "a"), "bs=4k direct=1 iodepth=1 ioengine=psync numjobs=2 rw=randread size=8m");
     let bare =
         text("fio_unified_both.json").replace("\"direct\" : \"1\",\n", "").replace("\"ioengine\" : \"libaio\",\n", "");
     assert_eq!(
         parameters(&self::record(&bare), "u"),
-        "bs=4k direct=0 ioengine=psync iodepth=1 numjobs=1 rw=randrw rwmixread=50 size=4m"
+        "bs=4k direct=0 iodepth=1 ioengine=psync numjobs=1 rw=randrw rwmixread=50 size=4m"
     );
 }
 

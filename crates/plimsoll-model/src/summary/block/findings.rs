@@ -3,7 +3,7 @@
 use super::super::PointSummary;
 use super::super::finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 use super::{BlockPointSummary, BlockWorkerSummary, point};
-use crate::record::{BlockPoint, BlockShare, BlockStreamInfo, Severity};
+use crate::record::{BlockPoint, BlockShare, Severity};
 
 /// Largest deviation of the number in flight from what was asked for.
 const LITTLE_LIMIT: f64 = 0.10;
@@ -20,7 +20,7 @@ pub(super) fn of_point(
     shares: &[&BlockShare],
     summary: &BlockPointSummary,
 ) -> Vec<Finding> {
-    let mut found: Vec<Finding> = rate(block, figures).into_iter().chain(little(block, summary)).collect();
+    let mut found: Vec<Finding> = rate(block, figures).into_iter().chain(little(summary)).collect();
     found.extend(never_written(block).filter(|_| figures.imported.is_none()));
     found.extend(apart(summary));
     found.extend(disagree(figures, shares));
@@ -60,15 +60,12 @@ fn rate(block: &BlockPoint, figures: &PointSummary) -> Option<Finding> {
 
 /// Little's law at full speed: fewer in flight than asked for means that fio or its CPU was what limited the rate, or that
 /// counts and times are not those of one window.
-fn little(block: &BlockPoint, summary: &BlockPointSummary) -> Option<Finding> {
-    // fio empties its queue before a flush, and the page cache answers while requests are handed over.
-    let kept = |s: &BlockStreamInfo| s.depth == 1 || (s.direct && !s.sync.starts_with("flush"));
-    let closed = block.share_percent.is_none() && block.streams.iter().all(|s| s.per_second.is_none() && kept(s));
+fn little(summary: &BlockPointSummary) -> Option<Finding> {
     let (found, asked) = (summary.in_flight_by_little?, f64::from(summary.in_flight));
     let turns = summary.by_op.iter().map(|op| op.requests as f64).sum::<f64>() / asked;
     let off = (found / asked - 1.0).abs() > LITTLE_LIMIT;
     let kind = FindingKind::InFlightOff { found, asked: summary.in_flight };
-    (closed && !block.streams.is_empty() && turns >= FEWEST_TURNS && off).then(|| kind.with(Severity::Warning))
+    (summary.keeps_in_flight && turns >= FEWEST_TURNS && off).then(|| kind.with(Severity::Warning))
 }
 
 fn never_written(block: &BlockPoint) -> Option<Finding> {

@@ -6,7 +6,7 @@ use super::super::finding::{Finding, Verdict};
 use super::super::{DriveSummary, Index, Latency, PointSummary, TickRows, TxnSummary, drive, point as plain};
 use super::{BlockLatency, BlockOpSummary, BlockPointSummary, BlockSecond, BlockWorkerSummary, findings};
 use crate::hist::{CoarseHist, Hist};
-use crate::record::{BlockPoint, BlockShare, Phase, Point, SubjectId};
+use crate::record::{BlockPoint, BlockShare, BlockStreamInfo, Phase, Point, SubjectId};
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
@@ -48,6 +48,7 @@ pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> Blo
         workers,
         in_flight_by_little: in_flight(&figures),
         in_flight: point.users,
+        keeps_in_flight: keeps_in_flight(point, block),
         seconds: seconds(index, point),
         drives: Vec::new(),
         findings: Vec::new(),
@@ -91,6 +92,16 @@ fn of_op(op: &TxnSummary, measured_s: f64) -> Option<BlockOpSummary> {
         mb_per_second: op.counts.bytes as f64 / 1e6 / measured_s,
         latency: op.response.map(BlockLatency::of),
     })
+}
+
+/// At full speed, of jobs that keep all their requests in flight: fio empties its queue before a flush, the page cache
+/// answers while requests are handed over, and rates, think time and a queue that adapts itself leave requests out.
+fn keeps_in_flight(point: &Point, block: &BlockPoint) -> bool {
+    const LEAVE_OUT: [&str; 5] = ["rate", "rate_iops", "thinktime", "latency_target", "iodepth_low"];
+    let full =
+        |s: &BlockStreamInfo| s.per_second.is_none() && (s.depth == 1 || (s.direct && !s.sync.starts_with("flush")));
+    let closed = block.share_percent.is_none() && !block.streams.is_empty() && block.streams.iter().all(full);
+    closed && point.users > 0 && !LEAVE_OUT.iter().any(|key| point.parameters.contains_key(*key))
 }
 
 /// Little's law: the mean number under way is rate × mean time, summed over all kinds of requests. A thread that waits

@@ -148,7 +148,8 @@ fn total(mut cells: Vec<Cell>, point: &BlockPointSummary) -> Row {
     cells.push(plain(cell(point.iops, three)));
     cells.push(plain(cell(point.mb_per_second, three)));
     cells.extend(times(point.latency));
-    cells.push(plain(format!("{} / {}", cell(point.in_flight_by_little, three), point.in_flight)));
+    let asked = Some(point.in_flight).filter(|n| *n > 0).map_or_else(|| NONE.to_owned(), |n| n.to_string());
+    cells.push(plain(format!("{} / {asked}", cell(point.in_flight_by_little, three))));
     Row { class: "total", cells }
 }
 

@@ -127,6 +127,7 @@ impl Load<'_> {
             workers_cv_percent: (self.workers > 1).then_some(4.2),
             in_flight_by_little: Some(iops * latency.mean_us / 1e6),
             in_flight: self.workers * self.stream.depth * self.stream.threads,
+            keeps_in_flight: true,
             seconds: (0..18).map(seconds).collect(),
             findings: Vec::new(),
             verdict: Verdict::Sound,
