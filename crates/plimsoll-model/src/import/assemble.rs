@@ -142,7 +142,7 @@ impl Assembly<'_> {
         self.record.checks.extend(load.failure.iter().map(|detail| Check {
             point: Some(point.id),
             subject: system,
-            clause: "\"all requests succeed\"".to_owned(),
+            clause: "\"the tool reports no error\"".to_owned(),
             holds: false,
             detail: detail.clone(),
         }));

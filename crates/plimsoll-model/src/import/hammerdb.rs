@@ -61,7 +61,7 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
         last.figures.extend(figures);
     }
     for load in loads.iter_mut().filter(|_| state.failed) {
-        load.fact("import.error", "at least one virtual user ended with an error");
+        load.failure = Some("at least one virtual user ended with an error".to_owned());
     }
     Ok(loads)
 }

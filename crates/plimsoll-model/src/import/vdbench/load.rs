@@ -197,7 +197,8 @@ fn check(load: &mut ImportedLoad, run: &Run) {
             run.name,
             measured.len()
         );
-        return load.fact("import.error", text);
+        load.failure = Some(text);
+        return;
     };
     let committed: u64 = measured.iter().flat_map(|tick| &tick.counts).map(|counts| counts.committed).sum();
     let seconds: f64 = measured.iter().map(|tick| (tick.end - tick.start).as_secs_f64()).sum();
