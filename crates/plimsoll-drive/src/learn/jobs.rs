@@ -302,6 +302,20 @@ mod tests {
         }
     }
 
+    /// With libaio, fio's flush waits for the write that was only handed over: its time would hold the write's.
+    #[test]
+    fn synced_writes_are_made_as_a_database_makes_them() {
+        let options = options(true, Engine::Libaio);
+        let synced: Vec<Vec<String>> =
+            lines(&options).into_iter().filter(|line| line.contains(&"--fdatasync=1".to_owned())).collect();
+        assert!(!synced.is_empty());
+        for line in synced {
+            for arg in ["--ioengine=psync", "--numjobs=1", "--iodepth=1"] {
+                assert!(line.contains(&arg.to_owned()), "{arg} is not in {line:?}");
+            }
+        }
+    }
+
     #[test]
     fn a_colon_does_not_end_the_name_of_the_file() {
         let place = Place { file: "/data/a:b/c".into(), ..place() };
