@@ -7,6 +7,7 @@ use crate::catalogue;
 use crate::learn::jobs::{Options, Profile, profiles};
 use crate::learn::measured::{Flush, Outcome, Point};
 use crate::learn::replay::{Course, replay};
+use crate::simulate::synced_per_second;
 use crate::spec::Mechanism;
 
 fn options(rotational: bool) -> Options {
@@ -70,6 +71,25 @@ fn a_known_flash_drive_is_found_again() {
         let text = fitted.file.to_toml();
         assert_eq!(DriveSpec::parse("x", &text).unwrap().file, fitted.file, "{text}");
         assert!(text.contains("source = \"learned\"") && text.contains("error_percent"), "{text}");
+    }
+}
+
+/// The learned copy makes as many writes durable in a second as its original, and so with its largest rates.
+#[test]
+fn a_learned_copy_does_what_its_original_does() {
+    for name in ["aws-gp3", "aws-io2", "azure-premium-ssd-v2", "kingston-dc1500m-960g", "kingston-dc500r-960g"] {
+        let truth = drive(name);
+        let region = Bytes::mib(4096);
+        let fitted = fit(&subject(&truth, region), &measurements(&truth, region, false)).unwrap();
+        let copy = DriveSpec::parse("copy", &fitted.file.to_toml()).unwrap();
+        let synced = |spec| synced_per_second(spec, Bytes::mib(4096), 1.0, 5);
+        let off = synced(&copy) / synced(&truth) - 1.0;
+        assert!(off.abs() < 0.1, "{name}: {off:+.3} synced writes\n{}", rows::table(&fitted.rows));
+        for profile in [Profile::read(4096, 128), Profile::write(4096, 32), Profile::write(1 << 20, 32).sequential()] {
+            let rate = |spec| replay(spec, &profile, &Course { region, think_us: 3.0, ops: 4_000, seed: 3 }).iops;
+            let off = rate(&copy) / rate(&truth) - 1.0;
+            assert!(off.abs() < 0.1, "{name}, {}: {off:+.3}\n{}", profile.name(), rows::table(&fitted.rows));
+        }
     }
 }
 
