@@ -78,6 +78,8 @@ pub struct Options {
 pub const REPEATS: u32 = 3;
 /// Depths of the curve of 4 KiB random reads.
 pub const DEPTHS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+/// How often the time of a load may be doubled until its rate is steady: 5 s become 80 s.
+pub const MOST_DOUBLINGS: u32 = 4;
 /// Spans of the seek curve.
 pub const SPANS: [f64; 5] = [0.001, 0.01, 0.1, 0.33, 1.0];
 
@@ -86,9 +88,14 @@ pub const SPANS: [f64; 5] = [0.001, 0.01, 0.1, 0.33, 1.0];
 pub enum Step {
     /// Fills the measured part with data that do not compress.
     LayOut,
+    /// Next to nothing, while the drive puts away what its buffer holds: milliseconds.
+    Rest(u64),
     /// Writes as fast as possible, with the speed every 100 ms: a buffer shows as a bend.
     Burst,
+    /// A load and its repeat.
     Load(Profile, u32),
+    /// Writes as fast as possible until the rate is steady: the time is doubled so often.
+    Settle(Profile, u32),
 }
 
 impl Step {
@@ -96,6 +103,8 @@ impl Step {
         match self {
             Self::LayOut => "laying out".into(),
             Self::Burst => "burst of writes".into(),
+            Self::Rest(_) => "waiting until the drive has emptied its buffer".into(),
+            Self::Settle(profile, _) => format!("{} until steady", profile.name()),
             Self::Load(profile, repeat) => format!("{} ({}/{REPEATS})", profile.name(), repeat + 1),
         }
     }
@@ -112,6 +121,8 @@ impl Step {
         let whole = (options.seconds * 1e3).max(30.0) as u64;
         match self {
             Self::LayOut => 0,
+            Self::Rest(millis) => *millis,
+            Self::Settle(_, doubled) => whole << doubled,
             Self::Burst => whole * 4,
             Self::Load(..) => whole / u64::from(REPEATS),
         }
@@ -147,15 +158,20 @@ pub fn steps(options: &Options) -> Vec<Step> {
         let repeat = |repeat| profiles.iter().map(move |profile| Step::Load(*profile, repeat)).collect::<Vec<_>>();
         (0..REPEATS).flat_map(repeat).collect::<Vec<_>>()
     };
+    // Writes that are faster than the drive fill its buffer: they come last, and latencies while it is empty.
+    let (single, filling): (Vec<Profile>, Vec<Profile>) =
+        writes.into_iter().partition(|profile| profile.depth == 1 && profile.random);
     let first = options.writes.then_some(Step::LayOut);
     let burst = options.writes.then_some(Step::Burst);
-    first.into_iter().chain(repeated(&reads)).chain(burst).chain(repeated(&writes)).collect()
+    let settle = filling.into_iter().map(|profile| Step::Settle(profile, 0));
+    let (reads, single) = (repeated(&reads), repeated(&single));
+    first.into_iter().chain(reads).chain(burst).chain(single).chain(settle).collect()
 }
 
 /// fio's arguments for the `number`th step.
 pub fn arguments(step: &Step, number: usize, place: &Place, options: &Options) -> Vec<String> {
     let size = |share: f64, block: u64| ((place.size.0 as f64 * share) as u64 / block).max(1) * block;
-    let mut args = common(number, place, options);
+    let mut args = common(number, place, options, engine(step, options));
     let mut add = |list: &[String]| args.extend_from_slice(list);
     let timed = ["--time_based=1".to_owned(), format!("--runtime={}ms", step.millis(options))];
     match step {
@@ -167,13 +183,21 @@ pub fn arguments(step: &Step, number: usize, place: &Place, options: &Options) -
             "--refill_buffers=1".into(),
             "--end_fsync=1".into(),
         ]),
-        Step::Burst => {
-            add(&["--name=burst".into(), "--rw=write".into(), "--bs=128k".into()]);
-            add(&[format!("--size={}", place.size.0), "--log_avg_msec=100".into()]);
-            add(&[format!("--write_bw_log={}", place.log.display())]);
+        Step::Rest(_) => {
+            add(&["--name=rest".into(), "--rw=randread".into(), "--bs=4k".into(), "--rate_iops=1".into()]);
+            add(&[format!("--size={}", place.size.0), "--readonly".into()]);
             add(&timed);
         }
-        Step::Load(profile, _) => {
+        Step::Burst => {
+            add(&["--name=burst".into(), "--rw=write".into(), "--bs=128k".into()]);
+            add(&[format!("--size={}", place.size.0)]);
+            add(&logged(place));
+            add(&timed);
+        }
+        Step::Load(profile, _) | Step::Settle(profile, _) => {
+            if matches!(step, Step::Settle(..)) {
+                add(&logged(place));
+            }
             let direction = if profile.write { "write" } else { "read" };
             let random = if profile.random { "rand" } else { "" };
             add(&[format!("--name={}", profile.name()), format!("--rw={random}{direction}")]);
@@ -194,10 +218,28 @@ pub fn arguments(step: &Step, number: usize, place: &Place, options: &Options) -
     }
     match step {
         Step::LayOut | Step::Burst => args.extend(one_thread(32, options)),
-        Step::Load(profile, _) if profile.random => args.extend(in_flight(profile.depth, options)),
-        Step::Load(profile, _) => args.extend(one_thread(profile.depth, options)),
+        Step::Rest(_) => args.extend(one_thread(1, options)),
+        Step::Load(profile, _) if profile.flush => args.extend(one_thread(1, options)),
+        Step::Load(profile, _) | Step::Settle(profile, _) if profile.random => {
+            args.extend(in_flight(profile.depth, options));
+        }
+        Step::Load(profile, _) | Step::Settle(profile, _) => args.extend(one_thread(profile.depth, options)),
     }
     args
+}
+
+/// The speed every 100 ms, of all threads in one file.
+fn logged(place: &Place) -> [String; 3] {
+    let log = format!("--write_bw_log={}", place.log.display());
+    ["--log_avg_msec=100".into(), "--per_job_logs=0".into(), log]
+}
+
+/// A database writes and then waits for its flush. With libaio, fio's flush would wait for the write as well.
+fn engine(step: &Step, options: &Options) -> Engine {
+    match step {
+        Step::Load(profile, _) if profile.flush => Engine::Psync,
+        _ => options.engine,
+    }
 }
 
 /// What is sequential, or logged, stays in one thread. Without asynchronous I/O that is one request at a time.
@@ -206,7 +248,7 @@ fn one_thread(depth: u32, options: &Options) -> [String; 2] {
     ["--numjobs=1".into(), format!("--iodepth={depth}")]
 }
 
-fn common(number: usize, place: &Place, options: &Options) -> Vec<String> {
+fn common(number: usize, place: &Place, options: &Options, engine: Engine) -> Vec<String> {
     vec![
         // fio takes a colon for the end of a name.
         format!("--filename={}", place.file.display().to_string().replace(':', "\\:")),
@@ -218,7 +260,7 @@ fn common(number: usize, place: &Place, options: &Options) -> Vec<String> {
         "--thread=1".into(),
         "--group_reporting=1".into(),
         "--allow_file_create=0".into(),
-        format!("--ioengine={}", options.engine.name()),
+        format!("--ioengine={}", engine.name()),
         // Knuth's multiplier: neighbouring numbers give unlike seeds.
         format!("--randseed={}", (options.seed + number as u64 + 1).wrapping_mul(2_654_435_761) & 0x7fff_ffff),
     ]
@@ -282,8 +324,10 @@ mod tests {
                     arg.parse::<u32>().unwrap()
                 };
                 let of_log = sequential_depth(&options);
-                let (depth, random) =
-                    if let Step::Load(profile, _) = step { (profile.depth, profile.random) } else { (of_log, false) };
+                let (depth, random) = match step {
+                    Step::Load(profile, _) | Step::Settle(profile, _) => (profile.depth, profile.random),
+                    _ => (of_log, false),
+                };
                 assert_eq!(of("--numjobs=") * of("--iodepth="), depth, "{line:?}");
                 assert!(random || of("--numjobs=") == 1, "{line:?}");
             }

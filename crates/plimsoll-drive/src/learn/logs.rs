@@ -9,7 +9,7 @@ use plimsoll_block::BlockError;
 
 const PREFIX: &str = ".plimsoll-logs-";
 /// What fio makes of the name that it is given.
-const LOG: &str = "burst_bw.1.log";
+const LOG: &str = "burst_bw.log";
 
 /// Removed with the log when this is dropped.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! What the runs gave, by load.
 
 use plimsoll_model::fio::{FioJob, LogLine};
+use plimsoll_model::stat::t_975;
 use plimsoll_model::units::Nanos;
 
 use super::jobs::Profile;
@@ -64,12 +65,13 @@ pub struct Point {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figure {
     pub value: f64,
-    /// Standard error of the mean relative to it, in percent; 0 for one run.
+    /// Half the 95 % interval of the mean relative to it, in percent; 0 for one run.
     pub error_percent: f64,
 }
 
 impl Figure {
-    /// The median of some values, which one disturbed run does not move, and the standard error of their mean, `s/√n`.
+    /// The median of some values, which one disturbed run does not move, and the interval of their mean, `t·s/√n`
+    /// (Student).
     pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len() as f64;
         let mut sorted = values.to_vec();
@@ -77,7 +79,11 @@ impl Figure {
         let median = *sorted.get(values.len() / 2)?;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let error = if values.len() > 1 && mean != 0.0 { (squares / (n - 1.0) / n).sqrt() / mean } else { 0.0 };
+        let error = if values.len() > 1 && mean != 0.0 {
+            t_975(n - 1.0) * (squares / (n - 1.0) / n).sqrt() / mean
+        } else {
+            0.0
+        };
         median.is_finite().then_some(Self { value: median, error_percent: error.abs() * 100.0 })
     }
 }
@@ -94,6 +100,8 @@ pub struct Measured {
     pub points: Vec<Point>,
     /// The burst of writes; empty when nothing was written.
     pub burst: Vec<LogLine>,
+    /// Loads whose rate was still changing when their time was up.
+    pub unsettled: Vec<Profile>,
 }
 
 impl Measured {

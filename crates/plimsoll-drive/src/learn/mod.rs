@@ -10,3 +10,4 @@ pub mod measured;
 pub mod prepare;
 pub mod replay;
 pub mod runner;
+mod settle;

@@ -1,42 +1,154 @@
 //! The measurement: one run of fio after the other.
 
 use std::fs;
+use std::path::PathBuf;
 
 use plimsoll_block::BlockError;
 use plimsoll_block::fio::{Flow, command_line, failed, run};
-use plimsoll_model::fio::{self, LogLine};
+use plimsoll_model::fio::{self, FioOutput, LogLine};
 
-use super::jobs::{Options, Place, Step, arguments, steps};
+use super::fit::burst::{Burst, bend};
+use super::jobs::{MOST_DOUBLINGS, Options, Place, Profile, Step, arguments, steps};
 use super::measured::{Measured, Outcome};
+use super::settle::settled;
 
-/// Carries out every step. `begin` hears of each before it starts; `tick` is asked ten times a second.
+/// A drive rests at most so long, and after it was filled at least so long.
+const MOST_REST_MS: u64 = 60_000;
+const LEAST_REST_MS: u64 = 1_000;
+
+/// Carries out every step. `begin` is called before each with its number; `tick` is asked ten times a second.
 pub fn measure(
     place: &Place,
     options: &Options,
-    mut begin: impl FnMut(usize, &Step),
-    mut tick: impl FnMut() -> Flow,
+    begin: impl FnMut(usize, &Step),
+    tick: impl FnMut() -> Flow,
 ) -> Result<Measured, BlockError> {
-    let mut measured = Measured::default();
-    for (number, step) in steps(options).iter().enumerate() {
-        begin(number, step);
-        let args = arguments(step, number, place, options);
-        let output = run(&step.name(), &args, &mut tick)?;
-        match step {
-            Step::LayOut => {}
-            Step::Burst => measured.burst = log(step, &args, place)?,
-            Step::Load(profile, _) => {
-                let outcome = output.jobs.first().and_then(|job| Outcome::of(profile, job));
-                let nothing = || failed(&step.name(), &args, "not one request was answered in the time it had");
-                measured.add(*profile, outcome.ok_or_else(nothing)?);
-            }
-        }
+    let mut runner = Runner { place, options, begin, tick, measured: Measured::default() };
+    for (number, step) in steps(options).into_iter().enumerate() {
+        runner.step(number, step)?;
     }
-    Ok(measured)
+    Ok(runner.measured)
 }
 
-fn log(step: &Step, args: &[String], place: &Place) -> Result<Vec<LogLine>, BlockError> {
-    let mut path = place.log.clone().into_os_string();
-    path.push("_bw.1.log");
-    let text = fs::read_to_string(&path).map_err(|error| failed(&step.name(), args, error))?;
-    fio::parse_log(&text).map_err(|error| BlockError::Output { job: step.name(), error, command: command_line(args) })
+struct Runner<'a, B, T> {
+    place: &'a Place,
+    options: &'a Options,
+    begin: B,
+    tick: T,
+    measured: Measured,
+}
+
+impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
+    fn step(&mut self, number: usize, step: Step) -> Result<(), BlockError> {
+        match step {
+            Step::LayOut => {
+                let output = self.run(number, &step)?;
+                // How much is left in the buffer is not known yet; it is not more than what was written.
+                let took = output.jobs.iter().map(|job| job.write.runtime_ms).max().unwrap_or_default();
+                self.rest(number, took.min(10_000))
+            }
+            Step::Rest(millis) => self.rest(number, millis),
+            Step::Burst => {
+                self.run(number, &step)?;
+                self.measured.burst = self.log(number, &step)?;
+                self.rest(number, emptying_ms(bend(&self.measured.burst)))
+            }
+            Step::Load(profile, _) => {
+                let output = self.run(number, &step)?;
+                let outcome = self.outcome(number, &step, &profile, &output)?;
+                self.measured.add(profile, outcome);
+                Ok(())
+            }
+            Step::Settle(profile, _) => self.settle(number, profile),
+        }
+    }
+
+    /// Repeats a load for twice as long until its second half is steady; its windows are the repeats.
+    fn settle(&mut self, number: usize, profile: Profile) -> Result<(), BlockError> {
+        for doubled in 0..=MOST_DOUBLINGS {
+            let step = Step::Settle(profile, doubled);
+            let output = self.run(number, &step)?;
+            let whole = self.outcome(number, &step, &profile, &output)?;
+            let found = settled(&self.log(number, &step)?);
+            let is_steady = found.as_ref().is_some_and(|found| found.steady);
+            if !is_steady && doubled < MOST_DOUBLINGS {
+                continue;
+            }
+            if !is_steady {
+                self.measured.unsettled.push(profile);
+            }
+            let windows = found.map_or_else(|| vec![whole.bytes_per_second], |found| found.windows);
+            for bytes_per_second in windows {
+                let iops = bytes_per_second / profile.block.0 as f64;
+                self.measured.add(profile, Outcome { bytes_per_second, iops, ..whole.clone() });
+            }
+            break;
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, number: usize, millis: u64) -> Result<(), BlockError> {
+        self.run(number, &Step::Rest(millis.clamp(LEAST_REST_MS, MOST_REST_MS))).map(drop)
+    }
+
+    fn run(&mut self, number: usize, step: &Step) -> Result<FioOutput, BlockError> {
+        (self.begin)(number, step);
+        // fio appends to a log that several jobs share.
+        let _ = fs::remove_file(self.log_path());
+        run(&step.name(), &self.arguments(number, step), &mut self.tick)
+    }
+
+    fn arguments(&self, number: usize, step: &Step) -> Vec<String> {
+        arguments(step, number, self.place, self.options)
+    }
+
+    fn outcome(
+        &self,
+        number: usize,
+        step: &Step,
+        profile: &Profile,
+        output: &FioOutput,
+    ) -> Result<Outcome, BlockError> {
+        let outcome = output.jobs.first().and_then(|job| Outcome::of(profile, job));
+        let nothing =
+            || failed(&step.name(), &self.arguments(number, step), "not one request was answered in the time it had");
+        outcome.ok_or_else(nothing)
+    }
+
+    fn log_path(&self) -> PathBuf {
+        let mut path = self.place.log.clone().into_os_string();
+        path.push("_bw.log");
+        path.into()
+    }
+
+    fn log(&self, number: usize, step: &Step) -> Result<Vec<LogLine>, BlockError> {
+        let args = self.arguments(number, step);
+        let text = fs::read_to_string(self.log_path()).map_err(|error| failed(&step.name(), &args, error))?;
+        fio::parse_log(&text).map_err(|error| BlockError::Output {
+            job: step.name(),
+            error,
+            command: command_line(&args),
+        })
+    }
+}
+
+/// How long a drive needs to put away a full buffer, and half as long again.
+fn emptying_ms(burst: Burst) -> u64 {
+    match (burst.buffer_bytes(), burst) {
+        (Some(bytes), Burst::Bend { slow, .. }) => (bytes / slow * 1_500.0) as u64,
+        _ => LEAST_REST_MS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_buffer_gets_the_time_that_it_needs() {
+        // 2 s at 1,000 MB/s, then 400: 1,200 MB are left, which take 3 s.
+        let burst = Burst::Bend { bytes_before: 2e9, fast: 1e9, slow: 4e8, within: 1e8 };
+        assert_eq!(emptying_ms(burst), 4_500);
+        assert_eq!(emptying_ms(Burst::Even { bytes: 1e9 }), LEAST_REST_MS);
+    }
 }

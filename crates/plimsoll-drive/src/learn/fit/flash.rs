@@ -191,7 +191,7 @@ pub fn governs(key: &str, row: &Row) -> bool {
         "sequential_read_mb_s" => !profile.write && !profile.random,
         "write_us" => profile.write && single && *quantity == Quantity::MedianUs,
         "write_p99_us" => profile.write && *quantity == Quantity::P99Us,
-        "random_write_iops" => profile.write && *quantity == Quantity::Iops,
+        "random_write_iops" => profile.write && !profile.flush && *quantity == Quantity::Iops,
         "sequential_write_mb_s" | "folded_write_mb_s" => profile.write && !profile.random,
         "flush_us" => profile.flush,
         _ => false,

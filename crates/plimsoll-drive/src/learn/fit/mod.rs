@@ -15,9 +15,10 @@ pub mod burst;
 mod disk;
 mod flash;
 pub mod rows;
+mod volume;
 
 pub use disk::turns;
-use rows::{Care, Row, rows};
+use rows::{Care, Quantity, Row, rows};
 
 /// The source that all measured figures name.
 pub const SOURCE: &str = "learned";
@@ -74,13 +75,32 @@ struct Fit {
 
 /// Fits a drive. `None`: one of the loads that every fit takes was not measured.
 pub fn fit(subject: &Subject, measured: &Measured) -> Option<Fitted> {
-    let mut fit = Fit::new(subject);
-    match subject.kind {
-        DriveKind::Disk => disk::fit(&mut fit, measured)?,
-        DriveKind::Nvme | DriveKind::Sata | DriveKind::Volume => flash::fit(&mut fit, measured)?,
+    let mut fitted = match subject.kind {
+        DriveKind::Disk => fitted_by(disk::fit, subject, measured)?,
+        DriveKind::Nvme | DriveKind::Sata | DriveKind::Volume => fitted_by(flash::fit, subject, measured)?,
+    };
+    if subject.kind != DriveKind::Disk && subject.writes {
+        let as_volume = fitted_by(volume::fit, subject, measured);
+        let nearer = |other: &Fitted| volume::distance(&other.rows) < volume::distance(&fitted.rows);
+        if let Some(as_volume) = as_volume.filter(nearer) {
+            fitted = as_volume;
+        }
     }
+    Some(fitted)
+}
+
+fn fitted_by(
+    mechanism: fn(&mut Fit, &Measured) -> Option<()>,
+    subject: &Subject,
+    measured: &Measured,
+) -> Option<Fitted> {
+    let mut fit = Fit::new(subject);
+    mechanism(&mut fit, measured)?;
     let spec = fit.spec_of(&fit.file);
     let mut rows = spec.map(|spec| rows(&spec, measured, &fit.care)).unwrap_or_default();
+    for profile in &measured.unsettled {
+        fit.note(format!("{}: its rate was still changing when the time was up; its error holds that", profile.name()));
+    }
     // To flash every span is the same: narrow ones say nothing that the whole does not.
     rows.retain(|row| row.profile.span >= 1.0 || subject.kind == DriveKind::Disk);
     fit.put_errors(&rows);
@@ -136,12 +156,13 @@ impl Fit {
 
     /// Each figure gets its error: the larger of the spread of its repeats and the model's deviation where it governs.
     fn put_errors(&mut self, rows: &[Row]) {
-        let DriveFile { datasheet, flash, disk, .. } = &mut self.file;
+        let DriveFile { datasheet, flash, disk, volume, .. } = &mut self.file;
         let flash = flash.iter_mut().flat_map(Flash::figures_mut);
         let disk = disk.iter_mut().flat_map(crate::spec::file::Disk::figures_mut);
-        for (key, figure) in datasheet.figures_mut().into_iter().chain(flash).chain(disk) {
+        let volume = volume.iter_mut().flat_map(crate::spec::file::Volume::figures_mut);
+        for (key, figure) in datasheet.figures_mut().into_iter().chain(flash).chain(disk).chain(volume) {
             let Some(parameter) = self.parameters.iter().find(|parameter| parameter.key == key) else { continue };
-            let governs = |row: &&Row| flash::governs(key, row) || disk::governs(key, row);
+            let governs = |row: &&Row| flash::governs(key, row) || disk::governs(key, row) || volume::governs(key, row);
             let model = rows.iter().filter(governs).map(|row| row.deviation_percent().abs());
             let worst = model.fold(parameter.repeats_percent, f64::max);
             figure.error_percent = Some((worst * 10.0).round() / 10.0);

@@ -41,7 +41,7 @@ impl Quantity {
 /// A load is told by its latency at depth 1, by its rate above, by its bandwidth if it is sequential.
 pub fn quantities(profile: &Profile) -> &'static [Quantity] {
     match profile {
-        Profile { flush: true, .. } => &[Quantity::FlushUs],
+        Profile { flush: true, .. } => &[Quantity::FlushUs, Quantity::Iops],
         Profile { random: false, .. } => &[Quantity::MbPerS],
         Profile { depth: 1, span, block: Bytes(4096), .. } if *span >= 1.0 => &[Quantity::MedianUs, Quantity::P99Us],
         Profile { depth: 1, .. } => &[Quantity::MedianUs],

@@ -115,7 +115,7 @@ fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Inte
         let text = format!("{} · {} left", name.borrow(), progress.time_left(length));
         // A line for each repeat would be too many where there is no terminal.
         match step {
-            Step::Load(_, repeat) if *repeat > 0 => progress.now(clock.now(), &text),
+            Step::Load(_, repeat) | Step::Settle(_, repeat) if *repeat > 0 => progress.now(clock.now(), &text),
             _ => progress.begin(clock.now(), &text),
         }
     };
@@ -205,8 +205,8 @@ fn text(facts: &Facts, fitted: &Fitted, options: &Options) -> String {
         format!("Learned on {} by: {}", facts.when, facts.command),
         format!("On {}.", facts.on),
         format!("{}, {} of the drive.", facts.fio, facts.part),
-        "error_percent is the larger of: the standard error of three repeats; how far the model is off at the points \
-         that the figure governs."
+        "error_percent is the larger of: half the 95 % interval of the repeats (Student); how far the model is off at the \
+         points that the figure governs."
             .to_owned(),
     ];
     lines.extend(facts.told.iter().cloned());

@@ -1,0 +1,88 @@
+//! When a load is steady: as long as a buffer fills, it shows the buffer's rate and not the drive's.
+
+use std::collections::BTreeMap;
+
+use plimsoll_model::fio::LogLine;
+use plimsoll_model::plan::resolved::SteadyRule;
+use plimsoll_model::rounds;
+
+/// Windows of the second half of a load.
+const WINDOWS: usize = 5;
+/// SNIA's criterion (PTS 2.0.2) with half its slope: a drift of 5 % is as much as a drive file may be off.
+const RULE: SteadyRule = SteadyRule { window: WINDOWS as u32, range: 0.2, slope: 0.05 };
+/// The interval that fio was asked for.
+const INTERVAL_MS: u64 = 100;
+
+/// The rate at the end of a load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    /// Bytes per second in consecutive windows of the load's second half.
+    pub windows: Vec<f64>,
+    pub steady: bool,
+}
+
+/// `log`: KiB/s of each thread at the end of each interval. `None`: too short for windows.
+pub fn settled(log: &[LogLine]) -> Option<Settled> {
+    let rates = sums(log);
+    let half = &rates[rates.len() / 2..];
+    let size = half.len() / WINDOWS;
+    if size == 0 {
+        return None;
+    }
+    // The last interval may be cut short: what is too much for whole windows is left out at the end.
+    let mean = |window: &[f64]| window.iter().sum::<f64>() / window.len() as f64;
+    let windows: Vec<f64> = half.chunks_exact(size).take(WINDOWS).map(mean).collect();
+    let steady = rounds::fit(&windows, &RULE).is_some_and(|fit| fit.steady);
+    Some(Settled { windows, steady })
+}
+
+/// Bytes per second in each interval, summed over the threads.
+fn sums(log: &[LogLine]) -> Vec<f64> {
+    let mut by_interval: BTreeMap<u64, f64> = BTreeMap::new();
+    for line in log {
+        let interval = (line.at_ms + INTERVAL_MS / 2) / INTERVAL_MS;
+        *by_interval.entry(interval).or_default() += line.value as f64 * 1024.0;
+    }
+    by_interval.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(rates_kib: impl IntoIterator<Item = u64>) -> Vec<LogLine> {
+        let line = |(i, value)| LogLine { at_ms: (i as u64 + 1) * 100, value };
+        rates_kib.into_iter().enumerate().map(line).collect()
+    }
+
+    /// A buffer that takes 1.78 times what the drive puts away, full after 3 s.
+    fn buffered(seconds: u64) -> Vec<LogLine> {
+        log((0..seconds * 10).map(|i| if i < 30 { 178_000 } else { 100_000 }))
+    }
+
+    #[test]
+    fn the_rate_of_a_buffer_is_not_taken_for_the_drives() {
+        // The buffer bends within the second half of 5 s, and before that of 10 s.
+        assert!(!settled(&buffered(5)).unwrap().steady);
+        let found = settled(&buffered(10)).unwrap();
+        assert!(found.steady && found.windows.iter().all(|rate| *rate == 102_400_000.0), "{found:?}");
+    }
+
+    #[test]
+    fn threads_add_up() {
+        let two: Vec<LogLine> = [100, 100, 200, 200, 300, 301, 400, 399, 500, 500, 600, 600, 700, 700, 800, 800, 900]
+            .into_iter()
+            .chain([900, 1000, 1000])
+            .map(|at_ms| LogLine { at_ms, value: 50_000 })
+            .collect();
+        let found = settled(&two).unwrap();
+        assert!(found.steady && found.windows == vec![102_400_000.0; 5], "{found:?}");
+    }
+
+    #[test]
+    fn too_little_says_nothing() {
+        assert_eq!(settled(&[]), None);
+        assert_eq!(settled(&log([1, 2, 3, 4, 5, 6, 7])), None);
+        assert!(!settled(&log([0; 20])).unwrap().steady);
+    }
+}
