@@ -38,6 +38,11 @@ fn fault(path: &Path, error: &io::Error) -> BlockError {
     BlockError::TestFile { path: path.into(), why: error.to_string(), next }
 }
 
+/// What to do about a file that could not be made or written.
+pub fn advice(_error: &io::Error, _directory: &Path) -> String {
+    "Give a directory on the drive that this user may write to.".into()
+}
+
 /// The name of this process's file in a directory.
 pub fn path_in(directory: &Path) -> PathBuf {
     directory.join(format!("{PREFIX}{}", std::process::id()))

@@ -18,6 +18,7 @@ pub fn known(spec: &DriveSpec) -> KnownDrive {
             WriteCache::Protected => Protection::Protected,
             WriteCache::Volatile => Protection::Volatile,
         },
+        is_flash: matches!(spec.mechanism, Mechanism::Flash(_)),
         source: spec.file.write_cache.source.clone(),
         turn: match &spec.mechanism {
             Mechanism::Disk(disk) => Some(Nanos((disk.turn.0 as f64 * spec.slower) as u64)),

@@ -102,6 +102,8 @@ pub struct Disk {
     pub queue: Queue,
     /// Of the SCSI driver, which asked the disk (`cache_type`).
     pub cache_type: Option<String>,
+    /// Of a loop device: whether its requests pass the page cache of the file below (`loop/dio`).
+    pub direct: Option<bool>,
     pub health: Result<Smart, NoHealth>,
     pub known: Option<KnownDrive>,
 }
@@ -135,6 +137,8 @@ pub struct KnownDrive {
     /// What such a drive calls itself begins with one of these.
     pub models: Vec<String>,
     pub protection: Protection,
+    /// It stores on flash, whatever the kernel says of a disk in front of it.
+    pub is_flash: bool,
     /// Where that is said.
     pub source: String,
     /// Of a rotating disk.

@@ -89,6 +89,7 @@ pub fn without_device(known: &KnownDrive) -> Disk {
         size: None,
         queue: Queue::default(),
         cache_type: None,
+        direct: None,
         health: Err(NoHealth::None("a drive without a device")),
         known: Some(known.clone()),
     }
@@ -123,6 +124,7 @@ fn disk(source: &Source, device: &Number, options: &Options<'_>) -> Disk {
         size: files.sectors("size"),
         queue: files.queue(),
         cache_type: cache_type(source, &files),
+        direct: files.flag("loop/dio"),
         health: Err(NoHealth::Skipped),
         known: None,
     };

@@ -42,6 +42,7 @@ fn known(name: &str, model: &str) -> KnownDrive {
         name: name.into(),
         models: vec![model.into()],
         protection: Protection::Protected,
+        is_flash: true,
         source: "sheet".into(),
         turn: None,
         synced_per_second: None,

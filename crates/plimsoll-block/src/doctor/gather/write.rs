@@ -163,6 +163,15 @@ mod tests {
     }
 
     #[test]
+    fn advice_follows_from_the_error() {
+        let of = |errno: Errno| crate::testfile::advice(&io::Error::from(errno), Path::new("/srv"));
+        assert!(of(Errno::NOSPC).starts_with("Free space there"), "{}", of(Errno::NOSPC));
+        assert!(of(Errno::ROFS).contains("mount -o remount,rw"), "{}", of(Errno::ROFS));
+        assert!(of(Errno::ACCESS).contains("may write to"), "{}", of(Errno::ACCESS));
+        assert!(of(Errno::IO).contains("dmesg"), "{}", of(Errno::IO));
+    }
+
+    #[test]
     fn where_nothing_can_be_made_nothing_is_tested() {
         let SyncOutcome::Untested(why, next) = test(Path::new("/proc"), &|| Nanos::ZERO, 1) else { panic!() };
         assert!(why.contains("/proc") && next.contains("may write to"), "{why}: {next}");

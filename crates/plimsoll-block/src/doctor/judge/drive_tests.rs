@@ -89,7 +89,10 @@ fn health_that_nobody_tells() {
 fn caches_of_writes() {
     let with = |kind: &str| Disk { queue: Queue { write_cache: Some(kind.into()), ..queue() }, ..disk() };
     says(&write_cache(&with("write back")), Good, &["sends flushes", "FUA"]);
-    says(&write_cache(&with("write through")), Good, &["no flushes"]);
+    // The kernel's word alone may be an administrator's.
+    says(&write_cache(&with("write through")), Unknown, &["sends no flushes", "by hand", "smartctl -g wcache"]);
+    let none = Disk { health: Ok(Smart { write_cache: Some(false), ..smart() }), ..with("write through") };
+    says(&write_cache(&none), Good, &["by the drive's own word"]);
     // The user told the kernel something else than what the disk told its driver.
     let told = Disk { cache_type: Some("write back".into()), ..with("write through") };
     says(&write_cache(&told), Error, &["no flush is sent", "queue/write_cache"]);
@@ -103,6 +106,7 @@ fn known(protection: Protection) -> KnownDrive {
         name: "some-drive".into(),
         models: Vec::new(),
         protection,
+        is_flash: true,
         source: "unverified".into(),
         turn: None,
         synced_per_second: None,
@@ -116,7 +120,16 @@ fn what_survives_a_power_cut() {
     says(&of(Protection::Volatile), Good, &["not flushed is lost"]);
     says(&power_loss(&disk()), Unknown, &["does not know this model", "--drive"]);
     let through = Disk { queue: Queue { write_cache: Some("write through".into()), ..queue() }, ..disk() };
-    says(&power_loss(&through), Good, &["own word"]);
+    says(&power_loss(&through), Unknown, &["write through", "by hand"]);
+    let own = Disk { cache_type: Some("write through".into()), ..through.clone() };
+    says(&power_loss(&own), Good, &["own word"]);
     says(&power_loss(&Disk { kind: DiskKind::Virtual("virtio"), ..through.clone() }), Unknown, &["host"]);
     says(&power_loss(&Disk { kind: DiskKind::Loop("/x".into()), ..through }), Unknown, &["holds the file"]);
+}
+
+#[test]
+fn a_loop_device_on_the_page_cache_is_no_drive() {
+    let of = |direct| identity(&Disk { kind: DiskKind::Loop("/x".into()), direct, ..disk() });
+    says(&of(Some(false)), Warning, &["page cache", "losetup --direct-io=on"]);
+    says(&of(Some(true)), Unknown, &["the file /x", "directory that holds it"]);
 }

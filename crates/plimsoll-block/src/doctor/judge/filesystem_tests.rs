@@ -43,6 +43,12 @@ fn options_of_mounts() {
     says(&of("rw", "rw,compress=zstd:3"), Warning, &["compress=zstd:3", "compressible"]);
     says(&of("rw,relatime", "rw,discard,barrier=1"), Ok, &["relatime (reads", "discard (deleting"]);
     says(&of("rw", "rw,errors=remount-ro"), Ok, &["none that matters"]);
+    // The worst counts, and hides nothing.
+    says(&of("ro", "rw,nobarrier,data=writeback"), Error, &["nobarrier", "ro: read-only", "data=writeback"]);
+    let on = |filesystem: &str| mount_options(&mounted(filesystem, "rw", "rw,nobarrier")).unwrap();
+    says(&on("ext4"), Error, &["mount -o remount,barrier=1 /srv"]);
+    says(&on("btrfs"), Error, &["mount -o remount,barrier /srv"]);
+    assert!(!on("btrfs").next.contains("barrier=1"), "btrfs does not know it");
     assert_eq!(mount_options(&medium_of(disk())), None);
 }
 

@@ -97,6 +97,7 @@ pub(super) mod tests {
             size: Some(plimsoll_model::units::Bytes(960_197_124_096)),
             queue: queue(),
             cache_type: None,
+            direct: None,
             health: Err(NoHealth::NotInstalled("smartctl")),
             known: None,
         }

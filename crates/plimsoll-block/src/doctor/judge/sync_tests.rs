@@ -25,6 +25,7 @@ fn known(protection: Protection) -> KnownDrive {
         name: "some-drive".into(),
         models: Vec::new(),
         protection,
+        is_flash: true,
         source: "sheet".into(),
         turn: None,
         synced_per_second: None,
@@ -114,4 +115,13 @@ fn without_a_test_or_a_limit_nothing_is_judged() {
     says(&fsync(&medium).unwrap(), Unknown, &["it takes writes", "--write"]);
     let volatile = Disk { kind: DiskKind::Virtual("virtio"), known: Some(known(Protection::Volatile)), ..disk() };
     says(&of(volatile, 500), Unknown, &["how fast the medium can is not known"]);
+}
+
+/// A kernel in a virtual machine says of every disk that it turns; the drive file says what is there.
+#[test]
+fn a_drive_file_of_flash_counts_more_than_the_kernel() {
+    let kernel = Queue { rotational: Some(true), ..queue() };
+    let flash = Some(KnownDrive { is_flash: true, ..known(Protection::Volatile) });
+    let virtual_disk = Disk { kind: DiskKind::Virtual("virtio"), queue: kernel, known: flash, ..disk() };
+    says(&of(virtual_disk, 60), Error, &["100 µs to program"]);
 }
