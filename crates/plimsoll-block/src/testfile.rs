@@ -34,13 +34,24 @@ pub struct TestFile {
 }
 
 fn fault(path: &Path, error: &io::Error) -> BlockError {
-    let next = "Give a directory on the drive that this user may write to.".into();
+    let next = advice(error, path.parent().unwrap_or(path));
     BlockError::TestFile { path: path.into(), why: error.to_string(), next }
 }
 
 /// What to do about a file that could not be made or written.
-pub fn advice(_error: &io::Error, _directory: &Path) -> String {
-    "Give a directory on the drive that this user may write to.".into()
+pub fn advice(error: &io::Error, directory: &Path) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            format!("Free space there, or give another directory: df {}", directory.display())
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "It is mounted read-only: mount -o remount,rw, or look why in the kernel's log (dmesg).".into()
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => {
+            "Give a directory on the drive that this user may write to.".into()
+        }
+        _ => "Look into the kernel's log (dmesg), or give another directory on the drive.".into(),
+    }
 }
 
 /// The name of this process's file in a directory.

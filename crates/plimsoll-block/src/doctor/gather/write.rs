@@ -17,7 +17,7 @@ use super::Now;
 use super::sample::{Aligned, BLOCK, median};
 use crate::doctor::bytes::random;
 use crate::doctor::evidence::{Pace, SyncOutcome, SyncTest};
-use crate::testfile::{RESERVED, TestFile};
+use crate::testfile::{RESERVED, TestFile, advice};
 
 /// Each kind of request goes on until there are so many, or for so long.
 const MOST: usize = 2000;
@@ -32,14 +32,13 @@ pub fn test(directory: &Path, now: Now<'_>, seed: u64) -> SyncOutcome {
     let file = match TestFile::create(directory, ROOM) {
         Ok(file) => file,
         Err(error) => {
-            let (why, next) = (error.to_string(), "Give a directory that this user may write to.".to_owned());
-            return SyncOutcome::Untested(why.lines().next().unwrap_or_default().to_owned(), next);
+            let text = error.to_string();
+            let (why, next) = text.split_once('\n').unwrap_or((&text, ""));
+            return SyncOutcome::Untested(why.to_owned(), next.to_owned());
         }
     };
     measure(file.path(), now, seed).map_or_else(
-        |error| {
-            SyncOutcome::Untested(format!("a write failed: {error}"), "Free space, or give another directory.".into())
-        },
+        |error| SyncOutcome::Untested(format!("a write failed: {error}"), advice(&error, directory)),
         SyncOutcome::Tested,
     )
 }

@@ -70,6 +70,11 @@ pub fn identity(disk: &Disk) -> Diagnosis {
                 "Run doctor on the host as well.",
             )
         }
+        DiskKind::Loop(file) if disk.direct == Some(false) => warning(
+            "drive",
+            format!("the file {file} {rest}, through the page cache below it: reads come from memory"),
+            &format!("Set it up anew with: losetup --direct-io=on --find {file}"),
+        ),
         DiskKind::Loop(file) => {
             unknown("drive", format!("the file {file} {rest}"), "Run doctor on the directory that holds it as well.")
         }
@@ -164,21 +169,36 @@ pub fn write_cache(disk: &Disk) -> Diagnosis {
         Some(false) => "no FUA: a durable write is a write and a flush",
         None => "whether there is FUA is not known",
     };
-    let drives_own = disk.health.as_ref().ok().and_then(|smart| smart.write_cache);
-    let has_cache =
-        drives_own == Some(true) || disk.cache_type.as_deref().is_some_and(|kind| kind.starts_with("write back"));
+    let own_word = has_cache(disk);
     match disk.queue.write_cache.as_deref() {
-        Some("write through") if has_cache => error(
+        Some("write through") if own_word == Some(true) => error(
             "write_cache",
             "the drive has a cache of writes, and the kernel was told that it has none: no flush is sent, a power cut \
              takes what was acknowledged as durable",
             &format!("echo \"write back\" > /sys/block/{}/queue/write_cache", disk.name),
         ),
-        Some("write through") => {
+        Some("write through") if own_word == Some(false) => {
             ok("write_cache", "write through: none by the drive's own word, so the kernel sends no flushes")
         }
+        Some("write through") => unknown(
+            "write_cache",
+            "write through: the kernel sends no flushes. Whether the drive has no cache or this was set by hand is not known",
+            ASK_DRIVE,
+        ),
         Some(kind) => ok("write_cache", format!("{kind}: the kernel sends flushes; {fua}")),
         None => unknown("write_cache", "sysfs does not say", ""),
+    }
+}
+
+const ASK_DRIVE: &str = "Ask the drive: smartctl -g wcache, or nvme id-ctrl -H (vwc).";
+
+/// The drive's own word on whether it has a cache of writes. The kernel's setting may have been made by hand.
+fn has_cache(disk: &Disk) -> Option<bool> {
+    let asked = disk.health.as_ref().ok().and_then(|smart| smart.write_cache);
+    let of_driver = disk.cache_type.as_deref().map(|kind| kind.starts_with("write back"));
+    match (asked, of_driver) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (asked, of_driver) => asked.or(of_driver),
     }
 }
 
@@ -207,9 +227,14 @@ pub fn power_loss(disk: &Disk) -> Diagnosis {
             "what the host does with flushes cannot be seen from here",
             "Look it up: the cache mode of this disk on the host.",
         ),
-        (DiskKind::Nvme | DiskKind::Scsi, Some("write through")) => {
+        (DiskKind::Nvme | DiskKind::Scsi, Some("write through")) if has_cache(disk) == Some(false) => {
             ok("power_loss", "no volatile cache by the drive's own word: what is acknowledged survives")
         }
+        (DiskKind::Nvme | DiskKind::Scsi, Some("write through")) => unknown(
+            "power_loss",
+            "the kernel says write through, which may have been set by hand; the drive does not say that it has no cache",
+            ASK_DRIVE,
+        ),
         (DiskKind::Loop(_), _) => unknown("power_loss", "that of whatever holds the file", ""),
         (_, _) => unknown("power_loss", "the catalogue does not know this model", LOOK_UP),
     }

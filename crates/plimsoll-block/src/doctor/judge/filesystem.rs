@@ -67,19 +67,24 @@ impl<'a> Options<'a> {
     }
 }
 
-/// The worst of what was found, with the rest as information.
+/// btrfs and XFS have no value for the option (btrfs(5); xfs(5) up to Linux 4.18).
+fn remount_with_barriers(mount: &Mount) -> String {
+    let option = if matches!(mount.filesystem.as_str(), "btrfs" | "xfs") { "barrier" } else { "barrier=1" };
+    format!("Mount it without that option: mount -o remount,{option} {}", mount.point.display())
+}
+
+/// All that is wrong, the worst first; what is harmless only where nothing is wrong.
 pub fn mount_options(medium: &Medium) -> Option<Diagnosis> {
-    let options = Options::of(medium.mount.as_ref()?);
-    if let Some(word) = options.first(&["nobarrier", "barrier=0"]) {
-        return Some(error(
-            "mount_options",
-            format!(
-                "{word}: the filesystem sends no flushes, so a power cut takes what databases were told is durable"
-            ),
-            "Mount it without that option: mount -o remount,barrier=1",
-        ));
-    }
-    let warnings = [
+    let mount = medium.mount.as_ref()?;
+    let options = Options::of(mount);
+    let barrier = options.first(&["nobarrier", "barrier=0"]);
+    let with_barriers = remount_with_barriers(mount);
+    let faults = [
+        (
+            barrier,
+            "the filesystem sends no flushes, so a power cut takes what databases were told is durable",
+            with_barriers.as_str(),
+        ),
         (options.first(&["ro"]), "read-only: no load can be put on it", "mount -o remount,rw"),
         (
             options.first(&["data=writeback"]),
@@ -102,9 +107,14 @@ pub fn mount_options(medium: &Medium) -> Option<Diagnosis> {
             "Mount it without that option.",
         ),
     ];
-    let found = warnings.into_iter().find_map(|(word, found, next)| Some((word?, found, next)));
-    if let Some((word, found, next)) = found {
-        return Some(warning("mount_options", format!("{word}: {found}"), next));
+    let found: Vec<(String, &str)> =
+        faults.into_iter().filter_map(|(word, found, next)| Some((format!("{}: {found}", word?), next))).collect();
+    if let Some((_, next)) = found.first() {
+        let all = found.iter().map(|(found, _)| found.as_str()).collect::<Vec<_>>().join("; ");
+        return Some(match barrier {
+            Some(_) => error("mount_options", all, next),
+            None => warning("mount_options", all, next),
+        });
     }
     let about = |word: Option<&str>, text: &str| word.map(|word| format!("{word} ({text})"));
     let known = [

@@ -148,7 +148,8 @@ fn limit(disk: &Disk, random_read: Option<Nanos>) -> Option<Medial> {
         );
         return Some(Medial { least: Nanos((FASTEST_TURN.0 as f64 * TURN_TOLERANCE) as u64), why });
     }
-    let is_flash = matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi) && disk.queue.rotational == Some(false);
+    let says_kernel = matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi) && disk.queue.rotational == Some(false);
+    let is_flash = says_kernel || disk.known.as_ref().is_some_and(|known| known.is_flash);
     let volatile = disk.known.as_ref().is_some_and(|known| known.protection == Protection::Volatile);
     let why = "a page of flash takes at least 100 µs to program".to_owned();
     (is_flash && volatile).then_some(Medial { least: PROGRAM, why })

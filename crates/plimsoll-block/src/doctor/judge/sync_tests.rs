@@ -25,7 +25,7 @@ fn known(protection: Protection) -> KnownDrive {
         name: "some-drive".into(),
         models: Vec::new(),
         protection,
-        is_flash: true,
+        is_flash: false,
         source: "sheet".into(),
         turn: None,
         synced_per_second: None,
