@@ -125,7 +125,10 @@ fn shown(key: &str, value: &Value) -> FluentValue<'static> {
         Value::String(text) => FluentValue::from(text.clone()),
         // A time must be found again on the charts: three digits are too few after an hour.
         Value::Number(n) if key.ends_with("_s") => FluentValue::from(format!("{:.1}", n.as_f64().unwrap_or_default())),
-        Value::Number(n) if n.is_f64() => FluentValue::from(number::three(n.as_f64().unwrap_or_default())),
+        // Whoever checks it by hand needs all digits of a large figure.
+        Value::Number(n) if n.is_f64() && n.as_f64().is_some_and(|n| n.abs() < 1e3) => {
+            FluentValue::from(number::three(n.as_f64().unwrap_or_default()))
+        }
         Value::Number(n) => FluentValue::from(number::whole(n.as_f64().unwrap_or_default())),
         other => FluentValue::from(other.to_string()),
     }

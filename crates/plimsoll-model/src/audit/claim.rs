@@ -4,7 +4,9 @@
 //! that are claimed. What a report does not say is left out, and not judged.
 
 mod check;
+mod figure;
 mod gather;
+mod row;
 
 use std::collections::BTreeMap;
 
@@ -12,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Audit, Thresholds};
 use crate::plan::{PlanErrors, read_toml};
+pub use figure::ClaimFigure;
 
 /// A published report, or one table of it.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -31,6 +34,8 @@ pub struct Claim {
     pub comparison: Vec<ClaimComparison>,
     #[serde(default)]
     pub sentence: Vec<ClaimSentence>,
+    #[serde(default)]
+    pub duration: Vec<ClaimDuration>,
     /// Thresholds that are not the usual ones.
     #[serde(default)]
     pub audit: Option<Thresholds>,
@@ -106,6 +111,8 @@ pub enum Percentiles {
 #[serde(deny_unknown_fields)]
 pub struct ClaimSide {
     pub name: String,
+    /// The side whose configuration and method hold where this one states nothing else.
+    pub like: Option<String>,
     /// What can make a difference, by name: `hosts`, `drives`, `number of drives`, `memory`, `loaded systems`.
     #[serde(default)]
     pub configuration: BTreeMap<String, toml::Value>,
@@ -117,61 +124,6 @@ pub struct ClaimSide {
     /// Where this side differs from [`Claim::method`].
     #[serde(default)]
     pub method: Method,
-}
-
-/// One row of a table. Only what the report says.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ClaimFigure {
-    pub name: String,
-    /// The side that it is of; empty where there are none.
-    pub side: String,
-    /// Requests or transactions per second.
-    pub per_second: Option<f64>,
-    /// MB (10⁶ bytes) per second, and the size of requests in KiB, which give the rate where that is not told.
-    pub mb_per_second: Option<f64>,
-    pub request_kib: Option<f64>,
-    pub mean_ms: Option<f64>,
-    /// Requests or users that were kept in flight, in a closed loop without think time.
-    pub in_flight: Option<f64>,
-    pub tpm: Option<f64>,
-    pub nopm: Option<f64>,
-    pub p50_ms: Option<f64>,
-    /// 99th percentile of how late the generator was.
-    pub lag_p99_ms: Option<f64>,
-    /// CPU of the generator's busiest core, in percent.
-    pub generator_percent: Option<f64>,
-    pub offered: Option<u64>,
-    pub committed: Option<u64>,
-    pub rolled_back: Option<u64>,
-    pub failed: Option<u64>,
-    pub dropped: Option<u64>,
-    pub measured_s: Option<f64>,
-    /// Half the 95 % interval of the rate, in percent.
-    pub interval_percent: Option<f64>,
-    pub checkpoints: Option<f64>,
-    pub written_mb: Option<f64>,
-    pub drive_cache_mb: Option<f64>,
-    pub device_reads_per_transaction: Option<f64>,
-    /// Of the window's five parts.
-    pub range_percent: Option<f64>,
-    pub slope_percent: Option<f64>,
-    /// Rates of the window's halves.
-    pub first_half: Option<f64>,
-    pub second_half: Option<f64>,
-    /// Of a backup or restore.
-    pub seconds: Option<f64>,
-    pub moved_mb: Option<f64>,
-    /// Consistency conditions that were verified, and those that failed.
-    pub conditions_verified: Option<u32>,
-    pub conditions_failed: Option<String>,
-    /// An emulated drive: its lateness at the median, and operations beyond the next percentile, in percent.
-    pub emulated_drive: Option<String>,
-    pub emulated_ops: Option<u64>,
-    pub late_percent: Option<f64>,
-    pub beyond_percent: Option<f64>,
-    /// Any other figures that sentences speak of.
-    pub other: BTreeMap<String, f64>,
 }
 
 /// What is compared with what.
@@ -202,12 +154,39 @@ pub struct ClaimSentence {
     pub than: Vec<String>,
 }
 
+/// A time and the parts that it consists of.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimDuration {
+    pub name: String,
+    /// All of it: `12h`, `1h 30m`. Left out where the report does not state it.
+    pub stated: Option<String>,
+    pub parts: Vec<ClaimPart>,
+}
+
+/// A part of a time.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimPart {
+    pub name: String,
+    pub lasts: String,
+    /// How often it comes.
+    #[serde(default = "once")]
+    pub times: u32,
+}
+
+fn once() -> u32 {
+    1
+}
+
 /// How a sentence states a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Says {
     /// `a` is so many times `b`.
     Times,
+    /// `a` is so many percent of `b`: a ratio of p/100.
+    PercentOf,
     /// `a` is so many percent more than `b`: a ratio of 1 + p/100.
     PercentMore,
     /// `a` is so many percent less than `b`: a ratio of 1 − p/100.

@@ -104,6 +104,31 @@ pub enum Evidence {
     Repeats { first: u32, second: u32, fewest: u32 },
     /// REPEAT: how repeats differ, against what is claimed to be their difference.
     RepeatSpread { spread_percent: f64, effect_percent: f64 },
+    /// PLAUSIBLE: percentiles in their order.
+    InOrder { percentiles: String },
+    /// PLAUSIBLE: a percentile above a later one.
+    OutOfOrder { lower: String, lower_ms: f64, higher: String, higher_ms: f64 },
+    /// PLAUSIBLE: the least mean that the percentiles leave room for.
+    MeanAtLeast { mean_ms: f64, bound_ms: f64 },
+    /// PLAUSIBLE: the highest mean that the percentiles leave room for.
+    MeanAtMost { mean_ms: f64, bound_ms: f64 },
+    /// PLAUSIBLE: new orders are a part of all transactions.
+    NewOrders { nopm: f64, tpm: f64 },
+    /// PLAUSIBLE: rate × size against bandwidth.
+    BandwidthOf {
+        per_second: f64,
+        request_kib: f64,
+        product_mb: f64,
+        mb_per_second: f64,
+        off_percent: f64,
+        limit_percent: f64,
+    },
+    /// PLAUSIBLE: a range over several systems.
+    RangeOf { figure: String, low: f64, high: f64 },
+    /// PLAUSIBLE: a rate against the rows beside it.
+    BesideOthers { figure: String, value: f64, expected: f64, times: f64, limit: f64 },
+    /// DURATION: the parts of a time against all of it.
+    AddedUp { parts: String, sum_h: f64, stated_h: f64, off_percent: f64, limit_percent: f64 },
 }
 
 /// Why a rule says nothing, or not all that it could.
@@ -192,6 +217,10 @@ pub enum Missing {
     PastTheCache,
     /// No transaction could be looked for after the power cut.
     NothingToLose,
+    /// No two figures that depend on each other.
+    OneFigure,
+    /// No time is stated together with its parts.
+    NoDuration,
 }
 
 /// What to do about a rule that fired: one for each rule and way of firing.
@@ -224,4 +253,6 @@ pub enum Next {
     KeepDatabaseAndAsk,
     SlowerDriveOrLess,
     RepeatMore,
+    CheckSource,
+    AskForTimes,
 }

@@ -12,7 +12,7 @@ macro_rules! rules {
 
         impl Rule {
             /// In the order in which they are told.
-            pub const ALL: [Self; 24] = [$(Self::$variant),*];
+            pub const ALL: [Self; 26] = [$(Self::$variant),*];
 
             /// Stable: people quote it, files keep it.
             pub fn code(self) -> &'static str {
@@ -52,6 +52,8 @@ rules! {
     Consist, "CONSIST", Error, "The database is consistent after the run.";
     Emulated, "EMULATED", Error, "The emulated drive answered in time.";
     Repeat, "REPEAT", Warning, "A comparison rests on several runs that differ by less than its effect.";
+    Plausible, "PLAUSIBLE", Error, "Figures of a load can all be true at once.";
+    Duration, "DURATION", Error, "A time is the sum of its parts.";
 }
 
 impl Rule {

@@ -3,6 +3,7 @@
 mod load;
 mod looked;
 mod pair;
+mod plausible;
 mod site;
 mod table;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub fn judge(seen: &Seen, thresholds: &Thresholds) -> Vec<Judged> {
     seen.pairs.iter().for_each(|pair| judged.extend(pair::judge(pair, thresholds)));
     judged.extend(seen.moves.iter().map(|moved| table::moved(moved, thresholds)));
     judged.extend(seen.sentences.iter().map(|sentence| table::worded(sentence, thresholds)));
+    judged.extend(seen.durations.iter().map(|duration| table::added_up(duration, thresholds)));
     for rule in Rule::ALL {
         if !judged.iter().any(|judged| judged.rule == rule) {
             let outcome = Outcome::NotJudged { because: nothing_to_judge(rule) };
@@ -40,6 +42,7 @@ fn nothing_to_judge(rule: Rule) -> Missing {
         Rule::Maint | Rule::OneFactor | Rule::Victims | Rule::Size | Rule::Repeat => Missing::OneSide,
         Rule::Rate => Missing::NoBackup,
         Rule::Wording => Missing::NoSentence,
+        Rule::Duration => Missing::NoDuration,
         _ => Missing::NothingMeasured,
     }
 }

@@ -18,6 +18,7 @@ pub struct Seen {
     pub pairs: Vec<Pair>,
     pub moves: Vec<Move>,
     pub sentences: Vec<Sentence>,
+    pub durations: Vec<StatedDuration>,
     /// About the run as a whole.
     pub findings: Vec<Finding>,
 }
@@ -148,6 +149,8 @@ pub struct LoadSeen {
     pub emulated: Known<(String, u64, f64, f64)>,
     /// Transactions that were looked for after a power cut; `None`: there was none.
     pub cut: Option<u64>,
+    /// Figures that depend on each other.
+    pub row: Known<Row>,
 }
 
 impl LoadSeen {
@@ -173,8 +176,85 @@ impl LoadSeen {
             conditions: Err(Missing::NotVerified),
             emulated: Err(Missing::NoEmulation),
             cut: None,
+            row: Err(Missing::OneFigure),
         }
     }
+}
+
+/// Figures of one load that depend on each other, as far as they are stated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Row {
+    /// From the minimum to the maximum.
+    pub percentiles: Vec<Percentile>,
+    pub mean_ms: Option<f64>,
+    pub orders: Option<OrderRate>,
+    pub bandwidth: Option<Bandwidth>,
+    /// Of several systems that are not stated one by one, from the minimum to the maximum: their lowest and highest.
+    pub lowest: Vec<Percentile>,
+    pub highest: Vec<Percentile>,
+    pub ranges: Vec<Range>,
+    pub neighbours: Vec<Neighbours>,
+}
+
+impl Row {
+    /// Whether nothing can be compared.
+    pub fn is_empty(&self) -> bool {
+        let latencies = self.percentiles.len() + usize::from(self.mean_ms.is_some());
+        latencies < 2
+            && self.orders.is_none()
+            && self.bandwidth.is_none()
+            && self.ranges.is_empty()
+            && self.neighbours.is_empty()
+    }
+}
+
+/// A latency that this share of all did not exceed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Percentile {
+    /// `p99`, `min`, `max`.
+    pub name: String,
+    pub share: f64,
+    pub ms: f64,
+}
+
+/// All transactions a minute, and the new orders among them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OrderRate {
+    pub tpm: f64,
+    pub nopm: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bandwidth {
+    pub per_second: f64,
+    pub request_kib: f64,
+    pub mb_per_second: f64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Range {
+    /// As a claim calls it: `p99_ms`.
+    pub figure: String,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// A rate, and what the rows beside it in the same ladder let expect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Neighbours {
+    pub figure: String,
+    pub value: f64,
+    pub expected: f64,
+}
+
+/// A time and the sum of its parts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatedDuration {
+    pub name: String,
+    pub parts: String,
+    pub stated_h: Known<f64>,
+    /// `None`: a part cannot be read.
+    pub sum_h: Option<f64>,
 }
 
 /// What ran in the windows of a side, by load: checkpoints, vacuum, backup.

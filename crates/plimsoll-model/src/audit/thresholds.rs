@@ -46,6 +46,14 @@ macro_rules! for_each_threshold {
                 "WORDING: how far a ratio in a sentence may be off that of its figures.";
             repeats, 2.0, "runs", 1.0, 1000.0, "plimsoll's own: one run says nothing about the next.",
                 "REPEAT: fewest runs on each side of a comparison.";
+            rounding, 2.0, "%", 0.1, 100.0, "plimsoll's own: figures quoted with two or three digits.",
+                "PLAUSIBLE: how far a mean may lie outside of what its percentiles leave room for.";
+            bandwidth, 10.0, "%", 0.1, 100.0, "plimsoll's own: room for rounding, and for MiB that are called MB (4.9 %).",
+                "PLAUSIBLE: how far MB/s may be off rate × size of requests.";
+            neighbors, 100.0, "times", 2.0, 1_000_000.0, "plimsoll's own: digits too many or too few; along a ladder rates change by less.",
+                "PLAUSIBLE: how many times the rows beside it a rate may be, or they the rate.";
+            duration, 5.0, "%", 0.1, 100.0, "plimsoll's own: room for rounded times.",
+                "DURATION: how far the sum of the parts may be off the stated time.";
         }
     };
 }

@@ -10,7 +10,7 @@
 mod backup;
 mod block;
 mod describe;
-mod duration;
+pub(crate) mod duration;
 mod emulated;
 mod error;
 mod estimate;

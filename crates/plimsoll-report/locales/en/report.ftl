@@ -265,6 +265,10 @@ finding-event = { $event } ({ $times }×, first at { $at-s } s): { $text }
 ## Audit
 
 audit-title = Audit
+audit-answer-error = { $of }: some of these figures must not be quoted ({ $codes }).
+audit-answer-warning = { $of }: read these warnings before you quote the figures ({ $codes }).
+audit-answer-clean = { $of }: no issues found; { $passed } of { $rules } rules could be evaluated.
+audit-answer-unknown = { $of }: nothing could be evaluated: what is stated is too little for any rule.
 audit-heading = Audit: { $errors } errors, { $warnings } warnings, { $notes } notes; { $passed } rules passed, { $unjudged } not judged.
 audit-passed = Passed
 audit-unjudged = Not judged, and why
@@ -274,7 +278,6 @@ audit-adjusted = Changed by the plan: { $what } { $value } { $unit } instead of 
 audit-places = { $n } places, the first { $place }
 audit-pair = { $first } against { $second }
 audit-see-above = see the finding above.
-audit-clean = No rule fires.
 audit-load = { $load }, { $step }, { $on }
 audit-load-job = { $job }, { $load }, { $step }, { $on }
 audit-load-users = { $users } users
@@ -353,7 +356,7 @@ evidence-tpm-per-nopm = TPM/NOPM is { $found }, the mix gives { $expected }: { $
 evidence-ratios-differ = TPM/NOPM is { $first } on the first side and { $second } on the second: { $off-percent } % apart (limit { $limit-percent } %).
 evidence-bytes-per = { $first } bytes for each { $unit } on the first side, { $second } on the second: { $off-percent } % apart (limit { $limit-percent } %).
 evidence-moved = { $mb-per-second } MB/s × { $seconds } s = { $product-mb } MB, where { $moved-mb } MB were moved: { $off-percent } % off (limit { $limit-percent } %).
-evidence-said = “{ $sentence }”: the figures are { $first } and { $second }, a ratio of { $ratio } or a change of { $percent } %: { $off-percent } % off what it says (limit { $limit-percent } %).
+evidence-said = The figures are { $first } and { $second }, a ratio of { $ratio } (a change of { $percent } %), and the sentence gives a ratio of { $said } (limit { $limit-percent } % off).
 evidence-conditions = { $failed ->
     [none] { $verified } consistency conditions hold.
    *[other] Of { $verified } consistency conditions these fail: { $failed }.
@@ -361,6 +364,15 @@ evidence-conditions = { $failed ->
 evidence-kept-up = { $drive } answered { $ops } operations in time: { $late-percent } % late at the median (limit 10 %), { $beyond-percent } % beyond the next percentile (limit 1 %).
 evidence-repeats = { $first } runs on the first side, { $second } on the second; { $fewest } are needed.
 evidence-repeat-spread = Repeats differ by { $spread-percent } %, the sides by { $effect-percent } %.
+evidence-in-order = Latencies rise in their order: { $percentiles }.
+evidence-out-of-order = { $lower } is { $lower-ms } ms and above { $higher }, which is { $higher-ms } ms.
+evidence-mean-at-least = The mean is { $mean-ms } ms; the percentiles allow { $bound-ms } ms or more.
+evidence-mean-at-most = The mean is { $mean-ms } ms; the percentiles allow { $bound-ms } ms or less.
+evidence-new-orders = NOPM, a part of TPM, is { $nopm }; TPM is { $tpm }.
+evidence-bandwidth-of = { $per-second }/s × { $request-kib } KiB = { $product-mb } MB/s, where { $mb-per-second } MB/s are stated: { $off-percent } % off (limit { $limit-percent } %).
+evidence-range-of = The lowest { $figure } is { $low }, the highest { $high }.
+evidence-beside-others = { $figure } is { $value }, { $times } times what the rows beside it let expect ({ $expected }; limit { $limit } times).
+evidence-added-up = { $parts } = { $sum-h } h, where { $stated-h } h are stated: { $off-percent } % off (limit { $limit-percent } %).
 evidence-diagnosed = The doctor on { $of ->
     [none] the machine
    *[other] { $of }
@@ -407,6 +419,8 @@ missing-no-repeats = nobody tells how often was measured
 missing-by-construction = MB/s of a restore are computed from its bytes and time, so they always agree
 missing-past-the-cache = requests went past the page cache
 missing-nothing-to-lose = nothing that clients saw committed could be looked for
+missing-one-figure = no two figures are stated that depend on each other
+missing-no-duration = no time is stated together with its parts
 
 next-ask-for-window = Ask for the raw data: rate, latency and number in flight cannot all be of one window.
 next-distrust-counts = Do not use these figures; find out which outcomes were not counted.
@@ -434,6 +448,8 @@ next-say-ratio = State ratio, change and percent once, as they are computed.
 next-keep-database-and-ask = Keep the database as it is, and find out what lost or invented rows.
 next-slower-drive-or-less = Use fewer users, a drive that is slowed down (slower = 20 in its medium), or a machine that does nothing else.
 next-repeat-more = Measure each side several times.
+next-check-source = Compare these figures with their source: at least one of them is wrong.
+next-ask-for-times = Ask how long each part lasted.
 
 rule-little = Throughput × mean latency is the number in flight (Little's law). Where a closed loop keeps n requests in flight and the product is not n, rate, latency and n are not of one measurement.
 rule-conserve = Whatever was offered was committed, rolled back, failed or dropped. What is missing was not counted, and it is seldom the fast part.
@@ -459,6 +475,8 @@ rule-wording = Sentences follow from figures: 1.5 times are 50 % more, and not 1
 rule-consist = The database is consistent after the run. One that loses or invents rows can be as fast as it likes.
 rule-emulated = The emulated drive answered when its model said. Where it did not, figures are the emulator's.
 rule-repeat = Each side was measured several times, and differs from the other by more than from itself.
+rule-plausible = Figures of a load can all be true at once: percentiles rise, the mean lies where they leave room for it, NOPM is no more than TPM, MB/s are rate × size of requests, the lowest of several is not above the highest, and no rate is a hundred times that of the rows beside it in a ladder.
+rule-duration = A time is the sum of its parts. A part that is missing was not described.
 
 ## Report: headline
 

@@ -49,7 +49,7 @@ fn machines_read_the_same() {
     let restore = judged.iter().find(|row| row["rule"] == "RATE" && row["place"] == "restore").unwrap();
     assert_eq!((restore["outcome"].as_str(), restore["severity"].as_str()), (Some("fired"), Some("error")));
     assert_eq!(restore["evidence"][0]["product_mb"], 180_600.0);
-    assert!(restore["text"].as_str().unwrap().contains("181,000 MB"), "{}", restore["text"]);
+    assert!(restore["text"].as_str().unwrap().contains("180,600 MB"), "{}", restore["text"]);
     let csv = audit_csv(std::slice::from_ref(&audit));
     assert_eq!(csv.lines().count(), audit.judged.len() + 1);
     assert!(csv.contains("RATE,fired,error,restore,"), "{csv}");

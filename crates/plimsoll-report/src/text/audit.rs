@@ -1,6 +1,7 @@
 //! The audit on the terminal.
 
 use plimsoll_model::audit::{Audit, Rule};
+use plimsoll_model::record::Severity;
 
 use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, passed, unjudged};
 use crate::message::Messages;
@@ -39,18 +40,36 @@ fn line(m: &Messages, fired: &Fired) -> String {
 pub fn audit_table(audit: &Audit) -> String {
     let m = Messages::english();
     let fired = fired(&m, audit, Findings::Here);
-    let mut lines = vec![audit.of.clone()];
+    let passed = passed(&m, audit);
+    let mut lines = vec![answer(&m, audit, &fired, passed.len())];
     lines.extend(head(&m, audit, &fired));
-    if fired.is_empty() {
-        lines.push(m.say("audit-clean"));
-    }
-    for (title, all) in [("audit-passed", passed(&m, audit)), ("audit-unjudged", unjudged(&m, audit))] {
+    for (title, all) in [("audit-passed", passed), ("audit-unjudged", unjudged(&m, audit))] {
         if !all.is_empty() {
             lines.push(format!("\n{}:", m.say(title)));
         }
         lines.extend(all.into_iter().map(|Quiet { code, places, text }| format!("  {code:<9} {places:>3} × {text}")));
     }
     lines.join("\n") + "\n"
+}
+
+/// Whether the figures can be quoted, and the rules that speak against it.
+fn answer(m: &Messages, audit: &Audit, fired: &[Fired], passed: usize) -> String {
+    let id = match audit.worst() {
+        Some(Severity::Error) => "audit-answer-error",
+        Some(Severity::Warning) => "audit-answer-warning",
+        _ if passed == 0 => "audit-answer-unknown",
+        _ => "audit-answer-clean",
+    };
+    let worst = fired.iter().filter(|fired| Some(fired.severity) == audit.worst());
+    let mut codes: Vec<&str> = worst.map(|fired| fired.code).collect();
+    codes.dedup();
+    let args = [
+        ("of", audit.of.clone()),
+        ("codes", codes.join(", ")),
+        ("passed", passed.to_string()),
+        ("rules", Rule::ALL.len().to_string()),
+    ];
+    m.say_with(id, &args)
 }
 
 /// A rule by itself: what it holds, how heavy it is, and its thresholds.

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::gather::{figure_of, value_of};
+use super::figure::is_key;
+use super::gather::value_of;
 use super::{Claim, ClaimFigure, Method};
 use crate::audit::Thresholds;
-use crate::plan::{PlanError, PlanErrors};
+use crate::plan::{PlanError, PlanErrors, duration};
 
 /// More rows than any report has: a bound on what is read.
 const MOST_ROWS: usize = 10_000;
 
 pub(super) fn check(text: &str, claim: &Claim) -> Result<(), PlanErrors> {
     let mut faults = Faults { text, errors: Vec::new() };
-    let rows = claim.side.len() + claim.figure.len() + claim.comparison.len() + claim.sentence.len();
+    let rows =
+        claim.side.len() + claim.figure.len() + claim.comparison.len() + claim.sentence.len() + claim.duration.len();
     if rows > MOST_ROWS {
         faults.at("", format!("{rows} rows are more than {MOST_ROWS}"), "split the claim");
     }
@@ -20,7 +22,9 @@ pub(super) fn check(text: &str, claim: &Claim) -> Result<(), PlanErrors> {
     if sides.len() < claim.side.len() {
         faults.at("[[side]]", "two sides have the same name".to_owned(), "give each a name of its own");
     }
+    models(claim, &sides, &mut faults);
     figures(claim, &sides, &mut faults);
+    durations(claim, &mut faults);
     for name in claim.comparison.iter().flat_map(|comparison| [&comparison.first, &comparison.second]) {
         faults.side(&sides, name);
     }
@@ -67,6 +71,30 @@ impl Faults<'_> {
     }
 }
 
+/// A side may be like one that stands for itself.
+fn models(claim: &Claim, sides: &BTreeSet<&str>, faults: &mut Faults<'_>) {
+    for side in &claim.side {
+        let Some(name) = &side.like else { continue };
+        faults.side(sides, name);
+        if claim.side.iter().any(|model| model.name == *name && model.like.is_some()) {
+            let message = format!("`like` of `{}` names `{name}`, which is like another side itself", side.name);
+            faults.at(&side.name, message, "name a side that has no `like`");
+        }
+    }
+}
+
+fn durations(claim: &Claim, faults: &mut Faults<'_>) {
+    for of in &claim.duration {
+        let stated = of.stated.iter().map(|text| ("stated", text));
+        let parts = of.parts.iter().map(|part| ("lasts", &part.lasts));
+        for (key, text) in stated.chain(parts) {
+            if let Err(why) = duration::parse(text) {
+                faults.at(&of.name, format!("`{key}` of `{}`: {text:?} {why}", of.name), "write it as `1h 30m`");
+            }
+        }
+    }
+}
+
 fn figures(claim: &Claim, sides: &BTreeSet<&str>, faults: &mut Faults<'_>) {
     let mut names: BTreeSet<(&str, &str)> = BTreeSet::new();
     for figure in &claim.figure {
@@ -77,8 +105,23 @@ fn figures(claim: &Claim, sides: &BTreeSet<&str>, faults: &mut Faults<'_>) {
             let message = format!("two figures are called `{}`, or one is not called anything", figure.name);
             faults.at(&figure.name, message, "give each figure of a side a name of its own");
         }
-        for (key, value) in numbers(figure) {
-            faults.plain(&figure.name, &key, value);
+        for (key, value) in figure.numbers() {
+            faults.plain(&figure.name, key, value);
+        }
+        // Falls are below 0.
+        if let Some(slope) = figure.slope_percent.filter(|slope| !slope.is_finite()) {
+            faults.plain(&figure.name, "slope_percent", slope);
+        }
+        ranges(figure, faults);
+    }
+}
+
+fn ranges(figure: &ClaimFigure, faults: &mut Faults<'_>) {
+    for (key, ends) in &figure.ranges {
+        ends.iter().for_each(|value| faults.plain(&figure.name, key, *value));
+        if !is_key(key) {
+            let message = format!("`ranges` of `{}` has `{key}`, which is no key of a figure", figure.name);
+            faults.at(&figure.name, message, "use a key of figures, such as `p99_ms`");
         }
     }
 }
@@ -95,20 +138,6 @@ fn sentences(claim: &Claim, faults: &mut Faults<'_>) {
             faults.at(&sentence.text, format!("the sentence says {}", sentence.value), "write a number above 0");
         }
     }
-}
-
-fn numbers(figure: &ClaimFigure) -> Vec<(String, f64)> {
-    let known = ["per_second", "mb_per_second", "request_kib", "mean_ms", "in_flight", "tpm", "nopm", "p50_ms"]
-        .into_iter()
-        .chain(["lag_p99_ms", "generator_percent", "measured_s", "interval_percent", "checkpoints", "written_mb"])
-        .chain(["drive_cache_mb", "device_reads_per_transaction", "range_percent", "first_half", "second_half"])
-        .chain(["seconds", "moved_mb", "late_percent", "beyond_percent"]);
-    let of = |key: &str| Some((key.to_owned(), figure_of(figure, key)?));
-    let others = figure.other.iter().map(|(key, value)| (key.clone(), *value));
-    // Falls are below 0.
-    let slope =
-        figure.slope_percent.filter(|slope| !slope.is_finite()).map(|slope| ("slope_percent".to_owned(), slope));
-    known.filter_map(of).chain(others).chain(slope).collect()
 }
 
 fn method_numbers(method: &Method) -> Vec<(&'static str, f64)> {

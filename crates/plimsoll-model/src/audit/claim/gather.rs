@@ -2,10 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{Claim, ClaimFigure, ClaimSentence, ClaimSide, GeneratorPlace, LatencyFrom, Method, Percentiles, Says};
+use super::row;
+use super::{
+    Claim, ClaimDuration, ClaimFigure, ClaimSentence, ClaimSide, GeneratorPlace, LatencyFrom, Method, Percentiles, Says,
+};
 use crate::audit::rules::VICTIMS;
-use crate::audit::seen::{Counted, Course, InFlight, Known, LoadSeen, Move, Pair, Place, Seen, Sentence, Side, Site};
+use crate::audit::seen::{
+    Counted, Course, InFlight, Known, LoadSeen, Move, Pair, Place, Seen, Sentence, Side, Site, StatedDuration,
+};
 use crate::audit::{About, Missing};
+use crate::plan::duration;
 
 /// A flush cannot be sooner than a turn of the disk, less 10 % for one that turns faster than it says.
 const TURN_TOLERANCE: f64 = 0.9;
@@ -19,17 +25,30 @@ pub(super) fn of_claim(claim: &Claim) -> Seen {
     let (moves, rows): (Vec<_>, Vec<_>) = claim.figure.iter().partition(is_move);
     Seen {
         sites,
-        loads: rows.iter().map(|figure| load(claim, figure)).collect(),
+        loads: rows.iter().map(|figure| load(claim, figure, &rows)).collect(),
         pairs: claim.comparison.iter().filter_map(|comparison| pair(claim, comparison)).collect(),
         moves: moves.iter().map(|figure| moved(figure)).collect(),
         sentences: claim.sentence.iter().map(|sentence| worded(claim, sentence)).collect(),
+        durations: claim.duration.iter().map(stated_duration).collect(),
         findings: Vec::new(),
     }
 }
 
-/// What a side says, and else what holds for all.
+/// The side that this one is like.
+fn model<'a>(claim: &'a Claim, side: &ClaimSide) -> Option<&'a ClaimSide> {
+    let name = side.like.as_ref()?;
+    claim.side.iter().find(|other| other.name == *name)
+}
+
+/// What a side states, else the side that it is like, else the claim for all.
 fn method(claim: &Claim, side: &ClaimSide) -> Method {
-    let (own, all) = (&side.method, &claim.method);
+    match model(claim, side) {
+        Some(model) => merge(&side.method, &merge(&model.method, &claim.method)),
+        None => merge(&side.method, &claim.method),
+    }
+}
+
+fn merge(own: &Method, all: &Method) -> Method {
     let map = |own: &BTreeMap<String, f64>, all: &BTreeMap<String, f64>| {
         let mut both = all.clone();
         both.extend(own.clone());
@@ -97,23 +116,12 @@ fn site(about: About, method: &Method) -> Site {
     }
 }
 
-/// What a report calls a row: its name, with the side that it is of.
-fn named(figure: &ClaimFigure) -> String {
-    if figure.side.is_empty() { figure.name.clone() } else { format!("{}, {}", figure.name, figure.side) }
-}
-
-/// A rate, or what bandwidth and size of requests give.
-fn per_second(figure: &ClaimFigure) -> Option<f64> {
-    let from_mb = || Some(figure.mb_per_second? * 1e6 / (figure.request_kib.filter(|kib| *kib > 0.0)? * 1024.0));
-    figure.per_second.or_else(from_mb)
-}
-
-fn load(claim: &Claim, figure: &ClaimFigure) -> LoadSeen {
+fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadSeen {
     let side = claim.side.iter().find(|side| side.name == figure.side);
     let method = side.map_or_else(|| claim.method.clone(), |side| method(claim, side));
     let both = |a: Option<f64>, b: Option<f64>, missing| a.zip(b).ok_or(missing);
     let above = |value: Option<f64>| value.filter(|value| *value > 0.0);
-    let in_flight = per_second(figure).zip(figure.mean_ms).zip(above(figure.in_flight));
+    let in_flight = figure.rate().zip(figure.mean_ms).zip(above(figure.in_flight));
     let course = figure.range_percent.zip(figure.slope_percent);
     let halves = above(figure.first_half).zip(figure.second_half);
     let counted = || {
@@ -154,31 +162,46 @@ fn load(claim: &Claim, figure: &ClaimFigure) -> LoadSeen {
             let told = figure.late_percent.zip(figure.beyond_percent).ok_or(Missing::EmulationUntold)?;
             Ok((drive, figure.emulated_ops.unwrap_or_default(), told.0, told.1))
         }),
-        ..LoadSeen::unknown(About::Named(named(figure)))
+        row: row::of(figure, rows),
+        ..LoadSeen::unknown(About::Named(figure.title()))
     }
 }
 
 fn moved(figure: &ClaimFigure) -> Move {
     let told = figure.mb_per_second.zip(figure.seconds).zip(figure.moved_mb.filter(|moved| *moved > 0.0));
     let moved = told.map(|((mb_per_second, seconds), moved)| (mb_per_second, seconds, moved));
-    Move { about: About::Named(named(figure)), moved: moved.ok_or(Missing::NoBytes), agrees: None }
+    Move { about: About::Named(figure.title()), moved: moved.ok_or(Missing::NoBytes), agrees: None }
 }
 
 fn pair(claim: &Claim, comparison: &super::ClaimComparison) -> Option<Pair> {
     let named = |name: &String| claim.side.iter().find(|side| side.name == *name);
+    let (mut first, mut second) = (side(claim, named(&comparison.first)?), side(claim, named(&comparison.second)?));
+    keep_what_both_state(&mut first.configuration, &mut second.configuration);
     Some(Pair {
-        first: side(claim, named(&comparison.first)?),
-        second: side(claim, named(&comparison.second)?),
+        first,
+        second,
         factor: comparison.factor.clone(),
         effect_percent: comparison.effect_percent.ok_or(Missing::NoSentence),
     })
 }
 
+/// What only one side states may be the same on the other.
+fn keep_what_both_state(first: &mut Known<BTreeMap<String, String>>, second: &mut Known<BTreeMap<String, String>>) {
+    if let (Ok(first), Ok(second)) = (&mut *first, &mut *second) {
+        first.retain(|key, _| second.contains_key(key));
+        second.retain(|key, _| first.contains_key(key));
+    }
+    if first.as_ref().is_ok_and(BTreeMap::is_empty) {
+        *first = Err(Missing::NoConfiguration);
+    }
+}
+
 fn side(claim: &Claim, side: &ClaimSide) -> Side {
     let method = method(claim, side);
     let text = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let of_model = model(claim, side).into_iter().flat_map(|model| &model.configuration);
     let mut configuration: BTreeMap<String, String> =
-        side.configuration.iter().map(|(key, value)| (key.clone(), text(value))).collect();
+        of_model.chain(&side.configuration).map(|(key, value)| (key.clone(), text(value))).collect();
     configuration.extend(side.victims.map(|victims| (VICTIMS.to_owned(), victims.to_string())));
     let own = |figure: &&ClaimFigure| figure.side == side.name;
     let mut ratios =
@@ -204,41 +227,11 @@ fn side(claim: &Claim, side: &ClaimSide) -> Side {
     }
 }
 
-/// A figure's number by its key.
-pub(super) fn figure_of(figure: &ClaimFigure, key: &str) -> Option<f64> {
-    match key {
-        "per_second" => per_second(figure),
-        "mb_per_second" => figure.mb_per_second,
-        "request_kib" => figure.request_kib,
-        "mean_ms" => figure.mean_ms,
-        "in_flight" => figure.in_flight,
-        "tpm" => figure.tpm,
-        "nopm" => figure.nopm,
-        "p50_ms" => figure.p50_ms,
-        "lag_p99_ms" => figure.lag_p99_ms,
-        "generator_percent" => figure.generator_percent,
-        "measured_s" => figure.measured_s,
-        "interval_percent" => figure.interval_percent,
-        "checkpoints" => figure.checkpoints,
-        "written_mb" => figure.written_mb,
-        "drive_cache_mb" => figure.drive_cache_mb,
-        "device_reads_per_transaction" => figure.device_reads_per_transaction,
-        "range_percent" => figure.range_percent,
-        "first_half" => figure.first_half,
-        "second_half" => figure.second_half,
-        "seconds" => figure.seconds,
-        "moved_mb" => figure.moved_mb,
-        "late_percent" => figure.late_percent,
-        "beyond_percent" => figure.beyond_percent,
-        other => figure.other.get(other).copied(),
-    }
-}
-
 /// `figure name: key`, or `figure name, side: key`.
 pub(super) fn value_of(claim: &Claim, told: &str) -> Option<f64> {
     let (name, key) = told.rsplit_once(": ")?;
-    let figure = claim.figure.iter().find(|figure| named(figure) == name || figure.name == name)?;
-    figure_of(figure, key)
+    let figure = claim.figure.iter().find(|figure| figure.title() == name || figure.name == name)?;
+    figure.number(key)
 }
 
 /// A sentence as a ratio of what it says to what its figures give.
@@ -249,6 +242,7 @@ fn worded(claim: &Claim, sentence: &ClaimSentence) -> Sentence {
         let sum: f64 = of.iter().sum();
         Some(match sentence.says {
             Says::Times => (sentence.value, first, rest?),
+            Says::PercentOf => (sentence.value / 100.0, first, rest?),
             Says::PercentMore => (1.0 + sentence.value / 100.0, first, rest?),
             Says::PercentLess => (1.0 - sentence.value / 100.0, first, rest?),
             // What is said against what the figures give.
@@ -259,4 +253,19 @@ fn worded(claim: &Claim, sentence: &ClaimSentence) -> Sentence {
     });
     let usable = told.filter(|(_, first, second)| *second > 0.0 && *first > 0.0);
     Sentence { text: sentence.text.clone(), said: usable.ok_or(Missing::NoFigures) }
+}
+
+fn stated_duration(duration: &ClaimDuration) -> StatedDuration {
+    let hours = |text: &str| duration::parse(text).ok().map(|lasts| lasts.as_secs_f64() / 3600.0);
+    let parts = duration.parts.iter().map(|part| match part.times {
+        1 => format!("{} ({})", part.lasts, part.name),
+        times => format!("{times} × {} ({})", part.lasts, part.name),
+    });
+    let sum_h = duration.parts.iter().map(|part| Some(hours(&part.lasts)? * f64::from(part.times))).sum();
+    StatedDuration {
+        name: duration.name.clone(),
+        parts: parts.collect::<Vec<_>>().join(" + "),
+        stated_h: duration.stated.as_deref().and_then(hours).ok_or(Missing::NoDuration),
+        sum_h,
+    }
 }

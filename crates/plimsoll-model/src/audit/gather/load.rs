@@ -2,13 +2,14 @@
 
 use super::facts::{Engine, Facts};
 use super::site::system_of;
-use crate::audit::seen::{Counted, Course, InFlight, Known, LoadSeen};
+use crate::audit::seen::{Counted, Course, InFlight, Known, LoadSeen, OrderRate, Percentile, Row};
 use crate::audit::{About, Load, Missing};
 use crate::metric::Metric;
 use crate::plan::size;
 use crate::record::{SubjectId, SubjectKind};
 use crate::summary::{
-    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, PointSummary, Steady, Withheld, gave_way,
+    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, PointSummary, Steady, Withheld,
+    gave_way,
 };
 
 /// Fewer transactions of each user: what began or ended outside the window blurs the number under way by more than the
@@ -60,6 +61,7 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadSee
         tpm_nopm: tpm_nopm(point),
         conditions: conditions(facts, ladder, point),
         emulated: emulated(point.drive.iter()),
+        row: row(point),
         cut: point.power_cut.as_ref().map(|cut| cut.receipts.iter().map(|receipt| receipt.acknowledged).sum()),
         ..LoadSeen::unknown(about)
     }
@@ -86,6 +88,7 @@ pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> L
         tpm_nopm: Err(none),
         conditions: Err(none),
         emulated: Err(none),
+        row: Err(none),
         ..LoadSeen::unknown(about)
     }
 }
@@ -209,6 +212,23 @@ fn tpm_nopm(point: &PointSummary) -> Known<(f64, f64, Option<f64>)> {
         return Err(Missing::TooFew);
     }
     Ok((tpm, nopm, Some(nopm * point.measured_s / 60.0)))
+}
+
+fn row(point: &PointSummary) -> Known<Row> {
+    let latency = point.overall.response.ok_or(Missing::OneFigure)?;
+    Ok(Row {
+        percentiles: percentiles(&latency),
+        mean_ms: Some(latency.mean_ms),
+        orders: point.tpm.zip(point.nopm).map(|(tpm, nopm)| OrderRate { tpm, nopm }),
+        ..Row::default()
+    })
+}
+
+/// Up to the maximum.
+fn percentiles(latency: &Latency) -> Vec<Percentile> {
+    let of = |(share, ms): (f64, f64)| Percentile { name: format!("p{}", share * 100.0), share, ms };
+    let kept = Latency::QUANTILES.into_iter().zip(latency.quantiles()).map(of);
+    kept.chain([Percentile { name: "max".to_owned(), share: 1.0, ms: latency.max_ms }]).collect()
 }
 
 /// After the point, or at the end of its step.

@@ -1,6 +1,7 @@
 //! Rules about one load, or one row of a published table.
 
 use super::looked::Looked;
+use super::plausible::plausible;
 use crate::audit::seen::{Counted, InFlight, LoadSeen};
 use crate::audit::{Evidence, Judged, Missing, Next, Rule, Thresholds};
 use crate::record::Severity::{self, Error, Warning};
@@ -12,7 +13,7 @@ const CHANCE: f64 = 3.9;
 type Look = fn(&LoadSeen, &Thresholds, &mut Looked);
 
 pub(super) fn judge(load: &LoadSeen, thresholds: &Thresholds) -> Vec<Judged> {
-    let rules: [(Rule, Look); 10] = [
+    let rules: [(Rule, Look); 11] = [
         (Rule::Little, little),
         (Rule::Conserve, conserve),
         (Rule::Steady, steady),
@@ -23,6 +24,7 @@ pub(super) fn judge(load: &LoadSeen, thresholds: &Thresholds) -> Vec<Judged> {
         (Rule::Ratio, ratio),
         (Rule::Consist, consist),
         (Rule::Emulated, emulated),
+        (Rule::Plausible, plausible),
     ];
     let judged = |(rule, look): (Rule, Look)| {
         let mut looked = Looked::default();

@@ -1,8 +1,8 @@
-//! Rules about bytes that were moved, and about sentences.
+//! Rules about bytes that were moved, about sentences, and about times.
 
 use super::looked::Looked;
-use crate::audit::seen::{Move, Sentence};
-use crate::audit::{About, Evidence, Judged, Next, Rule, Thresholds};
+use crate::audit::seen::{Move, Sentence, StatedDuration};
+use crate::audit::{About, Evidence, Judged, Missing, Next, Rule, Thresholds};
 use crate::record::Severity::{Error, Warning};
 
 /// Whether bandwidth, time and bytes agree.
@@ -47,4 +47,21 @@ pub(super) fn worded(sentence: &Sentence, thresholds: &Thresholds) -> Judged {
         }
     }
     looked.judged(Rule::Wording, &About::Named(sentence.text.clone()))
+}
+
+/// Whether the parts of a time add up to it.
+pub(super) fn added_up(duration: &StatedDuration, thresholds: &Thresholds) -> Judged {
+    let mut looked = Looked::default();
+    match (duration.stated_h, duration.sum_h.filter(|sum| *sum > 0.0)) {
+        (Err(missing), _) => looked.untold(missing),
+        (Ok(_), None) => looked.untold(Missing::NoDuration),
+        (Ok(stated_h), Some(sum_h)) => {
+            let off_percent = (stated_h / sum_h - 1.0) * 100.0;
+            let limit_percent = thresholds.duration;
+            let parts = duration.parts.clone();
+            let evidence = Evidence::AddedUp { parts, sum_h, stated_h, off_percent, limit_percent };
+            looked.at(off_percent.abs() <= limit_percent, evidence, Error, Next::AskForTimes);
+        }
+    }
+    looked.judged(Rule::Duration, &About::Named(duration.name.clone()))
 }

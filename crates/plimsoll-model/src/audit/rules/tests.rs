@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge;
-use crate::audit::seen::{Counted, Course, InFlight, LoadSeen, Move, Pair, Place, Seen, Sentence, Side, Site};
+use crate::audit::seen::{
+    Bandwidth, Counted, Course, InFlight, LoadSeen, Move, Neighbours, OrderRate, Pair, Percentile, Place, Range, Row,
+    Seen, Sentence, Side, Site, StatedDuration,
+};
 use crate::audit::{About, Judged, Missing, Outcome, Rule, Thresholds};
 use crate::drive::DriveOp;
 use crate::record::{DiagnosisLevel, Severity};
@@ -51,7 +54,31 @@ fn good_load() -> LoadSeen {
         conditions: Ok((12, String::new())),
         emulated: Ok(("Example NVMe".to_owned(), 90_000, 1.5, 0.2)),
         cut: Some(4_000),
+        row: Ok(good_row()),
     }
+}
+
+fn percentile(name: &str, share: f64, ms: f64) -> Percentile {
+    Percentile { name: name.to_owned(), share, ms }
+}
+
+fn good_row() -> Row {
+    Row {
+        percentiles: vec![percentile("min", 0.0, 2.0), percentile("p50", 0.5, 8.0), percentile("max", 1.0, 90.0)],
+        mean_ms: Some(9.9),
+        orders: Some(OrderRate { tpm: 96_000.0, nopm: 42_800.0 }),
+        bandwidth: Some(Bandwidth { per_second: 1_000.0, request_kib: 1_024.0, mb_per_second: 1_000.0 }),
+        lowest: vec![percentile("p99", 0.99, 20.0), percentile("max", 1.0, 80.0)],
+        highest: vec![percentile("p99", 0.99, 30.0), percentile("max", 1.0, 90.0)],
+        ranges: vec![Range { figure: "p99_ms".to_owned(), low: 20.0, high: 30.0 }],
+        neighbours: vec![Neighbours { figure: "tpm".to_owned(), value: 96_000.0, expected: 51_000.0 }],
+    }
+}
+
+fn row_of(seen: &mut Seen, change: impl Fn(&mut Row)) {
+    let mut row = good_row();
+    change(&mut row);
+    seen.loads[0].row = Ok(row);
 }
 
 /// A run of which everything is known, and nothing is wrong with it.
@@ -84,6 +111,12 @@ fn good() -> Seen {
         pairs: vec![pair, noise],
         moves: vec![Move { about: backup, moved: Ok((593.0, 265.0, 157_000.0)), agrees: None }],
         sentences: vec![Sentence { text: "1.9 times".to_owned(), said: Ok((1.9, 190.0, 100.0)) }],
+        durations: vec![StatedDuration {
+            name: "all".to_owned(),
+            parts: "6h + 5 × 1h".to_owned(),
+            stated_h: Ok(11.0),
+            sum_h: Some(11.0),
+        }],
         findings: Vec::new(),
     }
 }
@@ -228,6 +261,29 @@ const FAULTS: &[Fault] = &[
     (Rule::Repeat, "repeats differ by more than the effect", Severity::Warning, |seen| {
         seen.pairs[0].effect_percent = Ok(1.5);
     }),
+    (Rule::Plausible, "p99 below p50", Severity::Error, |seen| {
+        row_of(seen, |row| row.percentiles.insert(2, percentile("p99", 0.99, 7.0)));
+    }),
+    (Rule::Plausible, "half of all take 8 ms or longer", Severity::Error, |seen| {
+        row_of(seen, |row| row.mean_ms = Some(4.0));
+    }),
+    (Rule::Plausible, "half of all take 8 ms at most, the others 90", Severity::Error, |seen| {
+        row_of(seen, |row| row.mean_ms = Some(51.0));
+    }),
+    (Rule::Plausible, "more new orders than transactions", Severity::Error, |seen| {
+        row_of(seen, |row| row.orders = Some(OrderRate { tpm: 42_800.0, nopm: 96_000.0 }));
+    }),
+    (Rule::Plausible, "a tenth of rate × size", Severity::Error, |seen| {
+        row_of(seen, |row| row.bandwidth.as_mut().unwrap().mb_per_second = 105.0);
+    }),
+    (Rule::Plausible, "lowest above highest", Severity::Error, |seen| row_of(seen, |row| row.ranges[0].low = 31.0)),
+    (Rule::Plausible, "lowest p99 above the lowest maximum", Severity::Error, |seen| {
+        row_of(seen, |row| row.lowest[0].ms = 81.0);
+    }),
+    (Rule::Plausible, "two digits too many", Severity::Error, |seen| {
+        row_of(seen, |row| row.neighbours[0].value = 9_600_000.0);
+    }),
+    (Rule::Duration, "6 h and 5 × 1 h are not 12 h", Severity::Error, |seen| seen.durations[0].stated_h = Ok(12.0)),
 ];
 
 fn fired(judged: &[Judged]) -> Vec<(Rule, Severity)> {
@@ -276,6 +332,12 @@ fn what_is_not_known_is_not_judged() {
         }],
         moves: vec![Move { about: About::Whole, moved: Err(Missing::NoBytes), agrees: None }],
         sentences: vec![Sentence { text: "faster".to_owned(), said: Err(Missing::NoFigures) }],
+        durations: vec![StatedDuration {
+            name: "all".to_owned(),
+            parts: String::new(),
+            stated_h: Err(Missing::NoDuration),
+            sum_h: None,
+        }],
         findings: Vec::new(),
     };
     for seen in [unknown, Seen::default()] {
