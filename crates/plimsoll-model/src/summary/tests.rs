@@ -8,7 +8,7 @@ use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::metric::Metric;
 use crate::plan::resolved::TPCC_TXNS;
-use crate::record::{Check, Event, Phase, PhaseId, PointId, Second, Severity, Window};
+use crate::record::{Check, Event, Phase, PhaseId, PointId, Second, Severity, WaitState, Window};
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
@@ -348,6 +348,21 @@ fn the_line_of_the_fixture_is_found_again() {
     assert_eq!(beyond, [Verdict::Sound; 6], "above the line that was to be expected");
     let invalid: Vec<_> = summary.points().filter(|point| point.verdict == Verdict::Invalid).collect();
     assert!(invalid.is_empty(), "{:?}", invalid[0].findings);
+}
+
+#[test]
+fn what_did_not_change_gave_no_way() {
+    let mut record = fixture::search();
+    for row in &mut record.waits {
+        row.seen = match row.state {
+            WaitState::Lock => 4,
+            WaitState::Cpu => 6,
+            _ => 0,
+        };
+    }
+    let summary = summarise(&record);
+    let (_, line) = summary.lines().next().unwrap();
+    assert!(line.gave_way.iter().all(|sign| sign.what != GaveWay::Locks), "40.0 → 40.0 %: {:?}", line.gave_way);
 }
 
 #[test]

@@ -133,6 +133,41 @@ fn what_a_server_commits_by_itself_is_no_contradiction_at_a_low_rate() {
     assert!(counted(4.5) >= 6, "commits that are missing are not made up for");
 }
 
+/// Four sessions make seven commits each before they are used, and PostgreSQL counts them up to ten seconds late.
+#[test]
+fn what_sessions_commit_while_they_are_set_up_is_no_contradiction() {
+    let of_window = |seconds: u64, committed: u64, rate: f32| {
+        let mut record = fixture::lasting(seconds);
+        for second in &mut record.seconds {
+            let n = if second.txn == 0 { committed } else { 0 };
+            second.counts = Counts { offered: n, committed: n, ..Counts::default() };
+        }
+        record.points.iter_mut().for_each(|point| point.connections = 4);
+        let of_commits = record.series.iter_mut().filter(|series| series.metric == Metric::DbCommits);
+        of_commits.for_each(|series| series.samples.iter_mut().for_each(|sample| sample.value = rate));
+        disagreements(&record)
+    };
+    // As measured: six seconds at five a second beside four others, and 28 commits more.
+    assert_eq!(of_window(6, 5, 9.47), 0);
+    assert!(of_window(60, 5, 9.47) >= 6, "they come once");
+    assert!(of_window(60, 500, 550.0) >= 6, "beside many they are few");
+}
+
+#[test]
+fn counters_that_cover_a_part_of_the_window_are_not_compared() {
+    let mut record = fixture::lasting(60);
+    let of_commits = record.series.iter_mut().filter(|series| series.metric == Metric::DbCommits);
+    for series in of_commits {
+        series.samples.iter_mut().for_each(|sample| sample.value *= 1.9);
+        let mut kept = 0;
+        series.samples.retain(|_| {
+            kept += 1;
+            kept % 2 == 0
+        });
+    }
+    assert_eq!(disagreements(&record), 0);
+}
+
 #[test]
 fn counters_become_figures() {
     let summary = summarise(&fixture::record());

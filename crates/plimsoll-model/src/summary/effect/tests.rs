@@ -46,6 +46,14 @@ fn the_effect_is_that_of_pairs() {
 }
 
 #[test]
+fn percentiles_are_those_of_the_ladder() {
+    let (effect, summary) = only(&fixture::backup());
+    let p99 = effect.rungs[0].all.p99_ms.unwrap();
+    let of_ladder = |ladder: usize| summary.ladders[ladder].rungs[0].p99_ms.unwrap().median;
+    assert_eq!((p99.quiet, p99.noisy), (of_ladder(effect.quiet), of_ladder(effect.noisy)));
+}
+
+#[test]
 fn each_victim_has_its_own_effect() {
     let (effect, _) = only(&fixture::backup());
     let rung = &effect.rungs[0];
