@@ -1,5 +1,6 @@
 //! What noisy neighbours did, in words and rows.
 
+use plimsoll_model::plan::resolved::TPCC_TXNS;
 use plimsoll_model::summary::{Change, Effect, EffectRung, MediumEffect, Ratio, VictimEffect};
 
 use crate::backup::range;
@@ -28,6 +29,8 @@ pub(crate) fn notes(m: &Messages, effect: &Effect) -> Vec<String> {
     if let Some(drive) = &effect.drive {
         notes.push(m.say_with("emulated-drive", &[("drive", drive.clone())]));
     }
+    let txn = if effect.nopm { TPCC_TXNS[0].to_owned() } else { m.say("chart-all") };
+    notes.push(m.say_with("effect-latency", &[("txn", txn)]));
     notes
 }
 

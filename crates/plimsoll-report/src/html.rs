@@ -282,9 +282,8 @@ fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
     let mut add = |value: Option<String>, label: String| beside.extend(value.map(|value| (value, label)));
     add(rung.tpm.map(|tpm| whole(tpm.median)), m.say("headline-tpm"));
     add(point.tpm_per_user.map(whole), m.say("headline-per-user"));
-    let txn = if point.nopm.is_some() { &point.types[0] } else { &point.overall };
-    let p99 = point.main_latency().map(|latency| format!("{} ms", three(latency.p99_ms)));
-    add(p99, m.say_with("headline-p99", &[("txn", txn.name.clone())]));
+    let p99 = rung.p99_ms.map(|p99| format!("{} ms", three(p99.median)));
+    add(p99, m.say_with("headline-p99", &[("txn", text::main_txn(m, ladder))]));
     let resources = &point.resources;
     add(resources.host_cpu_busy_percent.map(|v| format!("{} %", percent(v))), m.say("headline-cpu"));
     if let Some(device) = &resources.device {

@@ -88,13 +88,14 @@ fn effort(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
 
 fn rate(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
     let Some(at) = line.rung.and_then(|i| ladder.rungs.get(i)) else { return String::new() };
-    let p99 = or_none(at.p99_ms.map(|p99| p99.median), three);
+    let p99 = ("p99", or_none(at.p99_ms.map(|p99| p99.median), three));
+    let txn = ("txn", text::main_txn(m, ladder));
     match (at.nopm, at.completed_per_second) {
         (Some(nopm), _) => {
             let each = three(nopm.median / 60.0);
-            m.say_with("line-rate-nopm", &[("nopm", whole(nopm.median)), ("each", each), ("p99", p99)])
+            m.say_with("line-rate-nopm", &[("nopm", whole(nopm.median)), ("each", each), p99, txn])
         }
-        (None, Some(rate)) => m.say_with("line-rate", &[("rate", three(rate.median)), ("p99", p99)]),
+        (None, Some(rate)) => m.say_with("line-rate", &[("rate", three(rate.median)), p99, txn]),
         (None, None) => String::new(),
     }
 }
@@ -110,8 +111,9 @@ fn gave_way(m: &Messages, line: &LoadLine) -> Vec<String> {
 }
 
 fn sign_text(m: &Messages, sign: &Sign) -> String {
-    let args = [("line", or_none(sign.at_line, three)), ("beyond", three(sign.beyond)), ("limit", three(sign.limit))];
-    m.say_with(sign_id(sign.what), &args)
+    let (line, beyond) = (or_none(sign.at_line, three), three(sign.beyond));
+    let change = if line == beyond { beyond } else { format!("{line} → {beyond}") };
+    m.say_with(sign_id(sign.what), &[("change", change), ("limit", three(sign.limit))])
 }
 
 fn sign_id(what: GaveWay) -> &'static str {

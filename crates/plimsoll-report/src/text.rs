@@ -142,10 +142,14 @@ pub(crate) fn consistency(m: &Messages, summary: &Summary) -> String {
 
 /// Whose latency the main columns show.
 pub(crate) fn latency_of(m: &Messages, ladder: &Ladder) -> String {
-    let tpcc = ladder.points.iter().find(|p| p.nopm.is_some()).and_then(|p| p.types.first());
-    let name = tpcc.map_or_else(|| m.say("chart-all"), |txn| txn.name.clone());
-    let latency = m.say_with("ladder-latency-of", &[("txn", name)]);
+    let latency = m.say_with("ladder-latency-of", &[("txn", main_txn(m, ladder))]);
     if rung::repeated(ladder) { format!("{latency} {}", m.say("ladder-repeats")) } else { latency }
+}
+
+/// The transaction type whose response times stand beside rates.
+pub(crate) fn main_txn(m: &Messages, ladder: &Ladder) -> String {
+    let tpcc = ladder.points.iter().find(|p| p.nopm.is_some()).and_then(|p| p.types.first());
+    tpcc.map_or_else(|| m.say("chart-all"), |txn| txn.name.clone())
 }
 
 /// What may be left out where the table would be too wide, first to last.

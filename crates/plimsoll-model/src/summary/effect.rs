@@ -13,6 +13,7 @@ use super::backup::{self, BackupFigures};
 use super::compare::Ratio;
 use super::finding::{Finding, FindingKind, Verdict};
 use super::medium::{MediumFigures, Track};
+use super::rung::Figure;
 use super::stats::{self, Interval};
 use super::{Index, Ladder, PointSummary, point};
 use crate::hist::Hist;
@@ -288,14 +289,17 @@ impl Load<'_, '_> {
         let own = system.is_none().then(|| self.sides.each_ref().map(|side| self.interval(side)));
         let rate =
             self.change(self.sides.each_ref().map(rates), |side, repeat| side.rate(self.ordinal, repeat, system), own);
-        let merged = self.sides.each_ref().map(|side| side.response(self.index, self.ordinal, self.repeats, system));
-        let single: Vec<[Hist; 2]> = (self.pairs.iter())
-            .map(|repeat| self.sides.each_ref().map(|side| side.response(self.index, self.ordinal, &[*repeat], system)))
-            .collect();
+        let response = |repeat: &u32| {
+            self.sides.each_ref().map(|side| side.response(self.index, self.ordinal, &[*repeat], system))
+        };
+        let single: Vec<[Hist; 2]> = self.repeats.iter().map(response).collect();
         let ms = |hist: &Hist, q: f64| hist.quantile(q).filter(|_| !hist.is_empty()).map(Nanos::as_millis_f64);
         let quantile = |q: f64| {
-            let pairs: Vec<_> = single.iter().map(|pair| pair.each_ref().map(|hist| ms(hist, q))).collect();
-            change(merged.each_ref().map(|hist| ms(hist, q)), &pairs, None)
+            let each: Vec<_> = single.iter().map(|pair| pair.each_ref().map(|hist| ms(hist, q))).collect();
+            // As the ladder has them: the repeats' median.
+            let median = |side: usize| Some(Figure::of(each.iter().map(|pair| Some((pair[side]?, None))))?.median);
+            let pairs = if self.pairs.is_empty() { &[] } else { each.as_slice() };
+            change([median(0), median(1)], pairs, None)
         };
         let [p50_ms, p95_ms, p99_ms] = [0.5, 0.95, 0.99].map(quantile);
         VictimEffect { system: name.to_owned(), rate, p50_ms, p95_ms, p99_ms }

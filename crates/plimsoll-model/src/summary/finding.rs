@@ -294,7 +294,7 @@ pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, pha
     found.extend(checks.filter_map(|check| failed(index, check)));
     found.extend(events(index, |event| concerns(index, event, point)));
     found.extend(imported::finding(index, point));
-    found.extend(waits::findings(point, figures, phases));
+    found.extend(waits::findings(index, point, figures, phases));
     found.extend(drive::findings(figures, drive::window(phases), drive::cut_of(index, point)));
     if let Some(cut) = &figures.power_cut {
         found.iter_mut().for_each(|finding| cut::excuse(finding, cut));

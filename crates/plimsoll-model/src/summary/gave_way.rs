@@ -77,11 +77,11 @@ impl GaveWay {
     /// A limit in the figure's own unit, or how much it has to grow.
     fn limit(self) -> Limit {
         match self {
-            Self::Generator => Limit::At(80.0),
-            Self::Cpu | Self::DeviceBusy => Limit::At(90.0),
+            Self::Generator => Limit::Full(80.0),
+            Self::Cpu | Self::DeviceBusy => Limit::Full(90.0),
             Self::DeviceWriteTime | Self::DeviceReadTime | Self::DriveQueue => Limit::Times(1.5),
-            Self::Locks | Self::Log => Limit::At(30.0),
-            Self::Connections => Limit::At(50.0),
+            Self::Locks | Self::Log => Limit::Risen(30.0),
+            Self::Connections => Limit::Risen(50.0),
         }
     }
 
@@ -96,15 +96,21 @@ impl GaveWay {
 }
 
 enum Limit {
-    At(f64),
+    /// Of a resource that is full from there on, at the line as well.
+    Full(f64),
+    /// From there on, where it is more than at the line.
+    Risen(f64),
     Times(f64),
 }
+
+/// What is below this, relative to the line, did not change.
+const RISE: f64 = 1.02;
 
 impl Sign {
     /// By how much the limit is exceeded, as a factor.
     fn strength(&self) -> f64 {
         match self.what.limit() {
-            Limit::At(limit) => self.beyond / limit,
+            Limit::Full(limit) | Limit::Risen(limit) => self.beyond / limit,
             Limit::Times(limit) => self.beyond / self.at_line.unwrap_or(self.beyond) / limit,
         }
     }
@@ -119,7 +125,8 @@ pub(super) fn signs(index: &Index, ladder: &Ladder, line: Option<&Point>, beyond
         let beyond = figure(index, what, figures).filter(|value| value.is_finite())?;
         let at_line = at_line.and_then(|figures| figure(index, what, figures));
         let (stands_out, limit) = match what.limit() {
-            Limit::At(limit) => (beyond >= limit, limit),
+            Limit::Full(limit) => (beyond >= limit, limit),
+            Limit::Risen(limit) => (beyond >= limit && at_line.is_none_or(|line| beyond >= line * RISE), limit),
             Limit::Times(limit) => (at_line.is_some_and(|line| line > 0.0 && beyond >= line * limit), limit),
         };
         stands_out.then_some(Sign { what, at_line, beyond, limit })

@@ -160,6 +160,11 @@ fn mean(series: &Series, requests: Option<&Series>, start: Nanos, end: Nanos) ->
     (total > 0.0).then(|| Mean { mean: sum / total, min, max, samples })
 }
 
+/// Seconds of the window that samples of a rate are about.
+pub(super) fn covered_s(series: &Series, start: Nanos, end: Nanos) -> f64 {
+    series.near(start, end).map(|sample| inside(sample, MetricKind::Rate, start, end)).sum()
+}
+
 impl Series {
     /// Samples, which are in time order, whose interval can reach into the window: those after its start, up to the first
     /// that begins behind its end.

@@ -4,6 +4,7 @@ use super::*;
 use crate::fixture;
 use crate::lane::Counts;
 use crate::record::{Record, SubjectId};
+use crate::schedule::PhaseKind;
 use crate::summary::{Summary, Ticks, summarise};
 
 /// A second from `start`: state, event and sessions seen in ten looks.
@@ -97,9 +98,16 @@ fn disagreements(record: &Record) -> usize {
     summary.points().map(|point| point.findings.iter().filter(is_one).count()).sum()
 }
 
+/// So that what sessions commit while they are set up is visible before the window.
+fn ramp_for_long(record: &mut Record) {
+    let warm = record.phases.iter_mut().filter(|phase| phase.kind == PhaseKind::Warm);
+    warm.for_each(|phase| phase.start = phase.start.saturating_sub(VISIBLE_AFTER));
+}
+
 #[test]
 fn commits_that_clients_did_not_see_are_told_where_nobody_else_uses_the_server() {
     let mut record = fixture::lasting(60);
+    ramp_for_long(&mut record);
     assert_eq!(disagreements(&record), 0, "the fixture's database counts what its clients see");
     let commits = |record: &mut Record, factor: f32| {
         let of_commits = record.series.iter_mut().filter(|series| series.metric == Metric::DbCommits);
@@ -107,7 +115,7 @@ fn commits_that_clients_did_not_see_are_told_where_nobody_else_uses_the_server()
     };
     commits(&mut record, 1.04);
     assert_eq!(disagreements(&record), 0, "4 % may lie at the edges of 60 s");
-    commits(&mut record, 1.05);
+    commits(&mut record, 1.06);
     assert!(disagreements(&record) >= 6);
     record.points.iter_mut().for_each(|point| point.medium = None);
     assert_eq!(disagreements(&record), 0, "others may use it");
@@ -119,6 +127,7 @@ fn commits_that_clients_did_not_see_are_told_where_nobody_else_uses_the_server()
 #[test]
 fn what_a_server_commits_by_itself_is_no_contradiction_at_a_low_rate() {
     let mut record = fixture::lasting(60);
+    ramp_for_long(&mut record);
     for second in &mut record.seconds {
         let n = if second.txn == 0 { 5 } else { 0 };
         second.counts = Counts { offered: n, committed: n, ..Counts::default() };
@@ -148,7 +157,7 @@ fn what_sessions_commit_while_they_are_set_up_is_no_contradiction() {
         disagreements(&record)
     };
     // As measured: six seconds at five a second beside four others, and 28 commits more.
-    assert_eq!(of_window(6, 5, 9.47), 0);
+    assert_eq!(of_window(6, 5, 9.47), 0, "PostgreSQL counts 28 commits of four sessions late");
     assert!(of_window(60, 5, 9.47) >= 6, "they come once");
     assert!(of_window(60, 500, 550.0) >= 6, "beside many they are few");
 }
