@@ -1,12 +1,15 @@
-//! Outputs of other tools: `recorded/` was made by running them (fio 3.33 and 3.42, sysbench 1.0.20, pgbench 15, sysstat 12.6,
-//! procps 4.0), `documented/` written after what is documented of those that could not be run (HammerDB, go-tpc, vdbench,
-//! diskspd).
+//! Outputs of other tools: `recorded/` was made by running them (fio 3.33 and 3.42, sysbench 1.0.20 and 1.1.0, pgbench
+//! 15, sysstat 12.6, procps 4.0), `documented/` written after what is documented of those that could not be run
+//! (HammerDB, go-tpc, vdbench, diskspd).
 
 mod broken;
 mod disk;
 mod fio;
+mod host;
 mod joined;
 mod loads;
+mod pgbench;
+mod sysbench;
 
 use super::{Imported, Source, Told, Tool, detect, import};
 use crate::record::{RunInfo, RunStatus};
@@ -33,12 +36,19 @@ outputs! {
     "recorded/fio_e_iops.1.log" "recorded/fio_e_iops.2.log" "recorded/fio_shared_iops.log"
     "recorded/fio_normal.txt" "recorded/fio_terse.txt" "recorded/iostat_seq.txt"
     "recorded/sysbench_interval.txt" "recorded/sysbench_histogram.txt" "recorded/sysbench_rate.txt"
-    "recorded/sysbench_fileio.txt"
+    "recorded/sysbench_fileio.txt" "recorded/sysbench_two_runs.txt" "recorded/sysbench_memory.txt"
+    "recorded/sysbench_cpu.txt" "recorded/sysbench_1_1.txt" "recorded/sysbench_1_1_fileio.txt"
     "recorded/pgbench_progress.txt" "recorded/pgbench_ts.txt" "recorded/pgbench_mix.txt" "recorded/pgbench_t.txt"
     "recorded/pgbench_rate.txt" "recorded/pgbench_l.txt"
     "recorded/pgbench_log.txt" "recorded/pgbench_rate_log.0.txt" "recorded/pgbench_rate_log.1.txt"
+    "recorded/pgbench_two_runs.txt" "recorded/pgbench_sampling.txt" "recorded/pgbench_limit.txt"
+    "recorded/pgbench_sampling_log.0.txt" "recorded/pgbench_sampling_log.1.txt"
+    "recorded/pgbench_tries.txt" "recorded/pgbench_tries_log.txt" "recorded/pgbench_rate_tries.txt"
+    "recorded/pgbench_rate_tries_log.0.txt" "recorded/pgbench_rate_tries_log.1.txt"
     "recorded/iostat_xt.txt" "recorded/iostat_d.txt" "recorded/iostat_plain.txt"
+    "recorded/iostat_y.txt" "recorded/iostat_plain_y.txt" "recorded/iostat_pretty.txt" "recorded/iostat_json.json"
     "recorded/vmstat.txt" "recorded/vmstat_t.txt" "recorded/vmstat_w.txt" "recorded/mpstat.txt" "recorded/mpstat_all.txt"
+    "recorded/mpstat_interrupts.txt" "recorded/mpstat_json.json"
     "documented/go_tpc.txt" "documented/hammerdb.txt" "documented/hammerdb_jobs.txt"
     "documented/vdbench_flatfile.html" "documented/vdbench_summary.html" "documented/diskspd.xml"
     "recorded/vdbench_50405_block_flatfile.html" "recorded/vdbench_50405_block_summary.html"

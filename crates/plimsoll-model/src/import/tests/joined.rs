@@ -6,7 +6,7 @@ use crate::metric::Metric;
 use crate::record::{Record, SubjectKind};
 use crate::units::Nanos;
 
-fn values(record: &Record, kind: SubjectKind, metric: Metric) -> Vec<(f64, f32)> {
+pub(super) fn values(record: &Record, kind: SubjectKind, metric: Metric) -> Vec<(f64, f32)> {
     let of = |subject| record.subjects.iter().any(|own| own.id == subject && own.kind == kind);
     let series = record.series.iter().find(|series| series.metric == metric && of(series.subject));
     let samples = series.map(|series| series.samples.as_slice()).unwrap_or_default();

@@ -115,7 +115,7 @@ fn a_transaction_log_of_pgbench_is_a_distribution() {
         .collect();
     assert_eq!(record.windows[0].response.sum(), lines.iter().map(|ns| u128::from(*ns)).sum::<u128>());
     assert_eq!(record.windows[0].response.max().unwrap().0, *lines.iter().max().unwrap());
-    assert_eq!(fact(&record, "import.response_from"), "unknown");
+    assert_eq!(fact(&record, "import.response_from"), "start", "six columns: no rate");
     // With a rate, latency counts from the due time, and service is without the schedule lag.
     let paced = of(&["pgbench_rate.txt", "pgbench_rate_log.0.txt", "pgbench_rate_log.1.txt"]).record;
     assert_eq!(total(&paced).committed, 163, "both threads");

@@ -1,0 +1,84 @@
+//! iostat and mpstat with options that change what a report is: the first one, tables side by side, JSON.
+
+use super::super::{Source, import};
+use super::joined::values;
+use super::{of, text, told};
+use crate::metric::Metric;
+use crate::record::SubjectKind;
+
+fn knows_not(record: &crate::record::Record, what: &str) -> bool {
+    record.facts.iter().any(|fact| fact.key == format!("import.unknown.{what}"))
+}
+
+#[test]
+fn the_first_report_of_iostat_y_is_a_report() {
+    let record = of(&["iostat_y.txt"]).record;
+    assert_eq!(values(&record, SubjectKind::Device, Metric::DeviceReads), [(1.0, 40.0), (2.0, 7.0), (3.0, 14.0)]);
+    assert_eq!(record.run.started_at, "2026-11-23T15:56:03Z");
+    // Without times and with -x absent, totals beside rates show what the first report covers.
+    let plain = of(&["iostat_plain_y.txt"]).record;
+    let cut = text("iostat_plain_y.txt").replacen("\n\n\n", "\n\n", 1);
+    let cut = import(&[Source { name: "i.txt", text: &cut, tool: None }], &told()).unwrap().record;
+    for record in [&plain, &cut] {
+        let written: Vec<f32> =
+            values(record, SubjectKind::Device, Metric::DeviceWriteBytes).into_iter().map(|(_, value)| value).collect();
+        assert_eq!(written, [16598.06 * 1024.0, 1548.0 * 1024.0, 372.0 * 1024.0].map(|bytes: f64| bytes as f32));
+        assert!(!knows_not(record, "iostat_first_report"));
+    }
+}
+
+#[test]
+fn where_nothing_shows_what_the_first_report_covers_it_is_left_out_and_that_is_a_fact() {
+    let record = of(&["iostat_xt.txt"]).record;
+    assert!(knows_not(&record, "iostat_first_report"));
+    assert!(knows_not(&of(&["vmstat_t.txt"]).record, "vmstat_first_report"));
+    assert!(!knows_not(&of(&["iostat_d.txt"]).record, "iostat_first_report"), "totals beside rates show it");
+    assert!(!knows_not(&of(&["mpstat.txt"]).record, "mpstat_first_report"));
+}
+
+#[test]
+fn iostat_pretty_and_json_are_read() {
+    let pretty = of(&["iostat_pretty.txt"]).record;
+    assert_eq!(values(&pretty, SubjectKind::Device, Metric::DeviceReads), [(1.0, 42.0)]);
+    assert_eq!(values(&pretty, SubjectKind::Device, Metric::DeviceWriteBytes), [(1.0, 16888.0 * 1024.0)]);
+    let human = text("iostat_pretty.txt").replace("196.00     0.00   0.00", "0.2M     0.00   0.0%");
+    let human = import(&[Source { name: "i.txt", text: &human, tool: None }], &told()).unwrap().record;
+    let bytes = values(&human, SubjectKind::Device, Metric::DeviceReadBytes);
+    assert!((f64::from(bytes[0].1) - 0.2 * 1024.0 * 1024.0).abs() < 1.0, "{bytes:?}");
+    let json = of(&["iostat_json.json"]).record;
+    assert_eq!(values(&json, SubjectKind::Device, Metric::DeviceReads), [(1.0, 39.6), (2.0, 7.0)]);
+    assert_eq!(values(&json, SubjectKind::Host, Metric::CpuUser), [(1.0, 80.79), (2.0, 86.0)]);
+    assert_eq!(json.run.started_at, "2026-11-23T15:56:03Z");
+}
+
+#[test]
+fn mpstat_with_interrupts_and_json_are_read() {
+    let record = of(&["mpstat_interrupts.txt"]).record;
+    assert_eq!(values(&record, SubjectKind::Host, Metric::CpuUser), [(1.0, 87.0), (2.0, 81.41)]);
+    let json = of(&["mpstat_json.json"]).record;
+    assert_eq!(values(&json, SubjectKind::Host, Metric::CpuUser), [(1.0, 86.0), (2.0, 82.41)]);
+    assert_eq!(values(&json, SubjectKind::Host, Metric::CpuBusiest), [(1.0, 100.0), (2.0, 100.0)]);
+    // JSON has no line that says when the first interval began: it lasted as long as the second.
+    assert_eq!(json.run.started_at, "2026-11-23T15:56:04Z");
+}
+
+#[test]
+fn interrupts_of_mpstat_are_no_busy_processors_and_one_second_may_hold_two_reports() {
+    let mpstat = "Linux 6.1.0 (host) 11/23/26 _x86_64_ (2 CPU)\n\n15:56:04 CPU %usr %iowait %idle\n\
+                  15:56:05 all 10.00 0.00 90.00\n15:56:05 0 20.00 0.00 80.00\n\n15:56:04 CPU intr/s\n15:56:05 all 775.00\n\
+                  15:56:05 0 375.00\n\n15:56:05 CPU %usr %iowait %idle\n15:56:05 all 30.00 0.00 70.00\n\
+                  15:56:05 0 40.00 0.00 60.00\n";
+    let record = import(&[Source { name: "m.txt", text: mpstat, tool: None }], &told()).unwrap().record;
+    assert_eq!(values(&record, SubjectKind::Host, Metric::CpuBusiest), [(1.0, 20.0), (2.0, 40.0)]);
+    assert_eq!(values(&record, SubjectKind::Host, Metric::CpuUser), [(1.0, 10.0), (2.0, 30.0)]);
+}
+
+/// Times are whole seconds: a report that came a little late shares its second with the one before.
+#[test]
+fn a_second_that_two_reports_share_costs_no_times() {
+    let iostat = text("iostat_xt.txt").replace("14:00:12", "14:00:11");
+    let record = import(&[Source { name: "i.txt", text: &iostat, tool: None }], &told()).unwrap().record;
+    assert_eq!(record.run.started_at, "2026-11-22T14:00:10Z");
+    let reads = values(&record, SubjectKind::Device, Metric::DeviceReads);
+    assert_eq!(reads, [(1.0, 28.0), (2.0, 1.0), (3.0, 0.0)]);
+}

@@ -1,0 +1,168 @@
+//! pgbench and its transaction logs: several runs in one file, samples, missing logs, rates, retries.
+
+use super::super::{Imported, Source, import};
+use super::loads::{fact, knows_not, reported, total};
+use super::{of, text, told};
+use crate::audit::{Missing, Outcome, Rule, audit};
+use crate::record::{Reported, Severity};
+use crate::summary::{Summary, summarise};
+
+fn error(sources: &[(&str, &str)]) -> String {
+    let sources: Vec<Source<'_>> = sources.iter().map(|(name, text)| Source { name, text, tool: None }).collect();
+    import(&sources, &told()).unwrap_err().to_string()
+}
+
+/// Names of the findings of the only point, with their severity.
+fn findings(summary: &Summary) -> Vec<(Severity, String)> {
+    let point = summary.points().next().unwrap();
+    let name = |kind: String| kind.split(' ').next().unwrap_or_default().to_owned();
+    point.findings.iter().map(|finding| (finding.severity, name(format!("{:?}", finding.kind)))).collect()
+}
+
+fn little(imported: &Imported) -> Outcome {
+    let audit = audit(&imported.record, &summarise(&imported.record));
+    audit.judged.into_iter().find(|judged| judged.rule == Rule::Little).unwrap().outcome
+}
+
+#[test]
+fn runs_of_one_file_are_points_with_their_own_figures() {
+    let record = of(&["pgbench_two_runs.txt"]).record;
+    assert_eq!(record.points.len(), 2);
+    let summary = summarise(&record);
+    let rates: Vec<f64> = summary.points().map(|point| point.completed_per_second.unwrap().round()).collect();
+    assert_eq!(rates, [3782.0, 39315.0]);
+    let printed = |point: usize, name: &str| -> Vec<&str> {
+        let own = |r: &&Reported| r.point == record.points[point].id && r.over.is_none() && r.name == name;
+        record.reported.iter().filter(own).map(|r| r.printed.as_str()).collect()
+    };
+    for (point, average, processed) in [(0, "1.053", "18916"), (1, "0.098", "196590")] {
+        assert_eq!(printed(point, "latency average"), [average]);
+        assert_eq!(printed(point, "number of transactions actually processed"), [processed]);
+    }
+    // Two scripts are no repeats of one load.
+    assert_eq!(record.points[0].parameters["script"], "<builtin: TPC-B (sort of)>");
+    assert_eq!(record.points[1].parameters["script"], "<builtin: select only>");
+    assert_eq!(
+        (record.points[1].parameters["scale"].as_str(), record.points[1].parameters["query_mode"].as_str()),
+        ("5", "simple")
+    );
+    assert_ne!(record.points[0].step, record.points[1].step);
+    assert_eq!(summary.ladders.len(), 2);
+}
+
+#[test]
+fn a_run_without_its_report_and_lines_of_no_run_are_refused_with_their_line() {
+    let whole = text("pgbench_progress.txt");
+    let lines = whole.lines().count();
+    let cut: String =
+        whole.lines().take_while(|line| !line.starts_with("tps")).map(|line| format!("{line}\n")).collect();
+    let told = error(&[("p.txt", &format!("{cut}{whole}"))]);
+    assert!(
+        told.starts_with(&format!("p.txt, line {}: ", cut.lines().count() + 1)) && told.contains("`tps = `"),
+        "{told}"
+    );
+    // A second value of one figure belongs to no run.
+    let told = error(&[("p.txt", &format!("{whole}number of clients: 8\n"))]);
+    assert!(told.starts_with(&format!("p.txt, line {}: found \"number of clients: 8\"", lines + 1)), "{told}");
+    let told = error(&[("p.txt", &whole.replace("scaling factor:", "something else\nscaling factor:"))]);
+    assert!(told.contains("found \"something else\""), "{told}");
+}
+
+#[test]
+fn logs_that_are_a_sample_give_distributions_and_not_totals() {
+    let names = ["pgbench_sampling.txt", "pgbench_sampling_log.0.txt", "pgbench_sampling_log.1.txt"];
+    let imported = of(&names);
+    let record = &imported.record;
+    assert_eq!((total(record).committed, record.windows[0].response.count()), (1_617, 83));
+    assert_eq!(reported(record, "", "transactions in the logs").value, 83.0);
+    assert!(
+        fact(record, "import.logs").contains("83 of 1617") && fact(record, "import.logs").contains("--sampling-rate")
+    );
+    let summary = summarise(record);
+    let rate = summary.points().next().unwrap().completed_per_second.unwrap();
+    assert!((rate - 555.957_061).abs() < 1e-3, "{rate}");
+    let found = findings(&summary);
+    assert!(found.contains(&(Severity::Note, "HistogramSample".into())), "{found:?}");
+    assert!(!found.iter().any(|(_, name)| name == "HistogramDisagrees"), "{found:?}");
+}
+
+#[test]
+fn a_missing_log_of_a_thread_is_a_finding() {
+    // All transactions of clients 0 and 1, none of 2 and 3.
+    let mut log = String::new();
+    for n in 1..=25 {
+        for client in [0, 1] {
+            log.push_str(&format!("{client} {n} 2000 0 1795449{} {n}000\n", 240 + n / 8));
+        }
+    }
+    let output = text("pgbench_progress.txt");
+    assert!(output.contains("number of clients: 4"), "{output}");
+    let sources =
+        [Source { name: "p.txt", text: output, tool: None }, Source { name: "pgbench_log.1", text: &log, tool: None }];
+    let imported = import(&sources, &told()).unwrap();
+    let record = &imported.record;
+    let processed = reported(record, "", "number of transactions actually processed").value;
+    assert_eq!((total(record).committed as f64, record.windows[0].response.count()), (processed, 50));
+    assert!(knows_not(&imported, "logs"));
+    assert!(fact(record, "import.unknown.logs").contains("clients 2, 3"), "{}", fact(record, "import.unknown.logs"));
+    let found = findings(&summarise(record));
+    assert!(found.contains(&(Severity::Warning, "HistogramDisagrees".into())), "{found:?}");
+}
+
+#[test]
+fn logs_of_another_run_are_refused() {
+    let told = error(&[("p.txt", text("pgbench_rate.txt")), ("log.1", text("pgbench_log.txt"))]);
+    assert!(told.contains("the logs are of another run"), "{told}");
+}
+
+#[test]
+fn a_rate_makes_an_open_loop_whose_offered_rate_is_derived() {
+    let paced = of(&["pgbench_rate.txt", "pgbench_rate_log.0.txt", "pgbench_rate_log.1.txt"]);
+    let offered = paced.record.points[0].offered_per_second.unwrap();
+    assert!((offered - 54.604_81).abs() < 0.001, "{offered}");
+    assert!(fact(&paced.record, "import.offered_rate").starts_with("derived"));
+    assert_eq!(little(&paced), Outcome::NotJudged { because: Missing::NotForThisLoad });
+    let skipped = of(&["pgbench_limit.txt"]);
+    let offered = skipped.record.points[0].offered_per_second.unwrap();
+    let lasted = 3_704.0 / 1_231.188_559;
+    assert!((offered - (3_704.0 + 54_662.0) / lasted).abs() < 0.1, "{offered}");
+    assert_eq!(total(&skipped.record).dropped, 54_662);
+}
+
+#[test]
+fn a_log_alone_is_a_closed_loop_only_where_its_columns_show_that() {
+    let closed = of(&["pgbench_log.txt"]);
+    assert_eq!(fact(&closed.record, "import.response_from"), "start");
+    let paced = of(&["pgbench_rate_tries_log.0.txt", "pgbench_rate_tries_log.1.txt"]);
+    assert_eq!(fact(&paced.record, "import.response_from"), "due");
+    assert!(paced.record.points[0].offered_per_second.is_some());
+    // Whether the seventh column is a lag or retries, nothing shows.
+    let seven = of(&["pgbench_rate_log.0.txt"]);
+    assert_eq!(fact(&seven.record, "import.response_from"), "unknown");
+    assert_eq!(little(&seven), Outcome::NotJudged { because: Missing::NoMethod });
+}
+
+#[test]
+fn retries_of_a_log_are_counted() {
+    let record = of(&["pgbench_tries.txt", "pgbench_tries_log.txt"]).record;
+    let counts = total(&record);
+    assert_eq!((counts.committed, counts.failed, counts.retries), (94, 6, 19));
+    assert_eq!(record.windows[0].response.count(), 94);
+    let names = ["pgbench_rate_tries.txt", "pgbench_rate_tries_log.0.txt", "pgbench_rate_tries_log.1.txt"];
+    let record = of(&names).record;
+    let counts = total(&record);
+    assert_eq!((counts.committed, counts.retries), (80, 7));
+    let window = &record.windows[0];
+    let mean = window.response.mean().unwrap().as_millis_f64();
+    assert!((mean - reported(&record, "", "latency average").value).abs() < 0.001, "{mean}");
+    let lag = mean - window.service.as_ref().unwrap().mean().unwrap().as_millis_f64();
+    assert!((lag - reported(&record, "", "schedule lag average").value).abs() < 0.001, "{lag}");
+}
+
+#[test]
+fn what_a_script_of_several_did_is_reported_beside_its_name() {
+    let record = of(&["pgbench_mix.txt"]).record;
+    assert_eq!(reported(&record, "<builtin: select only>", "number of failed transactions").printed, "0");
+    assert_eq!(reported(&record, "", "duration").value, 3.0);
+    assert_eq!(reported(&record, "", "number of threads").value, 2.0);
+}
