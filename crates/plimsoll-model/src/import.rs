@@ -23,6 +23,7 @@ mod load;
 mod mpstat;
 mod pgbench;
 mod pgbench_log;
+mod runs;
 mod sysbench;
 #[cfg(test)]
 mod tests;
@@ -59,6 +60,12 @@ pub const RESPONSE_FACT: &str = "import.response_from";
 pub const PERCENTILES_FACT: &str = "import.percentiles";
 /// `import.seconds`: where counts by second come from.
 pub const SECONDS_FACT: &str = "import.seconds";
+/// `import.offered_rate`: how the offered rate of an open loop is known, where the tool does not print it.
+pub const OFFERED_FACT: &str = "import.offered_rate";
+/// `import.logs`: what share of a load's transactions its logs hold.
+pub const LOGS_FACT: &str = "import.logs";
+/// `import.distribution`: whether the histograms hold `all` transactions, a random `sample`, or a `part` of them.
+pub const DISTRIBUTION_FACT: &str = "import.distribution";
 
 /// Whose output a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -30,8 +30,9 @@ pub fn import(sources: &[Source<'_>], told: &Told) -> Result<Imported, ImportErr
     let mut record = empty(told);
     record.run.started_at = began.and_then(when::written).unwrap_or_default();
     record.run.status = RunStatus::Complete;
-    for (load, start) in read.loads.iter().zip(starts) {
-        Assembly { record: &mut record, told }.load(load, start);
+    let steps = steps(&read.loads, told);
+    for ((load, start), step) in read.loads.iter().zip(starts).zip(steps) {
+        Assembly { record: &mut record, told, step }.load(load, start);
     }
     number_points(&mut record);
     record.run.lasted = record.phases.iter().map(|phase| phase.end).max().unwrap_or_default();
@@ -92,6 +93,22 @@ fn starts(loads: &[ImportedLoad]) -> Vec<Nanos> {
     loads.iter().map(follow).collect()
 }
 
+/// Loads of one tool stand in one step as long as they differ in users and rates; where their workloads differ, each
+/// workload is a step of its own, named by what differs.
+fn steps(loads: &[ImportedLoad], told: &Told) -> Vec<String> {
+    let step = |load: &ImportedLoad| {
+        let is_alike = |other: &&ImportedLoad| other.tool.maker() == load.tool.maker() && other.block.is_none();
+        let differs = |(key, value): &(&String, &String)| {
+            let other_value = |other: &ImportedLoad| other.parameters.get(*key).is_some_and(|own| own != *value);
+            load.block.is_none() && loads.iter().filter(is_alike).any(other_value)
+        };
+        let name = told.step.clone().unwrap_or_else(|| load.tool.maker().to_owned());
+        let differing = load.parameters.iter().filter(differs);
+        differing.fold(name, |name, (key, value)| format!("{name}, {key} {value}"))
+    };
+    loads.iter().map(step).collect()
+}
+
 fn empty(told: &Told) -> Record {
     Record {
         run: told.run.clone(),
@@ -123,6 +140,7 @@ fn empty(told: &Told) -> Record {
 struct Assembly<'a> {
     record: &'a mut Record,
     told: &'a Told,
+    step: String,
 }
 
 impl Assembly<'_> {
@@ -178,7 +196,7 @@ impl Assembly<'_> {
         let unnamed = || load.files.first().cloned().filter(|_| block);
         let medium = self.told.medium.clone().or_else(unnamed);
         let medium = medium.map(|name| subject(self.record, SubjectKind::Medium, &name));
-        let step = self.told.step.clone().unwrap_or_else(|| maker.to_owned());
+        let step = self.step.clone();
         let known = self.record.points.iter().find(|point| point.step == step && point.is_block() == block);
         let next = self.record.points.iter().map(|point| point.step_index + 1).max().unwrap_or_default();
         Point {

@@ -42,8 +42,8 @@ impl Read {
         let from = self.loads.len();
         match tool {
             Tool::Fio => self.loads.extend(fio::read(text)?),
-            Tool::Sysbench => self.loads.push(sysbench::read(text)?),
-            Tool::Pgbench => self.loads.push(pgbench::read(text)?),
+            Tool::Sysbench => self.loads.extend(sysbench::read(text)?),
+            Tool::Pgbench => self.loads.extend(pgbench::read(text)?),
             Tool::Hammerdb => self.loads.extend(hammerdb::read(text)?),
             Tool::GoTpc => self.loads.push(go_tpc::read(text)?),
             Tool::Vdbench => self.loads.extend(vdbench::read(text)?),
@@ -103,8 +103,8 @@ impl Read {
             [one] => *one,
             _ => {
                 return Err(ImportError::Together(
-                    "transaction logs with more than one output of pgbench: nothing says which of them they belong to\n\
-                     Import each output with its own logs."
+                    "transaction logs with more than one run of pgbench: nothing says which of them they belong to\n\
+                     Import each run with its own logs."
                         .into(),
                 ));
             }
@@ -112,7 +112,7 @@ impl Read {
         let (names, logs): (Vec<String>, Vec<Vec<Logged>>) = std::mem::take(&mut self.transactions).into_iter().unzip();
         let file = names.join(", ");
         let together = |why: String| ImportError::Together(format!("{file}: {why}\nGive the logs of one run."));
-        pgbench_log::attach(&mut self.loads[at], &logs.concat()).map_err(together)?;
+        pgbench_log::attach(&mut self.loads[at], &logs.concat(), logs.len()).map_err(together)?;
         self.loads[at].files.extend(names);
         Ok(())
     }

@@ -19,7 +19,7 @@ pub enum ImportError {
 }
 
 fn known() -> &'static str {
-    "fio JSON or logs, sysbench 1.0, pgbench or its -l logs, HammerDB, go-tpc, vdbench flatfile.html or summary.html, \
+    "fio JSON or logs, sysbench 1.0 or 1.1, pgbench or its -l logs, HammerDB, go-tpc, vdbench flatfile.html or summary.html, \
      diskspd XML, iostat, vmstat or mpstat; or say what it is with --tool"
 }
 

@@ -1,79 +1,134 @@
-//! Output of pgbench, with or without `-P`.
+//! Output of pgbench, with or without `-P`, of one run or of several.
 //!
 //! With `--rate`, pgbench counts latency from when a transaction was scheduled (`processXactStats` in pgbench.c).
 
+use std::collections::BTreeMap;
+
 use super::fault::{Fault, Read, count_at, number, number_at, seconds_at, users_at};
 use super::load::{Figure, ImportedLoad};
+use super::runs::{self, Run, once, second};
 use super::ticks::{self, Part};
-use super::{PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT, Tool};
+use super::{OFFERED_FACT, PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT, Tool};
 use crate::lane::Counts;
 use crate::units::Nanos;
 
 /// `--progress-timestamp` prints seconds since 1970, which no run lasts.
 const FIRST_TIMESTAMP_S: f64 = 1e8;
+/// Lines of a report that nothing else begins with.
+const KEYS: [&str; 7] = [
+    "transaction type: ",
+    "scaling factor: ",
+    "query mode: ",
+    "number of clients: ",
+    "number of threads: ",
+    "number of transactions actually processed: ",
+    "tps = ",
+];
 
 #[derive(Debug, Default)]
 struct Output {
     version: String,
     clients: Option<u32>,
-    script: String,
     processed: Option<u64>,
-    failed: u64,
-    skipped: u64,
-    retried: u64,
-    tps: Option<f64>,
+    failed: Option<u64>,
+    skipped: Option<u64>,
+    retried: Option<u64>,
+    tps: Option<Tps>,
     rate_limited: bool,
+    in_report: bool,
+    /// With `--progress-timestamp`: the first line, whose part is as long as the second's.
+    first_progress: Option<Progress>,
     /// When the first line of progress counts from, since 1970.
     started_s: Option<f64>,
     parts: Vec<Part>,
     figures: Vec<Figure>,
-    script_figures: String,
+    parameters: BTreeMap<String, String>,
+    scripts: Vec<Script>,
+    in_statements: bool,
 }
 
-pub(super) fn read(text: &str) -> Read<ImportedLoad> {
-    let mut output = Output::default();
-    let progress: Vec<(usize, &str)> = text
-        .lines()
-        .enumerate()
-        .filter_map(|(i, line)| Some((i + 1, line.trim().strip_prefix("progress: ")?)))
-        .collect();
-    output.progress(&progress)?;
-    for (line, content) in text.lines().enumerate().map(|(i, content)| (i + 1, content.trim())) {
-        output.line(line, content)?;
+#[derive(Debug)]
+struct Progress {
+    line: usize,
+    text: String,
+    time_s: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Tps {
+    value: f64,
+    /// Up to PostgreSQL 13 another line follows, which leaves out the time that connecting took, as later versions do.
+    includes_connecting: bool,
+}
+
+/// One of several scripts.
+#[derive(Debug)]
+struct Script {
+    name: String,
+    weight: String,
+}
+
+pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
+    runs::read::<Output>(text)
+}
+
+impl Run for Output {
+    fn ends_before(&self, line: &str) -> bool {
+        let has_begun = self.in_report || !self.version.is_empty() || !self.parts.is_empty();
+        let next = ["starting vacuum", "progress: ", "transaction type: "];
+        line.starts_with("pgbench (") && has_begun || self.in_report && next.iter().any(|mark| line.starts_with(mark))
     }
-    let missing = |what: &str| Fault::end(text, format!("{what}, as pgbench prints it at the end of a run"));
-    let clients = output.clients.ok_or_else(|| missing("`number of clients:`"))?;
-    let processed = output.processed.ok_or_else(|| missing("`number of transactions actually processed:`"))?;
-    let tps = output.tps.ok_or_else(|| missing("`tps = `"))?;
-    Ok(output.load(clients, processed, tps))
+
+    fn line(&mut self, line: usize, text: &str) -> Read<()> {
+        let text = text.trim();
+        if text.starts_with("pgbench: error:") || text.starts_with("pgbench: fatal:") {
+            return Err(Fault::at(line, text, "output of a run that came to its end"));
+        }
+        if let Some(rest) = text.strip_prefix("progress: ") {
+            return self.progress(line, rest);
+        }
+        if let Some(rest) = text.strip_prefix("pgbench (") {
+            self.version = rest.split([' ', ',', ')']).next().unwrap_or_default().to_owned();
+            return Ok(());
+        }
+        let is_report = KEYS.iter().any(|key| text.starts_with(key));
+        self.in_report |= is_report;
+        // Before a report stand messages, behind it whatever comes next: neither has figures of pgbench.
+        let outside = !self.in_report || (self.tps.is_some() && !is_report && !self.in_scripts(text));
+        if text.is_empty() || text.starts_with("pgbench: ") || outside { Ok(()) } else { self.report(line, text) }
+    }
+
+    fn finish(self) -> Result<ImportedLoad, String> {
+        let missing = |what: &str| format!("{what}, as pgbench prints it at the end of a run");
+        let clients = self.clients.ok_or_else(|| missing("`number of clients:`"))?;
+        let processed = self.processed.ok_or_else(|| missing("`number of transactions actually processed:`"))?;
+        let tps = self.tps.ok_or_else(|| missing("`tps = `"))?.value;
+        Ok(self.load(clients, processed, tps))
+    }
 }
 
 impl Output {
-    /// `1.0 s, 536.0 tps, lat 7.296 ms stddev 5.548, 0 failed, lag 0.501 ms, 0 skipped`.
-    fn progress(&mut self, lines: &[(usize, &str)]) -> Read<()> {
-        let time = |(line, text): &(usize, &str)| {
-            let seconds = text.split_once(" s,").map_or(*text, |(seconds, _)| seconds);
-            number_at(*line, seconds, "`progress: SECONDS s, … tps, …`")
-        };
-        let times = lines.iter().map(time).collect::<Read<Vec<f64>>>()?;
-        let first = times.first().copied().unwrap_or_default();
-        if first > FIRST_TIMESTAMP_S {
-            // The first part is as long as the second.
-            self.started_s = times.get(1).map(|second| first - (second - first)).filter(|start| *start > 0.0);
+    /// `1.0 s, 536.0 tps, lat 7.296 ms stddev 5.548, 0 failed, lag 0.501 ms, 0 skipped, 4 retried, 5 retries`.
+    fn progress(&mut self, line: usize, text: &str) -> Read<()> {
+        let seconds = text.split_once(" s,").map_or(text, |(seconds, _)| seconds);
+        let time_s = number_at(line, seconds, "`progress: SECONDS s, … tps, …`")?;
+        if time_s <= FIRST_TIMESTAMP_S {
+            return self.part(line, text, time_s);
         }
-        let zero = if first > FIRST_TIMESTAMP_S { self.started_s.unwrap_or(first) } else { 0.0 };
-        for ((line, text), time) in lines.iter().zip(times) {
-            self.part(*line, text, time - zero)?;
+        if self.started_s.is_none() {
+            let Some(first) = self.first_progress.take() else {
+                self.first_progress = Some(Progress { line, text: text.to_owned(), time_s });
+                return Ok(());
+            };
+            let started_s = first.time_s - (time_s - first.time_s);
+            self.started_s = Some(started_s);
+            self.part(first.line, &first.text, first.time_s - started_s)?;
         }
-        Ok(())
+        self.part(line, text, time_s - self.started_s.unwrap_or_default())
     }
 
     fn part(&mut self, line: usize, text: &str, end_s: f64) -> Read<()> {
         let start_s = self.parts.last().map_or(0.0, |part| part.end_s);
-        // One line alone says nothing of how long its part was.
-        if end_s <= 0.0 && self.started_s.is_none() && self.parts.is_empty() {
-            return Ok(());
-        }
         if end_s <= start_s || end_s > FIRST_TIMESTAMP_S {
             return Err(Fault::at(line, text, "a time after that of the line of progress before"));
         }
@@ -85,6 +140,10 @@ impl Output {
                 [rate, "tps"] => part.done_per_second = number_at(line, rate, "a rate")?,
                 [n, "failed"] => part.failed = count_at(line, n, "a number of failures")?,
                 [n, "skipped"] => part.dropped = count_at(line, n, "a number of skipped transactions")?,
+                [n, "retries"] => {
+                    part.retries_per_second = count_at(line, n, "a number of retries")? as f64 / (end_s - start_s);
+                }
+                [n, "retried"] => drop(count_at(line, n, "a number of retried transactions")?),
                 ["lat", mean, "ms", "stddev", stddev] => {
                     let both = [("latency average", mean), ("latency stddev", stddev)];
                     let figures = both.into_iter().filter_map(|(name, value)| Figure::new(name, value, "ms"));
@@ -94,52 +153,74 @@ impl Output {
                     let figure = Figure::new("schedule lag average", mean, "ms");
                     self.figures.extend(figure.map(|figure| figure.over(over.0, over.1)));
                 }
-                _ => {}
+                _ => {
+                    return Err(Fault::at(
+                        line,
+                        field,
+                        "a figure of pgbench -P: tps, lat, failed, lag, skipped, retries",
+                    ));
+                }
             }
         }
         self.parts.push(part);
         Ok(())
     }
 
-    fn line(&mut self, line: usize, text: &str) -> Read<()> {
-        let first = |value: &str| value.split([' ', '/', '(']).next().unwrap_or_default().to_owned();
-        if let Some(rest) = text.strip_prefix("pgbench (") {
-            self.version = rest.split([' ', ')']).next().unwrap_or_default().to_owned();
-        } else if text.starts_with("pgbench: error:") || text.starts_with("pgbench: fatal:") {
-            return Err(Fault::at(line, text, "output of a run that came to its end"));
-        } else if let Some(rest) = text.strip_prefix("SQL script ") {
-            self.script_figures = rest.split_once(": ").map_or(rest, |(_, name)| name).to_owned();
+    /// Whether the line belongs to what follows the rate: figures of scripts and statements.
+    fn in_scripts(&self, text: &str) -> bool {
+        let marks = ["SQL script ", "- ", "statement latencies "];
+        marks.iter().any(|mark| text.starts_with(mark))
+            || (self.in_statements && text.starts_with(|c: char| c.is_ascii_digit()))
+    }
+
+    fn report(&mut self, line: usize, text: &str) -> Read<()> {
+        if let Some(rest) = text.strip_prefix("SQL script ") {
+            let name = rest.split_once(": ").map_or(rest, |(_, name)| name).to_owned();
+            self.scripts.push(Script { name, weight: String::new() });
+        } else if text.trim_start_matches("- ").starts_with("statement latencies ") {
+            self.in_statements = true;
+            return Ok(());
         } else if let Some(rest) = text.strip_prefix("- ") {
             self.of_script(rest);
+        } else if self.in_scripts(text) {
+            self.statement(text);
+            return Ok(());
         } else if let Some((key, value)) = text.split_once(" = ") {
-            if key == "tps" {
-                let tps = number_at(line, &first(value), "the rate of transactions")?;
-                // Up to PostgreSQL 13 a second line excludes the time that connecting took, as later versions do.
-                if self.tps.is_none() || value.contains("excluding") || value.contains("without") {
-                    self.tps = Some(tps);
-                }
-            }
-            self.value(key, value);
+            self.equals(line, key, value)?;
         } else if let Some((key, value)) = text.split_once(": ") {
-            self.pair(line, key, value.trim(), &first(value.trim()))?;
+            self.pair(line, (key, value.trim()), text)?;
+        } else {
+            return Err(Fault::at(line, text, "a line of pgbench's report"));
         }
+        self.in_statements = false;
         Ok(())
     }
 
-    fn pair(&mut self, line: usize, key: &str, value: &str, first: &str) -> Read<()> {
+    fn pair(&mut self, line: usize, (key, value): (&str, &str), text: &str) -> Read<()> {
+        let first = value.split([' ', '/', '(']).next().unwrap_or_default();
+        let count = |what: &str| count_at(line, first, what);
         match key {
-            "transaction type" => self.script = value.to_owned(),
-            "number of clients" => self.clients = Some(users_at(line, first, "the number of clients")?),
+            "transaction type" => self.parameter("script", value, line, text)?,
+            "scaling factor" => self.parameter("scale", value, line, text)?,
+            "query mode" => self.parameter("query_mode", value, line, text)?,
+            "maximum number of tries" => self.parameter("max_tries", value, line, text)?,
+            "number of clients" => {
+                once(&mut self.clients, users_at(line, first, "the number of clients")?, line, text)?;
+            }
             "duration" => {
                 seconds_at(line, first, "the duration")?;
+                self.figures.extend(Figure::new(key, first, "s"));
             }
             "number of transactions actually processed" => {
-                self.processed = Some(count_at(line, first, "the number of transactions")?);
+                once(&mut self.processed, count("the number of transactions")?, line, text)?;
                 self.value(key, first);
             }
-            "number of failed transactions" => self.failed = count_at(line, first, "the number of failures")?,
-            "number of transactions skipped" => self.skipped = count_at(line, first, "the number of skipped")?,
-            "total number of retries" => self.retried = count_at(line, first, "the number of retries")?,
+            "number of failed transactions" => {
+                once(&mut self.failed, count("the number of failures")?, line, text)?;
+                self.value(key, first);
+            }
+            "number of transactions skipped" => once(&mut self.skipped, count("the number of skipped")?, line, text)?,
+            "total number of retries" => once(&mut self.retried, count("the number of retries")?, line, text)?,
             "rate limit schedule lag" => {
                 self.rate_limited = true;
                 let words: Vec<&str> = value.split_whitespace().collect();
@@ -148,15 +229,32 @@ impl Output {
                     self.figures.extend(Figure::new("schedule lag max", max.trim_end_matches(')'), "ms"));
                 }
             }
-            _ => {}
-        }
-        if key.starts_with("number of failed") || key.starts_with("number of transactions above") {
-            self.value(key, first);
+            _ if key.starts_with("number of ") && number(first).is_some() => self.value(key, first),
+            // `partition method`, and what later versions print.
+            _ => self.parameter(key, value, line, text)?,
         }
         Ok(())
     }
 
+    fn parameter(&mut self, key: &str, value: &str, line: usize, text: &str) -> Read<()> {
+        let known = self.parameters.insert(key.to_owned(), value.to_owned());
+        if known.is_some() { Err(second(line, text)) } else { Ok(()) }
+    }
+
     /// `latency average = 8.841 ms`, `tps = 451.849741 (without initial connection time)`.
+    fn equals(&mut self, line: usize, key: &str, value: &str) -> Read<()> {
+        let digits = value.split_whitespace().next().unwrap_or_default();
+        let number = number_at(line, digits, "a figure of pgbench's report")?;
+        if key == "tps" {
+            if self.tps.is_some_and(|tps| !tps.includes_connecting) {
+                return Err(second(line, &format!("{key} = {value}")));
+            }
+            self.tps = Some(Tps { value: number, includes_connecting: value.contains("(including connections") });
+        }
+        self.value(key, value);
+        Ok(())
+    }
+
     fn value(&mut self, key: &str, value: &str) {
         let mut words = value.split_whitespace();
         let digits = words.next().unwrap_or_default();
@@ -170,32 +268,42 @@ impl Output {
         self.figures.extend(Figure::new(&name, digits, unit));
     }
 
-    /// `1446 transactions (24.5% of total, tps = 482.942059)`, `latency average = 3.455 ms`.
+    /// `weight: 1 (targets 25.0% of total)`, `1446 transactions (24.5% of total, tps = 482.942059)`,
+    /// `number of failed transactions: 0 (0.000%)`, `latency average = 3.455 ms`.
     fn of_script(&mut self, text: &str) {
-        let script = self.script_figures.clone();
-        let figure = match text.split_once(" = ") {
-            Some((key, value)) if key.starts_with("latency ") => {
-                Figure::new(key, value.split_whitespace().next().unwrap_or_default(), "ms")
-            }
-            Some((key, _)) => match key.split_once(" transactions (") {
-                Some((n, _)) => Figure::new("transactions", n, ""),
-                None => None,
-            },
-            None => None,
+        let Some(script) = self.scripts.last_mut() else { return };
+        let head = text.split(" (").next().unwrap_or_default();
+        let figure = if let Some(weight) = head.strip_prefix("weight: ") {
+            script.weight = weight.to_owned();
+            None
+        } else if let Some((key, value)) = head.split_once(" = ") {
+            Figure::new(key, value.trim_end_matches(" ms"), "ms")
+        } else if let Some((key, value)) = head.split_once(": ") {
+            Figure::new(key, value, "")
+        } else {
+            head.strip_suffix(" transactions").and_then(|n| Figure::new("transactions", n, ""))
         };
+        let name = script.name.clone();
+        self.figures.extend(figure.map(|figure| figure.of_txn(&name)));
+    }
+
+    /// `0.257  0  UPDATE …`: mean latency, failures, with `--max-tries` retries, and the statement's first line.
+    fn statement(&mut self, text: &str) {
+        let is_count = |word: &str| word.parse::<u64>().is_ok();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let [mean, rest @ ..] = words.as_slice() else { return };
+        let statement: Vec<&str> = rest.iter().copied().skip_while(|word| is_count(word)).collect();
+        let figure = Figure::new(&format!("latency of {}", statement.join(" ")), mean, "ms");
+        let script = self.scripts.last().map(|script| script.name.clone()).unwrap_or_default();
         self.figures.extend(figure.map(|figure| figure.of_txn(&script)));
     }
 
-    fn load(self, clients: u32, processed: u64, tps: f64) -> ImportedLoad {
+    fn load(mut self, clients: u32, processed: u64, tps: f64) -> ImportedLoad {
         let mut load = ImportedLoad::new(Tool::Pgbench);
-        let total = Counts {
-            offered: processed + self.failed + self.skipped,
-            committed: processed,
-            failed: self.failed,
-            dropped: self.skipped,
-            retries: self.retried,
-            ..Counts::default()
-        };
+        let [failed, skipped, retries] = [self.failed, self.skipped, self.retried].map(Option::unwrap_or_default);
+        let scheduled = processed + failed + skipped;
+        let total =
+            Counts { offered: scheduled, committed: processed, failed, dropped: skipped, retries, ..Counts::default() };
         // The time that pgbench divided by, which leaves the time of connecting out.
         let lasted_s = if tps > 0.0 { (processed as f64 / tps).min(FIRST_TIMESTAMP_S) } else { 0.0 };
         if lasted_s > 0.0 {
@@ -211,14 +319,28 @@ impl Output {
         }
         load.fact(RESPONSE_FACT, if self.rate_limited { "due" } else { "start" });
         load.fact(PERCENTILES_FACT, "none");
-        if self.rate_limited {
-            let text = "pgbench prints the schedule lag and not the rate that was asked for (-R).";
-            load.unknown.push(("offered_rate", text.to_owned()));
+        if self.rate_limited && lasted_s > 0.0 {
+            load.offered_per_second = Some(scheduled as f64 / lasted_s);
+            load.fact(OFFERED_FACT, OFFERED);
         }
-        load.workload = self.script;
+        if self.rate_limited && self.skipped.is_none() {
+            let text = "What was due and had not started at the end is in no figure of pgbench: in an overload the offered \
+                        rate was higher.";
+            load.unknown.push(("unserved", text.to_owned()));
+        }
+        if !self.scripts.is_empty() {
+            let weighted = |script: &Script| format!("{}@{}", script.name, script.weight);
+            let all: Vec<String> = self.scripts.iter().map(weighted).collect();
+            self.parameters.insert("script".to_owned(), all.join(", "));
+        }
+        load.workload = self.parameters.get("script").cloned().unwrap_or_default();
+        load.parameters = self.parameters;
         load.version = self.version;
         load.figures = self.figures;
         load.figures.retain(|figure| number(&figure.printed).is_some());
         load
     }
 }
+
+/// How the rate of `-R` is known, which pgbench does not print.
+pub(super) const OFFERED: &str = "derived: processed, failed and skipped transactions over the time";

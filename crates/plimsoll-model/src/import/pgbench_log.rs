@@ -2,26 +2,35 @@
 //!
 //! A line is `client_id transaction_no time script_no time_epoch time_us [schedule_lag] [retries]` (documentation of
 //! pgbench, "Per-Transaction Logging"); `time` is in microseconds or says what became of the transaction.
+//! `transaction_no` counts the transactions of a client, logged or not, so that gaps show a sample.
+
+mod held;
+mod spread;
 
 use std::collections::BTreeMap;
 
 use super::fault::{Fault, Read, count_at};
-use super::load::{ImportedLoad, LoadTick, LoadWindow};
-use super::{PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT, Tool};
-use crate::hist::{CoarseHist, Hist};
+use super::load::{Figure, ImportedLoad, LoadTick, LoadWindow};
+use super::pgbench::OFFERED;
+use super::{DISTRIBUTION_FACT, LOGS_FACT, OFFERED_FACT, PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT, Tool, unknown};
+use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::units::Nanos;
+use held::Held;
+use spread::Grid;
 
 /// One transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Logged {
     client: u64,
+    /// From 1, by client.
+    number: u64,
     script: u64,
     outcome: Outcome,
     /// When it ended, since 1970.
     end: Nanos,
-    /// Schedule lag in microseconds, or retries: which one, the log does not say.
-    seventh: Option<u64>,
+    /// The seventh and eighth field: what they are, [`Columns`] knows.
+    more: [Option<u64>; 2],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +40,25 @@ enum Outcome {
     Skipped,
 }
 
+/// What stands behind the time: with `--rate` the schedule lag in microseconds, with `--max-tries` retries.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Columns {
+    Neither,
+    Lag,
+    Retries,
+    Both,
+    /// One of them, and nothing shows which.
+    Either,
+}
+
+/// What happened in a part of the time, of one script.
+#[derive(Debug, Clone, Default)]
+struct Tally {
+    counts: Counts,
+    response: Hist,
+    service: Hist,
+}
+
 const EXPECTED: &str = "`client transaction latency_us script epoch_s epoch_us`, a line of pgbench -l";
 /// Log lines begin with the number of a client; those of --aggregate-interval with a time.
 const FIRST_TIME: u64 = 100_000_000;
@@ -38,16 +66,20 @@ const FIRST_TIME: u64 = 100_000_000;
 const MOST_TICKS: u64 = 100_000_000;
 
 pub(super) fn read(text: &str) -> Read<Vec<Logged>> {
-    let mut all = Vec::new();
+    let mut all: Vec<Logged> = Vec::new();
     for (line, content) in text.lines().enumerate().filter(|(_, content)| !content.trim().is_empty()) {
-        all.push(logged(line + 1, content)?);
+        let one = logged(line + 1, content)?;
+        if all.first().is_some_and(|first| first.width() != one.width()) {
+            return Err(Fault::at(line + 1, content, "as many fields as the lines above"));
+        }
+        all.push(one);
     }
     if all.is_empty() { Err(Fault::end(text, EXPECTED)) } else { Ok(all) }
 }
 
 fn logged(line: usize, content: &str) -> Read<Logged> {
     let words: Vec<&str> = content.split_whitespace().collect();
-    let [client, _, time, script, epoch_s, epoch_us, rest @ ..] = words.as_slice() else {
+    let [client, number, time, script, epoch_s, epoch_us, more @ ..] = words.as_slice() else {
         return Err(Fault::at(line, content, EXPECTED));
     };
     let client = count_at(line, client, EXPECTED)?;
@@ -56,15 +88,25 @@ fn logged(line: usize, content: &str) -> Read<Logged> {
             "a log of single transactions; this one is aggregated (--aggregate-interval), which has no distribution";
         return Err(Fault::at(line, content, expected));
     }
+    if more.len() > 2 {
+        return Err(Fault::at(line, content, EXPECTED));
+    }
     let outcome = match *time {
         "skipped" => Outcome::Skipped,
-        "failed" | "serialization" | "deadlock" => Outcome::Failed,
+        "failed" | "serialization" | "deadlock" | "other" => Outcome::Failed,
         us => Outcome::Done(micros(count_at(line, us, "a latency in microseconds, `skipped` or `failed`")?)),
     };
     let seconds = count_at(line, epoch_s, EXPECTED)?.min(10_000_000_000);
     let end = Nanos::from_secs(seconds) + micros(count_at(line, epoch_us, EXPECTED)?.min(999_999));
-    let seventh = rest.first().map(|value| count_at(line, value, "schedule lag or retries")).transpose()?;
-    Ok(Logged { client, script: count_at(line, script, EXPECTED)?, outcome, end, seventh })
+    let field = |at: usize| more.get(at).map(|value| count_at(line, value, "schedule lag or retries")).transpose();
+    Ok(Logged {
+        client,
+        number: count_at(line, number, EXPECTED)?,
+        script: count_at(line, script, EXPECTED)?,
+        outcome,
+        end,
+        more: [field(0)?, field(1)?],
+    })
 }
 
 /// Those of three years at most.
@@ -72,118 +114,209 @@ fn micros(us: u64) -> Nanos {
     Nanos::from_micros(us.min(100_000_000_000_000))
 }
 
+impl Logged {
+    fn width(&self) -> usize {
+        self.more.iter().flatten().count()
+    }
+
+    fn begin(&self) -> Nanos {
+        match self.outcome {
+            Outcome::Done(latency) => self.end.saturating_sub(latency),
+            Outcome::Failed | Outcome::Skipped => self.end,
+        }
+    }
+
+    fn lag(&self, columns: Columns) -> Nanos {
+        let has = matches!(columns, Columns::Lag | Columns::Both);
+        if has { micros(self.more[0].unwrap_or_default()) } else { Nanos::ZERO }
+    }
+
+    fn retries(&self, columns: Columns) -> u64 {
+        let retries = match columns {
+            Columns::Retries => self.more[0],
+            Columns::Both => self.more[1],
+            Columns::Neither | Columns::Lag | Columns::Either => None,
+        };
+        retries.unwrap_or_default()
+    }
+}
+
+impl Tally {
+    fn add(&mut self, one: &Logged, columns: Columns) {
+        self.counts.retries += one.retries(columns);
+        match one.outcome {
+            Outcome::Done(latency) => {
+                self.counts.committed += 1;
+                self.response.record(latency);
+                self.service.record(latency.saturating_sub(one.lag(columns)));
+            }
+            Outcome::Failed => self.counts.failed += 1,
+            Outcome::Skipped => self.counts.dropped += 1,
+        }
+    }
+}
+
 /// A load of logs alone, whose summary is not there.
 pub(super) fn alone() -> ImportedLoad {
     let mut load = ImportedLoad::new(Tool::PgbenchLog);
     load.windows = vec![None];
     load.txns = vec!["transaction".to_owned()];
-    load.fact(RESPONSE_FACT, "unknown");
-    let text = "The log does not tell whether --rate was given, so not whether latencies count from when a transaction was \
-                due: OMISSION cannot be judged without pgbench's own output.";
-    load.unknown.push(("response_from", text.to_owned()));
     load
 }
 
-/// Ticks and distributions of all the logs of one run.
-pub(super) fn attach(load: &mut ImportedLoad, logs: &[Logged]) -> Result<(), String> {
-    let begins = |one: &Logged| match one.outcome {
-        Outcome::Done(latency) => one.end.saturating_sub(latency),
-        _ => one.end,
-    };
-    let Some(start) = logs.iter().map(begins).min() else { return Ok(()) };
+/// Distributions of all the logs of one run, and when its transactions ended. Totals and the time are those of pgbench's
+/// own output where it is there: logs may be a sample.
+pub(super) fn attach(load: &mut ImportedLoad, logs: &[Logged], files: usize) -> Result<(), String> {
+    let is_alone = load.tool == Tool::PgbenchLog;
+    let Some(start) = logs.iter().map(Logged::begin).min() else { return Ok(()) };
     let end = logs.iter().map(|one| one.end).max().unwrap_or(start);
     if end.saturating_sub(start).0 / Nanos::SECOND.0 > MOST_TICKS {
         return Err("the transactions of the log are more than three years apart".into());
     }
-    // Whether the seventh field is a lag: pgbench's own output says whether there was a rate.
-    let due = load.facts.iter().any(|(key, value)| key == RESPONSE_FACT && value == "due");
-    let scripts: BTreeMap<u64, usize> = {
-        let mut all: Vec<u64> = logs.iter().map(|one| one.script).collect();
-        all.sort_unstable();
-        all.dedup();
-        all.into_iter().enumerate().map(|(place, script)| (script, place)).collect()
+    let columns = columns(load, logs, is_alone)?;
+    let scripts = scripts(logs)?;
+    // Where nothing was processed, the output has no rate, and so no time.
+    let has_totals = !is_alone && !load.ticks.is_empty();
+    if is_alone && held::has_gaps(logs) {
+        return Err("the logs are a sample (--sampling-rate), which does not say how many transactions there were; \
+                    give pgbench's own output with them"
+            .into());
+    }
+    let held = if has_totals { Held::of(load, logs)? } else { Held::All };
+    let grid = match (held, load.ticks.len()) {
+        // pgbench -P counted every transaction, a sample does not.
+        (Held::Sample | Held::Part { .. }, 2..) => Grid::of_ticks(&load.ticks),
+        _ if !has_totals => Grid::of_seconds(end.saturating_sub(start)),
+        _ => Grid::of_seconds(load.lasted()),
     };
-    if scripts.len() > 1_000 {
-        return Err("the log names more than a thousand scripts".into());
+    let by_tick = grid.is_of_ticks();
+    fill(load, logs, Filling { start, columns, scripts, grid, has_totals });
+    if is_alone {
+        note_alone(load, logs, columns);
     }
-    fill(load, logs, (start, end), &scripts, due);
-    if load.users == 0 {
-        let clients = logs.iter().map(|one| one.client).max().unwrap_or_default() + 1;
-        load.users = u32::try_from(clients).unwrap_or(u32::MAX);
-    }
+    held.note(load, logs, files);
     load.started = Some(start);
-    load.facts.retain(|(key, _)| key != SECONDS_FACT && key != PERCENTILES_FACT);
-    load.fact(SECONDS_FACT, "from the log of single transactions, by the time that each ended");
+    load.facts.retain(|(key, _)| key != PERCENTILES_FACT && (by_tick || key != SECONDS_FACT));
+    if !by_tick {
+        load.fact(SECONDS_FACT, "from the log of single transactions, by the time that each ended");
+    }
     load.fact(PERCENTILES_FACT, "merged");
     Ok(())
 }
 
-#[derive(Clone, Default)]
-struct Tally {
-    counts: Counts,
-    response: Hist,
-    service: Hist,
+fn columns(load: &ImportedLoad, logs: &[Logged], is_alone: bool) -> Result<Columns, String> {
+    let width = logs.first().map_or(0, Logged::width);
+    if logs.iter().any(|one| one.width() != width) {
+        return Err("the logs differ in the number of their fields: they are of different runs".into());
+    }
+    let due = load.facts.iter().any(|(key, value)| key == RESPONSE_FACT && value == "due");
+    let is_skipped = |one: &Logged| one.outcome == Outcome::Skipped;
+    match (width, due) {
+        (0, true) => Err("the output is of a run with --rate and the log is not: the logs are of another run".into()),
+        (2, false) if !is_alone => {
+            Err("the log is of a run with --rate and the output is not: the logs are of another run".into())
+        }
+        (0, false) => Ok(Columns::Neither),
+        (1, true) => Ok(Columns::Lag),
+        // Only what has a time to start at can be skipped.
+        (1, false) if is_alone && logs.iter().any(is_skipped) => Ok(Columns::Lag),
+        (1, false) => Ok(if is_alone { Columns::Either } else { Columns::Retries }),
+        _ => Ok(Columns::Both),
+    }
 }
 
-fn fill(
-    load: &mut ImportedLoad,
-    logs: &[Logged],
-    (start, end): (Nanos, Nanos),
-    scripts: &BTreeMap<u64, usize>,
-    due: bool,
-) {
-    let mut seconds: BTreeMap<u64, Vec<Tally>> = BTreeMap::new();
-    let last = end.saturating_sub(start).0.saturating_sub(1) / Nanos::SECOND.0;
+/// The place of each script among those that ran.
+fn scripts(logs: &[Logged]) -> Result<BTreeMap<u64, usize>, String> {
+    let mut all: Vec<u64> = logs.iter().map(|one| one.script).collect();
+    all.sort_unstable();
+    all.dedup();
+    if all.len() > 1_000 {
+        return Err("the log names more than a thousand scripts".into());
+    }
+    Ok(all.into_iter().enumerate().map(|(place, script)| (script, place)).collect())
+}
+
+struct Filling {
+    start: Nanos,
+    columns: Columns,
+    scripts: BTreeMap<u64, usize>,
+    grid: Grid,
+    has_totals: bool,
+}
+
+fn fill(load: &mut ImportedLoad, logs: &[Logged], filling: Filling) {
+    let Filling { start, columns, scripts, grid, has_totals } = filling;
+    let types = scripts.len();
+    let mut rows: BTreeMap<u64, Vec<Tally>> = grid.rows().map(|row| (row, vec![Tally::default(); types])).collect();
     for one in logs {
-        let second = (one.end.saturating_sub(start).0 / Nanos::SECOND.0).min(last);
-        let tallies = seconds.entry(second).or_insert_with(|| vec![Tally::default(); scripts.len()]);
-        let Some(tally) = scripts.get(&one.script).and_then(|place| tallies.get_mut(*place)) else { continue };
-        tally.counts.offered += 1;
-        match one.outcome {
-            Outcome::Done(latency) => {
-                tally.counts.committed += 1;
-                tally.response.record(latency);
-                let lag = if due { micros(one.seventh.unwrap_or_default()) } else { Nanos::ZERO };
-                tally.service.record(latency.saturating_sub(lag));
-            }
-            Outcome::Failed => tally.counts.failed += 1,
-            Outcome::Skipped => tally.counts.dropped += 1,
+        let row = rows.entry(grid.row(one.end.saturating_sub(start)));
+        let tallies = row.or_insert_with(|| vec![Tally::default(); types]);
+        if let Some(tally) = scripts.get(&one.script).and_then(|place| tallies.get_mut(*place)) {
+            tally.add(one, columns);
         }
     }
-    let mut whole = vec![Tally::default(); scripts.len()];
-    load.ticks.clear();
-    for (second, tallies) in &seconds {
+    let mut whole = vec![Tally::default(); types];
+    for tallies in rows.values() {
         for (sum, own) in whole.iter_mut().zip(tallies) {
+            sum.counts.add(&own.counts);
             sum.response.merge(&own.response);
             sum.service.merge(&own.service);
         }
-        let begins = Nanos(second * Nanos::SECOND.0);
-        let ends = Nanos((begins.0 + Nanos::SECOND.0).min(end.saturating_sub(start).0.max(begins.0 + 1_000_000)));
-        let mut tick = LoadTick::new(begins, ends, tallies.iter().map(|tally| tally.counts).collect());
-        tick.response = tallies.iter().map(|tally| tally.response.coarse()).collect();
-        if due {
-            tick.service = tallies.iter().map(|tally| tally.service.coarse()).collect::<Vec<CoarseHist>>();
-        }
-        load.ticks.push(tick);
     }
-    fill_gaps(&mut load.ticks, scripts.len());
+    if has_totals {
+        spread::take_totals(&mut rows, &whole, &load.ticks, &grid);
+    }
+    let due = matches!(columns, Columns::Lag | Columns::Both);
+    load.ticks = ticks(&rows, &grid, due);
     let window = |tally: Tally| LoadWindow { response: tally.response, service: due.then_some(tally.service) };
     load.windows = whole.into_iter().map(|tally| Some(window(tally))).collect();
-    load.txns = match scripts.len() {
+    load.txns = match types {
         1 => vec!["transaction".to_owned()],
         _ => scripts.keys().map(|script| format!("script {}", script + 1)).collect(),
     };
 }
 
 /// Seconds in which nothing ended are seconds too; one tick for each gap.
-fn fill_gaps(ticks: &mut Vec<LoadTick>, types: usize) {
-    let mut whole: Vec<LoadTick> = Vec::with_capacity(ticks.len());
-    for tick in ticks.drain(..) {
-        let from = whole.last().map_or(Nanos::ZERO, |last| last.end);
-        if tick.start > from {
-            whole.push(LoadTick::new(from, tick.start, vec![Counts::default(); types]));
+fn ticks(rows: &BTreeMap<u64, Vec<Tally>>, grid: &Grid, due: bool) -> Vec<LoadTick> {
+    let mut ticks: Vec<LoadTick> = Vec::with_capacity(rows.len());
+    for (row, tallies) in rows {
+        let (start, end) = grid.bounds(*row);
+        let from = ticks.last().map_or(Nanos::ZERO, |last| last.end);
+        if start > from {
+            ticks.push(LoadTick::new(from, start, vec![Counts::default(); tallies.len()]));
         }
-        whole.push(tick);
+        let counts = tallies.iter().map(|tally| tally.counts);
+        let settled = |own: Counts| Counts { offered: own.committed + own.failed + own.dropped, ..own };
+        let mut tick = LoadTick::new(start, end, counts.map(settled).collect());
+        tick.response = tallies.iter().map(|tally| tally.response.coarse()).collect();
+        if due {
+            tick.service = tallies.iter().map(|tally| tally.service.coarse()).collect();
+        }
+        ticks.push(tick);
     }
-    *ticks = whole;
+    ticks
+}
+
+/// What the log shows of a load whose output is not there.
+fn note_alone(load: &mut ImportedLoad, logs: &[Logged], columns: Columns) {
+    let clients = logs.iter().map(|one| one.client).max().unwrap_or_default() + 1;
+    load.users = u32::try_from(clients).unwrap_or(u32::MAX);
+    match columns {
+        Columns::Neither | Columns::Retries => load.fact(RESPONSE_FACT, "start"),
+        Columns::Lag | Columns::Both => {
+            load.fact(RESPONSE_FACT, "due");
+            load.fact(OFFERED_FACT, OFFERED);
+            let seconds = load.lasted().as_secs_f64();
+            load.offered_per_second = Some(logs.len() as f64 / seconds).filter(|rate| rate.is_finite());
+        }
+        Columns::Either => {
+            load.fact(RESPONSE_FACT, "unknown");
+            load.does_not_know(unknown::SEVENTH);
+        }
+    }
+}
+
+/// How many transactions the logs have.
+fn logged_figure(lines: u64) -> Option<Figure> {
+    Figure::new("transactions in the logs", &lines.to_string(), "")
 }

@@ -1,29 +1,38 @@
-//! Output of sysbench 1.0, with or without `--report-interval` and `--histogram`.
+//! Output of sysbench 1.0 and 1.1, with or without `--report-interval` and `--histogram`, of one run or of several.
 //!
 //! With `--rate`, sysbench adds the time that an event waited in its queue to its latency, so that latencies count from
 //! when it was due; what still waits at the end is in no figure.
 
-use super::fault::{Fault, Read, count_at, number, number_at, seconds_at, users_at};
+mod options;
+
+use super::fault::{Fault, Read, count_at, number_at, seconds_at, users_at};
 use super::load::{Figure, ImportedLoad, LoadWindow};
+use super::runs::{self, Run, once};
 use super::ticks::{self, Part};
 use super::{PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT, Tool, unknown};
 use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::units::Nanos;
+use options::Options;
 
 #[derive(Debug, Default)]
 struct Output {
     version: String,
     threads: Option<u32>,
     rate: Option<f64>,
+    options: Options,
     parts: Vec<Part>,
     histogram: Vec<(f64, u64)>,
     events: Option<u64>,
     total_s: Option<f64>,
     errors: u64,
-    has_transactions: bool,
+    queries: Queries,
     /// Options stand before, results after.
     is_running: bool,
+    /// A heading of the results stood above.
+    in_results: bool,
+    /// The last line of the results was read.
+    has_ended: bool,
     /// The heading that the line stands below.
     section: String,
     unit: String,
@@ -32,33 +41,105 @@ struct Output {
     figures: Vec<Figure>,
 }
 
-pub(super) fn read(text: &str) -> Read<ImportedLoad> {
-    let mut output = Output::default();
-    for (line, content) in text.lines().enumerate().map(|(i, content)| (i + 1, content)) {
-        output.line(line, content)?;
+#[derive(Debug, Default)]
+struct Queries {
+    transactions: Option<u64>,
+    read: u64,
+    write: u64,
+    other: u64,
+}
+
+/// Headings below which figures stand.
+const SECTIONS: [&str; 8] = [
+    "SQL statistics",
+    "queries performed",
+    "General statistics",
+    "File operations",
+    "Throughput",
+    "CPU speed",
+    "Latency",
+    "Threads fairness",
+];
+/// What sysbench says of itself between its figures.
+const MESSAGES: [&str; 9] = [
+    "DEBUG:",
+    "WARNING:",
+    "ALERT:",
+    "Time limit exceeded",
+    "Done.",
+    "(last message repeated",
+    "Warming up for",
+    "Latency histogram",
+    "value  ----",
+];
+
+pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
+    runs::read::<Output>(text)
+}
+
+impl Run for Output {
+    fn ends_before(&self, line: &str) -> bool {
+        let is_version =
+            line.strip_prefix("sysbench ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        is_version && (self.threads.is_some() || !self.version.is_empty())
+            || line.starts_with("Running the test with following options") && self.threads.is_some()
     }
-    let missing = |what: &str| Fault::end(text, format!("{what}, as sysbench prints it at the end of a run"));
-    let threads = output.threads.ok_or_else(|| missing("`Number of threads:`"))?;
-    let events = output.events.ok_or_else(|| missing("`total number of events:`"))?;
-    let total_s = output.total_s.ok_or_else(|| missing("`total time:`"))?;
-    Ok(output.load(threads, events, total_s))
+
+    fn line(&mut self, line: usize, content: &str) -> Read<()> {
+        let text = content.trim();
+        if text.starts_with("FATAL:") {
+            return Err(Fault::at(line, text, "output of a run that came to its end"));
+        }
+        if text.is_empty() || MESSAGES.iter().any(|message| text.starts_with(message)) {
+            return Ok(());
+        }
+        if let (true, Some(rest)) = (self.is_running, text.strip_prefix('[')) {
+            return self.interval(line, rest);
+        }
+        if let (true, Some((value, rest))) = (self.is_running, text.split_once('|')) {
+            return self.bucket(line, value, rest);
+        }
+        if self.is_running { self.result(line, text) } else { self.option(line, text) }
+    }
+
+    fn finish(self) -> Result<ImportedLoad, String> {
+        let missing = |what: &str| format!("{what}, as sysbench prints it at the end of a run");
+        let threads = self.threads.ok_or_else(|| missing("`Number of threads:`"))?;
+        // sysbench 1.1 prints neither of its test of files.
+        if self.options.test == "fileio" && self.section == "Latency" && self.events.is_none() {
+            return Ok(self.load(threads, 0, 0.0));
+        }
+        let events = self.events.ok_or_else(|| missing("`total number of events:`"))?;
+        let total_s = self.total_s.ok_or_else(|| missing("`total time:` or `time elapsed:`"))?;
+        Ok(self.load(threads, events, total_s))
+    }
 }
 
 impl Output {
-    fn line(&mut self, line: usize, content: &str) -> Read<()> {
-        let trimmed = content.trim();
-        if let Some(rest) = trimmed.strip_prefix("sysbench ") {
+    /// A line before the threads start.
+    fn option(&mut self, line: usize, text: &str) -> Read<()> {
+        if let Some(rest) = text.strip_prefix("sysbench ") {
             self.version = rest.split_whitespace().next().unwrap_or_default().to_owned();
-        } else if trimmed == "Threads started!" {
+        } else if text == "Threads started!" {
             self.is_running = true;
-        } else if trimmed.starts_with("FATAL:") {
-            return Err(Fault::at(line, trimmed, "output of a run that came to its end"));
-        } else if let Some(rest) = trimmed.strip_prefix('[') {
-            self.interval(line, rest)?;
-        } else if let Some((value, rest)) = trimmed.split_once('|') {
-            self.bucket(line, value, rest)?;
-        } else if let Some((key, value)) = trimmed.split_once(':') {
-            self.pair(line, key.trim(), value.trim())?;
+        } else if text.starts_with("Report checkpoint(s) at") {
+            let expected = "a run without --report-checkpoints, each of whose reports counts from the one before";
+            return Err(Fault::at(line, text, expected));
+        } else if let Some((key, value)) = text.split_once(':') {
+            let value = value.trim();
+            match key {
+                "Number of threads" => {
+                    once(&mut self.threads, users_at(line, value, "the number of threads")?, line, text)?;
+                }
+                "Target transaction rate" => {
+                    let rate = number_at(line, value.trim_end_matches("/sec"), "the offered rate")?;
+                    once(&mut self.rate, rate, line, text)?;
+                }
+                "Warmup time" => self.figures.extend(Figure::new("warmup time", value.trim_end_matches('s'), "s")),
+                _ => self.options.line(text),
+            }
+        } else {
+            self.options.line(text);
         }
         Ok(())
     }
@@ -80,24 +161,25 @@ impl Output {
         let words: Vec<&str> = rest.split_whitespace().collect();
         let after = |key: &str| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1)).copied();
         let mut part = Part { end_s, ..Part::default() };
-        let rate = after("tps:").or(after("eps:"));
-        match rate {
-            Some(rate) => part.done_per_second = number_at(line, rate, "a rate")?,
-            // Tests of files tell only of bytes.
-            None if after("reads:").is_some() => {}
-            None => return Err(Fault::at(line, rest, expected)),
-        }
+        // Tests of files and of memory print bytes, which are events where the size of a block is known.
+        let bytes = options::printed_bytes(&words);
+        let rate = match after("tps:").or(after("eps:")) {
+            Some(rate) => Some(number_at(line, rate, "a rate")?),
+            None if bytes.is_empty() => return Err(Fault::at(line, rest, expected)),
+            None => self.options.events_per_second(&words),
+        };
         if let Some(errors) = after("err/s:") {
             part.retries_per_second = number_at(line, errors, "a rate of errors")?;
         }
-        if rate.is_some() || !self.parts.is_empty() {
-            self.parts.push(part);
+        if let Some(rate) = rate {
+            self.parts.push(Part { done_per_second: rate, ..part });
         }
         let label = words.iter().find(|word| word.starts_with("(ms,") && word.ends_with("):"));
         if let Some((label, value)) = label.and_then(|label| Some((*label, after(label)?))) {
             let name = format!("latency {}", label.trim_matches(['(', ')', ':']).trim_start_matches("ms,"));
             self.figures.extend(Figure::new(&name, value, "ms").map(|figure| figure.over(over.0, over.1)));
         }
+        self.figures.extend(bytes.into_iter().map(|figure| figure.over(over.0, over.1)));
         Ok(())
     }
 
@@ -109,36 +191,84 @@ impl Output {
         Ok(())
     }
 
-    fn pair(&mut self, line: usize, key: &str, value: &str) -> Read<()> {
-        match key {
-            "Number of threads" => self.threads = Some(users_at(line, value, "the number of threads")?),
-            "Target transaction rate" => {
-                self.rate = Some(number_at(line, value.trim_end_matches("/sec"), "the offered rate")?);
+    /// A line after the threads have started.
+    fn result(&mut self, line: usize, text: &str) -> Read<()> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words.as_slice() {
+            ["Total", "operations:", n, rate, "per", "second)"] => {
+                self.figures.extend(Figure::new("total operations", n, ""));
+                self.figures.extend(Figure::new("total operations", rate.trim_start_matches('('), "per second"));
+                return Ok(());
             }
-            "total time" => self.total_s = Some(seconds_at(line, value.trim_end_matches('s'), "the total time")?),
-            "total number of events" => self.events = Some(count_at(line, value, "the number of events")?),
-            "transactions" => self.has_transactions = true,
+            // A wide number stands apart from its bracket.
+            ["Total", "operations:", n, "(", rate, "per", "second)"] => {
+                self.figures.extend(Figure::new("total operations", n, ""));
+                self.figures.extend(Figure::new("total operations", rate, "per second"));
+                return Ok(());
+            }
+            [amount, "MiB", "transferred", rate, "MiB/sec)"] => {
+                self.figures.extend(Figure::new("transferred", rate.trim_start_matches('('), "MiB/sec"));
+                self.figures.extend(Figure::new("transferred", amount, "MiB"));
+                return Ok(());
+            }
+            [direction, rest @ ..] if rest.first().is_some_and(|word| word.starts_with("IOPS=")) => {
+                self.file_throughput(direction.trim_end_matches(':'), rest);
+                return Ok(());
+            }
             _ => {}
         }
+        match text.split_once(':') {
+            Some((key, value)) => self.pair(line, (key.trim(), value.trim()), text),
+            // Scripts may print what they like before and after the results.
+            None if !self.in_results || self.has_ended => Ok(()),
+            None => Err(Fault::at(line, text, "a line of sysbench's results")),
+        }
+    }
+
+    /// `read:  IOPS=5497.92 85.91 MiB/s (90.08 MB/s)`.
+    fn file_throughput(&mut self, direction: &str, words: &[&str]) {
+        let iops = words.first().and_then(|word| word.strip_prefix("IOPS=")).unwrap_or_default();
+        self.figures.extend(Figure::new(&format!("{direction} IOPS"), iops, "per sec."));
+        if let [_, mib, "MiB/s", mb, "MB/s)"] = words {
+            self.figures.extend(Figure::new(direction, mib, "MiB/s"));
+            self.figures.extend(Figure::new(&format!("{direction}, MB/s"), mb.trim_start_matches('('), "MB/s"));
+        }
+    }
+
+    fn pair(&mut self, line: usize, (key, value): (&str, &str), text: &str) -> Read<()> {
+        let first = value.split_whitespace().next().unwrap_or_default();
+        let count = |what: &str| count_at(line, first, what);
         if value.is_empty() {
             // `Latency (ms)`: a heading, with the unit of what follows.
             let (name, unit) =
                 key.split_once(" (").map_or((key, ""), |(name, unit)| (name, unit.trim_end_matches(')')));
-            (self.section, self.unit) = (name.to_owned(), unit.to_owned());
-        } else if self.is_running {
-            self.figure(key, value);
-        }
-        if self.section == "Latency" {
-            match key {
-                "sum" => self.sum_ms = number(value),
-                "max" => self.max_ms = number(value),
-                _ => {}
+            if SECTIONS.contains(&name) {
+                (self.section, self.unit) = (name.to_owned(), unit.to_owned());
+                self.in_results = true;
+                return Ok(());
             }
         }
-        if key == "ignored errors" {
-            let n = value.split_whitespace().next().unwrap_or_default();
-            self.errors = count_at(line, n, "the number of ignored errors")?;
+        match (self.section.as_str(), key) {
+            (_, "total time" | "time elapsed") => {
+                let seconds = seconds_at(line, value.trim_end_matches('s'), "the total time")?;
+                once(&mut self.total_s, seconds, line, text)?;
+            }
+            (_, "total number of events") => once(&mut self.events, count("the number of events")?, line, text)?,
+            (_, "transactions") => {
+                once(&mut self.queries.transactions, count("the number of transactions")?, line, text)?;
+            }
+            (_, "ignored errors") => self.errors = count("the number of ignored errors")?,
+            ("queries performed", "read") => self.queries.read = count("a number of queries")?,
+            ("queries performed", "write") => self.queries.write = count("a number of queries")?,
+            ("queries performed", "other") => self.queries.other = count("a number of queries")?,
+            ("Latency", "sum") => once(&mut self.sum_ms, number_at(line, value, "a sum in ms")?, line, text)?,
+            ("Latency", "max") => once(&mut self.max_ms, number_at(line, value, "a maximum in ms")?, line, text)?,
+            ("Threads fairness", "execution time (avg/stddev)") => self.has_ended = true,
+            ("", _) if !key.starts_with("Number of unfinished transactions") => return Ok(()),
+            _ if self.has_ended => return Ok(()),
+            _ => {}
         }
+        self.figure(key, value);
         Ok(())
     }
 
@@ -147,7 +277,9 @@ impl Output {
         let name = match self.section.as_str() {
             // They stand beside that heading, and not below it.
             _ if ["transactions", "queries", "ignored errors", "reconnects"].contains(&key) => key.to_owned(),
-            "SQL statistics" | "General statistics" | "File operations" | "Throughput" | "CPU speed" => key.to_owned(),
+            "" | "SQL statistics" | "General statistics" | "File operations" | "Throughput" | "CPU speed" => {
+                key.to_owned()
+            }
             section => format!("{} {key}", section.to_lowercase()),
         };
         let (first, rest) = value.split_once(char::is_whitespace).unwrap_or((value, ""));
@@ -167,12 +299,17 @@ impl Output {
     fn load(self, threads: u32, events: u64, total_s: f64) -> ImportedLoad {
         let mut load = ImportedLoad::new(Tool::Sysbench);
         let total = Counts { offered: events, committed: events, retries: self.errors, ..Counts::default() };
-        load.ticks = ticks::of_parts(&self.parts, total, total_s);
-        load.txns = vec![if self.has_transactions { "transaction" } else { "event" }.to_owned()];
+        if total_s > 0.0 {
+            load.ticks = ticks::of_parts(&self.parts, total, total_s);
+        } else {
+            let text = "sysbench 1.1 prints neither the time nor the number of requests of its test of files.";
+            load.unknown.push(("duration", text.to_owned()));
+        }
+        load.txns = vec![if self.queries.transactions.is_some() { "transaction" } else { "event" }.to_owned()];
         load.users = threads;
         load.offered_per_second = self.rate.filter(|rate| *rate > 0.0);
         load.windows = vec![self.window()];
-        if !self.parts.is_empty() {
+        if !self.parts.is_empty() && total_s > 0.0 {
             let text = "from the --report-interval lines: rate x interval, rounded; what is left to the total is in the \
                         last one";
             load.fact(SECONDS_FACT, text);
@@ -184,7 +321,14 @@ impl Output {
                 "What still waited in the queue at the end is in no figure: the latencies of an overload are too low.";
             load.unknown.push(("unserved", text.to_owned()));
         }
-        load.does_not_know(unknown::WORKLOAD);
+        load.workload = self.options.test.to_owned();
+        if load.workload.is_empty() {
+            load.does_not_know(unknown::WORKLOAD);
+        }
+        load.parameters = self.options.parameters();
+        let unnamed = if self.queries.transactions.is_some() { "sql" } else { "unnamed" };
+        load.parameters.entry("test".to_owned()).or_insert_with(|| unnamed.to_owned());
+        load.parameters.extend(self.queries.mix(self.errors).map(|mix| ("queries".to_owned(), mix)));
         load.version = self.version;
         load.figures = self.figures;
         load
@@ -203,5 +347,16 @@ impl Output {
         );
         let response = Hist::of_buckets(counts(), sum, max);
         (!self.histogram.is_empty()).then_some(LoadWindow { response, service: None })
+    }
+}
+
+impl Queries {
+    /// Of one transaction, which shows what kind of transaction ran. Those that failed have queries too, so that with many
+    /// of them nothing is known.
+    fn mix(&self, errors: u64) -> Option<String> {
+        const MOST_ERRORS: u64 = 50;
+        let transactions = self.transactions.filter(|n| *n > 0 && errors * MOST_ERRORS <= *n)?;
+        let each = |n: u64| (n as f64 / transactions as f64).round();
+        Some(format!("{} read, {} write, {} other", each(self.read), each(self.write), each(self.other)))
     }
 }

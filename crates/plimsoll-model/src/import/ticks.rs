@@ -61,7 +61,10 @@ fn rest(ticks: &mut Vec<LoadTick>, left: Counts, start_s: f64, lasted_s: f64) {
     let left = Counts { offered: settled, ..left };
     let is_tick = lasted_s - start_s > SHORTEST_REST_S;
     match ticks.last_mut() {
-        Some(last) if !is_tick => last.counts[0].add(&left),
+        Some(last) if !is_tick => {
+            last.counts[0].add(&left);
+            last.end = Nanos::from_secs_f64(lasted_s).max(last.end);
+        }
         _ if !is_tick && settled == 0 => {}
         _ => {
             let end = Nanos::from_secs_f64(lasted_s.max(start_s + SHORTEST_REST_S));

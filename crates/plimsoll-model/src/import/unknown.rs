@@ -25,6 +25,12 @@ pub(super) const WORKLOAD: (&str, &str) = ("workload", "The output does not tell
 pub(super) const USERS: (&str, &str) =
     ("users", "The output does not tell how many users there were: LITTLE cannot be judged; say so with --users.");
 
+pub(super) const SEVENTH: (&str, &str) = (
+    "response_from",
+    "The log has a seventh field, and nothing shows whether it is a schedule lag (--rate) or retries (--max-tries): OMISSION \
+     and LITTLE cannot be judged without pgbench's own output.",
+);
+
 impl ImportedLoad {
     pub(super) fn does_not_know(&mut self, known: (&'static str, &str)) {
         if !self.unknown.iter().any(|(what, _)| *what == known.0) {

@@ -84,6 +84,8 @@ pub enum FindingKind {
     NotDrained { in_flight: u64 },
     /// A histogram holds another number of transactions than completed.
     HistogramDisagrees { txn: String, histogram: u64, completed: u64 },
+    /// The histograms hold a random sample of the transactions, and counts come from elsewhere.
+    HistogramSample { histogram: u64, completed: u64, percent: f64 },
     /// Values above the histogram's range were counted as its maximum.
     Clipped { txn: String, values: u64 },
     /// The rate did not hold over the window (see [`Steady`]).
@@ -290,6 +292,10 @@ fn weight(index: &Index, event: &Event) -> Severity {
 pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     let mut found = time(figures, phases);
     found.extend(counts(figures));
+    found.extend(match imported::is_sample(index, point) {
+        true => sample(figures),
+        false => histograms(figures),
+    });
     let checks = index.record.checks.iter().filter(|check| check.point == Some(point.id));
     found.extend(checks.filter_map(|check| failed(index, check)));
     found.extend(events(index, |event| concerns(index, event, point)));
@@ -386,6 +392,23 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
     if figures.coarse {
         found.push(FindingKind::CoarseWindow.with(Severity::Warning));
     }
+    let counts = &figures.overall.counts;
+    if let Some(intents) = figures.offered_per_second.and_then(|_| backlog(counts)) {
+        let percent = intents as f64 * 100.0 / counts.offered as f64;
+        found.push(FindingKind::BacklogGrew { intents, percent }.with(Severity::Warning));
+    }
+    let (failed, dropped) = (counts.failed, counts.dropped);
+    if failed + dropped > 0 {
+        let share = (failed + dropped) as f64 / counts.settled() as f64;
+        let severity = if share > FAILED_LIMIT { Severity::Warning } else { Severity::Note };
+        found.push(FindingKind::NotServed { failed, dropped, percent: share * 100.0 }.with(severity));
+    }
+    found
+}
+
+/// Whether the histograms hold as many transactions as completed.
+fn histograms(figures: &PointSummary) -> Vec<Finding> {
+    let mut found = Vec::new();
     for txn in &figures.types {
         let (histogram, completed) = (txn.response.map_or(0, |latency| latency.count), txn.counts.completed());
         // Another tool may have no distribution, or one of a part of the time.
@@ -399,18 +422,14 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
             found.push(kind.with(severity));
         }
     }
-    let counts = &figures.overall.counts;
-    if let Some(intents) = figures.offered_per_second.and_then(|_| backlog(counts)) {
-        let percent = intents as f64 * 100.0 / counts.offered as f64;
-        found.push(FindingKind::BacklogGrew { intents, percent }.with(Severity::Warning));
-    }
-    let (failed, dropped) = (counts.failed, counts.dropped);
-    if failed + dropped > 0 {
-        let share = (failed + dropped) as f64 / counts.settled() as f64;
-        let severity = if share > FAILED_LIMIT { Severity::Warning } else { Severity::Note };
-        found.push(FindingKind::NotServed { failed, dropped, percent: share * 100.0 }.with(severity));
-    }
     found
+}
+
+fn sample(figures: &PointSummary) -> Vec<Finding> {
+    let (histogram, completed) =
+        (figures.overall.response.map_or(0, |latency| latency.count), figures.overall.counts.completed());
+    let percent = histogram as f64 * 100.0 / completed.max(1) as f64;
+    vec![FindingKind::HistogramSample { histogram, completed, percent }.with(Severity::Note)]
 }
 
 /// In an open loop, what was offered in the window and not settled. Beyond [`FAILED_LIMIT`] of what was offered the

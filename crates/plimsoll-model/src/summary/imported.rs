@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::conserve::Conservation;
 use super::finding::{Finding, FindingKind};
 use super::{Index, PointSummary};
-use crate::import::{FILE_FACT, IMPORT_FACT, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT};
+use crate::import::{DISTRIBUTION_FACT, FILE_FACT, IMPORT_FACT, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT};
 use crate::record::{Fact, Point, Reported, Severity, SubjectId};
 
 /// One tool whose output was imported.
@@ -73,6 +73,11 @@ pub(super) fn source(index: &Index, system: SubjectId) -> Option<String> {
     let tool = fact(index, system, TOOL_FACT)?;
     let version = fact(index, system, VERSION_FACT).unwrap_or_default();
     Some(format!("{tool} {version}").trim_end().to_owned())
+}
+
+/// Whether histograms hold transactions that were drawn at random, and not all of them.
+pub(super) fn is_sample(index: &Index, point: &Point) -> bool {
+    fact(index, point.system, DISTRIBUTION_FACT) == Some("sample")
 }
 
 /// What its output does not say, as keys: the report has the sentences.

@@ -224,6 +224,7 @@ finding-short-window = { $measured-s } s are too short for an interval, and to j
 finding-counts-broken = Counts do not add up at { $at-s } s: { $offered } offered, { $settled } settled, but { $in-flight } in flight.
 finding-not-drained = Still in flight when the record ends: { $in-flight }.
 finding-histogram-disagrees = { $txn }: { $completed } transactions completed, but the histogram holds { $histogram }.
+finding-histogram-sample = Latencies come from a random sample: { $histogram } of { $completed } transactions ({ $percent } %).
 finding-clipped = { $txn }: { $values } latencies were longer than an hour and counted as one.
 finding-unsteady = Not steady: the rates of the window's five parts differ by { $range-percent } % of their mean (limit 20 %), and go { $slope-percent } % up or down along the line through them (limit 10 %).
 finding-backlog-grew = The backlog grew by { $intents } ({ $percent } % of what was offered): the system does not carry this rate.

@@ -129,7 +129,7 @@ fn of_audit() -> Vec<String> {
 }
 
 /// Names of all findings; the match makes a new one fail to compile until it is here.
-const FINDINGS: [&str; 41] = [
+const FINDINGS: [&str; 42] = [
     "run_ended",
     "nothing_measured",
     "nothing_completed",
@@ -140,6 +140,7 @@ const FINDINGS: [&str; 41] = [
     "counts_broken",
     "not_drained",
     "histogram_disagrees",
+    "histogram_sample",
     "clipped",
     "unsteady",
     "backlog_grew",

@@ -4,6 +4,7 @@ use super::facts::{Engine, Facts};
 use super::site::system_of;
 use crate::audit::seen::{Counted, Course, InFlight, Known, LoadSeen, OrderRate, Percentile, Row};
 use crate::audit::{About, Load, Missing};
+use crate::import::RESPONSE_FACT;
 use crate::metric::Metric;
 use crate::plan::size;
 use crate::record::{SubjectId, SubjectKind};
@@ -100,6 +101,11 @@ fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<
     // While users wait for something else than their transactions, these are not all of what is under way.
     if point.offered_per_second.is_some() || thinks || failing || point.power_cut.is_some() {
         return Err(Missing::NotForThisLoad);
+    }
+    // Where nobody knows whether there was a rate, users may not be what is in flight.
+    let system = facts.subject(SubjectKind::System, system_of(ladder));
+    if facts.value(system, RESPONSE_FACT) == Some("unknown") {
+        return Err(Missing::NoMethod);
     }
     let asked = f64::from(point.users);
     if (counts.completed() as f64) < asked * FEWEST_TURNS {
