@@ -25,6 +25,7 @@ mod pgbench;
 mod pgbench_log;
 mod runs;
 mod sysbench;
+mod sysstat_json;
 #[cfg(test)]
 mod tests;
 mod ticks;

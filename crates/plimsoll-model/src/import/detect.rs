@@ -11,9 +11,12 @@ pub fn detect(name: &str, text: &str) -> Option<Tool> {
     let first = lines.first()?;
     let any = |mark: &str| lines.iter().any(|line| line.contains(mark));
     let begins = |mark: &str| lines.iter().any(|line| line.starts_with(mark));
-    let table = begins("Device") && (any("tps") || any("r/s"));
+    let is_table = |line: &&str| line.starts_with("Device") || line.ends_with(" Device");
+    let table = lines.iter().any(is_table) && (any("tps") || any("r/s"));
     Some(match () {
         () if any("\"fio version\"") || fio::is_for_people(text) => Tool::Fio,
+        () if any("\"sysstat\"") && any("\"cpu-load\"") => Tool::Mpstat,
+        () if any("\"sysstat\"") && (any("\"disk\"") || any("\"avg-cpu\"")) => Tool::Iostat,
         () if first.starts_with("sysbench ") || begins("Running the test with following options") => Tool::Sysbench,
         () if first.starts_with("pgbench (") || (begins("number of clients:") && begins("tps = ")) => Tool::Pgbench,
         () if begins("<Results>") => Tool::Diskspd,

@@ -36,13 +36,33 @@ pub(super) struct Report {
     pub values: Vec<(Option<String>, Metric, f64)>,
 }
 
+/// What the first report of an output covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum First {
+    /// Nothing: it only says when the others begin.
+    Start,
+    /// The time since the machine was started: an average, which is left out.
+    SinceBoot,
+    /// One interval, as all others (`-y`).
+    Interval,
+    /// One of the last two, and nothing shows which: it is left out.
+    Unknown,
+}
+
 impl HostSamples {
-    /// Of reports in their order, the first of which says when the others begin: what it holds itself is an average since
-    /// the machine was started.
-    pub(super) fn of_reports(tool: Tool, reports: &[Report]) -> Self {
+    /// Of reports in their order, each with the time at which it ended.
+    pub(super) fn of_reports(tool: Tool, mut reports: Vec<Report>, first: First) -> Self {
         let mut own = Self { tool, file: String::new(), started: None, samples: Vec::new(), unknown: Vec::new() };
-        let times: Option<Vec<Nanos>> = reports.iter().map(|report| report.time).collect();
-        let times = times.filter(|times| times.windows(2).all(|pair| pair[0] < pair[1]));
+        let mut times = times(&reports);
+        if first == First::Interval {
+            reports.insert(0, Report::default());
+            times = times.map(before_first);
+        }
+        if first == First::Unknown {
+            let text = "Nothing in the output shows whether its first report is an average since the machine was started \
+                        or one interval (option -y): it is left out.";
+            own.unknown.push(("first_report", text.to_owned()));
+        }
         let zero = times.as_ref().and_then(|times| times.first().copied());
         own.started = zero;
         if zero.is_none() {
@@ -66,6 +86,30 @@ impl HostSamples {
         }
         own
     }
+}
+
+/// Rising times of all reports. They are printed as whole seconds: where two reports share one, all count back from the
+/// last, as many whole seconds apart as they are on average.
+fn times(reports: &[Report]) -> Option<Vec<Nanos>> {
+    let times: Vec<Nanos> = reports.iter().map(|report| report.time).collect::<Option<_>>()?;
+    if times.windows(2).all(|pair| pair[0] < pair[1]) {
+        return Some(times);
+    }
+    let (first, last) = (*times.first()?, *times.last()?);
+    if first == last || !times.is_sorted() {
+        return None;
+    }
+    let intervals = times.len() as u64 - 1;
+    let average_s = last.saturating_sub(first).as_secs_f64() / intervals as f64;
+    let interval = average_s.round().max(1.0) as u64;
+    Some((0..=intervals).rev().map(|back| last.saturating_sub(Nanos::from_secs(back * interval))).collect())
+}
+
+/// With the time at which the first of them began: as long before it as the second came after it.
+fn before_first(times: Vec<Nanos>) -> Vec<Nanos> {
+    let first = times.first().copied().unwrap_or_default();
+    let lasted = times.get(1).map_or(Nanos::SECOND, |second| second.saturating_sub(first));
+    std::iter::once(first.saturating_sub(lasted)).chain(times).collect()
 }
 
 /// Reads outputs of iostat, vmstat and mpstat alone.

@@ -1,77 +1,170 @@
-//! iostat, with `-x`, `-t` and `-y` or without: tables of devices, and of CPUs above them.
+//! iostat, with `-x`, `-t`, `-y`, `--pretty`, `--human` or without, as text or JSON: tables of devices, and of CPUs above
+//! them.
 
 use super::Tool;
 use super::fault::{Fault, Read, number};
-use super::host::{HostSamples, Report};
-use super::when;
+use super::host::{First, HostSamples, Report};
+use super::{sysstat_json, when};
 use crate::metric::Metric;
+use crate::units::Nanos;
 
 const KIB: f64 = 1024.0;
 
 pub(super) fn read(text: &str) -> Read<HostSamples> {
-    let mut reports: Vec<Report> = Vec::new();
-    let (mut columns, mut cpu): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-    let (mut time, mut fresh) = (None, true);
-    for (at, content) in text.lines().enumerate() {
-        let words: Vec<&str> = content.split_whitespace().collect();
-        match words.as_slice() {
-            [] => {}
-            ["Linux", ..] => {}
-            ["avg-cpu:", names @ ..] => {
-                cpu = names.iter().map(|name| (*name).to_owned()).collect();
-                columns.clear();
-                reports.push(Report { time: time.take(), ..Report::default() });
-                fresh = false;
-            }
-            [first, names @ ..] if first.trim_end_matches(':') == "Device" => {
-                columns = names.iter().map(|name| (*name).to_owned()).collect();
-                cpu.clear();
-                if fresh || time.is_some() {
-                    reports.push(Report { time: time.take(), ..Report::default() });
-                }
-                // A table of devices alone begins the next report.
-                fresh = true;
-            }
-            _ if when::instant(content).is_some() => {
-                time = when::instant(content);
-                (columns, cpu) = (Vec::new(), Vec::new());
-                fresh = true;
-            }
-            values if !cpu.is_empty() => {
-                row(at + 1, content, &cpu, values, |name, value| put(&mut reports, None, of_cpu(name, value)))?;
-                cpu.clear();
-            }
-            [device, values @ ..] if !columns.is_empty() => {
-                let device = (*device).to_owned();
-                row(at + 1, content, &columns, values, |name, value| {
-                    put(&mut reports, Some(&device), of_device(name, value));
-                })?;
-            }
-            _ => return Err(Fault::at(at + 1, content, "a time, `avg-cpu:`, `Device` or a row below one of these")),
-        }
+    if text.trim_start().starts_with('{') {
+        return sysstat_json::read(Tool::Iostat, text);
     }
+    let mut reader = Reader { is_new: true, ..Reader::default() };
+    for (at, content) in text.lines().enumerate() {
+        reader.line(at + 1, content)?;
+    }
+    let Reader { reports, covers, skips, .. } = reader;
     if reports.len() < 2 {
         return Err(Fault::end(text, "at least two reports: the first is an average since the machine was started"));
     }
-    Ok(HostSamples::of_reports(Tool::Iostat, &added(reports)))
+    Ok(HostSamples::of_reports(Tool::Iostat, added(reports), first(skips, &covers)))
 }
 
-fn row(line: usize, content: &str, names: &[String], values: &[&str], mut put: impl FnMut(&str, f64)) -> Read<()> {
-    if names.len() != values.len() {
-        return Err(Fault::at(line, content, format!("{} numbers, as the line of names has", names.len())));
+/// Whether the first report covers one interval. Some versions print another empty line for the report that `-y` leaves
+/// out; without `-x` there are totals beside the rates, whose ratio is the time that a report covers.
+pub(super) fn first(skips: bool, covers: &[f64]) -> First {
+    match covers {
+        _ if skips => First::Interval,
+        [first, second, ..] if *first > 0.0 && *second > 0.0 => {
+            if *first < second * 2.0 {
+                First::Interval
+            } else {
+                First::SinceBoot
+            }
+        }
+        _ => First::Unknown,
     }
-    for (name, value) in names.iter().zip(values) {
-        // Some languages write a comma.
-        let number = number(&value.replace(',', "."));
-        put(name, number.ok_or_else(|| Fault::at(line, value, format!("a number for {name}")))?);
-    }
-    Ok(())
 }
 
-fn put(reports: &mut [Report], device: Option<&String>, metric: Option<(Metric, f64)>) {
-    if let (Some(report), Some((metric, value))) = (reports.last_mut(), metric) {
-        report.values.push((device.cloned(), metric, value));
+#[derive(Default)]
+struct Reader {
+    reports: Vec<Report>,
+    /// Seconds that each report covers, as its totals show; 0 where it has none.
+    covers: Vec<f64>,
+    columns: Vec<String>,
+    cpu: Vec<String>,
+    /// With --pretty the device stands at the end of a row, and its figures in several tables.
+    is_pretty: bool,
+    time: Option<Nanos>,
+    /// A table of devices begins a report.
+    is_new: bool,
+    /// Empty lines since that which names the machine.
+    empty: Option<usize>,
+    /// The output has an empty line for a report that was left out.
+    skips: bool,
+}
+
+impl Reader {
+    fn line(&mut self, line: usize, content: &str) -> Read<()> {
+        let words: Vec<&str> = content.split_whitespace().collect();
+        match words.as_slice() {
+            [] => {
+                self.empty = self.empty.map(|lines| lines + 1);
+                self.skips |= self.reports.is_empty() && self.time.is_none() && self.empty == Some(2);
+            }
+            ["Linux", ..] => self.empty = Some(0),
+            ["avg-cpu:", names @ ..] => {
+                self.cpu = owned(names);
+                self.columns.clear();
+                self.begin();
+                self.is_new = false;
+            }
+            [first, names @ ..] if first.trim_end_matches(':') == "Device" => self.table(owned(names), false),
+            [names @ .., "Device"] => self.table(owned(names), true),
+            _ if when::instant(content).is_some() => {
+                self.time = when::instant(content);
+                (self.columns, self.cpu) = (Vec::new(), Vec::new());
+                self.is_new = true;
+            }
+            values if !self.cpu.is_empty() => {
+                let names = std::mem::take(&mut self.cpu);
+                self.row(line, content, None, (&names, values))?;
+            }
+            [values @ .., device] if self.is_pretty && !self.columns.is_empty() => {
+                let names = self.columns.clone();
+                self.row(line, content, Some(device), (&names, values))?;
+            }
+            [device, values @ ..] if !self.columns.is_empty() => {
+                let names = self.columns.clone();
+                self.row(line, content, Some(device), (&names, values))?;
+            }
+            _ => return Err(Fault::at(line, content, "a time, `avg-cpu:`, `Device` or a row below one of these")),
+        }
+        Ok(())
     }
+
+    fn begin(&mut self) {
+        self.reports.push(Report { time: self.time.take(), ..Report::default() });
+        self.covers.push(0.0);
+    }
+
+    fn table(&mut self, names: Vec<String>, is_pretty: bool) {
+        self.cpu.clear();
+        // Of the tables of one report, the one of reads comes first.
+        let continues = is_pretty && names.first().is_none_or(|name| name != "r/s" && name != "tps");
+        if (self.is_new && !continues) || self.time.is_some() {
+            self.begin();
+        }
+        (self.columns, self.is_pretty) = (names, is_pretty);
+        // A table of devices alone begins the next report.
+        self.is_new = true;
+    }
+
+    fn row(&mut self, line: usize, content: &str, device: Option<&str>, cells: (&[String], &[&str])) -> Read<()> {
+        let (names, values) = cells;
+        if names.len() != values.len() {
+            return Err(Fault::at(line, content, format!("{} numbers, as the line of names has", names.len())));
+        }
+        let mut row = Vec::with_capacity(names.len());
+        for (name, value) in names.iter().zip(values) {
+            let number = amount(value).ok_or_else(|| Fault::at(line, value, format!("a number for {name}")))?;
+            row.push((name.as_str(), number));
+        }
+        if let (Some(report), Some(covers)) = (self.reports.last_mut(), self.covers.last_mut()) {
+            *covers = covers.max(covered(&row));
+            put(report, device, &row);
+        }
+        Ok(())
+    }
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// A total of kilobytes over its rate, where both have enough digits.
+pub(super) fn covered(row: &[(&str, f64)]) -> f64 {
+    let value = |name: &str| row.iter().find(|(own, _)| *own == name).map(|(_, value)| *value);
+    let pairs =
+        [("kB_read", "kB_read/s"), ("kB_wrtn", "kB_wrtn/s"), ("MB_read", "MB_read/s"), ("MB_wrtn", "MB_wrtn/s")];
+    let seconds = |(total, rate): (&str, &str)| {
+        let (total, rate) = value(total).zip(value(rate))?;
+        (total >= 100.0 && rate > 0.0).then(|| total / rate)
+    };
+    pairs.into_iter().filter_map(seconds).fold(0.0, f64::max)
+}
+
+/// `12.50`, with a comma in some languages; with --human `4.7M` (of kB) and `6.8%`.
+fn amount(text: &str) -> Option<f64> {
+    let text = text.replace(',', ".");
+    let (digits, factor) = match text.trim_end_matches('%') {
+        kilo if kilo.ends_with('k') => (kilo.trim_end_matches('k'), 1.0),
+        mega if mega.ends_with('M') => (mega.trim_end_matches('M'), KIB),
+        giga if giga.ends_with('G') => (giga.trim_end_matches('G'), KIB * KIB),
+        plain => (plain, 1.0),
+    };
+    Some(number(digits)? * factor)
+}
+
+pub(super) fn put(report: &mut Report, device: Option<&str>, row: &[(&str, f64)]) {
+    let metric = |name: &str, value: f64| if device.is_some() { of_device(name, value) } else { of_cpu(name, value) };
+    let values = row.iter().filter_map(|(name, value)| metric(name, *value));
+    report.values.extend(values.map(|(metric, value)| (device.map(str::to_owned), metric, value)));
 }
 
 pub(super) fn of_cpu(name: &str, percent: f64) -> Option<(Metric, f64)> {

@@ -4,16 +4,27 @@ use jiff::civil::Date;
 
 use super::Tool;
 use super::fault::{Fault, Read, number};
-use super::host::{HostSamples, Report};
+use super::host::{First, HostSamples, Report};
 use super::iostat::{added, of_cpu};
-use super::when;
+use super::{sysstat_json, when};
 use crate::metric::Metric;
 use crate::units::Nanos;
 
+/// The columns of the rows that follow; interrupts and nodes have tables of their own, which are left out.
+#[derive(Default)]
+struct Table<'a> {
+    is_of_cpus: bool,
+    names: Vec<&'a str>,
+}
+
 pub(super) fn read(text: &str) -> Read<HostSamples> {
+    if text.trim_start().starts_with('{') {
+        return sysstat_json::read(Tool::Mpstat, text);
+    }
     let mut reports: Vec<Report> = Vec::new();
-    let mut names: Vec<&str> = Vec::new();
+    let mut table = Table::default();
     let mut date: Option<Date> = None;
+    let mut seen: Vec<&str> = Vec::new();
     for (at, content) in text.lines().enumerate() {
         let words: Vec<&str> = content.split_whitespace().collect();
         // `02:00:10 PM` in some languages.
@@ -23,20 +34,24 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
             ([], _) => {}
             (["Linux"], rest) => date = rest.iter().find_map(|word| when::day(word)),
             (["Average:"], _) => {}
-            (time, ["CPU", own @ ..]) => {
-                names = own.to_vec();
+            (time, ["CPU" | "NODE", names @ ..]) => {
+                table = Table { is_of_cpus: rest[0] == "CPU" && names.contains(&"%idle"), names: names.to_vec() };
                 // The first line of names says when the first interval began.
                 if reports.is_empty() {
                     reports.push(Report { time: instant(date, time, None), ..Report::default() });
                 }
             }
-            (time, [cpu, values @ ..]) if !names.is_empty() => {
+            (_, _) if !table.names.is_empty() && !table.is_of_cpus => {}
+            (time, [cpu, values @ ..]) if table.is_of_cpus => {
                 let last = reports.last().and_then(|report| report.time);
                 let time = instant(date, time, last);
-                if time.is_none() || time != last {
+                // Two reports may end within one second.
+                if time.is_none() || time != last || seen.contains(cpu) {
                     reports.push(Report { time, ..Report::default() });
+                    seen.clear();
                 }
-                values_of(at + 1, content, (&names, values), *cpu == "all", reports.last_mut())?;
+                seen.push(*cpu);
+                values_of(at + 1, content, (&table.names, values), *cpu == "all", reports.last_mut())?;
             }
             _ => return Err(Fault::at(at + 1, content, "mpstat's line of names: `TIME CPU %usr … %idle`")),
         }
@@ -44,11 +59,11 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
     if reports.len() < 2 {
         return Err(Fault::end(text, "at least one report below a line of names"));
     }
-    Ok(HostSamples::of_reports(Tool::Mpstat, &added(reports)))
+    Ok(HostSamples::of_reports(Tool::Mpstat, added(reports), First::Start))
 }
 
 /// The time of day on the day of the first line; past midnight on the next.
-fn instant(date: Option<Date>, time: &[&str], last: Option<Nanos>) -> Option<Nanos> {
+pub(super) fn instant(date: Option<Date>, time: &[&str], last: Option<Nanos>) -> Option<Nanos> {
     const DAY: Nanos = Nanos::from_secs(86_400);
     let mut own = when::at(date?, when::clock(&time.join(" "))?)?;
     // At most as many days as mpstat can have run for.
@@ -72,23 +87,27 @@ fn values_of(
         return Err(Fault::at(line, content, format!("{} numbers, as the line of names has", names.len())));
     }
     let Some(report) = report else { return Ok(()) };
-    let mut waiting = 0.0;
+    let mut percents = Vec::new();
     for (name, value) in names.iter().zip(values) {
         let number = number(&value.replace(',', "."));
         let value = number.ok_or_else(|| Fault::at(line, value, format!("a number for {name}")))?;
-        if matches!(*name, "%idle" | "%iowait") {
-            waiting += value;
-        }
-        if all {
-            report.values.extend(of_cpu(name, value).map(|(metric, value)| (None, metric, value)));
-        }
+        percents.push((*name, value));
     }
-    if !all {
-        let busy = (100.0 - waiting).max(0.0);
-        match report.values.iter_mut().find(|(_, metric, _)| *metric == Metric::CpuBusiest) {
-            Some((_, _, busiest)) => *busiest = busiest.max(busy),
-            None => report.values.push((None, Metric::CpuBusiest, busy)),
-        }
-    }
+    put(report, all, &percents);
     Ok(())
+}
+
+/// What one processor, or all of them, did in percent.
+pub(super) fn put(report: &mut Report, all: bool, percents: &[(&str, f64)]) {
+    if all {
+        let values = percents.iter().filter_map(|(name, percent)| of_cpu(name, *percent));
+        report.values.extend(values.map(|(metric, value)| (None, metric, value)));
+        return;
+    }
+    let waiting = percents.iter().filter(|(name, _)| matches!(*name, "%idle" | "%iowait"));
+    let busy = (100.0 - waiting.map(|(_, percent)| percent).sum::<f64>()).max(0.0);
+    match report.values.iter_mut().find(|(_, metric, _)| *metric == Metric::CpuBusiest) {
+        Some((_, _, busiest)) => *busiest = busiest.max(busy),
+        None => report.values.push((None, Metric::CpuBusiest, busy)),
+    }
 }

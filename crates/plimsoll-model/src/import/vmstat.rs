@@ -3,7 +3,7 @@
 
 use super::Tool;
 use super::fault::{Fault, Read, number};
-use super::host::{HostSamples, Report};
+use super::host::{First, HostSamples, Report};
 use super::when;
 use crate::metric::Metric;
 
@@ -25,7 +25,7 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
     if reports.len() < 2 {
         return Err(Fault::end(text, "at least two reports: the first is an average since the machine was started"));
     }
-    let mut samples = HostSamples::of_reports(Tool::Vmstat, &reports);
+    let mut samples = HostSamples::of_reports(Tool::Vmstat, reports, First::Unknown);
     let text = "Memory and blocks are in units that vmstat's output does not tell (-S): they are left out.";
     samples.unknown.push(("units", text.to_owned()));
     Ok(samples)
