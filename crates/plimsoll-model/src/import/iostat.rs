@@ -137,6 +137,9 @@ fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
+/// Totals are whole units: fewer are too coarse for a ratio.
+const FEWEST_UNITS: f64 = 5.0;
+
 /// A total of kilobytes over its rate, where both have enough digits.
 pub(super) fn covered(row: &[(&str, f64)]) -> f64 {
     let value = |name: &str| row.iter().find(|(own, _)| *own == name).map(|(_, value)| *value);
@@ -144,7 +147,7 @@ pub(super) fn covered(row: &[(&str, f64)]) -> f64 {
         [("kB_read", "kB_read/s"), ("kB_wrtn", "kB_wrtn/s"), ("MB_read", "MB_read/s"), ("MB_wrtn", "MB_wrtn/s")];
     let seconds = |(total, rate): (&str, &str)| {
         let (total, rate) = value(total).zip(value(rate))?;
-        (total >= 100.0 && rate > 0.0).then(|| total / rate)
+        (total >= FEWEST_UNITS && rate > 0.0).then(|| total / rate)
     };
     pairs.into_iter().filter_map(seconds).fold(0.0, f64::max)
 }

@@ -104,6 +104,10 @@ pub(super) fn put(report: &mut Report, all: bool, percents: &[(&str, f64)]) {
         report.values.extend(values.map(|(metric, value)| (None, metric, value)));
         return;
     }
+    // Of some processors alone (`-P 0`) none is the busiest.
+    if report.values.is_empty() {
+        return;
+    }
     let waiting = percents.iter().filter(|(name, _)| matches!(*name, "%idle" | "%iowait"));
     let busy = (100.0 - waiting.map(|(_, percent)| percent).sum::<f64>()).max(0.0);
     match report.values.iter_mut().find(|(_, metric, _)| *metric == Metric::CpuBusiest) {

@@ -198,7 +198,11 @@ pub(super) fn attach(load: &mut ImportedLoad, logs: &[Logged], files: usize) -> 
     load.started = Some(start);
     load.facts.retain(|(key, _)| key != PERCENTILES_FACT && (by_tick || key != SECONDS_FACT));
     if !by_tick {
-        load.fact(SECONDS_FACT, "from the log of single transactions, by the time that each ended");
+        let text = match held {
+            Held::All => "from the log of single transactions, by the time that each ended",
+            _ => "the output's totals, over time as the logged transactions are",
+        };
+        load.fact(SECONDS_FACT, text);
     }
     load.fact(PERCENTILES_FACT, "merged");
     Ok(())

@@ -315,7 +315,8 @@ impl Output {
             load.fact(SECONDS_FACT, text);
         }
         load.fact(RESPONSE_FACT, if load.offered_per_second.is_some() { "due" } else { "start" });
-        load.fact(PERCENTILES_FACT, "merged");
+        let has_percentile = self.figures.iter().any(|figure| figure.name.ends_with("percentile"));
+        load.fact(PERCENTILES_FACT, if has_percentile { "merged" } else { "none" });
         if load.offered_per_second.is_some() {
             let text =
                 "What still waited in the queue at the end is in no figure: the latencies of an overload are too low.";

@@ -71,6 +71,9 @@ fn interrupts_of_mpstat_are_no_busy_processors_and_one_second_may_hold_two_repor
     let record = import(&[Source { name: "m.txt", text: mpstat, tool: None }], &told()).unwrap().record;
     assert_eq!(values(&record, SubjectKind::Host, Metric::CpuBusiest), [(1.0, 20.0), (2.0, 40.0)]);
     assert_eq!(values(&record, SubjectKind::Host, Metric::CpuUser), [(1.0, 10.0), (2.0, 30.0)]);
+    let some: String = mpstat.lines().filter(|line| !line.contains(" all ")).map(|line| format!("{line}\n")).collect();
+    let record = import(&[Source { name: "m.txt", text: &some, tool: None }], &told()).unwrap().record;
+    assert!(values(&record, SubjectKind::Host, Metric::CpuBusiest).is_empty(), "-P 0 shows one processor alone");
 }
 
 /// Times are whole seconds: a report that came a little late shares its second with the one before.

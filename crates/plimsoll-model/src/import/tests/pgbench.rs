@@ -73,6 +73,7 @@ fn logs_that_are_a_sample_give_distributions_and_not_totals() {
     let names = ["pgbench_sampling.txt", "pgbench_sampling_log.0.txt", "pgbench_sampling_log.1.txt"];
     let imported = of(&names);
     let record = &imported.record;
+    assert!(fact(record, "import.seconds").starts_with("from the lines of -P"));
     assert_eq!((total(record).committed, record.windows[0].response.count()), (1_617, 83));
     assert_eq!(reported(record, "", "transactions in the logs").value, 83.0);
     assert!(
@@ -81,6 +82,14 @@ fn logs_that_are_a_sample_give_distributions_and_not_totals() {
     let summary = summarise(record);
     let rate = summary.points().next().unwrap().completed_per_second.unwrap();
     assert!((rate - 555.957_061).abs() < 1e-3, "{rate}");
+    // Without -P the totals are spread as the sample is.
+    let text_of = |line: &&str| !line.starts_with("progress:");
+    let plain: String = text(names[0]).lines().filter(text_of).map(|line| format!("{line}\n")).collect();
+    let source = |name, text| Source { name, text, tool: None };
+    let sources = [source("p.txt", plain.as_str()), source("log.0", text(names[1])), source("log.1", text(names[2]))];
+    let spread = import(&sources, &told()).unwrap().record;
+    assert_eq!((total(&spread).committed, spread.seconds.len()), (1_617, 3));
+    assert!(fact(&spread, "import.seconds").starts_with("the output's totals"));
     let found = findings(&summary);
     assert!(found.contains(&(Severity::Note, "HistogramSample".into())), "{found:?}");
     assert!(!found.iter().any(|(_, name)| name == "HistogramDisagrees"), "{found:?}");

@@ -1,7 +1,7 @@
 //! sysbench: several runs in one file, version 1.1, tests without SQL.
 
 use super::super::{Source, import};
-use super::loads::{knows_not, reported, total};
+use super::loads::{fact, knows_not, reported, total};
 use super::{of, text, told};
 use crate::record::Reported;
 use crate::summary::summarise;
@@ -92,6 +92,14 @@ fn tests_without_sql_have_their_names_figures_and_seconds() {
     assert_eq!(files.points[0].parameters["rw"], "random r/w");
     assert!(files.seconds.len() >= 3, "seconds from MiB/s and fsyncs/s");
     assert_eq!(total(&files).committed, 43_757);
+}
+
+#[test]
+fn without_a_percentile_none_is_claimed() {
+    let disabled = text("sysbench_interval.txt")
+        .replace("95th percentile:                       10.84", "percentile stats: disabled");
+    let record = import(&[Source { name: "s.txt", text: &disabled, tool: None }], &told()).unwrap().record;
+    assert_eq!(fact(&record, "import.percentiles"), "none");
 }
 
 #[test]
