@@ -118,7 +118,7 @@ fn absent(users: u32, logs: &[Logged]) -> String {
     match absent.as_slice() {
         [] => String::new(),
         [one] => format!(", none of client {one}"),
-        [some @ ..] if some.len() <= 8 => format!(", none of clients {}", some.join(", ")),
+        some if some.len() <= 8 => format!(", none of clients {}", some.join(", ")),
         many => format!(", none of {} clients, the first {}", many.len(), many[0]),
     }
 }
