@@ -344,3 +344,43 @@ fn requests_in_flight_are_those_that_the_engine_allows() {
     let record = self::record(&deep);
     assert_eq!((point(&record, "a").users, point(&record, "c").users), (2, 1));
 }
+
+/// An output with a log of one of its jobs.
+fn with_log(name: &str, log: &str) -> Record {
+    let sources = [
+        Source { name: "a.json", text: text("fio_unified_both.json"), tool: None },
+        Source { name, text: log, tool: None },
+    ];
+    import(&sources, &told()).unwrap_or_else(|error| panic!("{error}")).record
+}
+
+#[test]
+fn columns_of_logs_are_found_whatever_options_add() {
+    // fio 3.42: log_window_value=both has the largest value behind the mean; log_prio a priority in hexadecimal.
+    let both = with_log("u_lat.1.log", "256, 112905, 11421768, 0, 0, 0\n500, 140195, 11331754, 1, 0, 0\n");
+    let mean = "lat mean over the log's interval";
+    assert_eq!((reported(&both, "read", mean).value, reported(&both, "write", mean).value), (112_905.0, 140_195.0));
+    let prio = with_log("u_slat.1.log", "251, 246623, 0, 0, 0x0000\n503, 176243, 0, 0, 0x0000\n");
+    assert_eq!(reported(&prio, "read", "slat mean over the log's interval").value, 246_623.0);
+}
+
+#[test]
+fn a_log_of_single_requests_is_counted_by_second() {
+    let line = |i: u64| format!("{}, 1, {}, 4096, 0\n", i * 100, i % 2);
+    let log: String = (0..12).map(line).collect();
+    let record = with_log("u_iops.1.log", &log);
+    let first: Vec<u64> = record.seconds.iter().take(2).map(|second| second.counts.committed).collect();
+    assert_eq!(first, [5, 5], "ten lines of the first second, half of them writes");
+    assert_eq!(total_of(&record, PointId(1)).committed, 496 + 528, "totals stay");
+}
+
+#[test]
+fn groups_of_short_jobs_may_have_overlapped() {
+    // Three groups of a second each in 3 s, rounded up: two of them may have run at the same time, as in this run they did.
+    let jobs = text("fio_seq.json").replace("\"elapsed\" : 13", "\"elapsed\" : 3");
+    let short = ["4001", "4003"]
+        .iter()
+        .fold(jobs, |text, ms| text.replace(&format!("\"runtime\" : {ms}"), "\"runtime\" : 1001"));
+    let record = self::record(&short.replace("\"runtime\" : 1001", "\"runtime\" : 1000"));
+    assert!(is_unknown(&record, "concurrency") && !is_unknown(&record, "start"));
+}
