@@ -43,6 +43,8 @@ struct Row {
     direction: usize,
     /// One value, or buckets.
     values: Vec<u64>,
+    /// Of a single request; 0 where a line is of several.
+    bytes: u64,
 }
 
 /// In the order of fio's directions.
@@ -84,8 +86,12 @@ pub(super) fn read(name: &str, text: &str) -> Read<FioLog> {
                     nothing in the file says what it logs";
     let (kind, job, prefix) = named(name).ok_or_else(|| Fault::at(1, name, expected))?;
     let mut rows = Vec::new();
-    for (line, content) in text.lines().enumerate().filter(|(_, content)| !content.trim().is_empty()) {
-        rows.push(row(kind, line + 1, content)?);
+    let lines = || text.lines().enumerate().filter(|(_, content)| !content.trim().is_empty());
+    // `log_window_value=both`: the largest value stands between the mean and the direction, of which there are three.
+    let third = |content: &str| content.split(',').nth(2)?.trim().parse::<u64>().ok();
+    let both = kind != Kind::Hist && lines().any(|(_, content)| third(content).is_some_and(|value| value > 2));
+    for (line, content) in lines() {
+        rows.push(row(kind, both, line + 1, content)?);
     }
     if rows.is_empty() {
         return Err(Fault::end(text, "lines of a log of fio"));
@@ -109,25 +115,28 @@ fn began(rows: &[Row]) -> Option<u64> {
     Some(first - apart.filter(|apart| *apart > ONE_TICK_MS).min().unwrap_or_default().min(first))
 }
 
-fn row(kind: Kind, line: usize, content: &str) -> Read<Row> {
+fn row(kind: Kind, both: bool, line: usize, content: &str) -> Read<Row> {
     let expected = if kind == Kind::Hist {
         "`ms, direction, block size, bucket, …` with 1856 buckets, or 2^n times fewer"
     } else {
         "`ms, value, direction, block size`"
     };
     let wrong = || Fault::at(line, content, expected);
-    let fields = content.split(',').map(|field| field.trim().parse::<u64>());
+    // What options add stands behind (`log_offset`, `log_prio`, `log_issue_time`).
+    let read = if kind == Kind::Hist { usize::MAX } else { 4 + usize::from(both) };
+    let fields = content.split(',').take(read).map(|field| field.trim().parse::<u64>());
     let fields = fields.collect::<Result<Vec<u64>, _>>().map_err(|_| wrong())?;
-    let (at_ms, direction, values) = match (kind, fields.as_slice()) {
+    let (at_ms, direction, values, bytes) = match (kind, fields.as_slice()) {
         (Kind::Hist, [at, direction, _, buckets @ ..]) if coarseness(buckets.len()).is_some() => {
-            (*at, *direction, buckets.to_vec())
+            (*at, *direction, buckets.to_vec(), 0)
         }
         (Kind::Hist, _) => return Err(wrong()),
-        (_, [at, value, direction, _, ..]) => (*at, *direction, vec![*value]),
+        (_, [at, value, largest, direction, bytes]) if largest >= value => (*at, *direction, vec![*value], *bytes),
+        (_, [at, value, direction, bytes]) => (*at, *direction, vec![*value], *bytes),
         _ => return Err(wrong()),
     };
-    let fits = at_ms <= LATEST_MS && direction < 3 && values.iter().all(|value| *value <= MOST_VALUE);
-    if fits { Ok(Row { at_ms, direction: direction as usize, values }) } else { Err(wrong()) }
+    let fits = at_ms <= LATEST_MS && direction < 3 && bytes <= MOST_VALUE && values.iter().all(|n| *n <= MOST_VALUE);
+    if fits { Ok(Row { at_ms, direction: direction as usize, values, bytes }) } else { Err(wrong()) }
 }
 
 fn coarseness(buckets: usize) -> Option<u32> {
@@ -177,6 +186,8 @@ pub(super) fn attach(load: &mut ImportedLoad, logs: &[&FioLog]) {
     let bandwidth: Vec<&FioLog> = of(Kind::Bandwidth).collect();
     if !hists.is_empty() {
         distributions(load, &hists);
+    } else if rates.iter().flat_map(|log| &log.rows).any(|row| row.bytes > 0) {
+        singles(load, &rates);
     } else if !rates.is_empty() {
         counts(load, &rates, &bandwidth);
     }
@@ -333,6 +344,31 @@ fn bytes_of(load: &ImportedLoad, ticks: &mut [LoadTick]) {
             counts.bytes = (counts.committed as f64 * each).round().clamp(0.0, 1e18) as u64;
         }
     }
+}
+
+/// Lines of single requests (no `log_avg_msec`), counted by second.
+fn singles(load: &mut ImportedLoad, logs: &[&FioLog]) {
+    let rows = || logs.iter().flat_map(|log| &log.rows);
+    // Where lines are far apart, there is a tick from one to the next.
+    let mut ends: Vec<u64> = rows().map(|row| (row.at_ms / 1000 + 1) * 1000).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let mut ticks = empty_ticks(&ends, load.txns.len());
+    for row in rows() {
+        let at = ends.partition_point(|end| *end <= row.at_ms);
+        let (Some(txn), Some(tick)) = (place(load, row.direction), ticks.get_mut(at)) else { continue };
+        tick.counts[txn].add(&Counts { offered: 1, committed: 1, bytes: row.bytes, ..Counts::default() });
+    }
+    let lasted = load.lasted();
+    if let Some(last) = ticks.last_mut().filter(|last| lasted > last.start) {
+        last.end = last.end.min(lasted);
+    }
+    load.ticks = settled(load, ticks);
+    load.facts.retain(|(key, _)| key != SECONDS_FACT);
+    load.fact(
+        SECONDS_FACT,
+        "from the log of single requests, counted by second; what is left to the total is in the last one",
+    );
 }
 
 /// IOPS × interval, with the bytes of the bandwidth log where there is one.

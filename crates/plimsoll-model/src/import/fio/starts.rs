@@ -29,13 +29,20 @@ pub(super) fn of(report: &Report) -> Starts {
     let delayed = report.jobs.iter().any(|job| job.options.contains_key("startdelay"));
     let total_ms = lengths.values().fold(0, |sum: u64, ms| sum.saturating_add(*ms));
     let longest_ms = lengths.values().copied().max().unwrap_or_default();
+    let mut shortest: Vec<u64> = lengths.values().copied().collect();
+    shortest.sort_unstable();
+    let pair_ms: u64 = shortest.iter().take(2).sum();
     // In whole seconds, rounded up.
     let elapsed_ms = report.jobs.iter().filter_map(|job| job.elapsed_s).max().map(|s| s.saturating_mul(1000));
     match elapsed_ms {
         _ if delayed && report.jobs.len() > 1 => unknown(report),
         _ if lengths.len() <= 1 => Starts { of: together(report, longest_ms), note: None },
-        Some(elapsed) if elapsed >= total_ms => sequential(report, &lengths, elapsed - total_ms),
-        Some(elapsed) if elapsed <= longest_ms + 2000 => Starts { of: together(report, longest_ms), note: None },
+        // Had only the shortest overlapped another one, the whole would have been shorter.
+        Some(elapsed) if elapsed >= total_ms && elapsed > total_ms - shortest[0] + 1000 => {
+            sequential(report, &lengths, elapsed - total_ms)
+        }
+        // Had only the two shortest followed each other, the whole would have been longer.
+        Some(elapsed) if elapsed < pair_ms => Starts { of: together(report, longest_ms), note: None },
         _ => unknown(report),
     }
 }
