@@ -103,6 +103,23 @@ fn what_a_run_did_not_record_joins_it() {
 }
 
 #[test]
+fn utf_16_as_powershell_writes_it_is_read_and_other_encodings_are_refused() {
+    let place = Place::new();
+    let text = std::fs::read_to_string(recorded("go_tpc_json.txt")).unwrap();
+    let bytes: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(place.path("tpc.txt"), &bytes).unwrap();
+    let outcome = place.run(&["import", "tpc.txt", "-o", "tpc.plimsoll"]).succeeded();
+    assert!(outcome.stderr.contains("tpc.txt: taken for go-tpc output"), "{}", outcome.stderr);
+    let json = export(&place, "tpc.plimsoll");
+    assert_eq!(json["summary"]["ladders"][0]["points"][0]["types"][0]["counts"]["committed"], 952);
+    std::fs::write(place.path("bare.txt"), &bytes[2..]).unwrap();
+    let outcome = place.run(&["import", "bare.txt"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("bare.txt is not in an encoding that plimsoll reads"), "{}", outcome.stderr);
+    place.expect_clean();
+}
+
+#[test]
 fn broken_and_unknown_files_are_refused_and_leave_nothing() {
     let place = Place::new();
     place.write("notes.txt", "Dear diary\n");

@@ -8,6 +8,7 @@ mod fio;
 mod host;
 mod joined;
 mod loads;
+mod oltp;
 mod pgbench;
 mod sysbench;
 
@@ -56,6 +57,8 @@ outputs! {
     "recorded/vdbench_50407_block_flatfile.html" "recorded/vdbench_50407_block_summary.html"
     "recorded/vdbench_50407_fs_flatfile.html" "recorded/vdbench_50407_fs_summary.html"
     "recorded/vdbench_50407_metadata_summary.html" "recorded/vdbench_50407_totals.html"
+    "recorded/go_tpc_two_runs.txt" "recorded/go_tpc_json.txt" "recorded/go_tpc_table.txt" "recorded/go_tpc_wait.txt"
+    "documented/hammerdb_profiles.txt" "documented/hammerdb_log.txt" "documented/diskspd_paced.xml"
 }
 
 pub(super) fn text(name: &str) -> &'static str {

@@ -142,3 +142,34 @@ fn a_vdbench_run_that_ended_early_is_invalid() {
         assert_eq!(record.points.len(), 3, "{name}");
     }
 }
+
+#[test]
+fn each_result_of_diskspd_is_a_point() {
+    let both = format!("{}{}{}", text("diskspd.xml"), text("diskspd_paced.xml"), text("diskspd.xml"));
+    let record = import(&[Source { name: "d.xml", text: &both, tool: None }], &told()).unwrap().record;
+    let rows = rows(&record);
+    let loads: Vec<_> = rows.iter().map(|row| (row.job.as_str(), row.users, row.offered)).collect();
+    let second = ("time span 1 of run 2", 32, Some(4000.0));
+    assert_eq!(loads, [("time span 1", 32, None), second, ("time span 1", 32, None)]);
+    assert_eq!(record.points.iter().map(|point| point.repeat).collect::<Vec<_>>(), [0, 0, 1]);
+    assert!(rows.iter().all(|row| close(row.iops, 96_139.0 / 3.02)), "{}", rows[1].iops);
+    let broken = both.replacen("</TestTimeSeconds>", "</Test>", 3).replacen("</Test>", "</TestTimeSeconds>", 2);
+    assert!(error("d.xml", &broken).contains("</TestTimeSeconds>"), "{}", error("d.xml", &broken));
+}
+
+#[test]
+fn diskspd_gives_its_time_and_what_was_asked_for() {
+    let imported = of(&["diskspd_paced.xml"]);
+    assert_eq!(imported.record.run.started_at, "2024-05-14T10:30:01Z");
+    assert!(!knows_not(&imported, "started_at"));
+    let parameters = &imported.record.points[0].parameters;
+    for (key, value) in [("BlockSize", "8192"), ("WriteRatio", "30"), ("RandomRatio", "60"), ("DisableOSCache", "true")]
+    {
+        assert_eq!(parameters.get(key).map(String::as_str), Some(value), "{key}");
+    }
+    assert_eq!(imported.record.blocks[0].streams[0].random_percent, 60);
+    // -g in bytes per millisecond, of each of two threads.
+    let bytes = text("diskspd_paced.xml").replace(r#"<Throughput unit="IOPS">2000<"#, "<Throughput>16384<");
+    let record = import(&[Source { name: "d.xml", text: &bytes, tool: None }], &told()).unwrap().record;
+    assert_eq!(record.points[0].offered_per_second, Some(4000.0));
+}
