@@ -10,6 +10,7 @@
 
 mod assemble;
 mod attach;
+mod decode;
 mod detect;
 mod diskspd;
 mod fault;
@@ -36,6 +37,7 @@ mod when;
 mod xml;
 
 pub use assemble::import;
+pub use decode::decode;
 pub use detect::detect;
 pub use fault::ImportError;
 pub use host::{HostSamples, join_run, samples};

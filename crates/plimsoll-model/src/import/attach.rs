@@ -45,7 +45,7 @@ impl Read {
             Tool::Sysbench => self.loads.extend(sysbench::read(text)?),
             Tool::Pgbench => self.loads.extend(pgbench::read(text)?),
             Tool::Hammerdb => self.loads.extend(hammerdb::read(text)?),
-            Tool::GoTpc => self.loads.push(go_tpc::read(text)?),
+            Tool::GoTpc => self.loads.extend(go_tpc::read(text)?),
             Tool::Vdbench => self.loads.extend(vdbench::read(text)?),
             Tool::Diskspd => self.loads.extend(diskspd::read(text)?),
             Tool::FioLog => self.fio_logs.push((source.name.to_owned(), fio_log::read(source.name, text)?)),

@@ -20,8 +20,10 @@ pub fn detect(name: &str, text: &str) -> Option<Tool> {
         () if first.starts_with("sysbench ") || begins("Running the test with following options") => Tool::Sysbench,
         () if first.starts_with("pgbench (") || (begins("number of clients:") && begins("tps = ")) => Tool::Pgbench,
         () if begins("<Results>") => Tool::Diskspd,
-        () if any("TEST RESULT : System achieved") || any("HammerDB") || any("\"elapsed_ms\"") => Tool::Hammerdb,
-        () if any(" - Takes(s):") => Tool::GoTpc,
+        () if any("TEST RESULT : System achieved") || any("HammerDB") || any("Hammerdb ") || any("\"elapsed_ms\"") => {
+            Tool::Hammerdb
+        }
+        () if any(" - Takes(s):") || any("\"Takes(s)\"") || any("| TAKES(S) |") => Tool::GoTpc,
         () if vdbench::header(text).is_some() || any("Starting RD=") => Tool::Vdbench,
         () if begins("avg-cpu:") || table => Tool::Iostat,
         () if first.trim_start_matches('-').starts_with("procs") => Tool::Vmstat,

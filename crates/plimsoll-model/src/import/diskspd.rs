@@ -3,31 +3,65 @@
 //! Counts are those of each thread and target, seconds those of `-D`, percentiles those that diskspd takes from the
 //! merged histograms of its threads; the histograms themselves are not in the output.
 
+use std::collections::BTreeMap;
+
 use super::fault::{Fault, Read, number};
 use super::load::{Figure, ImportedLoad, LoadTick};
-use super::xml::{Element, parse};
-use super::{PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT, Tool};
+use super::xml::{Element, documents};
+use super::{PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT, Tool, when};
 use crate::lane::Counts;
 use crate::record::{BlockPoint, BlockStreamInfo, PointId};
 use crate::units::Nanos;
 
 const LONGEST_S: f64 = 1e8;
 
-/// One load for each time span.
+/// One load for each time span of each run: a file may hold the results of several.
 pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
-    let root = parse(text)?;
+    let mut loads: Vec<ImportedLoad> = Vec::new();
+    for (run, root) in documents(text)?.iter().enumerate() {
+        for mut load in of_run(root)? {
+            load.place(run + 1, &loads);
+            loads.push(load);
+        }
+    }
+    Ok(loads)
+}
+
+fn of_run(root: &Element) -> Read<Vec<ImportedLoad>> {
     if root.name != "Results" {
         return Err(Fault::at(root.line, &root.name, "<Results>, as diskspd -Rxml writes it"));
     }
-    let version = root.child("System").and_then(|system| system.child("Tool")?.value("Version")).unwrap_or_default();
-    let asked: Vec<&Element> = root
-        .child("Profile")
-        .and_then(|profile| profile.child("TimeSpans"))
-        .map(|spans| spans.all("TimeSpan").collect())
-        .unwrap_or_default();
-    let spans = root.all("TimeSpan").enumerate();
-    let loads = spans.map(|(i, span)| of_span(i, span, asked.get(i).copied(), version)).collect::<Read<Vec<_>>>()?;
+    let system = root.child("System");
+    let version = system.and_then(|system| system.child("Tool")?.value("Version")).unwrap_or_default();
+    let mut next = system.and_then(|system| system.value("RunTime")).and_then(when::instant);
+    let profile = root.child("Profile").and_then(|profile| profile.child("TimeSpans"));
+    let asked: Vec<&Element> = profile.map(|spans| spans.all("TimeSpan").collect()).unwrap_or_default();
+    let mut loads = Vec::new();
+    for (i, span) in root.all("TimeSpan").enumerate() {
+        let mut load = of_span(i, span, asked.get(i).copied(), version)?;
+        let seconds = |name: &str| {
+            let value = asked.get(i).and_then(|asked| number(asked.value(name)?)).unwrap_or_default();
+            Nanos::from_secs_f64(value.min(LONGEST_S))
+        };
+        load.started = next.map(|start| start + seconds("Warmup"));
+        next = load.started.map(|start| start + seconds("Duration") + seconds("Cooldown"));
+        loads.push(load);
+    }
     if loads.is_empty() { Err(Fault::at(root.line, "<Results>", "<TimeSpan> in it")) } else { Ok(loads) }
+}
+
+impl ImportedLoad {
+    /// A run with the same parameters as one before repeats it; another is a job of its own.
+    fn place(&mut self, run: usize, before: &[Self]) {
+        let Some(job) = self.block.as_ref().map(|block| block.job.clone()) else { return };
+        let jobs = || before.iter().filter_map(|load| Some((load, load.block.as_ref()?)));
+        let same = jobs().find(|(load, block)| load.parameters == self.parameters && block.job.starts_with(&job));
+        let is_taken = jobs().any(|(_, block)| block.job == job);
+        let name = same.map(|(_, block)| block.job.clone()).or_else(|| is_taken.then(|| format!("{job} of run {run}")));
+        if let (Some(name), Some(block)) = (name, &mut self.block) {
+            block.job = name;
+        }
+    }
 }
 
 fn value(element: &Element, name: &str) -> Read<f64> {
@@ -40,6 +74,9 @@ fn of_span(index: usize, span: &Element, asked: Option<&Element>, version: &str)
     load.version = version.to_owned();
     load.txns = vec!["read".to_owned(), "write".to_owned()];
     load.windows = vec![None, None];
+    if let Some(error) = span.child("Error") {
+        return Err(Fault::at(error.line, &error.text, "the results of a time span"));
+    }
     let seconds = value(span, "TestTimeSeconds")?.min(LONGEST_S);
     let mut total = vec![Counts::default(); 2];
     for target in span.all("Thread").flat_map(|thread| thread.all("Target")) {
@@ -134,23 +171,114 @@ fn figures(load: &mut ImportedLoad, span: &Element) {
     }
 }
 
-fn block(load: &mut ImportedLoad, index: usize, asked: Option<&Element>, threads: u32) {
-    let target = asked.and_then(|span| span.child("Targets")?.child("Target"));
-    let get = |name: &str| target.and_then(|target| number(target.value(name)?)).unwrap_or_default();
-    let whether = |name: &str| target.is_some_and(|target| target.value(name) == Some("true"));
-    if target.is_none() {
-        load.unknown.push(("job", "The output has no <Profile>: what was asked for is not told.".to_owned()));
+/// What was asked for in a time span.
+struct Asked<'a> {
+    span: &'a Element,
+    targets: Vec<&'a Element>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(span: &'a Element) -> Self {
+        let targets = span.child("Targets").map(|targets| targets.all("Target").collect()).unwrap_or_default();
+        Self { span, targets }
     }
-    let depth = get("RequestCount").clamp(1.0, 1e6) as u32;
-    load.users = if target.is_some() { depth.saturating_mul(threads) } else { 0 };
+
+    fn number(element: &Element, name: &str) -> f64 {
+        element.value(name).and_then(number).unwrap_or_default()
+    }
+
+    /// Threads that work on a target: its own, or those that all targets share (`-F`).
+    fn threads(&self, target: &Element) -> f64 {
+        let shared = Self::number(self.span, "ThreadCount");
+        if shared > 0.0 { shared } else { Self::number(target, "ThreadsPerFile").max(1.0) }
+    }
+
+    /// Requests in flight over all threads and targets.
+    fn in_flight(&self) -> u32 {
+        let (threads, each) = (Self::number(self.span, "ThreadCount"), Self::number(self.span, "RequestCount"));
+        let of = |target: &&Element| Self::number(target, "RequestCount").max(1.0) * self.threads(target);
+        let all = if threads > 0.0 && each > 0.0 { threads * each } else { self.targets.iter().map(of).sum() };
+        all.clamp(0.0, 1e7) as u32
+    }
+
+    /// `-g`: bytes per millisecond or IOPS, of each thread on each target.
+    fn offered_per_second(&self) -> Option<f64> {
+        let of = |target: &&Element| {
+            let limit = target.child("Throughput")?;
+            let value = number(&limit.text).filter(|value| *value > 0.0)?;
+            let size = Self::number(target, "BlockSize").max(1.0);
+            let each = if limit.attribute("unit") == Some("IOPS") { value } else { value * 1000.0 / size };
+            Some(each * self.threads(target))
+        };
+        let limits: Option<Vec<f64>> = self.targets.iter().map(of).collect();
+        limits.map(|limits| limits.iter().sum()).filter(|rate: &f64| *rate > 0.0)
+    }
+}
+
+/// As in a profile, where they are set.
+const PARAMETERS: [&str; 16] = [
+    "BlockSize",
+    "WriteRatio",
+    "Random",
+    "RandomRatio",
+    "StrideSize",
+    "InterlockedSequential",
+    "DisableOSCache",
+    "DisableAllCache",
+    "DisableLocalCache",
+    "WriteThrough",
+    "MemoryMappedIo",
+    "RequestCount",
+    "ThreadsPerFile",
+    "Throughput",
+    "BurstSize",
+    "ThinkTime",
+];
+
+fn parameters(asked: &Asked<'_>) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for name in ["ThreadCount", "RequestCount"] {
+        if let Some(value) = asked.span.value(name).filter(|value| *value != "0") {
+            found.insert(format!("TimeSpan{name}"), value.to_owned());
+        }
+    }
+    for name in PARAMETERS {
+        let values: Vec<&str> = asked.targets.iter().filter_map(|target| target.value(name)).collect();
+        let same = values.windows(2).all(|pair| pair[0] == pair[1]);
+        let value = if same { values.first().copied().unwrap_or_default().to_owned() } else { values.join(", ") };
+        if !matches!(value.as_str(), "" | "false" | "0") || (name == "WriteRatio" && !values.is_empty()) {
+            found.insert(name.to_owned(), value);
+        }
+    }
+    if asked.targets.len() > 1 {
+        found.insert("Targets".into(), asked.targets.len().to_string());
+    }
+    found
+}
+
+fn block(load: &mut ImportedLoad, index: usize, asked: Option<&Element>, threads: u32) {
+    let asked = asked.map(Asked::of);
+    let target = asked.as_ref().and_then(|asked| asked.targets.first().copied());
+    let get = |name: &str| target.map_or(0.0, |target| Asked::number(target, name));
+    let whether = |name: &str| target.is_some_and(|target| target.value(name) == Some("true"));
+    match &asked {
+        Some(asked) if target.is_some() => {
+            load.users = asked.in_flight();
+            load.offered_per_second = asked.offered_per_second();
+            load.parameters = parameters(asked);
+        }
+        _ => load.unknown.push(("job", "The output has no <Profile>: what was asked for is not known.".to_owned())),
+    }
     let size = get("BlockSize").min(1e12) as u64;
     let reads = 100 - get("WriteRatio").clamp(0.0, 100.0) as u32;
     let sizes = |used: bool| if used { vec![(size, 100)] } else { Vec::new() };
-    let targets = asked.and_then(|span| span.child("Targets")).map_or(0, |targets| targets.children.len());
+    let targets = asked.as_ref().map_or(0, |asked| asked.targets.len());
     if targets > 1 {
-        load.unknown
-            .push(("targets", format!("{targets} targets were asked for; what was asked is that of the first.")));
+        let text = format!("{targets} targets were asked for; sizes and the mix are those of the first.");
+        load.unknown.push(("targets", text));
     }
+    let random = if get("Random") > 0.0 || whether("Random") { 100.0 } else { 0.0 };
+    let ratio = target.and_then(|target| number(target.value("RandomRatio")?));
     load.workload = "diskspd".into();
     load.block = Some(BlockPoint {
         point: PointId(0),
@@ -164,18 +292,18 @@ fn block(load: &mut ImportedLoad, index: usize, asked: Option<&Element>, threads
         streams: vec![BlockStreamInfo {
             name: String::new(),
             read_percent: reads,
-            random_percent: if get("Random") > 0.0 || whether("Random") { 100 } else { 0 },
+            random_percent: ratio.unwrap_or(random).clamp(0.0, 100.0) as u32,
             read_sizes: sizes(reads > 0),
             write_sizes: sizes(reads < 100),
-            depth,
+            depth: get("RequestCount").clamp(1.0, 1e6) as u32,
             threads: 1,
-            per_second: None,
+            per_second: load.offered_per_second.map(|rate| rate / f64::from(threads)),
             access: "uniform".into(),
             compressible_percent: 0,
             direct: whether("DisableOSCache") || whether("DisableAllCache"),
             sync: if whether("WriteThrough") || whether("DisableAllCache") { "each_write" } else { "none" }.into(),
         }],
     });
-    let text = "What the data that diskspd writes is compressed to is not told: ENTROPY cannot be judged.";
+    let text = "The output does not say how compressible the written data is: ENTROPY is not evaluated.";
     load.unknown.push(("entropy", text.to_owned()));
 }

@@ -14,6 +14,11 @@ pub enum ImportError {
     At { file: String, line: usize, found: String, expected: String },
     #[error("{file} is no output that plimsoll knows; it begins with {found}\nExpected: {}.", known())]
     Unknown { file: String, found: String },
+    #[error(
+        "{file} is not in an encoding that plimsoll reads: {found}\nExpected: UTF-8, or UTF-16 with a byte order mark.\n\
+         Convert it, for example: iconv -f UTF-16LE -t UTF-8 {file}"
+    )]
+    Encoding { file: String, found: String },
     #[error("{0}")]
     Together(String),
 }

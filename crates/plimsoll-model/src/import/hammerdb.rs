@@ -4,9 +4,13 @@
 //! within a minute's remainder. TPM counts what that database calls a transaction: it stands as reported, and is not
 //! plimsoll's TPM.
 
+mod profile;
+
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use super::fault::{Fault, Read, number_at, users_at};
+use super::fault::{Fault, Read, number, number_at, users_at};
 use super::load::{Figure, ImportedLoad, LoadTick};
 use super::{PERCENTILES_FACT, RESPONSE_FACT, Tool, when};
 use crate::lane::Counts;
@@ -23,47 +27,101 @@ struct State {
     rampup: Option<String>,
     users: u32,
     failed: bool,
+    /// When the log or job of the next result began, ramp-up included.
+    began: Option<Nanos>,
+    /// Time of the next line, with `vuset timestamps 1`.
+    stamp: Option<Nanos>,
+    /// When the next result's measurement began, by the line that says so.
+    timing: Option<Nanos>,
+    settings: BTreeMap<String, String>,
+}
+
+/// A result with its line.
+struct Achieved {
+    line: usize,
+    load: ImportedLoad,
+}
+
+/// Where the result of a profile is.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+enum Place {
+    /// xtprof reports once the test is over.
+    #[default]
+    Above,
+    /// etprof reports while it runs.
+    Below,
+    /// JSON is printed by hand.
+    Either,
+}
+
+/// Figures of a time profile, or of JSON, with the line at which they begin.
+#[derive(Default)]
+struct Profile {
+    line: usize,
+    result: Place,
+    users: u32,
+    figures: Vec<Figure>,
 }
 
 /// One load for each result: an autopilot run has several.
 pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     let mut state = State::default();
-    let mut loads: Vec<ImportedLoad> = Vec::new();
+    let mut results: Vec<Achieved> = Vec::new();
     for (line, content) in text.lines().enumerate().map(|(i, content)| (i + 1, content)) {
         state.line(line, content)?;
         if let Some((_, rest)) = content.split_once(RESULT) {
-            loads.push(state.load(line, rest)?);
+            results.push(Achieved { line, load: state.load(line, rest)? });
         }
     }
-    let mut figures = Vec::new();
-    for document in documents(text) {
-        of_document(&document, &mut figures);
+    let mut profiles = profile::read(text);
+    profiles.extend(of_documents(text));
+    profiles.retain(|profile| !profile.figures.is_empty());
+    if results.is_empty() && profiles.is_empty() {
+        let expected = format!("a line with `{RESULT}… NOPM from … TPM`, or JSON of `jobs JOBID timing`");
+        return Err(Fault::end(text, expected));
     }
-    let profiled = profile(text);
-    figures.extend(profiled);
-    if loads.is_empty() && figures.is_empty() {
-        return Err(Fault::end(
-            text,
-            format!("a line with `{RESULT}… NOPM from … TPM`, or JSON of `jobs JOBID timing`"),
-        ));
-    }
-    if loads.is_empty() {
-        loads.push(state.empty());
-    }
-    if let Some(last) = loads.last_mut() {
-        if !figures.is_empty() {
-            let text = "Response times are those of the whole time that virtual users ran, ramp-up included, of one virtual \
-                        user or averaged over them (PCTAVG).";
-            last.unknown.push(("percentiles", text.to_owned()));
-            last.facts.retain(|(key, _)| key != PERCENTILES_FACT);
-            last.fact(PERCENTILES_FACT, "unknown");
-        }
-        last.figures.extend(figures);
-    }
+    let mut loads = assign(&state, results, profiles)?;
     for load in loads.iter_mut().filter(|_| state.failed) {
         load.failure = Some("at least one virtual user ended with an error".to_owned());
     }
     Ok(loads)
+}
+
+/// Each profile to its result; without results each is a load of its own.
+fn assign(state: &State, mut results: Vec<Achieved>, profiles: Vec<Profile>) -> Read<Vec<ImportedLoad>> {
+    let alone = results.is_empty();
+    let mut taken: Vec<usize> = Vec::new();
+    for profile in profiles {
+        let at = match profile.result {
+            _ if alone => {
+                let users = if profile.users > 0 { profile.users } else { state.users };
+                results.push(Achieved { line: profile.line, load: State { users, ..state.clone() }.empty() });
+                Some(results.len() - 1)
+            }
+            _ if results.len() == 1 => Some(0),
+            Place::Above => results.iter().rposition(|result| result.line < profile.line),
+            Place::Below => results.iter().position(|result| result.line > profile.line),
+            Place::Either => None,
+        };
+        let at = at.filter(|at| !taken.contains(at)).ok_or_else(|| together(&profile))?;
+        taken.push(at);
+        add(&mut results[at].load, profile);
+    }
+    Ok(results.into_iter().map(|result| result.load).collect())
+}
+
+fn together(profile: &Profile) -> Fault {
+    let expected = "one time profile for each result; import each job's output by itself";
+    Fault::at(profile.line, "a further time profile", expected)
+}
+
+fn add(load: &mut ImportedLoad, profile: Profile) {
+    let text = "Response times are those of the whole time that virtual users ran, ramp-up included; those of all virtual users \
+                stand under the procedure's name, those of one beside its number.";
+    load.unknown.push(("percentiles", text.to_owned()));
+    load.facts.retain(|(key, _)| key != PERCENTILES_FACT);
+    load.fact(PERCENTILES_FACT, "unknown");
+    load.figures.extend(profile.figures);
 }
 
 impl State {
@@ -77,15 +135,52 @@ impl State {
         if let Some(minutes) = between("Timing test period of ", " in minutes") {
             let minutes = number_at(line, minutes, "the length of the test in minutes")?;
             self.minutes = Some(minutes).filter(|minutes| *minutes > 0.0 && *minutes <= MOST_MINUTES);
+            self.timing = self.stamp;
         } else if let Some(minutes) = between("Beginning rampup time of ", " minutes") {
             self.rampup = Some(minutes.to_owned());
         } else if let Some((users, _)) = said.split_once(" Active Virtual Users configured") {
             self.users = users_at(line, users, "the number of virtual users")?;
         } else if let Some(version) = said.strip_prefix("HammerDB CLI v") {
             self.version = version.trim().to_owned();
+        } else if let Some(time) = said.strip_prefix("Hammerdb Log @ ") {
+            self.began = when::instant(time);
+        } else if let Some((who, time)) = said.split_once(" @ ")
+            && who.starts_with("Timestamp ")
+        {
+            self.stamp = when::instant(time);
+        } else if content.trim().starts_with('"') && when::instant(said).is_some() {
+            // `jobs JOBID result` has the time at which the job began in a line of its own.
+            self.began = when::instant(said);
+        } else {
+            self.setting(said);
         }
         self.failed |= said.starts_with("FINISHED FAILED") || said.starts_with("Error in Virtual User");
         Ok(())
+    }
+
+    /// `Changed tpcc:pg_count_ware from 1 to 30 for PostgreSQL`, `Value 30 for tpcc:pg_count_ware is the same as …`
+    fn setting(&mut self, said: &str) {
+        let words: Vec<&str> = said.split_whitespace().collect();
+        let (key, value) = match words.as_slice() {
+            ["Changed", key, "from", _, "to", value, "for", ..] => (*key, *value),
+            ["Value", value, "for", key, "is", "the", "same", ..] => (*key, *value),
+            _ => return,
+        };
+        let Some((_, name)) = key.split_once("tpcc:") else { return };
+        let name = name.split_once('_').map_or(name, |(_, name)| name);
+        let of_load =
+            ["count_ware", "allwarehouse", "keyandthink", "storedprocs", "rampup", "duration", "driver", "async_scale"];
+        if of_load.contains(&name) {
+            let name = if name == "count_ware" { "warehouses" } else { name };
+            self.settings.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
+    /// When the measurement of the next result began.
+    fn started(&mut self) -> Option<Nanos> {
+        let rampup = self.rampup.as_ref().and_then(|minutes| number(minutes)).unwrap_or_default().min(MOST_MINUTES);
+        let began = self.began.take().map(|began| began + Nanos::from_secs_f64(rampup * 60.0));
+        self.timing.take().or(began)
     }
 
     fn empty(&self) -> ImportedLoad {
@@ -93,6 +188,10 @@ impl State {
         load.version = self.version.clone();
         load.workload = "TPROC-C".into();
         load.users = self.users;
+        load.parameters = self.settings.clone();
+        if self.users > 0 {
+            load.parameters.insert("virtual_users".into(), self.users.to_string());
+        }
         load.txns = vec![TPCC_TXNS[0].to_owned()];
         load.windows = vec![None];
         load.fact(RESPONSE_FACT, "start");
@@ -108,7 +207,7 @@ impl State {
     }
 
     /// `33643 NOPM from 77404 PostgreSQL TPM`, in old versions `77404 PostgreSQL TPM at 33643 NOPM`.
-    fn load(&self, line: usize, rest: &str) -> Read<ImportedLoad> {
+    fn load(&mut self, line: usize, rest: &str) -> Read<ImportedLoad> {
         let expected = "`N NOPM from M DATABASE TPM`";
         let words: Vec<&str> = rest.split_whitespace().map(|word| word.trim_matches(['"', ','])).collect();
         let (nopm, tpm, database) = match words.as_slice() {
@@ -119,6 +218,8 @@ impl State {
         let rate = number_at(line, nopm, "NOPM")?;
         number_at(line, tpm, "TPM")?;
         let mut load = self.empty();
+        load.started = self.started();
+        load.parameters.insert("database".into(), database.clone());
         load.figures.extend(Figure::new("NOPM", nopm, "1/min"));
         load.figures.extend(Figure::new(&format!("{database} TPM"), tpm, "1/min"));
         match self.minutes {
@@ -137,23 +238,43 @@ impl State {
     }
 }
 
-/// The JSON documents that begin a line.
-fn documents(text: &str) -> Vec<Value> {
+/// A JSON document that begins a line.
+struct Document {
+    line: usize,
+    value: Value,
+}
+
+fn documents(text: &str) -> Vec<Document> {
     const MOST_DOCUMENTS: usize = 100;
     let mut found = Vec::new();
-    let mut at = 0;
-    let mut read_to = 0;
-    for line in text.split_inclusive('\n') {
+    let (mut at, mut read_to) = (0, 0);
+    for (i, line) in text.split_inclusive('\n').enumerate() {
         if at >= read_to && line.trim_start().starts_with('{') && found.len() < MOST_DOCUMENTS {
             let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
             if let Some(Ok(value)) = values.next() {
                 read_to = at + values.byte_offset();
-                found.push(value);
+                found.push(Document { line: i + 1, value });
             }
         }
         at += line.len();
     }
     found
+}
+
+/// `timing` and `tcount` of one job; a second `timing` is another job's.
+fn of_documents(text: &str) -> Vec<Profile> {
+    let mut profiles: Vec<Profile> = Vec::new();
+    let mut timed = false;
+    for document in documents(text) {
+        let mut figures = Vec::new();
+        let is_timing = of_document(&document.value, &mut figures);
+        match profiles.last_mut().filter(|_| !(is_timing && timed)) {
+            Some(last) => last.figures.extend(figures),
+            None => profiles.push(Profile { line: document.line, result: Place::Either, users: 0, figures }),
+        }
+        timed |= is_timing;
+    }
+    profiles
 }
 
 /// Names of HammerDB's timing profile, with their units.
@@ -169,11 +290,14 @@ const TIMING: [(&str, &str); 9] = [
     ("ratio_pct", "%"),
 ];
 
-fn of_document(document: &Value, figures: &mut Vec<Figure>) {
+/// Whether it is a timing profile.
+fn of_document(document: &Value, figures: &mut Vec<Figure>) -> bool {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut is_timing = false;
     for (name, value) in document.as_object().into_iter().flatten() {
         let Some(fields) = value.as_object() else { continue };
         if fields.contains_key("elapsed_ms") || fields.contains_key("avg_ms") {
+            is_timing = true;
             for (key, unit) in TIMING {
                 let figure = fields.get(key).and_then(|value| Figure::new(key, &text(value), unit));
                 figures.extend(figure.map(|figure| figure.of_txn(name)));
@@ -182,6 +306,7 @@ fn of_document(document: &Value, figures: &mut Vec<Figure>) {
             counter(name, fields, figures);
         }
     }
+    is_timing
 }
 
 /// `tcount`: TPM by the time at which it was counted.
@@ -199,30 +324,4 @@ fn counter(name: &str, fields: &serde_json::Map<String, Value>, figures: &mut Ve
         let over = (pair[0].0.saturating_sub(first), pair[1].0.saturating_sub(first));
         figures.extend(Figure::new(name, &pair[1].1, "1/min").map(|figure| figure.over(over.0, over.1)));
     }
-}
-
-/// `>>>>> PROC: NEWORD` and the lines of `NAME: value unit` pairs below it, of a time profile in the log.
-fn profile(text: &str) -> Vec<Figure> {
-    let mut figures = Vec::new();
-    let mut procedure = String::new();
-    for line in text.lines() {
-        if let Some((_, name)) = line.split_once(">>>>> PROC:") {
-            procedure = name.trim().to_owned();
-            continue;
-        }
-        if procedure.is_empty() || !line.contains(':') {
-            procedure.clear();
-            continue;
-        }
-        let words: Vec<&str> = line.split_whitespace().collect();
-        for pair in words.windows(2) {
-            if let Some(name) = pair[0].strip_suffix(':') {
-                let unit = if matches!(name, "CALLS" | "SD") { "" } else { "ms" };
-                let value = pair[1].trim_end_matches("ms").trim_end_matches('%');
-                let unit = if pair[1].ends_with('%') { "%" } else { unit };
-                figures.extend(Figure::new(name, value, unit).map(|figure| figure.of_txn(&procedure)));
-            }
-        }
-    }
-    figures
 }

@@ -17,12 +17,21 @@ pub(super) fn instant(text: &str) -> Option<Nanos> {
             return since_1970(zoned);
         }
     }
+    let text = text.trim_end_matches(" UTC");
+    // `Fri Apr 19 16:11:02 GMT 2019`, with a zone that is not looked at.
+    if let [_, month, day, time, _, year] = text.split_whitespace().collect::<Vec<_>>()[..] {
+        let date = Date::strptime("%b %d %Y", format!("{month} {day} {year}")).ok()?;
+        return at(date, clock(time)?);
+    }
     let (date, time) = text.split_once([' ', 'T'])?;
     at(day(date)?, clock(time)?)
 }
 
-/// `11/22/26`, `11/22/2026`, `2026-11-22`.
+/// `11/22/26`, `11/22/2026`, `2026-11-22`, `2026/11/22`.
 pub(super) fn day(text: &str) -> Option<Date> {
+    if text.trim().find('/') == Some(4) {
+        return Date::strptime("%Y/%m/%d", text.trim()).ok();
+    }
     let forms = ["%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y"];
     let short = text.trim().rsplit('/').next().is_some_and(|year| year.len() <= 2);
     forms
@@ -74,6 +83,8 @@ mod tests {
             "2026-11-22 14:00:10",
             "11/22/26 14:00:10",
             "11/22/2026 02:00:10 PM",
+            "2026/11/22 14:00:10 UTC",
+            "Sun Nov 22 14:00:10 GMT 2026",
         ] {
             assert_eq!(instant(text), expected, "{text}");
         }

@@ -16,14 +16,15 @@ pub(super) struct Element {
 /// Elements within each other; more is no result of a tool.
 const DEEPEST: usize = 64;
 
-pub(super) fn parse(text: &str) -> Read<Element> {
-    let mut open: Vec<Element> = Vec::new();
+/// The outermost elements, one after the other; what stands between them is left out.
+pub(super) fn documents(text: &str) -> Read<Vec<Element>> {
+    let (mut roots, mut open): (Vec<Element>, Vec<Element>) = (Vec::new(), Vec::new());
     let (mut rest, mut line) = (text.trim_start_matches('\u{feff}'), 1);
     while let Some(at) = rest.find('<') {
         let before = &rest[..at];
         if let Some(top) = open.last_mut() {
             top.text.push_str(&plain(before.trim()));
-        } else if !before.trim().is_empty() {
+        } else if roots.is_empty() && !before.trim().is_empty() {
             return Err(Fault::at(line, before, "an XML document"));
         }
         line += before.matches('\n').count();
@@ -42,8 +43,8 @@ pub(super) fn parse(text: &str) -> Read<Element> {
                     ));
                 }
                 open.push(Element { line: tag_line, ..element });
-                if closed && let Some(root) = close(&mut open) {
-                    return Ok(root);
+                if closed {
+                    roots.extend(close(&mut open));
                 }
             }
             Tag::Close(name) => {
@@ -51,14 +52,14 @@ pub(super) fn parse(text: &str) -> Read<Element> {
                     let expected = open.last().map_or("an element".into(), |top| format!("</{}>", top.name));
                     return Err(Fault::at(tag_line, &format!("</{name}>"), expected));
                 }
-                if let Some(root) = close(&mut open) {
-                    return Ok(root);
-                }
+                roots.extend(close(&mut open));
             }
         }
     }
-    let expected = open.last().map_or("an XML document".into(), |top| format!("</{}>", top.name));
-    Err(Fault::end(text, expected))
+    match open.last() {
+        None if !roots.is_empty() => Ok(roots),
+        top => Err(Fault::end(text, top.map_or("an XML document".into(), |top| format!("</{}>", top.name)))),
+    }
 }
 
 /// Closes the innermost element; the outermost is returned.
@@ -151,6 +152,17 @@ impl Element {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn parse(text: &str) -> Read<Element> {
+        Ok(documents(text)?.remove(0))
+    }
+
+    #[test]
+    fn several_documents_follow_each_other() {
+        let all = documents("<A>1</A>\n\u{feff}# second\n<?xml version=\"1.0\"?><A>2</A>\n").unwrap();
+        assert_eq!(all.iter().map(|a| (a.line, a.text.as_str())).collect::<Vec<_>>(), [(1, "1"), (3, "2")]);
+        assert_eq!(documents("<A>1</A>\n<A>").map_err(|fault| fault.line).unwrap_err(), 2);
+    }
 
     #[test]
     fn elements_attributes_and_text_are_read_with_their_lines() {

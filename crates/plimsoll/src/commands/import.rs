@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use plimsoll_model::import::{
-    HostSamples, ImportError, Imported, Source, Told, Tool, import as read, join_run, samples,
+    HostSamples, ImportError, Imported, Source, Told, Tool, decode, import as read, join_run, samples,
 };
 use plimsoll_model::plan::resolved::redact;
 use plimsoll_model::record::{Record, RunInfo, RunStatus};
@@ -84,9 +84,8 @@ fn text(path: &Path) -> Result<Text, Failure> {
         return Err(unread(format!("it has {size} bytes, more than the 2 GiB of the largest output that is read")));
     }
     let bytes = std::fs::read(path).map_err(|error| unread(error.to_string()))?;
-    // A name in another encoding stands in no figure.
-    let text = String::from_utf8_lossy(&bytes).into_owned();
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let text = decode(&name, &bytes).map_err(failure)?;
     Ok(Text { name, text })
 }
 
