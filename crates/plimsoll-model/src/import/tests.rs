@@ -1,6 +1,6 @@
 //! Outputs of other tools: `recorded/` was made by running them (fio 3.33 and 3.42, sysbench 1.0.20 and 1.1.0, pgbench
-//! 15, sysstat 12.6, procps 4.0), `documented/` written after what is documented of those that could not be run
-//! (HammerDB, go-tpc, vdbench, diskspd).
+//! 15, sysstat 12.6, procps 4.0, vdbench 5.04.05 and 5.04.07, go-tpc at 682637f), `documented/` written after what is
+//! documented (HammerDB, diskspd, older versions of go-tpc and vdbench).
 
 mod broken;
 mod disk;
