@@ -69,3 +69,71 @@ fn a_system_that_goes_away_for_good_ends_the_run() {
     assert_eq!(json["run"]["status"], "failed");
     assert!(json["run"]["failure"].as_str().unwrap().contains("in a row failed"));
 }
+
+fn away(outages: &str, measure: &str) -> (common::Outcome, Value) {
+    let place = Place::new();
+    place.write(
+        "plan.toml",
+        &format!(
+            "title = \"Away\"\n[system.db.mock]\nlatency = \"10ms\"\noutages = [{outages}]\n[workload.oltp.tpcc]\n\
+             warehouses = 1\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = 4\nramp = \"2s\"\nmeasure = \"{measure}\"\n"
+        ),
+    );
+    let outcome = place.run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"]).succeeded();
+    let json = place.opens("x.run");
+    let html = place.run(&["report", "x.run", "-o", "report.html"]).succeeded();
+    assert!(html.stderr.is_empty());
+    let text = std::fs::read_to_string(place.path("report.html")).unwrap();
+    assert!(text.contains("There was no server for"), "the report says it");
+    (outcome, json)
+}
+
+fn finding<'a>(point: &'a Value, name: &str) -> Option<&'a Value> {
+    point["findings"].as_array().unwrap().iter().find(|finding| finding["finding"] == name)
+}
+
+fn judged<'a>(json: &'a Value, rule: &str) -> &'a Value {
+    let judged = json["summary"]["audit"]["judged"].as_array().unwrap();
+    judged.iter().find(|judged| judged["rule"] == rule).unwrap()
+}
+
+#[test]
+fn time_without_a_server_is_a_part_of_the_point() {
+    let (outcome, json) = away("{ at = \"9s\", lasts = \"5s\" }", "20s");
+    let point = point(&json);
+    let outage = &point["outage"];
+    // Known to the lane as long as nobody has come back: a pause between attempts longer at most.
+    let s = outage["server_s"].as_f64().unwrap();
+    assert!((5.0..6.1).contains(&s), "{outage}");
+    assert!((outage["percent"].as_f64().unwrap() - s * 5.0).abs() < 0.1, "{outage}");
+    assert_eq!(point["verdict"], "invalid", "{point}");
+    let finding = finding(point, "server_away").unwrap();
+    assert_eq!(finding["severity"], "error");
+    assert!(outcome.stdout.contains("There was no server for 5"), "{outcome:?}");
+    assert_eq!(judged(&json, "LITTLE")["outcome"], "passed", "{}", judged(&json, "LITTLE"));
+    let overall = &point["overall"];
+    assert!(overall["response"]["max_ms"].as_f64().unwrap() >= 5_000.0, "{overall}");
+    assert!(overall["service"]["max_ms"].as_f64().unwrap() < 11.0, "{overall}");
+    let counts = expect_conserved(point);
+    assert_eq!(counts["failed"], 4);
+}
+
+/// However the outage lies to the window, Little's law holds for the rest of it.
+#[test]
+fn littles_law_leaves_time_without_a_server_out() {
+    for at in ["1s", "12s", "19500ms"] {
+        let (_, json) = away(&format!("{{ at = \"{at}\", lasts = \"5s\" }}"), "20s");
+        let little = judged(&json, "LITTLE");
+        assert_eq!(little["outcome"], "passed", "outage at {at}: {little}");
+        assert_eq!(point(&json)["verdict"], "invalid");
+    }
+}
+
+#[test]
+fn a_moment_without_a_server_is_a_warning() {
+    let (_, json) = away("{ at = \"30s\", lasts = \"200ms\" }", "100s");
+    let point = point(&json);
+    assert!(point["outage"]["percent"].as_f64().unwrap() < 1.0, "{}", point["outage"]);
+    assert_eq!(finding(point, "server_away").unwrap()["severity"], "warning");
+    assert_eq!(point["verdict"], "doubtful");
+}

@@ -29,6 +29,39 @@ fn a_restart_is_an_event_and_the_users_wait() {
     assert_eq!(told.events.len(), 2);
 }
 
+/// Who has a connection of their own want the next transaction although it is gone: they wait for it from then on.
+#[test]
+fn the_wait_for_a_lost_connection_is_response_time_in_a_closed_loop() {
+    let told = run(spec(outages([(6_000, 2_000)]), LoadShape::closed(30)));
+    told.conserved();
+    let measured = told.measured();
+    assert!(measured.response.max() >= Some(Nanos::from_secs(2)), "{:?}", measured.response.max());
+    assert_eq!(measured.service().max(), Some(Nanos::from_millis(10)));
+    let waited = measured.response.sum() - measured.service().sum();
+    let each = Nanos((waited / 30) as u64);
+    assert!((Nanos::from_secs(2)..Nanos::from_millis(3_100)).contains(&each), "one transaction of each user: {each}");
+    assert_eq!(told.texts("late"), [""; 0]);
+    assert!(told.seconds.iter().all(|second| second.late == 0));
+}
+
+/// Nothing else says that users wanted something at the end.
+#[test]
+fn a_wait_that_lasts_to_the_end_counts_as_dropped() {
+    let told = run(spec(outages([(10_000, 60_000)]), LoadShape::closed(3)));
+    told.conserved();
+    assert_eq!((told.all().counts.failed, told.all().counts.dropped), (3, 3));
+    let thinking = || {
+        let mut spec = spec(outages([(10_000, 60_000)]), LoadShape::closed(40));
+        spec.pacing = Pacing { keying: 0.05, think: 0.05 };
+        spec
+    };
+    let told = run(thinking());
+    told.conserved();
+    assert!(told.all().counts.dropped <= 40 && told.all().counts.dropped > 20, "{:?}", told.all().counts);
+    let told = run_ordered(thinking(), &[(Nanos::from_millis(10_700), LaneControl::Close)]);
+    told.conserved();
+}
+
 #[test]
 fn a_server_that_stays_away_ends_the_lane_after_a_minute() {
     let mut spec = spec(outages([(6_000, 1_000_000)]), LoadShape::closed(3));
