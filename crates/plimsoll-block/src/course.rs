@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use plimsoll_model::hist::Hist;
-use plimsoll_model::lane::LaneSecond;
+use plimsoll_model::lane::{Absence, LaneSecond};
 use plimsoll_model::schedule::{PhaseKind, Tick};
 use plimsoll_model::units::Nanos;
 
@@ -157,7 +157,15 @@ impl Course {
         let tick = Tick { start: self.end, end: Nanos((since * 1e6) as u64).max(self.end), phase: self.phase };
         self.end = tick.end;
         let tallies = sums.iter().map(Total::tally).collect();
-        LaneSecond { tick, in_flight: 0, tallies, late: 0, overflow: 0, merge_lag: Nanos::ZERO }
+        LaneSecond {
+            tick,
+            in_flight: 0,
+            tallies,
+            late: 0,
+            overflow: 0,
+            merge_lag: Nanos::ZERO,
+            absence: Absence::default(),
+        }
     }
 
     fn enter_next_phase(&mut self) {

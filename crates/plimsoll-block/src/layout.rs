@@ -130,7 +130,7 @@ pub fn lay_out(layout: &Layout, tick: &mut dyn FnMut(Written) -> Flow) -> Result
     match ended {
         LaneEnd::Complete => Ok(()),
         LaneEnd::Closed | LaneEnd::Stopped => Err(BlockError::Cancelled),
-        LaneEnd::Failed(why) => Err(BlockError::Lane(why)),
+        LaneEnd::Failed(why) | LaneEnd::DiskFull { why, .. } => Err(BlockError::Lane(why)),
     }
 }
 

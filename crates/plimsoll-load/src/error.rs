@@ -13,7 +13,7 @@ pub enum LoadError {
     TooManyConnections { what: String, why: String, next: String },
     #[error("{what} refuses this user: {why}\n{next}")]
     Refused { what: String, why: String, next: String },
-    #[error("no space left on {place}: {why}\n{next}")]
+    #[error("no space left on {place}\n{why}\n{next}")]
     DiskFull { place: String, why: String, next: String },
     #[error("{} cannot be written: {why}\nGive the medium a directory that this user may write to.", path.display())]
     ReadOnly { path: PathBuf, why: String },
@@ -33,7 +33,17 @@ pub enum LoadError {
     Other { what: String, why: String },
 }
 
+/// What to do about a full disk.
+pub const FREE_SPACE: &str = "Free space there, choose another medium, or shrink the data with --data-scale.";
+
+/// Where a server keeps its files, if no more is known than that.
+pub const SERVERS_DISK: &str = "the server's disk";
+
 impl LoadError {
+    pub fn disk_full(place: impl Into<String>, why: impl ToString) -> Self {
+        Self::DiskFull { place: place.into(), why: why.to_string(), next: FREE_SPACE.into() }
+    }
+
     pub fn other(what: impl Into<String>, why: impl ToString) -> Self {
         Self::Other { what: what.into(), why: why.to_string() }
     }

@@ -78,11 +78,9 @@ pub struct Scratch {
 /// An error of the file system as the user should read it.
 pub(crate) fn io_error(path: &Path, error: &io::Error) -> LoadError {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LoadError::DiskFull {
-            place: path.display().to_string(),
-            why: error.to_string(),
-            next: "Free space there, choose another medium, or shrink the data with --data-scale.".into(),
-        },
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            LoadError::disk_full(path.display().to_string(), error)
+        }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             LoadError::ReadOnly { path: path.into(), why: error.to_string() }
         }

@@ -1,5 +1,6 @@
 //! What a virtual user needs of an engine.
 
+use crate::error::SERVERS_DISK;
 use crate::workload::Input;
 
 /// How a business transaction ended when nothing went wrong.
@@ -10,7 +11,7 @@ pub enum TxnEnd {
     RolledBack,
 }
 
-/// What went wrong with one attempt. After `Retry`, `Failed` and `Permanent` the attempt has left no trace: its database
+/// What went wrong with one attempt. After `Retry`, `Failed`, `Permanent` and `DiskFull` the attempt has left no trace: its database
 /// transaction is rolled back. After `Lost` nobody knows: a connection that ends while a COMMIT or a function's call is on
 /// its way may have been committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +25,16 @@ pub enum SessionError {
     Permanent(String),
     /// The connection is gone; the session must be opened anew.
     Lost(String),
+    /// No space is left for what the load writes: where, as far as it is known, and the system's words. The lane ends.
+    DiskFull { place: String, why: String },
 }
 
 impl SessionError {
+    /// A server has no space left.
+    pub fn server_full(why: String) -> Self {
+        Self::DiskFull { place: SERVERS_DISK.into(), why }
+    }
+
     /// What the load needs is not in the database any more.
     pub fn gone(said: &str) -> Self {
         let next = "Somebody dropped or changed what plimsoll had loaded: remove the rest, or name another `schema`.";

@@ -10,7 +10,7 @@ use plimsoll_model::lane::{Endpoint, MockScript};
 use plimsoll_model::plan::resolved::{SystemKind, Workload};
 use plimsoll_model::receipt::Ledger;
 
-use crate::engine::server::{Facts, IfOther, ManagedServer, Target};
+use crate::engine::server::{Facts, IfOther, LogTail, ManagedServer, Target};
 use crate::engine::{CheckedData, LoadControl, Loaded, Verdict, sqlite};
 use crate::error::LoadError;
 use crate::limit::Cage;
@@ -136,6 +136,14 @@ impl Instance {
                 let process = server.process();
                 Some(Watch::Processes { pid: process.pid(), data: Some(process.data_dir().to_owned()) })
             }
+        }
+    }
+
+    /// What a server of plimsoll's own writes into its log from now on.
+    pub fn log_tail(&self) -> Option<LogTail> {
+        match &self.0 {
+            Backing::Managed(server) => Some(LogTail::new(server.process().log())),
+            Backing::Mock(_) | Backing::Sqlite { .. } | Backing::Existing(_) => None,
         }
     }
 

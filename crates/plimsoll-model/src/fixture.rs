@@ -382,6 +382,7 @@ fn empty() -> Record {
         steady: Vec::new(),
         diagnoses: Vec::new(),
         backups: Vec::new(),
+        outages: Vec::new(),
         reported: Vec::new(),
         run: RunInfo {
             id: "0193-fixture".to_owned(),

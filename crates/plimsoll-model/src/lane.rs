@@ -226,6 +226,21 @@ impl Tally {
     }
 }
 
+/// Time that connections spent without a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Absence {
+    /// From the loss of the first connection until one is open again, if the server could not be reached in between.
+    pub server: Nanos,
+    /// Summed over the connections: from the loss of each until it is open again.
+    pub connections: Nanos,
+}
+
+impl Absence {
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
 /// One merged report: everything that ended in one tick, by transaction type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LaneSecond {
@@ -241,6 +256,8 @@ pub struct LaneSecond {
     pub overflow: u64,
     /// How long after the tick's end the report was merged.
     pub merge_lag: Nanos,
+    /// Up to 50 ms of it may belong to the tick before: that the server is away shows when a connection cannot be opened.
+    pub absence: Absence,
 }
 
 /// Something worth telling that is not an outcome.
@@ -262,6 +279,8 @@ pub enum LaneEnd {
     Stopped,
     /// The system could not be reached, or not any more.
     Failed(String),
+    /// There was no space left for what the load writes: where, as far as it is known, and the system's words.
+    DiskFull { place: String, why: String },
 }
 
 /// Lane → plan execution.

@@ -1,17 +1,18 @@
 //! The record: what a run file holds, as types.
 //!
-//! These are the stored schema's own types, not internals that happen to be serialisable. A record is complete by
-//! itself: report, comparison and audit are functions of records and open nothing else. Times are [`Nanos`] from the
-//! run's start.
+//! These are the stored schema's own types. A record is complete by itself: report, comparison and audit are functions
+//! of records and open nothing else. Times are [`Nanos`] from the run's start.
 
 mod backup;
 mod block;
+mod outage;
 mod reported;
 
 use std::collections::BTreeMap;
 
 pub use backup::{BackupKind, BackupOutcome, BackupRow, Scene};
 pub use block::{BlockPoint, BlockShare, BlockStreamInfo, Diagnosis, DiagnosisLevel, SteadyInfo};
+pub use outage::Outage;
 pub use reported::Reported;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +55,7 @@ pub struct Record {
     pub steady: Vec<SteadyInfo>,
     pub diagnoses: Vec<Diagnosis>,
     pub backups: Vec<BackupRow>,
+    pub outages: Vec<Outage>,
     /// Of imported runs: what the tools that measured them printed.
     pub reported: Vec<Reported>,
 }

@@ -16,6 +16,7 @@
 //! | percentiles | quantiles of merged histograms | percentiles do not average |
 //! | lateness of an emulated drive | median of (real − modelled) / median modelled | how far the drive was from what it shall be |
 //! | ratio of two media | rate / rate at the same load; the relative half widths of the two 95 % intervals add in squares | the delta method for independent means |
+//! | time without a server | see `summary/outage.rs` | a part of the window: rates count it, Little's law leaves it out |
 //! | generator CPU per transaction | mean generator CPU × measured time / completed | what the measuring costs the machine it measures; withheld where the system runs inside plimsoll |
 
 mod backup;
@@ -34,6 +35,7 @@ mod latency;
 mod line;
 mod means;
 mod medium;
+mod outage;
 mod point;
 mod precondition;
 mod reset;
@@ -74,6 +76,7 @@ pub use latency::{Latency, TxnSummary};
 pub use line::{LoadLine, TriedLoad};
 pub use means::{DEVICE_FACT, MetricMean, Resources, Withheld};
 pub use medium::{MediumFigures, MediumSecond, MediumSource};
+pub use outage::{AWAY_LIMIT, OutageSummary};
 pub use point::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
 pub use reset::ResetSummary;

@@ -231,6 +231,9 @@ fn beside(ladder: &Ladder) -> Vec<Column> {
     if any(|p| p.overall.counts.dropped > 0) {
         columns.push(("text-dropped", |_, v| v.counted(|p| p.overall.counts.dropped)));
     }
+    if any(|p| p.outage.is_some()) {
+        columns.push(("text-away", |_, v| or_none(v.point.outage.map(|outage| outage.server_s), three)));
+    }
     columns.push(("text-retries", |_, v| v.counted(|p| p.overall.counts.retries)));
     if any(|p| p.resources.host_cpu_busy_percent.is_some()) {
         columns.push(("text-cpu", |_, v| or_none(v.point.resources.host_cpu_busy_percent, whole)));

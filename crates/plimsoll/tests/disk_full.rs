@@ -17,7 +17,7 @@ struct Small {
 impl Small {
     fn new(engine: &str, system: &str) -> Self {
         let place = Place::new();
-        let medium = Tmpfs::mount(&place.medium(), "2g");
+        let medium = Tmpfs::mount(&place.medium(), "8g");
         let plan = place.plan(engine, "users = 4\nramp = \"1s\"\nmeasure = \"30m\"\ncool = \"30m\"");
         let text = std::fs::read_to_string(plan).unwrap();
         place.write("plan.toml", &text.replace("[workload", &format!("{system}\n[workload")));

@@ -1,9 +1,15 @@
-//! A PostgreSQL that exists and goes away while it is measured: for a while, for good, or in part.
+//! A server that exists and goes away while it is measured: for a while, for good, or in part.
 
 mod common;
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
 use common::server::Server;
 use common::{Background, Place};
+use plimsoll_load::engine::mariadb::ManagedMariadb;
+use plimsoll_load::scratch::Scratch;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -52,6 +58,101 @@ fn expect_kept(json: &Value) -> u64 {
     n("failed")
 }
 
+/// The time without a server is a part of the point, which it makes invalid, and Little's law leaves it out.
+fn expect_outage(json: &Value) {
+    let point = &json["summary"]["ladders"][0]["points"][0];
+    let s = point["outage"]["server_s"].as_f64().unwrap();
+    assert!(s > 0.1 && point["outage"]["percent"].as_f64().unwrap() > 1.0, "{point}");
+    let is_away = |finding: &&Value| finding["finding"] == "server_away" && finding["severity"] == "error";
+    assert!(point["findings"].as_array().unwrap().iter().any(|finding| is_away(&finding)), "{point}");
+    assert_eq!(point["verdict"], "invalid");
+    let response = point["overall"]["response"]["max_ms"].as_f64().unwrap();
+    assert!(response >= s * 900.0, "who waited says so: {point}");
+    expect_little(json);
+}
+
+fn expect_little(json: &Value) {
+    let judged = json["summary"]["audit"]["judged"].as_array().unwrap();
+    let little = judged.iter().find(|judged| judged["rule"] == "LITTLE").unwrap();
+    assert_ne!(little["outcome"], "fired", "{little}");
+}
+
+/// All of its processes: PostgreSQL's answer apart from the one that listens.
+fn signal_servers(place: &Place, signal: Signal) {
+    let servers =
+        common::processes_in(&place.medium()).into_iter().filter(|(_, command)| !command.contains("plimsoll run"));
+    servers.for_each(|(pid, _)| common::send(pid, signal));
+}
+
+/// A server that stops answering for a while: nothing is lost, and response times contain it.
+fn stopped_for_a_while(place: &Place, mut run: Background) {
+    run.until_measured("stopped.run");
+    signal_servers(place, Signal::STOP);
+    std::thread::sleep(Duration::from_secs(2));
+    signal_servers(place, Signal::CONT);
+    run.until_measured_for("stopped.run", 5);
+    run.signal(Signal::INT);
+    run.wait().failed(1, &["interrupted"]);
+    let json = place.opens("stopped.run");
+    let point = &json["summary"]["ladders"][0]["points"][0];
+    assert!(point["overall"]["response"]["max_ms"].as_f64().unwrap() >= 1_900.0, "{point}");
+    assert_eq!((told(&json, "connection_lost"), told(&json, "conservation")), (vec![], vec![]));
+    assert_eq!((&point["overall"]["counts"]["failed"], &point["outage"]), (&0.into(), &Value::Null), "{point}");
+    expect_little(&json);
+}
+
+/// Twice: nobody waits for a server that answers nothing.
+fn interrupted_while_stopped(place: &Place, mut run: Background) {
+    run.until_measured("ctrl-c.run");
+    signal_servers(place, Signal::STOP);
+    std::thread::sleep(Duration::from_millis(500));
+    run.signal(Signal::INT);
+    run.until_it_says("Ctrl-C again");
+    run.signal(Signal::INT);
+    let outcome = run.wait();
+    signal_servers(place, Signal::CONT);
+    outcome.failed(1, &["interrupted"]);
+    let json = place.opens("ctrl-c.run");
+    assert_eq!(json["run"]["status"], "interrupted");
+    let point = &json["summary"]["ladders"][0]["points"][0];
+    assert!(point["completed_per_second"].as_f64().unwrap() > 0.0, "{point}");
+    assert_eq!(told(&json, "conservation"), [""; 0]);
+}
+
+/// Tables that are loaded in a moment: what happens to a server does not depend on them.
+fn small_plan(place: &Place, url: &str) {
+    place.write(
+        "plan.toml",
+        &format!(
+            "title = \"Outage\"\n[system.db]\nurl = \"{url}\"\nschema = \"load_test\"\n[workload.mix.sysbench]\n\
+             script = \"read_write\"\ntables = 1\nrows = 1000\n[[step]]\nrun = \"mix\"\nsystem = \"db\"\nusers = 3\n\
+             ramp = \"1s\"\nmeasure = \"30m\"\ncool = \"30m\"\ncheck = \"off\"\n"
+        ),
+    );
+}
+
+#[test]
+fn a_mariadb_that_goes_away() {
+    let place = Place::new();
+    fs::set_permissions(place.medium(), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut scratch = Scratch::create(&place.medium(), "server").unwrap();
+    let server = ManagedMariadb::start(&mut scratch, &Default::default(), "", None);
+    let server = server.unwrap_or_else(|error| panic!("{error}"));
+    small_plan(&place, &server.conninfo());
+    let mut run = place.start(&["run", "plan.toml", "-o", "killed.run"]);
+    run.until_measured("killed.run");
+    server.process().crash().unwrap();
+    run.until_it_says("was lost and is opened again");
+    server.restart(&|| false).unwrap();
+    run.until_it_says("the server was away from");
+    run.signal(Signal::INT);
+    run.wait().failed(1, &["interrupted"]);
+    expect_outage(&place.opens("killed.run"));
+
+    stopped_for_a_while(&place, place.start(&["run", "plan.toml", "-o", "stopped.run"]));
+    interrupted_while_stopped(&place, place.start(&["run", "plan.toml", "-o", "ctrl-c.run"]));
+}
+
 /// One server for all that needs one; each scenario leaves it as the next one wants it.
 #[test]
 fn a_server_that_goes_away() {
@@ -61,6 +162,14 @@ fn a_server_that_goes_away() {
     server.require_passwords();
 
     restarted_within_the_window(&place, &server);
+    let start = |run: &str| {
+        small_plan(&place, &format!("postgres://tester:first@127.0.0.1:{}/db", server.port()));
+        let text = fs::read_to_string(place.path("plan.toml")).unwrap();
+        place.write("plan.toml", &text.replace("load_test", "stop_test"));
+        place.start(&["run", "plan.toml", "-o", run])
+    };
+    stopped_for_a_while(&place, start("stopped.run"));
+    interrupted_while_stopped(&place, start("ctrl-c.run"));
     the_password_was_changed(&place, &server);
     it_takes_fewer_connections(&place, &server);
     a_privilege_was_revoked(&place, &server);
@@ -84,6 +193,7 @@ fn restarted_within_the_window(place: &Place, server: &Server) {
     assert_eq!((told(&json, "connection_lost").len(), told(&json, "reconnected").len()), (1, 1), "{}", json["events"]);
     let away = told(&json, "reconnected")[0];
     assert!(away.contains(" of this point: connections were lost") && away.contains("failed attempts"), "{away}");
+    expect_outage(&json);
 }
 
 fn the_password_was_changed(place: &Place, server: &Server) {

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use crate::engine::LoadControl;
 use crate::engine::server::is_disk_full;
-use crate::error::LoadError;
+use crate::error::{LoadError, SERVERS_DISK};
 use crate::scratch::wait_until;
 
 /// What a program has to close its connections and end.
@@ -109,7 +109,7 @@ fn explain(name: &str, status: ExitStatus, said: &str, place: &Path, next: &str)
         // What PostgreSQL's server says is about its own files.
         let of_server = ["ERROR:", "FATAL:", "PANIC:"].iter().any(|level| line.contains(level));
         return LoadError::DiskFull {
-            place: if of_server { "the server's disk".into() } else { place.display().to_string() },
+            place: if of_server { SERVERS_DISK.into() } else { place.display().to_string() },
             why: line.trim().to_owned(),
             next: "Free space there, or choose a larger medium for it.".into(),
         };

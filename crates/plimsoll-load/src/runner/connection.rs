@@ -33,6 +33,10 @@ pub struct Connection {
     backoff: Backoff,
     /// Since when no attempt has come to an end on a connection that lived.
     lost_since: Option<Nanos>,
+    /// What the user has wanted since the connection was lost.
+    wanted: Option<Intent>,
+    /// Whether the user waited for a connection before the transaction under way.
+    was_kept: bool,
 }
 
 /// An intent between its start and its end. Dropped unsettled (the lane was stopped), it is written down as failed: no
@@ -69,21 +73,45 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// An intent of a queue that a connection waits for. Given up after it became due, it counts as offered and dropped.
+/// An intent that waits for its time or for a connection. Given up after it became due, it counts as offered and dropped.
 struct Reserved<'a> {
     shared: &'a Shared,
     notebook: &'a Notebook,
     txn: u8,
     due: Nanos,
+    /// Whether it is counted as offered.
+    counted: bool,
+}
+
+impl<'a> Reserved<'a> {
+    fn new(shared: &'a Shared, notebook: &'a Notebook, intent: &Intent) -> Self {
+        let Intent { due, input, counted, user: _ } = intent;
+        Self { shared, notebook, txn: input.txn() as u8, due: *due, counted: *counted }
+    }
+
+    /// Counts it as offered once it is due.
+    fn offer(&mut self) {
+        let Self { shared, notebook, txn, due, counted } = *self;
+        if !counted && due <= shared.clock.now() {
+            notebook.offered(Offered { txn, due });
+            self.counted = true;
+        }
+    }
+
+    /// It is carried out, or becomes due no more. Gives whether it is counted as offered.
+    fn release(self) -> bool {
+        let counted = self.counted;
+        std::mem::forget(self);
+        counted
+    }
 }
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
-        let Self { shared, notebook, txn, due } = *self;
-        let now = shared.clock.now();
-        if due <= now {
-            notebook.offered(Offered { txn, due });
-            let settled = Settled::Dropped;
+        self.offer();
+        let Self { shared, notebook, txn, due, counted } = *self;
+        if counted {
+            let (now, settled) = (shared.clock.now(), Settled::Dropped);
             notebook.settled(Outcome { txn, settled, retries: 0, round_trips: 0, due, start: now, end: now });
         }
     }
@@ -127,6 +155,8 @@ impl Connection {
             failing_since: Nanos::ZERO,
             backoff,
             lost_since: None,
+            wanted: None,
+            was_kept: false,
         }
     }
 
@@ -134,8 +164,9 @@ impl Connection {
     pub async fn run(mut self) -> Result<(), LoadError> {
         while let Some(Intent { due, input, counted, user }) = self.next_intent().await {
             let txn = input.txn() as u8;
-            // In a closed loop due = start, to the nanosecond.
-            let start = if self.user.is_some() { due } else { self.shared.clock.now() };
+            // In a closed loop due = start, to the nanosecond, unless the connection was lost meanwhile.
+            let at_once = self.user.is_some() && !std::mem::take(&mut self.was_kept);
+            let start = if at_once { due } else { self.shared.clock.now() };
             if !counted {
                 self.notebook.offered(Offered { txn, due });
             }
@@ -157,20 +188,30 @@ impl Connection {
     }
 
     async fn next_intent(&mut self) -> Option<Intent> {
+        if let Some(intent) = self.wanted.take() {
+            self.was_kept = intent.due < self.shared.clock.now();
+            return self.when_due(intent).await;
+        }
         if self.shared.is_ended() {
             return None;
         }
         let Some(queue) = &self.shared.intents else { return self.next_own().await };
-        let clock = &self.shared.clock;
-        let intent = queue.take(clock.now())?;
-        if intent.counted || intent.due <= clock.now() {
-            return Some(intent);
+        let intent = queue.take(self.shared.clock.now())?;
+        self.when_due(intent).await
+    }
+
+    /// Waits until an intent is due. Told to end, one that became due before that is still carried out.
+    async fn when_due(&mut self, intent: Intent) -> Option<Intent> {
+        let (clock, due) = (&self.shared.clock, intent.due);
+        let reserved = Reserved::new(&self.shared, &self.notebook, &intent);
+        if self.shared.is_ended() {
+            return None;
         }
-        let (txn, due) = (intent.input.txn() as u8, intent.due);
-        let reserved = Reserved { shared: &self.shared, notebook: &self.notebook, txn, due };
-        // Told to end: an intent that became due before that is still carried out.
-        let is_due = self.shared.wait_until(&mut self.control, due).await || due <= clock.now();
-        std::mem::forget(reserved);
+        let is_due = intent.counted
+            || due <= clock.now()
+            || self.shared.wait_until(&mut self.control, due).await
+            || due <= clock.now();
+        reserved.release();
         is_due.then_some(intent)
     }
 
@@ -199,6 +240,7 @@ impl Connection {
                 self.failures_in_a_row = 0;
                 return Ok(true);
             }
+            Some(SessionError::DiskFull { place, why }) => return Err(LoadError::disk_full(place, why)),
             Some(SessionError::Permanent(why)) => {
                 return Err(LoadError::other(format!("the load ended at {:.2} s", self.now_s()), why));
             }
@@ -226,22 +268,39 @@ impl Connection {
 
     /// Whether there is nothing left to do for this connection.
     fn is_over(&self, now: Nanos) -> bool {
-        match &self.shared.intents {
-            Some(intents) => intents.is_over(now),
-            None => now >= self.shared.load_end(),
-        }
+        self.shared.is_ended()
+            || match &self.shared.intents {
+                Some(intents) => intents.is_over(now),
+                None => now >= self.shared.load_end(),
+            }
+    }
+
+    /// What a user with a connection of its own wants next, after thinking and keying from `ended` on: for this it waits.
+    fn want(&mut self, ended: Nanos) -> Option<Intent> {
+        let (pause, input) = self.user.as_mut()?.next(&self.shared.spec);
+        let intent = Intent { due: ended + pause, input, counted: false, user: None };
+        (intent.due < self.shared.load_end()).then_some(intent)
     }
 
     /// Tries until the connection is open, for as long as [`PATIENCE`] after it was lost. What can be seen not to pass ends
-    /// the lane at once.
+    /// the lane at once. What its user wants meanwhile counts from when it is due.
     async fn reopen(&mut self, why: &str) -> Result<bool, LoadError> {
-        let shared = self.shared.clone();
+        let (shared, notebook) = (self.shared.clone(), self.notebook.clone());
         let lost = shared.clock.now();
         let since = *self.lost_since.get_or_insert(lost);
         shared.outages.lost(lost, self.number, why, &shared.events);
+        let mut wanted = self.want(lost);
+        let mut reserved = wanted.as_ref().map(|intent| Reserved::new(&shared, &notebook, intent));
         loop {
             let due = shared.clock.now() + self.backoff.next();
             let due = if self.user.is_some() { due.min(shared.load_end()) } else { due };
+            if let Some(reserved) = &mut reserved {
+                let offered = shared.wait_until(&mut self.control, due.min(reserved.due)).await;
+                reserved.offer();
+                if !offered {
+                    return Ok(false);
+                }
+            }
             if !shared.wait_until(&mut self.control, due).await || self.is_over(shared.clock.now()) {
                 return Ok(false);
             }
@@ -256,9 +315,16 @@ impl Connection {
                 Ok(session) => {
                     self.session = session;
                     shared.outages.reopened(now);
+                    if let (Some(intent), Some(reserved)) = (&mut wanted, reserved) {
+                        intent.counted = reserved.release();
+                    }
+                    self.wanted = wanted;
                     return Ok(true);
                 }
-                Err(error) if error.may_pass() && now < since + PATIENCE => shared.outages.refused(),
+                Err(error @ LoadError::DiskFull { .. }) => return Err(error),
+                Err(error) if error.may_pass() && now < since + PATIENCE => {
+                    shared.outages.refused(matches!(error, LoadError::TooManyConnections { .. }));
+                }
                 Err(error) => return Err(given_up(since, now, why, &error)),
             }
         }

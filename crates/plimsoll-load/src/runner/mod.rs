@@ -37,6 +37,9 @@ use worker::Workers;
 /// How long after a tick's end its entries are collected: longer than a thread usually waits for its core.
 const GRACE: Nanos = Nanos::from_millis(20);
 
+/// How long blocking sessions are waited for when a lane is to stop.
+const PATIENCE_AT_END: Nanos = Nanos::from_secs(3);
+
 /// Events on their way: more than a second's, each kind of which is bounded.
 const EVENTS: usize = 64;
 
@@ -72,6 +75,8 @@ struct Lane<'a> {
     out: &'a mpsc::Sender<LaneMessage>,
     /// Every connection has ended, without an error.
     workers_done: bool,
+    /// Some workers did not end and are no longer waited for.
+    left: bool,
 }
 
 /// Opens all sessions and waits for the other lanes; an order to end is heard meanwhile, and nothing of the workers is left
@@ -86,7 +91,7 @@ async fn open(shared: &Arc<Shared>, gate: &Gate) -> Result<Workers, LaneEnd> {
         }
     };
     let all_ready = async {
-        workers.ready(shared).await.map_err(LaneEnd::Failed)?;
+        workers.ready(shared).await?;
         gate.pass().await;
         Ok(())
     };
@@ -109,7 +114,7 @@ async fn open(shared: &Arc<Shared>, gate: &Gate) -> Result<Workers, LaneEnd> {
 enum Wake {
     Tick,
     Order(LaneControl),
-    WorkersDone(Result<(), String>),
+    WorkersDone(Result<(), LaneEnd>),
 }
 
 impl<'a> Lane<'a> {
@@ -132,7 +137,7 @@ impl<'a> Lane<'a> {
             return LaneEnd::Stopped;
         }
         workers.start();
-        Lane { shared, workers, merger, events, out, workers_done: false }.drive().await
+        Lane { shared, workers, merger, events, out, workers_done: false, left: false }.drive().await
     }
 
     async fn drive(mut self) -> LaneEnd {
@@ -164,7 +169,7 @@ impl<'a> Lane<'a> {
                 // to its end.
                 Wake::WorkersDone(Ok(())) => self.workers_done = true,
                 Wake::WorkersDone(Err(why)) => {
-                    end = LaneEnd::Failed(why);
+                    end = why;
                     break;
                 }
             }
@@ -220,7 +225,9 @@ impl<'a> Lane<'a> {
         let queue = self.shared.intents.as_ref().map(|queue| &queue.notebook);
         let notebooks: Vec<_> = self.workers.notebooks().chain(queue).collect();
         let mut second = self.merger.merge(&notebooks, tick);
-        second.merge_lag = self.shared.clock.now().saturating_sub(tick.end);
+        let now = self.shared.clock.now();
+        second.merge_lag = now.saturating_sub(tick.end);
+        second.absence = self.shared.outages.take_absence(tick.end.min(now));
         second
     }
 
@@ -236,7 +243,7 @@ impl<'a> Lane<'a> {
         self.shared.ended.store(true, Ordering::Release);
         // Before the workers end, so that a blocking session does not go on to work off what waits.
         self.drop_waiting();
-        self.workers.finish().await;
+        self.end_workers(&end).await;
         self.drop_waiting();
         let now = self.shared.clock.now();
         while let Some(tick) = timeline.tick_at(start).filter(|tick| tick.end <= now) {
@@ -263,15 +270,48 @@ impl<'a> Lane<'a> {
         for event in self.shared.events.untold() {
             let _ = self.out.send(LaneMessage::Event(event)).await;
         }
-        if (self.merger.in_flight(), counted) != (0, 0) {
-            let text = format!(
-                "{} intents are unaccounted for at the end of the lane ({counted} by the connections' own count)",
-                self.merger.in_flight()
-            );
-            let event = LaneEvent { at: now, code: "conservation".into(), text };
+        if let Some(event) = self.left_under_way(now, counted) {
             let _ = self.out.send(LaneMessage::Event(event)).await;
         }
         end
+    }
+
+    /// Intents without an end: those of workers that were left, or a fault of plimsoll.
+    fn left_under_way(&self, at: Nanos, counted: u64) -> Option<LaneEvent> {
+        let in_flight = self.merger.in_flight();
+        let (code, text) = match (in_flight, counted) {
+            (0, 0) => return None,
+            _ if self.left && in_flight == counted as i64 => {
+                ("unanswered", format!("{counted} transactions got no answer from the server before the lane ended"))
+            }
+            _ => {
+                let by_count = format!("({counted} by the connections' own count)");
+                ("conservation", format!("{in_flight} intents are unaccounted for at the end of the lane {by_count}"))
+            }
+        };
+        Some(LaneEvent { at, code: code.into(), text })
+    }
+
+    /// A session that blocks its thread ends when its server answers, which may be never. Once the load has failed or the
+    /// user wants it to stop, that is waited for only a little longer.
+    async fn end_workers(&mut self, end: &LaneEnd) {
+        let (clock, mut control) = (self.shared.clock.clone(), self.shared.control.clone());
+        let awaits_order = matches!(end, LaneEnd::Complete | LaneEnd::Closed);
+        let patience = async {
+            if awaits_order && control.wait_for(|order| *order == LaneControl::Stop).await.is_err() {
+                // Nobody can order anything any more.
+                std::future::pending::<()>().await;
+            }
+            clock.sleep_until(clock.now() + PATIENCE_AT_END).await;
+        };
+        tokio::select! {
+            biased;
+            () = self.workers.finish() => {}
+            () = patience => {
+                self.left = true;
+                self.workers.leave();
+            }
+        }
     }
 }
 

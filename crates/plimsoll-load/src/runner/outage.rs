@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use plimsoll_model::lane::Absence;
 use plimsoll_model::units::Nanos;
 
 use super::events::Events;
@@ -16,7 +17,8 @@ pub const PATIENCE: Nanos = Nanos::from_secs(60);
 const QUIET: Nanos = Nanos::from_secs(5);
 
 const FIRST_PAUSE_MS: u64 = 50;
-const LONGEST_PAUSE_MS: u64 = 5_000;
+/// Short, because it is a part of the response times of those who wait.
+const LONGEST_PAUSE_MS: u64 = 1_000;
 
 /// Pauses before attempts to connect: doubled each time, half of each random, so that a thousand connections do not come
 /// back to a starting server all at once ("equal jitter": Brooker, Exponential Backoff And Jitter, AWS 2015).
@@ -57,14 +59,40 @@ struct Outage {
     last_back: Nanos,
 }
 
+/// From the loss of a connection until one is open again.
+#[derive(Clone, Copy)]
+struct Gap {
+    /// Until when it is in [`State::absence`]; at first its beginning.
+    counted: Nanos,
+    /// Whether it is known that the server is away, and not this connection alone.
+    confirmed: bool,
+}
+
 #[derive(Default)]
 struct State {
     /// Connections that are lost now.
     away: u32,
+    gap: Option<Gap>,
+    /// What nobody has taken yet.
+    absence: Absence,
+    /// Until when the time of lost connections is in it.
+    counted: Nanos,
     current: Option<Outage>,
     outages: u64,
     lost: u64,
     reopened: u64,
+}
+
+impl State {
+    /// Adds the time since the last change.
+    fn count(&mut self, now: Nanos) {
+        self.absence.connections += now.saturating_sub(self.counted) * u64::from(self.away);
+        self.counted = self.counted.max(now);
+        if let Some(gap) = self.gap.as_mut().filter(|gap| gap.confirmed) {
+            self.absence.server += now.saturating_sub(gap.counted);
+            gap.counted = gap.counted.max(now);
+        }
+    }
 }
 
 /// The lane's account of its connections.
@@ -85,8 +113,11 @@ impl Outages {
     /// A connection was lost. The outage's first one is told.
     pub fn lost(&self, now: Nanos, connection: u32, why: &str, events: &Events) {
         let first = self.with(|state| {
+            state.count(now);
             state.away += 1;
             state.lost += 1;
+            let gap = state.gap.get_or_insert(Gap { counted: now, confirmed: false });
+            gap.confirmed |= state.away >= self.connections;
             let first = state.current.is_none();
             state.outages += u64::from(first);
             let current = state.current.get_or_insert_with(|| Outage {
@@ -106,14 +137,27 @@ impl Outages {
         }
     }
 
-    /// An attempt to open a lost connection failed.
-    pub fn refused(&self) {
-        self.with(|state| state.current.iter_mut().for_each(|current| current.refused += 1));
+    /// An attempt to open a lost connection failed; a server `is_there` that only takes no more of them.
+    pub fn refused(&self, is_there: bool) {
+        self.with(|state| {
+            state.gap.iter_mut().for_each(|gap| gap.confirmed |= !is_there);
+            state.current.iter_mut().for_each(|current| current.refused += 1);
+        });
+    }
+
+    /// Time without a server up to `now` that was not taken before.
+    pub fn take_absence(&self, now: Nanos) -> Absence {
+        self.with(|state| {
+            state.count(now);
+            std::mem::take(&mut state.absence)
+        })
     }
 
     pub fn reopened(&self, now: Nanos) {
         self.with(|state| {
+            state.count(now);
             state.away -= 1;
+            state.gap = None;
             state.reopened += 1;
             if let Some(current) = &mut state.current {
                 if current.reopened == 0 {
@@ -196,7 +240,7 @@ mod tests {
             (0..12).map(|_| backoff.next()).collect::<Vec<_>>()
         };
         for (n, pause) in pauses(3).into_iter().enumerate() {
-            let whole = Nanos::from_millis((50 << n).min(5_000));
+            let whole = Nanos::from_millis((50 << n).min(1_000));
             assert!(Nanos(whole.0 / 2) <= pause && pause <= whole, "{n}: {pause}");
         }
         assert_eq!(pauses(3), pauses(3));

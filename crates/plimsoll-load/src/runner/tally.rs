@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use plimsoll_model::lane::{LaneSecond, Tally};
+use plimsoll_model::lane::{Absence, LaneSecond, Tally};
 use plimsoll_model::schedule::Tick;
 use plimsoll_model::units::Nanos;
 
@@ -123,6 +123,7 @@ impl Merger {
             late: 0,
             overflow: std::mem::take(&mut self.pending.overflow),
             merge_lag: Nanos::ZERO,
+            absence: Absence::default(),
         };
         self.pending.offered.retain(|entry| {
             let here = entry.due < tick.end;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use plimsoll_model::lane::LoadShape;
+use plimsoll_model::lane::{LaneEnd, LoadShape};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -27,7 +27,7 @@ enum Answer {
     Ready,
     /// One could not be opened. The others stay open until the workers are ended.
     NotReady(LoadError),
-    Ended(Result<(), String>),
+    Ended(Result<(), LaneEnd>),
 }
 
 const VANISHED: &str = "a worker ended by a fault of plimsoll";
@@ -66,21 +66,21 @@ impl Workers {
 
     /// Waits until every session is open, or the first one cannot be. When the server takes no more, all are tried, to
     /// tell how many it takes.
-    pub async fn ready(&mut self, shared: &Shared) -> Result<(), String> {
+    pub async fn ready(&mut self, shared: &Shared) -> Result<(), LaneEnd> {
         let mut full = None;
         for _ in 0..self.running {
             match self.answers.recv().await {
                 Some(Answer::Ready) => {}
                 Some(Answer::NotReady(error @ LoadError::TooManyConnections { .. })) => full = Some(error),
-                Some(Answer::NotReady(error)) => return Err(error.to_string()),
+                Some(Answer::NotReady(error)) => return Err(end_of(error)),
                 Some(Answer::Ended(result)) => {
                     self.running -= 1;
-                    return result.and_then(|()| Err("a worker ended before it began".into()));
+                    return result.and_then(|()| Err(LaneEnd::Failed("a worker ended before it began".into())));
                 }
-                None => return Err(VANISHED.into()),
+                None => return Err(LaneEnd::Failed(VANISHED.into())),
             }
         }
-        full.map_or(Ok(()), |error| Err(too_many(error, shared)))
+        full.map_or(Ok(()), |error| Err(LaneEnd::Failed(too_many(error, shared))))
     }
 
     fn spawn_one(&mut self, worker: Worker, clock: &Clock) -> Result<(), String> {
@@ -94,7 +94,8 @@ impl Workers {
                 let body = move || {
                     if let Err(error) = clock.block_on(worker.run()) {
                         // The lane may be gone already: then nobody needs to know.
-                        let _ = answer.try_send(Answer::Ended(Err(format!("no runtime for a worker: {error}"))));
+                        let why = LaneEnd::Failed(format!("no runtime for a worker: {error}"));
+                        let _ = answer.try_send(Answer::Ended(Err(why)));
                     }
                 };
                 let thread = std::thread::Builder::new().name("plimsoll-users".into()).spawn(body);
@@ -114,7 +115,7 @@ impl Workers {
     }
 
     /// Waits until every worker has ended, or the first one failed.
-    pub async fn ended(&mut self) -> Result<(), String> {
+    pub async fn ended(&mut self) -> Result<(), LaneEnd> {
         while self.running > 0 {
             match self.answers.recv().await {
                 Some(Answer::Ready | Answer::NotReady(_)) => {}
@@ -125,7 +126,7 @@ impl Workers {
                 // Every sender is gone, and some without a word.
                 None => {
                     self.running = 0;
-                    return Err(VANISHED.into());
+                    return Err(LaneEnd::Failed(VANISHED.into()));
                 }
             }
         }
@@ -143,6 +144,12 @@ impl Workers {
             // A panicking worker has printed its message and sent no end; its entries are kept.
             let _ = thread.join();
         }
+    }
+
+    /// Waits no longer for threads that a session blocks: they end with the process, or when their server answers.
+    pub fn leave(&mut self) {
+        self.running = 0;
+        self.threads.clear();
     }
 
     pub fn notebooks(&self) -> impl Iterator<Item = &Notebook> {
@@ -186,7 +193,7 @@ impl Worker {
         let _ = answer.send(Answer::Ended(result)).await;
     }
 
-    async fn work(mut self) -> Result<(), String> {
+    async fn work(mut self) -> Result<(), LaneEnd> {
         let mut connections = Vec::new();
         for number in self.numbers.clone() {
             let session = tokio::select! {
@@ -229,11 +236,19 @@ impl Worker {
     }
 }
 
-async fn all_of(running: &mut JoinSet<Result<(), LoadError>>) -> Result<(), String> {
+/// How a lane ends that met this.
+fn end_of(error: LoadError) -> LaneEnd {
+    match error {
+        LoadError::DiskFull { place, why, next: _ } => LaneEnd::DiskFull { place, why },
+        other => LaneEnd::Failed(other.to_string()),
+    }
+}
+
+async fn all_of(running: &mut JoinSet<Result<(), LoadError>>) -> Result<(), LaneEnd> {
     while let Some(ended) = running.join_next().await {
         match ended {
-            Ok(result) => result.map_err(|error| error.to_string())?,
-            Err(panic) => return Err(format!("a connection ended by a fault of plimsoll: {panic}")),
+            Ok(result) => result.map_err(end_of)?,
+            Err(panic) => return Err(LaneEnd::Failed(format!("a connection ended by a fault of plimsoll: {panic}"))),
         }
     }
     Ok(())

@@ -133,6 +133,7 @@ fn empty(told: &Told) -> Record {
         steady: Vec::new(),
         diagnoses: Vec::new(),
         backups: Vec::new(),
+        outages: Vec::new(),
         reported: Vec::new(),
     }
 }

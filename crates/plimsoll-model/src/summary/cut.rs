@@ -65,11 +65,13 @@ pub(super) fn findings(cut: &CutSummary) -> Vec<Finding> {
 /// from before.
 pub(super) fn excuse(finding: &mut Finding, cut: &CutSummary) {
     let expected = match &finding.kind {
-        FindingKind::PhaseIncomplete { .. } | FindingKind::NotDrained { .. } => true,
-        FindingKind::Event { at_s, .. } => *at_s >= cut.at.as_secs_f64(),
+        FindingKind::PhaseIncomplete { .. } | FindingKind::NotDrained { .. } => finding.severity == Severity::Warning,
+        // However long: the plan ordered it.
+        FindingKind::ServerAway { .. } => true,
+        FindingKind::Event { at_s, .. } => *at_s >= cut.at.as_secs_f64() && finding.severity == Severity::Warning,
         _ => false,
     };
-    if expected && finding.severity == Severity::Warning {
+    if expected {
         finding.severity = Severity::Note;
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::conserve::Conservation;
+use super::outage::OutageSummary;
 use super::point::PointSummary;
 use super::steady::Steady;
 use super::{Index, Ladder, cut, drive, imported, waits};
@@ -92,6 +93,8 @@ pub enum FindingKind {
     Unsteady { range_percent: f64, slope_percent: f64 },
     /// More was offered than settled: the system does not carry this rate.
     BacklogGrew { intents: u64, percent: f64 },
+    /// There was no server for a part of the window.
+    ServerAway { away_s: f64, percent: f64, limit_percent: f64 },
     /// Failed or dropped intents.
     NotServed { failed: u64, dropped: u64, percent: f64 },
     /// A consistency condition of clause 3.3.2 does not hold.
@@ -291,6 +294,7 @@ fn weight(index: &Index, event: &Event) -> Severity {
 
 pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     let mut found = time(figures, phases);
+    found.extend(figures.outage.and_then(OutageSummary::finding));
     found.extend(counts(figures));
     found.extend(match imported::is_sample(index, point) {
         true => sample(figures),

@@ -10,6 +10,7 @@ use super::finding::{self, Finding, Verdict};
 use super::imported;
 use super::latency::{Latency, TxnSummary};
 use super::means::{self, MetricMean, Resources};
+use super::outage::OutageSummary;
 use super::stats::{self, Halves, Interval, Spread};
 use super::steady::Steady;
 use super::tick::{self, TickSums};
@@ -74,6 +75,9 @@ pub struct PointSummary {
     pub database: Option<DatabaseFigures>,
     /// The emulated drive that the medium is.
     pub drive: Option<DriveSummary>,
+    /// Time without a server; `None` where there was one all the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outage: Option<OutageSummary>,
     /// The power cut that ended the point.
     pub power_cut: Option<CutSummary>,
     pub conservation: Conservation,
@@ -165,6 +169,7 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
         figures.waits = waits::summarise(index, point, window);
         figures.database = waits::database(index, point, &figures, window);
     }
+    figures.outage = OutageSummary::of(index, point, &phases, figures.measured_s);
     figures.power_cut = drive::cut_of(index, point).map(CutSummary::of);
     figures.conservation = conserve::verify(&balances);
     if figures.imported.is_some() {
@@ -200,6 +205,7 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[(PointSummary, Ti
         figures.resources = means::resources(index, &all, &figures.metrics, figures.measured_s, completed);
         figures.drive = drive::summarise(index, &all, window, &figures);
     }
+    figures.outage = OutageSummary::of_all(own.iter().filter_map(|(point, _)| point.outage));
     figures.conservation = conserve::of_all(own.iter().map(|(point, _)| point.conservation));
     figures.findings = Finding::of_all(own.iter().flat_map(|(point, _)| &point.findings));
     figures.consistency = Consistency::of(

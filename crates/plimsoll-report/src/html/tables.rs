@@ -168,6 +168,9 @@ fn ladder_columns(ladder: &Ladder) -> Vec<Column> {
         ("column-retries", |_, v| v.counted(|p| p.overall.counts.retries)),
         ("column-round-trips", |_, v| cell(v.point.round_trips_per_txn, three)),
     ]);
+    if ladder.points.iter().any(|point| point.outage.is_some()) {
+        columns.push(("column-away", |_, v| cell(v.point.outage.map(|outage| outage.server_s), three)));
+    }
     if tpcc {
         columns.push(("column-rolled-back", |_, v| cell(v.point.rolled_back_new_orders_percent, percent)));
     }

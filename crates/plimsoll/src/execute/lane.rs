@@ -1,7 +1,7 @@
 //! Lanes that run at the same time and what happens beside them: the user's orders, and the failure of an emulated drive
 //! or of its power.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -11,6 +11,7 @@ use std::task::Poll;
 use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
+use plimsoll_load::error::SERVERS_DISK;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::runner::{Gate, run_lane_together};
 use plimsoll_model::lane::{LaneControl, LaneEnd, LaneSpec};
@@ -164,21 +165,27 @@ impl Around<'_> {
         let recorder = if speaks { recorder } else { recorder.quiet() };
         let run = run_lane_together(spec, self.clock.clone(), lane.subscribe(), out, gate);
         let recorded = async { tokio::join!(run, recorder.listen(messages, user.clone())).1 };
+        let full = Cell::default();
         let fails = async {
             tokio::select! {
                 // First: a power cut ends the server, too.
                 biased;
                 () = self.drive_fails(cut_after, started) => {}
+                line = lack_of_space(self.running, self.clock) => full.set(Some(line)),
                 () = server_dies(self.running, self.clock) => {}
             }
             lane.send_replace(LaneControl::Stop);
             std::future::pending().await
         };
-        tokio::select! {
+        let outcome = tokio::select! {
             recorded = recorded => recorded,
             never = relay(user.clone(), &lane) => never,
             never = fails => never,
-        }
+        }?;
+        Ok(match full.take() {
+            Some(why) => Outcome { end: LaneEnd::DiskFull { place: SERVERS_DISK.into(), why }, ..outcome },
+            None => outcome,
+        })
     }
 
     async fn drive_fails(&self, cut_after: Option<Nanos>, started: watch::Receiver<Option<Nanos>>) {
@@ -189,6 +196,20 @@ impl Around<'_> {
             }
             (Some((_, drive)), None) => drive.ended().await,
             (None, _) => std::future::pending().await,
+        }
+    }
+}
+
+/// Waits until the log of a server of plimsoll's own tells of a full disk. The server may end of it, fail some of its
+/// transactions, or wait for space and answer nobody meanwhile.
+async fn lack_of_space(running: Option<&Running>, clock: &Clock) -> String {
+    let Some(mut log) = running.and_then(|running| running.instance.log_tail()) else {
+        return std::future::pending().await;
+    };
+    loop {
+        clock.sleep(LOOK).await;
+        if let Some(line) = log.lack_of_space() {
+            return line;
         }
     }
 }

@@ -6,6 +6,7 @@ mod block;
 mod cut;
 mod doctor;
 mod drives;
+mod full;
 mod inbox;
 mod job;
 mod lane;

@@ -1,5 +1,6 @@
 //! One point: a load on a system, from its first intent to the check after it.
 
+use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Probe;
 use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape};
 use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, Noise, NoiseWork, Precondition, TxnMode, Workload};
@@ -11,7 +12,9 @@ use plimsoll_model::units::Nanos;
 
 use super::backup::Beside;
 use super::cut::Books;
+use super::full::FullDisk;
 use super::lane::{Driven, Load};
+use super::recorder::Outcome;
 use super::{Course, Execution, Halt, ended_by_itself, unresolved};
 
 /// Where points are measured: a step on one of its media, and the instances of its system.
@@ -114,7 +117,7 @@ impl Execution<'_> {
                     self.after_power_cut((spot.system, medium), point, &books, off)?;
                 }
                 _ => {
-                    self.after_lane(spot.system, medium, outcome.end)?;
+                    self.after_lane(spot.system, medium, outcome)?;
                     if power_cut.is_some() {
                         self.no_power_cut(point)?;
                     }
@@ -122,7 +125,7 @@ impl Execution<'_> {
             }
         }
         for (system, outcome) in neighbours.iter().zip(others) {
-            self.after_lane(system, medium, outcome.end)?;
+            self.after_lane(system, medium, outcome)?;
         }
         noise?;
         Ok((points, measured))
@@ -222,18 +225,21 @@ impl Execution<'_> {
         })
     }
 
-    fn after_lane(&mut self, system: &str, medium: Option<&str>, end: LaneEnd) -> Course<()> {
+    fn after_lane(&mut self, system: &str, medium: Option<&str>, outcome: Outcome) -> Course<()> {
         // Whatever else ended, ended because of it.
         if let Some(why) = medium.and_then(|medium| self.drives.get(medium)?.died()) {
             return Err(Halt::Failed(why));
         }
-        if let Some(error) = self.running(system, medium)?.instance.died().filter(|_| end != LaneEnd::Complete) {
-            return Err(Halt::Failed(ended_by_itself(system, &error)));
-        }
-        match end {
-            LaneEnd::Complete => Ok(()),
-            LaneEnd::Closed | LaneEnd::Stopped => Err(Halt::Interrupted),
-            LaneEnd::Failed(why) => Err(Halt::Failed(why)),
+        let Outcome { end, ended_at, .. } = outcome;
+        let died = self.running(system, medium)?.instance.died().filter(|_| end != LaneEnd::Complete);
+        match (end, died) {
+            (LaneEnd::DiskFull { place, why }, _) | (_, Some(LoadError::DiskFull { place, why, .. })) => {
+                Err(self.disk_full((system, medium), ended_at, FullDisk { place, why })?)
+            }
+            (_, Some(error)) => Err(Halt::Failed(ended_by_itself(system, &error))),
+            (LaneEnd::Complete, None) => Ok(()),
+            (LaneEnd::Closed | LaneEnd::Stopped, None) => Err(Halt::Interrupted),
+            (LaneEnd::Failed(why), None) => Err(Halt::Failed(why)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use plimsoll_model::lane::{Counts, LaneControl, LaneEnd, LaneMessage, LaneSecond, Tally};
 use plimsoll_model::receipt::Ledger;
-use plimsoll_model::record::{Event, PhaseId, Point, Severity, Window};
+use plimsoll_model::record::{Event, Outage, PhaseId, Point, Severity, Window};
 use plimsoll_model::schedule::{PhaseKind, Timeline};
 use plimsoll_model::summary::Measured;
 use plimsoll_model::units::Nanos;
@@ -39,11 +39,15 @@ pub(super) struct Recorder<'a, 'd> {
     /// The measure phase so far.
     measured: Measured,
     end: Option<LaneEnd>,
+    /// When the last phase ended.
+    ended_at: Nanos,
 }
 
 /// What a lane has come to.
 pub(super) struct Outcome {
     pub end: LaneEnd,
+    /// On the run's timeline; zero of a lane that never started.
+    pub ended_at: Nanos,
     /// What the database acknowledged before a power cut.
     pub acknowledged: Ledger,
     /// The measure phase, for who has to decide by it what is measured next.
@@ -83,6 +87,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
             acknowledged: Ledger::default(),
             measured: Measured::default(),
             end: None,
+            ended_at: Nanos::ZERO,
         }
     }
 
@@ -115,10 +120,10 @@ impl<'a, 'd> Recorder<'a, 'd> {
             let Some(message) = message else { break };
             self.take(message)?;
         }
-        let Self { end, acknowledged, measured, .. } = self;
+        let Self { end, ended_at, acknowledged, measured, .. } = self;
         let end =
             end.ok_or_else(|| Halt::Failed("the lane ended without a word: this is a fault of plimsoll".into()))?;
-        Ok(Outcome { end, acknowledged, measured })
+        Ok(Outcome { end, ended_at, acknowledged, measured })
     }
 
     fn take(&mut self, message: LaneMessage) -> Course<()> {
@@ -171,6 +176,11 @@ impl<'a, 'd> Recorder<'a, 'd> {
         phase.in_flight = second.in_flight;
         phase.tallies.iter_mut().zip(&second.tallies).for_each(|(sum, tally)| sum.merge(tally));
         self.desk.borrow().file.second(phase.id, self.point.system, self.origin, second)?;
+        if !second.absence.is_none() {
+            let (start, end) = (self.origin + tick.start, phase.end);
+            let outage = Outage { phase: phase.id, subject: point.system, start, end, absence: second.absence };
+            self.desk.borrow().file.outage(&outage)?;
+        }
         if phase.kind == PhaseKind::Measure {
             let mut counts = Counts::default();
             second.tallies.iter().for_each(|tally| counts.add(&tally.counts));
@@ -264,6 +274,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
             })?;
         }
         self.desk.borrow().file.close_phase(phase.id, phase.end, complete)?;
+        self.ended_at = phase.end;
         Ok(())
     }
 }

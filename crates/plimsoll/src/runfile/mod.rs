@@ -8,6 +8,7 @@ mod block;
 mod database;
 mod drive;
 mod head;
+mod outage;
 mod outcomes;
 mod reader;
 mod reported;

@@ -13,7 +13,7 @@ use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
 
-use super::{RunFileError, backup, block, database, drive, reported, seconds, series, waits};
+use super::{RunFileError, backup, block, database, drive, outage, reported, seconds, series, waits};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type Broken = String;
@@ -156,6 +156,12 @@ pub(super) fn rows<T>(
     rows.collect::<Result<_, _>>().map_err(|e| e.to_string())
 }
 
+/// Whether the file has a table, which one of an earlier version may lack.
+pub(super) fn has_table(db: &Connection, name: &str) -> Result<bool, Broken> {
+    let sql = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = ?1";
+    db.query_row(sql, [name], |row| row.get(0)).map_err(|error| error.to_string())
+}
+
 pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Nanos> {
     row.get(column).map(Nanos)
 }
@@ -226,6 +232,7 @@ fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Bro
         steady: block::steady(db, schema)?,
         diagnoses: block::diagnoses(db, schema)?,
         backups: backup::backups(db, schema)?,
+        outages: outage::outages(db)?,
         reported: reported::reported(db)?,
     })
 }

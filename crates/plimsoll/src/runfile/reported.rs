@@ -4,7 +4,7 @@ use plimsoll_model::record::{PointId, Reported};
 use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, params};
 
-use super::reader::{Broken, rows};
+use super::reader::{Broken, has_table, rows};
 use super::writer::{Result, RunFile};
 
 impl RunFile {
@@ -20,9 +20,7 @@ impl RunFile {
 
 /// In the order in which they were written. Of an older file none.
 pub(super) fn reported(db: &Connection) -> std::result::Result<Vec<Reported>, Broken> {
-    let sql = "SELECT count(*) FROM sqlite_schema WHERE name = 'reported'";
-    let tables: u32 = db.query_row(sql, [], |row| row.get(0)).map_err(|error| error.to_string())?;
-    if tables == 0 {
+    if !has_table(db, "reported")? {
         return Ok(Vec::new());
     }
     rows(db, "SELECT * FROM reported ORDER BY rowid", |row| {

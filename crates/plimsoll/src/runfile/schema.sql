@@ -239,6 +239,15 @@ CREATE TABLE backup (
     outcome TEXT NOT NULL,              -- complete | cancelled | failed | differs
     detail TEXT NOT NULL
 );
+-- Time without a server in one second of one system; seconds without any have no row. Since schema 7.
+CREATE TABLE outage (
+    phase INTEGER NOT NULL REFERENCES phase,
+    subject INTEGER NOT NULL REFERENCES subject,
+    start_ns INTEGER NOT NULL,
+    end_ns INTEGER NOT NULL,
+    server_ns INTEGER NOT NULL,         -- from the loss of the first connection until one was open again
+    connections_ns INTEGER NOT NULL     -- for how long connections were lost, summed over them
+);
 -- Of imported runs: figures as the tool that measured them printed them. Since schema 5.
 CREATE TABLE reported (
     point INTEGER NOT NULL REFERENCES point,

@@ -3,11 +3,11 @@ use std::path::Path;
 
 use plimsoll_model::fixture;
 use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::lane::{Counts, LaneSecond, Tally};
+use plimsoll_model::lane::{Absence, Counts, LaneSecond, Tally};
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{
-    PhaseId, Point, PowerCut, Record, Reported, RunStatus, SCHEMA_VERSION, Sample, Series, SubjectId, SubjectKind,
-    WaitRow, WaitState,
+    Outage, PhaseId, Point, PowerCut, Record, Reported, RunStatus, SCHEMA_VERSION, Sample, Series, SubjectId,
+    SubjectKind, WaitRow, WaitState,
 };
 use plimsoll_model::schedule::{PhaseKind, Tick};
 use plimsoll_model::units::Nanos;
@@ -90,7 +90,15 @@ fn a_file_that_nobody_closed_opens_with_what_was_committed() {
     tallies[1].counts.committed = 9;
     tallies[1].record(Nanos::from_millis(3), Nanos::from_millis(3));
     let tick = Tick { start: record.run.lasted, end: tail, phase: PhaseKind::Measure };
-    let second = LaneSecond { tick, in_flight: 1, tallies, late: 0, overflow: 0, merge_lag: Nanos::ZERO };
+    let second = LaneSecond {
+        tick,
+        in_flight: 1,
+        tallies,
+        late: 0,
+        overflow: 0,
+        merge_lag: Nanos::ZERO,
+        absence: Absence::default(),
+    };
     file.second(open, SubjectId(6), Nanos::ZERO, &second).unwrap();
     file.commit().unwrap();
     file.event(&record.events[0]).unwrap();
@@ -390,6 +398,7 @@ fn busy(start: Nanos, transactions: [u64; 5], seed: u64) -> LaneSecond {
         late: 0,
         overflow: 0,
         merge_lag: Nanos::ZERO,
+        absence: Absence::default(),
     }
 }
 
@@ -407,6 +416,23 @@ fn a_coarse_histogram_is_its_own_coarse_form() {
             assert_eq!(again, second.response);
         }
     }
+}
+
+#[test]
+fn time_without_a_server_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let mut record = fixture::single_point();
+    let second = record.seconds[0].clone();
+    let absence = Absence { server: Nanos::from_millis(700), connections: Nanos::from_millis(2_100) };
+    let (phase, subject) = (second.phase, second.subject);
+    record.outages = vec![Outage { phase, subject, start: second.start, end: second.end, absence }];
+    let file = write(&record, &path);
+    file.finish(RunStatus::Complete, None, record.run.lasted).unwrap();
+    assert_eq!(read(&path).unwrap().outages, record.outages);
+    // A file from before there was such a table.
+    rusqlite::Connection::open(&path).unwrap().execute_batch("DROP TABLE outage").unwrap();
+    assert_eq!(read(&path).unwrap().outages, []);
 }
 
 #[test]

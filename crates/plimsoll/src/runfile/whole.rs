@@ -5,7 +5,7 @@ use std::path::Path;
 
 use plimsoll_model::drive::{DriveOp, DriveTally};
 use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::lane::{LaneSecond, Tally};
+use plimsoll_model::lane::{Absence, LaneSecond, Tally};
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{DriveRow, Phase, PhaseId, Record, Sample, Second, Subject, SubjectId};
 use plimsoll_model::schedule::{PhaseKind, Tick};
@@ -50,7 +50,7 @@ impl RunFile {
             record;
         let Record { seconds: _, windows: _, series, events, checks, drive, cuts, searches, resets, waits, .. } =
             record;
-        let Record { blocks, shares, steady, diagnoses, backups, reported, .. } = record;
+        let Record { blocks, shares, steady, diagnoses, backups, outages, reported, .. } = record;
         let samples: Vec<(SubjectId, Metric, Sample)> = (series.iter())
             .flat_map(|series| series.samples.iter().map(|sample| (series.subject, series.metric, *sample)))
             .collect();
@@ -69,6 +69,7 @@ impl RunFile {
         steady.iter().try_for_each(|steady| self.steady(steady))?;
         diagnoses.iter().try_for_each(|diagnosis| self.diagnosis(diagnosis))?;
         backups.iter().try_for_each(|backup| self.backup(backup))?;
+        outages.iter().try_for_each(|outage| self.outage(outage))?;
         reported.iter().try_for_each(|reported| self.reported(reported))
     }
 }
@@ -97,6 +98,7 @@ fn ticks(seconds: &[Second], kinds: &BTreeMap<PhaseId, PhaseKind>) -> Vec<(Phase
             late: 0,
             overflow: 0,
             merge_lag: Nanos::ZERO,
+            absence: Absence::default(),
         });
         let service = second.service.as_ref().map(CoarseHist::to_hist);
         let place = second.txn as usize;

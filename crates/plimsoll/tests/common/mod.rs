@@ -276,12 +276,17 @@ impl Background {
 
     /// Waits until it has done something of the first type while it measured, and has written at least two seconds.
     pub fn until_measured(&mut self, run: &str) {
-        const SQL: &str = "SELECT count(DISTINCT tick.id) >= 2 AND total(outcome.committed) > 0 FROM tick
+        self.until_measured_for(run, 2);
+    }
+
+    /// As [`Self::until_measured`], of so many seconds.
+    pub fn until_measured_for(&mut self, run: &str, seconds: u32) {
+        const SQL: &str = "SELECT count(DISTINCT tick.id) >= ?1 AND total(outcome.committed) > 0 FROM tick
                            LEFT JOIN outcome ON outcome.tick = tick.id AND outcome.txn = 0
                            JOIN phase ON phase.id = tick.phase WHERE phase.kind = 'measure'";
         let (path, flags) = (self.place.join(run), rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
         let done = || -> rusqlite::Result<bool> {
-            rusqlite::Connection::open_with_flags(&path, flags)?.query_row(SQL, [], |row| row.get(0))
+            rusqlite::Connection::open_with_flags(&path, flags)?.query_row(SQL, [seconds], |row| row.get(0))
         };
         wait_for("measured seconds", || {
             let ended = self.child.try_wait().unwrap();

@@ -6,7 +6,7 @@ use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Opts, OptsBuilder};
 
 use crate::engine::server::is_disk_full;
-use crate::error::LoadError;
+use crate::error::{LoadError, SERVERS_DISK};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -138,7 +138,7 @@ pub const RECORD_CHANGED: u16 = 1020;
 pub const ACCESS_DENIED: [u16; 7] = [1044, 1045, 1142, 1143, 1227, 1370, 1698];
 const NOT_ALLOWED_FROM_HERE: u16 = 1130;
 const TOO_MANY_CONNECTIONS: [u16; 2] = [1040, 1203];
-const DISK_FULL: [u16; 2] = [1021, 1114];
+pub const DISK_FULL: [u16; 2] = [1021, 1114];
 const SHUTDOWN: [u16; 5] = [1053, 1077, 1927, 2006, 2013];
 const LOCAL_INFILE_OFF: [u16; 3] = [1148, 3948, 4166];
 
@@ -185,11 +185,9 @@ fn explain(opts: &Opts, error: &Error) -> LoadError {
 pub fn server_error(what: &str, error: &Error) -> LoadError {
     let (what, why) = (what.to_owned(), words(error));
     match code(error) {
-        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&why) => LoadError::DiskFull {
-            place: "the server's disk".into(),
-            why: format!("{what}: {why}"),
-            next: "Free space there, choose another medium, or shrink the data with --data-scale.".into(),
-        },
+        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&why) => {
+            LoadError::disk_full(SERVERS_DISK, format!("{what}: {why}"))
+        }
         Some(code) if ACCESS_DENIED.contains(&code) => LoadError::Refused {
             what,
             why,

@@ -5,11 +5,12 @@ use mysql::{Conn, Error, Params, QueryResult, Row, Statement, Value};
 use plimsoll_model::plan::resolved::TxnMode;
 
 use super::connect::{
-    ACCESS_DENIED, DEADLOCK, LOCK_WAIT_TIMEOUT, RECORD_CHANGED, UNKNOWN_COLUMN, UNKNOWN_DATABASE, UNKNOWN_PROCEDURE,
-    UNKNOWN_TABLE, code, connect_to, is_lost, not_loaded, server_error, words,
+    ACCESS_DENIED, DEADLOCK, DISK_FULL, LOCK_WAIT_TIMEOUT, RECORD_CHANGED, UNKNOWN_COLUMN, UNKNOWN_DATABASE,
+    UNKNOWN_PROCEDURE, UNKNOWN_TABLE, code, connect_to, is_lost, not_loaded, server_error, words,
 };
 use super::dialect::{Text, Texts, amount, param, texts, values};
 use super::guard::{self, Use};
+use crate::engine::server::is_disk_full;
 use crate::error::LoadError;
 use crate::session::{Session, SessionError, TxnEnd};
 use crate::workload::tpcc::input::{self, CustomerBy};
@@ -220,6 +221,7 @@ fn write_call(out: &mut String, input: &input::Input) {
 fn error(error: &Error) -> SessionError {
     let said = words(error);
     match code(error) {
+        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&said) => SessionError::server_full(said),
         _ if is_lost(error) => SessionError::Lost(said),
         Some(DEADLOCK | LOCK_WAIT_TIMEOUT | RECORD_CHANGED) => SessionError::Retry(said),
         Some(UNKNOWN_DATABASE | UNKNOWN_TABLE | UNKNOWN_PROCEDURE | UNKNOWN_COLUMN) => SessionError::gone(&said),

@@ -13,7 +13,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::socket::QuietSocket;
 use crate::engine::server::is_disk_full;
-use crate::error::LoadError;
+use crate::error::{LoadError, SERVERS_DISK};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -225,11 +225,9 @@ fn explain(config: &Config, error: &Error) -> LoadError {
 pub fn server_error(what: &str, error: &Error) -> LoadError {
     let (what, why) = (what.to_owned(), words(error));
     match error.code() {
-        Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&why) => LoadError::DiskFull {
-            place: "the server's disk".into(),
-            why: format!("{what}: {why}"),
-            next: "Free space there, choose another medium, or shrink the data with --data-scale.".into(),
-        },
+        Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&why) => {
+            LoadError::disk_full(SERVERS_DISK, format!("{what}: {why}"))
+        }
         Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => LoadError::Refused {
             what,
             why,

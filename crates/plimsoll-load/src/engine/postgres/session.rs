@@ -15,6 +15,7 @@ use super::codec::{SqlParam, values};
 use super::connect::{Driver, connect_with_driver, is_shutdown, server_error, words};
 use super::guard::{self, Use};
 use super::search_path;
+use crate::engine::server::is_disk_full;
 use crate::error::LoadError;
 use crate::session::{Session, SessionError, TxnEnd};
 use crate::workload::sysbench::sql::Prepared;
@@ -181,6 +182,8 @@ impl PostgresSession {
             [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
         let said = words(error);
         match error.code() {
+            // Before it takes the server with it.
+            Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&said) => SessionError::server_full(said),
             _ if self.is_lost(error, &said) => SessionError::Lost(match &self.wire.last_words {
                 Some(last) => format!("{said}; before that the server said: {last}"),
                 None => said,

@@ -1,18 +1,16 @@
 //! What a server's log tells of its end.
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
 use crate::error::LoadError;
 
 /// What the log says, as an error with the next step; `next` unless the log names a better one.
 pub(crate) fn failed(what: &str, why: &str, log: &Path, next: &str) -> LoadError {
     if let Some(line) = lack_of_space(log) {
-        return LoadError::DiskFull {
-            place: log.parent().unwrap_or(log).display().to_string(),
-            why: format!("{what}: {line}"),
-            next: "Free space there, choose another medium, or shrink the data with --data-scale.".into(),
-        };
+        let place = log.parent().unwrap_or(log).display().to_string();
+        return LoadError::disk_full(place, format!("{what}: {line}"));
     }
     LoadError::Died {
         what: what.into(),
@@ -33,6 +31,31 @@ pub(super) fn lack_of_space(log: &Path) -> Option<String> {
     last_lines(log, 60).lines().rfind(|line| is_disk_full(line)).map(str::to_owned)
 }
 
+/// What a server writes into its log from now on.
+#[derive(Debug)]
+pub struct LogTail {
+    log: PathBuf,
+    read: u64,
+}
+
+impl LogTail {
+    pub fn new(log: &Path) -> Self {
+        Self { log: log.into(), read: fs::metadata(log).map_or(0, |about| about.len()) }
+    }
+
+    /// The first line about a full disk that was written since the last call.
+    pub fn lack_of_space(&mut self) -> Option<String> {
+        let length = fs::metadata(&self.log).ok()?.len();
+        let mut bytes = vec![0; usize::try_from(length.checked_sub(self.read).filter(|new| *new > 0)?).ok()?];
+        File::open(&self.log).ok()?.read_exact_at(&mut bytes, self.read).ok()?;
+        // A line that goes on is read again as a whole.
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        self.read += whole as u64;
+        let text = String::from_utf8_lossy(&bytes[..whole]);
+        text.lines().find(|line| is_disk_full(line)).map(str::to_owned)
+    }
+}
+
 /// What mariadb-install-db says after an error, at length, and after a success.
 const INSTALL_FAILED: &str = "Installation of system tables failed!";
 const INSTALL_DONE: &str = "https://mariadb.org/get-involved/";
@@ -51,6 +74,22 @@ fn last_lines(log: &Path, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_noticed_when_the_log_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("mariadb.log");
+        fs::write(&log, "long ago: No space left on device\n").unwrap();
+        let mut tail = LogTail::new(&log);
+        assert_eq!(tail.lack_of_space(), None);
+        let mut text = fs::read_to_string(&log).unwrap() + "ready\n[ERROR] Disk is full writing './binlog.000001'";
+        fs::write(&log, &text).unwrap();
+        assert_eq!(tail.lack_of_space(), None, "the line goes on");
+        text += " (Errcode: 28 \"No space left on device\")\n";
+        fs::write(&log, &text).unwrap();
+        assert!(tail.lack_of_space().unwrap().starts_with("[ERROR] Disk is full"));
+        assert_eq!(tail.lack_of_space(), None);
+    }
 
     #[test]
     fn a_full_disk_is_recognised_in_the_log() {

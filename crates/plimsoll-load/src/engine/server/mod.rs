@@ -21,6 +21,7 @@ mod process;
 pub(crate) mod sysbench;
 mod unprivileged;
 
+pub use log::LogTail;
 pub(crate) use log::is_disk_full;
 pub use process::ServerProcess;
 pub(crate) use process::{RECOVERY_SECONDS, START_SECONDS, Site, command_in, remove_left, write_durably};

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use plimsoll_block::host::mount::free_bytes;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
@@ -171,8 +172,6 @@ pub fn read(connection: &Connection, name: &str) -> rusqlite::Result<Option<Stri
         .optional()
 }
 
-const NEXT_WHEN_FULL: &str = "Free space there, choose another medium, or shrink the data with --data-scale.";
-
 fn missing(path: &Path, error: impl ToString) -> LoadError {
     LoadError::Missing {
         what: path.display().to_string(),
@@ -190,11 +189,9 @@ pub fn directory(path: &Path) -> &Path {
 pub fn io_error(path: &Path, doing: &str, error: &io::Error) -> LoadError {
     match error.kind() {
         io::ErrorKind::NotFound => missing(path, error),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LoadError::DiskFull {
-            place: path.display().to_string(),
-            why: error.to_string(),
-            next: NEXT_WHEN_FULL.to_owned(),
-        },
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            LoadError::disk_full(path.display().to_string(), error)
+        }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             LoadError::ReadOnly { path: path.to_owned(), why: error.to_string() }
         }
@@ -206,9 +203,7 @@ pub fn io_error(path: &Path, doing: &str, error: &io::Error) -> LoadError {
 pub fn explain(path: &Path, doing: &str, error: &rusqlite::Error) -> LoadError {
     let place = path.display().to_string();
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => {
-            LoadError::DiskFull { place, why: error.to_string(), next: NEXT_WHEN_FULL.to_owned() }
-        }
+        Some(ErrorCode::DiskFull) => LoadError::disk_full(place, error),
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             LoadError::ReadOnly { path: path.to_owned(), why: error.to_string() }
         }
@@ -222,12 +217,22 @@ pub fn explain(path: &Path, doing: &str, error: &rusqlite::Error) -> LoadError {
     }
 }
 
+/// Whether nothing more can be written where the file is.
+fn has_no_space(path: &Path) -> bool {
+    /// What SQLite adds to the index at once.
+    const PIECE: u64 = 32 << 10;
+    free_bytes(directory(path)).is_ok_and(|free| free.0 < PIECE)
+}
+
 /// A statement of a session failed.
 pub fn session_error(path: &Path, doing: &str, error: &rusqlite::Error) -> SessionError {
     let place = path.display();
+    let full = || SessionError::DiskFull { place: place.to_string(), why: format!("{error} ({doing})") };
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => SessionError::Retry(format!("{doing}: {error}")),
-        Some(ErrorCode::DiskFull) => SessionError::Failed(format!("no space left for {place}: {error}. Free some.")),
+        Some(ErrorCode::DiskFull) => full(),
+        // SQLite says so when the index of its log (-shm) cannot grow.
+        Some(ErrorCode::SystemIoFailure) if has_no_space(path) => full(),
         Some(ErrorCode::ReadOnly) => SessionError::Failed(format!("{place} cannot be written: {error}")),
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
             SessionError::Lost(format!("{place} is damaged ({doing}: {error}). Load it anew."))

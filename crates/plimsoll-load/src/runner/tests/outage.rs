@@ -1,6 +1,11 @@
 //! Connections that are lost: opened again, told once, and in the end given up.
 
+use plimsoll_model::lane::Absence;
+
 use super::*;
+use crate::clock::LaneClock;
+use crate::runner::events::Events;
+use crate::runner::outage::Outages;
 
 fn outages(of: impl IntoIterator<Item = (u64, u64)>) -> MockScript {
     let stretch = |(at, lasts)| Stall { at: Nanos::from_millis(at), lasts: Nanos::from_millis(lasts) };
@@ -60,6 +65,47 @@ fn a_wait_that_lasts_to_the_end_counts_as_dropped() {
     assert!(told.all().counts.dropped <= 40 && told.all().counts.dropped > 20, "{:?}", told.all().counts);
     let told = run_ordered(thinking(), &[(Nanos::from_millis(10_700), LaneControl::Close)]);
     told.conserved();
+}
+
+fn absence(told: &Told) -> Absence {
+    told.seconds.iter().fold(Absence::default(), |mut sum, second| {
+        sum.server += second.absence.server;
+        sum.connections += second.absence.connections;
+        sum
+    })
+}
+
+#[test]
+fn time_without_a_server_is_counted_second_by_second() {
+    let told = run(spec(outages([(6_500, 2_000)]), LoadShape::closed(30)));
+    let Absence { server, connections } = absence(&told);
+    assert!((Nanos::from_secs(2)..Nanos::from_millis(3_100)).contains(&server), "{server}");
+    assert!(connections >= server * 30 && connections < Nanos::from_millis(3_100) * 30, "{connections}");
+    let in_second = |n: usize| told.seconds[n].absence;
+    assert_eq!((in_second(5), in_second(10)), (Absence::default(), Absence::default()));
+    assert_eq!(in_second(7), Absence { server: Nanos::SECOND, connections: Nanos::from_secs(30) });
+    // Little's law for the time that is left: users × time − time without a connection = Σ service.
+    let measured = told.measured();
+    let served = Nanos(measured.service().sum() as u64) + connections;
+    assert!(served.0.abs_diff(Nanos::from_secs(300).0) < Nanos::from_millis(600).0, "{served}");
+}
+
+/// One connection that somebody ended is opened again at once, and the server was there all the time.
+#[test]
+fn a_connection_that_is_lost_alone_is_not_the_servers_absence() {
+    let events = Events::new(LaneClock::new(Clock::Virtual(VirtualClock::default())), mpsc::channel(8).0);
+    let outages = Outages::new(3);
+    outages.lost(Nanos::from_millis(100), 0, "killed", &events);
+    outages.refused(true);
+    outages.reopened(Nanos::from_millis(140));
+    let alone = Absence { server: Nanos::ZERO, connections: Nanos::from_millis(40) };
+    assert_eq!(outages.take_absence(Nanos::SECOND), alone);
+    for connection in 0..3 {
+        outages.lost(Nanos::from_millis(1_000 + 100 * connection), connection as u32, "gone", &events);
+    }
+    outages.reopened(Nanos::from_millis(1_500));
+    let all = Absence { server: Nanos::from_millis(500), connections: Nanos::from_millis(1_200) };
+    assert_eq!(outages.take_absence(Nanos::from_millis(1_500)), all);
 }
 
 #[test]

@@ -111,7 +111,13 @@ fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<
     if (counts.completed() as f64) < asked * FEWEST_TURNS {
         return Err(Missing::TooFew);
     }
-    let (per_second, latency) = point.completed_per_second.zip(point.overall.response).ok_or(Missing::NoInFlight)?;
+    // Users who wait for a connection have nothing in flight: that time is left out of both sides.
+    let (asked, latency) = match point.outage {
+        Some(outage) => (f64::from(point.connections) - outage.connections, point.overall.service),
+        None => (asked, None),
+    };
+    let latency = latency.or(point.overall.response);
+    let (per_second, latency) = point.completed_per_second.zip(latency).ok_or(Missing::NoInFlight)?;
     // Counted where it ends: of each user one that began before the window is in, and one that ended after it is not.
     // Where the storage stands still, it does so for all users: each of them may be the longest of all.
     let edges_percent = latency.max_ms / 10.0 / point.measured_s;

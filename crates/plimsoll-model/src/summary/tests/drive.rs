@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::drive::DriveOp;
-use crate::record::{DriveRow, Fact, PowerCut, Receipt};
+use crate::lane::Absence;
+use crate::record::{DriveRow, Fact, Outage, PowerCut, Receipt};
 
 const MEDIUM: SubjectId = SubjectId(4);
 
@@ -202,6 +203,27 @@ fn what_an_emulator_warns_of_weighs_by_when_it_was() {
         assert_eq!(of_findings(&record), loading, "{code}");
         assert_eq!(verdict(&record), (vec![], Verdict::Sound), "{code}");
     }
+}
+
+#[test]
+fn an_outage_that_the_plan_orders_is_a_note() {
+    let mut record = emulated(4);
+    let phase = record.phases.iter().find(|phase| phase.kind == PhaseKind::Measure).unwrap().clone();
+    let absence = |ms| Absence { server: Nanos::from_millis(ms), connections: Nanos::from_millis(ms) * 4 };
+    let (start, end) = (phase.start, phase.start + Nanos::SECOND);
+    let outage = |ms| Outage { phase: phase.id, subject: record.points[0].system, start, end, absence: absence(ms) };
+    let outages = [outage(50), outage(500)];
+    let severity =
+        |record: &Record| only(record).findings.iter().find(|f| f.severity > Severity::Note).map(|f| f.severity);
+    record.outages = vec![outages[0]];
+    assert_eq!(severity(&record), Some(Severity::Warning), "half a percent");
+    record.outages = outages.to_vec();
+    let figures = only(&record).outage.unwrap();
+    assert!((figures.percent - 5.5).abs() < 0.01 && (figures.connections - 0.22).abs() < 0.001, "{figures:?}");
+    assert_eq!((severity(&record), only(&record).verdict), (Some(Severity::Error), Verdict::Invalid));
+    record.cuts = vec![cut(9_200, vec![receipt("new_order", 5210, 0)])];
+    assert_eq!(severity(&record), None);
+    assert!(kinds(&only(&record)).contains(&"server_away".into()));
 }
 
 #[test]

@@ -196,7 +196,7 @@ impl Execution<'_> {
         match end {
             LaneEnd::Complete => Ok(()),
             LaneEnd::Closed | LaneEnd::Stopped => Err(Halt::Interrupted),
-            LaneEnd::Failed(why) => Err(Halt::Failed(why)),
+            LaneEnd::Failed(why) | LaneEnd::DiskFull { why, .. } => Err(Halt::Failed(why)),
         }
     }
 }

@@ -115,6 +115,20 @@ fn a_wrong_table_is_found() {
 }
 
 #[test]
+fn a_full_disk_is_no_failure_like_others() {
+    let (_dir, path) = place();
+    let sysbench = Sysbench { script: Script::Insert, ..SMALL };
+    load_small(&path, &sysbench);
+    let pages: u32 = Database::open(&path).unwrap().query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    let limit = BTreeMap::from([("max_page_count".to_owned(), (pages + 2).to_string())]);
+    let session = SqliteSession::open_sysbench(&path, &limit, WriterQueue::default(), &sysbench);
+    let (mut session, mut source) = (session.unwrap(), Source::new(&Workload::Sysbench(sysbench), 7, 0, 0));
+    let ended = (0..10_000).find_map(|_| Clock::real().block_on(session.run(&source.next())).unwrap().err());
+    let Some(SessionError::DiskFull { place, why }) = ended else { panic!("{ended:?}") };
+    assert!(place.ends_with("data.db") && why.contains("full"), "{place}: {why}");
+}
+
+#[test]
 fn a_session_carries_out_its_own_workload_only() {
     let (_dir, path) = place();
     load_small(&path, &SMALL);
