@@ -104,7 +104,9 @@ fn percentiles_of_etprof_and_the_time_of_a_hammerdb_log_are_read() {
 fn results_of_one_hammerdb_log_are_points_by_virtual_users() {
     let settings = "Changed tpcc:pg_count_ware from 1 to 30 for PostgreSQL\nChanged tpcc:pg_pass from tpcc to secret for PostgreSQL\n";
     let second = text("hammerdb.txt").replace("4 Active", "8 Active").replace("33643 NOPM", "41200 NOPM");
-    let both = format!("{settings}{}{second}", text("hammerdb.txt"));
+    // Printed again by `jobs JOBID result`.
+    let again = "[\n  \"8 Active Virtual Users configured\",\n  \"TEST RESULT : System achieved 41200 NOPM from 77404 PostgreSQL TPM\"\n]\n";
+    let both = format!("{settings}{}{second}{again}", text("hammerdb.txt"));
     let record = import(&[Source { name: "h.txt", text: &both, tool: None }], &told()).unwrap().record;
     let rows = rows(&record);
     assert_eq!(rows.iter().map(|row| (row.users, row.nopm)).collect::<Vec<_>>(), [(4, 33_643.0), (8, 41_200.0)]);
