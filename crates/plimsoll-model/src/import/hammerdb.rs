@@ -70,7 +70,12 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     for (line, content) in text.lines().enumerate().map(|(i, content)| (i + 1, content)) {
         state.line(line, content)?;
         if let Some((_, rest)) = content.split_once(RESULT) {
-            results.push(Achieved { line, load: state.load(line, rest)? });
+            // `jobs JOBID result` prints a result again.
+            let load = state.load(line, rest)?;
+            let again = |own: &Achieved| own.load.users == load.users && own.load.figures == load.figures;
+            if !(content.trim().starts_with('"') && results.iter().any(again)) {
+                results.push(Achieved { line, load });
+            }
         }
     }
     let mut profiles = profile::read(text);

@@ -51,7 +51,7 @@ pub(super) fn read(text: &str) -> Vec<Profile> {
     reports
 }
 
-/// `CALLS: 34794	MIN: 0.586ms	AVG: 1.429ms`
+/// `CALLS: 34794 MIN: 0.586ms AVG: 1.429ms`
 fn pairs(content: &str, txn: &str) -> Vec<Figure> {
     let words: Vec<&str> = content.split_whitespace().collect();
     let figure = |pair: &[&str]| {
