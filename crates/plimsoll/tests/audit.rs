@@ -69,9 +69,86 @@ fn bad_runs_are_found_out() {
         "latency = \"20ms\"",
         "users = 1\nrate = 100\narrivals = \"constant\"\nqueue = 5\nramp = \"1s\"\nmeasure = \"20s\"",
     );
-    assert_eq!(fired(&judged, "warning"), set(&["CLIENT"]));
+    assert_eq!(fired(&judged, "error"), set(&["CLIENT"]), "half of it was dropped");
     let little = judged.iter().find(|row| row["rule"] == "LITTLE").unwrap();
     assert_eq!(little["outcome"], "not_judged", "an open loop keeps no number in flight");
+}
+
+#[test]
+fn an_open_load_that_is_mostly_dropped_is_an_error_with_its_cause() {
+    let place = Place::new();
+    let plan = |users: u32| {
+        format!(
+            "title = \"Mock\"\n[system.db.mock]\nlatency = \"20ms\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\n\
+             run = \"oltp\"\nsystem = \"db\"\nusers = {users}\nrate = 600\narrivals = \"constant\"\nqueue = 5\n\
+             ramp = \"1s\"\nmeasure = \"20s\"\n"
+        )
+    };
+    place.write("plan.toml", &plan(1));
+    let table = place.run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"]).succeeded().stdout;
+    assert!(table.contains("invalid"), "{table}");
+    let outcome = place.run(&["audit", "x.run", "--strict"]);
+    assert_eq!(outcome.code, Some(3), "{outcome:?}");
+    let client = outcome.stdout.lines().find(|line| line.contains("error: CLIENT")).unwrap_or_default();
+    assert!(client.contains("91.7 %") && client.contains("all connections were busy"), "{client}");
+    assert!(!client.contains("more cores") && client.contains("Offer a lower rate"), "{client}");
+    place.write("plan.toml", &plan(13));
+    place.run(&["run", "plan.toml", "--virtual-time", "-o", "y.run"]).succeeded();
+    assert_eq!(place.run(&["audit", "y.run", "--strict"]).code, Some(0), "13 users carry 650 a second");
+}
+
+#[test]
+fn a_few_seconds_of_constant_arrivals_are_no_proof_of_a_steady_state() {
+    let load = |measure: &str| {
+        format!("users = 8\nrate = 100\narrivals = \"constant\"\nramp = \"1s\"\nmeasure = \"{measure}\"")
+    };
+    let short = audited("latency = \"10ms\"", &load("6s"));
+    assert!(!passed(&short, "STEADY") && !passed(&short, "SHORT"), "{short:?}");
+    assert_eq!(fired(&short, "warning"), set(&["SHORT"]));
+    let long = audited("latency = \"10ms\"", &load("60s"));
+    assert!(passed(&long, "STEADY") && passed(&long, "SHORT"), "{long:?}");
+}
+
+/// The arrivals are constant, and so is the rate; what changes is how long each takes.
+#[test]
+fn an_open_load_is_steady_where_its_response_times_are() {
+    let stalls: Vec<String> = (31..61).map(|at| format!("{{ at = \"{at}s\", lasts = \"400ms\" }}")).collect();
+    let mock = format!("latency = \"10ms\"\nstalls = [{}]", stalls.join(", "));
+    let load = "users = 8\nrate = 100\narrivals = \"constant\"\nramp = \"1s\"\nmeasure = \"60s\"";
+    let judged = audited(&mock, load);
+    let steady = judged.iter().find(|row| row["rule"] == "STEADY").unwrap();
+    assert_eq!((&steady["outcome"], &steady["severity"]), (&"fired".into(), &"warning".into()), "{steady}");
+    assert_eq!(steady["evidence"][0]["evidence"], "response_times", "{steady}");
+}
+
+#[test]
+fn thresholds_that_cannot_be_used_are_an_error() {
+    let place = Place::new();
+    let plan = "title = \"Mock\"\n[audit]\nlag = 12\n[system.db.mock]\nlatency = \"10ms\"\n[workload.oltp.tpcc]\n\
+                warehouses = 1\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = 8\nramp = \"1s\"\nmeasure = \"60s\"\n";
+    place.write("plan.toml", plan);
+    place.run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"]).succeeded();
+    let change = |from: &str, to: &str| {
+        std::fs::copy(place.path("x.run"), place.path("y.run")).unwrap();
+        let db = rusqlite::Connection::open(place.path("y.run")).unwrap();
+        db.execute("UPDATE plan SET text = replace(text, ?1, ?2) WHERE form = 'resolved'", [from, to]).unwrap();
+        place.run(&["audit", "y.run", "--strict"])
+    };
+    assert_eq!(change("lag = 12", "lag = 13").code, Some(0));
+    for (to, shown) in [
+        ("lag = 5000.0 #", "`lag` is 5000, outside 0.1 to 1000"),
+        ("lag = \"x\" #", "`lag` is not a number"),
+        ("lagg = 12.0 #", "there is no threshold `lagg`"),
+        ("lag = = 12", "the plan in the run file cannot be read"),
+    ] {
+        let outcome = change("lag = 12", to);
+        assert_eq!(outcome.code, Some(3), "{to}: {outcome:?}");
+        assert!(outcome.stdout.contains(shown) && outcome.stdout.contains("defaults are used"), "{to}: {outcome:?}");
+    }
+    let csv = place.run(&["audit", "y.run", "--format", "csv"]).succeeded().stdout;
+    assert!(csv.contains("cannot be read"), "{csv}");
+    place.run(&["report", "y.run", "-o", "y.html"]).succeeded();
+    assert!(std::fs::read_to_string(place.path("y.html")).unwrap().contains("cannot be read"));
 }
 
 #[test]

@@ -89,3 +89,153 @@ fn what_is_read_for_a_comparison_gives_the_same_summary() {
         assert_eq!(verdicts(&whole), verdicts(&part), "{name}");
     }
 }
+
+fn recorded(name: &str) -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../plimsoll-model/src/import/recorded/");
+    std::fs::read_to_string(format!("{path}{name}")).unwrap()
+}
+
+/// Another tool's output as a run file.
+fn imported(place: &Place, name: &str, text: &str) -> String {
+    place.write(&format!("{name}.txt"), text);
+    let file = format!("{name}.plimsoll");
+    place.run(&["import", &format!("{name}.txt"), "--medium", "disk", "-o", &file]).succeeded();
+    file
+}
+
+fn comparison(place: &Place, args: &[&str]) -> Value {
+    let mut all = vec!["compare", "--format", "json"];
+    all.extend(args);
+    serde_json::from_str(&place.run(&all).succeeded().stdout).unwrap()
+}
+
+fn first_point(place: &Place, args: &[&str]) -> Value {
+    comparison(place, args)[0]["others"][0]["points"][0].clone()
+}
+
+/// Pairs of runs with different workloads, and what differs.
+fn unlike_runs(place: &Place) -> Vec<(String, String, &'static str)> {
+    let select = recorded("pgbench_t.txt");
+    let tpcb = select.replace("<builtin: select only>", "<builtin: TPC-B (sort of)>");
+    let fio = recorded("fio_json.json");
+    let large = fio.replace("\"bs\" : \"4k\"", "\"bs\" : \"64k\"");
+    let read = fio.replace("\"rw\" : \"randwrite\"", "\"rw\" : \"randread\"");
+    let direct = fio.replace("\"fsync\"", "\"direct\" : \"1\", \"fsync\"");
+    let base = imported(place, "fio", &fio);
+    vec![
+        (imported(place, "tpcb", &tpcb), imported(place, "select", &select), "select only"),
+        (base.clone(), imported(place, "large", &large), "bs"),
+        (base.clone(), imported(place, "read", &read), "rw"),
+        (base, imported(place, "direct", &direct), "direct"),
+    ]
+}
+
+#[test]
+fn unlike_workloads_have_no_ratio_unless_that_is_wanted() {
+    let place = Place::new();
+    for (first, second, differs) in unlike_runs(&place) {
+        let point = first_point(&place, &[&first, &second]);
+        assert!(point["ratio"].is_null() && point["first"]["rate"].is_number(), "{differs}: {point}");
+        assert_eq!(point["latencies"].as_array().unwrap().len(), 0, "{differs}");
+        let text = place.run(&["compare", &first, &second, "-o", "x.html"]).succeeded().stdout;
+        let page = std::fs::read_to_string(place.path("x.html")).unwrap();
+        for shown in [&text, &page] {
+            assert!(shown.contains("different workloads") && shown.contains("--anyway"), "{shown}");
+            let table = shown.rsplit("What differs").next().unwrap();
+            assert!(table.contains("workload") && table.contains(differs), "{differs}: {shown}");
+        }
+        let anyway = place.run(&["compare", &first, &second, "--anyway", "--format", "csv"]).succeeded().stdout;
+        assert!(anyway.lines().nth(1).unwrap().split(',').nth(13).is_some_and(|ratio| !ratio.is_empty()), "{anyway}");
+        let gate = place.run(&["gate", "--baseline", &first, &second, "--max-regression", "99%"]);
+        assert_eq!(gate.code, Some(4), "{differs}: {gate:?}");
+        assert!(gate.stdout.contains("a baseline of the same workload"), "{gate:?}");
+    }
+}
+
+#[test]
+fn data_of_another_size_are_another_workload() {
+    let place = Place::new();
+    for (name, warehouses, mode) in [("one", 1, "procedures"), ("two", 2, "procedures"), ("client", 1, "statements")] {
+        place.write(
+            "plan.toml",
+            &format!(
+                "title = \"Mock\"\n[system.db.mock]\nlatency = \"10ms\"\n[workload.oltp.tpcc]\nwarehouses = {warehouses}\n\
+                 mode = \"{mode}\"\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = 2\nramp = \"1s\"\nmeasure = \"20s\"\n"
+            ),
+        );
+        place.run(&["run", "plan.toml", "--virtual-time", "-q", "-o", &format!("{name}.plimsoll")]).succeeded();
+    }
+    assert!(first_point(&place, &["one.plimsoll", "two.plimsoll"])["ratio"].is_null());
+    for named in [["--factor", "sizes"].as_slice(), ["--anyway"].as_slice()] {
+        let args = [&["one.plimsoll", "two.plimsoll"], named].concat();
+        assert!(first_point(&place, &args)["ratio"].is_number(), "{named:?}");
+    }
+    assert!(first_point(&place, &["one.plimsoll", "client.plimsoll"])["ratio"].is_number(), "the same transactions");
+    let shown = comparison(&place, &["one.plimsoll", "two.plimsoll"])[0]["others"][0]["differences"].to_string();
+    assert_eq!(shown.matches("warehouses").count(), 1, "{shown}");
+}
+
+#[test]
+fn one_run_given_several_times_counts_once() {
+    let place = Place::new();
+    let text = recorded("pgbench_t.txt");
+    let first = imported(&place, "a", &text);
+    let again = imported(&place, "again", &text);
+    let faster = imported(&place, "b", &text.replace("11052.777010", "22105.5"));
+    place.write("a.txt", &text);
+    let twice = place.run(&["import", "a.txt", "again.txt", "-o", "twice.plimsoll"]);
+    twice.failed(2, &["a.txt and again.txt hold the same output"]);
+    std::fs::copy(place.path(&first), place.path("copy.plimsoll")).unwrap();
+    let alone = place.run(&["compare", &first, "copy.plimsoll", &again]);
+    alone.failed(2, &["the same run", "two different runs"]);
+    let both = place.run(&["compare", &first, &faster, "copy.plimsoll", "--format", "json"]).succeeded();
+    assert!(both.stderr.contains("copy and a are the same run"), "{both:?}");
+    let json: Value = serde_json::from_str(&both.stdout).unwrap();
+    assert_eq!(json[0]["others"].as_array().unwrap().len(), 1);
+    let gate = place.run(&["gate", "--baseline", &first, "copy.plimsoll", "--max-regression", "3%"]);
+    assert!(gate.stderr.contains("copy and a are the same run"), "{gate:?}");
+    std::fs::remove_file(place.path(&again)).unwrap();
+    let list = place.run(&["list", "--changes"]).succeeded();
+    assert!(list.stderr.contains("copy.plimsoll and a.plimsoll are the same run"), "{list:?}");
+    assert!(list.stdout.contains("2 runs: no change found."), "{list:?}");
+}
+
+#[test]
+fn copies_in_a_set_are_no_repeats() {
+    let place = Place::new();
+    place.write(
+        "plan.toml",
+        "title = \"Mock\"\n[system.db.mock]\nlatency = \"10ms\"\njitter = \"10ms\"\n[workload.oltp.tpcc]\nwarehouses = 1\n\
+         [[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = 2\nramp = \"1s\"\nmeasure = \"20s\"\n\
+         [matrix]\nrepeat = 3\nsystem.db.mock.latency = [\"10ms\", \"20ms\"]\n",
+    );
+    place.run(&["run", "plan.toml", "--virtual-time", "-q", "-o", "x.set"]).succeeded();
+    let mut files: Vec<_> = std::fs::read_dir(place.path("x.set")).unwrap().map(|file| file.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ext| ext == "plimsoll"));
+    files.sort();
+    let slow: Vec<_> = files.iter().filter(|path| path.to_string_lossy().contains("20ms")).collect();
+    for path in &slow[1..] {
+        std::fs::copy(slow[0], path).unwrap();
+    }
+    let compared = place.run(&["compare", "x.set", "--format", "json"]).succeeded();
+    let json: Value = serde_json::from_str(&compared.stdout).unwrap();
+    let point = &json[0]["others"][0]["points"][0];
+    assert_eq!((&point["first"]["repeats"], &point["second"]["repeats"]), (&3.into(), &1.into()), "{point}");
+    assert_eq!(compared.stderr.matches("are the same run").count(), 2, "{compared:?}");
+}
+
+#[test]
+fn the_gate_s_exit_codes_are_those_of_its_help() {
+    let place = Place::new();
+    let good = imported(&place, "a", &recorded("pgbench_t.txt"));
+    let whole = std::fs::read(place.path(&good)).unwrap();
+    std::fs::write(place.path("cut.plimsoll"), &whole[..whole.len() / 2]).unwrap();
+    let gate = |baseline: &str| place.run(&["gate", "--baseline", baseline, &good, "--max-regression", "3%"]);
+    gate("cut.plimsoll").failed(1, &["cut.plimsoll is damaged"]);
+    gate("absent.plimsoll").failed(2, &["there is no such file"]);
+    gate("a.txt").failed(2, &["is not a run file"]);
+    let help = place.run(&["gate", "--help"]).succeeded().stdout;
+    for code in ["1 a run file is damaged", "2 usage", "no run file", "3 regression", "4 cannot be evaluated"] {
+        assert!(help.contains(code), "{code}: {help}");
+    }
+}
