@@ -397,7 +397,7 @@ fn empty() -> Record {
             failure: Some("Ctrl-C at users 31, open".to_owned()),
         },
         plan_written: PLAN.to_owned(),
-        plan_resolved: "{\"title\":\"How far do two drives carry orders & payments?\",\"seed\":77}".to_owned(),
+        plan_resolved: "title = \"How far do two drives carry orders & payments?\"\nseed = 77\n".to_owned(),
         subjects: vec![
             subject(HOST, SubjectKind::Host, "host"),
             subject(NVME, SubjectKind::Device, "nvme0n1"),

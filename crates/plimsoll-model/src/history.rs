@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::compare::{Figure, Place, Side};
+use crate::compare::{Figure, Place, Side, SidePoint, Workload};
 use crate::stat::change_points;
 
 /// A change is told when at most this share of permutations splits the series as clearly.
@@ -23,6 +23,9 @@ pub struct HistoryRun {
 pub struct Course {
     pub place: Place,
     pub figure: Figure,
+    /// Of its first run; that of the others is not known to differ.
+    #[serde(skip)]
+    workload: Workload,
     pub points: Vec<CoursePoint>,
     /// Where its level changed.
     pub changes: Vec<Change>,
@@ -67,11 +70,12 @@ pub fn courses(runs: &[HistoryRun]) -> Vec<Course> {
                 label: run.label.clone(),
                 rate: n / seconds * point.figure.factor(),
             };
-            match courses.iter_mut().find(|own| own.place == point.place && own.figure == point.figure) {
+            match courses.iter_mut().find(|own| own.is_of(point)) {
                 Some(course) => course.points.push(here),
                 None => courses.push(Course {
                     place: point.place.clone(),
                     figure: point.figure,
+                    workload: point.workload.clone(),
                     points: vec![here],
                     changes: Vec::new(),
                 }),
@@ -91,6 +95,12 @@ pub fn courses(runs: &[HistoryRun]) -> Vec<Course> {
         course.changes = change_points(&rates, SIGNIFICANCE).into_iter().map(change).collect();
     }
     courses
+}
+
+impl Course {
+    fn is_of(&self, point: &SidePoint) -> bool {
+        self.place == point.place && self.figure == point.figure && self.workload.is_alike(&point.workload)
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What the audit says, as people read it: what fired by severity, what many places have in common once; the rest by rule.
 
-use plimsoll_model::audit::{About, Audit, Evidence, Judged, Load, Outcome, Rule};
+use plimsoll_model::audit::{About, Audit, Evidence, Judged, Load, Outcome, Rule, ThresholdFault};
 use plimsoll_model::record::Severity;
 
 use crate::message::Messages;
@@ -43,9 +43,20 @@ pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fire
             None => groups.push(vec![judged]),
         }
     }
-    let mut all: Vec<Fired> = groups.into_iter().filter_map(|group| told(m, &group, findings)).collect();
+    let faults = audit.faults.iter().map(|fault| threshold_fault(m, fault));
+    let mut all: Vec<Fired> = faults.chain(groups.into_iter().filter_map(|group| told(m, &group, findings))).collect();
     all.sort_by_key(|fired| std::cmp::Reverse(fired.severity));
     all
+}
+
+/// Stands in the place of a rule's code.
+const THRESHOLDS: &str = "THRESHOLDS";
+
+/// A threshold of the plan that was not used, as an error.
+pub(crate) fn threshold_fault(m: &Messages, fault: &ThresholdFault) -> Fired {
+    let text = m.threshold_fault(fault);
+    let next = m.say("fault-next");
+    Fired { severity: Severity::Error, code: THRESHOLDS, place: String::new(), text, next }
 }
 
 fn alike(a: &Judged, b: &Judged) -> bool {

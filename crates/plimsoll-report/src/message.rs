@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use fluent_templates::fluent_bundle::FluentValue;
 use fluent_templates::{LanguageIdentifier, Loader, langid};
-use plimsoll_model::audit::{Evidence, Missing, Next, Rule};
+use plimsoll_model::audit::{Evidence, Missing, Next, Rule, ThresholdFault};
 use plimsoll_model::record::Scene;
 use plimsoll_model::summary::{Finding, PointSummary};
 use serde::Serialize;
@@ -60,6 +60,10 @@ impl Messages {
             Evidence::Untold { missing } => format!("({})", self.missing(*missing)),
             other => self.told("evidence", other),
         }
+    }
+
+    pub fn threshold_fault(&self, fault: &ThresholdFault) -> String {
+        self.told("fault", fault)
     }
 
     /// Why a rule says nothing.

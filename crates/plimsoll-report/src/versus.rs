@@ -64,7 +64,13 @@ fn range(m: &Messages, interval: Interval, said: &Said) -> String {
 
 /// What is said of one load's rate.
 pub(crate) fn sentence(m: &Messages, names: (&str, &str), ask: f64, point: &PointComparison) -> String {
-    let Some(ratio) = point.ratio else { return m.say_with("versus-not-judged", &[("why", why(m, point))]) };
+    let unlike = unlike(point);
+    let Some(ratio) = point.ratio else {
+        return match point.method {
+            Method::None { because: Unjudged::Unlike } => m.say_with("versus-unlike", &[("differs", unlike)]),
+            _ => m.say_with("versus-not-judged", &[("why", why(m, point))]),
+        };
+    };
     let said = Said::of(ratio);
     let way = m.say(if said.more { "versus-more" } else { "versus-less" });
     let mut args = vec![
@@ -78,13 +84,22 @@ pub(crate) fn sentence(m: &Messages, names: (&str, &str), ask: f64, point: &Poin
         ("why", why(m, point)),
     ];
     args.extend(point.interval.map(|interval| ("range", range(m, interval, &said))));
-    m.say_with(&format!("versus-said-{}", point.effect.name()), &args)
+    let said = m.say_with(&format!("versus-said-{}", point.effect.name()), &args);
+    if unlike.is_empty() { said } else { format!("{said} {}", m.say_with("versus-anyway", &[("differs", unlike)])) }
+}
+
+/// What makes the loads ones of different workloads: `bs: 4k, 64k; rw: randread, write`.
+fn unlike(point: &PointComparison) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
+    let one = |found: &Difference| format!("{}: {}, {}", found.key, value(&found.first), value(&found.second));
+    point.unlike.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn why(m: &Messages, point: &PointComparison) -> String {
     let Method::None { because } = point.method else { return String::new() };
     m.say(match because {
         Unjudged::Invalid => "versus-why-invalid",
+        Unjudged::Unlike => "versus-why-unlike",
         Unjudged::Nothing => "versus-why-nothing",
         Unjudged::ShortWindow => "versus-why-short",
         Unjudged::Correlated => "versus-why-correlated",

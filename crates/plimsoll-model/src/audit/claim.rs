@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Audit, Thresholds};
+use super::{Audit, PlanThresholds, Thresholds};
 use crate::plan::{PlanErrors, read_toml};
 pub use figure::ClaimFigure;
 
@@ -212,7 +212,7 @@ impl Claim {
 
     pub fn audit(&self) -> Audit {
         let thresholds = self.audit.unwrap_or_default();
-        Audit::of(&self.title, &thresholds, &gather::of_claim(self))
+        Audit::of(&self.title, PlanThresholds { thresholds, faults: Vec::new() }, &gather::of_claim(self))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::judged::DropCause;
 use crate::summary::FindingKind;
 
 /// What a rule looked at, with the limit that it was held against. The same whether it passed or fired.
@@ -25,6 +26,12 @@ pub enum Evidence {
     Held { range_percent: f64, slope_percent: f64, range_limit_percent: f64, slope_limit_percent: f64 },
     /// STEADY: the second half of the window against the first.
     Halves { off_percent: f64, limit_percent: f64 },
+    /// STEADY, of an open loop: mean response times of the window's five parts.
+    ResponseTimes { range_percent: f64, slope_percent: f64, range_limit_percent: f64, slope_limit_percent: f64 },
+    /// SHORT: the window.
+    Window { measured_s: f64, fewest_s: f64 },
+    /// SHORT, of an open loop: half the 95 % interval of the mean response time.
+    ResponseInterval { percent: f64, limit_percent: f64 },
     /// SHORT: half the 95 % interval.
     Interval { percent: f64, limit_percent: f64, measured_s: f64 },
     /// SHORT: checkpoints that ended in the window.
@@ -40,7 +47,7 @@ pub enum Evidence {
     /// CLIENT: how late intents were started, against the response time.
     ScheduleLag { p99_ms: f64, response_p50_ms: f64, percent: f64, limit_percent: f64 },
     /// CLIENT.
-    Dropped { dropped: u64, percent: f64 },
+    Dropped { dropped: u64, percent: f64, cause: DropCause, busy_percent: Option<f64> },
     /// SAMEBOX: where the generator ran; `same`, `other`.
     GeneratorAt { place: String },
     /// SAMEBOX, of two sides.
@@ -151,6 +158,8 @@ pub enum Missing {
     NoCounts,
     /// No course over time.
     NoSeries,
+    /// No response times second by second.
+    NoResponses,
     /// No intervals, and nothing to compute them from.
     NoInterval,
     /// No counter of checkpoints.
@@ -233,6 +242,8 @@ pub enum Next {
     WarmUpLonger,
     GrowData,
     StrengthenClient,
+    OfferLess,
+    FindDropCause,
     MoveClient,
     MoveBothClients,
     CountFromDue,

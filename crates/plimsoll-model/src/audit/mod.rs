@@ -16,11 +16,11 @@ mod thresholds;
 use serde::Serialize;
 
 pub use evidence::{Evidence, Missing, Next};
-pub use judged::{About, Judged, Load, Outcome};
+pub use judged::{About, DropCause, Judged, Load, Outcome};
 pub use rule::Rule;
 pub(crate) use rules::unequal;
 pub(crate) use thresholds::for_each_threshold;
-pub use thresholds::{Threshold, Thresholds};
+pub use thresholds::{PlanThresholds, Threshold, ThresholdFault, Thresholds};
 
 use crate::record::{Record, Severity};
 use crate::summary::{Summary, Verdict};
@@ -32,18 +32,22 @@ pub struct Audit {
     pub of: String,
     /// Thresholds that the plan or claim has changed.
     pub adjusted: Vec<Threshold>,
+    /// Thresholds of the plan that cannot be used: rules held figures against the defaults instead.
+    pub faults: Vec<ThresholdFault>,
     /// By rule. Each has at least one line.
     pub judged: Vec<Judged>,
 }
 
 impl Audit {
-    fn of(title: impl Into<String>, thresholds: &Thresholds, seen: &seen::Seen) -> Self {
-        Self { of: title.into(), adjusted: thresholds.adjusted(), judged: rules::judge(seen, thresholds) }
+    fn of(title: impl Into<String>, plan: PlanThresholds, seen: &seen::Seen) -> Self {
+        let PlanThresholds { thresholds, faults } = plan;
+        Self { of: title.into(), adjusted: thresholds.adjusted(), faults, judged: rules::judge(seen, &thresholds) }
     }
 
     /// The worst that any rule says against the figures.
     pub fn worst(&self) -> Option<Severity> {
-        self.judged.iter().filter_map(|judged| judged.outcome.severity()).max()
+        let fault = (!self.faults.is_empty()).then_some(Severity::Error);
+        self.judged.iter().filter_map(|judged| judged.outcome.severity()).chain(fault).max()
     }
 
     pub fn verdict(&self) -> Verdict {
@@ -62,23 +66,16 @@ impl Audit {
 
 /// One run, with what it compares within itself.
 pub fn audit(record: &Record, summary: &Summary) -> Audit {
-    let thresholds = thresholds_of(record);
-    Audit::of(&record.run.title, &thresholds, &gather::of_run(record, summary))
+    Audit::of(&record.run.title, PlanThresholds::of(&record.plan_resolved), &gather::of_run(record, summary))
 }
 
 /// One run against another, each where it has its highest rate; thresholds are those of the first. `None` where one has no
 /// figure that could be compared.
 pub fn audit_pair(first: (&Record, &Summary), second: (&Record, &Summary)) -> Option<Audit> {
-    let thresholds = thresholds_of(first.0);
     let seen = seen::Seen { pairs: vec![gather::of_runs(first, second)?], ..seen::Seen::default() };
     let title = format!("{} / {}", first.0.run.title, second.0.run.title);
-    let mut audit = Audit::of(title, &thresholds, &seen);
+    let mut audit = Audit::of(title, PlanThresholds::of(&first.0.plan_resolved), &seen);
     // What is about one run alone is said of each.
     audit.judged.retain(|judged| judged.about != About::Whole);
     Some(audit)
-}
-
-/// As the record's plan has them.
-fn thresholds_of(record: &Record) -> Thresholds {
-    Thresholds::of_plan(&record.plan_resolved.parse().unwrap_or_default())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{About, Missing};
 use crate::record::DiagnosisLevel;
-use crate::summary::{Conservation, Finding};
+use crate::summary::{Conservation, Finding, Responses};
 
 /// A figure, or why there is none.
 pub type Known<T> = Result<T, Missing>;
@@ -120,11 +120,16 @@ pub struct Course {
 pub struct LoadSeen {
     pub about: About,
     pub findings: Vec<Finding>,
+    /// Whether a rate was offered.
+    pub open: bool,
+    pub measured_s: Option<f64>,
     pub in_flight: Known<InFlight>,
     pub counted: Known<Counted>,
     pub course: Known<Course>,
     /// Second half against the first in percent, and what chance makes of it.
     pub halves: Known<(f64, f64)>,
+    /// How response times differed within the window; of open loops.
+    pub responses: Known<Responses>,
     /// Half the 95 % interval in percent, and the measured time.
     pub interval: Known<(f64, f64)>,
     pub checkpoints: Known<f64>,
@@ -138,6 +143,8 @@ pub struct LoadSeen {
     pub generator: Known<f64>,
     /// 99th percentile of the lag and median response, in ms.
     pub lag: Known<(f64, f64)>,
+    /// How busy the connections were with transactions, in percent.
+    pub connections: Known<f64>,
     /// Dropped, and their share in percent.
     pub dropped: Known<(u64, f64)>,
     pub steal: Known<f64>,
@@ -159,10 +166,13 @@ impl LoadSeen {
         Self {
             about,
             findings: Vec::new(),
+            open: false,
+            measured_s: None,
             in_flight: Err(Missing::NoInFlight),
             counted: Err(Missing::NoCounts),
             course: Err(Missing::NoSeries),
             halves: Err(Missing::NoSeries),
+            responses: Err(Missing::NoResponses),
             interval: Err(Missing::NoInterval),
             checkpoints: Err(Missing::NoCheckpoints),
             written: Err(Missing::NoDriveCache),
@@ -170,6 +180,7 @@ impl LoadSeen {
             reads: Err(Missing::NoDeviceCounters),
             generator: Err(Missing::NoGenerator),
             lag: Err(Missing::NoLag),
+            connections: Err(Missing::NoCounts),
             dropped: Err(Missing::NoCounts),
             steal: Err(Missing::NoHost),
             tpm_nopm: Err(Missing::NoTpm),

@@ -18,6 +18,10 @@ macro_rules! for_each_threshold {
                 "STEADY: how far the second half's rate may be off the first's.";
             interval, 5.0, "%", 0.1, 1000.0, "plimsoll's own: differences between media that are quoted are often below 10 %.",
                 "SHORT: half the 95 % interval of the rate, of the rate.";
+            window, 10.0, "s", 1.0, 86_400.0, "plimsoll's own: five parts of two seconds are the least that show whether a figure holds.",
+                "SHORT: least measured time; a shorter window does not pass STEADY either.";
+            response_interval, 20.0, "%", 0.1, 1000.0, "plimsoll's own: response times scatter more than rates.",
+                "SHORT: of an open loop, half the 95 % interval of the mean response time, of that time.";
             checkpoints, 2.0, "checkpoints", 0.0, 1000.0, "plimsoll's own: with fewer, a window shows either their burst or their pause.",
                 "SHORT: fewest checkpoints that the window holds.";
             reads, 0.01, "reads", 0.0, 1_000_000.0, "plimsoll's own: one read in a hundred transactions leaves reads out of the figure.",
@@ -120,23 +124,73 @@ impl Thresholds {
     pub fn adjusted(&self) -> Vec<Threshold> {
         self.list().into_iter().filter(Threshold::is_adjusted).collect()
     }
+}
 
-    /// Those of a plan that was carried out, as its record keeps it. What cannot be read changes nothing: a run of
-    /// another program has no such table.
-    pub fn of_plan(resolved: &toml::Table) -> Self {
-        let mut thresholds = Self::default();
-        let table = resolved.get("audit").and_then(toml::Value::as_table);
-        for (key, value) in table.into_iter().flatten() {
-            let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
-            let allowed = |number: &f64| {
-                let known = thresholds.list().into_iter().find(|threshold| threshold.key == key);
-                known.is_some_and(|threshold| (threshold.least..=threshold.most).contains(number))
-            };
-            if let Some(number) = number.filter(allowed) {
-                thresholds.set(key, number);
+/// Thresholds as a plan sets them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PlanThresholds {
+    pub thresholds: Thresholds,
+    pub faults: Vec<ThresholdFault>,
+}
+
+/// Why a plan's threshold is not used; its default is used instead.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "fault", rename_all = "snake_case")]
+pub enum ThresholdFault {
+    /// No threshold of the plan is known.
+    PlanUnreadable {
+        reason: String,
+    },
+    Unknown {
+        key: String,
+    },
+    NotANumber {
+        key: String,
+    },
+    OutOfRange {
+        key: String,
+        value: f64,
+        least: f64,
+        most: f64,
+    },
+}
+
+impl PlanThresholds {
+    /// Of a plan as a record keeps it. A run of another program has an empty one.
+    pub fn of(resolved: &str) -> Self {
+        let mut own = Self::default();
+        let plan: toml::Table = match resolved.parse() {
+            Ok(plan) => plan,
+            Err(error) => {
+                let reason = toml::de::Error::message(&error).to_owned();
+                own.faults.push(ThresholdFault::PlanUnreadable { reason });
+                return own;
             }
+        };
+        match plan.get("audit") {
+            Some(toml::Value::Table(table)) => table.iter().for_each(|(key, value)| own.set(key, value)),
+            Some(_) => own.faults.push(ThresholdFault::NotANumber { key: "audit".to_owned() }),
+            None => {}
         }
-        thresholds
+        own
+    }
+
+    fn set(&mut self, key: &str, value: &toml::Value) {
+        let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
+        let known = self.thresholds.list().into_iter().find(|threshold| threshold.key == key);
+        let key = key.to_owned();
+        let fault = match (known, number) {
+            (None, _) => ThresholdFault::Unknown { key },
+            (_, None) => ThresholdFault::NotANumber { key },
+            (Some(Threshold { least, most, .. }), Some(value)) if !(least..=most).contains(&value) => {
+                ThresholdFault::OutOfRange { key, value, least, most }
+            }
+            (Some(_), Some(value)) => {
+                self.thresholds.set(&key, value);
+                return;
+            }
+        };
+        self.faults.push(fault);
     }
 }
 
@@ -153,12 +207,19 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_changes_what_it_names_and_nothing_else() {
-        let plan: toml::Table =
-            "[audit]\ninterval = 12\nsteal = 2.5\nratio = -1\nnobody = 3\nlag = \"x\"".parse().unwrap();
-        let thresholds = Thresholds::of_plan(&plan);
-        assert_eq!(thresholds, Thresholds { interval: 12.0, steal: 2.5, ..Thresholds::default() });
-        assert_eq!(thresholds.adjusted().iter().map(|t| t.key).collect::<Vec<_>>(), ["interval", "steal"]);
-        assert_eq!(Thresholds::of_plan(&toml::Table::new()), Thresholds::default());
+    fn a_plan_changes_what_it_names_and_what_cannot_be_used_is_a_fault() {
+        let plan = PlanThresholds::of("[audit]\ninterval = 12\nsteal = 2.5\nratio = -1\nnobody = 3\nlag = \"x\"");
+        assert_eq!(plan.thresholds, Thresholds { interval: 12.0, steal: 2.5, ..Thresholds::default() });
+        assert_eq!(plan.thresholds.adjusted().iter().map(|t| t.key).collect::<Vec<_>>(), ["interval", "steal"]);
+        let expected = [
+            ThresholdFault::NotANumber { key: "lag".to_owned() },
+            ThresholdFault::Unknown { key: "nobody".to_owned() },
+            ThresholdFault::OutOfRange { key: "ratio".to_owned(), value: -1.0, least: 0.1, most: 1000.0 },
+        ];
+        assert_eq!(plan.faults, expected);
+        assert_eq!(PlanThresholds::of(""), PlanThresholds::default(), "another tool's run has no plan");
+        let broken = PlanThresholds::of("[audit\nlag = 3");
+        assert!(matches!(&broken.faults[..], [ThresholdFault::PlanUnreadable { .. }]), "{broken:?}");
+        assert_eq!(PlanThresholds::of("audit = 3").faults.len(), 1);
     }
 }

@@ -23,6 +23,8 @@ pub enum Group {
     /// Versions of databases and of plimsoll.
     Software,
     Settings,
+    /// What runs: script, kinds and sizes of requests.
+    Workload,
     /// Of data sets and workloads.
     Sizes,
     /// Steps of the plan.
@@ -34,13 +36,14 @@ pub enum Group {
 }
 
 impl Group {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Hosts,
         Self::Cpus,
         Self::Kernel,
         Self::Drives,
         Self::Software,
         Self::Settings,
+        Self::Workload,
         Self::Sizes,
         Self::Load,
         Self::GeneratorPlace,
@@ -56,6 +59,7 @@ impl Group {
             Self::Drives => "drives",
             Self::Software => "software",
             Self::Settings => "settings",
+            Self::Workload => "workload",
             Self::Sizes => "sizes",
             Self::Load => "load",
             Self::GeneratorPlace => "generator-place",
@@ -89,7 +93,7 @@ impl Configuration {
     pub fn of(record: &Record) -> Self {
         let mut own = Self::default();
         own.facts(record);
-        own.plan(&record.plan_resolved);
+        own.plan(&record.plan_resolved, &measured_workloads(record));
         own.put(Group::Software, "", "plimsoll", record.run.plimsoll_version.clone());
         own.put(Group::Incidental, "", "plimsoll commit", record.run.plimsoll_commit.clone());
         own.put(Group::LoadedSystems, "", "systems under load at once", loaded_systems(record).to_string());
@@ -153,8 +157,9 @@ impl Configuration {
         }
     }
 
-    /// Of the resolved plan every key, so that nothing that was asked for can differ unseen.
-    fn plan(&mut self, text: &str) {
+    /// Of the resolved plan every key, so that nothing that was asked for can differ unseen. What workloads of `measured`
+    /// points consist of is compared point by point.
+    fn plan(&mut self, text: &str, measured: &BTreeSet<&str>) {
         let Ok(table) = text.parse::<toml::Table>() else { return };
         let mut places: Vec<&str> = Vec::new();
         for (section, value) in &table {
@@ -172,7 +177,11 @@ impl Configuration {
                         if section == "system" {
                             places.push(generator_place(value));
                         }
-                        self.values(group, name, "", value);
+                        if section == "workload" && measured.contains(name.as_str()) {
+                            self.source_of_workload(name, value);
+                        } else {
+                            self.values(group, name, "", value);
+                        }
                     }
                 }
                 toml::Value::Array(steps) => {
@@ -192,6 +201,14 @@ impl Configuration {
         }
     }
 
+    /// Points do not have these keys.
+    fn source_of_workload(&mut self, name: &str, value: &toml::Value) {
+        for key in ["profile", "source", "fio_job"] {
+            let found = value.get("block").and_then(|block| block.get(key));
+            found.into_iter().for_each(|value| self.values(Group::Workload, name, key, value));
+        }
+    }
+
     fn values(&mut self, group: Group, of: &str, key: &str, value: &toml::Value) {
         if let toml::Value::Table(entries) = value {
             for (name, value) in entries {
@@ -202,6 +219,10 @@ impl Configuration {
         }
         if (group, key) == (Group::Drives, "slower") {
             // The fact of the same name knows the drive file's factor as well, and is not there where a drive is as rated.
+            return;
+        }
+        if (group, key) == (Group::Load, "keying_and_think") {
+            // Points have it.
             return;
         }
         let place = matches!(key, "path" | "device" | "url" | "name" | "scratch") || key.ends_with(".path");
@@ -230,6 +251,13 @@ fn generator_place(system: &toml::Value) -> &'static str {
         || url.contains("host=/")
         || url.contains("host=localhost");
     if here { "the system's machine" } else { "another machine" }
+}
+
+/// Workloads of the points that figures are taken from.
+fn measured_workloads(record: &Record) -> BTreeSet<&str> {
+    let of_figures =
+        record.points.iter().filter(|point| matches!(point.purpose, PointPurpose::Ladder | PointPurpose::Search));
+    of_figures.map(|point| point.workload.as_str()).collect()
 }
 
 fn loaded_systems(record: &Record) -> usize {
@@ -369,7 +397,7 @@ mod tests {
     fn how_much_slower_a_drive_is_says_its_fact_alone() {
         let of = |plan: &str| {
             let mut own = Configuration::default();
-            own.plan(plan);
+            own.plan(plan, &BTreeSet::new());
             own
         };
         assert_eq!(of("[medium.x]\ndrive = \"d\"\nslower = 1\n"), of("[medium.x]\ndrive = \"d\"\n"));

@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::Ask;
+use super::difference::Difference;
 use super::side::{Figure, Place, Repeat, SidePoint};
+use super::workload;
 use crate::hist::Hist;
 use crate::stat::{FEWEST_REPEATS, LatencySample, RankTest, Resampled, Sample, Slice, TooShort, rank_test};
 use crate::summary::{Interval, Latency, Verdict};
@@ -25,6 +27,9 @@ pub struct PointComparison {
     /// Of repeats or blocks, as the interval.
     pub ranks: Option<RankTest>,
     pub latencies: Vec<ComparedLatency>,
+    /// What makes the two loads ones of different workloads, without what was named as the factor. Unless it is wanted,
+    /// there is no ratio then.
+    pub unlike: Vec<Difference>,
 }
 
 /// A rate on one side.
@@ -59,6 +64,8 @@ pub enum Method {
 pub enum Unjudged {
     /// One of the two must not be used.
     Invalid,
+    /// The workloads differ.
+    Unlike,
     /// Nothing was completed on a side.
     Nothing,
     /// Less than a minute, and less than three repeats.
@@ -132,14 +139,20 @@ const STREAMS: [u64; 4] = [1, 2, 3, 4];
 
 pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -> PointComparison {
     let figure = first.figure;
-    let invalid = first.verdict == Verdict::Invalid || second.verdict == Verdict::Invalid;
+    let mut unlike = workload::differences(first, second);
+    unlike.retain(|found| found.is_unlike() && Some(found.group) != ask.factor);
+    let hindered = if first.verdict == Verdict::Invalid || second.verdict == Verdict::Invalid {
+        Some(Unjudged::Invalid)
+    } else {
+        (!unlike.is_empty() && !ask.anyway).then_some(Unjudged::Unlike)
+    };
     let by_repeats = first.repeats.len() >= FEWEST_REPEATS && second.repeats.len() >= FEWEST_REPEATS;
-    let samples = if invalid { Err(Unjudged::Invalid) } else { samples(first, second, by_repeats) };
+    let samples = hindered.map_or_else(|| samples(first, second, by_repeats), Err);
     let resampled = samples.as_ref().ok().and_then(|(a, b)| Some((a.resampled(STREAMS[0])?, b.resampled(STREAMS[1])?)));
     let interval = resampled.as_ref().and_then(|(a, b)| b.ratio_to(a));
     let side = |point: &SidePoint, own: Option<&Resampled>| side_figure(point, own.and_then(Resampled::interval));
     let sides = [side(first, resampled.as_ref().map(|(a, _)| a)), side(second, resampled.as_ref().map(|(_, b)| b))];
-    let ratio = sides[0].rate.zip(sides[1].rate).filter(|_| !invalid).map(|(a, b)| b / a);
+    let ratio = sides[0].rate.zip(sides[1].rate).filter(|_| hindered.is_none()).map(|(a, b)| b / a);
     let method = match &samples {
         Err(because) => Method::None { because: *because },
         Ok(_) if interval.is_none() => Method::None { because: Unjudged::Nothing },
@@ -158,7 +171,8 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
         interval,
         effect: Effect::of(interval, ask.minimum_effect),
         ranks: ranks.filter(|ranks| ranks.first >= FEWEST_REPEATS && ranks.second >= FEWEST_REPEATS),
-        latencies: if invalid { Vec::new() } else { latencies(first, second, by_repeats, ask) },
+        latencies: if hindered.is_some() { Vec::new() } else { latencies(first, second, by_repeats, ask) },
+        unlike,
     }
 }
 

@@ -63,6 +63,8 @@ pub struct Gate {
     pub points: Vec<GatedPoint>,
     /// Rules of severity error that speak against the comparison and were not allowed.
     pub forbidden_by: Vec<Rule>,
+    /// Whether some loads are of different workloads, which cannot be evaluated.
+    pub unlike: bool,
 }
 
 /// Holds the comparison of a run with its baseline against limits.
@@ -79,7 +81,8 @@ pub fn gate(against: &Against, limits: &GateLimits) -> Gate {
         GateOutcome::Passed if gaps => GateOutcome::Inconclusive,
         worst => worst,
     };
-    Gate { limits: limits.clone(), outcome, points, forbidden_by }
+    let unlike = against.points.iter().any(|point| !point.unlike.is_empty());
+    Gate { limits: limits.clone(), outcome, points, forbidden_by, unlike }
 }
 
 fn gated(point: &PointComparison, limits: &GateLimits) -> Vec<GatedPoint> {

@@ -23,6 +23,8 @@ pub(super) struct Sides<'a> {
     pub first: &'a Side,
     pub second: &'a Side,
     pub differences: &'a [Difference],
+    /// In which loads that are compared differ.
+    pub workloads: &'a [Difference],
     pub points: &'a [PointComparison],
     pub ask: &'a Ask,
 }
@@ -75,7 +77,10 @@ fn durable(sides: &Sides) -> Vec<Mark> {
 fn one_factor(sides: &Sides) -> Option<Mark> {
     let told = |group| sides.first.configuration.tells(group) && sides.second.configuration.tells(group);
     let factors = sides.differences.iter().filter(|found| found.group != Group::Incidental && told(found.group));
-    let mut groups: Vec<Group> = factors.map(|found| found.group).collect();
+    let recorded = |found: &&Difference| found.first.is_some() && found.second.is_some();
+    let workloads = sides.workloads.iter().filter(recorded);
+    let mut groups: Vec<Group> = factors.chain(workloads).map(|found| found.group).collect();
+    groups.sort_unstable();
     groups.dedup();
     let beside: Vec<Group> = groups.iter().copied().filter(|group| Some(*group) != sides.ask.factor).collect();
     let allowed = usize::from(sides.ask.factor.is_none());

@@ -7,21 +7,25 @@
 mod difference;
 mod figures;
 mod gate;
+mod identity;
 mod mark;
 mod partner;
 mod said;
 mod side;
 #[cfg(test)]
 mod tests;
+mod workload;
 
 use serde::Serialize;
 
 pub use difference::{Configuration, Difference, Group, differences};
 pub use figures::{ComparedLatency, Effect, Method, PointComparison, SideFigure, Unjudged};
 pub use gate::{Gate, GateLimits, GateOutcome, GatedPoint, gate};
+pub use identity::RunIdentity;
 pub use mark::Mark;
 pub use said::Said;
 pub use side::{Figure, Load, Place, Repeat, Side, SidePoint};
+pub use workload::Workload;
 
 use crate::record::Severity;
 
@@ -35,6 +39,8 @@ pub struct Ask {
     pub minimum_effect: f64,
     /// The one group that is to differ; `None`: nobody named it.
     pub factor: Option<Group>,
+    /// Whether loads of different workloads have a ratio all the same.
+    pub anyway: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -107,8 +113,14 @@ impl SideInfo {
 fn against(first: &Side, second: &Side, side: usize, ask: &Ask) -> Against {
     let partners = partner::partners(first, second);
     let points: Vec<PointComparison> = partners.pairs.iter().map(|(a, b)| figures::compare_points(a, b, ask)).collect();
-    let differences = differences(&first.configuration, &second.configuration);
-    let marks = mark::marks(&mark::Sides { first, second, differences: &differences, points: &points, ask });
+    let configured = differences(&first.configuration, &second.configuration);
+    let mut workloads: Vec<Difference> = partners.pairs.iter().flat_map(|(a, b)| workload::differences(a, b)).collect();
+    workloads.sort_by(|a, b| (a.group, &a.of, &a.key).cmp(&(b.group, &b.of, &b.key)));
+    workloads.dedup();
+    let sides = mark::Sides { first, second, differences: &configured, workloads: &workloads, points: &points, ask };
+    let marks = mark::marks(&sides);
+    let mut differences = [configured, workloads].concat();
+    differences.sort_by_key(|found| found.group);
     Against {
         side,
         differences,

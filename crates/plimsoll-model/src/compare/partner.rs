@@ -9,11 +9,12 @@ pub(super) struct Partners<'a> {
 }
 
 /// Loads belong together that are the same load of the same step in the same scene. Where that leaves a choice, medium and
-/// system must have the same names; where it leaves none, they may be called otherwise: the medium is then what is compared.
+/// system must have the same names, and workloads be alike if any are; where it leaves none, names and workloads may
+/// differ: that is then what is compared.
 pub(super) fn partners<'a>(first: &'a Side, second: &'a Side) -> Partners<'a> {
     let mut taken = vec![false; second.points.len()];
     let mut found: Vec<Option<usize>> = vec![None; first.points.len()];
-    for strict in [true, false] {
+    for wanted in [Wanted::NamesAndWorkload, Wanted::Names, Wanted::Load] {
         for (i, point) in first.points.iter().enumerate().filter(|(_, point)| is_measured(point)) {
             if found[i].is_some() {
                 continue;
@@ -21,10 +22,13 @@ pub(super) fn partners<'a>(first: &'a Side, second: &'a Side) -> Partners<'a> {
             let alone = first.points.iter().filter(|other| same_load(other, point)).count() == 1;
             let free = |j: &usize| !taken[*j] && same_load(&second.points[*j], point);
             let candidates: Vec<usize> = (0..second.points.len()).filter(free).collect();
-            let partner = if strict {
-                candidates.into_iter().find(|j| same_names(&second.points[*j].place, &point.place))
-            } else {
-                candidates.first().copied().filter(|_| alone && candidates.len() == 1)
+            let named = |j: &usize| same_names(&second.points[*j].place, &point.place);
+            let partner = match wanted {
+                Wanted::NamesAndWorkload => {
+                    candidates.into_iter().find(|j| named(j) && second.points[*j].workload.is_alike(&point.workload))
+                }
+                Wanted::Names => candidates.into_iter().find(named),
+                Wanted::Load => candidates.first().copied().filter(|_| alone && candidates.len() == 1),
             };
             if let Some(j) = partner {
                 (taken[j], found[i]) = (true, Some(j));
@@ -37,6 +41,13 @@ pub(super) fn partners<'a>(first: &'a Side, second: &'a Side) -> Partners<'a> {
         only_first: found.iter().zip(&first.points).filter(|(j, _)| j.is_none()).map(|(_, p)| &p.place).collect(),
         only_second: taken.iter().zip(&second.points).filter(|(taken, _)| !**taken).map(|(_, p)| &p.place).collect(),
     }
+}
+
+/// How alike partners have to be, from the strictest on.
+enum Wanted {
+    NamesAndWorkload,
+    Names,
+    Load,
 }
 
 fn is_measured(point: &SidePoint) -> bool {

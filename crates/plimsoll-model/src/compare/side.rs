@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::difference::Configuration;
+use super::identity::RunIdentity;
+use super::workload::Workload;
 use crate::hist::Hist;
 use crate::record::{Phase, PhaseId, Point, PointId, Record, RunInfo, Scene, Window};
 use crate::schedule::PhaseKind;
@@ -22,6 +24,7 @@ const SLICES: usize = 240;
 pub struct Side {
     pub label: String,
     pub runs: Vec<RunInfo>,
+    pub identities: Vec<RunIdentity>,
     /// Of the first run; a side is of runs that were to be the same.
     pub configuration: Configuration,
     pub points: Vec<SidePoint>,
@@ -85,6 +88,8 @@ impl Figure {
 pub struct SidePoint {
     pub place: Place,
     pub figure: Figure,
+    /// Of its repeats together.
+    pub workload: Workload,
     /// Systems under this load at the same time; figures are their sums.
     pub systems: usize,
     /// The worst of its repeats.
@@ -130,6 +135,7 @@ impl Side {
         Self {
             label: label.into(),
             runs: vec![record.run.clone()],
+            identities: vec![RunIdentity::of(record)],
             configuration: Configuration::of(record),
             points: ladders.chain(blocks).collect(),
         }
@@ -137,18 +143,25 @@ impl Side {
 
     /// Another run of the same: its windows are further repeats.
     pub fn add(&mut self, other: Self) {
-        let Self { label: _, runs, configuration, points } = other;
+        let Self { label: _, runs, identities, configuration, points } = other;
         self.runs.extend(runs);
+        self.identities.extend(identities);
         self.configuration.merge(configuration);
         for point in points {
             match self.points.iter_mut().find(|own| own.place == point.place && own.figure == point.figure) {
                 Some(own) => {
                     own.verdict = own.verdict.max(point.verdict);
+                    own.workload.merge(point.workload);
                     own.repeats.extend(point.repeats);
                 }
                 None => self.points.push(point),
             }
         }
+    }
+
+    /// Whether a run of the other side is one of this side's.
+    pub fn shares_run(&self, other: &Self) -> bool {
+        self.identities.iter().any(|own| other.identities.iter().any(|other| own.is_same_run(other)))
     }
 
     /// The most systems that were under load at the same time.
@@ -162,6 +175,7 @@ fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &Rung) -> Option<SidePoi
     let orders = points.iter().all(|point| point.nopm.is_some());
     let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len().max(1));
     let repeats: Vec<Repeat> = points.iter().filter_map(|point| rows.repeat(&point.ids, orders)).collect();
+    let workload = rows.workload(points.iter().flat_map(|point| &point.ids));
     let each = |rate: Option<f64>| rate.map(|rate| rate / systems as f64);
     let place = Place {
         step: ladder.step.clone(),
@@ -177,7 +191,7 @@ fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &Rung) -> Option<SidePoi
         },
     };
     let figure = if orders { Figure::Nopm } else { Figure::Transactions };
-    (!repeats.is_empty()).then_some(SidePoint { place, figure, systems, verdict: rung.verdict, repeats })
+    (!repeats.is_empty()).then_some(SidePoint { place, figure, workload, systems, verdict: rung.verdict, repeats })
 }
 
 /// `db` of `12 × db@nvme`.
@@ -202,6 +216,7 @@ fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> 
                 job: Some(job.job.clone()),
                 share_percent: first.share_percent,
             };
+            let ids: Vec<PointId> = counted.iter().map(|point| PointId(point.point)).collect();
             all.push(SidePoint {
                 place: Place {
                     step: block.step.clone(),
@@ -211,6 +226,7 @@ fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> 
                     load,
                 },
                 figure: Figure::Iops,
+                workload: rows.workload(&ids),
                 systems: 1,
                 verdict: counted.iter().map(|point| point.verdict).max().unwrap_or_default(),
                 repeats,
@@ -226,6 +242,8 @@ struct Rows<'a> {
     phases: HashMap<PointId, Vec<&'a Phase>>,
     ticks: &'a Ticks<'a>,
     windows: HashMap<PhaseId, Vec<&'a Window>>,
+    /// Of plimsoll's own runs.
+    plan: toml::Table,
 }
 
 impl<'a> Rows<'a> {
@@ -236,7 +254,18 @@ impl<'a> Rows<'a> {
         }
         let mut windows: HashMap<PhaseId, Vec<&Window>> = HashMap::new();
         record.windows.iter().for_each(|window| windows.entry(window.phase).or_default().push(window));
-        Self { record, phases, ticks, windows }
+        // Another tool's output comes without a plan.
+        let plan = record.plan_resolved.parse().unwrap_or_default();
+        Self { record, phases, ticks, windows, plan }
+    }
+
+    fn workload<'p>(&self, points: impl IntoIterator<Item = &'p PointId>) -> Workload {
+        let mut all = Workload::default();
+        for id in points {
+            let point = self.record.points.iter().find(|point| point.id == *id);
+            point.into_iter().for_each(|point| all.merge(Workload::of(self.record, point, &self.plan)));
+        }
+        all
     }
 
     /// What was measured at these points, which lay at the same time. `orders`: only committed ones of the first type.

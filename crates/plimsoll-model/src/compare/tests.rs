@@ -38,10 +38,23 @@ fn window(counts: &[f64]) -> Repeat {
 }
 
 fn side(label: &str, repeats: Vec<Repeat>) -> Side {
-    let point =
-        SidePoint { place: place(4), figure: Figure::Transactions, systems: 1, verdict: Verdict::Sound, repeats };
+    let point = SidePoint {
+        place: place(4),
+        figure: Figure::Transactions,
+        workload: Workload::default(),
+        systems: 1,
+        verdict: Verdict::Sound,
+        repeats,
+    };
     let run: RunInfo = fixture::single_point().run;
-    Side { label: label.into(), runs: vec![run], configuration: Configuration::default(), points: vec![point] }
+    let identities = vec![RunIdentity::of(&fixture::single_point())];
+    Side {
+        label: label.into(),
+        runs: vec![run],
+        identities,
+        configuration: Configuration::default(),
+        points: vec![point],
+    }
 }
 
 fn compared(a: &Side, b: &Side, ask: &Ask) -> PointComparison {
@@ -226,6 +239,54 @@ fn rules_that_forbid_a_comparison_say_so() {
     assert_eq!(rules(&here, &there, &ask), [Rule::SameBox, Rule::Repeat]);
     let wanted = Ask { factor: Some(Group::GeneratorPlace), ..Ask::default() };
     assert_eq!(rules(&here, &there, &wanted), [Rule::Repeat]);
+}
+
+#[test]
+fn parameters_make_workloads_unlike() {
+    let with = |parameters: &[(&str, &str)]| {
+        let own = parameters.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        fixture_side(|record| record.points[0].parameters = own.collect())
+    };
+    let against = |a: &Side, b: &Side, ask: &Ask| compare(&[a.clone(), b.clone()], ask).others.remove(0);
+    let base = with(&[("script", "a"), ("scale", "10"), ("bs", "4k"), ("ioengine", "libaio")]);
+    let ask = Ask::default();
+    for (other, unlike) in [
+        (with(&[("script", "b"), ("scale", "10"), ("bs", "4096"), ("ioengine", "libaio")]), vec!["script"]),
+        (with(&[("script", "a"), ("scale", "20"), ("bs", "8k"), ("ioengine", "libaio")]), vec!["bs", "scale"]),
+        (with(&[("script", "a"), ("scale", "10"), ("bs", "4k"), ("ioengine", "io_uring")]), vec![]),
+        (with(&[("script", "a"), ("think_time", "3")]), vec![]),
+    ] {
+        let found = against(&base, &other, &ask);
+        let point = &found.points[0];
+        assert_eq!(point.unlike.iter().map(|own| own.key.as_str()).collect::<Vec<_>>(), unlike);
+        assert_eq!((point.ratio.is_none(), point.latencies.is_empty()), (!unlike.is_empty(), !unlike.is_empty()));
+        assert!(!found.differences.is_empty(), "every difference is shown");
+        let anyway = Ask { anyway: true, ..Ask::default() };
+        assert!(against(&base, &other, &anyway).points[0].ratio.is_some());
+    }
+    let (small, large) = (with(&[("scale", "10")]), with(&[("scale", "20")]));
+    let named = |group| Ask { factor: Some(group), ..Ask::default() };
+    assert!(against(&small, &large, &named(Group::Sizes)).points[0].ratio.is_some(), "it is what is compared");
+    assert!(against(&small, &large, &named(Group::Workload)).points[0].ratio.is_none());
+    let limits = GateLimits { max_regression: 0.99, max_latency_regression: None, allow: vec![Rule::OneFactor] };
+    let gated = gate(&against(&small, &large, &ask), &limits);
+    assert_eq!((gated.outcome, gated.unlike), (GateOutcome::Inconclusive, true));
+}
+
+#[test]
+fn of_several_loads_those_of_one_workload_are_partners() {
+    let with = |scripts: [&str; 2]| {
+        let mut side = side("x", vec![window(&[1000.0; 60])]);
+        let of = |script: &str| {
+            let one = fixture_side(|record| record.points[0].parameters = [("script".into(), script.into())].into());
+            SidePoint { workload: one.points[0].workload.clone(), ..side.points[0].clone() }
+        };
+        side.points = scripts.map(of).to_vec();
+        side
+    };
+    let against = compare(&[with(["a", "b"]), with(["b", "a"])], &Ask::default()).others.remove(0);
+    assert_eq!(against.points.len(), 2);
+    assert!(against.points.iter().all(|point| point.unlike.is_empty() && point.ratio.is_some()));
 }
 
 #[test]

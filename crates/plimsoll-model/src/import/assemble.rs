@@ -208,7 +208,7 @@ impl Assembly<'_> {
             system,
             medium,
             workload: if load.workload.is_empty() { maker.to_owned() } else { load.workload.clone() },
-            mode: if block { Point::BLOCK.into() } else { "imported".into() },
+            mode: if block { Point::BLOCK } else { Point::IMPORTED }.into(),
             users: load.users,
             connections: load.users,
             offered_per_second: load.offered_per_second,

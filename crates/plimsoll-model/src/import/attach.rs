@@ -21,12 +21,15 @@ pub(super) struct Read {
 
 pub(super) fn read(sources: &[Source<'_>]) -> Result<Read, ImportError> {
     let mut all = Read::default();
-    for source in sources {
+    for (i, source) in sources.iter().enumerate() {
         let unknown = || ImportError::Unknown {
             file: source.name.to_owned(),
             found: quoted(source.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()),
         };
         let tool = source.tool.or_else(|| detect(source.name, source.text)).ok_or_else(unknown)?;
+        if !matches!(tool, Tool::FioLog | Tool::PgbenchLog) {
+            refuse_copy(source, &sources[..i])?;
+        }
         all.taken.push((source.name.to_owned(), tool));
         all.one(source, tool).map_err(|fault| fault.of(source.name))?;
     }
@@ -34,6 +37,13 @@ pub(super) fn read(sources: &[Source<'_>]) -> Result<Read, ImportError> {
     all.attach_pgbench()?;
     all.loads.iter_mut().for_each(ImportedLoad::note_what_is_missing);
     Ok(all)
+}
+
+/// One output given twice would count as two repeats. Logs of two workers may be alike.
+fn refuse_copy(source: &Source<'_>, before: &[Source<'_>]) -> Result<(), ImportError> {
+    let Some(first) = before.iter().find(|first| first.text.trim() == source.text.trim()) else { return Ok(()) };
+    let text = format!("{} and {} hold the same output\nGive each output once.", first.name, source.name);
+    Err(ImportError::Together(text))
 }
 
 impl Read {

@@ -8,6 +8,8 @@ use crate::hist::Hist;
 impl Point {
     /// [`Point::mode`] of block I/O.
     pub const BLOCK: &str = "block";
+    /// Of a load that another tool put on a system.
+    pub const IMPORTED: &str = "imported";
 
     pub fn is_block(&self) -> bool {
         self.mode == Self::BLOCK

@@ -21,6 +21,9 @@ use crate::units::Nanos;
 /// for.
 pub const FAILED_LIMIT: f64 = 0.01;
 
+/// Share from which on they must not be used: a load of which a tenth is missing is another load.
+const NOT_SERVED_LIMIT: f64 = 0.1;
+
 /// Whether figures can be trusted. Ordered from good to bad.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -321,7 +324,7 @@ pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, pha
 fn excuse_noise(finding: &mut Finding) {
     let most = match finding.kind {
         FindingKind::Unsteady { .. } => Severity::Note,
-        FindingKind::NothingCompleted { .. } => Severity::Warning,
+        FindingKind::NothingCompleted { .. } | FindingKind::NotServed { .. } => Severity::Warning,
         _ => return,
     };
     finding.severity = finding.severity.min(most);
@@ -404,7 +407,11 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
     let (failed, dropped) = (counts.failed, counts.dropped);
     if failed + dropped > 0 {
         let share = (failed + dropped) as f64 / counts.settled() as f64;
-        let severity = if share > FAILED_LIMIT { Severity::Warning } else { Severity::Note };
+        let severity = match share {
+            share if share > NOT_SERVED_LIMIT => Severity::Error,
+            share if share > FAILED_LIMIT => Severity::Warning,
+            _ => Severity::Note,
+        };
         found.push(FindingKind::NotServed { failed, dropped, percent: share * 100.0 }.with(severity));
     }
     found

@@ -11,6 +11,7 @@ use super::imported;
 use super::latency::{Latency, TxnSummary};
 use super::means::{self, MetricMean, Resources};
 use super::outage::OutageSummary;
+use super::responses::{Responses, Times};
 use super::stats::{self, Halves, Interval, Spread};
 use super::steady::Steady;
 use super::tick::{self, TickSums};
@@ -95,6 +96,9 @@ pub struct PointSummary {
     /// How the window's second half differs from its first: for the audit, which says so.
     #[serde(skip)]
     pub halves: Option<Halves>,
+    /// Of an open loop at one rate: how response times differ within the window; for the audit.
+    #[serde(skip)]
+    pub responses: Option<Responses>,
     /// Per type, values above the histogram's range.
     #[serde(skip)]
     pub(super) clipped: Vec<(String, u64)>,
@@ -142,18 +146,22 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
 /// The figures, and what they were computed of.
 pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums) {
     let phases = index.load_phases(point);
-    let (mut sums, mut balances) = (TickSums::new(point.txns.len()), Vec::new());
+    let (mut sums, mut balances, mut times) = (TickSums::new(point.txns.len()), Vec::new(), Vec::new());
+    let is_open = point.offered_per_second.is_some() && point.offered_to_per_second.is_none();
+    let tpcc = point.txns == TPCC_TXNS;
     // In one pass: rows of hours do not stay in a processor's cache.
     for phase in &phases {
         for tick in index.ticks.of_phase(phase) {
             balances.push(Balance::of(tick));
             if phase.kind == PhaseKind::Measure {
                 sums.push(tick);
+                times.extend(is_open.then(|| Times::of(tick, point, tpcc)));
             }
         }
     }
     let mut figures = rates(point, &sums);
     figures.ids = vec![point.id];
+    figures.responses = Responses::of(&times);
     figures.system = index.name(point.system);
     figures.medium = point.medium.map(|medium| index.name(medium));
     figures.imported = imported::source(index, point.system);
@@ -265,6 +273,7 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
         tpm_spread: rate_spread.filter(|_| tpcc).map(|spread| spread.scaled(60.0)),
         nopm_spread: Spread::of(&orders).map(|spread| spread.scaled(60.0)),
         steady: if point.offered_to_per_second.is_some() { Steady::NotMeant } else { Steady::of(&completed) },
+        responses: None,
         halves: stats::halves(&completed).filter(|_| point.offered_to_per_second.is_none()),
         overall: txn("all", total),
         types: point.txns.iter().zip(&types).map(|(name, counts)| txn(name, *counts)).collect(),

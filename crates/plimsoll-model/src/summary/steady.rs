@@ -17,8 +17,8 @@ pub const SLOPE_LIMIT: f64 = SteadyRule::SNIA.slope;
 /// Of five independent numbers that scatter by σ, the range exceeds 6.2 σ once in 10 000 times (ten pairs, each of which
 /// differs by √2 σ), and the change along the line 3.9 · 4 / √10 σ = 4.9 σ. So seldom, because a search for the load line
 /// looks at some fifty windows, and one that is wrongly called unsteady misleads it.
-const RANGE_BY_CHANCE: f64 = 6.2;
-const SLOPE_BY_CHANCE: f64 = 4.9;
+pub(super) const RANGE_BY_CHANCE: f64 = 6.2;
+pub(super) const SLOPE_BY_CHANCE: f64 = 4.9;
 
 /// The verdict on a window, with what it rests on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]

@@ -277,6 +277,11 @@ audit-passed = Passed
 audit-unjudged = Not judged, and why
 audit-unjudged-rules = Not judged
 audit-next = Next: { $next }
+fault-plan-unreadable = The plan in the run file cannot be read, so the defaults are used for all thresholds: { $reason }
+fault-unknown = `[audit]` of the plan: there is no threshold `{ $key }`; the defaults are used.
+fault-not-a-number = `[audit]` of the plan: `{ $key }` is not a number; the defaults are used.
+fault-out-of-range = `[audit]` of the plan: `{ $key }` is { $value }, outside { $least } to { $most }; the defaults are used.
+fault-next = Audit the file from which this one was copied, or run the plan again.
 audit-adjusted = Changed by the plan: { $what } { $value } { $unit } instead of { $default } { $unit }.
 audit-places = { $n } places, the first { $place }
 audit-pair = { $first } against { $second }
@@ -297,6 +302,9 @@ evidence-in-flight = By Little's law { $found } were in flight ({ $per-second }/
 evidence-conserved = Counts add up in each of { $seconds } seconds.
 evidence-counted = { $offered } offered, { $settled } settled.
 evidence-held = The rates of the window's five parts differ by { $range-percent } % of their mean (limit { $range-limit-percent } %), and go { $slope-percent } % up or down along the line through them (limit { $slope-limit-percent } %).
+evidence-response-times = Mean response times of the window's five parts differ by { $range-percent } % of their mean (limit { $range-limit-percent } %), and go { $slope-percent } % up or down along the line through them (limit { $slope-limit-percent } %).
+evidence-window = { $measured-s } s were measured; { $fewest-s } s are the least that a figure can rest on.
+evidence-response-interval = Half the 95 % interval is { $percent } % of the mean response time (limit { $limit-percent } %).
 evidence-halves = The second half of the window is { $off-percent } % off the first (limit { $limit-percent } %).
 evidence-interval = Half the 95 % interval is { $percent } % of the rate, measured for { $measured-s } s (limit { $limit-percent } %).
 evidence-checkpoints = { $found } checkpoints in the window, { $fewest } are needed.
@@ -305,7 +313,12 @@ evidence-data-and-memory = { $data-mb } MB of data, { $memory-mb } MB of memory 
 evidence-device-reads = { $per-transaction } reads of the device for each transaction ({ $fewest } are needed).
 evidence-generator-busy = The load generator used { $percent } % of a core (limit { $limit-percent } %).
 evidence-schedule-lag = 1 % of the intents started { $p99-ms } ms late or later, { $percent } % of the median response of { $response-p50-ms } ms (limit { $limit-percent } %).
-evidence-dropped = { $dropped } dropped, { $percent } %.
+evidence-dropped = { $cause ->
+    [none] Nothing was dropped.
+    [system] { $dropped } transactions ({ $percent } %) were dropped: all connections were busy with others ({ $busy-percent } % of the time), so the system did not carry this rate.
+    [generator] { $dropped } transactions ({ $percent } %) were dropped, and the load generator's CPU was full.
+   *[other] { $dropped } transactions ({ $percent } %) were dropped or skipped. It is not known whether the system or the load generator was too slow.
+ }
 evidence-generator-at = { $place ->
     [same] The load generator ran on the machine of the system.
    *[other] The load generator ran on another machine.
@@ -389,6 +402,7 @@ missing-too-short = the window is too short, or its rates were not to be equal
 missing-no-in-flight = rate, mean latency and number in flight are not all told
 missing-no-counts = nobody tells what was offered, failed and dropped
 missing-no-series = nobody tells the course over time
+missing-no-responses = response times are not known second by second
 missing-no-interval = there is no interval of the rate
 missing-no-checkpoints = nobody counts checkpoints
 missing-no-drive-cache = the size of the drive's own memory is not known
@@ -431,6 +445,8 @@ next-measure-longer = Measure for longer.
 next-warm-up-longer = Warm up for longer, or find what changes over time.
 next-grow-data = Make the data larger than memory, or limit memory, and say that it is a test of storage only then.
 next-strengthen-client = Give the load generator more cores or another machine, or offer less.
+next-offer-less = Offer a lower rate, or remove the bottleneck of the system.
+next-find-drop-cause = Offer a lower rate, or measure the load generator's CPU and how busy its connections are.
 next-move-client = Say so beside the figures, or run the load generator on another machine.
 next-move-both-clients = Run the load generator in the same place on both sides.
 next-count-from-due = Count latencies from the time when each transaction was due.
@@ -1058,7 +1074,10 @@ versus-said-not-shown = no difference shown ({ $range }).
 versus-said-too-small = no difference of { $minimum } % or more ({ $range }).
 versus-said-not-judged = { $second } did { $ratio } times the { $unit } of { $first }; how sure that is, is not judged: { $why }.
 versus-not-judged = not judged: { $why }.
+versus-unlike = no ratio: different workloads ({ $differs }). Compare runs of the same workload; compare --anyway shows the ratio.
+versus-anyway = These are different workloads ({ $differs }).
 versus-why-invalid = one of the two must not be used
+versus-why-unlike = the workloads differ
 versus-why-nothing = nothing was completed
 versus-why-short = there are fewer than three repeats, and less than a minute was measured
 versus-why-correlated = there are fewer than three repeats, and the windows are too short for what hangs together in them
@@ -1094,6 +1113,7 @@ versus-group-kernel = kernel
 versus-group-drives = drives
 versus-group-software = software
 versus-group-settings = settings
+versus-group-workload = workload
 versus-group-sizes = sizes
 versus-group-load = load
 versus-group-generator-place = place of the load generator
@@ -1120,6 +1140,7 @@ versus-gate-inconclusive = cannot tell
 versus-gate-regression = REGRESSION
 versus-gate-is-passed = Passed: no figure is worse than is allowed.
 versus-gate-is-inconclusive = Inconclusive: it cannot be told whether a figure is worse than is allowed. Measure longer or more often.
+versus-gate-is-unlike = Cannot be evaluated: the workloads differ. Give a baseline of the same workload.
 versus-gate-is-regression = Regression: a figure is worse than is allowed.
 versus-gate-forbidden = This comparison is forbidden by { $rules }; --allow takes a rule's code.
 

@@ -1,11 +1,11 @@
 //! Audits for machines: every judgement with its fields, and the sentences that people read.
 
-use plimsoll_model::audit::{Audit, Evidence, Judged, Outcome, Threshold};
+use plimsoll_model::audit::{Audit, Evidence, Judged, Outcome, Threshold, ThresholdFault};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::quoted;
-use crate::audit::about;
+use crate::audit::{Fired, about, threshold_fault};
 use crate::message::Messages;
 
 /// Changes when a name or a meaning does.
@@ -18,6 +18,7 @@ struct Told<'a> {
     /// The worst that any rule says; `null`: none fires.
     worst: Option<&'static str>,
     adjusted: &'a [Threshold],
+    faults: &'a [ThresholdFault],
     judged: Vec<Value>,
 }
 
@@ -31,6 +32,7 @@ pub fn audit_json(audits: &[Audit]) -> String {
             of: &audit.of,
             worst: audit.worst().map(plimsoll_model::record::Severity::name),
             adjusted: &audit.adjusted,
+            faults: &audit.faults,
             judged: audit.judged.iter().map(|judged| row(&m, judged)).collect(),
         })
         .collect();
@@ -65,6 +67,12 @@ fn texts(m: &Messages, outcome: &Outcome) -> (String, String) {
 pub fn audit_csv(audits: &[Audit]) -> String {
     let m = Messages::english();
     let mut out = "of,rule,outcome,severity,place,text,next\n".to_owned();
+    for (audit, fault) in audits.iter().flat_map(|audit| audit.faults.iter().map(move |fault| (audit, fault))) {
+        let Fired { severity, code, place, text, next } = threshold_fault(&m, fault);
+        let cells = [&audit.of, code, "fired", severity.name(), &place, &text, &next].map(quoted);
+        out.push_str(&cells.join(","));
+        out.push('\n');
+    }
     for (audit, judged) in audits.iter().flat_map(|audit| audit.judged.iter().map(move |judged| (audit, judged))) {
         let outcome = match &judged.outcome {
             Outcome::Passed { .. } => "passed",

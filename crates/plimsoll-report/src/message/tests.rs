@@ -68,15 +68,17 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("versus-column-", &crate::versus::DIFFERENCES),
     ("versus-column-", &["figure", "limit", "outcome"]),
     ("versus-gate-", &VERSUS_GATE),
+    ("fault-", &["plan-unreadable", "unknown", "not-a-number", "out-of-range"]),
 ];
 
-const VERSUS_GROUPS: [&str; 11] = [
+const VERSUS_GROUPS: [&str; 12] = [
     "hosts",
     "cpus",
     "kernel",
     "drives",
     "software",
     "settings",
+    "workload",
     "sizes",
     "load",
     "generator-place",

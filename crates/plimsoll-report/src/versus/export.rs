@@ -11,7 +11,7 @@ use crate::set::quoted;
 pub fn comparison_csv(comparison: &RunComparison) -> String {
     let mut out = String::from(
         "first,second,step,medium,second_medium,job,users,offered_per_second,share_percent,scene,figure,first_value,\
-         second_value,ratio,ratio_low,ratio_high,effect,p,cliffs_delta,first_repeats,second_repeats,forbidden\n",
+         second_value,ratio,ratio_low,ratio_high,effect,p,cliffs_delta,first_repeats,second_repeats,forbidden,unlike\n",
     );
     for against in &comparison.others {
         let (first, second) = names(comparison, against);
@@ -37,12 +37,13 @@ pub fn comparison_csv(comparison: &RunComparison) -> String {
                     let [p, delta]: [String; 2] = ranks;
                     let _ = writeln!(
                         out,
-                        "{},{figure},{},{},{effect},{p},{delta},{},{}",
+                        "{},{figure},{},{},{effect},{p},{delta},{},{},{}",
                         place.join(","),
                         cells.join(","),
                         ends.join(","),
                         repeats.join(","),
                         against.forbidden(),
+                        !point.unlike.is_empty(),
                     );
                 };
             let ranks = [number(point.ranks.map(|own| own.p)), number(point.ranks.map(|own| own.cliffs_delta))];

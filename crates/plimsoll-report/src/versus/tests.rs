@@ -50,6 +50,7 @@ fn point(users: u32, ratio: f64, half: f64, effect: Effect, method: Method) -> P
         effect,
         ranks: Some(RankTest { first: 5, second: 5, p: 0.0079, cliffs_delta: 1.0 }),
         latencies: vec![latency],
+        unlike: Vec::new(),
     }
 }
 
@@ -73,7 +74,7 @@ fn comparison() -> RunComparison {
     };
     RunComparison {
         schema_version: 1,
-        ask: Ask { minimum_effect: 0.01, factor: None },
+        ask: Ask { minimum_effect: 0.01, ..Ask::default() },
         sides: vec![side("A", "aaa"), side("B", "bbb")],
         others: vec![Against {
             side: 1,
@@ -173,6 +174,7 @@ fn a_gate_as_text() {
             gated(16, true, 1.05, 1.2, GateOutcome::Inconclusive),
         ],
         forbidden_by: vec![Rule::Durable],
+        unlike: false,
     };
     assert_snapshot!(gate_text(&gate));
 }

@@ -1,6 +1,6 @@
 //! A comparison on the terminal.
 
-use plimsoll_model::compare::{Against, Gate, GatedPoint, RunComparison, Said};
+use plimsoll_model::compare::{Against, Gate, GateOutcome, GatedPoint, RunComparison, Said};
 
 use super::{alone, by_chance, difference_rows, forbidden, latency_row, mark, names, place, range, rate_row, sentence};
 use crate::message::Messages;
@@ -76,7 +76,10 @@ pub fn gate_text(gate: &Gate) -> String {
     let header =
         ["load", "figure", "ratio", "interval", "limit", "outcome"].map(|id| m.say(&format!("versus-column-{id}")));
     let rows: Vec<Vec<String>> = gate.points.iter().map(row).collect();
-    let outcome = m.say(&format!("versus-gate-is-{}", gate.outcome.name()));
+    let outcome = match gate.outcome {
+        GateOutcome::Inconclusive if gate.unlike => m.say("versus-gate-is-unlike"),
+        outcome => m.say(&format!("versus-gate-is-{}", outcome.name())),
+    };
     let forbidden: Vec<&str> = gate.forbidden_by.iter().map(|rule| rule.code()).collect();
     let mut out = format!("{}\n\n", aligned(&header, &rows));
     if !forbidden.is_empty() {

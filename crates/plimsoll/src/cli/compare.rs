@@ -18,10 +18,13 @@ pub struct CompareArgs {
     /// The smallest change that matters, in percent: below it sides count as equal.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub min_effect: Option<f64>,
-    /// The one thing that is meant to differ: hosts, cpus, kernel, drives, software, settings, sizes, load,
+    /// The one thing that is meant to differ: hosts, cpus, kernel, drives, software, settings, workload, sizes, load,
     /// generator-place or loaded-systems.
     #[arg(long, value_name = "GROUP", value_parser = group)]
     pub factor: Option<Group>,
+    /// Also show the ratio of loads whose workloads differ: script, kind and size of requests, amount of data.
+    #[arg(long)]
+    pub anyway: bool,
     /// Also make a self-contained HTML page.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -52,8 +55,7 @@ pub struct GateArgs {
     pub format: Format,
 }
 
-const GATE_CODES: &str =
-    "Exit codes: 0 passed · 1 a file cannot be read · 2 usage, or no load in common · 3 regression · 4 inconclusive";
+const GATE_CODES: &str = "Exit codes: 0 passed · 1 a run file is damaged · 2 usage: a file that is missing or no run file, or no load in common · 3 regression · 4 cannot be evaluated: more repeats are needed, a rule forbids the comparison, or the workloads differ";
 
 /// `3` and `3%` are 0.03.
 fn percent(text: &str) -> Result<f64, String> {

@@ -8,6 +8,7 @@ use plimsoll_model::history::{Course, HistoryRun, courses};
 use plimsoll_report::history::{ListedRun, course_csv, courses_text, list_csv, list_table};
 use serde::Serialize;
 
+use super::compare::warn_of_copy;
 use super::print;
 use crate::cli::{Format, RunsArgs};
 use crate::failure::Failure;
@@ -33,7 +34,10 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
     }
     heads.retain(|head| is_wanted(args, head));
     heads.sort_by(|a, b| (&a.run.started_at, &a.path).cmp(&(&b.run.started_at, &b.path)));
-    let courses = if args.changes { Some(history(&heads)?) } else { None };
+    let courses = if args.changes { Some(history(args, &heads)?) } else { None };
+    if courses.is_none() {
+        warn_of_copies(args, &heads);
+    }
     let listed: Vec<ListedRun> = heads.iter().map(|head| listed(&args.dir, head)).collect();
     print(&match (args.format, &courses) {
         (Format::Table, None) => list_table(&listed),
@@ -78,11 +82,30 @@ fn is_wanted(args: &RunsArgs, head: &Head) -> bool {
         && names(&head.media, &args.medium)
 }
 
-fn history(heads: &[Head]) -> Result<Vec<Course>, Failure> {
-    let mut runs = Vec::new();
+/// Files that hold a run of another file as well.
+fn warn_of_copies(args: &RunsArgs, heads: &[Head]) {
+    for (i, head) in heads.iter().enumerate() {
+        let first = heads[..i].iter().find(|first| first.run.id == head.run.id);
+        first.into_iter().for_each(|first| warn_of_copy(&name(&args.dir, head), &name(&args.dir, first)));
+    }
+}
+
+fn name(dir: &Path, head: &Head) -> String {
+    head.path.strip_prefix(dir).unwrap_or(&head.path).display().to_string()
+}
+
+/// Each run once, of however many files.
+fn history(args: &RunsArgs, heads: &[Head]) -> Result<Vec<Course>, Failure> {
+    let mut runs: Vec<HistoryRun> = Vec::new();
     for head in heads {
         let record = runfile::read_for_comparison(&head.path)?;
         let side = Side::of(head.label.clone(), &record);
+        if let Some(first) = runs.iter().position(|run| run.side.shares_run(&side)) {
+            let first = Path::new(&runs[first].file);
+            let first = first.strip_prefix(&args.dir).unwrap_or(first).display();
+            warn_of_copy(&name(&args.dir, head), &first.to_string());
+            continue;
+        }
         runs.push(HistoryRun { file: head.path.display().to_string(), label: head.label.clone(), side });
     }
     Ok(courses(&runs))
@@ -90,7 +113,7 @@ fn history(heads: &[Head]) -> Result<Vec<Course>, Failure> {
 
 fn listed(dir: &Path, head: &Head) -> ListedRun {
     ListedRun {
-        file: head.path.strip_prefix(dir).unwrap_or(&head.path).display().to_string(),
+        file: name(dir, head),
         title: head.run.title.clone(),
         started_at: head.run.started_at.clone(),
         lasted: head.run.lasted,

@@ -4,6 +4,7 @@ mod set;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use plimsoll_load::limit;
 use plimsoll_load::scratch::sweep;
@@ -76,7 +77,7 @@ fn job(
     let notes = notes.chain(clear_leftovers(&plan)?.into_iter().map(|text| ("leftovers", text))).collect();
     Ok(Job {
         output,
-        run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), std::process::id()),
+        run_id: run_id(now),
         started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         command: command_line(),
         plan_text,
@@ -87,6 +88,16 @@ fn job(
         notes,
         plan,
     })
+}
+
+/// Of the runs of a set that begin within a second, each has an id of its own.
+fn run_id(now: jiff::Timestamp) -> String {
+    static BEGUN: AtomicU32 = AtomicU32::new(0);
+    let id = format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), std::process::id());
+    match BEGUN.fetch_add(1, Ordering::Relaxed) {
+        0 => id,
+        number => format!("{id}-{number}"),
+    }
 }
 
 fn read_plan(args: &RunArgs) -> Result<(String, Options, Parsed), Failure> {

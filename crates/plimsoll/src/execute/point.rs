@@ -1,8 +1,11 @@
 //! One point: a load on a system, from its first intent to the check after it.
 
+use std::collections::BTreeMap;
+
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Probe;
 use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape};
+use plimsoll_model::plan;
 use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, Noise, NoiseWork, Precondition, TxnMode, Workload};
 use plimsoll_model::receipt::Ledger;
 use plimsoll_model::record::{Point, PointId, PointPurpose, Scene};
@@ -221,8 +224,14 @@ impl Execution<'_> {
             purpose,
             scene,
             txns: workload.txn_names().iter().map(|&name| name.to_owned()).collect(),
-            parameters: Default::default(),
+            parameters: self.parameters(step),
         })
+    }
+
+    /// As a comparison reads them from the plan of a run without parameters.
+    fn parameters(&self, step: &LoadStep) -> BTreeMap<String, String> {
+        let plan = plan::describe(self.plan).parse().unwrap_or_default();
+        plan::parameters(&plan, &step.workload, &step.name)
     }
 
     fn after_lane(&mut self, system: &str, medium: Option<&str>, outcome: Outcome) -> Course<()> {

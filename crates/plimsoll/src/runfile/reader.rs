@@ -1,6 +1,8 @@
 //! Reading a run file, also one that nobody closed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use plimsoll_model::hist::{CoarseHist, Hist};
@@ -133,9 +135,13 @@ pub(super) fn info(db: &Connection) -> Result<RunInfo, Broken> {
 /// The version of its schema.
 fn expect_run_file(db: &Connection, path: &Path) -> Result<i32, RunFileError> {
     let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-    // A file that is no database at all fails here.
-    if pragma("application_id").unwrap_or_default() != APPLICATION_ID {
-        return Err(RunFileError::Foreign { path: path.into() });
+    // A file that is no database at all fails here, and so does what is left of one.
+    match pragma("application_id") {
+        Ok(APPLICATION_ID) => {}
+        Err(error) if has_run_file_header(path) => {
+            return Err(RunFileError::Damaged { path: path.into(), what: error.to_string() });
+        }
+        Ok(_) | Err(_) => return Err(RunFileError::Foreign { path: path.into() }),
     }
     let schema = pragma("user_version").unwrap_or_default();
     if schema > SCHEMA_VERSION {
@@ -144,6 +150,13 @@ fn expect_run_file(db: &Connection, path: &Path) -> Result<i32, RunFileError> {
         return Err(RunFileError::Newer { path: path.into(), version, schema, known: SCHEMA_VERSION });
     }
     Ok(schema)
+}
+
+/// Whether the file begins as a run file does: SQLite's magic string, and the application's id at offset 68.
+fn has_run_file_header(path: &Path) -> bool {
+    let mut header = [0; 72];
+    let is_read = File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok();
+    is_read && header.starts_with(b"SQLite format 3\0") && header[68..] == APPLICATION_ID.to_be_bytes()
 }
 
 pub(super) fn rows<T>(
@@ -331,13 +344,14 @@ pub(super) fn hist<T>(
     decode(bytes).map_err(|error| meaningless(column, error))
 }
 
-/// Figures are of measurements and of response times: only a report shows what came before and after, and service times.
+/// Figures are of measurements and of response times: only a report shows what came before and after. Service times say
+/// to the audit how busy connections were.
 fn stored_windows(db: &Connection, parts: Parts) -> Result<Vec<Window>, Broken> {
+    const MEASURED: &str = "WHERE phase IN (SELECT id FROM phase WHERE kind = 'measure')";
     let (service, of) = match parts {
         Parts::All => ("service", ""),
-        Parts::Audit | Parts::Comparison => {
-            ("NULL AS service", "WHERE phase IN (SELECT id FROM phase WHERE kind = 'measure')")
-        }
+        Parts::Audit => ("service", MEASURED),
+        Parts::Comparison => ("NULL AS service", MEASURED),
     };
     let sql = format!("SELECT phase, subject, txn, response, {service} FROM window {of} ORDER BY phase, subject, txn");
     rows(db, &sql, |row| {

@@ -45,6 +45,10 @@ pub(super) fn wanted(db: &Connection, phases: &[Phase], points: &[Point], parts:
             Parts::All => Times::Both,
             _ if !closed.contains(&phase.id) => Times::Both,
             Parts::Comparison if phase.kind == PhaseKind::Measure && counts(txn) => Times::Response,
+            // Whether an open loop was steady shows in its response times.
+            Parts::Audit if phase.kind == PhaseKind::Measure && point.offered_per_second.is_some() && counts(txn) => {
+                Times::Response
+            }
             Parts::Comparison | Parts::Audit => Times::Nothing,
         };
         Some((phase.id, (0..point.txns.len()).map(wanted).collect()))

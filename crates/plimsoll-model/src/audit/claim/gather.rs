@@ -133,6 +133,7 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadSeen 
         (dropped, dropped as f64 * 100.0 / figure.offered.filter(|offered| *offered > 0).unwrap_or(1) as f64)
     });
     LoadSeen {
+        measured_s: figure.measured_s,
         in_flight: in_flight
             .map(|((per_second, mean_ms), asked)| InFlight { per_second, mean_ms, asked, edges_percent: 0.0 })
             .ok_or(Missing::NoInFlight),

@@ -26,6 +26,7 @@ fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, po
     let direct = job.streams.iter().all(|stream| stream.direct);
     LoadSeen {
         findings: point.findings.clone(),
+        measured_s: Some(point.measured_s),
         in_flight: in_flight(point).ok_or(Missing::NotForThisLoad),
         counted: match point.conservation {
             Conservation::Unknown => Err(Missing::NoCounts),

@@ -46,10 +46,13 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadSee
     let each = |per_second: Option<f64>| Some(per_second? / point.completed_per_second.filter(|rate| *rate > 0.0)?);
     LoadSeen {
         findings,
+        open: point.offered_per_second.is_some(),
+        measured_s: Some(point.measured_s),
         in_flight: in_flight(facts, ladder, point),
         counted: counted(point),
         course: course(point.steady),
         halves: halves(point.halves, point.steady),
+        responses: point.responses.ok_or(Missing::NoResponses),
         interval: interval(point.rate_interval, point.measured_s),
         checkpoints: here(checkpoints(point)),
         written: written(facts, ladder, point),
@@ -57,6 +60,7 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadSee
         reads: here(each(resources.device_reads_per_second).ok_or(Missing::NoDeviceCounters)),
         generator: generator(facts, point),
         lag: Err(Missing::NoLag),
+        connections: connections(point).ok_or(Missing::NoCounts),
         dropped: Ok(dropped(point)),
         steal: resources.host_cpu_steal_percent.ok_or(Missing::NoHost),
         tpm_nopm: tpm_nopm(point),
@@ -77,6 +81,7 @@ pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> L
         counted: Err(none),
         course: Err(none),
         halves: Err(none),
+        responses: Err(none),
         interval: Err(none),
         checkpoints: Err(none),
         written: Err(none),
@@ -84,6 +89,7 @@ pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> L
         reads: Err(none),
         generator: Err(none),
         lag: Err(none),
+        connections: Err(none),
         dropped: Err(none),
         steal: Err(none),
         tpm_nopm: Err(none),
@@ -211,6 +217,12 @@ fn generator(facts: &Facts<'_>, point: &PointSummary) -> Known<f64> {
         return Err(Missing::Embedded);
     }
     gave_way::generator(facts.record, point).ok_or(Missing::NoGenerator)
+}
+
+/// By Little's law: rate × mean service time are the connections that are busy.
+fn connections(point: &PointSummary) -> Option<f64> {
+    let (rate, service) = point.completed_per_second.zip(point.overall.service)?;
+    (point.connections > 0).then(|| rate * service.mean_ms / 1e3 * 100.0 / f64::from(point.connections))
 }
 
 fn dropped(point: &PointSummary) -> (u64, f64) {

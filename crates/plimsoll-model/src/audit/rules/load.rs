@@ -3,12 +3,17 @@
 use super::looked::Looked;
 use super::plausible::plausible;
 use crate::audit::seen::{Counted, InFlight, LoadSeen};
-use crate::audit::{Evidence, Judged, Missing, Next, Rule, Thresholds};
+use crate::audit::{DropCause, Evidence, Judged, Missing, Next, Rule, Thresholds};
 use crate::record::Severity::{self, Error, Warning};
 use crate::summary::{Conservation, Finding, FindingKind};
 
 /// So many standard deviations of a count are no chance: 1 in 10,000.
 const CHANCE: f64 = 3.9;
+
+/// Percent of an open load that may be dropped before its figures are those of another load.
+const MOST_DROPPED: f64 = 10.0;
+/// Percent of their time that connections are busy where there is always something waiting for them.
+const BUSY: f64 = 90.0;
 
 type Look = fn(&LoadSeen, &Thresholds, &mut Looked);
 
@@ -100,48 +105,68 @@ fn excused(load: &LoadSeen, is: fn(&FindingKind) -> bool, severity: Severity) ->
     found(load, is).map(|finding| finding.severity).max().unwrap_or(severity)
 }
 
+fn unsteady(kind: &FindingKind) -> bool {
+    matches!(kind, FindingKind::Unsteady { .. } | FindingKind::BacklogGrew { .. })
+}
+
 fn steady(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
-    let unsteady = |kind: &FindingKind| matches!(kind, FindingKind::Unsteady { .. });
     let severity = excused(load, unsteady, Warning);
+    let is_short = load.measured_s.is_some_and(|measured_s| measured_s < thresholds.window);
+    // The rate of an open loop is that of its arrivals: alone it proves nothing.
+    let unproven = match (is_short, load.open, load.responses) {
+        (true, ..) => Some(Missing::TooShort),
+        (_, true, Err(missing)) => Some(missing),
+        _ => None,
+    };
+    let mut hold = |within: bool, evidence: Evidence| match unproven.filter(|_| within) {
+        Some(missing) => looked.untold(missing),
+        None => looked.at(within, evidence, severity, Next::WarmUpLonger),
+    };
+    let (range, slope) = (thresholds.steady_range, thresholds.steady_slope);
+    if let (true, Ok(own)) = (load.open, load.responses) {
+        let range_limit_percent = range.max(own.range_by_chance_percent);
+        let slope_limit_percent = slope.max(own.slope_by_chance_percent);
+        let (range_percent, slope_percent) = (own.range_percent, own.slope_percent);
+        let within = range_percent <= range_limit_percent && slope_percent.abs() <= slope_limit_percent;
+        hold(
+            within,
+            Evidence::ResponseTimes { range_percent, slope_percent, range_limit_percent, slope_limit_percent },
+        );
+    }
+    if let Ok(course) = load.course {
+        let within = course.range_percent <= range && course.slope_percent.abs() <= slope;
+        let evidence = Evidence::Held {
+            range_percent: course.range_percent,
+            slope_percent: course.slope_percent,
+            range_limit_percent: range,
+            slope_limit_percent: slope,
+        };
+        if within || !course.by_chance {
+            hold(within, evidence);
+        }
+    }
+    if let Ok((off_percent, by_chance)) = load.halves {
+        let limit_percent = thresholds.halves.max(by_chance);
+        hold(off_percent.abs() <= limit_percent, Evidence::Halves { off_percent, limit_percent });
+    }
     match load.course {
         Err(missing) => looked.untold(missing),
-        Ok(course) => {
-            let (range, slope) = (thresholds.steady_range, thresholds.steady_slope);
-            let within = course.range_percent <= range && course.slope_percent.abs() <= slope;
-            let evidence = Evidence::Held {
-                range_percent: course.range_percent,
-                slope_percent: course.slope_percent,
-                range_limit_percent: range,
-                slope_limit_percent: slope,
-            };
-            if within || !course.by_chance {
-                looked.at(within, evidence, severity, Next::WarmUpLonger);
-            } else {
-                looked.untold(Missing::TooFew);
-            }
-        }
+        Ok(course) if course.by_chance => looked.untold(Missing::TooFew),
+        Ok(_) => {}
     }
-    match load.halves {
-        Err(missing) => looked.untold(missing),
-        Ok((off_percent, by_chance)) => {
-            let limit_percent = thresholds.halves.max(by_chance);
-            let evidence = Evidence::Halves { off_percent, limit_percent };
-            looked.at(off_percent.abs() <= limit_percent, evidence, severity, Next::WarmUpLonger);
-        }
-    }
+    load.halves.err().into_iter().for_each(|missing| looked.untold(missing));
 }
 
 fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     use FindingKind::{NothingCompleted, NothingMeasured, ShortWindow};
     let too_short = |kind: &FindingKind| matches!(kind, ShortWindow { .. } | NothingMeasured | NothingCompleted { .. });
     found(load, too_short).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MeasureLonger));
-    match load.interval {
-        Err(missing) => looked.untold(missing),
-        Ok((percent, measured_s)) => {
-            let evidence = Evidence::Interval { percent, limit_percent: thresholds.interval, measured_s };
-            looked.at(percent <= thresholds.interval, evidence, Warning, Next::MeasureLonger);
-        }
+    if let Some(measured_s) = load.measured_s.filter(|measured_s| *measured_s < thresholds.window)
+        && found(load, too_short).next().is_none()
+    {
+        looked.bad(Evidence::Window { measured_s, fewest_s: thresholds.window }, Warning, Next::MeasureLonger);
     }
+    interval(load, thresholds, looked);
     match load.checkpoints {
         Err(missing) => looked.untold(missing),
         Ok(found) => {
@@ -155,6 +180,27 @@ fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
             let evidence = Evidence::Written { written_mb, cache_mb };
             looked.at(written_mb >= cache_mb, evidence, Warning, Next::MeasureLonger);
         }
+    }
+}
+
+/// Of the rate; of an open loop, whose rate is given, of the mean response time.
+fn interval(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+    let looks = match (load.open, load.interval, load.responses) {
+        (true, _, Ok(own)) => {
+            let (percent, limit_percent) = (own.half_interval_percent, thresholds.response_interval);
+            Ok((percent <= limit_percent, Evidence::ResponseInterval { percent, limit_percent }))
+        }
+        (true, _, Err(missing)) | (false, Err(missing), _) => Err(missing),
+        (false, Ok((percent, measured_s)), _) => {
+            let limit_percent = thresholds.interval;
+            Ok((percent <= limit_percent, Evidence::Interval { percent, limit_percent, measured_s }))
+        }
+    };
+    match looks {
+        Ok((holds, evidence)) => {
+            looked.at(holds, evidence, excused(load, unsteady, Warning), Next::MeasureLonger);
+        }
+        Err(missing) => looked.untold(missing),
     }
 }
 
@@ -210,11 +256,28 @@ fn client(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     match load.dropped {
         Err(missing) => looked.untold(missing),
         Ok((dropped, percent)) => {
-            // A few are a note: the summary says from when on they make figures doubtful.
+            // The summary says from when on they make figures doubtful, and from when on useless.
             let not_served = |kind: &FindingKind| matches!(kind, FindingKind::NotServed { .. });
-            let severity = excused(load, not_served, Warning);
-            looked.at(dropped == 0, Evidence::Dropped { dropped, percent }, severity, Next::StrengthenClient);
+            let severity = excused(load, not_served, if percent > MOST_DROPPED { Error } else { Warning });
+            let cause = if dropped > 0 { drop_cause(load, thresholds) } else { DropCause::None };
+            let next = match cause {
+                DropCause::Generator => Next::StrengthenClient,
+                DropCause::System => Next::OfferLess,
+                DropCause::Unknown | DropCause::None => Next::FindDropCause,
+            };
+            let evidence = Evidence::Dropped { dropped, percent, cause, busy_percent: load.connections.ok() };
+            looked.at(dropped == 0, evidence, severity, next);
         }
+    }
+}
+
+/// Whose fault it is that transactions were dropped: where the generator had CPU to spare and all of its connections were
+/// waiting for the system, the system was full.
+pub(super) fn drop_cause(load: &LoadSeen, thresholds: &Thresholds) -> DropCause {
+    match (load.generator, load.connections) {
+        (Ok(percent), _) if percent > thresholds.generator => DropCause::Generator,
+        (_, Ok(busy)) if busy >= BUSY => DropCause::System,
+        _ => DropCause::Unknown,
     }
 }
 

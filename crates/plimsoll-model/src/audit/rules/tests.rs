@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge;
+use super::load::drop_cause;
 use crate::audit::seen::{
     Bandwidth, Counted, Course, InFlight, LoadSeen, Move, Neighbours, OrderRate, Pair, Percentile, Place, Range, Row,
     Seen, Sentence, Side, Site, StatedDuration,
 };
-use crate::audit::{About, Judged, Missing, Outcome, Rule, Thresholds};
+use crate::audit::{About, DropCause, Judged, Missing, Outcome, Rule, Thresholds};
 use crate::drive::DriveOp;
 use crate::record::{DiagnosisLevel, Severity};
-use crate::summary::{Conservation, Finding, FindingKind};
+use crate::summary::{Conservation, Finding, FindingKind, Responses};
 
 fn settings(all: &[(&str, &str)]) -> BTreeMap<String, String> {
     all.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
@@ -37,10 +38,13 @@ fn good_load() -> LoadSeen {
     LoadSeen {
         about: About::Named("16 users".to_owned()),
         findings: Vec::new(),
+        open: false,
+        measured_s: Some(300.0),
         in_flight: Ok(InFlight { per_second: 1600.0, mean_ms: 9.9, asked: 16.0, edges_percent: 0.1 }),
         counted: Ok(Counted::Course(Conservation::Holds { seconds: 301 })),
         course: Ok(Course { range_percent: 4.0, slope_percent: -2.0, by_chance: false }),
         halves: Ok((-1.2, 0.4)),
+        responses: Err(Missing::NoResponses),
         interval: Ok((1.7, 300.0)),
         checkpoints: Ok(3.0),
         written: Ok((90_000.0, 32.0)),
@@ -48,6 +52,7 @@ fn good_load() -> LoadSeen {
         reads: Ok(2.5),
         generator: Ok(35.0),
         lag: Ok((0.02, 8.0)),
+        connections: Ok(40.0),
         dropped: Ok((0, 0.0)),
         steal: Ok(0.2),
         tpm_nopm: Ok((96_000.0, 42_800.0, Some(214_000.0))),
@@ -142,6 +147,18 @@ fn differ(seen: &mut Seen, pair: usize, key: &str, value: &str) {
     seen.pairs[pair].second.configuration = Ok(configuration);
 }
 
+const HELD: Responses = Responses {
+    range_percent: 8.0,
+    slope_percent: 1.0,
+    range_by_chance_percent: 2.0,
+    slope_by_chance_percent: 2.0,
+    half_interval_percent: 3.0,
+};
+
+fn open(seen: &mut Seen, responses: Responses) {
+    (seen.loads[0].open, seen.loads[0].responses) = (true, Ok(responses));
+}
+
 const FAULTS: &[Fault] = &[
     (Rule::Little, "178,000 IOPS at 0.6 ms are not 192 in flight", Severity::Error, |seen| {
         seen.loads[0].in_flight =
@@ -180,6 +197,14 @@ const FAULTS: &[Fault] = &[
     (Rule::Cached, "nothing was read", Severity::Warning, |seen| seen.loads[0].reads = Ok(0.001)),
     (Rule::Client, "a core is busy", Severity::Error, |seen| seen.loads[0].generator = Ok(90.5)),
     (Rule::Client, "intents start late", Severity::Error, |seen| seen.loads[0].lag = Ok((0.9, 8.0))),
+    (Rule::Client, "most of it was dropped", Severity::Error, |seen| seen.loads[0].dropped = Ok((920, 92.0))),
+    (Rule::Short, "a few seconds", Severity::Warning, |seen| seen.loads[0].measured_s = Some(9.0)),
+    (Rule::Short, "response times of an open loop", Severity::Warning, |seen| {
+        open(seen, Responses { half_interval_percent: 20.1, ..HELD });
+    }),
+    (Rule::Steady, "response times of an open loop rise", Severity::Warning, |seen| {
+        open(seen, Responses { range_percent: 11.0, slope_percent: 10.1, ..HELD });
+    }),
     (Rule::Client, "dropped", Severity::Warning, |seen| seen.loads[0].dropped = Ok((1, 0.001))),
     (Rule::SameBox, "on the system's machine", Severity::Note, |seen| seen.sites[0].generator = Ok(Place::Same)),
     (Rule::SameBox, "on one side only", Severity::Error, |seen| seen.pairs[0].second.generator = Ok(Place::Same)),
@@ -349,6 +374,35 @@ fn what_is_not_known_is_not_judged() {
             assert!(silent, "{} passes or fires on nothing: {own:?}", rule.code());
         }
     }
+}
+
+#[test]
+fn the_rate_of_an_open_loop_and_a_few_seconds_prove_nothing() {
+    let passes = |load: LoadSeen, rule: Rule| {
+        let judged = judge(&Seen { loads: vec![load], ..Seen::default() }, &Thresholds::default());
+        let of_load = |judged: &&Judged| judged.rule == rule;
+        matches!(judged.iter().find(of_load).unwrap().outcome, Outcome::Passed { .. })
+    };
+    let open = |responses| LoadSeen { open: true, responses, checkpoints: Err(Missing::NoCheckpoints), ..good_load() };
+    for rule in [Rule::Steady, Rule::Short] {
+        assert!(passes(open(Ok(HELD)), rule), "{}", rule.code());
+        assert!(!passes(LoadSeen { measured_s: Some(6.0), ..open(Ok(HELD)) }, rule), "{}", rule.code());
+    }
+    assert!(!passes(open(Err(Missing::NoResponses)), Rule::Steady));
+    assert!(!passes(LoadSeen { measured_s: Some(6.0), ..good_load() }, Rule::Steady));
+}
+
+#[test]
+fn what_dropped_intents_is_told_by_what_was_full() {
+    let cause = |generator, connections| {
+        let load = LoadSeen { generator, connections, dropped: Ok((50, 5.0)), ..good_load() };
+        drop_cause(&load, &Thresholds::default())
+    };
+    let (no_cpu, no_counts) = (Err(Missing::NoGenerator), Err(Missing::NoCounts));
+    assert_eq!(cause(Ok(30.0), Ok(98.0)), DropCause::System);
+    assert_eq!(cause(no_cpu, Ok(98.0)), DropCause::System);
+    assert_eq!(cause(Ok(99.0), Ok(98.0)), DropCause::Generator);
+    assert_eq!([cause(Ok(30.0), Ok(40.0)), cause(no_cpu, no_counts)], [DropCause::Unknown; 2]);
 }
 
 #[test]

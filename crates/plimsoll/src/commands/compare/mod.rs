@@ -13,9 +13,10 @@ use crate::cli::{CompareArgs, Format};
 use crate::failure::Failure;
 
 pub use gate::gate;
+pub(super) use sides::warn_of_copy;
 
 pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
-    let ask = Ask { minimum_effect: args.min_effect.unwrap_or_default(), factor: args.factor };
+    let ask = Ask { minimum_effect: args.min_effect.unwrap_or_default(), factor: args.factor, anyway: args.anyway };
     let groups = sides::of(&args.runs)?;
     let comparisons: Vec<RunComparison> = groups.iter().map(|sides: &Vec<Side>| compare_sides(sides, &ask)).collect();
     if let Some(output) = &args.output {

@@ -10,7 +10,8 @@ use crate::set::RunSet;
 
 /// The sides of one comparison or, of several sets, of one for each combination of the first that others have, too.
 pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
-    let given = all(paths)?;
+    let mut given = all(paths)?;
+    leave_out_copies(&mut given);
     let combined = given.iter().any(|sides| sides.len() > 1);
     let mut given = given.into_iter();
     let first = given.next().unwrap_or_default();
@@ -29,11 +30,29 @@ pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
     let comparisons: Vec<Vec<Side>> = comparisons.into_iter().filter(|sides| sides.len() > 1).collect();
     if comparisons.is_empty() {
         return Err(Failure::usage(
-            "there is nothing to compare: two sides are needed\nGive two run files, a set with \
-                                   several combinations, or two sets with a combination in common.",
+            "there is nothing to compare: two sides are needed\nGive two different runs, a set with several \
+             combinations, or two sets with a combination in common.",
         ));
     }
     Ok(comparisons)
+}
+
+/// A run that is given again is no other side. Which is left out is said.
+fn leave_out_copies(given: &mut Vec<Vec<(String, Side)>>) {
+    let mut kept: Vec<Side> = Vec::new();
+    for sides in given.iter_mut() {
+        sides.retain(|(_, side)| {
+            let first = kept.iter().find(|known| known.shares_run(side));
+            first.into_iter().for_each(|first| warn_of_copy(&side.label, &first.label));
+            first.is_none()
+        });
+        kept.extend(sides.iter().map(|(_, side)| side.clone()));
+    }
+    given.retain(|sides| !sides.is_empty());
+}
+
+pub(in crate::commands) fn warn_of_copy(copy: &str, first: &str) {
+    eprintln!("warning: {copy} and {first} are the same run: it counts once");
 }
 
 /// The only side of an argument.
@@ -90,6 +109,7 @@ fn read(path: &Path) -> Result<Vec<(String, Side)>, Failure> {
         let name = if choice.is_empty() { label(path) } else { format!("{} {choice}", label(path)) };
         let run = side(&file, name)?;
         match sides.iter_mut().find(|(own, _)| *own == choice) {
+            Some((_, side)) if side.shares_run(&run) => warn_of_copy(&cell.file, &side.label),
             Some((_, side)) => side.add(run),
             None => sides.push((choice, run)),
         }

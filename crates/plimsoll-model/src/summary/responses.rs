@@ -1,0 +1,113 @@
+//! Whether response times held over the window of an open loop. Its rate is that of the arrivals, and says nothing about
+//! the system as long as that carries them.
+//!
+//! The rule is SNIA's for the average latency (PTS 2.0.2, latency test): as [`super::Steady`], of the mean response times
+//! of the window's five parts.
+
+use super::stats::{self, BATCHES, Interval};
+use super::steady::{RANGE_BY_CHANCE, SLOPE_BY_CHANCE};
+use super::tick::TickRows;
+use crate::plan::resolved::SteadyRule;
+use crate::record::Point;
+use crate::rounds;
+
+/// Fewer seconds in a part do not show how they scatter.
+const FEWEST_IN_PART: usize = 2;
+
+/// Mean response times of the window's five parts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Responses {
+    /// Highest less lowest, and the change along the line through them, in percent of their mean.
+    pub range_percent: f64,
+    pub slope_percent: f64,
+    /// What they reach by chance, as single seconds scatter within the parts.
+    pub range_by_chance_percent: f64,
+    pub slope_by_chance_percent: f64,
+    /// Half the 95 % interval of the mean, in percent of it.
+    pub half_interval_percent: f64,
+}
+
+/// Of one second: so many response times, and their mean in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Times {
+    pub n: u64,
+    pub mean: f64,
+}
+
+impl Times {
+    /// Of the types that the point's latencies are of. `main`: only of the first.
+    pub fn of(tick: TickRows<'_>, point: &Point, main: bool) -> Self {
+        let is_own = |txn: u32| if main { txn == 0 } else { point.is_counted(txn as usize) };
+        let own = tick.rows().filter(|row| is_own(row.txn));
+        let sums = own.filter_map(|row| Some((row.response.count(), row.response.mean()?.as_secs_f64())));
+        let (n, sum) = sums.fold((0, 0.0), |all, (n, mean)| (all.0 + n, all.1 + n as f64 * mean));
+        Self { n, mean: if n > 0 { sum / n as f64 } else { 0.0 } }
+    }
+}
+
+impl Responses {
+    /// `None` where a part holds fewer than two seconds with a response time.
+    pub(super) fn of(seconds: &[Times]) -> Option<Self> {
+        let cut = |i: usize| i * seconds.len() / BATCHES;
+        let parts: Option<Vec<Part>> = (0..BATCHES).map(|i| Part::of(&seconds[cut(i)..cut(i + 1)])).collect();
+        let parts = parts?;
+        let means: Vec<f64> = parts.iter().map(|part| part.mean).collect();
+        let fit = rounds::fit(&means, &SteadyRule::SNIA)?;
+        let error = (parts.iter().map(|part| part.variance).sum::<f64>() / BATCHES as f64).sqrt() / fit.mean * 100.0;
+        let half = stats::half_width(&means)?;
+        Some(Self {
+            range_percent: fit.range_percent,
+            slope_percent: fit.slope_percent,
+            range_by_chance_percent: RANGE_BY_CHANCE * error,
+            slope_by_chance_percent: SLOPE_BY_CHANCE * error,
+            half_interval_percent: Interval { mean: fit.mean, low: fit.mean - half, high: fit.mean + half }
+                .relative()?
+                * 100.0,
+        })
+    }
+}
+
+struct Part {
+    mean: f64,
+    /// Of that mean.
+    variance: f64,
+}
+
+impl Part {
+    fn of(seconds: &[Times]) -> Option<Self> {
+        let used: Vec<Times> = seconds.iter().copied().filter(|second| second.n > 0).collect();
+        if used.len() < FEWEST_IN_PART {
+            return None;
+        }
+        let n: u64 = used.iter().map(|second| second.n).sum();
+        let mean = used.iter().map(|second| second.mean * second.n as f64).sum::<f64>() / n as f64;
+        let deviation = stats::deviation(&used.iter().map(|second| second.mean).collect::<Vec<_>>())?;
+        Some(Self { mean, variance: deviation.powi(2) / used.len() as f64 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(means: &[f64]) -> Option<Responses> {
+        Responses::of(&means.iter().map(|mean| Times { n: 100, mean: *mean }).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_change_between_the_parts_is_told_from_scatter_within_them() {
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+        // Parts of 10, 10, 10, 20 and 20 ms: mean 14; slope (−2·10 − 10 + 20 + 2·20) / 10 · 4 = 12.
+        let changed = of(&[0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.02, 0.02, 0.02, 0.02]).unwrap();
+        near(changed.range_percent, 1000.0 / 14.0);
+        near(changed.slope_percent, 1200.0 / 14.0);
+        near(changed.range_by_chance_percent, 0.0);
+        // Each part has 10 and 30: deviation 10·√2, of the mean of two 10.
+        let noisy = of(&[0.01, 0.03, 0.01, 0.03, 0.01, 0.03, 0.01, 0.03, 0.01, 0.03]).unwrap();
+        near(noisy.range_percent, 0.0);
+        near(noisy.range_by_chance_percent, 6.2 * 50.0);
+        near(noisy.half_interval_percent, 0.0);
+        assert_eq!(of(&[0.01; 9]), None, "a second alone does not show how it scatters");
+        assert_eq!(Responses::of(&[Times { n: 0, mean: 0.0 }; 20]), None);
+    }
+}
