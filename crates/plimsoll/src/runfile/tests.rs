@@ -17,6 +17,7 @@ use super::{RunFile, RunFileError, read};
 
 mod backup;
 mod block;
+mod digest;
 mod drive;
 
 fn write(record: &Record, path: &Path) -> RunFile {
