@@ -226,3 +226,21 @@ fn cells_with_separators_are_quoted() {
     assert_eq!(quoted("say \"x\""), "\"say \"\"x\"\"\"");
     assert_eq!(quoted("plain"), "plain");
 }
+
+#[test]
+fn the_resolved_plan_is_structured_data() {
+    let exported = |plan: &str| {
+        let record = Record { plan_resolved: plan.to_owned(), ..fixture::single_point() };
+        let json = to_json(&record, &summarise(&record));
+        serde_json::from_str::<serde_json::Value>(&json).unwrap()
+    };
+    let whole = exported("title = \"t\"\nseed = 77\n\n[system.db]\nengine = \"sqlite\"\nsettings = { cache = \"1\" }\n");
+    assert_eq!(whole["plan_resolved"]["seed"], 77);
+    assert_eq!(whole["plan_resolved"]["system"]["db"]["settings"]["cache"], "1");
+    assert!(whole["plan_unreadable"].is_null(), "{whole}");
+    let broken = exported("title = \"t\nseed =");
+    assert_eq!(broken["plan_resolved"], "title = \"t\nseed =");
+    let why = broken["plan_unreadable"].as_str().unwrap();
+    assert!(why.contains("line 1"), "{why}");
+    assert!(exported("")["plan_resolved"].is_null(), "an imported run has no plan");
+}
