@@ -22,9 +22,10 @@ use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::metric::Metric;
 use crate::plan::resolved::TPCC_TXNS;
+use crate::plan::{Options, describe, parse};
 use crate::record::{
-    Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus, Sample, Scene,
-    Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
+    Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus, Sample,
+    Scene, Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
@@ -384,6 +385,7 @@ fn empty() -> Record {
         backups: Vec::new(),
         outages: Vec::new(),
         reported: Vec::new(),
+        integrity: Integrity::Intact { digest: "9f86d081884c7d65".repeat(4) },
         run: RunInfo {
             id: "0193-fixture".to_owned(),
             title: "How far do two drives carry orders & payments?".to_owned(),
@@ -397,7 +399,7 @@ fn empty() -> Record {
             failure: Some("Ctrl-C at users 31, open".to_owned()),
         },
         plan_written: PLAN.to_owned(),
-        plan_resolved: "title = \"How far do two drives carry orders & payments?\"\nseed = 77\n".to_owned(),
+        plan_resolved: resolved(),
         subjects: vec![
             subject(HOST, SubjectKind::Host, "host"),
             subject(NVME, SubjectKind::Device, "nvme0n1"),
@@ -448,6 +450,12 @@ fn facts() -> Vec<Fact> {
     all.map(fact).into_iter().chain(drive::facts()).collect()
 }
 
+/// As a run stores it.
+fn resolved() -> String {
+    let options = Options { seed: Some(77), ..Options::default() };
+    describe(&parse(PLAN, &options).expect("the plan of the fixture is valid").plan)
+}
+
 const PLAN: &str = r#"title = "How far do two drives carry orders & payments?"
 
 [medium.fast]
@@ -462,6 +470,17 @@ engine = "postgres"
 warehouses = 4
 
 [[step]]
-run = "oltp"; system = "db"; on = ["fast", "slow"]
+name = "ladder"
+run = "oltp"
+system = "db"
+on = ["fast", "slow"]
 users = [1, 4, 16]
+
+[[step]]
+name = "open"
+run = "oltp"
+system = "db"
+on = ["fast"]
+users = 31
+rate = [50, 150, 450]
 "#;

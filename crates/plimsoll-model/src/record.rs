@@ -7,6 +7,7 @@ mod backup;
 mod block;
 mod outage;
 mod reported;
+mod run;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ pub use backup::{BackupKind, BackupOutcome, BackupRow, Scene};
 pub use block::{BlockPoint, BlockShare, BlockStreamInfo, Diagnosis, DiagnosisLevel, SteadyInfo};
 pub use outage::Outage;
 pub use reported::Reported;
+pub use run::{Integrity, RunInfo, RunStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::drive::DriveOp;
@@ -58,52 +60,7 @@ pub struct Record {
     pub outages: Vec<Outage>,
     /// Of imported runs: what the tools that measured them printed.
     pub reported: Vec<Reported>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunInfo {
-    pub id: String,
-    pub title: String,
-    pub plimsoll_version: String,
-    pub plimsoll_commit: String,
-    /// The command line, passwords redacted.
-    pub command: String,
-    pub seed: u64,
-    /// RFC 3339, UTC.
-    pub started_at: String,
-    /// Length of the run; of an unfinished one, up to the last thing recorded.
-    pub lasted: Nanos,
-    pub status: RunStatus,
-    /// Why it failed, in the words shown to the user.
-    pub failure: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunStatus {
-    /// Still running, or killed: nobody closed the file.
-    Unfinished,
-    Complete,
-    /// Ended by the user; what was measured is here.
-    Interrupted,
-    Failed,
-}
-
-impl RunStatus {
-    pub const ALL: [Self; 4] = [Self::Unfinished, Self::Complete, Self::Interrupted, Self::Failed];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Unfinished => "unfinished",
-            Self::Complete => "complete",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.name() == name)
-    }
+    pub integrity: Integrity,
 }
 
 /// Whom a series or count is about. Every one of them belongs to a subject.

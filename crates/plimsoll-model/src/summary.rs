@@ -93,8 +93,8 @@ pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShar
 
 use crate::audit::{self, Audit};
 use crate::record::{
-    Diagnosis, DiagnosisLevel, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunStatus, Scene, SubjectId,
-    WaitRow, Window,
+    Diagnosis, DiagnosisLevel, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunStatus, Scene,
+    SubjectId, WaitRow, Window,
 };
 
 /// Version of the exported shape.
@@ -133,6 +133,8 @@ pub struct Summary {
     pub consistency: Consistency,
     /// Where other tools measured: what they are, what they do not say, and what they printed.
     pub imports: Vec<ImportSummary>,
+    /// Whether the run file is as it was when the run ended.
+    pub file: Integrity,
     /// What the audit's rules say about all that.
     pub audit: Audit,
 }
@@ -272,6 +274,7 @@ fn figures_of(index: &Index) -> Summary {
         ladders,
         consistency,
         imports: imported::of_run(index),
+        file: record.integrity.clone(),
         audit: Audit::default(),
     };
     summary.audit = audit::audit(record, &summary);

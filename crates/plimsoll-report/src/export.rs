@@ -33,8 +33,10 @@ pub struct Export<'a> {
     pub events: Vec<ExportEvent<'a>>,
     pub checks: Vec<ExportCheck<'a>>,
     pub plan_written: &'a str,
-    /// As JSON; as text where it cannot be read as that.
+    /// As data; as text where it cannot be parsed; `null` where there is none, as of imported runs.
     pub plan_resolved: Value,
+    /// Why it is text.
+    pub plan_unreadable: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -153,6 +155,10 @@ impl CsvKind {
 /// Figures, environment, plan, events and verdicts, indented, ending in a newline.
 pub fn to_json(record: &Record, summary: &Summary) -> String {
     let run = &record.run;
+    let (plan_resolved, plan_unreadable) = match parse_plan(&record.plan_resolved) {
+        Ok(plan) => (plan, None),
+        Err(why) => (Value::String(record.plan_resolved.clone()), Some(why)),
+    };
     let export = Export {
         schema_version: SUMMARY_VERSION,
         run: ExportRun {
@@ -173,13 +179,17 @@ pub fn to_json(record: &Record, summary: &Summary) -> String {
         events: record.events.iter().map(|event| export_event(record, event)).collect(),
         checks: record.checks.iter().map(|check| export_check(record, check)).collect(),
         plan_written: &record.plan_written,
-        plan_resolved: serde_json::from_str(&record.plan_resolved)
-            .unwrap_or_else(|_| Value::String(record.plan_resolved.clone())),
+        plan_resolved,
+        plan_unreadable,
     };
     // Only maps with keys that are not strings fail, and there are none.
     let mut out = serde_json::to_string_pretty(&export).expect("an export has string keys only");
     out.push('\n');
     out
+}
+
+fn parse_plan(text: &str) -> Result<Value, String> {
+    if text.is_empty() { Ok(Value::Null) } else { toml::from_str(text).map_err(|error| error.to_string()) }
 }
 
 fn facts(record: &Record) -> Vec<ExportFact<'_>> {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use fluent_templates::fluent_bundle::FluentValue;
 use fluent_templates::{LanguageIdentifier, Loader, langid};
 use plimsoll_model::audit::{Evidence, Missing, Next, Rule, ThresholdFault};
-use plimsoll_model::record::Scene;
+use plimsoll_model::record::{Integrity, Scene};
 use plimsoll_model::summary::{Finding, PointSummary};
 use serde::Serialize;
 use serde_json::Value;
@@ -73,6 +73,11 @@ impl Messages {
 
     pub fn next(&self, next: Next) -> String {
         self.say(&unit_id("next", &next))
+    }
+
+    /// Whether a run file is as it was when its run ended, and its digest: `state-` and its name in the export.
+    pub fn file_state(&self, file: &Integrity) -> String {
+        self.told("state", file)
     }
 
     /// What a rule holds, and why it matters.

@@ -65,6 +65,8 @@ pub fn ladder_table(summary: &Summary) -> String {
         out.push_str(&m.say("not-tpc"));
         out.push('\n');
     }
+    out.push_str(&m.file_state(&summary.file));
+    out.push('\n');
     out
 }
 

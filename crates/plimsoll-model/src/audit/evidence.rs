@@ -136,6 +136,12 @@ pub enum Evidence {
     BesideOthers { figure: String, value: f64, expected: f64, times: f64, limit: f64 },
     /// DURATION: the parts of a time against all of it.
     AddedUp { parts: String, sum_h: f64, stated_h: f64, off_percent: f64, limit_percent: f64 },
+    /// INTACT: the content matches the digest.
+    DigestMatches { digest: String },
+    /// INTACT.
+    DigestDiffers { digest: String, found: String },
+    /// INTACT: the run is closed and its digest is missing.
+    NoDigest,
 }
 
 /// Why a rule says nothing, or not all that it could.
@@ -230,6 +236,12 @@ pub enum Missing {
     OneFigure,
     /// No time is stated together with its parts.
     NoDuration,
+    /// The figures are in no run file.
+    NoRunFile,
+    /// The run file was never closed.
+    FileOpen,
+    /// The run file is older than digests.
+    FileOlder,
 }
 
 /// What to do about a rule that fired: one for each rule and way of firing.
@@ -266,4 +278,5 @@ pub enum Next {
     RepeatMore,
     CheckSource,
     AskForTimes,
+    RestoreFile,
 }

@@ -17,7 +17,8 @@ use facts::Facts;
 /// A run, with what it compares within itself.
 pub fn of_run(record: &Record, summary: &Summary) -> Seen {
     let facts = Facts::new(record);
-    let mut seen = Seen { findings: summary.findings.clone(), ..Seen::default() };
+    let file = Some(record.integrity.clone());
+    let mut seen = Seen { findings: summary.findings.clone(), file, ..Seen::default() };
     seen.sites = site::of_run(&facts, summary);
     seen.loads = summary.ladders.iter().flat_map(|ladder| load::of_ladder(&facts, ladder)).collect();
     let media = summary.blocks.iter().flat_map(|step| step.media.iter().map(move |medium| (step, medium)));

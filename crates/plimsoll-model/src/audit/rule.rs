@@ -12,7 +12,7 @@ macro_rules! rules {
 
         impl Rule {
             /// In the order in which they are told.
-            pub const ALL: [Self; 26] = [$(Self::$variant),*];
+            pub const ALL: [Self; 27] = [$(Self::$variant),*];
 
             /// Stable: people quote it, files keep it.
             pub fn code(self) -> &'static str {
@@ -54,6 +54,7 @@ rules! {
     Repeat, "REPEAT", Warning, "A comparison rests on several runs that differ by less than its effect.";
     Plausible, "PLAUSIBLE", Error, "Figures of a load can all be true at once.";
     Duration, "DURATION", Error, "A time is the sum of its parts.";
+    Intact, "INTACT", Error, "The run file is as it was when its run ended.";
 }
 
 impl Rule {

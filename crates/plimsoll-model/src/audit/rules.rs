@@ -1,5 +1,6 @@
 //! The rules: functions of what was seen and of the thresholds, nothing else.
 
+mod file;
 mod load;
 mod looked;
 mod pair;
@@ -25,6 +26,7 @@ pub fn judge(seen: &Seen, thresholds: &Thresholds) -> Vec<Judged> {
     judged.extend(seen.moves.iter().map(|moved| table::moved(moved, thresholds)));
     judged.extend(seen.sentences.iter().map(|sentence| table::worded(sentence, thresholds)));
     judged.extend(seen.durations.iter().map(|duration| table::added_up(duration, thresholds)));
+    judged.extend(seen.file.as_ref().map(file::judge));
     for rule in Rule::ALL {
         if !judged.iter().any(|judged| judged.rule == rule) {
             let outcome = Outcome::NotJudged { because: nothing_to_judge(rule) };
@@ -43,6 +45,7 @@ fn nothing_to_judge(rule: Rule) -> Missing {
         Rule::Rate => Missing::NoBackup,
         Rule::Wording => Missing::NoSentence,
         Rule::Duration => Missing::NoDuration,
+        Rule::Intact => Missing::NoRunFile,
         _ => Missing::NothingMeasured,
     }
 }

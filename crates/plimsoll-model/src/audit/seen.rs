@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{About, Missing};
-use crate::record::DiagnosisLevel;
+use crate::record::{DiagnosisLevel, Integrity};
 use crate::summary::{Conservation, Finding, Responses};
 
 /// A figure, or why there is none.
@@ -21,6 +21,8 @@ pub struct Seen {
     pub durations: Vec<StatedDuration>,
     /// About the run as a whole.
     pub findings: Vec<Finding>,
+    /// `None`: the figures are in no run file.
+    pub file: Option<Integrity>,
 }
 
 /// Where the load generator ran.

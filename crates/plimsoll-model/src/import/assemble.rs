@@ -7,7 +7,7 @@ use super::load::{ImportedLoad, LoadTick};
 use super::{FILE_FACT, ImportError, Imported, Source, TOOL_FACT, Told, UNKNOWN_FACT, VERSION_FACT, attach, when};
 use crate::hist::CoarseHist;
 use crate::record::{
-    BlockPoint, BlockShare, Check, Phase, PhaseId, Point, PointId, PointPurpose, Record, Reported, RunStatus, Scene,
+    BlockPoint, BlockShare, Check, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, Reported, RunStatus, Scene,
     Second, SubjectId, SubjectKind, Window,
 };
 use crate::schedule::PhaseKind;
@@ -135,6 +135,7 @@ fn empty(told: &Told) -> Record {
         backups: Vec::new(),
         outages: Vec::new(),
         reported: Vec::new(),
+        integrity: Integrity::Open,
     }
 }
 

@@ -389,6 +389,9 @@ evidence-bandwidth-of = { $per-second }/s × { $request-kib } KiB = { $product-m
 evidence-range-of = The lowest { $figure } is { $low }, the highest { $high }.
 evidence-beside-others = { $figure } is { $value }, { $times } times what the rows beside it let expect ({ $expected }; limit { $limit } times).
 evidence-added-up = { $parts } = { $sum-h } h, where { $stated-h } h are stated: { $off-percent } % off (limit { $limit-percent } %).
+evidence-digest-matches = The content of the run file matches its digest.
+evidence-digest-differs = The content of the run file does not match its digest: it was changed or damaged after the run.
+evidence-no-digest = The run is closed, and its run file has no digest: it was changed, or plimsoll was killed in the last moment.
 evidence-diagnosed = The doctor on { $of ->
     [none] the machine
    *[other] { $of }
@@ -435,6 +438,9 @@ missing-emulation-untold = the emulator did not tell of the whole window
 missing-no-repeats = nobody tells how often was measured
 missing-by-construction = MB/s of a restore are computed from its bytes and time, so they always agree
 missing-past-the-cache = requests went past the page cache
+missing-no-run-file = the figures are in no run file
+missing-file-open = the run file was never closed, so that it has no digest
+missing-file-older = this plimsoll version stored no digest in its run files
 missing-nothing-to-lose = nothing that clients saw committed could be looked for
 missing-one-figure = no two figures are stated that depend on each other
 missing-no-duration = no time is stated together with its parts
@@ -466,6 +472,7 @@ next-tell-bytes = Ask how many bytes were moved, and whether they were compresse
 next-say-ratio = State ratio, change and percent once, as they are computed.
 next-keep-database-and-ask = Keep the database as it is, and find out what lost or invented rows.
 next-slower-drive-or-less = Use fewer users, a drive that is slowed down (slower = 20 in its medium), or a machine that does nothing else.
+next-restore-file = Take the run file from a backup, or measure again.
 next-repeat-more = Measure each side several times.
 next-check-source = Compare these figures with their source: at least one of them is wrong.
 next-ask-for-times = Ask how long each part lasted.
@@ -496,6 +503,7 @@ rule-emulated = The emulated drive answered when its model said. Where it did no
 rule-repeat = Each side was measured several times, and differs from the other by more than from itself.
 rule-plausible = Figures of a load can all be true at once: percentiles rise, the mean lies where they leave room for it, NOPM is no more than TPM, MB/s are rate × size of requests, the lowest of several is not above the highest, and no rate is a hundred times that of the rows beside it in a ladder.
 rule-duration = A time is the sum of its parts. A part that is missing was not described.
+rule-intact = The run file is as it was when its run ended: its content matches the digest that was stored then. Otherwise its figures may be others.
 
 ## Report: headline
 
@@ -1195,3 +1203,10 @@ reported-users = { $users } users
 reported-users-unknown = users not known
 reported-offered = { $rate }/s offered
 reported-repeat = repeat { $repeat }
+
+# The run file: whether it is as it was when its run ended.
+state-intact = Run file: SHA-256 { $digest }.
+state-changed = Run file: changed or damaged after the run. SHA-256 { $digest } when it ended, { $found } now.
+state-no-digest = Run file: closed without a digest. It was changed, or plimsoll was killed in the last moment.
+state-open = Run file: open. The run goes on, or plimsoll was killed.
+state-older = Run file: schema { $schema }, which stores no digest.

@@ -234,7 +234,8 @@ fn the_resolved_plan_is_structured_data() {
         let json = to_json(&record, &summarise(&record));
         serde_json::from_str::<serde_json::Value>(&json).unwrap()
     };
-    let whole = exported("title = \"t\"\nseed = 77\n\n[system.db]\nengine = \"sqlite\"\nsettings = { cache = \"1\" }\n");
+    let whole =
+        exported("title = \"t\"\nseed = 77\n\n[system.db]\nengine = \"sqlite\"\nsettings = { cache = \"1\" }\n");
     assert_eq!(whole["plan_resolved"]["seed"], 77);
     assert_eq!(whole["plan_resolved"]["system"]["db"]["settings"]["cache"], "1");
     assert!(whole["plan_unreadable"].is_null(), "{whole}");

@@ -66,7 +66,7 @@ fn joined(run: &Path, with: &[Text]) -> Result<Record, Failure> {
         let text = format!("{} is a run file already\nGive what joins it with --with FILE.", run.display());
         return Err(Failure::usage(text));
     }
-    let mut record = runfile::read(run)?;
+    let mut record = runfile::read_unchanged(run)?;
     let sources: Vec<Source<'_>> =
         with.iter().map(|own| Source { name: &own.name, text: &own.text, tool: None }).collect();
     let all: Vec<HostSamples> = samples(&sources).map_err(failure)?;

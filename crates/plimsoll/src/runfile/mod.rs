@@ -6,6 +6,7 @@
 mod backup;
 mod block;
 mod database;
+mod digest;
 mod drive;
 mod head;
 mod outage;
@@ -24,7 +25,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use head::{Head, LABEL, read_head};
-pub use reader::{read, read_for_audit, read_for_comparison};
+pub use reader::{read, read_for_audit, read_for_comparison, read_unchanged};
 pub use writer::RunFile;
 
 #[derive(Debug, Error)]
@@ -41,6 +42,13 @@ pub enum RunFileError {
     Newer { path: PathBuf, version: String, schema: i32, known: i32 },
     #[error("{} exists already\nGive another name with --output, or move the file away.", path.display())]
     Exists { path: PathBuf },
+    #[error(
+        "{} does not match its digest\n\
+         The file was changed or damaged after its run had ended.\n\
+         Take it from a backup; plimsoll audit and plimsoll report still open it.",
+        path.display()
+    )]
+    Changed { path: PathBuf },
     #[error("{} is damaged: {what}", path.display())]
     Damaged { path: PathBuf, what: String },
     #[error("the run file {} cannot be written: {why}", path.display())]

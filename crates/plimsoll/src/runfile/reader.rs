@@ -7,15 +7,15 @@ use std::path::Path;
 
 use plimsoll_model::hist::{CoarseHist, Hist};
 use plimsoll_model::record::{
-    APPLICATION_ID, Check, Event, Fact, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus,
-    SCHEMA_VERSION, Scene, Series, Severity, Subject, SubjectId, SubjectKind, WaitRow, Window,
+    APPLICATION_ID, Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo,
+    RunStatus, SCHEMA_VERSION, Scene, Series, Severity, Subject, SubjectId, SubjectKind, WaitRow, Window,
 };
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
 
-use super::{RunFileError, backup, block, database, drive, outage, reported, seconds, series, waits};
+use super::{RunFileError, backup, block, database, digest, drive, outage, reported, seconds, series, waits};
 
 /// Why a row cannot be used; the caller adds the path.
 pub(super) type Broken = String;
@@ -42,9 +42,19 @@ pub fn read_for_audit(path: &Path) -> Result<Record, RunFileError> {
     read_parts(path, Parts::Audit)
 }
 
-/// Opens a run file and reads what a comparison needs, in a fraction of the time.
+/// Opens a run file and reads what a comparison needs, in a fraction of the time. A file that changed after its run is
+/// refused.
 pub fn read_for_comparison(path: &Path) -> Result<Record, RunFileError> {
-    read_parts(path, Parts::Comparison)
+    unchanged(path, read_parts(path, Parts::Comparison)?)
+}
+
+/// The same of all of it, for a file that is made of this one.
+pub fn read_unchanged(path: &Path) -> Result<Record, RunFileError> {
+    unchanged(path, read(path)?)
+}
+
+fn unchanged(path: &Path, record: Record) -> Result<Record, RunFileError> {
+    if record.integrity.is_broken() { Err(RunFileError::Changed { path: path.into() }) } else { Ok(record) }
 }
 
 fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
@@ -55,16 +65,18 @@ fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
         // Of a run that goes on, all is read as it is at one moment.
         let record = read_record(&db, schema, parts).map_err(damaged)?;
         let (histograms, metrics) = (Histograms::read(&db, schema, parts), Metrics::read(&db, schema, parts));
-        return Ok(whole(record, histograms.map_err(damaged)?, metrics.map_err(damaged)?));
+        let integrity = digest::integrity(&db, path, schema)?;
+        return Ok(whole(record, histograms.map_err(damaged)?, metrics.map_err(damaged)?, integrity));
     }
     // What takes long, of what nobody writes any more, on other processors.
     std::thread::scope(|scope| {
-        let histograms = scope.spawn(|| beside(path, parts, Histograms::read));
-        let metrics = scope.spawn(|| beside(path, parts, Metrics::read));
+        let histograms = scope.spawn(|| beside(path, |db| Histograms::read(db, schema, parts).map_err(damaged)));
+        let metrics = scope.spawn(|| beside(path, |db| Metrics::read(db, schema, parts).map_err(damaged)));
+        let integrity = scope.spawn(|| beside(path, |db| digest::integrity(db, path, schema)));
         let record = read_record(&db, schema, parts).map_err(damaged);
         let lost = |_| damaged("a part of it cannot be read".into());
         let (histograms, metrics) = (histograms.join().map_err(lost)??, metrics.join().map_err(lost)??);
-        Ok(whole(record?, histograms, metrics))
+        Ok(whole(record?, histograms, metrics, integrity.join().map_err(lost)??))
     })
 }
 
@@ -94,21 +106,18 @@ impl Metrics {
     }
 }
 
-fn whole(mut record: Record, histograms: Histograms, metrics: Metrics) -> Record {
+fn whole(mut record: Record, histograms: Histograms, metrics: Metrics, integrity: Integrity) -> Record {
     let merged = merged_windows(&histograms.closed, &record);
     record.windows = histograms.windows;
     record.windows.extend(merged);
-    (record.series, record.waits) = (metrics.series, metrics.waits);
+    (record.series, record.waits, record.integrity) = (metrics.series, metrics.waits, integrity);
     record
 }
 
-fn beside<T>(
-    path: &Path,
-    parts: Parts,
-    read: fn(&Connection, i32, Parts) -> Result<T, Broken>,
-) -> Result<T, RunFileError> {
-    let (db, schema) = open_run_file(path)?;
-    read(&db, schema, parts).map_err(|what| RunFileError::Damaged { path: path.into(), what })
+/// Reads with a connection of its own.
+fn beside<T>(path: &Path, read: impl FnOnce(&Connection) -> Result<T, RunFileError>) -> Result<T, RunFileError> {
+    let (db, _) = open_run_file(path)?;
+    read(&db)
 }
 
 /// A run file and the version of its schema.
@@ -247,6 +256,7 @@ fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Bro
         backups: backup::backups(db, schema)?,
         outages: outage::outages(db)?,
         reported: reported::reported(db)?,
+        integrity: Integrity::Open,
     })
 }
 

@@ -260,3 +260,6 @@ CREATE TABLE reported (
     start_ns INTEGER,                   -- part of the time that it is about; NULL: all of it
     end_ns INTEGER
 );
+-- SHA-256 of the content, in hexadecimal: one row, written when the run is closed. Over all pages of the file in order but
+-- this table's own, without bytes 18 to 19, 24 to 27 and 92 to 99, which SQLite changes by itself. Since schema 7.
+CREATE TABLE digest (sha256 TEXT NOT NULL);

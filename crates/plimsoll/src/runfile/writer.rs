@@ -14,7 +14,7 @@ use plimsoll_model::units::Nanos;
 use rusqlite::{Connection, params};
 
 use super::waits::WaitEvents;
-use super::{RunFileError, outcomes, samples};
+use super::{RunFileError, digest, outcomes, samples};
 
 /// A run file being written. Nothing is on disk for certain before [`RunFile::commit`], which is called once a second.
 pub struct RunFile {
@@ -220,13 +220,15 @@ impl RunFile {
         )
     }
 
-    /// Closes the run and folds the WAL in, unless somebody reads the file just now: then the WAL stays beside it.
+    /// Closes the run, stores the digest of the content and folds the WAL in, unless somebody reads the file just now:
+    /// then the WAL stays beside it.
     pub fn finish(self, status: RunStatus, failure: Option<&str>, lasted: Nanos) -> Result<PathBuf> {
         self.execute(
             "UPDATE run SET status = ?1, failure = ?2, lasted_ns = ?3",
             params![status.name(), failure, lasted.0],
         )?;
         self.db.execute_batch("COMMIT").map_err(|e| self.error(e))?;
+        self.execute("INSERT INTO digest VALUES (?1)", [digest::of_content(&self.path)?])?;
         // All is committed, so a reader who keeps the WAL from being folded in is no reason to fail the run.
         let _ = self.db.pragma_update(None, "journal_mode", "DELETE");
         Ok(self.path)

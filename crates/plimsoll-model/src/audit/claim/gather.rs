@@ -31,6 +31,7 @@ pub(super) fn of_claim(claim: &Claim) -> Seen {
         sentences: claim.sentence.iter().map(|sentence| worded(claim, sentence)).collect(),
         durations: claim.duration.iter().map(stated_duration).collect(),
         findings: Vec::new(),
+        file: None,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::audit::seen::{
 };
 use crate::audit::{About, DropCause, Judged, Missing, Outcome, Rule, Thresholds};
 use crate::drive::DriveOp;
-use crate::record::{DiagnosisLevel, Severity};
+use crate::record::{DiagnosisLevel, Integrity, Severity};
 use crate::summary::{Conservation, Finding, FindingKind, Responses};
 
 fn settings(all: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -123,6 +123,7 @@ fn good() -> Seen {
             sum_h: Some(11.0),
         }],
         findings: Vec::new(),
+        file: Some(Integrity::Intact { digest: "ab".repeat(32) }),
     }
 }
 
@@ -283,6 +284,10 @@ const FAULTS: &[Fault] = &[
         found(seen, Severity::Error, kind);
     }),
     (Rule::Repeat, "one run on each side", Severity::Warning, |seen| seen.pairs[0].first.runs = Ok(1)),
+    (Rule::Intact, "a flipped bit", Severity::Error, |seen| {
+        seen.file = Some(Integrity::Changed { digest: "ab".repeat(32), found: "cd".repeat(32) });
+    }),
+    (Rule::Intact, "closed without a digest", Severity::Error, |seen| seen.file = Some(Integrity::NoDigest)),
     (Rule::Repeat, "repeats differ by more than the effect", Severity::Warning, |seen| {
         seen.pairs[0].effect_percent = Ok(1.5);
     }),
@@ -364,6 +369,7 @@ fn what_is_not_known_is_not_judged() {
             sum_h: None,
         }],
         findings: Vec::new(),
+        file: Some(Integrity::Open),
     };
     for seen in [unknown, Seen::default()] {
         let judged = judge(&seen, &Thresholds::default());

@@ -2,11 +2,11 @@ use std::path::Path;
 
 use plimsoll_model::audit::Judged;
 use plimsoll_model::fixture;
-use plimsoll_model::record::RunStatus;
+use plimsoll_model::record::{Integrity, RunStatus};
 use plimsoll_model::summary::summarise;
 use plimsoll_report::export::{CsvKind, to_csv, to_json};
 
-use super::super::read;
+use super::super::{RunFile, RunFileError, read, read_for_comparison};
 
 /// Places at which one bit is flipped.
 const FLIPS: u64 = 240;
@@ -47,4 +47,59 @@ fn each_flipped_bit_is_noticed_or_changes_nothing() {
         }
     }
     assert_eq!(silent, [0; 0], "bits that changed the export in silence");
+}
+
+fn state(path: &Path) -> Integrity {
+    read(path).unwrap().integrity
+}
+
+#[test]
+fn a_closed_file_knows_its_content() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    finished(&path);
+    let Integrity::Intact { digest } = state(&path) else { panic!("{:?}", state(&path)) };
+    assert_eq!(digest.len(), 64);
+    // Opened for writing, without a change of content: SQLite changes its header.
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA journal_mode = DELETE").unwrap();
+    assert_eq!(state(&path), Integrity::Intact { digest: digest.clone() });
+    db.execute_batch("UPDATE run SET title = 'another'").unwrap();
+    assert!(matches!(state(&path), Integrity::Changed { digest: stored, .. } if stored == digest));
+    assert!(matches!(read_for_comparison(&path), Err(RunFileError::Changed { .. })), "nothing is concluded from it");
+    db.execute_batch("DELETE FROM digest").unwrap();
+    assert_eq!(state(&path), Integrity::NoDigest);
+    db.execute_batch("DROP TABLE digest").unwrap();
+    assert_eq!(state(&path), Integrity::NoDigest);
+}
+
+#[test]
+fn a_file_that_was_never_closed_is_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    drop(RunFile::create(&path, &fixture::single_point().run, "", "").unwrap());
+    rusqlite::Connection::open(&path).unwrap().execute_batch("UPDATE run SET status = 'unfinished'").unwrap();
+    assert_eq!(state(&path), Integrity::Open);
+}
+
+#[test]
+fn a_file_of_an_older_schema_has_no_digest() {
+    let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../runs");
+    assert_eq!(state(&Path::new(runs).join("2026-11-20-vm-2cpu/quickstart.plimsoll")), Integrity::Older { schema: 1 });
+}
+
+#[test]
+fn the_digest_holds_with_the_wal_beside_the_file_and_folded_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    let record = fixture::single_point();
+    let file = super::write(&record, &path);
+    let reader = rusqlite::Connection::open(&path).unwrap();
+    reader.execute_batch("BEGIN; SELECT * FROM run").unwrap();
+    file.finish(RunStatus::Complete, None, record.run.lasted).unwrap();
+    let beside = state(&path);
+    assert!(matches!(beside, Integrity::Intact { .. }), "{beside:?}");
+    reader.execute_batch("COMMIT; PRAGMA journal_mode = DELETE").unwrap();
+    assert!(!dir.path().join("a.plimsoll-wal").exists());
+    assert_eq!(state(&path), beside);
 }
