@@ -100,6 +100,18 @@ fn a_server_that_is_there() {
     let second = place.run(&["run", "plan.toml", "-o", "second.run"]).succeeded();
     assert!(second.stdout.contains("12 verified, all hold"), "{second:?}");
     assert!(orders() > grown, "loaded anew");
+    // And both say so.
+    let data = |json: &serde_json::Value| {
+        let facts = json["facts"].as_array().unwrap();
+        let value = |key: &str| facts.iter().find(|fact| fact["key"] == key).map(|fact| fact["value"].clone());
+        (value("data").unwrap(), value("data_orders_added"))
+    };
+    assert_eq!(data(&place.export("first.run")), ("fresh".into(), None));
+    assert_eq!(data(&place.export("second.run")), ("reused".into(), Some((grown - 30_000).to_string().into())));
+    assert!(first.stdout.contains("Data: fresh"), "{first:?}");
+    assert!(second.stdout.contains(&format!("Data: reused, {} orders", grown - 30_000)), "{second:?}");
+    let differ = place.run(&["compare", "first.run", "second.run"]);
+    assert!(differ.stdout.contains("reused"), "{differ:?}");
 
     // A check of its own, and one with the password from the environment.
     let mut check = place.command(&["check", &url(SECRET).replace(&format!(":{SECRET}"), ""), "--schema", "load_test"]);

@@ -74,6 +74,36 @@ fn without_a_terminal_phases_are_told_once_and_figures_every_ten_seconds() {
 }
 
 #[test]
+fn inputs_vary_between_runs_unless_a_seed_is_given() {
+    let place = mock();
+    let run = |args: &[&str]| {
+        let all = [&["run", "plan.toml", "--virtual-time", "--format", "json", "-o", "x.run"], args].concat();
+        let json: Value = serde_json::from_str(&place.run(&all).succeeded().stdout).unwrap();
+        std::fs::remove_file(place.path("x.run")).unwrap();
+        (json["run"]["seed"].as_u64().unwrap(), json["summary"]["ladders"].clone())
+    };
+    let (first, second) = (run(&[]), run(&[]));
+    assert_ne!(first.0, second.0, "drawn anew for each run");
+    assert_eq!(run(&["--seed", &first.0.to_string()]), first, "the recorded seed repeats the run");
+    place.write("plan.toml", &format!("seed = {}\n{MOCK}", first.0));
+    assert_eq!(run(&[]).0, first.0, "the plan's seed");
+}
+
+#[test]
+fn factors_that_no_run_survives_are_refused() {
+    let place = mock();
+    for (flag, factor) in [("--scale", "1e99"), ("--data-scale", "1e99"), ("--scale", "0"), ("--scale", "1e-99")] {
+        let outcome = place.run(&["run", "plan.toml", "--dry-run", flag, factor]);
+        outcome.failed(2, &[flag, "from 0.000001 to 1000000"]);
+    }
+}
+
+#[test]
+fn a_misspelled_command_gets_a_suggestion() {
+    mock().run(&["rnu", "plan.toml"]).failed(2, &["rnu", "'run'"]);
+}
+
+#[test]
 fn quiet_is_quiet() {
     let place = mock();
     let outcome =

@@ -238,6 +238,15 @@ mod tests {
     }
 
     #[test]
+    fn stock_levels_of_roaming_users_read_all_districts() {
+        let districts = (0..6).flat_map(|user| draw(1, user, &tpcc(3, Home::Roaming), 1_000));
+        let districts: std::collections::BTreeSet<i32> = districts
+            .filter_map(|input| if let Input::StockLevel(level) = input { Some(level.district) } else { None })
+            .collect();
+        assert_eq!(districts.into_iter().collect::<Vec<_>>(), (1..=DISTRICTS).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn one_warehouse_has_no_remote_ones() {
         for input in draw(1, 9, &tpcc(1, Home::Roaming), 5_000) {
             match input {

@@ -200,6 +200,14 @@ mod tests {
     }
 
     #[test]
+    fn states_are_two_letters() {
+        let letters = |state: &String| state.len() == 2 && state.bytes().all(|byte| byte.is_ascii_alphabetic());
+        for (table, column) in [(Table::Warehouse, 5), (Table::District, 6), (Table::Customer, 9)] {
+            assert!(rows(&TWO, table, 1).iter().all(|row| letters(&row[column])), "{table:?}");
+        }
+    }
+
+    #[test]
     fn customers_follow_the_specification() {
         let customers = rows(&TWO, Table::Customer, 1);
         for customer in customers.iter().filter(|c| c[0].parse::<i32>().unwrap() <= 1_000) {

@@ -218,6 +218,20 @@ mod tests {
         assert_eq!(text.digits(&mut rng, 16).len(), 16);
     }
 
+    #[test]
+    fn all_letters_and_digits_are_equally_frequent() {
+        let mut text = vec![0; 620_000];
+        fill_letters(&mut Rng::new(3), &mut text);
+        // Each comes 10,000 times, with a standard deviation of 99; the places of a group of ten one by one.
+        let of = |place: usize| text.iter().skip(place).step_by(10);
+        for letter in (0..128u8).filter(u8::is_ascii_alphanumeric) {
+            let all = text.iter().filter(|byte| **byte == letter).count();
+            assert!((9_500..10_500).contains(&all), "{}: {all}", letter as char);
+            let last = of(9).filter(|byte| **byte == letter).count();
+            assert!((840..1_160).contains(&last), "{}: {last} in the last place", letter as char);
+        }
+    }
+
     proptest! {
         #[test]
         fn constants_follow_clause_2_1_6_1(seed: u64) {
