@@ -22,7 +22,7 @@ fn spec(users: u32, connections: u32, seconds: u64) -> LaneSpec {
         load: LoadShape::Closed { users, connections },
         timeline: Timeline { warm: Nanos::SECOND, measure: Nanos::from_secs(seconds), cool: Nanos::from_secs(10) },
         pacing: Pacing { keying: pacing, think: pacing },
-        seed: 1,
+        seed: 1.into(),
         round: 1,
         max_retries: 0,
         power_cut: false,

@@ -183,6 +183,31 @@ impl Instance {
         }
     }
 
+    /// New-Orders since the workload's data set was loaded; `None` where they cannot be counted.
+    pub fn orders_added(&self, workload: &Workload) -> Result<Option<u64>, LoadError> {
+        if !matches!(workload, Workload::Tpcc(_)) {
+            return Ok(None);
+        }
+        match &self.0 {
+            Backing::Mock(_) => Ok(None),
+            Backing::Sqlite { path, pragmas } => sqlite::orders_added(path, pragmas).map(Some),
+            Backing::Managed(server) => {
+                server.target().orders_added().map(Some).map_err(|error| server.process().explain(error))
+            }
+            Backing::Existing(target) => target.orders_added().map(Some),
+        }
+    }
+
+    /// Whether the system holds data at all.
+    pub fn has_data(&self) -> bool {
+        !matches!(self.0, Backing::Mock(_))
+    }
+
+    /// Whether it was there before the run.
+    pub fn is_existing(&self) -> bool {
+        matches!(self.0, Backing::Existing(_))
+    }
+
     /// Stops a server of plimsoll's own; anything else is left as it is.
     pub fn stop(self) -> Result<(), LoadError> {
         match self.0 {

@@ -38,7 +38,7 @@ fn spec(load: LoadShape, hours: u64) -> LaneSpec {
             cool: Nanos::from_secs(60),
         },
         pacing: Pacing { keying: 1.0, think: 1.0 },
-        seed: 5,
+        seed: 5.into(),
         round: 1,
         max_retries: 3,
         power_cut: false,

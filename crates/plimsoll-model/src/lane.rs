@@ -114,6 +114,21 @@ impl Arrivals {
     }
 }
 
+/// Where random draws begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seeds {
+    /// Of the inputs.
+    pub load: u64,
+    /// Of the data set: some constants of the load must match those of the data (TPC-C clause 2.1.6.1).
+    pub data: u64,
+}
+
+impl From<u64> for Seeds {
+    fn from(seed: u64) -> Self {
+        Self { load: seed, data: seed }
+    }
+}
+
 /// A lane's whole task for one ladder point.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct LaneSpec {
@@ -122,8 +137,7 @@ pub struct LaneSpec {
     pub load: LoadShape,
     pub timeline: Timeline,
     pub pacing: Pacing,
-    /// That of the data set: some constants of the load must match those of the data (TPC-C clause 2.1.6.1).
-    pub seed: u64,
+    pub seed: Seeds,
     /// Number of the point within the run: each draws inputs of its own.
     pub round: u32,
     /// How often one intent is tried again after a deadlock or serialisation failure.

@@ -24,6 +24,7 @@ mod block;
 mod compare;
 mod conserve;
 mod cut;
+mod data;
 mod drive;
 mod effect;
 mod finding;
@@ -63,6 +64,7 @@ pub use block::{
 pub use compare::{ComparedFigures, ComparedLoad, ComparedMedium, Comparison, Ratio};
 pub use conserve::Conservation;
 pub use cut::CutSummary;
+pub use data::{DATA_FACT, DataState, FRESH, ORDERS_ADDED_FACT, REUSED};
 pub use drive::{
     BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary, DriveTimes, FEWEST_OPS, LATENESS_LIMIT,
     lateness_us,
@@ -168,6 +170,9 @@ pub struct Ladder {
     pub drive: Option<String>,
     pub workload: String,
     pub mode: String,
+    /// Of the first of the systems, when the run began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataState>,
     /// What the systems share their medium with.
     pub scene: Scene,
     /// By place in the ladder, and by repeat; of a search by load.
@@ -321,6 +326,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         drive: drive::title(index, first.medium),
         workload: first.workload.clone(),
         mode: first.mode.clone(),
+        data: data::state(index, first.system),
         scene: first.scene,
         points: points.iter().map(|point| point::summarise(index, point)).collect(),
         rungs: Vec::new(),

@@ -7,7 +7,7 @@ use fluent_templates::fluent_bundle::FluentValue;
 use fluent_templates::{LanguageIdentifier, Loader, langid};
 use plimsoll_model::audit::{Evidence, Missing, Next, Rule, ThresholdFault};
 use plimsoll_model::record::{Integrity, Scene};
-use plimsoll_model::summary::{Finding, PointSummary};
+use plimsoll_model::summary::{DataState, Finding, PointSummary};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ impl Messages {
 
     pub fn say_with(&self, id: &str, args: &[(&'static str, String)]) -> String {
         let args: HashMap<Cow<'static, str>, FluentValue> =
-            args.iter().map(|(name, value)| (Cow::Borrowed(*name), FluentValue::from(value.clone()))).collect();
+            args.iter().map(|(name, value)| (Cow::Borrowed(*name), counted(value.clone()))).collect();
         LOCALES.try_lookup_with_args(&self.language, id, &args).unwrap_or_else(|| id.to_owned())
     }
 
@@ -78,6 +78,11 @@ impl Messages {
     /// Whether a run file is as it was when its run ended, and its digest: `state-` and its name in the export.
     pub fn file_state(&self, file: &Integrity) -> String {
         self.told("state", file)
+    }
+
+    /// Whether a system's data were loaded for the run: `data-` and its name in the export.
+    pub fn data_state(&self, data: &DataState) -> String {
+        self.told("data", data)
     }
 
     /// What a rule holds, and why it matters.
@@ -127,6 +132,11 @@ impl Messages {
     }
 }
 
+/// One is a number, so that a sentence can have a singular; all else is text already.
+fn counted(text: String) -> FluentValue<'static> {
+    if text == "1" { FluentValue::from(1) } else { FluentValue::from(text) }
+}
+
 fn shown(key: &str, value: &Value) -> FluentValue<'static> {
     match value {
         // Fluent selects by name, and an empty text has none.
@@ -138,7 +148,7 @@ fn shown(key: &str, value: &Value) -> FluentValue<'static> {
         Value::Number(n) if n.is_f64() && n.as_f64().is_some_and(|n| n.abs() < 1e3) => {
             FluentValue::from(number::three(n.as_f64().unwrap_or_default()))
         }
-        Value::Number(n) => FluentValue::from(number::whole(n.as_f64().unwrap_or_default())),
+        Value::Number(n) => counted(number::whole(n.as_f64().unwrap_or_default())),
         other => FluentValue::from(other.to_string()),
     }
 }

@@ -36,6 +36,10 @@ pub fn ladder_table(summary: &Summary) -> String {
             out.push_str(&m.say_with("emulated-drive", &[("drive", drive.clone())]));
             out.push('\n');
         }
+        if let Some(data) = &ladder.data {
+            out.push_str(&m.data_state(data));
+            out.push('\n');
+        }
         out.push_str(&table(&m, ladder));
         out.push_str("\n\n");
         out.push_str(&fleet::section(&m, ladder));

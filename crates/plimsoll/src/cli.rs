@@ -7,6 +7,7 @@ mod drive;
 mod import;
 mod learn;
 mod list;
+mod parse;
 mod profile;
 mod value;
 
@@ -21,6 +22,7 @@ pub use drive::{DriveCommand, ListArgs, ShowArgs, SimulateArgs, Spacing};
 pub use import::ImportArgs;
 pub use learn::LearnArgs;
 pub use list::RunsArgs;
+pub use parse::parse;
 pub use profile::{ProfileCommand, ProfileShowArgs};
 use value::{positive, seconds, share, size};
 
@@ -85,7 +87,7 @@ pub struct RunArgs {
     /// Multiply all data sizes by this factor.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     pub data_scale: f64,
-    /// Seed of all random choices, instead of the plan's.
+    /// Seed of the inputs, instead of the plan's or of one drawn for this run: the recorded one repeats a run.
     #[arg(long)]
     pub seed: Option<u64>,
     /// Lets block steps write to this device, or file or directory that a job file names: WHAT IT HOLDS IS LOST. By its

@@ -1,9 +1,7 @@
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
     plimsoll::failure::set_style();
-    let cli = plimsoll::cli::Cli::parse();
+    let cli = plimsoll::cli::parse();
     plimsoll::commands::dispatch(cli).unwrap_or_else(|failure| failure.exit())
 }

@@ -49,7 +49,7 @@ fn run(seed: u64, seconds: u64, slower: f64, pause: Nanos) -> Repeat {
         load: LoadShape::closed(1),
         timeline: Timeline { warm: Nanos::from_secs(1), measure: Nanos::from_secs(seconds), cool: Nanos::from_secs(1) },
         pacing: Pacing::default(),
-        seed,
+        seed: seed.into(),
         round: 0,
         max_retries: 0,
         power_cut: false,

@@ -51,6 +51,13 @@ fn nobody_listens_there() {
     checked.failed(1, &["PostgreSQL at 127.0.0.1:1 cannot be reached"]);
 }
 
+/// The facts about the system's data.
+fn data(json: &serde_json::Value) -> (serde_json::Value, Option<serde_json::Value>) {
+    let facts = json["facts"].as_array().unwrap();
+    let value = |key: &str| facts.iter().find(|fact| fact["key"] == key).map(|fact| fact["value"].clone());
+    (value("data").unwrap(), value("data_orders_added"))
+}
+
 /// One server for all that needs one.
 #[test]
 fn a_server_that_is_there() {
@@ -101,11 +108,6 @@ fn a_server_that_is_there() {
     assert!(second.stdout.contains("12 verified, all hold"), "{second:?}");
     assert!(orders() > grown, "loaded anew");
     // And both say so.
-    let data = |json: &serde_json::Value| {
-        let facts = json["facts"].as_array().unwrap();
-        let value = |key: &str| facts.iter().find(|fact| fact["key"] == key).map(|fact| fact["value"].clone());
-        (value("data").unwrap(), value("data_orders_added"))
-    };
     assert_eq!(data(&place.export("first.run")), ("fresh".into(), None));
     assert_eq!(data(&place.export("second.run")), ("reused".into(), Some((grown - 30_000).to_string().into())));
     assert!(first.stdout.contains("Data: fresh"), "{first:?}");

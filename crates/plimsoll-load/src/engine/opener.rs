@@ -58,7 +58,7 @@ impl Opener {
             endpoint: spec.endpoint.clone(),
             workload: spec.workload.clone(),
             clock,
-            seed: spec.seed,
+            seed: spec.seed.load,
             writers: WriterQueue::default(),
         }
     }

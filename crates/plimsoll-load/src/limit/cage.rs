@@ -184,7 +184,7 @@ fn cannot(controller: Controller, why: &str) -> LoadError {
         what: format!("A way to limit {what} of a server"),
         searched: why.into(),
         next: "Run plimsoll as root on a machine with control groups (cgroups), or let the run go on without limits: \
-               without_limits = \"warn\" in the plan's system."
+               limits = { …, without = \"warn\" } in the plan's system."
             .into(),
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn does_not_hold(what: &str, told: &str) -> LoadError {
         what: format!("A limit of {what} that holds"),
         searched: told.into(),
         next: "The kernel takes the limit and does not keep it here: let the run go on without limits \
-               (without_limits = \"warn\"), or use another machine."
+               (limits = { …, without = \"warn\" } in the plan's system), or use another machine."
             .into(),
     }
 }

@@ -143,7 +143,8 @@ async fn attempt(shared: &Shared, session: &mut AnySession, input: &Input) -> At
 impl Connection {
     pub fn new(shared: Arc<Shared>, notebook: Arc<Notebook>, number: u32, session: AnySession) -> Self {
         let user = shared.intents.is_none().then(|| User::new(&shared.spec, number));
-        let (control, backoff) = (shared.control.clone(), Backoff::new(shared.spec.seed, shared.spec.round, number));
+        let (control, backoff) =
+            (shared.control.clone(), Backoff::new(shared.spec.seed.load, shared.spec.round, number));
         Self {
             shared,
             notebook,

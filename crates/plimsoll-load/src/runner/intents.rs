@@ -100,7 +100,7 @@ impl IntentQueue {
             LoadShape::Closed { users, connections } if connections < users => (Origin::users(spec, users), users),
             LoadShape::Closed { .. } => return None,
             LoadShape::Open { users, per_second, to_per_second, arrivals, queue } => {
-                let rng = Rng::stream(spec.seed, &[u64::MAX, u64::from(spec.round)]);
+                let rng = Rng::stream(spec.seed.load, &[u64::MAX, u64::from(spec.round)]);
                 let mut schedule = Schedule::new((per_second, to_per_second), arrivals, &spec.timeline, rng);
                 let source = |user| Source::new(&spec.workload, spec.seed, spec.round, user);
                 let sources = (0..users).map(source).collect();

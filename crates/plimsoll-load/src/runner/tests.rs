@@ -24,7 +24,7 @@ fn spec(script: MockScript, load: LoadShape) -> LaneSpec {
         load,
         timeline: Timeline { warm: Nanos::from_secs(2), measure: Nanos::from_secs(10), cool: Nanos::from_secs(5) },
         pacing: Pacing::default(),
-        seed: 7,
+        seed: 7.into(),
         round: 1,
         max_retries: 3,
         power_cut: false,

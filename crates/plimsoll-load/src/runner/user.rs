@@ -48,7 +48,7 @@ impl User {
         });
         let path = [u64::from_be_bytes(*b"entering"), u64::from(spec.round), u64::from(self.number)];
         let whole: Nanos = cycles.iter().copied().sum();
-        let mut moment = Nanos::from_secs_f64(whole.as_secs_f64() * Rng::stream(spec.seed, &path).unit());
+        let mut moment = Nanos::from_secs_f64(whole.as_secs_f64() * Rng::stream(spec.seed.load, &path).unit());
         for cycle in cycles {
             if moment < cycle {
                 return cycle - moment;

@@ -119,7 +119,7 @@ fn write(instance: &Instance, stop: &AtomicBool, done: &AtomicU64) {
         load: LoadShape::closed(1),
         timeline: Timeline { warm: Nanos::ZERO, measure: Nanos::SECOND, cool: Nanos::SECOND },
         pacing: Default::default(),
-        seed: 3,
+        seed: 3.into(),
         round: 1,
         max_retries: 0,
         power_cut: false,

@@ -42,7 +42,7 @@ fn work(instance: &Instance) {
         load: LoadShape::closed(1),
         timeline: Timeline { warm: Nanos::ZERO, measure: second, cool: second },
         pacing: Default::default(),
-        seed: 3,
+        seed: 3.into(),
         round: 1,
         max_retries: 0,
         power_cut: false,

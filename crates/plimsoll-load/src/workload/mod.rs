@@ -1,5 +1,6 @@
 //! What users do. A workload draws inputs from a seed; an engine's session carries them out.
 
+use plimsoll_model::lane::Seeds;
 use plimsoll_model::plan::resolved::{Pacing, Workload};
 use plimsoll_model::receipt::Place;
 use plimsoll_model::units::Nanos;
@@ -50,10 +51,12 @@ enum Generator {
 }
 
 impl Source {
-    /// `user` counts from 0; `seed` is that of the data; rounds draw different inputs.
-    pub fn new(workload: &Workload, seed: u64, round: u32, user: u32) -> Self {
+    /// `user` counts from 0; rounds draw different inputs.
+    pub fn new(workload: &Workload, seeds: impl Into<Seeds>, round: u32, user: u32) -> Self {
+        let seeds = seeds.into();
+        let seed = seeds.load;
         let generator = match workload {
-            Workload::Tpcc(tpcc) => Generator::Tpcc(tpcc::generator::Generator::new(seed, round, user, tpcc)),
+            Workload::Tpcc(tpcc) => Generator::Tpcc(tpcc::generator::Generator::new(seeds, round, user, tpcc)),
             Workload::Sysbench(sysbench) => {
                 Generator::Sysbench(sysbench::generator::Generator::new(seed, round, user, sysbench))
             }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::record::{PointPurpose, Record, SubjectKind};
-use crate::summary::INSTANCE_OF;
+use crate::summary::{DATA_FACT, INSTANCE_OF, ORDERS_ADDED_FACT};
 
 /// What can be a factor: report rule ONEFACTOR names these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -168,7 +168,7 @@ impl Configuration {
                 "system" => Group::Settings,
                 "workload" => Group::Sizes,
                 "step" => Group::Load,
-                "title" | "seed" => Group::Incidental,
+                "title" | "seed" | "data_seed" => Group::Incidental,
                 _ => Group::Load,
             };
             match value {
@@ -278,7 +278,7 @@ pub(super) fn setting_name(key: &str) -> &str {
 }
 
 /// Facts that are of one run: where things lie, what is free, what a calibration gave.
-const INCIDENTAL: [&str; 22] = [
+const INCIDENTAL: [&str; 23] = [
     "unreadable",
     "cpu_mhz",
     "name",
@@ -291,6 +291,7 @@ const INCIDENTAL: [&str; 22] = [
     "numa_node",
     "free",
     "database_size",
+    ORDERS_ADDED_FACT,
     "backing_file",
     "drive_file",
     "drive_title",
@@ -317,6 +318,7 @@ fn group_of(kind: SubjectKind, key: &str) -> Group {
         },
         SubjectKind::Device | SubjectKind::Medium => Group::Drives,
         SubjectKind::System if key.contains("version") => Group::Software,
+        SubjectKind::System if key == DATA_FACT => Group::Sizes,
         SubjectKind::System => Group::Settings,
         SubjectKind::Generator | SubjectKind::Emulator | SubjectKind::Backup => Group::Incidental,
     }

@@ -7,8 +7,8 @@ use super::load::{ImportedLoad, LoadTick};
 use super::{FILE_FACT, ImportError, Imported, Source, TOOL_FACT, Told, UNKNOWN_FACT, VERSION_FACT, attach, when};
 use crate::hist::CoarseHist;
 use crate::record::{
-    BlockPoint, BlockShare, Check, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, Reported, RunStatus, Scene,
-    Second, SubjectId, SubjectKind, Window,
+    BlockPoint, BlockShare, Check, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, Reported,
+    RunStatus, Scene, Second, SubjectId, SubjectKind, Window,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;

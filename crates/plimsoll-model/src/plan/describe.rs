@@ -24,12 +24,16 @@ pub fn describe(plan: &ResolvedPlan) -> String {
 }
 
 fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
-    let ResolvedPlan { title, seed, scale, data_scale, media, systems, workloads, blocks, backups, steps, audit } =
-        plan;
+    let ResolvedPlan { title, seed, data_seed, scale, data_scale, media, systems, workloads, .. } = plan;
+    let ResolvedPlan { blocks, backups, steps, audit, .. } = plan;
     if *scale != 1.0 || *data_scale != 1.0 {
         writeln!(out, "# Times are multiplied by {scale} and data by {data_scale} already.")?;
     }
-    writeln!(out, "title = {}\nseed = {seed}", quoted(title))?;
+    writeln!(out, "title = {}", quoted(title))?;
+    if let Some(seed) = seed {
+        writeln!(out, "seed = {seed}")?;
+    }
+    writeln!(out, "data_seed = {data_seed}")?;
     for medium in media {
         let key = if medium.kind == MediumKind::Device { "device" } else { "path" };
         writeln!(out, "\n[medium.{}]\n{key} = {}", toml_key(&medium.name), quoted(&medium.path))?;

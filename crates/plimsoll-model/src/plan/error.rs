@@ -69,7 +69,7 @@ fn within(text: &str, span: Range<usize>) -> Range<usize> {
 }
 
 /// The name that was probably meant: the nearest one, if few enough letters differ.
-pub(super) fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (written.chars().count() / 3).clamp(1, 3);
     known
         .into_iter()

@@ -31,7 +31,7 @@ mod sysbench;
 mod value;
 
 pub use describe::describe;
-pub use error::{PlanError, PlanErrors, PlanWarning, suggestion};
+pub use error::{PlanError, PlanErrors, PlanWarning, nearest, suggestion};
 pub use estimate::{Estimate, StepEstimate, estimate};
 use findings::Findings;
 pub use matrix::{Axis, Cell, Matrix, Order, matrix};
@@ -48,7 +48,7 @@ pub struct Options {
     pub scale: f64,
     /// Multiplies warehouses, and the rows of sysbench's tables; at least one is left. Above zero.
     pub data_scale: f64,
-    /// Beats the plan's seed.
+    /// Beats the plan's seed of the inputs.
     pub seed: Option<u64>,
     /// Names of the drives that can be emulated; a plan may also name a drive file.
     pub drives: Vec<String>,

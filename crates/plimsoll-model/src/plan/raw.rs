@@ -29,8 +29,10 @@ pub type Named<T> = BTreeMap<At<String>, At<T>>;
 pub struct RawPlan {
     /// The question this plan answers. The report's headline.
     pub title: Option<At<String>>,
-    /// Start of all random draws; the same seed gives the same data and the same inputs. Default: 1. `--seed` beats it.
+    /// Start of the inputs' random draws. Default: drawn for each run, and recorded. `--seed` beats it.
     pub seed: Option<At<u64>>,
+    /// Start of the data set's random draws. Default: `seed`, else 1.
+    pub data_seed: Option<At<u64>>,
     /// Where data lives, by a name of your choice: `[medium.here]`.
     pub medium: Named<RawMedium>,
     /// What is put under load, by a name of your choice: `[system.db]`.
@@ -42,7 +44,7 @@ pub struct RawPlan {
     /// The whole plan is carried out for each combination of values: keys of the plan with lists of values, such as
     /// `system.db.limits.memory = ["1GiB", "4GiB"]` or `medium.data.drive = ["…", "…"]`; a step's keys stand below its
     /// name (`step.oltp.users = [[1, 2], [8]]`). `repeat` (1 to 100) goes through all combinations so often; `order` is
-    /// `"as_written"`, or `"random"` by the plan's seed. Default: the plan is carried out once.
+    /// `"as_written"`, or `"random"` by the plan's seed, else 1. Default: the plan is carried out once.
     pub matrix: Option<RawMatrix>,
     /// Thresholds of the audit that are not the usual ones, such as `interval = 10`. Default: those of `docs/audit.md`.
     pub audit: Option<At<RawAudit>>,

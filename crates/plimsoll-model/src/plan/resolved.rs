@@ -24,14 +24,14 @@ use crate::units::Nanos;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedPlan {
     pub title: String,
-    pub seed: u64,
-    /// Factor already applied to all times.
+    /// Of the inputs; `None`: drawn when the run begins.
+    pub seed: Option<u64>,
+    pub data_seed: u64,
+    /// Factors already applied to all times and data sizes.
     pub scale: f64,
-    /// Factor already applied to all data sizes.
     pub data_scale: f64,
     pub media: Vec<Medium>,
     pub systems: Vec<System>,
-    /// What runs on systems.
     pub workloads: Vec<NamedWorkload>,
     /// What runs on media themselves.
     pub blocks: Vec<NamedBlock>,

@@ -100,7 +100,7 @@ fn defaults_are_filled_in() {
     let plan = good(SMALL).plan;
     assert_snapshot!(describe(&plan), @r#"
     title = "t"
-    seed = 1
+    data_seed = 1
 
     [medium.here]
     path = "."
@@ -200,7 +200,7 @@ rate = 12.5
 fn everything_that_can_be_written_arrives() {
     let Parsed { plan, warnings } = good(EVERYTHING);
     assert_eq!(warnings, []);
-    assert_eq!(plan.seed, 7);
+    assert_eq!((plan.seed, plan.data_seed), (Some(7), 7));
     assert_eq!(plan.media[0].path, "C:\\data", "in the order of the text");
     let kinds: Vec<&SystemKind> = plan.systems.iter().map(|system| &system.kind).collect();
     assert!(matches!(kinds[0], SystemKind::Sqlite { settings } if settings["cache_size"] == "-2000"
@@ -258,7 +258,7 @@ fn scale_shrinks_times_and_data_scale_data() {
     let options = Options { scale: 0.1, data_scale: 0.25, seed: Some(u64::MAX), ..Options::default() };
     let Parsed { plan, warnings } = parse(EVERYTHING, &options).unwrap();
     assert_eq!(warnings, []);
-    assert_eq!(plan.seed, u64::MAX);
+    assert_eq!(plan.seed, Some(u64::MAX));
     assert_eq!((plan.scale, plan.data_scale), (0.1, 0.25));
     let step = plan.load_steps().next().unwrap();
     assert_eq!((step.timeline.measure, step.timeline.cool), (Nanos::from_secs(9), Nanos::from_millis(150)));

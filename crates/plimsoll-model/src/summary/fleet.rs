@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::point::{self, PointSummary};
 use super::tick::TickSums;
-use super::{Index, Ladder, Verdict, drive, finding, rung, stats};
+use super::{Index, Ladder, Verdict, data, drive, finding, rung, stats};
 use crate::record::{Point, SubjectId};
 
 /// A fact of an instance: the plan's system that it is one of.
@@ -97,6 +97,7 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
         drive: drive::title(index, first.medium),
         workload: first.workload.clone(),
         mode: first.mode.clone(),
+        data: data::state(index, first.system),
         scene: first.scene,
         points: sums,
         rungs: Vec::new(),

@@ -272,7 +272,19 @@ audit-answer-error = { $of }: some of these figures must not be quoted ({ $codes
 audit-answer-warning = { $of }: read these warnings before you quote the figures ({ $codes }).
 audit-answer-clean = { $of }: no issues found; { $passed } of { $rules } rules could be evaluated.
 audit-answer-unknown = { $of }: nothing could be evaluated: what is stated is too little for any rule.
-audit-heading = Audit: { $errors } errors, { $warnings } warnings, { $notes } notes; { $passed } rules passed, { $unjudged } not judged.
+audit-heading = Audit: { $errors ->
+    [one] 1 error
+   *[other] { $errors } errors
+}, { $warnings ->
+    [one] 1 warning
+   *[other] { $warnings } warnings
+}, { $notes ->
+    [one] 1 note
+   *[other] { $notes } notes
+}; { $passed ->
+    [one] 1 rule
+   *[other] { $passed } rules
+} passed, { $unjudged } not judged.
 audit-passed = Passed
 audit-unjudged = Not judged, and why
 audit-unjudged-rules = Not judged
@@ -307,7 +319,10 @@ evidence-window = { $measured-s } s were measured; { $fewest-s } s are the least
 evidence-response-interval = Half the 95 % interval is { $percent } % of the mean response time (limit { $limit-percent } %).
 evidence-halves = The second half of the window is { $off-percent } % off the first (limit { $limit-percent } %).
 evidence-interval = Half the 95 % interval is { $percent } % of the rate, measured for { $measured-s } s (limit { $limit-percent } %).
-evidence-checkpoints = { $found } checkpoints in the window, { $fewest } are needed.
+evidence-checkpoints = { $found ->
+    [one] 1 checkpoint
+   *[other] { $found } checkpoints
+} in the window, { $fewest } are needed.
 evidence-written = { $written-mb } MB were written, and the drive's own memory holds { $cache-mb } MB.
 evidence-data-and-memory = { $data-mb } MB of data, { $memory-mb } MB of memory for buffer and page cache.
 evidence-device-reads = { $per-transaction } reads of the device for each transaction ({ $fewest } are needed).
@@ -378,7 +393,10 @@ evidence-conditions = { $failed ->
    *[other] Of { $verified } consistency conditions these fail: { $failed }.
  }
 evidence-kept-up = { $drive } answered { $ops } operations in time: { $late-percent } % late at the median (limit 10 %), { $beyond-percent } % beyond the next percentile (limit 1 %).
-evidence-repeats = { $first } runs on the first side, { $second } on the second; { $fewest } are needed.
+evidence-repeats = { $first ->
+    [one] 1 run
+   *[other] { $first } runs
+} on the first side, { $second } on the second; { $fewest } are needed.
 evidence-repeat-spread = Repeats differ by { $spread-percent } %, the sides by { $effect-percent } %.
 evidence-in-order = Latencies rise in their order: { $percentiles }.
 evidence-out-of-order = { $lower } is { $lower-ms } ms and above { $higher }, which is { $higher-ms } ms.
@@ -1203,6 +1221,14 @@ reported-users = { $users } users
 reported-users-unknown = users not known
 reported-offered = { $rate }/s offered
 reported-repeat = repeat { $repeat }
+
+# Data sets: whether they were loaded for the run.
+data-fresh = Data: fresh, loaded for this run.
+data-reused = Data: reused, { $orders-added ->
+    [null] changed by earlier runs
+    [one] 1 order added since they were loaded
+   *[other] { $orders-added } orders added since they were loaded
+}.
 
 # The run file: whether it is as it was when its run ended.
 state-intact = Run file: SHA-256 { $digest }.

@@ -59,6 +59,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("subject-", &["host", "device", "medium", "emulator", "system", "generator", "backup"]),
     ("scaling-", &crate::scaling::COLUMNS),
     ("list-", &["started", "file", "title", "status", "label", "systems", "media", "points"]),
+    ("data-", &["fresh", "reused"]),
     ("state-", &["intact", "changed", "no-digest", "open", "older"]),
     ("versus-unit-", &["nopm", "transactions", "iops"]),
     ("versus-scene-", &["alone", "quiet", "noisy"]),

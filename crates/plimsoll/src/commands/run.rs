@@ -2,6 +2,8 @@
 
 mod set;
 
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,6 +24,9 @@ use crate::execute::{DRIVE_DIR, Done, Job, check_output, execute, preflight};
 use crate::failure::Failure;
 use crate::runfile;
 use crate::signals::Interrupt;
+
+/// By which times and data can be multiplied.
+const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;
 
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let (text, options, Parsed { plan, warnings }) = read_plan(args)?;
@@ -76,6 +81,7 @@ fn job(
     let notes = warnings.into_iter().map(|text| ("plan", text));
     let notes = notes.chain(clear_leftovers(&plan)?.into_iter().map(|text| ("leftovers", text))).collect();
     Ok(Job {
+        seed: plan.seed.unwrap_or_else(drawn_seed),
         output,
         run_id: run_id(now),
         started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -100,10 +106,16 @@ fn run_id(now: jiff::Timestamp) -> String {
     }
 }
 
+/// Short enough to be typed.
+fn drawn_seed() -> u64 {
+    RandomState::new().build_hasher().finish() >> 32
+}
+
 fn read_plan(args: &RunArgs) -> Result<(String, Options, Parsed), Failure> {
     for (flag, factor) in [("--scale", args.scale), ("--data-scale", args.data_scale)] {
-        if !(factor.is_finite() && factor > 0.0) {
-            return Err(Failure::usage(format!("{flag} takes a number above zero, not {factor}")));
+        if !FACTORS.contains(&factor) {
+            let (least, most) = (FACTORS.start(), FACTORS.end());
+            return Err(Failure::usage(format!("{flag} takes a number from {least} to {most}, not {factor}")));
         }
     }
     let options =
@@ -164,7 +176,7 @@ fn clear_drives(dir: &Path) -> std::io::Result<Vec<String>> {
     plimsoll_drive::emulate::clear(&dir, PATIENCE)
 }
 
-/// `how-far-does-this-go-20261120-101500.plimsoll`; of a set `….set`.
+/// `how-far-does-this-go-20261120-101500.plimsoll`, or `…-2.plimsoll` where that is taken; of a set `….set`.
 fn default_output(title: &str, now: jiff::Timestamp, suffix: &str) -> PathBuf {
     let mut slug: String =
         title.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
@@ -173,7 +185,10 @@ fn default_output(title: &str, now: jiff::Timestamp, suffix: &str) -> PathBuf {
     }
     let slug = slug.trim_matches('-');
     let slug = if slug.is_empty() { "run" } else { slug };
-    format!("{slug}-{}.{suffix}", now.strftime("%Y%m%d-%H%M%S")).into()
+    let name = format!("{slug}-{}", now.strftime("%Y%m%d-%H%M%S"));
+    let numbered = (2..).map(|n| format!("{name}-{n}.{suffix}"));
+    let mut names = std::iter::once(format!("{name}.{suffix}")).chain(numbered).map(PathBuf::from);
+    names.find(|path| !path.exists()).unwrap_or_default()
 }
 
 fn show(done: &Done, args: &RunArgs) -> Result<ExitCode, Failure> {

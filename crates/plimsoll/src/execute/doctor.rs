@@ -28,7 +28,7 @@ impl Execution<'_> {
         }
         let drive = medium.kind.emulated().filter(|_| self.drives.contains_key(&medium.name));
         let spec = drive.and_then(|drive| Some((drive, drive_file::emulated(drive).ok()?)));
-        let is = spec.map(|(drive, spec)| known::emulated(&spec, drive.capacity, drive.fill, self.plan.seed));
+        let is = spec.map(|(drive, spec)| known::emulated(&spec, drive.capacity, drive.fill, self.plan.data_seed));
         let (catalogue, clock) = (known::catalogue(), self.clock.clone());
         let options = Options {
             now: &|| clock.now(),
@@ -40,7 +40,7 @@ impl Execution<'_> {
             health: true,
             blocks: BLOCKS,
             patience: PATIENCE,
-            seed: self.plan.seed,
+            seed: self.plan.data_seed,
         };
         match gather::medium(path, &options) {
             Ok(evidence) => judge::medium(&evidence).into_iter().try_for_each(|found| {

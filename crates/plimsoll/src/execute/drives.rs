@@ -79,7 +79,7 @@ impl Execution<'_> {
             return Ok(true);
         }
         self.progress.begin(self.clock.now(), &format!("mounting the drive {} ({})", medium.name, drive.drive));
-        let (scratch, spec, task) = prepare_drive(self.run_id, self.plan.seed, medium, drive)?;
+        let (scratch, spec, task) = prepare_drive(self.run_id, self.plan.data_seed, medium, drive)?;
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
         let (tell_end, ended) = watch::channel(None);
         let listener = listener(subject, self.clock.clone(), self.inbox.from_drives.clone(), tell_end);

@@ -10,6 +10,8 @@ use plimsoll_model::units::Nanos;
 #[derive(Debug)]
 pub struct Job {
     pub plan: ResolvedPlan,
+    /// Of the inputs: the plan's, or drawn.
+    pub seed: u64,
     pub plan_text: String,
     pub output: PathBuf,
     pub run_id: String,
@@ -36,7 +38,7 @@ impl Job {
             plimsoll_version: env!("CARGO_PKG_VERSION").into(),
             plimsoll_commit: env!("PLIMSOLL_COMMIT").into(),
             command: redact(&self.command),
-            seed: self.plan.seed,
+            seed: self.seed,
             started_at: self.started_at.clone(),
             lasted: Nanos::ZERO,
             status: RunStatus::Unfinished,
@@ -48,8 +50,8 @@ impl Job {
         redact(&self.plan_text)
     }
 
-    /// As TOML with every default filled in and no password.
+    /// As TOML with every default and the seed filled in and no password.
     pub(super) fn plan_resolved(&self) -> String {
-        plimsoll_model::plan::describe(&self.plan)
+        plimsoll_model::plan::describe(&ResolvedPlan { seed: Some(self.seed), ..self.plan.clone() })
     }
 }

@@ -70,7 +70,7 @@ impl Execution<'_> {
         });
         let lanes: Vec<Lane<'_>> = lanes.collect();
         let savers = savers(rackets, running, &clock, probe.as_ref())?;
-        let control = LoadControl::default();
+        let (control, saves) = (LoadControl::default(), !savers.is_empty());
         std::thread::scope(|scope| {
             // Whatever ends this scope early, the threads are told to end as well.
             let _ends = CancelAtEnd(&control);
@@ -91,7 +91,11 @@ impl Execution<'_> {
             }
             // Backups that are under way when the measurement has ended are let finish: half of one says nothing.
             let what = "waiting for the backups that are under way";
-            let noise = until_saved(&results, &mut desk.borrow_mut(), interrupt, &clock, &control, what)?;
+            let noise = if saves {
+                until_saved(&results, &mut desk.borrow_mut(), interrupt, &clock, &control, what)?
+            } else {
+                Vec::new()
+            };
             let cut = cut.take().transpose().map_err(Halt::Failed)?;
             Ok(Driven { outcomes, cut, noise: one_of(noise) })
         })

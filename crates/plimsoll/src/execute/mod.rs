@@ -84,6 +84,8 @@ type Course<T> = Result<T, Halt>;
 
 struct Execution<'a> {
     plan: &'a ResolvedPlan,
+    /// Of the inputs.
+    seed: u64,
     run_id: &'a str,
     /// What block steps may write to although plimsoll has not made it.
     overwrite: &'a [PathBuf],
@@ -125,6 +127,7 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
     let expected = estimate(&job.plan);
     let mut execution = Execution {
         plan: &job.plan,
+        seed: job.seed,
         run_id: &job.run_id,
         overwrite: &job.overwrite,
         file,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Probe;
-use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape};
+use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape, Seeds};
 use plimsoll_model::plan;
 use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, Noise, NoiseWork, Precondition, TxnMode, Workload};
 use plimsoll_model::receipt::Ledger;
@@ -167,7 +167,7 @@ impl Execution<'_> {
             workload: spot.workload.clone(),
             load,
             pacing: spot.step.pacing,
-            seed: self.plan.seed,
+            seed: Seeds { load: self.seed, data: self.plan.data_seed },
             round: point.id.0,
             max_retries: spot.step.max_retries,
             power_cut,

@@ -11,7 +11,7 @@ use plimsoll_load::system::{FirstState, Instance};
 use plimsoll_model::plan::resolved::{MediumKind, Workload};
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::PhaseKind;
-use plimsoll_model::summary::INSTANCE_OF;
+use plimsoll_model::summary::{DATA_FACT, FRESH, INSTANCE_OF, ORDERS_ADDED_FACT, REUSED};
 
 use super::point::Spot;
 use super::{Course, Execution, Halt, REFRESH, ended_by_itself, limits, unresolved};
@@ -93,7 +93,7 @@ impl Execution<'_> {
         }
         let name = if system == of { String::new() } else { format!(" {system}") };
         let what = format!("{step}: loading{name}");
-        let seed = self.plan.seed;
+        let seed = self.plan.data_seed;
         let (subject, loaded) =
             self.waiting(system, medium, &what, move |instance, control| instance.load(workload, seed, control))?;
         // The file of an embedded database takes its place only now.
@@ -105,7 +105,26 @@ impl Execution<'_> {
             let facts = self.running(system, medium)?.instance.facts()?;
             self.file.facts(subject, &facts)?;
         }
+        if starts {
+            self.record_data(site, subject, loaded)?;
+        }
         Ok(())
+    }
+
+    /// Whether the data were loaded for this run; later steps go on with what this one has left. Only an existing server
+    /// keeps data from run to run: a copy of another instance's data is as fresh as these.
+    fn record_data(&mut self, site: &Site<'_>, subject: SubjectId, loaded: Loaded) -> Course<()> {
+        let instance = &self.running(site.system, site.medium)?.instance;
+        if !instance.has_data() {
+            return Ok(());
+        }
+        let reused = loaded == Loaded::Reused && instance.is_existing();
+        let mut facts = vec![(DATA_FACT.to_owned(), if reused { REUSED } else { FRESH }.to_owned())];
+        if reused {
+            let added = instance.orders_added(site.workload)?;
+            facts.extend(added.map(|orders| (ORDERS_ADDED_FACT.to_owned(), orders.to_string())));
+        }
+        Ok(self.file.facts(subject, &facts)?)
     }
 
     /// The first instance of a system, where another one can begin with a copy of its data: it has just been loaded.

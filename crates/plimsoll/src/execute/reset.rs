@@ -49,7 +49,7 @@ impl Execution<'_> {
         let subject = running.subject;
         let phase = self.file.open_phase(&step.name, None, PhaseKind::Reset, self.clock.now())?;
         let what = format!("{}: bringing the data back to their first state", step.name);
-        let (seed, verify) = (self.plan.seed, step.check != CheckPolicy::Off);
+        let (seed, verify) = (self.plan.data_seed, step.check != CheckPolicy::Off);
         let done = self.unasked((system, medium), |this| {
             this.waiting(system, medium, &what, |instance, control| {
                 instance.reset(&first, (workload, seed), verify, control)

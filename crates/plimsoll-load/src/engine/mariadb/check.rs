@@ -76,6 +76,12 @@ pub fn books(conninfo: &str, schema: &str) -> Result<Ledger, LoadError> {
     Ok(Ledger::from_counts(rows.into_iter().map(|(txn, at, n)| ((txn, at), n)).collect()))
 }
 
+/// New-Orders since the load.
+pub fn orders_added(conninfo: &str, schema: &str) -> Result<u64, LoadError> {
+    let count: Result<Option<u64>, Error> = open(conninfo, schema)?.query_first(dialect(books::ORDERS_ADDED));
+    Ok(count.map_err(|e| server_error("counting orders", &e))?.unwrap_or_default())
+}
+
 /// What the schema lacks, going by its marker; an error when it holds no finished load.
 fn whole(conn: &mut Conn, schema: &str) -> Result<Option<String>, LoadError> {
     let error = |error: Error| match code(&error) {

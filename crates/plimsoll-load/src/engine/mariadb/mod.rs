@@ -20,7 +20,7 @@ mod tests;
 mod tsv;
 
 pub(crate) use backup::{dump, restore_elsewhere, row_counts};
-pub use check::{books, check};
+pub use check::{books, check, orders_added};
 pub use facts::facts;
 pub use insight::Insight;
 pub use load::{forget, load};

@@ -65,6 +65,15 @@ pub fn books(conninfo: &str, schema: &str) -> Result<Ledger, LoadError> {
     })
 }
 
+/// New-Orders since the load.
+pub fn orders_added(conninfo: &str, schema: &str) -> Result<u64, LoadError> {
+    blocking(|| async {
+        let error = |e: Error| server_error("counting orders", &e);
+        let row = open(conninfo, schema).await?.query_one(books::ORDERS_ADDED, &[]).await.map_err(error)?;
+        row.try_get(0).map(i64::unsigned_abs).map_err(error)
+    })
+}
+
 /// What the schema lacks, going by its marker; an error when it holds no finished load.
 async fn whole(client: &Client, schema: &str) -> Result<Option<String>, LoadError> {
     let missing = |searched: String| LoadError::Missing {

@@ -208,6 +208,13 @@ impl Target {
         }
     }
 
+    pub fn orders_added(&self) -> Result<u64, LoadError> {
+        match self.engine {
+            ServerKind::Postgres => postgres::orders_added(&self.conninfo, &self.schema),
+            ServerKind::Mariadb => mariadb::orders_added(&self.conninfo, &self.schema),
+        }
+    }
+
     pub fn facts(&self) -> Result<Facts, LoadError> {
         match self.engine {
             ServerKind::Postgres => postgres::facts(&self.conninfo),

@@ -73,6 +73,12 @@ pub fn books(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<Ledger, 
     Ok(Ledger::from_counts(counts))
 }
 
+/// New-Orders since the load.
+pub fn orders_added(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<u64, LoadError> {
+    let count = open(path, pragmas)?.query_row(books::ORDERS_ADDED, [], |row| row.get::<_, i64>(0));
+    count.map(i64::unsigned_abs).map_err(|error| explain(path, "counting orders in", &error))
+}
+
 /// What the database lacks, going by what was loaded into it.
 fn whole(snapshot: &Connection, path: &Path) -> Result<Option<String>, LoadError> {
     let failed = |error: rusqlite::Error| explain(path, "counting rows of", &error);

@@ -15,7 +15,7 @@ pub mod sysbench;
 mod tests;
 
 pub(crate) use backup::{back_up, restore, row_counts};
-pub use check::{books, check, facts, recover};
+pub use check::{books, check, facts, orders_added, recover};
 pub use load::{forget, is_loaded, load};
 pub use queue::WriterQueue;
 pub use session::SqliteSession;

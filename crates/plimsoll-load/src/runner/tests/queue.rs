@@ -42,7 +42,7 @@ fn shared_connections_serve_in_the_order_of_due_times() {
     for (users, connections, ms, seed) in [(200, 5, 50, 7), (200, 1, 10, 8), (200, 32, 320, 9), (7, 6, 700, 10)] {
         let mut spec = spec(latency(ms), shared(users, connections));
         spec.pacing = Pacing { keying: 0.1, think: 0.1 };
-        spec.seed = seed;
+        spec.seed = u64::into(seed);
         let expected = model(&spec, Nanos::from_millis(ms));
         let told = run(spec);
         told.conserved();
@@ -97,7 +97,7 @@ fn shared_connections_have_one_course_for_a_seed() {
     let make = |seed| {
         let mut spec = spec(MockScript { jitter: Nanos::from_millis(40), ..latency(20) }, shared(300, 4));
         spec.pacing = Pacing { keying: 0.1, think: 0.1 };
-        run(LaneSpec { seed, ..spec }).seconds
+        run(LaneSpec { seed: u64::into(seed), ..spec }).seconds
     };
     assert_eq!(make(3), make(3));
     assert_ne!(make(3), make(4));

@@ -15,6 +15,9 @@ pub const SQL: &str = "SELECT CAST(0 AS bigint), CAST((d_w_id - 1) * 10 + d_id -
      SELECT CAST(1 AS bigint), CAST((h_w_id - 1) * 10 + h_d_id - 1 AS bigint), CAST(count(*) AS bigint) \
      FROM history GROUP BY h_w_id, h_d_id";
 
+/// New-Orders since the load (clause 4.3.3.1: a district's next order number is 3,001 then), in all dialects.
+pub const ORDERS_ADDED: &str = "SELECT CAST(coalesce(sum(d_next_o_id - 3001), 0) AS bigint) FROM district";
+
 /// Where a transaction can be looked for; `None` for types that leave nothing that could be counted by place.
 pub fn place(input: &Input) -> Option<Place> {
     let of =

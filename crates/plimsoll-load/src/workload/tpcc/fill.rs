@@ -36,7 +36,7 @@ impl Filler {
         self.letters(10, 20, sink);
         self.letters(10, 20, sink);
         self.letters(10, 20, sink);
-        self.letters(2, 2, sink);
+        sink.text(self.text.state(&mut self.rng));
         sink.text(self.text.zip(&mut self.rng));
     }
 

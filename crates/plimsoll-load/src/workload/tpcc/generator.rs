@@ -1,5 +1,6 @@
 //! Draws what one virtual user does: which transaction, with which inputs, after which keying and think time.
 
+use plimsoll_model::lane::Seeds;
 use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc};
 use plimsoll_model::units::Nanos;
 
@@ -29,18 +30,19 @@ pub struct Generator {
     home: Home,
     /// The user's own warehouse when home is fixed.
     warehouse: i32,
-    /// The user's own district, for Stock-Level (clause 2.8.1.1).
+    /// The user's own district when home is fixed, for Stock-Level (clause 2.8.1.1).
     district: i32,
     deck: Vec<u8>,
 }
 
 impl Generator {
-    /// `user` counts from 0. `seed` must be that of the population: C of the last names depends on it (clause 2.1.6.1).
-    pub fn new(seed: u64, round: u32, user: u32, tpcc: &Tpcc) -> Self {
+    /// `user` counts from 0. C of the last names depends on the seed of the population (clause 2.1.6.1).
+    pub fn new(seeds: impl Into<Seeds>, round: u32, user: u32, tpcc: &Tpcc) -> Self {
+        let Seeds { load, data } = seeds.into();
         let warehouses = tpcc.warehouses.max(1);
         Self {
-            rng: Rng::stream(seed, &[u64::from_be_bytes(*b"tpccuser"), u64::from(round), u64::from(user)]),
-            constants: Constants::new(seed),
+            rng: Rng::stream(load, &[u64::from_be_bytes(*b"tpccuser"), u64::from(round), u64::from(user)]),
+            constants: Constants::new(data),
             warehouses: warehouses as i32,
             home: tpcc.home,
             warehouse: 1 + (user % warehouses) as i32,
@@ -65,7 +67,13 @@ impl Generator {
                 customer: self.customer(),
             }),
             3 => Input::Delivery(Delivery { warehouse, carrier: self.int(1, 10) }),
-            _ => Input::StockLevel(StockLevel { warehouse, district: self.district, threshold: self.int(10, 20) }),
+            _ => {
+                let district = match self.home {
+                    Home::Fixed => self.district,
+                    Home::Roaming => self.int(1, DISTRICTS),
+                };
+                Input::StockLevel(StockLevel { warehouse, district, threshold: self.int(10, 20) })
+            }
         }
     }
 

@@ -79,19 +79,27 @@ pub fn last_name(number: i32) -> String {
     name
 }
 
-/// Letters and digits; two letters come twice, so that six random bits give one character.
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789es";
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const ALL_PAIRS: usize = ALPHABET.len() * ALPHABET.len();
 
-/// All pairs of [`ALPHABET`]: twelve random bits give two characters.
-static PAIRS: [[u8; 2]; 4096] = {
-    let mut pairs = [[0; 2]; 4096];
+/// All pairs of [`ALPHABET`].
+static PAIRS: [[u8; 2]; ALL_PAIRS] = {
+    let mut pairs = [[0; 2]; ALL_PAIRS];
     let mut i = 0;
-    while i < 4096 {
-        pairs[i] = [ALPHABET[i >> 6], ALPHABET[i & 63]];
+    while i < ALL_PAIRS {
+        pairs[i] = [ALPHABET[i / ALPHABET.len()], ALPHABET[i % ALPHABET.len()]];
         i += 1;
     }
     pairs
 };
+
+/// Takes a number below `n` from 64 random bits, read as a fraction: its integer part times `n`, while the rest stays for
+/// the next. Ten letters and digits take 59.5 bits.
+fn take(bits: &mut u64, n: usize) -> usize {
+    let product = u128::from(*bits) * n as u128;
+    *bits = product as u64;
+    (product >> 64) as usize
+}
 
 /// Fills with random letters and digits.
 pub fn fill_letters(rng: &mut Rng, out: &mut [u8]) {
@@ -99,14 +107,12 @@ pub fn fill_letters(rng: &mut Rng, out: &mut [u8]) {
     for group in &mut groups {
         let mut bits = rng.next_u64();
         for pair in group.chunks_exact_mut(2) {
-            pair.copy_from_slice(&PAIRS[(bits & 4095) as usize]);
-            bits >>= 12;
+            pair.copy_from_slice(&PAIRS[take(&mut bits, ALL_PAIRS)]);
         }
     }
     let mut bits = rng.next_u64();
     for byte in groups.into_remainder() {
-        *byte = ALPHABET[(bits & 63) as usize];
-        bits >>= 6;
+        *byte = ALPHABET[take(&mut bits, ALPHABET.len())];
     }
 }
 
@@ -149,6 +155,14 @@ impl Text {
         for byte in &mut self.0[..len] {
             *byte = b'0' + rng.between(0, 9) as u8;
         }
+    }
+
+    /// Clause 4.3.3.1: a state is two letters.
+    pub fn state(&mut self, rng: &mut Rng) -> &str {
+        for byte in &mut self.0[..2] {
+            *byte = b'A' + rng.between(0, 25) as u8;
+        }
+        self.shown(2)
     }
 
     /// Clause 4.3.2.7: a zip code is four random digits and "11111".

@@ -92,9 +92,11 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
     let steps = step::resolve_all(&names, options, findings);
     warn_of_unused(raw, &names, findings);
     let audit = raw.audit.as_ref().map(|audit| audit.get().resolve(findings)).unwrap_or_default();
+    let seed = raw.seed.as_ref().map(|seed| *seed.get());
     Some(ResolvedPlan {
         title: title?,
-        seed: options.seed.unwrap_or_else(|| raw.seed.as_ref().map_or(1, |seed| *seed.get())),
+        seed: options.seed.or(seed),
+        data_seed: raw.data_seed.as_ref().map(|seed| *seed.get()).or(seed).unwrap_or(1),
         scale: options.scale,
         data_scale: options.data_scale,
         media: names.media,

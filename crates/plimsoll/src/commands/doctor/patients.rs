@@ -43,7 +43,7 @@ pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
         ));
     }
     let (_, Parsed { plan, .. }) = parse_plan(&args.target, &drive_file::options())?;
-    let seed = plan.seed;
+    let seed = plan.data_seed;
     let of = |medium: Medium| match medium.kind.emulated().cloned() {
         Some(drive) => Patient::Emulated { medium, drive, seed },
         None => Patient::Path { name: medium.name, path: medium.path.into(), is: None, write: args.write },

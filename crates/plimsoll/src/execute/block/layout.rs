@@ -15,7 +15,7 @@ use crate::progress::whole_seconds;
 
 impl Execution<'_> {
     pub(super) fn lay_out(&mut self, step: &BlockStep, block: &Block, ground: &Ground) -> Course<()> {
-        let layout = layout(block, ground, self.plan.seed);
+        let layout = layout(block, ground, self.plan.data_seed);
         if layout.total() == 0 {
             return Ok(());
         }

@@ -86,7 +86,7 @@ impl Execution<'_> {
             let numbers = [number as u64 + 1, aim.job_index as u64, u64::from(aim.round), u64::from(aim.ordinal)];
             let manner = Manner {
                 engine: ground.fio.engine,
-                seed: seed(self.plan.seed, &numbers),
+                seed: seed(self.seed, &numbers),
                 at_most: step.warm + step.measure + SPARE,
                 rates: rates.to_vec(),
             };
