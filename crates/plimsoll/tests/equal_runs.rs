@@ -91,10 +91,18 @@ fn carried_out(spec: LaneSpec) -> Vec<LaneSecond> {
 fn side(repeats: Vec<Repeat>) -> Side {
     let load = Load { users: 1, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
     let place = Place { step: "oltp".into(), system: "db".into(), medium: None, scene: Scene::Alone, load };
-    let point = SidePoint { place, figure: Figure::Transactions, systems: 1, verdict: Verdict::Sound, repeats };
+    let point = SidePoint {
+        place,
+        workload: Default::default(),
+        figure: Figure::Transactions,
+        systems: 1,
+        verdict: Verdict::Sound,
+        repeats,
+    };
     Side {
         label: "a run".into(),
         runs: vec![fixture::single_point().run],
+        identities: Vec::new(),
         configuration: Configuration::default(),
         points: vec![point],
     }

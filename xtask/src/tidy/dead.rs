@@ -26,10 +26,10 @@ fn is_root(path: &str) -> bool {
         || is_test_root(path)
 }
 
-/// Each file in tests/, examples/ and benches/ is a program of its own; main.rs in a folder there too.
+/// Each file in tests/, examples/, benches/ and fuzz_targets/ is a program of its own; main.rs in a folder there too.
 fn is_test_root(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
-    let is_test = |part: &str| matches!(part, "tests" | "examples" | "benches");
+    let is_test = |part: &str| matches!(part, "tests" | "examples" | "benches" | "fuzz_targets");
     match parts.as_slice() {
         [.., "src", folder, _] if is_test(folder) => false,
         [.., folder, _] if is_test(folder) => true,

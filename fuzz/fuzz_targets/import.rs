@@ -1,0 +1,42 @@
+//! Any text as the output of one tool, which the environment variable `TOOL` names (`fio`, `pgbench-log`, …).
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use plimsoll_model::import::{Source, Told, Tool, import};
+use plimsoll_model::record::{RunInfo, RunStatus};
+use plimsoll_model::summary::summarise;
+use plimsoll_model::units::Nanos;
+
+static TOOL: LazyLock<Tool> = LazyLock::new(|| {
+    let name = std::env::var("TOOL").expect("TOOL names whose output it is, such as fio");
+    Tool::parse(&name).expect("TOOL is one of the names of `plimsoll import --tool`")
+});
+
+fn told() -> Told {
+    let run = RunInfo {
+        id: "fuzz".into(),
+        title: "Fuzz".into(),
+        plimsoll_version: "0".into(),
+        plimsoll_commit: "0".into(),
+        command: String::new(),
+        seed: 0,
+        started_at: String::new(),
+        lasted: Nanos::ZERO,
+        status: RunStatus::Complete,
+        failure: None,
+    };
+    Told { run, step: None, started: None, users: None, medium: None }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    // fio's logs are known by their names.
+    let source = Source { name: "job_lat.1.log", text, tool: Some(*TOOL) };
+    if let Ok(imported) = import(&[source], &told()) {
+        // What was accepted has figures.
+        let _ = summarise(&imported.record);
+    }
+});
