@@ -345,6 +345,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
     if let Some(line) = ladder.line.as_ref().map(|line| line.line.unwrap_or_default()) {
         let above = ladder.points.iter_mut().zip(&points).filter(|(_, point)| line::load_of(point) > line);
         above.for_each(|(figures, _)| {
+            figures.above_line = true;
             figures.findings.iter_mut().for_each(finding::excuse_above_the_line);
             figures.verdict = Verdict::of(&figures.findings).max(verdict);
         });

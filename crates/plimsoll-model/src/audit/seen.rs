@@ -124,6 +124,8 @@ pub struct LoadSeen {
     pub findings: Vec<Finding>,
     /// Whether a rate was offered.
     pub open: bool,
+    /// Whether it is beyond what a search found the system to carry.
+    pub above_line: bool,
     pub measured_s: Option<f64>,
     pub in_flight: Known<InFlight>,
     pub counted: Known<Counted>,
@@ -169,6 +171,7 @@ impl LoadSeen {
             about,
             findings: Vec::new(),
             open: false,
+            above_line: false,
             measured_s: None,
             in_flight: Err(Missing::NoInFlight),
             counted: Err(Missing::NoCounts),

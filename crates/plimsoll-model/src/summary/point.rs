@@ -96,6 +96,9 @@ pub struct PointSummary {
     /// How the window's second half differs from its first: for the audit, which says so.
     #[serde(skip)]
     pub halves: Option<Halves>,
+    /// Whether a search found its load above the load line, where no system keeps up.
+    #[serde(skip)]
+    pub above_line: bool,
     /// Of an open loop at one rate: how response times differ within the window; for the audit.
     #[serde(skip)]
     pub responses: Option<Responses>,
@@ -273,6 +276,7 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
         tpm_spread: rate_spread.filter(|_| tpcc).map(|spread| spread.scaled(60.0)),
         nopm_spread: Spread::of(&orders).map(|spread| spread.scaled(60.0)),
         steady: if point.offered_to_per_second.is_some() { Steady::NotMeant } else { Steady::of(&completed) },
+        above_line: false,
         responses: None,
         halves: stats::halves(&completed).filter(|_| point.offered_to_per_second.is_none()),
         overall: txn("all", total),

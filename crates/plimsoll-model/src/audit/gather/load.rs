@@ -47,6 +47,7 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadSee
     LoadSeen {
         findings,
         open: point.offered_per_second.is_some(),
+        above_line: point.above_line,
         measured_s: Some(point.measured_s),
         in_flight: in_flight(facts, ladder, point),
         counted: counted(point),

@@ -105,12 +105,14 @@ fn excused(load: &LoadSeen, is: fn(&FindingKind) -> bool, severity: Severity) ->
     found(load, is).map(|finding| finding.severity).max().unwrap_or(severity)
 }
 
-fn unsteady(kind: &FindingKind) -> bool {
-    matches!(kind, FindingKind::Unsteady { .. } | FindingKind::BacklogGrew { .. })
+/// Above a load line nothing is steady, and that is what was to be found out.
+fn unsteadiness(load: &LoadSeen) -> Severity {
+    let unsteady = |kind: &FindingKind| matches!(kind, FindingKind::Unsteady { .. });
+    if load.above_line { Severity::Note } else { excused(load, unsteady, Warning) }
 }
 
 fn steady(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
-    let severity = excused(load, unsteady, Warning);
+    let severity = unsteadiness(load);
     let is_short = load.measured_s.is_some_and(|measured_s| measured_s < thresholds.window);
     // The rate of an open loop is that of its arrivals: alone it proves nothing.
     let unproven = match (is_short, load.open, load.responses) {
@@ -198,7 +200,7 @@ fn interval(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     };
     match looks {
         Ok((holds, evidence)) => {
-            looked.at(holds, evidence, excused(load, unsteady, Warning), Next::MeasureLonger);
+            looked.at(holds, evidence, if load.open { unsteadiness(load) } else { Warning }, Next::MeasureLonger);
         }
         Err(missing) => looked.untold(missing),
     }

@@ -39,6 +39,7 @@ fn good_load() -> LoadSeen {
         about: About::Named("16 users".to_owned()),
         findings: Vec::new(),
         open: false,
+        above_line: false,
         measured_s: Some(300.0),
         in_flight: Ok(InFlight { per_second: 1600.0, mean_ms: 9.9, asked: 16.0, edges_percent: 0.1 }),
         counted: Ok(Counted::Course(Conservation::Holds { seconds: 301 })),
