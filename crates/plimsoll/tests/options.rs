@@ -99,6 +99,23 @@ fn factors_that_no_run_survives_are_refused() {
 }
 
 #[test]
+fn a_changed_run_file_is_reported_by_every_command() {
+    let place = mock();
+    for run in ["x.run", "y.run"] {
+        place.run(&["run", "plan.toml", "--virtual-time", "-q", "-o", run]).succeeded();
+    }
+    let mut bytes = std::fs::read(place.path("y.run")).unwrap();
+    let title = bytes.windows(4).position(|window| window == b"Mock").unwrap();
+    bytes[title] ^= 1;
+    std::fs::write(place.path("y.run"), bytes).unwrap();
+    let export = place.run(&["export", "y.run", "--to", "csv"]).succeeded();
+    assert!(export.stderr.contains("y.run does not match its digest"), "{export:?}");
+    let audit = place.run(&["audit", "y.run", "--strict"]);
+    assert!(audit.code == Some(3) && audit.stdout.contains("error: INTACT"), "{audit:?}");
+    place.run(&["compare", "x.run", "y.run"]).failed(2, &["y.run does not match its digest", "backup"]);
+}
+
+#[test]
 fn a_misspelled_command_gets_a_suggestion() {
     mock().run(&["rnu", "plan.toml"]).failed(2, &["rnu", "'run'"]);
 }
