@@ -7,11 +7,10 @@ use plimsoll_model::summary::{Summary, summarise};
 
 use plimsoll_report::export::{CsvKind, to_csv, to_json};
 
-use super::print;
 use super::set::{render_set, summary_of};
+use super::{print, read_run};
 use crate::cli::{ExportArgs, ExportFormat, Format, Table};
 use crate::failure::Failure;
-use crate::runfile;
 use crate::set::RunSet;
 
 pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
@@ -22,7 +21,7 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     if RunSet::is_one(&args.run) {
         return print(&render_set(&summary_of(&RunSet::open(&args.run)?)?, format));
     }
-    let record = runfile::read(&args.run)?;
+    let record = read_run(&args.run)?;
     print(&render(&record, &summarise(&record), format, args.table))
 }
 

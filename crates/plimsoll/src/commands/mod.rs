@@ -20,9 +20,20 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
+use plimsoll_model::record::Record;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
+use crate::runfile;
+
+/// All of a run file, with a warning where it changed after its run.
+fn read_run(path: &Path) -> Result<Record, Failure> {
+    let record = runfile::read(path)?;
+    if record.integrity.is_broken() {
+        eprintln!("warning: {} does not match its digest: changed or damaged after its run", path.display());
+    }
+    Ok(record)
+}
 
 /// Carries out a command line.
 pub fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {

@@ -7,17 +7,16 @@ use plimsoll_model::summary::summarise;
 use plimsoll_report::set::set_page;
 
 use super::set::summary_of;
-use super::{print, write_whole};
+use super::{print, read_run, write_whole};
 use crate::cli::ReportArgs;
 use crate::failure::Failure;
-use crate::runfile;
 use crate::set::RunSet;
 
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let (output, html) = if RunSet::is_one(&args.run) {
         (beside(&args.run), set_page(&summary_of(&RunSet::open(&args.run)?)?))
     } else {
-        let record = runfile::read(&args.run)?;
+        let record = read_run(&args.run)?;
         (args.run.with_extension("html"), plimsoll_report::html::report(&record, &summarise(&record)))
     };
     let output = args.output.clone().unwrap_or(output);

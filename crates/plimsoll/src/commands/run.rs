@@ -185,10 +185,13 @@ fn default_output(title: &str, now: jiff::Timestamp, suffix: &str) -> PathBuf {
     }
     let slug = slug.trim_matches('-');
     let slug = if slug.is_empty() { "run" } else { slug };
-    let name = format!("{slug}-{}", now.strftime("%Y%m%d-%H%M%S"));
+    free(&format!("{slug}-{}", now.strftime("%Y%m%d-%H%M%S")), suffix, Path::exists)
+}
+
+fn free(name: &str, suffix: &str, is_taken: impl Fn(&Path) -> bool) -> PathBuf {
     let numbered = (2..).map(|n| format!("{name}-{n}.{suffix}"));
     let mut names = std::iter::once(format!("{name}.{suffix}")).chain(numbered).map(PathBuf::from);
-    names.find(|path| !path.exists()).unwrap_or_default()
+    names.find(|path| !is_taken(path)).unwrap_or_default()
 }
 
 fn show(done: &Done, args: &RunArgs) -> Result<ExitCode, Failure> {
@@ -204,5 +207,18 @@ fn show(done: &Done, args: &RunArgs) -> Result<ExitCode, Failure> {
             Err(Failure::run("interrupted: what was measured until then is in the run file"))
         }
         (_, failure) => Err(Failure::run(failure.as_deref().unwrap_or("the run failed"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_runs_of_one_title_in_one_second_have_names_of_their_own() {
+        assert_eq!(free("a-20261120-101500", "plimsoll", |_| false), Path::new("a-20261120-101500.plimsoll"));
+        let taken = ["a-20261120-101500.plimsoll", "a-20261120-101500-2.plimsoll"].map(Path::new);
+        let third = free("a-20261120-101500", "plimsoll", |path| taken.contains(&path));
+        assert_eq!(third, Path::new("a-20261120-101500-3.plimsoll"));
     }
 }
