@@ -143,4 +143,17 @@ mod tests {
         assert_eq!((rungs.len(), rungs[0].typical, rungs[0].points.clone()), (2, 2, vec![0, 1, 2]));
         assert_eq!((rungs[0].completed_per_second.unwrap().median, rungs[1].repeats()), (6.0, 1));
     }
+
+    #[test]
+    fn intervals_of_repeats_cover_the_truth() {
+        for repeats in [3, 5] {
+            let trials = 400;
+            let covers = |seed: &u64| {
+                let interval = figure(&crate::stat::made::series(*seed, repeats, 0.0, 0.02)).interval.unwrap();
+                interval.low <= 1000.0 && 1000.0 <= interval.high
+            };
+            let held = (0..trials).filter(covers).count();
+            assert!((372..=392).contains(&held), "{repeats} repeats: {held} of {trials}");
+        }
+    }
 }

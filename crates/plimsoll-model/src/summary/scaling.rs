@@ -262,4 +262,35 @@ mod tests {
         assert_eq!(fit(&bent[..4]), Scaling::TooFew { loads: 4 });
         assert_eq!(fit(&[]), Scaling::TooFew { loads: 0 });
     }
+
+    /// The loads that an ordinary ladder has.
+    fn few_points(loads: usize, alpha: f64, beta: f64, seed: u64) -> Vec<(f64, f64)> {
+        let law = [1e-3, alpha * 1e-3, beta * 1e-3];
+        let off = made::series(seed, loads, 0.0, 0.02);
+        let users = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+        users.iter().zip(off).map(|(users, off)| (*users, rate_at(&law, *users) * off / 1000.0)).collect()
+    }
+
+    #[test]
+    fn intervals_of_few_loads_hold_the_parameters() {
+        for loads in [5, 7] {
+            let (trials, mut held) = (400, [0; 3]);
+            for seed in 0..trials {
+                let found = law(fit(&few_points(loads, 0.08, 0.0015, seed)));
+                let truths = [(found.gamma, 1000.0), (found.alpha, 0.08), (found.beta, 0.0015)];
+                for (held, (interval, truth)) in held.iter_mut().zip(truths) {
+                    *held += u32::from(interval.low <= truth && truth <= interval.high);
+                }
+            }
+            assert!(held.iter().all(|held| (368..=392).contains(held)), "{loads} loads: {held:?} of {trials}");
+        }
+    }
+
+    #[test]
+    fn a_ladder_that_does_not_bend_has_no_peak() {
+        let peaks = (0..200).filter(|seed| law(fit(&few_points(7, 0.05, 0.0, *seed))).peak.is_some()).count();
+        assert!(peaks <= 9, "{peaks} of 200");
+        // A peak at √(0.95/0.00005) = 138 users, of which 64 were tried.
+        assert_eq!(law(fit(&few_points(7, 0.05, 0.00005, 1))).peak, None);
+    }
 }
