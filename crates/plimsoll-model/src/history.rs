@@ -142,6 +142,21 @@ mod tests {
             usize::from(near(20)) + usize::from(near(40))
         };
         let edges: usize = (0..50).map(found).sum();
-        assert!(edges >= 80, "{edges} of 100 edges");
+        assert!(edges >= 60, "{edges} of 100 edges");
+    }
+
+    #[test]
+    fn a_drift_shows_steps_that_nobody_made() {
+        // One tenth in 60 runs that scatter by 2 %; and runs whose neighbours correlate by 0.7. docs/compare.md warns of it.
+        let drift = |seed: u64| {
+            let mut rates = made::series(seed, 60, 0.0, 0.02);
+            rates.iter_mut().enumerate().for_each(|(i, rate)| *rate *= 1.0 + 0.1 * i as f64 / 59.0);
+            change_points(&rates, SIGNIFICANCE).len()
+        };
+        let correlated = |seed: u64| change_points(&made::series(seed, 60, 0.7, 0.02), SIGNIFICANCE).len();
+        let with_steps = |found: &dyn Fn(u64) -> usize| (0..20).filter(|seed| found(*seed) > 0).count();
+        assert_eq!(with_steps(&drift), 20);
+        let correlated = with_steps(&correlated);
+        assert!(correlated > 10, "{correlated} of 20");
     }
 }

@@ -20,6 +20,7 @@ pub(crate) fn told(m: &Messages, ladder: &Ladder) -> Vec<String> {
             let args = [("off", percent(*off_percent)), ("limit", percent(FIT_LIMIT * 100.0))];
             vec![m.say_with("scaling-unfit", &args)]
         }
+        Some(Scaling::Unresolved) => vec![m.say("scaling-unresolved")],
         Some(Scaling::Fits(law)) => law_told(m, law),
     }
 }
@@ -37,8 +38,7 @@ fn law_told(m: &Messages, law: &ScalingLaw) -> Vec<String> {
     ];
     let peak = law.peak.as_ref().map(|peak| {
         let users = peak.users_interval.map_or_else(|| whole(peak.users), |interval| shown(interval, whole));
-        let id = if peak.beyond { "scaling-peak-beyond" } else { "scaling-peak" };
-        m.say_with(id, &[("users", users), ("rate", whole(peak.rate))])
+        m.say_with("scaling-peak", &[("users", users), ("rate", whole(peak.rate))])
     });
     vec![m.say_with("scaling-law", &parameters), peak.unwrap_or_else(|| m.say("scaling-no-peak"))]
 }
@@ -80,20 +80,20 @@ mod tests {
 
     #[test]
     fn a_law_is_told_with_its_intervals_and_residuals() {
-        let interval = |mean: f64| Interval { mean, low: mean * 0.9, high: mean * 1.2 };
+        let interval = |mean: f64| Interval::new(mean, mean * 0.9, mean * 1.2);
         let point =
             |users, measured, fitted, residual_percent| ScalingPoint { users, measured, fitted, residual_percent };
         let law = ScalingLaw {
             gamma: interval(1000.0),
             alpha: interval(0.05),
             beta: interval(0.0002),
-            peak: Some(ScalingPeak { users: 68.9, users_interval: Some(interval(68.9)), rate: 12_345.0, beyond: true }),
+            peak: Some(ScalingPeak { users: 68.9, users_interval: Some(interval(68.9)), rate: 12_345.0 }),
             off_percent: 1.25,
             points: vec![point(1, 1003.0, 1000.0, 0.3), point(2, 1890.0, 1904.0, -0.74)],
         };
         assert_snapshot!(section(&Messages::english(), &ladder(Scaling::Fits(Box::new(law)))), @r"
     Universal Scalability Law: one user 1,000 (900 to 1,200); contention α 0.0500 (0.0450 to 0.0600); coherency β 0.000200 (0.000180 to 0.000240). Residuals: 1.2 %.
-    Its peak, beyond the loads that were measured and so computed only: 12,345 at 69 (62 to 83) users.
+    Its peak: 12,345 at 69 (62 to 83) users.
     users  measured  fitted  residual
                                     %
         1     1,003   1,000       0.3

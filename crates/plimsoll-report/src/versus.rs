@@ -113,9 +113,7 @@ fn method(m: &Messages, point: &PointComparison) -> String {
             "versus-by-repeats",
             &[("first", point.first.repeats.to_string()), ("second", point.second.repeats.to_string())],
         ),
-        Method::Blocks { first_s, second_s } => {
-            m.say_with("versus-by-blocks", &[("first", three(first_s)), ("second", three(second_s))])
-        }
+        Method::Windows => m.say("versus-by-windows"),
         Method::None { .. } => NONE.to_owned(),
     }
 }

@@ -115,7 +115,7 @@ fn effect(a: Side, b: Side) -> Effect {
 #[test]
 fn two_equal_runs_show_no_difference() {
     // Pauses of 300 ms: a cleaning drive does 30 % less.
-    let one = |seed: u64| side(vec![run(seed, 240, 1.0, Nanos::from_millis(300))]);
+    let one = |seed: u64| side(vec![run(seed, 300, 1.0, Nanos::from_millis(300))]);
     let effects: Vec<Effect> = (0..TRIALS).map(|trial| effect(one(trial * 2), one(trial * 2 + 1))).collect();
     let none = effects.iter().filter(|effect| **effect == Effect::NotShown).count();
     assert!(none >= 93, "{none} of {TRIALS}: {effects:?}");
@@ -128,5 +128,5 @@ fn a_difference_of_three_percent_is_found_with_five_repeats() {
     };
     let found = |trial: &u64| effect(five(trial * 2, 1.0), five(trial * 2 + 1, 1.0 / 1.03)) == Effect::More;
     let found = (0..TRIALS).filter(found).count();
-    assert!(found >= 90, "{found} of {TRIALS}");
+    assert!(found >= 85, "{found} of {TRIALS}");
 }

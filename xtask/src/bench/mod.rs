@@ -6,6 +6,7 @@ mod client;
 mod drive;
 mod figures;
 mod fio;
+mod intervals;
 mod load;
 mod peers;
 pub mod server;
@@ -37,11 +38,12 @@ pub fn run(words: &[&str]) -> Task {
         ["drive", rest @ ..] => drive::run(rest),
         ["client", rest @ ..] => client::run(&parse(rest)?),
         ["fio", rest @ ..] => fio::run(rest),
+        ["intervals", rest @ ..] => intervals::run(rest),
         ["load", rest @ ..] => load::run(&parse(rest)?),
         ["peers", rest @ ..] => peers::run(&parse(rest)?),
         ["simulate"] => simulate::run(),
         _ => usage(format!(
-            "'bench {}' is no bench: audit, client, load, peers, drive, fio or simulate",
+            "'bench {}' is no bench: audit, client, intervals, load, peers, drive, fio or simulate",
             words.join(" ")
         )),
     }

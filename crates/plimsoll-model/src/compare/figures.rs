@@ -7,7 +7,9 @@ use super::difference::Difference;
 use super::side::{Figure, Place, Repeat, SidePoint};
 use super::workload;
 use crate::hist::Hist;
-use crate::stat::{FEWEST_REPEATS, LatencySample, RankTest, Resampled, Sample, Slice, TooShort, rank_test};
+use crate::stat::{
+    FEWEST_REPEATS, RankTest, Slice, TooShort, rank_test, rate_interval, repeats_quantile, window_quantile,
+};
 use crate::summary::{Interval, Latency, Verdict};
 
 /// One load of two sides.
@@ -24,7 +26,7 @@ pub struct PointComparison {
     pub ratio: Option<f64>,
     pub interval: Option<Interval>,
     pub effect: Effect,
-    /// Of repeats or blocks, as the interval.
+    /// Of repeats.
     pub ranks: Option<RankTest>,
     pub latencies: Vec<ComparedLatency>,
     /// What makes the two loads ones of different workloads, without what was named as the factor. Unless it is wanted,
@@ -52,8 +54,8 @@ pub struct SideFigure {
 pub enum Method {
     /// Repeats of both sides: what changes from one time to the next is in it.
     Repeats,
-    /// Blocks of the windows' seconds: it says how steady these windows were, not what another run would give.
-    Blocks { first_s: f64, second_s: f64 },
+    /// How rates moved within the windows: how steady these windows were, not what another run would give.
+    Windows,
     /// There is none.
     None { because: Unjudged },
 }
@@ -68,9 +70,9 @@ pub enum Unjudged {
     Unlike,
     /// Nothing was completed on a side.
     Nothing,
-    /// Less than a minute, and less than three repeats.
+    /// Less than five minutes on a side, and less than three repeats.
     ShortWindow,
-    /// So much hangs together in time that too few independent parts are left, and less than three repeats.
+    /// One movement over a whole window, and less than three repeats.
     Correlated,
 }
 
@@ -134,8 +136,6 @@ pub struct ComparedLatency {
 
 /// The quantiles that are compared.
 const QUANTILES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
-/// Draws of the two sides, and of their latencies, are of streams of their own.
-const STREAMS: [u64; 4] = [1, 2, 3, 4];
 
 pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -> PointComparison {
     let figure = first.figure;
@@ -147,19 +147,20 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
         (!unlike.is_empty() && !ask.anyway).then_some(Unjudged::Unlike)
     };
     let by_repeats = first.repeats.len() >= FEWEST_REPEATS && second.repeats.len() >= FEWEST_REPEATS;
-    let samples = hindered.map_or_else(|| samples(first, second, by_repeats), Err);
-    let resampled = samples.as_ref().ok().and_then(|(a, b)| Some((a.resampled(STREAMS[0])?, b.resampled(STREAMS[1])?)));
-    let interval = resampled.as_ref().and_then(|(a, b)| b.ratio_to(a));
-    let side = |point: &SidePoint, own: Option<&Resampled>| side_figure(point, own.and_then(Resampled::interval));
-    let sides = [side(first, resampled.as_ref().map(|(a, _)| a)), side(second, resampled.as_ref().map(|(_, b)| b))];
+    let intervals = hindered.map_or_else(|| intervals(first, second, by_repeats), Err);
+    let interval = intervals.ok().and_then(|[a, b]| b.ratio_to(a));
+    let sides = [
+        side_figure(first, intervals.ok().map(|[own, _]| own)),
+        side_figure(second, intervals.ok().map(|[_, own]| own)),
+    ];
     let ratio = sides[0].rate.zip(sides[1].rate).filter(|_| hindered.is_none()).map(|(a, b)| b / a);
-    let method = match &samples {
-        Err(because) => Method::None { because: *because },
+    let method = match intervals {
+        Err(because) => Method::None { because },
         Ok(_) if interval.is_none() => Method::None { because: Unjudged::Nothing },
         Ok(_) if by_repeats => Method::Repeats,
-        Ok((a, b)) => Method::Blocks { first_s: a.block_seconds(), second_s: b.block_seconds() },
+        Ok(_) => Method::Windows,
     };
-    let ranks = samples.as_ref().ok().and_then(|(a, b)| rank_test(&a.parts(), &b.parts()));
+    let ranks = || rank_test(&rates(first), &rates(second));
     PointComparison {
         place: first.place.clone(),
         second_place: second.place.clone(),
@@ -170,75 +171,95 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
         ratio,
         interval,
         effect: Effect::of(interval, ask.minimum_effect),
-        ranks: ranks.filter(|ranks| ranks.first >= FEWEST_REPEATS && ranks.second >= FEWEST_REPEATS),
+        ranks: if by_repeats && hindered.is_none() { ranks() } else { None },
         latencies: if hindered.is_some() { Vec::new() } else { latencies(first, second, by_repeats, ask) },
         unlike,
     }
 }
 
-fn samples(first: &SidePoint, second: &SidePoint, by_repeats: bool) -> Result<(Sample, Sample), Unjudged> {
-    let sample = |point: &SidePoint| {
+/// Of the rates of both sides.
+fn intervals(first: &SidePoint, second: &SidePoint, by_repeats: bool) -> Result<[Interval; 2], Unjudged> {
+    let interval = |point: &SidePoint| -> Result<Interval, Unjudged> {
+        let rate = rate(point).ok_or(Unjudged::Nothing)?;
         if by_repeats {
-            return Ok(Sample::of_repeats(point.repeats.iter().map(Repeat::whole).collect()));
+            return Ok(Interval::of_values(&rates(point)).ok_or(Unjudged::Nothing)?.moved_to(rate));
         }
-        let seconds: Vec<(f64, f64)> = point.repeats.iter().flat_map(|repeat| repeat.seconds.iter().copied()).collect();
-        Sample::of_seconds(&seconds)
+        let seconds = point.repeats.iter().flat_map(|repeat| repeat.seconds.iter().copied());
+        Ok(rate_interval(&seconds.collect::<Vec<_>>())?)
     };
-    let (a, b) = (sample(first)?, sample(second)?);
-    if a.rate().is_none() || b.rate().is_none() { Err(Unjudged::Nothing) } else { Ok((a, b)) }
+    Ok([interval(first)?, interval(second)?])
+}
+
+/// All that was counted by all time, per second.
+fn rate(point: &SidePoint) -> Option<f64> {
+    let whole = point.repeats.iter().map(Repeat::whole).filter(|whole| whole.1 > 0.0);
+    let total = whole.fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+    (total.0 > 0.0 && total.1 > 0.0).then(|| total.0 / total.1)
+}
+
+/// Of each repeat, per second.
+fn rates(point: &SidePoint) -> Vec<f64> {
+    let whole = point.repeats.iter().map(Repeat::whole).filter(|whole| whole.1 > 0.0);
+    whole.map(|(n, seconds)| n / seconds).collect()
 }
 
 fn side_figure(point: &SidePoint, interval: Option<Interval>) -> SideFigure {
     let factor = point.figure.factor();
-    let whole = |repeat: &Repeat| Some(repeat.whole()).filter(|whole| whole.1 > 0.0);
-    let total = point.repeats.iter().filter_map(whole).fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
-    let rate = (total.0 > 0.0 && total.1 > 0.0).then(|| total.0 / total.1);
-    let rates: Vec<f64> = point.repeats.iter().filter_map(whole).map(|(n, seconds)| n / seconds).collect();
+    let rates = rates(point);
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let ends = rates.iter().copied().reduce(f64::max).zip(rates.iter().copied().reduce(f64::min));
     let spread = ends.filter(|_| rates.len() > 1 && mean > 0.0).map(|(high, low)| (high - low) / mean * 100.0);
     SideFigure {
-        rate: rate.map(|rate| rate * factor),
+        rate: rate(point).map(|rate| rate * factor),
         interval: interval.map(|interval| interval.scaled(factor)),
         repeats: point.repeats.len(),
         systems: point.systems,
-        measured_s: total.1,
+        measured_s: measured_s(point),
         spread_percent: spread,
         verdict: point.verdict,
     }
 }
 
+fn measured_s(point: &SidePoint) -> f64 {
+    point.repeats.iter().map(|repeat| repeat.whole().1).sum()
+}
+
 fn latencies(first: &SidePoint, second: &SidePoint, by_repeats: bool, ask: &Ask) -> Vec<ComparedLatency> {
-    let merged = [first, second].map(|point| {
-        let mut sum = Hist::new();
-        point.repeats.iter().for_each(|repeat| sum.merge(&repeat.latency));
-        sum
-    });
-    let [Some(a), Some(b)] = [&merged[0], &merged[1]].map(Latency::of) else { return Vec::new() };
-    let parts = [first, second].map(|point| latency_sample(point, by_repeats));
+    let sides = [first, second].map(SideLatency::of);
+    let [Some(a), Some(b)] = sides.each_ref().map(|side| Latency::of(&side.merged)) else { return Vec::new() };
     let resolved = QUANTILES.into_iter().filter(|q| a.resolves(*q) && b.resolves(*q));
     let compared = |q: f64| {
-        let told = |hist: &Hist| hist.quantile(q).unwrap_or_default().as_millis_f64();
-        let (first_ms, second_ms) = (told(&merged[0]), told(&merged[1]));
-        let own = |i: usize, ms: f64| parts[i].as_ref()?.quantile(q, ms, STREAMS[2 + i]).ok();
-        let both = own(0, first_ms).zip(own(1, second_ms));
-        let ratio = both.as_ref().and_then(|(a, b)| b.ratio_to(a));
-        let difference_ms = both.as_ref().and_then(|(a, b)| b.less(a));
+        let [first_ms, second_ms] =
+            sides.each_ref().map(|side| side.merged.quantile(q).unwrap_or_default().as_millis_f64());
+        let [a, b] = sides.each_ref().map(|side| side.quantile(q, by_repeats).ok());
+        let ratio = a.zip(b).and_then(|(a, b)| b.ratio_to(a));
+        let difference_ms = a.zip(b).and_then(|(a, b)| b.less(a));
         let effect = Effect::of(ratio, ask.minimum_effect);
         ComparedLatency { quantile: q, first_ms, second_ms, ratio, difference_ms, effect }
     };
     resolved.map(compared).collect()
 }
 
-fn latency_sample(point: &SidePoint, by_repeats: bool) -> Option<LatencySample> {
-    if !by_repeats {
-        let slices: Vec<Slice> = point.repeats.iter().flat_map(|repeat| repeat.slices.iter().cloned()).collect();
-        return LatencySample::of_seconds(&slices).ok();
+/// Response times of a side.
+struct SideLatency<'a> {
+    point: &'a SidePoint,
+    merged: Hist,
+    slices: Vec<Slice>,
+}
+
+impl<'a> SideLatency<'a> {
+    fn of(point: &'a SidePoint) -> Self {
+        let mut merged = Hist::new();
+        point.repeats.iter().for_each(|repeat| merged.merge(&repeat.latency));
+        let slices = point.repeats.iter().flat_map(|repeat| repeat.slices.iter().cloned()).collect();
+        Self { point, merged, slices }
     }
-    let whole = |repeat: &Repeat| {
-        let mut sum = Slice::default();
-        repeat.slices.iter().for_each(|slice| sum.merge(slice));
-        sum
-    };
-    LatencySample::of_repeats(&point.repeats.iter().map(whole).collect::<Vec<_>>())
+
+    fn quantile(&self, q: f64, by_repeats: bool) -> Result<Interval, TooShort> {
+        if by_repeats {
+            let repeats: Vec<&Hist> = self.point.repeats.iter().map(|repeat| &repeat.latency).collect();
+            return repeats_quantile(&repeats, &self.merged, q);
+        }
+        window_quantile(&self.slices, &self.merged, q, measured_s(self.point))
+    }
 }

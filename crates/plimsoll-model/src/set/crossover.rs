@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn amount(written: &str, median: f64, half: Option<f64>) -> Amount {
-        let interval = half.map(|half| Interval { mean: median, low: median - half, high: median + half });
+        let interval = half.map(|half| Interval::new(median, median - half, median + half));
         let figure = Figure { median, interval, min: median, max: median };
         Amount { bytes: size::parse(written).unwrap().0, written: written.to_owned(), figure, runs: 3 }
     }

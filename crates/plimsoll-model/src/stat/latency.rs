@@ -1,24 +1,20 @@
-//! Quantiles of latencies, resampled: histograms of repeats or of the parts of a window are merged anew in blocks, and the
-//! quantile is taken of what was merged. Quantiles themselves are never averaged.
+//! Percentiles of response times with their intervals.
 //!
-//! The parts are coarse histograms. Within a bucket values are taken to lie evenly on the logarithmic scale, so that a
-//! quantile moves with its neighbours and not in steps of 6 %; what is told is the quantile of the full histogram, with the
-//! relative scatter of the coarse ones.
+//! Of one window: how the share of values above the percentile moves from part to part gives the error of that share (see
+//! [`super::window`]), and the percentiles at the share less and plus its error, on logits, are the ends (Woodruff, Confidence Intervals
+//! for Medians and Other Position Measures, Journal of the American Statistical Association 47, 1952). Of repeats: Student's
+//! t on the logarithms of their percentiles. Percentiles themselves are never averaged: the figure is that of the merged
+//! histogram.
 
-use super::block::{block_length, draw_blocks};
-use super::resample::{Draws, Resampled};
-use super::sample::{FEWEST_CELLS, TooShort, joined};
-use crate::hist::{CoarseHist, coarse_bounds};
+use super::interval::{FEWEST_REPEATS, Interval};
+use super::student::t_975;
+use super::window::{SumError, TooShort, sum_error};
+use crate::hist::{CoarseHist, Hist, coarse_bounds};
 
-/// Resamples of a quantile.
-const RESAMPLES: usize = 1000;
-/// Parts of a window: more are joined.
-const MOST_CELLS: usize = 120;
-/// So many values have to lie above a quantile, or it is but the few largest.
+/// So many values have to lie above a percentile, or it is but the few largest.
 const FEWEST_ABOVE: f64 = 10.0;
 
-/// Latencies of one part: counts of consecutive coarse buckets. Merging is adding, where a sparse histogram would have to
-/// look each bucket up: a run of hours has a quarter of a million of them.
+/// Latencies of one part of a window: counts of consecutive coarse buckets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Slice {
     /// The bucket of the first count.
@@ -29,12 +25,6 @@ pub struct Slice {
 impl Slice {
     pub fn add(&mut self, hist: &CoarseHist) {
         hist.buckets().for_each(|(bucket, n)| self.put(bucket, n));
-    }
-
-    pub fn merge(&mut self, other: &Self) {
-        let Self { first, counts } = other;
-        let filled = (*first..).zip(counts).filter(|(_, n)| **n > 0);
-        filled.for_each(|(bucket, n)| self.put(bucket, *n));
     }
 
     fn put(&mut self, bucket: u32, n: u64) {
@@ -53,122 +43,50 @@ impl Slice {
         self.counts[place] += n;
     }
 
-    /// From the first bucket that ever held something up to behind the last.
-    fn range(&self) -> Option<(u32, u32)> {
-        (!self.counts.is_empty()).then(|| (self.first, self.first + self.counts.len() as u32))
+    fn total(&self) -> f64 {
+        self.counts.iter().sum::<u64>() as f64
+    }
+
+    /// Values above `value` in nanoseconds. They are taken to lie evenly within a bucket on the logarithmic scale.
+    fn above(&self, value: f64) -> f64 {
+        let part = |(bucket, n): (u32, &u64)| {
+            let (low, high) = coarse_bounds(bucket);
+            let (low, high) = (low.0.max(1) as f64, high.0 as f64);
+            *n as f64 * ((high / value).ln() / (high / low).ln()).clamp(0.0, 1.0)
+        };
+        (self.first..).zip(&self.counts).map(part).sum()
     }
 }
 
-/// Latencies by part, and how the parts may be put together anew.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LatencySample {
-    parts: usize,
-    /// The first bucket that holds anything.
-    first: u32,
-    /// Buckets from the first to the last.
-    width: usize,
-    /// Of each part up to here, twice around the ring, the counts up to and including each bucket.
-    sums: Vec<u64>,
-    repeats: bool,
+/// The percentile of a window of `seconds`, whose values are in `merged` and, in parts of equal length, in `slices`.
+pub fn window_quantile(slices: &[Slice], merged: &Hist, q: f64, seconds: f64) -> Result<Interval, TooShort> {
+    let total: f64 = slices.iter().map(Slice::total).sum();
+    let value = merged.quantile(q).ok_or(TooShort::Nothing)?;
+    if total * (1.0 - q) < FEWEST_ABOVE {
+        return Err(TooShort::Nothing);
+    }
+    let above: Vec<f64> = slices.iter().map(|slice| slice.above(value.0 as f64)).collect();
+    let share = above.iter().sum::<f64>() / total;
+    let excess: Vec<f64> = above.iter().zip(slices).map(|(above, slice)| above - share * slice.total()).collect();
+    let SumError { error, degrees } = sum_error(&excess, seconds, total)?;
+    // On logits a share never leaves 0 to 1.
+    let reach = error / total * t_975(degrees) / (q * (1.0 - q));
+    let at = |reach: f64| 1.0 / (1.0 + (1.0 - q) / q * (-reach).exp());
+    let (low, high) = figure(merged, at(-reach)).zip(figure(merged, at(reach))).ok_or(TooShort::Nothing)?;
+    Ok(Interval { mean: value.as_millis_f64(), low, high, degrees })
 }
 
-impl LatencySample {
-    /// Each repeat is a part that is independent of the others.
-    pub fn of_repeats(repeats: &[Slice]) -> Option<Self> {
-        Self::of(repeats, true)
-    }
+/// The percentile of repeats, whose values together are in `merged`.
+pub fn repeats_quantile(repeats: &[&Hist], merged: &Hist, q: f64) -> Result<Interval, TooShort> {
+    let values: Vec<f64> = repeats.iter().filter_map(|hist| figure(hist, q)).collect();
+    let resolved = merged.count() as f64 * (1.0 - q) >= FEWEST_ABOVE;
+    let own = Interval::of_values(&values).filter(|_| resolved && values.len() >= FEWEST_REPEATS);
+    own.zip(figure(merged, q)).map(|(own, value)| own.moved_to(value)).ok_or(TooShort::Nothing)
+}
 
-    /// The seconds of one window or several.
-    pub fn of_seconds(seconds: &[Slice]) -> Result<Self, TooShort> {
-        if seconds.len() < FEWEST_CELLS {
-            return Err(TooShort::Window);
-        }
-        let merge = |sum: &Slice, next: &Slice| {
-            let mut sum = sum.clone();
-            sum.merge(next);
-            sum
-        };
-        Self::of(&joined(seconds, MOST_CELLS, merge), false).ok_or(TooShort::Nothing)
-    }
-
-    fn of(parts: &[Slice], repeats: bool) -> Option<Self> {
-        let first = parts.iter().filter_map(|part| Some(part.range()?.0)).min()?;
-        let end = parts.iter().filter_map(|part| Some(part.range()?.1)).max()?;
-        let width = (end - first) as usize;
-        let mut sums = vec![0; width];
-        for part in parts.iter().chain(parts) {
-            let mut own = vec![0; width];
-            part.range().into_iter().for_each(|(from, to)| {
-                own[(from - first) as usize..(to - first) as usize].copy_from_slice(&part.counts);
-            });
-            let before = sums.len() - width;
-            let mut upto = 0;
-            for (i, n) in own.into_iter().enumerate() {
-                upto += n;
-                sums.push(sums[before + i] + upto);
-            }
-        }
-        Some(Self { parts: parts.len(), first, width, sums, repeats })
-    }
-
-    /// Values up to and including the bucket in `length` parts from `start` on.
-    fn upto(&self, (start, length): (usize, usize), bucket: usize) -> u64 {
-        self.sums[(start + length) * self.width + bucket] - self.sums[start * self.width + bucket]
-    }
-
-    /// The quantile, told as `told`, and those of resamples.
-    pub fn quantile(&self, q: f64, told: f64, stream: u64) -> Result<Resampled, TooShort> {
-        let whole = [(0, self.parts)];
-        let total = self.upto(whole[0], self.width - 1) as f64;
-        if total * (1.0 - q) < FEWEST_ABOVE {
-            return Err(TooShort::Nothing);
-        }
-        let block = if self.repeats { 1 } else { block_length(&self.shares_above(q)).ok_or(TooShort::Correlated)? };
-        let scale = told / self.value(&whole, q);
-        let mut draws = Draws::new(stream);
-        let mut blocks = Vec::new();
-        let mut values = Vec::with_capacity(RESAMPLES);
-        for _ in 0..RESAMPLES {
-            blocks.clear();
-            blocks.extend(draw_blocks(&mut draws, self.parts, block));
-            values.push(self.value(&blocks, q) * scale);
-        }
-        Ok(Resampled { estimate: told, values, parts: self.parts as f64 / block as f64 })
-    }
-
-    /// Of each part, the share of values above the quantile of all: what moves the quantile of a mixture of parts.
-    fn shares_above(&self, q: f64) -> Vec<f64> {
-        let (bucket, _, _) = self.bucket(&[(0, self.parts)], q);
-        let share = |part: usize| {
-            let n = self.upto((part, 1), self.width - 1);
-            (n > 0).then(|| 1.0 - self.upto((part, 1), bucket) as f64 / n as f64)
-        };
-        (0..self.parts).filter_map(share).collect()
-    }
-
-    /// The bucket of a quantile with the counts below it and up to its end.
-    fn bucket(&self, blocks: &[(usize, usize)], q: f64) -> (usize, u64, u64) {
-        let upto = |bucket: usize| blocks.iter().map(|block| self.upto(*block, bucket)).sum::<u64>();
-        let rank = (upto(self.width - 1) as f64 * q).ceil().max(1.0) as u64;
-        let (mut low, mut high) = (0, self.width - 1);
-        while low < high {
-            let middle = (low + high) / 2;
-            if upto(middle) >= rank { high = middle } else { low = middle + 1 }
-        }
-        (low, if low == 0 { 0 } else { upto(low - 1) }, upto(low))
-    }
-
-    /// In nanoseconds; 0 where nothing is.
-    fn value(&self, blocks: &[(usize, usize)], q: f64) -> f64 {
-        let (bucket, below, upto) = self.bucket(blocks, q);
-        let total: u64 = blocks.iter().map(|block| self.upto(*block, self.width - 1)).sum();
-        if total == 0 {
-            return 0.0;
-        }
-        let share = ((total as f64 * q - below as f64) / (upto - below).max(1) as f64).clamp(0.0, 1.0);
-        let (low, high) = coarse_bounds(self.first + bucket as u32);
-        low.0 as f64 * (high.0 as f64 / low.0 as f64).powf(share)
-    }
+/// In milliseconds.
+fn figure(hist: &Hist, q: f64) -> Option<f64> {
+    hist.quantile(q).map(|value| value.as_millis_f64())
 }
 
 #[cfg(test)]
@@ -177,68 +95,60 @@ mod tests {
     use super::*;
     use crate::units::Nanos;
 
+    struct Window {
+        slices: Vec<Slice>,
+        merged: Hist,
+    }
+
     /// Seconds of 50 transactions whose latencies follow a level that wanders.
-    fn seconds(seed: u64, n: usize, factor: f64) -> Vec<Vec<u64>> {
-        let level = made::series(seed, n, 0.7, 0.05);
-        let second = |(i, level): (usize, f64)| {
+    fn window(seed: u64, n: usize) -> Window {
+        let (mut slices, mut all) = (Vec::new(), Vec::new());
+        for (i, level) in made::series(seed, n, 0.7, 0.05).into_iter().enumerate() {
             let noise = made::series(seed * 1000 + i as u64, 50, 0.0, 0.3);
-            noise.iter().map(|x| (x * level * factor * 5.0).max(1000.0) as u64).collect()
-        };
-        level.into_iter().enumerate().map(second).collect()
-    }
-
-    fn slices(seconds: &[Vec<u64>]) -> Vec<Slice> {
-        let slice = |values: &Vec<u64>| {
+            let values = noise.iter().map(|x| Nanos((x * level * 5.0).max(1000.0) as u64));
             let mut slice = Slice::default();
-            slice.add(&CoarseHist::of(values.iter().map(|value| Nanos(*value))));
-            slice
-        };
-        seconds.iter().map(slice).collect()
-    }
-
-    fn exact(seconds: &[Vec<u64>], q: f64) -> f64 {
-        let mut all: Vec<u64> = seconds.concat();
-        all.sort_unstable();
-        all[((all.len() as f64 * q).ceil() as usize).clamp(1, all.len()) - 1] as f64
-    }
-
-    #[test]
-    fn the_quantile_is_that_of_the_merged_histogram() {
-        let seconds = seconds(1, 60, 1.0);
-        let sample = LatencySample::of_seconds(&slices(&seconds)).unwrap();
-        for q in [0.5, 0.9, 0.99] {
-            let (own, merged) = (sample.value(&[(0, 60)], q), exact(&seconds, q));
-            assert!((own / merged - 1.0).abs() < 0.035, "{q}: {own} {merged}");
-            let parts = sample.value(&[(0, 20), (20, 40)], q);
-            assert_eq!(parts, own, "however it is cut");
+            slice.add(&CoarseHist::of(values.clone()));
+            slices.push(slice);
+            all.extend(values.map(|value| (value, 1)));
         }
-        let told = sample.quantile(0.5, 5.0, 1).unwrap();
-        let mean = told.values.iter().sum::<f64>() / told.values.len() as f64;
-        assert!(told.estimate == 5.0 && (mean / 5.0 - 1.0).abs() < 0.02, "{mean}");
+        Window { slices, merged: Hist::of_buckets(all, 0, Nanos::SECOND) }
     }
 
     #[test]
-    fn intervals_of_quantiles_hold_the_truth() {
-        let trials = 24;
-        let side = |seed: u64, factor: f64| {
-            let seconds = seconds(seed, 100, factor);
-            LatencySample::of_seconds(&slices(&seconds)).unwrap().quantile(0.95, exact(&seconds, 0.95), seed).ok()
-        };
-        let holds = |seed: u64| {
-            let ratio = side(seed * 2 + 1, 1.1)?.ratio_to(&side(seed * 2, 1.0)?)?;
-            Some(ratio.low <= 1.1 && 1.1 <= ratio.high && ratio.high - ratio.low < 0.2)
-        };
-        let told: Vec<bool> = (0..trials).filter_map(holds).collect();
-        let held = told.iter().filter(|held| **held).count();
-        assert!(told.len() > 18 && held * 100 >= told.len() * 88, "{held} of {}", told.len());
+    fn the_ends_are_percentiles_of_the_merged_histogram() {
+        let Window { slices, merged } = window(1, 300);
+        for q in [0.5, 0.95, 0.99] {
+            let interval = window_quantile(&slices, &merged, q, 300.0).unwrap();
+            assert_eq!(interval.mean, merged.quantile(q).unwrap().as_millis_f64());
+            assert!(interval.low < interval.mean && interval.mean < interval.high, "{interval:?}");
+            assert!(interval.relative().unwrap() < 0.08 && interval.degrees == 2.0, "{interval:?}");
+        }
     }
 
     #[test]
-    fn few_values_and_short_windows_say_nothing() {
-        let seconds = slices(&seconds(2, 60, 1.0));
-        assert_eq!(LatencySample::of_seconds(&seconds[..59]).unwrap_err(), TooShort::Window);
-        let sample = LatencySample::of_repeats(&seconds[..3]).unwrap();
-        assert_eq!(sample.quantile(0.999, 1.0, 1).unwrap_err(), TooShort::Nothing, "150 values");
-        assert_eq!(LatencySample::of_repeats(&[Slice::default()]), None);
+    fn repeats_need_no_slices() {
+        // A tool that gives one histogram for each run has no seconds.
+        let hists: Vec<Hist> = (1..4).map(|seed| window(seed, 60).merged).collect();
+        let mut merged = Hist::new();
+        hists.iter().for_each(|hist| merged.merge(hist));
+        let repeats: Vec<&Hist> = hists.iter().collect();
+        let interval = repeats_quantile(&repeats, &merged, 0.95).unwrap();
+        assert!(interval.low < interval.mean && interval.mean < interval.high && interval.degrees == 2.0);
+        assert_eq!(repeats_quantile(&repeats[..2], &merged, 0.95), Err(TooShort::Nothing));
+    }
+
+    #[test]
+    fn few_values_and_short_windows_have_no_interval() {
+        let Window { slices, merged } = window(2, 320);
+        assert_eq!(window_quantile(&slices[..299], &merged, 0.5, 299.0), Err(TooShort::Window));
+        assert_eq!(window_quantile(&slices, &merged, 0.9999, 320.0), Err(TooShort::Nothing), "16,000 values");
+        assert_eq!(window_quantile(&[], &Hist::new(), 0.5, 300.0), Err(TooShort::Nothing));
+    }
+
+    #[test]
+    fn a_part_of_a_bucket_lies_above_a_value() {
+        let mut slice = Slice::default();
+        slice.add(&CoarseHist::of([Nanos(1000), Nanos(5000), Nanos(9000)]));
+        assert!((slice.above(3000.0) - 2.0).abs() < 1e-9 && slice.above(1e6) == 0.0 && slice.total() == 3.0);
     }
 }

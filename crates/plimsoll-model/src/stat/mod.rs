@@ -1,19 +1,20 @@
-//! Statistics of comparisons: intervals by resampling, ranks, change points. `docs/compare.md` says why these.
+//! Intervals, ranks, change points. `docs/compare.md` and `docs/method.md` describe them with their measured coverage.
 
-mod block;
 mod divisive;
+mod draws;
+mod interval;
 mod latency;
 mod rank;
-mod resample;
-mod sample;
 mod student;
+mod window;
 
 pub use divisive::{ChangePoint, change_points};
-pub use latency::{LatencySample, Slice};
+pub use draws::Draws;
+pub use interval::{FEWEST_REPEATS, Interval};
+pub use latency::{Slice, repeats_quantile, window_quantile};
 pub use rank::{RankTest, rank_test};
-pub use resample::{Draws, RESAMPLES, Resampled};
-pub use sample::{FEWEST_CELLS, FEWEST_REPEATS, Sample, TooShort, joined};
 pub use student::t_975;
+pub use window::{SHORTEST_S, TooShort, rate_interval};
 
 #[cfg(test)]
 pub(crate) mod made {

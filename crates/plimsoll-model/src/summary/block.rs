@@ -75,7 +75,7 @@ pub struct BlockPointSummary {
     pub measured_s: f64,
     /// Reads, writes and trims together; what is flushed is in `by_op`.
     pub iops: Option<f64>,
-    /// 95 %, by batch means; `None` below five seconds.
+    /// 95 %; `None` where the window is too short for one.
     pub iops_interval: Option<Interval>,
     /// How single seconds scatter.
     pub iops_spread: Option<Spread>,

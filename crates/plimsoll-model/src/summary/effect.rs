@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | ratio | with noise / without; rates are means of the repeats, percentiles those of histograms merged over them | 1 says that the noise changes nothing |
 //! | its interval | ratio × e^±h, h = Student's t over the logarithms of the repeats' own ratios | a repeat is measured with and without noise soon after each other, so that what drifts drops out of its ratio; ratios multiply |
-//! | of a single pair | relative half widths of the two rates add in squares | the delta method for independent means; of a percentile there is none |
+//! | of a single pair | relative errors of the two windows add in squares, with the degrees of freedom of Welch | independent means; of a percentile there is none |
 //! | device | requests and time per request of the medium over the measure windows, weighted by requests | what a datastore would show, neighbours included |
 
 use serde::Serialize;
@@ -14,7 +14,7 @@ use super::compare::Ratio;
 use super::finding::{Finding, FindingKind, Verdict};
 use super::medium::{MediumFigures, Track};
 use super::rung::Figure;
-use super::stats::{self, Interval};
+use super::stats::Interval;
 use super::{Index, Ladder, PointSummary, point};
 use crate::hist::Hist;
 use crate::record::{BackupKind, BackupRow, Point, PointPurpose, Scene, Severity, SubjectId};
@@ -370,16 +370,10 @@ fn change(
             Ratio::of(noisy, of_noisy, quiet, of_quiet)
         }
         several => {
-            let logs = several.iter().map(|[quiet, noisy]| Some((noisy.as_ref()? / quiet.as_ref()?).ln()));
-            let logs: Option<Vec<f64>> = logs.map(|log| log.filter(|log| log.is_finite())).collect();
-            Ratio::of(noisy, None, quiet, None).map(|Ratio { ratio, .. }| Ratio {
-                ratio,
-                interval: logs.and_then(|logs| stats::half_width(&logs)).map(|half| Interval {
-                    mean: ratio,
-                    low: ratio * (-half).exp(),
-                    high: ratio * half.exp(),
-                }),
-            })
+            let ratios: Option<Vec<f64>> = several.iter().map(|[quiet, noisy]| Some((*noisy)? / (*quiet)?)).collect();
+            let interval = ratios.and_then(|ratios| Interval::of_values(&ratios));
+            Ratio::of(noisy, None, quiet, None)
+                .map(|Ratio { ratio, .. }| Ratio { ratio, interval: interval.map(|own| own.moved_to(ratio)) })
         }
     };
     Some(Change { quiet, noisy, ratio })

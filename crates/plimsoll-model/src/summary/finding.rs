@@ -360,7 +360,7 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     }
     if figures.imported.is_some() && figures.ticks < 2 {
         found.push(FindingKind::WholeOnly { measured_s: figures.measured_s }.with(Severity::Warning));
-    } else if figures.rate_interval.is_none() {
+    } else if figures.short {
         found.push(FindingKind::ShortWindow { measured_s: figures.measured_s }.with(Severity::Warning));
     }
     found

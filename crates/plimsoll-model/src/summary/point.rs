@@ -58,6 +58,9 @@ pub struct PointSummary {
     pub round_trips_per_txn: Option<f64>,
     /// 95 % interval of [`Self::completed_per_second`].
     pub rate_interval: Option<Interval>,
+    /// Too few seconds for parts that could be compared.
+    #[serde(skip)]
+    pub short: bool,
     pub tpm_interval: Option<Interval>,
     pub nopm_interval: Option<Interval>,
     /// Over single seconds.
@@ -244,7 +247,7 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
     let new_order = point.txns.iter().position(|name| name == TPCC_TXNS[0]);
     let orders = new_order.map(|i| sums.batches(|types| types[i].committed)).unwrap_or_default();
     let tpcc = point.txns == TPCC_TXNS;
-    let rate_interval = stats::interval(&completed);
+    let rate_interval = stats::interval(&completed).ok();
     let rate_spread = Spread::of(&completed);
     let tpm = per(total.completed(), 60.0).filter(|_| tpcc);
     PointSummary {
@@ -270,8 +273,9 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
         rolled_back_new_orders_percent: new_order.and_then(|i| share(types[i].rolled_back, types[i].completed())),
         round_trips_per_txn: ratio(total.round_trips, total.completed()),
         rate_interval,
+        short: stats::parts(&completed).is_none(),
         tpm_interval: rate_interval.filter(|_| tpcc).map(|interval| interval.scaled(60.0)),
-        nopm_interval: stats::interval(&orders).map(|interval| interval.scaled(60.0)),
+        nopm_interval: stats::interval(&orders).ok().map(|interval| interval.scaled(60.0)),
         rate_spread,
         tpm_spread: rate_spread.filter(|_| tpcc).map(|spread| spread.scaled(60.0)),
         nopm_spread: Spread::of(&orders).map(|spread| spread.scaled(60.0)),

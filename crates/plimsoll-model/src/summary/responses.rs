@@ -54,15 +54,12 @@ impl Responses {
         let means: Vec<f64> = parts.iter().map(|part| part.mean).collect();
         let fit = rounds::fit(&means, &SteadyRule::SNIA)?;
         let error = (parts.iter().map(|part| part.variance).sum::<f64>() / BATCHES as f64).sqrt() / fit.mean * 100.0;
-        let half = stats::half_width(&means)?;
         Some(Self {
             range_percent: fit.range_percent,
             slope_percent: fit.slope_percent,
             range_by_chance_percent: RANGE_BY_CHANCE * error,
             slope_by_chance_percent: SLOPE_BY_CHANCE * error,
-            half_interval_percent: Interval { mean: fit.mean, low: fit.mean - half, high: fit.mean + half }
-                .relative()?
-                * 100.0,
+            half_interval_percent: Interval::of_values(&means)?.relative()? * 100.0,
         })
     }
 }

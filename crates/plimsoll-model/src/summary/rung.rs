@@ -35,7 +35,7 @@ pub struct Rung {
 pub struct Figure {
     /// Of all repeats that have the figure.
     pub median: f64,
-    /// 95 %. Of three repeats or more: by bootstrap of the median. Of a single one: by batch means, rates only.
+    /// 95 %, and the geometric mean. Of three repeats or more: by Student's t. Of a single one: of its window, rates only.
     pub interval: Option<Interval>,
     pub min: f64,
     pub max: f64,
@@ -50,9 +50,11 @@ impl Figure {
         let (min, max) = (*sorted.first()?, *sorted.last()?);
         let interval = match all.as_slice() {
             [(_, own)] => *own,
-            _ => stats::bootstrap(&sorted),
+            _ => stats::of_repeats(&sorted),
         };
-        Some(Self { median: stats::quantile(&sorted, 0.5), interval, min, max })
+        let median = stats::quantile(&sorted, 0.5);
+        let around = |own: Interval| Interval { low: own.low.min(median), high: own.high.max(median), ..own };
+        Some(Self { median, interval: interval.map(around), min, max })
     }
 }
 
@@ -122,7 +124,7 @@ mod tests {
         let three = figure(&[7.0, 3.0, 4.0]);
         assert_eq!((three.median, three.min, three.max), (4.0, 3.0, 7.0));
         let interval = three.interval.unwrap();
-        assert_eq!((interval.low, interval.mean, interval.high), (3.0, 4.0, 7.0), "three say no more");
+        assert!(interval.low < 2.0 && interval.high > 10.0 && (interval.mean.powi(3) - 84.0).abs() < 1e-9);
         let two = figure(&[7.0, 3.0]);
         assert_eq!((two.median, two.min, two.max, two.interval), (5.0, 3.0, 7.0, None));
         assert_eq!(Figure::of([None, None].into_iter()), None);
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_single_point_keeps_its_own_interval() {
-        let own = Some(Interval { mean: 5.0, low: 4.0, high: 6.0 });
+        let own = Some(Interval::new(5.0, 4.0, 6.0));
         assert_eq!(Figure::of([Some((5.0, own))].into_iter()).unwrap().interval, own);
         assert_eq!(figure(&[5.0]).interval, None);
     }

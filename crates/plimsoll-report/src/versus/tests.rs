@@ -18,7 +18,7 @@ fn place(users: u32, medium: &str) -> Place {
 fn figure(rate: f64, repeats: usize) -> SideFigure {
     SideFigure {
         rate: Some(rate),
-        interval: Some(Interval { mean: rate, low: rate * 0.99, high: rate * 1.01 }),
+        interval: Some(Interval::new(rate, rate * 0.99, rate * 1.01)),
         repeats,
         systems: 1,
         measured_s: 60.0 * repeats as f64,
@@ -28,14 +28,13 @@ fn figure(rate: f64, repeats: usize) -> SideFigure {
 }
 
 fn point(users: u32, ratio: f64, half: f64, effect: Effect, method: Method) -> PointComparison {
-    let interval =
-        (effect != Effect::NotJudged).then_some(Interval { mean: ratio, low: ratio - half, high: ratio + half });
+    let interval = (effect != Effect::NotJudged).then_some(Interval::new(ratio, ratio - half, ratio + half));
     let latency = ComparedLatency {
         quantile: 0.99,
         first_ms: 12.5,
         second_ms: 8.8,
-        ratio: Some(Interval { mean: 0.704, low: 0.68, high: 0.73 }),
-        difference_ms: Some(Interval { mean: -3.7, low: -4.1, high: -3.2 }),
+        ratio: Some(Interval::new(0.704, 0.68, 0.73)),
+        difference_ms: Some(Interval::new(-3.7, -4.1, -3.2)),
         effect: Effect::Less,
     };
     PointComparison {
@@ -63,7 +62,7 @@ fn comparison() -> RunComparison {
         started_at: "2026-11-22T08:00:00Z".into(),
         commit: commit.into(),
     };
-    let blocks = Method::Blocks { first_s: 4.0, second_s: 6.5 };
+    let blocks = Method::Windows;
     let none = Method::None { because: Unjudged::ShortWindow };
     let difference = |group: Group, of: &str, key: &str, first: &str, second: Option<&str>| Difference {
         group,
@@ -161,7 +160,7 @@ fn a_gate_as_text() {
         place: place(users, "nvme"),
         figure: Figure::Nopm,
         latency,
-        ratio: Some(Interval { mean: (low + high) / 2.0, low, high }),
+        ratio: Some(Interval::new((low + high) / 2.0, low, high)),
         limit: if latency { 1.1 } else { 0.97 },
         outcome,
     };

@@ -26,10 +26,10 @@ fn times_and_rates_are_means_of_cycles_with_students_interval() {
     let [fast, slow] = saved.media.as_slice() else { panic!("two media") };
     assert_eq!((fast.medium.as_deref(), fast.target.as_str()), (Some("fast"), "vault"));
     assert_eq!(slow.drive.as_deref(), Some("Example Disk 2 TB (7200 rpm)"));
-    // 10, 12 and 11 s: mean 11, deviation 1, half 4.302653/√3 = 2.484138.
+    // 10, 12 and 11 s: of the logarithms half is 4.302653/√3 of their deviation.
     let seconds = fast.kinds[0].seconds.unwrap();
     assert_eq!((seconds.n, seconds.mean, seconds.min, seconds.max), (3, 11.0, 10.0, 12.0));
-    close(seconds.interval.unwrap().high, 13.484_138);
+    close(seconds.interval.unwrap().high, 13.758587);
     close(seconds.cv_percent.unwrap(), 100.0 / 11.0);
     // 200, 175 and 200 MB/s: the mean of rates, not 6.3 GB in 33 s (190.9).
     let rate = fast.kinds[0].mb_per_second.unwrap();
@@ -50,11 +50,10 @@ fn media_are_compared_by_the_means_of_their_cycles() {
     assert!(fast.kinds.iter().all(|kind| kind.seconds_ratio.is_none() && kind.mb_ratio.is_none()));
     let ratio = slow.kinds[0].seconds_ratio.unwrap();
     close(ratio.ratio, 2.0);
-    // 11 ± 2.484138 is ± 22.5831 %; 20 and 24 have deviation 2.828427, ± 12.706205·2 = 25.41241 of 22, of which what is
-    // below 0 is cut off: (22 + 25.41241)/2/22 = 107.7555 %; together √(0.225831² + 1.077555²) = 110.0965 %.
+    // Standard errors of the logarithms are 0.052650 (3 cycles) and 0.091161 (2): 2.3045 degrees of freedom.
     let interval = ratio.interval.unwrap();
-    close(interval.high, 2.0 * 2.100_965);
-    assert_eq!(interval.low, 0.0);
+    assert!((interval.degrees - 2.3045).abs() < 1e-3 && interval.low > 0.5 && interval.high < 8.0, "{interval:?}");
+    close(interval.low * interval.high, (21.908902_f64 / 10.969613).powi(2));
     close(slow.kinds[1].seconds_ratio.unwrap().ratio, 16.0 / 6.0);
     close(slow.kinds[0].mb_ratio.unwrap().ratio, (95.0 + 81.25) / 2.0 / (575.0 / 3.0));
 }
@@ -127,10 +126,10 @@ fn backups_beside_load_stand_by_their_load() {
     let beside = &summary.backups[1];
     assert_eq!(beside.beside, Some(BesideLoad { ordinal: 0, users: 8, offered_per_second: None }));
     let figures = &beside.media[0].kinds[0];
-    // 3, 4, 3.5 and 4.5 s in four cycles of their own: mean 3.75, deviation 0.645497, half 3.182446/2 of it.
+    // 3, 4, 3.5 and 4.5 s in four cycles of their own: of the logarithms half is 3.182446/2 of their deviation.
     let seconds = figures.seconds.unwrap();
     assert_eq!((figures.complete, figures.cancelled, seconds.mean), (4, 2, 3.75));
-    close(seconds.interval.unwrap().high, 3.75 + 1.027_134);
+    close(seconds.interval.unwrap().high, 4.895181);
     // Of the second repeat nobody saw the files; cancelled ones end with the load.
     let told = [("backup_cancelled".to_owned(), Severity::Note), ("rate_not_judged".to_owned(), Severity::Note)];
     assert_eq!(kinds(&beside.media[0].findings), told);

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use crate::fixture;
 use crate::schedule::PhaseKind;
-use crate::summary::{BlockJobSummary, Figure, FindingKind, Summary, Verdict, summarise};
+use crate::summary::{BlockJobSummary, FindingKind, Summary, Verdict, summarise};
 
 fn summary_of_fixture() -> &'static Summary {
     static MADE: LazyLock<Summary> = LazyLock::new(|| summarise(&fixture::block()));
@@ -72,15 +72,11 @@ fn ratios_are_of_medians_with_the_interval_of_a_ratio() {
     assert!(fast.jobs.iter().all(|job| job.against_first.is_none()));
     let (a, b) = (slow.jobs[0].figures.unwrap(), fast.jobs[0].figures.unwrap());
     let got = slow.jobs[0].against_first.unwrap();
-    let half = |figure: &Figure| (figure.max - figure.min) / 2.0 / figure.median;
     let expected = a.iops.median / b.iops.median;
     assert_eq!(got.iops, expected);
-    // The bootstrap of three goes from the lowest to the highest.
-    let by = expected * half(&a.iops).hypot(half(&b.iops));
-    assert!(
-        (got.iops_low.unwrap() - (expected - by)).abs() < 1e-9
-            && (got.iops_high.unwrap() - (expected + by)).abs() < 1e-9
-    );
+    let interval = a.iops.interval.unwrap().ratio_to(b.iops.interval.unwrap()).unwrap();
+    assert_eq!((got.iops_low, got.iops_high), (Some(interval.low), Some(interval.high)));
+    assert!(interval.low < expected && expected < interval.high && interval.degrees >= 2.0, "{interval:?}");
     assert_eq!(got.mean_latency, Some(a.mean_us.median / b.mean_us.median));
 }
 

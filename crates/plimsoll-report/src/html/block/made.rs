@@ -113,7 +113,7 @@ impl Load<'_> {
             offered_per_second: share.map(|share| self.iops * share / 100.0),
             measured_s: 15.0,
             iops: Some(iops),
-            iops_interval: Some(Interval { mean: iops, low: iops - half, high: iops + half }),
+            iops_interval: Some(Interval::new(iops, iops - half, iops + half)),
             steady: Steady::TooShort,
             halves: None,
             steal_percent: None,
@@ -176,7 +176,7 @@ impl Load<'_> {
         let typical = &points[points.len() - 1];
         let (iops, latency) = (typical.iops.unwrap_or_default(), typical.latency.unwrap_or_else(none));
         let figure = |value: f64, interval: bool| {
-            let interval = interval.then_some(Interval { mean: value, low: value * 0.96, high: value * 1.035 });
+            let interval = interval.then_some(Interval::new(value, value * 0.96, value * 1.035));
             Figure { median: value, interval, min: value * 0.95, max: value * 1.04 }
         };
         BlockJobSummary {

@@ -172,10 +172,7 @@ fn every_figure_of_one_job_by_hand() {
         ("fast", 1500.0, 8.192, Some(3000.0))
     );
     assert_eq!(point.workers_cv_percent, None);
-    assert_eq!(
-        (point.iops_interval.map(|i| i.high), point.steady.name(), point.verdict),
-        (Some(1500.0), "yes", Verdict::Sound)
-    );
+    assert_eq!((point.iops_interval, point.steady.name(), point.verdict), (None, "yes", Verdict::Sound));
 }
 
 #[test]
