@@ -88,7 +88,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     pub data_scale: f64,
     /// Seed of the inputs, instead of the plan's or of one drawn for this run: the recorded one repeats a run.
-    #[arg(long)]
+    // A plan is TOML, whose integers have a sign.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
     /// Lets block steps write to this device, or file or directory that a job file names: WHAT IT HOLDS IS LOST. By its
     /// own name, in no use; may be given several times.

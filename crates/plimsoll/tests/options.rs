@@ -78,7 +78,7 @@ fn inputs_vary_between_runs_unless_a_seed_is_given() {
     let place = mock();
     let run = |args: &[&str]| {
         let all = [&["run", "plan.toml", "--virtual-time", "--format", "json", "-o", "x.run"], args].concat();
-        let json: Value = serde_json::from_str(&place.run(&all).succeeded().stdout).unwrap();
+        let json: Value = serde_json::from_str(&place.start(&all).wait().succeeded().stdout).unwrap();
         std::fs::remove_file(place.path("x.run")).unwrap();
         (json["run"]["seed"].as_u64().unwrap(), json["summary"]["ladders"].clone())
     };

@@ -80,7 +80,9 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
             let windows = found.map_or_else(|| vec![whole.bytes_per_second], |found| found.windows);
             for bytes_per_second in windows {
                 let iops = bytes_per_second / profile.block.0 as f64;
-                self.measured.add(profile, Outcome { bytes_per_second, iops, ..whole.clone() });
+                // As many requests are in flight in the window as in the whole (Little's law).
+                let mean_us = whole.mean_us * whole.iops / iops.max(1e-9);
+                self.measured.add(profile, Outcome { bytes_per_second, iops, mean_us, ..whole.clone() });
             }
             break;
         }

@@ -10,6 +10,8 @@ use plimsoll_model::rounds;
 const WINDOWS: usize = 5;
 /// SNIA's criterion (PTS 2.0.2) with half its slope: a drift of 5 % is as much as a drive file may be off.
 const RULE: SteadyRule = SteadyRule { window: WINDOWS as u32, range: 0.2, slope: 0.05 };
+/// No load is measured for longer: 10 minutes, doubled so often as it may be.
+const MOST_MISSING: u64 = 600 * 16 * 10;
 /// The interval that fio was asked for.
 const INTERVAL_MS: u64 = 100;
 
@@ -38,12 +40,20 @@ pub fn settled(log: &[LogLine]) -> Option<Settled> {
 
 /// Bytes per second in each interval, summed over the threads.
 fn sums(log: &[LogLine]) -> Vec<f64> {
-    let mut by_interval: BTreeMap<u64, f64> = BTreeMap::new();
+    let mut by_interval: BTreeMap<u64, (u64, f64)> = BTreeMap::new();
     for line in log {
-        let interval = (line.at_ms + INTERVAL_MS / 2) / INTERVAL_MS;
-        *by_interval.entry(interval).or_default() += line.value as f64 * 1024.0;
+        let sum = by_interval.entry((line.at_ms + INTERVAL_MS / 2) / INTERVAL_MS).or_insert((line.at_ms, 0.0));
+        sum.1 += line.value as f64 * 1024.0;
     }
-    by_interval.into_values().collect()
+    let (mut rates, mut last) = (Vec::new(), 0);
+    for (at_ms, rate) in by_interval.into_values() {
+        // fio writes no line for an interval in which nothing was done.
+        let missing = ((at_ms.saturating_sub(last) + INTERVAL_MS / 2) / INTERVAL_MS).saturating_sub(1);
+        rates.extend(std::iter::repeat_n(0.0, missing.min(MOST_MISSING) as usize));
+        rates.push(rate);
+        last = at_ms;
+    }
+    rates
 }
 
 #[cfg(test)]
@@ -66,6 +76,16 @@ mod tests {
         assert!(!settled(&buffered(5)).unwrap().steady);
         let found = settled(&buffered(10)).unwrap();
         assert!(found.steady && found.windows.iter().all(|rate| *rate == 102_400_000.0), "{found:?}");
+    }
+
+    /// fio writes no line where nothing was done.
+    #[test]
+    fn a_drive_that_stalls_half_of_the_time_has_half_the_rate() {
+        let stalling: Vec<LogLine> =
+            buffered(40).into_iter().filter(|line| (line.at_ms - 100) / 500 % 2 == 0).collect();
+        let found = settled(&stalling).unwrap();
+        let mean = found.windows.iter().sum::<f64>() / found.windows.len() as f64;
+        assert!((mean / 51_200_000.0 - 1.0).abs() < 0.05, "{found:?}");
     }
 
     #[test]

@@ -234,7 +234,6 @@ impl Run {
             load.parameters.extend(value.map(|value| (name.to_owned(), value)));
         };
         parameter("workload", Some("tpcc".into()));
-        parameter("threads", Some(self.workers.count.to_string()).filter(|_| self.workers.count > 0));
         parameter("warehouses", self.warehouses.map(|n| n.to_string()));
         parameter("wait", self.waits.then(|| "true".into()));
         load.fact(RESPONSE_FACT, "start");

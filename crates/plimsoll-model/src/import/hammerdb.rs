@@ -194,9 +194,6 @@ impl State {
         load.workload = "TPROC-C".into();
         load.users = self.users;
         load.parameters = self.settings.clone();
-        if self.users > 0 {
-            load.parameters.insert("virtual_users".into(), self.users.to_string());
-        }
         load.txns = vec![TPCC_TXNS[0].to_owned()];
         load.windows = vec![None];
         load.fact(RESPONSE_FACT, "start");

@@ -103,7 +103,8 @@ fn tag(text: &str, line: usize) -> Read<(Tag, &str)> {
         return Ok((Tag::Close(name.trim().to_owned()), after));
     }
     let (inside, closed) = inside.strip_suffix('/').map_or((inside, false), |inside| (inside, true));
-    let name = inside.split_whitespace().next().unwrap_or_default();
+    // A name follows its bracket at once.
+    let name = inside.split(char::is_whitespace).next().unwrap_or_default();
     if name.is_empty() {
         return Err(Fault::at(line, text, "the name of an element"));
     }
@@ -155,6 +156,14 @@ mod tests {
 
     fn parse(text: &str) -> Read<Element> {
         Ok(documents(text)?.remove(0))
+    }
+
+    /// Found by fuzzing: an ideographic space is three bytes long.
+    #[test]
+    fn a_space_before_a_name_is_refused() {
+        for text in ["<\u{3000}a>", "< a></a>", "<a>\u{3000}< b/></a>"] {
+            assert!(tag(text.trim_start_matches("<a>\u{3000}"), 1).is_err(), "{text:?}");
+        }
     }
 
     #[test]

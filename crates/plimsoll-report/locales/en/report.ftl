@@ -1231,7 +1231,7 @@ data-reused = Data: reused, { $orders-added ->
 }.
 
 # The run file: whether it is as it was when its run ended.
-state-intact = Run file: SHA-256 { $digest }.
+state-intact = Digest of the run file: SHA-256 { $digest }.
 state-changed = Run file: changed or damaged after the run. SHA-256 { $digest } when it ended, { $found } now.
 state-no-digest = Run file: closed without a digest. It was changed, or plimsoll was killed in the last moment.
 state-open = Run file: open. The run goes on, or plimsoll was killed.

@@ -30,6 +30,8 @@ pub(super) fn integrity(db: &Connection, path: &Path, schema: i32) -> Result<Int
         return Ok(match reader::info(db).map_err(damaged)?.status {
             RunStatus::Unfinished => Integrity::Open,
             _ if schema < SINCE => Integrity::Older { schema },
+            // Killed between its last commit and its digest.
+            _ if wal_of(path).exists() => Integrity::Open,
             _ => Integrity::NoDigest,
         });
     };
@@ -63,8 +65,14 @@ pub(super) fn of_content(path: &Path) -> Result<String, RunFileError> {
 }
 
 fn has_wal(path: &Path) -> bool {
-    let wal = PathBuf::from(format!("{}-wal", path.display()));
-    std::fs::metadata(wal).is_ok_and(|wal| wal.len() > 0)
+    std::fs::metadata(wal_of(path)).is_ok_and(|wal| wal.len() > 0)
+}
+
+/// SQLite follows links: its log lies beside the file itself.
+fn wal_of(path: &Path) -> PathBuf {
+    let mut wal = path.canonicalize().unwrap_or_else(|_| path.into()).into_os_string();
+    wal.push("-wal");
+    wal.into()
 }
 
 /// In order.

@@ -228,6 +228,8 @@ impl RunFile {
             params![status.name(), failure, lasted.0],
         )?;
         self.db.execute_batch("COMMIT").map_err(|e| self.error(e))?;
+        // The file then holds all pages and is hashed piece by piece. Where a reader is in the way, it is read as a whole.
+        let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         self.execute("INSERT INTO digest VALUES (?1)", [digest::of_content(&self.path)?])?;
         // All is committed, so a reader who keeps the WAL from being folded in is no reason to fail the run.
         let _ = self.db.pragma_update(None, "journal_mode", "DELETE");

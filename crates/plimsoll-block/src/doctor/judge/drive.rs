@@ -183,13 +183,14 @@ pub fn write_cache(disk: &Disk) -> Diagnosis {
         Some("write through") => unknown(
             "write_cache",
             "write through: the kernel sends no flushes. Whether the drive has no cache or this was set by hand is not known",
-            ASK_DRIVE,
+            if matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi) { ASK_DRIVE } else { ASK_HOST },
         ),
         Some(kind) => ok("write_cache", format!("{kind}: the kernel sends flushes; {fua}")),
         None => unknown("write_cache", "sysfs does not say", ""),
     }
 }
 
+const ASK_HOST: &str = "Look it up: the cache mode of this disk on the host.";
 const ASK_DRIVE: &str = "Ask the drive: smartctl -g wcache, or nvme id-ctrl -H (vwc).";
 
 /// The drive's own word on whether it has a cache of writes. The kernel's setting may have been made by hand.
@@ -222,11 +223,9 @@ pub fn power_loss(disk: &Disk) -> Diagnosis {
         };
     }
     match (&disk.kind, disk.queue.write_cache.as_deref()) {
-        (DiskKind::Virtual(_), _) => unknown(
-            "power_loss",
-            "what the host does with flushes cannot be seen from here",
-            "Look it up: the cache mode of this disk on the host.",
-        ),
+        (DiskKind::Virtual(_), _) => {
+            unknown("power_loss", "what the host does with flushes cannot be seen from here", ASK_HOST)
+        }
         (DiskKind::Nvme | DiskKind::Scsi, Some("write through")) if has_cache(disk) == Some(false) => {
             ok("power_loss", "no volatile cache by the drive's own word: what is acknowledged survives")
         }

@@ -84,7 +84,8 @@ fn common(facts: &Facts<'_>, about: About, system: &str, medium: Option<&str>) -
     let own = facts.subject(SubjectKind::System, system);
     let method = |key: &str, ours: &str| match facts.value(own, key) {
         _ if facts.value(own, "import.tool").is_none() => Ok(ours.to_owned()),
-        Some("unknown" | "none") | None => Err(Missing::NoMethod),
+        Some(all) if all.split("; ").any(|own| matches!(own, "unknown" | "none")) => Err(Missing::NoMethod),
+        None => Err(Missing::NoMethod),
         Some(said) => Ok(said.to_owned()),
     };
     // In a closed loop a transaction is due when it starts.

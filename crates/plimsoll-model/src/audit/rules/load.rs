@@ -7,6 +7,8 @@ use crate::audit::{DropCause, Evidence, Judged, Missing, Next, Rule, Thresholds}
 use crate::record::Severity::{self, Error, Warning};
 use crate::summary::{Conservation, Finding, FindingKind};
 
+/// A window of block I/O ends with the report of fio that comes nearest.
+const ROUNDING_S: f64 = 0.5;
 /// So many standard deviations of a count are no chance: 1 in 10,000.
 const CHANCE: f64 = 3.9;
 
@@ -113,7 +115,7 @@ fn unsteadiness(load: &LoadSeen) -> Severity {
 
 fn steady(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     let severity = unsteadiness(load);
-    let is_short = load.measured_s.is_some_and(|measured_s| measured_s < thresholds.window);
+    let is_short = load.measured_s.is_some_and(|measured_s| measured_s + ROUNDING_S < thresholds.window);
     // The rate of an open loop is that of its arrivals: alone it proves nothing.
     let unproven = match (is_short, load.open, load.responses) {
         (true, ..) => Some(Missing::TooShort),
@@ -163,7 +165,7 @@ fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     use FindingKind::{NothingCompleted, NothingMeasured, ShortWindow};
     let too_short = |kind: &FindingKind| matches!(kind, ShortWindow { .. } | NothingMeasured | NothingCompleted { .. });
     found(load, too_short).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MeasureLonger));
-    if let Some(measured_s) = load.measured_s.filter(|measured_s| *measured_s < thresholds.window)
+    if let Some(measured_s) = load.measured_s.filter(|measured_s| *measured_s + ROUNDING_S < thresholds.window)
         && found(load, too_short).next().is_none()
     {
         looked.bad(Evidence::Window { measured_s, fewest_s: thresholds.window }, Warning, Next::MeasureLonger);

@@ -39,7 +39,8 @@ fn each_run_of_go_tpc_is_a_point() {
         rows[0].nopm,
         rows[1].nopm
     );
-    assert_eq!(parameters(&imported.record, 1), [("threads", "4"), ("warehouses", "2"), ("workload", "tpcc")]);
+    assert_eq!(parameters(&imported.record, 1), [("warehouses", "2"), ("workload", "tpcc")]);
+    assert_eq!(summarise(&imported.record).ladders.len(), 1, "threads are users: one ladder");
     assert_eq!(imported.record.run.started_at, "2026-11-23T16:03:37Z");
     assert!(!knows_not(&imported, "started_at") && !knows_not(&imported, "users"));
     let tpmc = |r: &&Reported| r.name == "tpmC";
@@ -94,7 +95,7 @@ fn percentiles_of_etprof_and_the_time_of_a_hammerdb_log_are_read() {
     assert_eq!(record.reported.iter().filter(|r| r.name == "P99" && r.unit == "us" && r.over.is_some()).count(), 2);
     assert_eq!(record.run.started_at, "2024-09-03T08:27:20Z");
     assert!(!knows_not(&imported, "started_at"));
-    assert_eq!(parameters(record, 0), [("database", "PostgreSQL"), ("virtual_users", "1")]);
+    assert_eq!(parameters(record, 0), [("database", "PostgreSQL")]);
     let jobs = of(&["hammerdb_jobs.txt"]);
     assert_eq!(jobs.record.run.started_at, "2024-05-14T10:20:00Z");
     assert_eq!(reported(&jobs.record, "NEWORD", "p99_ms").printed, "2.537");
@@ -110,5 +111,6 @@ fn results_of_one_hammerdb_log_are_points_by_virtual_users() {
     let record = import(&[Source { name: "h.txt", text: &both, tool: None }], &told()).unwrap().record;
     let rows = rows(&record);
     assert_eq!(rows.iter().map(|row| (row.users, row.nopm)).collect::<Vec<_>>(), [(4, 33_643.0), (8, 41_200.0)]);
-    assert_eq!(parameters(&record, 1), [("database", "PostgreSQL"), ("virtual_users", "8"), ("warehouses", "30")]);
+    assert_eq!(parameters(&record, 1), [("database", "PostgreSQL"), ("warehouses", "30")]);
+    assert_eq!(summarise(&record).ladders.len(), 1, "virtual users are users: one ladder");
 }

@@ -149,7 +149,7 @@ fn only_average(load: &mut ImportedLoad, run: &Run) -> Read<()> {
     let (Interval::Average { first, last }, Some((start, end))) = (row.interval, run.start.zip(row.time)) else {
         return Ok(());
     };
-    if first > last || last > 1_000_000 {
+    if first == 0 || first > last || last > 1_000_000 {
         return Ok(());
     }
     let length = whole(Nanos(apart(start, end).0 / last));
