@@ -45,7 +45,7 @@ fn set(rules: &[&str]) -> BTreeSet<String> {
 
 #[test]
 fn nothing_fires_on_a_good_run() {
-    let judged = audited("latency = \"10ms\"", "users = 8\nramp = \"1s\"\nmeasure = \"60s\"");
+    let judged = audited("latency = \"10ms\"", "users = 8\nramp = \"1s\"\nmeasure = \"300s\"");
     for severity in ["error", "warning", "note"] {
         assert_eq!(fired(&judged, severity), set(&[]), "{severity}");
     }
@@ -267,8 +267,8 @@ fn the_runs_that_are_kept_have_these_verdicts() {
     }
     insta::assert_snapshot!(told, @r"
     2026-11-20-vm-2cpu/emulated-drives: error EMULATED 3, note SAMEBOX 3, warning CACHED 9, warning EMULATED 6, warning REPEAT 2, warning SHORT 3, warning STEADY 4
-    2026-11-20-vm-2cpu/power-cut: error DURABLE 2, error EMULATED 3, note SAMEBOX 3, warning CACHED 3, warning DURABLE 2, warning SHORT 2
-    2026-11-20-vm-2cpu/quickstart: note SAMEBOX 1, warning CACHED 4, warning SHORT 4, warning STEADY 4
+    2026-11-20-vm-2cpu/power-cut: error DURABLE 2, error EMULATED 3, note SAMEBOX 3, warning CACHED 3, warning DURABLE 2, warning SHORT 1
+    2026-11-20-vm-2cpu/quickstart: note SAMEBOX 1, warning CACHED 4, warning STEADY 4
     2026-11-20-vm-2cpu/three-drives: error EMULATED 12, note SAMEBOX 3, warning CACHED 15, warning EMULATED 3, warning REPEAT 2, warning SHORT 15, warning STEADY 8
     2026-11-21-vm-2cpu/load-line: error EMULATED 8, note SAMEBOX 2, warning CACHED 8, warning SHORT 8
     2026-11-21-vm-2cpu/storage: error EMULATED 16, warning EMULATED 8, warning REPEAT 8, warning SHORT 51

@@ -55,7 +55,7 @@ fn a_factor_below_zero() {
     place.plan("sqlite", SHORT);
     for flag in ["--scale", "--data-scale"] {
         let outcome = place.run(&["run", "plan.toml", &format!("{flag}=-1")]);
-        outcome.refused(&[&format!("{flag} takes a number above zero, not -1")]);
+        outcome.refused(&[&format!("{flag} takes a number from 0.000001 to 1000000, not -1")]);
     }
     expect_untouched(&place);
 }
