@@ -98,10 +98,11 @@ impl Report {
     fn is_during(&self, later: &Self) -> bool {
         let starts: Vec<(u64, u64)> =
             self.jobs.iter().zip(&later.jobs).filter_map(|(a, b)| a.start_ms.zip(b.start_ms)).collect();
-        if !starts.is_empty() && starts.iter().all(|(a, b)| a == b) {
-            return true;
+        if !starts.is_empty() {
+            return starts.iter().all(|(a, b)| a == b);
         }
-        let running_ms = later.jobs.iter().map(|job| job.runtime_ms).max().unwrap_or_default();
+        // Not `job_runtime`, which is the sum over the jobs of a group.
+        let running_ms = later.jobs.iter().map(super::counts::lasted_ms).max().unwrap_or_default();
         let elapsed_ms = later.jobs.iter().filter_map(|job| job.elapsed_s).max().map(|s| s.saturating_mul(1000));
         match elapsed_ms {
             // The whole second before the last one ended is when the later run had begun at the latest.
