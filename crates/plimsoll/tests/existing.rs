@@ -111,7 +111,6 @@ fn a_server_that_is_there() {
     assert_eq!(data(&place.export("first.run")), ("fresh".into(), None));
     assert_eq!(data(&place.export("second.run")), ("reused".into(), Some((grown - 30_000).to_string().into())));
     assert!(first.stdout.contains("Data: fresh"), "{first:?}");
-    // Thousands are grouped by commas.
     let plain = second.stdout.replace(',', "");
     assert!(plain.contains(&format!("Data: reused {} orders", grown - 30_000)), "{second:?}");
     let differ = place.run(&["compare", "first.run", "second.run"]);
