@@ -270,7 +270,8 @@ pub struct LaneSecond {
     pub overflow: u64,
     /// How long after the tick's end the report was merged.
     pub merge_lag: Nanos,
-    /// Up to 50 ms of it may belong to the tick before: that the server is away shows when a connection cannot be opened.
+    /// Some of it may belong to ticks before: that the server is away shows when a connection cannot be opened, which takes
+    /// as long as the attempt to connect does.
     pub absence: Absence,
 }
 

@@ -40,8 +40,7 @@ pub(super) fn integrity(db: &Connection, path: &Path, schema: i32) -> Result<Int
 }
 
 fn stored(db: &Connection) -> Result<Option<String>, Broken> {
-    let tables = rows(db, "SELECT name FROM sqlite_schema WHERE name = 'digest'", |row| row.get::<_, String>(0))?;
-    if tables.is_empty() {
+    if !reader::has_table(db, "digest")? {
         return Ok(None);
     }
     Ok(rows(db, "SELECT sha256 FROM digest", |row| row.get(0))?.into_iter().next())

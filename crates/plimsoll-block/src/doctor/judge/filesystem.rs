@@ -82,7 +82,7 @@ pub fn mount_options(medium: &Medium) -> Option<Diagnosis> {
     let faults = [
         (
             barrier,
-            "the filesystem sends no flushes, so a power cut takes what databases were told is durable",
+            "the filesystem sends no flushes, so a power cut takes what databases take for durable",
             with_barriers.as_str(),
         ),
         (options.first(&["ro"]), "read-only: no load can be put on it", "mount -o remount,rw"),

@@ -18,7 +18,7 @@ pub mod rows;
 mod volume;
 
 pub use disk::turns;
-use rows::{Care, Quantity, Row, rows};
+use rows::{Care, Row, rows};
 
 /// The source that all measured figures name.
 pub const SOURCE: &str = "learned";

@@ -2,8 +2,8 @@
 //! that does not follow from it.
 
 use super::flash::sequential;
-use super::rows::Row;
-use super::{ASSUMED, Fit, Quantity};
+use super::rows::{Quantity, Row};
+use super::{ASSUMED, Fit};
 use crate::learn::jobs::{DEPTHS, Profile};
 use crate::learn::measured::{Figure, Measured};
 use crate::spec::figure::Figure as Written;
