@@ -5,6 +5,9 @@ use super::{Tool, fio, fio_log, vdbench};
 /// Lines that are looked at for marks.
 const LOOKED_AT: usize = 400;
 
+/// The console begins a line with `hammerdb>`; its result may come after thousands of lines.
+const HAMMERDB: [&str; 5] = ["TEST RESULT : System achieved", "HammerDB", "Hammerdb ", "hammerdb>", "\"elapsed_ms\""];
+
 pub fn detect(name: &str, text: &str) -> Option<Tool> {
     let text = text.trim_start_matches('\u{feff}');
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LOOKED_AT).collect();
@@ -20,9 +23,7 @@ pub fn detect(name: &str, text: &str) -> Option<Tool> {
         () if first.starts_with("sysbench ") || begins("Running the test with following options") => Tool::Sysbench,
         () if first.starts_with("pgbench (") || (begins("number of clients:") && begins("tps = ")) => Tool::Pgbench,
         () if begins("<Results>") => Tool::Diskspd,
-        () if any("TEST RESULT : System achieved") || any("HammerDB") || any("Hammerdb ") || any("\"elapsed_ms\"") => {
-            Tool::Hammerdb
-        }
+        () if HAMMERDB.into_iter().any(any) => Tool::Hammerdb,
         () if any(" - Takes(s):") || any("\"Takes(s)\"") || any("| TAKES(S) |") => Tool::GoTpc,
         () if vdbench::header(text).is_some() || any("Starting RD=") => Tool::Vdbench,
         () if begins("avg-cpu:") || table => Tool::Iostat,

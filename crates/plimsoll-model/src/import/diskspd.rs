@@ -17,17 +17,23 @@ const LONGEST_S: f64 = 1e8;
 
 /// One load for each time span of each run: a file may hold the results of several.
 pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
-    let mut loads: Vec<ImportedLoad> = Vec::new();
+    let mut spans: Vec<Span> = Vec::new();
     for (run, root) in documents(text)?.iter().enumerate() {
-        for mut load in of_run(root)? {
-            load.place(run + 1, &loads);
-            loads.push(load);
+        for mut span in of_run(root)? {
+            span.place(run + 1, &spans);
+            spans.push(span);
         }
     }
-    Ok(loads)
+    Ok(spans.into_iter().map(|span| span.load).collect())
 }
 
-fn of_run(root: &Element) -> Read<Vec<ImportedLoad>> {
+/// A load, and what it read and wrote.
+struct Span {
+    load: ImportedLoad,
+    paths: Vec<String>,
+}
+
+fn of_run(root: &Element) -> Read<Vec<Span>> {
     if root.name != "Results" {
         return Err(Fault::at(root.line, &root.name, "<Results>, as diskspd -Rxml writes it"));
     }
@@ -45,20 +51,25 @@ fn of_run(root: &Element) -> Read<Vec<ImportedLoad>> {
         };
         load.started = next.map(|start| start + seconds("Warmup"));
         next = load.started.map(|start| start + seconds("Duration") + seconds("Cooldown"));
-        loads.push(load);
+        let targets = asked.get(i).map(|asked| Asked::of(asked).targets).unwrap_or_default();
+        let paths = targets.iter().filter_map(|target| Some(target.value("Path")?.to_owned())).collect();
+        loads.push(Span { load, paths });
     }
     if loads.is_empty() { Err(Fault::at(root.line, "<Results>", "<TimeSpan> in it")) } else { Ok(loads) }
 }
 
-impl ImportedLoad {
-    /// A run with the same parameters as one before repeats it; another is a job of its own.
+impl Span {
+    /// A run with the same parameters and targets as one before repeats it; another is a job of its own.
     fn place(&mut self, run: usize, before: &[Self]) {
-        let Some(job) = self.block.as_ref().map(|block| block.job.clone()) else { return };
-        let jobs = || before.iter().filter_map(|load| Some((load, load.block.as_ref()?)));
-        let same = jobs().find(|(load, block)| load.parameters == self.parameters && block.job.starts_with(&job));
+        let Some(job) = self.load.block.as_ref().map(|block| block.job.clone()) else { return };
+        let further = format!("{job} of run ");
+        let is_own = |name: &str| name == job || name.starts_with(&further);
+        let jobs = || before.iter().filter_map(|span| Some((span, span.load.block.as_ref()?)));
+        let repeats = |span: &Self| span.load.parameters == self.load.parameters && span.paths == self.paths;
+        let same = jobs().find(|(span, block)| repeats(span) && is_own(&block.job));
         let is_taken = jobs().any(|(_, block)| block.job == job);
         let name = same.map(|(_, block)| block.job.clone()).or_else(|| is_taken.then(|| format!("{job} of run {run}")));
-        if let (Some(name), Some(block)) = (name, &mut self.block) {
+        if let (Some(name), Some(block)) = (name, &mut self.load.block) {
             block.job = name;
         }
     }

@@ -35,6 +35,9 @@ const FIELDS: [&str; 14] = [
 /// New-Orders a minute that the specification allows for each warehouse; go-tpc's `efficiency` is the share of it.
 const TPMC_PER_WAREHOUSE: f64 = 12.86;
 
+/// Each type is timed from its first transaction on, New-Orders up to this share shorter than the longest of them.
+const MOST_SHORTER: f64 = 0.05;
+
 /// A line of figures, however it is written.
 struct Entry {
     line: usize,
@@ -78,7 +81,9 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     for (line, content) in text.lines().enumerate().map(|(i, content)| (i + 1, content.trim())) {
         workers.line(content);
         for entry in entries(line, content, marked, &mut table)? {
-            let is_next = |run: &Run| run.operations.contains(&entry.operation) || run.has_totals;
+            let is_next = |run: &Run| {
+                run.operations.contains(&entry.operation) || (run.has_totals && !is_query(&entry.operation))
+            };
             if runs.last().is_none_or(is_next) {
                 if entry.operation.is_empty() {
                     return Err(Fault::at(line, content, EXPECTED));
@@ -93,9 +98,18 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     if runs.is_empty() { Err(Fault::end(text, EXPECTED)) } else { Ok(runs.into_iter().map(Run::load).collect()) }
 }
 
+/// `go-tpc ch` runs the queries of TPC-H beside TPC-C, and prints their means below the totals: `Q1`.
+fn is_query(operation: &str) -> bool {
+    operation.strip_prefix('Q').is_some_and(|number| number.parse::<u8>().is_ok())
+}
+
 impl Workers {
+    /// `Finished: 50 OLTP workers, 1 OLAP workers`,
     /// `[2026-11-23 16:03:45] run worker 0 stopped due to timeout after 1091 iterations`
     fn line(&mut self, content: &str) {
+        if let Some((count, _)) = content.strip_prefix("Finished: ").and_then(|rest| rest.split_once(" OLTP workers")) {
+            self.count = count.parse().unwrap_or(self.count).min(9_999_999);
+        }
         let Some((stamp, rest)) = content.strip_prefix('[').and_then(|rest| rest.split_once("] run worker ")) else {
             return;
         };
@@ -117,11 +131,11 @@ fn entries(line: usize, content: &str, marked: bool, table: &mut Vec<String>) ->
         Some(summary) => summary.trim(),
         None if content.starts_with("tpmC:") => content,
         // Before version 1.0.3 summaries have no mark.
-        None if !marked && !content.starts_with('[') && content.contains(" - Takes(s):") => content,
+        None if !marked && content.starts_with(char::is_uppercase) && content.contains(" - Takes(s):") => content,
         None => return Ok(Vec::new()),
     };
     let (operation, fields) = match summary.split_once(" - ") {
-        Some((operation, fields)) => (operation.to_owned(), fields),
+        Some((operation, fields)) => (operation.trim().to_owned(), fields),
         None if content.starts_with("tpmC:") => (String::new(), summary),
         None => return Err(Fault::at(line, content, EXPECTED)),
     };
@@ -207,7 +221,7 @@ impl Run {
             // Each type has a length of its own: that of New-Orders is the one behind tpmC.
             let weight = if operation == NAMES[0] { u64::MAX } else { count };
             if weight > self.weight {
-                (self.weight, self.exact_s) = (weight, exact(takes_s, count, value("TPM")));
+                (self.weight, self.exact_s) = (weight, Some(exact(takes_s, count, value("TPM"))));
             }
             let own = if failed { &mut self.counts[at].failed } else { &mut self.counts[at].committed };
             *own = count;
@@ -219,12 +233,13 @@ impl Run {
 
     fn load(self) -> ImportedLoad {
         let mut load = ImportedLoad::new(Tool::GoTpc);
-        load.workload = "tpcc".into();
+        let workload = if self.operations.iter().any(|operation| is_query(operation)) { "ch" } else { "tpcc" };
+        load.workload = workload.into();
         load.txns = TPCC_TXNS.map(str::to_owned).to_vec();
         load.windows = vec![None; NAMES.len()];
         load.users = self.workers.count;
         load.figures = self.figures;
-        let exact_s = self.exact_s.filter(|exact| (exact - self.longest_s).abs() < 0.1);
+        let exact_s = self.exact_s.filter(|exact| (exact - self.longest_s).abs() < self.longest_s * MOST_SHORTER);
         let length = Nanos::from_secs_f64(exact_s.unwrap_or(self.longest_s));
         if self.longest_s > 0.0 {
             load.ticks = vec![LoadTick::new(Nanos::ZERO, length, self.counts.to_vec())];
@@ -233,7 +248,7 @@ impl Run {
         let mut parameter = |name: &str, value: Option<String>| {
             load.parameters.extend(value.map(|value| (name.to_owned(), value)));
         };
-        parameter("workload", Some("tpcc".into()));
+        parameter("workload", Some(workload.into()));
         parameter("warehouses", self.warehouses.map(|n| n.to_string()));
         parameter("wait", self.waits.then(|| "true".into()));
         load.fact(RESPONSE_FACT, "start");
@@ -246,10 +261,10 @@ impl Run {
 }
 
 /// Times are printed to a tenth of a second; of a frequent type the rate per minute gives it more exactly.
-fn exact(takes_s: f64, count: u64, per_minute: Option<&str>) -> Option<f64> {
-    let rate = per_minute?.parse::<f64>().ok().filter(|rate| *rate > 0.0)?;
-    let exact = count as f64 * 60.0 / rate;
-    ((exact - takes_s).abs() <= 0.051).then_some(exact)
+fn exact(takes_s: f64, count: u64, per_minute: Option<&str>) -> f64 {
+    let rate = per_minute.and_then(|rate| rate.parse::<f64>().ok()).filter(|rate| *rate > 0.0);
+    let exact = rate.map(|rate| count as f64 * 60.0 / rate);
+    exact.filter(|exact| (exact - takes_s).abs() <= 0.051).unwrap_or(takes_s)
 }
 
 fn warehouses(tpmc: &str, efficiency: &str) -> Option<u64> {

@@ -6,7 +6,7 @@
 
 mod profile;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -18,6 +18,8 @@ use crate::plan::resolved::TPCC_TXNS;
 use crate::units::Nanos;
 
 const RESULT: &str = "TEST RESULT : System achieved ";
+/// As errors of its procedure name it.
+const NEW_ORDER: &str = "New Order";
 const MOST_MINUTES: f64 = 1e6;
 
 #[derive(Debug, Clone, Default)]
@@ -26,7 +28,12 @@ struct State {
     minutes: Option<f64>,
     rampup: Option<String>,
     users: u32,
-    failed: bool,
+    /// Of each run so far.
+    runs: Vec<Errors>,
+    /// Whether the last run has its result.
+    has_result: bool,
+    /// Whether the lines are of the measured time.
+    is_measuring: bool,
     /// When the log or job of the next result began, ramp-up included.
     began: Option<Nanos>,
     /// Time of the next line, with `vuset timestamps 1`.
@@ -36,9 +43,20 @@ struct State {
     settings: BTreeMap<String, String>,
 }
 
+/// What went wrong in one run.
+#[derive(Debug, Clone, Default)]
+struct Errors {
+    /// Numbers of the virtual users that ended early.
+    users: BTreeSet<String>,
+    /// Failed transactions of the measured time, by procedure.
+    procedures: BTreeMap<String, u64>,
+}
+
 /// A result with its line.
 struct Achieved {
     line: usize,
+    /// Place of its errors in [`State::runs`].
+    run: usize,
     load: ImportedLoad,
 }
 
@@ -74,7 +92,8 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
             let load = state.load(line, rest)?;
             let again = |own: &Achieved| own.load.users == load.users && own.load.figures == load.figures;
             if !(content.trim().starts_with('"') && results.iter().any(again)) {
-                results.push(Achieved { line, load });
+                let run = state.run_of_result();
+                results.push(Achieved { line, run, load });
             }
         }
     }
@@ -85,22 +104,24 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
         let expected = format!("a line with `{RESULT}… NOPM from … TPM`, or JSON of `jobs JOBID timing`");
         return Err(Fault::end(text, expected));
     }
-    let mut loads = assign(&state, results, profiles)?;
-    for load in loads.iter_mut().filter(|_| state.failed) {
-        load.failure = Some("at least one virtual user ended with an error".to_owned());
-    }
-    Ok(loads)
+    let results = assign(&state, results, profiles)?;
+    let with_errors = |Achieved { mut load, run, .. }: Achieved| {
+        state.runs.get(run).into_iter().for_each(|errors| errors.add_to(&mut load));
+        load
+    };
+    Ok(results.into_iter().map(with_errors).collect())
 }
 
 /// Each profile to its result; without results each is a load of its own.
-fn assign(state: &State, mut results: Vec<Achieved>, profiles: Vec<Profile>) -> Read<Vec<ImportedLoad>> {
+fn assign(state: &State, mut results: Vec<Achieved>, profiles: Vec<Profile>) -> Read<Vec<Achieved>> {
     let alone = results.is_empty();
     let mut taken: Vec<usize> = Vec::new();
     for profile in profiles {
         let at = match profile.result {
             _ if alone => {
                 let users = if profile.users > 0 { profile.users } else { state.users };
-                results.push(Achieved { line: profile.line, load: State { users, ..state.clone() }.empty() });
+                let run = state.runs.len().saturating_sub(1);
+                results.push(Achieved { line: profile.line, run, load: State { users, ..state.clone() }.empty() });
                 Some(results.len() - 1)
             }
             _ if results.len() == 1 => Some(0),
@@ -112,7 +133,7 @@ fn assign(state: &State, mut results: Vec<Achieved>, profiles: Vec<Profile>) -> 
         taken.push(at);
         add(&mut results[at].load, profile);
     }
-    Ok(results.into_iter().map(|result| result.load).collect())
+    Ok(results)
 }
 
 fn together(profile: &Profile) -> Fault {
@@ -129,10 +150,34 @@ fn add(load: &mut ImportedLoad, profile: Profile) {
     load.figures.extend(profile.figures);
 }
 
+impl Errors {
+    fn add_to(&self, load: &mut ImportedLoad) {
+        if !self.users.is_empty() {
+            let users = if self.users.len() == 1 { "virtual user" } else { "virtual users" };
+            load.failure = Some(format!("{} {users} ended with an error (FINISHED FAILED)", self.users.len()));
+        }
+        for (procedure, n) in &self.procedures {
+            load.figures.extend(Figure::new("Procedure Error", &n.to_string(), "").map(|own| own.of_txn(procedure)));
+        }
+        if let (Some(n), Some(tick)) = (self.procedures.get(NEW_ORDER), load.ticks.first_mut()) {
+            tick.counts[0].failed += n;
+            tick.counts[0].offered += n;
+        }
+        if !self.procedures.is_empty() {
+            load.fact(
+                "import.failed",
+                "lines of a Procedure Error in the measured time; New-Orders are counted as failed",
+            );
+        }
+    }
+}
+
 impl State {
     fn line(&mut self, line: usize, content: &str) -> Read<()> {
-        let said = content.trim().trim_matches(['"', ',']);
-        let said = said.split_once(':').filter(|(who, _)| who.starts_with("Vuser ")).map_or(said, |(_, said)| said);
+        let content = content.trim();
+        let whole = content.strip_prefix("hammerdb>").unwrap_or(content).trim_matches(['"', ',']);
+        self.errors(whole);
+        let said = whole.split_once(':').filter(|(who, _)| who.starts_with("Vuser ")).map_or(whole, |(_, said)| said);
         let between = |from: &str, to: &str| -> Option<&str> {
             let (_, rest) = said.split_once(from)?;
             Some(rest.split_once(to)?.0.trim())
@@ -153,25 +198,64 @@ impl State {
             && who.starts_with("Timestamp ")
         {
             self.stamp = when::instant(time);
-        } else if content.trim().starts_with('"') && when::instant(said).is_some() {
+        } else if content.starts_with('"') && when::instant(said).is_some() {
             // `jobs JOBID result` has the time at which the job began in a line of its own.
             self.began = when::instant(said);
         } else {
             self.setting(said);
         }
-        self.failed |= said.starts_with("FINISHED FAILED") || said.starts_with("Error in Virtual User");
         Ok(())
     }
 
-    /// `Changed tpcc:pg_count_ware from 1 to 30 for PostgreSQL`, `Value 30 for tpcc:pg_count_ware is the same as …`
+    /// `Vuser 11:New Order Procedure Error set RAISEERROR for Details`, `Vuser 4:FINISHED FAILED`,
+    /// `Error in Virtual User 4: …`, and where runs begin.
+    fn errors(&mut self, content: &str) {
+        let (user, event) =
+            content.strip_prefix("Vuser ").and_then(|rest| rest.split_once(':')).unwrap_or(("", content));
+        let begins = content.ends_with(" created MONITOR - WAIT IDLE") || content.starts_with("Hammerdb Log @ ");
+        if self.runs.is_empty() || begins || (self.has_result && event.starts_with("Beginning rampup time")) {
+            self.runs.push(Errors::default());
+            (self.has_result, self.is_measuring) = (false, false);
+        }
+        if event.starts_with("Timing test period of ") {
+            self.is_measuring = true;
+        } else if event.starts_with("Test complete") {
+            self.is_measuring = false;
+        }
+        let Some(run) = self.runs.last_mut() else { return };
+        if event.starts_with("FINISHED FAILED") {
+            run.users.insert(user.to_owned());
+        } else if let Some((user, _)) =
+            event.strip_prefix("Error in Virtual User ").and_then(|rest| rest.split_once(':'))
+        {
+            run.users.insert(user.to_owned());
+        } else if let (Some((procedure, _)), true) = (event.split_once(" Procedure Error"), self.is_measuring) {
+            *run.procedures.entry(procedure.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Two results without the beginning of a run between them are of two runs.
+    fn run_of_result(&mut self) -> usize {
+        if self.has_result {
+            self.runs.push(Errors::default());
+        }
+        self.has_result = true;
+        self.runs.len().saturating_sub(1)
+    }
+
+    /// `Changed tpcc:pg_count_ware from 1 to 30 for PostgreSQL`, `Value 30 for tpcc:pg_count_ware is the same as …`, and
+    /// `pg_count_ware = 30` of `print dict`.
     fn setting(&mut self, said: &str) {
         let words: Vec<&str> = said.split_whitespace().collect();
-        let (key, value) = match words.as_slice() {
-            ["Changed", key, "from", _, "to", value, "for", ..] => (*key, *value),
-            ["Value", value, "for", key, "is", "the", "same", ..] => (*key, *value),
+        let (name, value) = match words.as_slice() {
+            ["Changed", key, "from", _, "to", value, "for", ..]
+            | ["Value", value, "for", key, "is", "the", "same", ..] => {
+                let Some((_, name)) = key.split_once("tpcc:") else { return };
+                (name, *value)
+            }
+            [name, "=", value] => (*name, *value),
             _ => return,
         };
-        let Some((_, name)) = key.split_once("tpcc:") else { return };
         let name = name.split_once('_').map_or(name, |(_, name)| name);
         let of_load =
             ["count_ware", "allwarehouse", "keyandthink", "storedprocs", "rampup", "duration", "driver", "async_scale"];

@@ -1,6 +1,7 @@
 //! Outputs of other tools: `recorded/` was made by running them (fio 3.33 and 3.42, sysbench 1.0.20 and 1.1.0, pgbench
 //! 15, sysstat 12.6, procps 4.0, vdbench 5.04.05 and 5.04.07, go-tpc at 682637f), `documented/` written after what is
-//! documented (HammerDB, diskspd, older versions of go-tpc and vdbench).
+//! documented (HammerDB, diskspd, older versions of go-tpc and vdbench), or a few lines of a published output
+//! (`hammerdb_errors.txt`: github.com/siddhsql/hammerdb, `go_tpc_ch.txt`: TiDB's manual, "Run CH-benCHmark").
 
 mod broken;
 mod disk;
@@ -58,6 +59,7 @@ outputs! {
     "recorded/vdbench_50407_fs_flatfile.html" "recorded/vdbench_50407_fs_summary.html"
     "recorded/vdbench_50407_metadata_summary.html" "recorded/vdbench_50407_totals.html"
     "recorded/go_tpc_two_runs.txt" "recorded/go_tpc_json.txt" "recorded/go_tpc_table.txt" "recorded/go_tpc_wait.txt"
+    "documented/hammerdb_errors.txt" "documented/go_tpc_ch.txt"
     "documented/hammerdb_profiles.txt" "documented/hammerdb_log.txt" "documented/diskspd_paced.xml"
 }
 

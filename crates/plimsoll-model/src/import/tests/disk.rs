@@ -173,3 +173,28 @@ fn diskspd_gives_its_time_and_what_was_asked_for() {
     let record = import(&[Source { name: "d.xml", text: &bytes, tool: None }], &told()).unwrap().record;
     assert_eq!(record.points[0].offered_per_second, Some(4000.0));
 }
+
+#[test]
+fn runs_of_diskspd_on_another_target_and_of_another_time_span_are_no_repeats() {
+    let one = text("diskspd.xml");
+    let jobs = |text: &str| -> Vec<String> {
+        let record = import(&[Source { name: "d.xml", text, tool: None }], &told()).unwrap().record;
+        record.blocks.iter().map(|block| block.job.clone()).collect()
+    };
+    let other = one.replace("testfile.dat", "testfile.data");
+    assert_eq!(jobs(&format!("{one}{other}{one}")), ["time span 1", "time span 1 of run 2", "time span 1"]);
+    // Eleven time spans, and a run of one with the parameters of the tenth.
+    let (spans, results) = (part(one, "<TimeSpan>", "</TimeSpans>"), part(one, "</Profile>", "</Results>"));
+    let first = |spans: &str| spans.replace("<WriteRatio>30<", "<WriteRatio>40<");
+    let ten = format!("{}{}", first(spans).repeat(9), spans);
+    let ten = one.replacen(spans, &ten, 1).replacen(results, &results.replacen("</Profile>", "", 1).repeat(10), 1);
+    let ten = ten.replacen("</TimeSpans>", "</TimeSpans></Profile>", 1);
+    let jobs = jobs(&format!("{ten}{one}"));
+    assert_eq!((jobs[9].as_str(), jobs[10].as_str()), ("time span 10", "time span 1 of run 2"));
+}
+
+/// From a mark up to another, which is not of it.
+fn part<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    let start = text.find(from).unwrap();
+    &text[start..start + text[start..].find(to).unwrap()]
+}

@@ -114,3 +114,51 @@ fn results_of_one_hammerdb_log_are_points_by_virtual_users() {
     assert_eq!(parameters(&record, 1), [("database", "PostgreSQL"), ("warehouses", "30")]);
     assert_eq!(summarise(&record).ladders.len(), 1, "virtual users are users: one ladder");
 }
+
+/// Lines of the console stand behind its prompt.
+#[test]
+fn errors_of_hammerdb_belong_to_their_run() {
+    let record = of(&["hammerdb_errors.txt"]).record;
+    let counts = record.seconds[0].counts;
+    assert_eq!((counts.committed, counts.failed, counts.offered), (2602 * 30, 2, 2602 * 30 + 2));
+    assert_eq!(reported(&record, "New Order", "Procedure Error").value, 2.0);
+    assert!(record.checks.is_empty());
+    let settings = [("database", "PostgreSQL"), ("duration", "30"), ("rampup", "2"), ("warehouses", "400")];
+    assert_eq!(parameters(&record, 0), settings);
+    // Of three runs, virtual users of the second end with an error, one of them after the result.
+    let one = text("hammerdb_errors.txt").replace("New Order Procedure Error set", "Payment Procedure Error set");
+    let second = one.replace("2602", "2700").replace("Vuser 2:FINISHED SUCCESS", "Vuser 2:FINISHED FAILED");
+    let second =
+        second.replace("Vuser 1:26", "Error in Virtual User 4: ERROR: invalid\nVuser 4:FINISHED FAILED\nVuser 1:26");
+    let all = format!("{one}{second}{}", one.replace("2602", "2650"));
+    let record = import(&[Source { name: "h.txt", text: &all, tool: None }], &told()).unwrap().record;
+    assert_eq!(record.points.len(), 3);
+    let failed: Vec<_> = record.checks.iter().map(|check| (check.point, check.detail.as_str())).collect();
+    assert_eq!(failed, [(Some(record.points[1].id), "2 virtual users ended with an error (FINISHED FAILED)")]);
+    assert_eq!(record.seconds.iter().map(|second| second.counts.failed).sum::<u64>(), 0, "only New-Orders are counted");
+    assert_eq!(reported(&record, "Payment", "Procedure Error").value, 2.0);
+}
+
+#[test]
+fn queries_of_go_tpc_ch_are_no_run_of_their_own() {
+    let record = of(&["go_tpc_ch.txt"]).record;
+    assert_eq!((record.points.len(), record.points[0].users), (1, 50));
+    assert_eq!(reported(&record, "Q10", "Avg").printed, "40034.3");
+    assert_eq!(record.points[0].parameters["workload"], "ch");
+    let twice = text("go_tpc_ch.txt").repeat(2);
+    let record = import(&[Source { name: "g.txt", text: &twice, tool: None }], &told()).unwrap().record;
+    assert_eq!(record.points.iter().map(|point| point.users).collect::<Vec<_>>(), [50, 50]);
+}
+
+/// New-Orders began 2.3 s after the first payment: `tpmC` is of their own time.
+#[test]
+fn new_orders_of_go_tpc_are_counted_over_their_own_time() {
+    let output = "[Summary] NEW_ORDER - Takes(s): 487.8, Count: 314, TPM: 38.6, Sum(ms): 282377, Avg(ms): 899\n\
+                  [Summary] PAYMENT - Takes(s): 490.1, Count: 321, TPM: 39.3, Sum(ms): 144708, Avg(ms): 450\n";
+    let record = import(&[Source { name: "g.txt", text: output, tool: None }], &told()).unwrap().record;
+    let nopm = rows(&record)[0].nopm;
+    assert!((nopm - 38.6).abs() < 0.05, "{nopm}");
+    let commented: String = output.lines().map(|line| format!("# {line}\n")).collect();
+    let error = import(&[Source { name: "g.txt", text: &commented, tool: None }], &told()).unwrap_err().to_string();
+    assert!(error.starts_with("g.txt") && error.contains("`[Summary] TYPE"), "{error}");
+}
