@@ -198,3 +198,14 @@ fn part<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let start = text.find(from).unwrap();
     &text[start..start + text[start..].find(to).unwrap()]
 }
+
+#[test]
+fn a_zone_that_vdbench_printed_is_a_note_of_every_run() {
+    let zoned = text("vdbench_50407_block_summary.html").replace("2026 UTC", "2026 CET");
+    let cut: String = zoned.lines().filter(|line| !line.contains(" avg_")).map(|line| format!("{line}\n")).collect();
+    for text in [zoned, cut] {
+        let record = import(&[Source { name: "v.html", text: &text, tool: None }], &told()).unwrap().record;
+        let notes = record.facts.iter().filter(|fact| fact.key == "import.unknown.zone").count();
+        assert!(notes > 0, "{:?}", record.facts);
+    }
+}

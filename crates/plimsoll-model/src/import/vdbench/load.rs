@@ -37,6 +37,9 @@ pub(super) fn of_run(index: usize, run: &Run) -> Read<ImportedLoad> {
         load.windows.truncate(2);
         load.ticks.iter_mut().for_each(|tick| tick.counts.truncate(2));
     }
+    if !["", "UTC", "GMT"].contains(&run.zone.as_str()) && load.started.is_some() {
+        load.unknown.push(("zone", format!("Times are in the zone {}, and are taken as UTC.", run.zone)));
+    }
     check(&mut load, run);
     block(&mut load, index, run);
     load.fact(RESPONSE_FACT, "start");
@@ -210,9 +213,6 @@ fn check(load: &mut ImportedLoad, run: &Run) {
              others (5.04.05 counts the first ones)."
         );
         load.unknown.push(("average", text));
-    }
-    if !["", "UTC", "GMT"].contains(&run.zone.as_str()) && load.started.is_some() {
-        load.unknown.push(("zone", format!("Times are in the zone {}, and are taken as UTC.", run.zone)));
     }
 }
 
