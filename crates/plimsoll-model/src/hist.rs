@@ -77,9 +77,9 @@ impl Hist {
     pub fn merge(&mut self, other: &Self) {
         let Self { buckets, sum, max, clipped } = other;
         self.buckets.merge(buckets);
-        self.sum += sum;
+        self.sum = self.sum.saturating_add(*sum);
         self.max = self.max.max(*max);
-        self.clipped += clipped;
+        self.clipped = self.clipped.saturating_add(*clipped);
     }
 
     pub fn clear(&mut self) {

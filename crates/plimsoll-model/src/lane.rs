@@ -168,26 +168,28 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Saturating: numbers in an imported file may be of any size.
     pub fn add(&mut self, other: &Self) {
         let Self { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes } = other;
-        self.offered += offered;
-        self.committed += committed;
-        self.rolled_back += rolled_back;
-        self.failed += failed;
-        self.dropped += dropped;
-        self.retries += retries;
-        self.round_trips += round_trips;
-        self.bytes += bytes;
+        let add = |own: &mut u64, more: &u64| *own = own.saturating_add(*more);
+        add(&mut self.offered, offered);
+        add(&mut self.committed, committed);
+        add(&mut self.rolled_back, rolled_back);
+        add(&mut self.failed, failed);
+        add(&mut self.dropped, dropped);
+        add(&mut self.retries, retries);
+        add(&mut self.round_trips, round_trips);
+        add(&mut self.bytes, bytes);
     }
 
     /// Business transactions brought to the end that the specification wants.
     pub fn completed(&self) -> u64 {
-        self.committed + self.rolled_back
+        self.committed.saturating_add(self.rolled_back)
     }
 
     /// Intents that are over, whatever became of them.
     pub fn settled(&self) -> u64 {
-        self.committed + self.rolled_back + self.failed + self.dropped
+        self.completed().saturating_add(self.failed).saturating_add(self.dropped)
     }
 }
 
@@ -326,6 +328,13 @@ pub enum LaneControl {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn counts_of_any_size_add_up_without_overflow() {
+        let mut counts = Counts { committed: u64::MAX, bytes: 7, ..Counts::default() };
+        counts.add(&Counts { committed: 1, failed: 1, bytes: 1, ..Counts::default() });
+        assert_eq!((counts.committed, counts.settled(), counts.bytes), (u64::MAX, u64::MAX, 8));
+    }
 
     proptest! {
         /// Service times are those recorded, whether or not they were kept apart, in whatever order tallies merge.

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Nanoseconds: a length of time, or an instant counted from the start of the run.
+/// Nanoseconds: a length of time, or an instant counted from the start of the run. Sums saturate: times in an imported
+/// file may be of any size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
@@ -20,15 +21,15 @@ impl Nanos {
     pub const SECOND: Self = Self(1_000_000_000);
 
     pub const fn from_millis(ms: u64) -> Self {
-        Self(ms * 1_000_000)
+        Self(ms.saturating_mul(1_000_000))
     }
 
     pub const fn from_micros(us: u64) -> Self {
-        Self(us * 1_000)
+        Self(us.saturating_mul(1_000))
     }
 
     pub const fn from_secs(s: u64) -> Self {
-        Self(s * 1_000_000_000)
+        Self(s.saturating_mul(1_000_000_000))
     }
 
     /// Rounds to the nearest nanosecond; a negative or non-finite number becomes zero.
@@ -56,7 +57,7 @@ impl Nanos {
 impl Add for Nanos {
     type Output = Self;
     fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+        Self(self.0.saturating_add(other.0))
     }
 }
 
@@ -70,13 +71,13 @@ impl Sub for Nanos {
 impl Mul<u64> for Nanos {
     type Output = Self;
     fn mul(self, n: u64) -> Self {
-        Self(self.0 * n)
+        Self(self.0.saturating_mul(n))
     }
 }
 
 impl AddAssign for Nanos {
     fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
+        *self = *self + other;
     }
 }
 

@@ -42,7 +42,7 @@ impl Coarse {
     fn add(&mut self, bucket: u32, n: u64) {
         match self.buckets.last() {
             Some((last, _)) if *last >= bucket => match self.buckets.binary_search_by_key(&bucket, |(own, _)| *own) {
-                Ok(place) => self.buckets[place].1 += n,
+                Ok(place) => self.buckets[place].1 = self.buckets[place].1.saturating_add(n),
                 Err(place) => self.buckets.insert(place, (bucket, n)),
             },
             _ => self.buckets.push((bucket, n)),
@@ -117,7 +117,7 @@ impl CoarseHist {
     }
 
     pub fn count(&self) -> u64 {
-        self.all().iter().map(|(_, n)| n).sum()
+        self.all().iter().fold(0, |sum, (_, n)| sum.saturating_add(*n))
     }
 
     pub fn mean(&self) -> Option<Nanos> {
@@ -134,7 +134,7 @@ impl CoarseHist {
         let Coarse { buckets, sum, max } = &**other;
         let own = self.0.get_or_insert_default();
         buckets.iter().for_each(|(bucket, n)| own.add(*bucket, *n));
-        own.sum += sum;
+        own.sum = own.sum.saturating_add(*sum);
         own.max = own.max.max(*max);
     }
 
@@ -142,10 +142,10 @@ impl CoarseHist {
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         let n = self.count();
         let rank = ((q.clamp(0.0, 1.0) * n as f64).ceil() as u64).max(1);
-        let mut seen = 0;
+        let mut below = 0u64;
         self.all().iter().find_map(|(bucket, count)| {
-            seen += count;
-            (seen >= rank).then(|| Nanos(coarse_middle(*bucket)).min(self.longest().max(LOWEST)))
+            below = below.saturating_add(*count);
+            (below >= rank).then(|| Nanos(coarse_middle(*bucket)).min(self.longest().max(LOWEST)))
         })
     }
 

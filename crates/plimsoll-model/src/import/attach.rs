@@ -120,21 +120,30 @@ impl Read {
             }
         };
         let (names, logs): (Vec<String>, Vec<Vec<Logged>>) = std::mem::take(&mut self.transactions).into_iter().unzip();
+        let files = logs.len();
+        let mut logs = logs.into_iter();
+        let mut all = logs.next().unwrap_or_default();
+        logs.for_each(|more| all.extend(more));
         let file = names.join(", ");
         let together = |why: String| ImportError::Together(format!("{file}: {why}\nGive the logs of one run."));
-        pgbench_log::attach(&mut self.loads[at], &logs.concat(), logs.len()).map_err(together)?;
+        pgbench_log::attach(&mut self.loads[at], all, files).map_err(together)?;
         self.loads[at].files.extend(names);
         Ok(())
     }
 }
 
 /// The load of the job that a log numbers. Without a number (`per_job_logs=0`) a log holds all jobs of its name.
-fn job_of(loads: &[ImportedLoad], outputs: &[usize], name: &str, log: &FioLog) -> Result<usize, ImportError> {
-    let holds = |at: &&usize| match log.job {
-        Some(number) => loads[**at].numbers.contains(&number),
-        None => loads[**at].workload == log.prefix,
+fn job_of(loads: &[ImportedLoad], outputs: &[usize], log: &FioLog) -> Result<usize, ImportError> {
+    let is_only = outputs.len() == 1;
+    let holds = |at: &&usize| {
+        let numbers = &loads[**at].logs.numbers;
+        match log.job {
+            Some(number) => numbers.iter().any(|own| own.contains(&number)) || (is_only && numbers.is_empty()),
+            None => is_only || loads[**at].workload == log.prefix,
+        }
     };
     let own: Vec<usize> = outputs.iter().filter(holds).copied().collect();
+    let name = &log.name;
     let why = match (own.as_slice(), log.job) {
         ([one], _) => return Ok(*one),
         (_, None) => format!("{name} has no number of a job (per_job_logs=0): it holds lines of several jobs"),

@@ -13,7 +13,7 @@ use super::fault::{Fault, Read, count_at};
 use super::load::{Figure, ImportedLoad, LoadTick, LoadWindow};
 use super::pgbench::OFFERED;
 use super::{DISTRIBUTION_FACT, LOGS_FACT, OFFERED_FACT, PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT, Tool, unknown};
-use crate::hist::Hist;
+use crate::hist::{CoarseHist, Hist};
 use crate::lane::Counts;
 use crate::units::Nanos;
 use held::Held;
@@ -51,10 +51,17 @@ enum Columns {
     Either,
 }
 
-/// What happened in a part of the time, of one script.
+/// What happened in a part of the time, of one script. Full histograms of each part would take 270 kB each.
 #[derive(Debug, Clone, Default)]
 struct Tally {
     counts: Counts,
+    response: CoarseHist,
+    service: CoarseHist,
+}
+
+/// Latencies of one script: of the part of the time that is being read, and of the whole.
+#[derive(Debug, Clone, Default)]
+struct Latencies {
     response: Hist,
     service: Hist,
 }
@@ -127,8 +134,7 @@ impl Logged {
     }
 
     fn lag(&self, columns: Columns) -> Nanos {
-        let has = matches!(columns, Columns::Lag | Columns::Both);
-        if has { micros(self.more[0].unwrap_or_default()) } else { Nanos::ZERO }
+        if columns.has_lag() { micros(self.more[0].unwrap_or_default()) } else { Nanos::ZERO }
     }
 
     fn retries(&self, columns: Columns) -> u64 {
@@ -142,17 +148,41 @@ impl Logged {
 }
 
 impl Tally {
-    fn add(&mut self, one: &Logged, columns: Columns) {
-        self.counts.retries += one.retries(columns);
-        match one.outcome {
-            Outcome::Done(latency) => {
-                self.counts.committed += 1;
-                self.response.record(latency);
+    fn count(&mut self, one: &Logged, columns: Columns) {
+        let (committed, failed, dropped) = match one.outcome {
+            Outcome::Done(_) => (1, 0, 0),
+            Outcome::Failed => (0, 1, 0),
+            Outcome::Skipped => (0, 0, 1),
+        };
+        let retries = one.retries(columns);
+        self.counts.add(&Counts { committed, failed, dropped, retries, ..Counts::default() });
+    }
+}
+
+impl Latencies {
+    fn record(&mut self, one: &Logged, columns: Columns) {
+        if let Outcome::Done(latency) = one.outcome {
+            self.response.record(latency);
+            if columns.has_lag() {
                 self.service.record(latency.saturating_sub(one.lag(columns)));
             }
-            Outcome::Failed => self.counts.failed += 1,
-            Outcome::Skipped => self.counts.dropped += 1,
         }
+    }
+
+    fn merge(&mut self, part: &Self) {
+        self.response.merge(&part.response);
+        self.service.merge(&part.service);
+    }
+
+    fn clear(&mut self) {
+        self.response.clear();
+        self.service.clear();
+    }
+}
+
+impl Columns {
+    fn has_lag(self) -> bool {
+        matches!(self, Self::Lag | Self::Both)
     }
 }
 
@@ -166,7 +196,10 @@ pub(super) fn alone() -> ImportedLoad {
 
 /// Distributions of all the logs of one run, and when its transactions ended. Totals and the time are those of pgbench's
 /// own output where it is there: logs may be a sample.
-pub(super) fn attach(load: &mut ImportedLoad, logs: &[Logged], files: usize) -> Result<(), String> {
+pub(super) fn attach(load: &mut ImportedLoad, mut logs: Vec<Logged>, files: usize) -> Result<(), String> {
+    // Threads write one file each: in the order of time, one part of it is in memory at once.
+    logs.sort_unstable_by_key(|one| one.end);
+    let logs = logs.as_slice();
     let is_alone = load.tool == Tool::PgbenchLog;
     let Some(start) = logs.iter().map(Logged::begin).min() else { return Ok(()) };
     let end = logs.iter().map(|one| one.end).max().unwrap_or(start);
@@ -252,49 +285,60 @@ fn fill(load: &mut ImportedLoad, logs: &[Logged], filling: Filling) {
     let Filling { start, columns, scripts, grid, has_totals } = filling;
     let types = scripts.len();
     let mut rows: BTreeMap<u64, Vec<Tally>> = grid.rows().map(|row| (row, vec![Tally::default(); types])).collect();
-    for one in logs {
-        let row = rows.entry(grid.row(one.end.saturating_sub(start)));
-        let tallies = row.or_insert_with(|| vec![Tally::default(); types]);
-        if let Some(tally) = scripts.get(&one.script).and_then(|place| tallies.get_mut(*place)) {
-            tally.add(one, columns);
+    let mut whole = vec![Latencies::default(); types];
+    let mut part = vec![Latencies::default(); types];
+    let row_of = |one: &Logged| grid.row(one.end.saturating_sub(start));
+    for logs in logs.chunk_by(|a, b| row_of(a) == row_of(b)) {
+        let tallies = rows.entry(row_of(&logs[0])).or_insert_with(|| vec![Tally::default(); types]);
+        for one in logs {
+            let Some(place) = scripts.get(&one.script) else { continue };
+            tallies[*place].count(one, columns);
+            part[*place].record(one, columns);
         }
-    }
-    let mut whole = vec![Tally::default(); types];
-    for tallies in rows.values() {
-        for (sum, own) in whole.iter_mut().zip(tallies) {
-            sum.counts.add(&own.counts);
-            sum.response.merge(&own.response);
-            sum.service.merge(&own.service);
+        for ((tally, whole), part) in tallies.iter_mut().zip(&mut whole).zip(&mut part) {
+            (tally.response, tally.service) = (part.response.coarse(), part.service.coarse());
+            whole.merge(part);
+            part.clear();
         }
     }
     if has_totals {
+        let whole = counts_by_script(&rows, types);
         spread::take_totals(&mut rows, &whole, &load.ticks, &grid);
     }
-    let due = matches!(columns, Columns::Lag | Columns::Both);
-    load.ticks = ticks(&rows, &grid, due);
-    let window = |tally: Tally| LoadWindow { response: tally.response, service: due.then_some(tally.service) };
-    load.windows = whole.into_iter().map(|tally| Some(window(tally))).collect();
+    let due = columns.has_lag();
+    load.ticks = ticks(rows, &grid, due);
+    let window = |own: Latencies| LoadWindow { response: own.response, service: due.then_some(own.service) };
+    load.windows = whole.into_iter().map(|own| Some(window(own))).collect();
     load.txns = match types {
         1 => vec!["transaction".to_owned()],
         _ => scripts.keys().map(|script| format!("script {}", script + 1)).collect(),
     };
 }
 
+fn counts_by_script(rows: &BTreeMap<u64, Vec<Tally>>, types: usize) -> Vec<Counts> {
+    let mut whole = vec![Counts::default(); types];
+    for tallies in rows.values() {
+        whole.iter_mut().zip(tallies).for_each(|(sum, own)| sum.add(&own.counts));
+    }
+    whole
+}
+
 /// Seconds in which nothing ended are seconds too; one tick for each gap.
-fn ticks(rows: &BTreeMap<u64, Vec<Tally>>, grid: &Grid, due: bool) -> Vec<LoadTick> {
+fn ticks(rows: BTreeMap<u64, Vec<Tally>>, grid: &Grid, due: bool) -> Vec<LoadTick> {
     let mut ticks: Vec<LoadTick> = Vec::with_capacity(rows.len());
     for (row, tallies) in rows {
-        let (start, end) = grid.bounds(*row);
+        let (start, end) = grid.bounds(row);
         let from = ticks.last().map_or(Nanos::ZERO, |last| last.end);
         if start > from {
             ticks.push(LoadTick::new(from, start, vec![Counts::default(); tallies.len()]));
         }
-        let counts = tallies.iter().map(|tally| tally.counts);
-        let settled = |own: Counts| Counts { offered: own.committed + own.failed + own.dropped, ..own };
-        let mut tick = LoadTick::new(start, end, counts.map(settled).collect());
-        tick.response = tallies.iter().map(|tally| tally.response.coarse()).collect();
-        if due {
-            tick.service = tallies.iter().map(|tally| tally.service.coarse()).collect();
+        let settled = |own: &Tally| Counts { offered: own.counts.settled(), ..own.counts };
+        let mut tick = LoadTick::new(start, end, tallies.iter().map(settled).collect());
+        for own in tallies {
+            tick.response.push(own.response);
+            if due {
+                tick.service.push(own.service);
+            }
         }
         ticks.push(tick);
     }

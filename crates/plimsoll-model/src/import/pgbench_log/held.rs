@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{DISTRIBUTION_FACT, LOGS_FACT, Logged, logged_figure};
 use crate::import::load::ImportedLoad;
+use crate::lane::Counts;
 
 /// How much of a run the logs have.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +26,7 @@ impl Held {
     pub fn of(load: &ImportedLoad, logs: &[Logged]) -> Result<Self, String> {
         let (lines, transactions) = (logs.len() as u64, transactions(load));
         let last = last_numbers(logs);
-        let reached: u64 = last.values().sum();
+        let reached = last.values().fold(0, |sum: u64, own| sum.saturating_add(*own));
         if let Some(client) = last.keys().find(|client| **client >= u64::from(load.users)) {
             let users = load.users;
             return Err(format!(
@@ -87,7 +88,7 @@ impl Held {
 
 fn transactions(load: &ImportedLoad) -> u64 {
     let counts = load.ticks.iter().flat_map(|tick| &tick.counts);
-    counts.map(|counts| counts.committed + counts.failed + counts.dropped).sum()
+    counts.map(Counts::settled).fold(0, u64::saturating_add)
 }
 
 /// Whether transactions between those of a client are missing.
@@ -97,8 +98,8 @@ pub(super) fn has_gaps(logs: &[Logged]) -> bool {
         *own = one.number.min(*own);
         first
     });
-    let last: u64 = last_numbers(logs).values().sum();
-    last + first.len() as u64 - first.values().sum::<u64>() > logs.len() as u64
+    let sum = |numbers: &BTreeMap<u64, u64>| -> u128 { numbers.values().map(|own| u128::from(*own)).sum() };
+    sum(&last_numbers(logs)) + first.len() as u128 > sum(&first) + logs.len() as u128
 }
 
 /// The highest transaction number of each client.

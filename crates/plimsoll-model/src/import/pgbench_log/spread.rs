@@ -70,16 +70,16 @@ const KINDS: [fn(&mut Counts) -> &mut u64; 4] =
 
 /// Puts the output's counts in place of the logs': of whole seconds those of the whole run, spread as the logged
 /// transactions are; of the output's own ticks each tick's, spread over the scripts.
-pub(super) fn take_totals(rows: &mut BTreeMap<u64, Vec<Tally>>, whole: &[Tally], ticks: &[LoadTick], grid: &Grid) {
+pub(super) fn take_totals(rows: &mut BTreeMap<u64, Vec<Tally>>, whole: &[Counts], ticks: &[LoadTick], grid: &Grid) {
     let mut reported: Vec<Counts> = ticks.iter().map(|tick| total(&tick.counts)).collect();
     for kind in KINDS {
-        let by_script: Vec<u64> = whole.iter().map(|tally| *kind(&mut tally.counts.clone())).collect();
+        let by_script: Vec<u64> = whole.iter().map(|counts| *kind(&mut counts.clone())).collect();
         if grid.is_of_ticks() {
             for (tallies, own) in rows.values_mut().zip(&mut reported) {
                 set(tallies.iter_mut(), kind, &spread(*kind(own), &by_script));
             }
         } else {
-            let all = reported.iter_mut().map(|own| *kind(own)).sum();
+            let all = reported.iter_mut().map(|own| *kind(own)).fold(0, u64::saturating_add);
             let weights: Vec<u64> = rows.values_mut().flatten().map(|tally| *kind(&mut tally.counts)).collect();
             set(rows.values_mut().flatten(), kind, &spread(all, &weights));
         }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{ImportError, Source, Tool, import};
+use super::super::{ImportError, Source, Tool, detect, import};
 use super::{OUTPUTS, text, told};
 use crate::summary::summarise;
 
@@ -72,6 +72,59 @@ fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+const EXTREMES: [&str; 8] = [
+    "18446744073709551615",
+    "18446744073709551614",
+    "9223372036854775807",
+    "1000000000000000",
+    "999999999999999",
+    "4294967295",
+    "99999999",
+    "0",
+];
+
+/// About one number of `every` replaced by one of `instead`.
+fn with_other_numbers(text: &str, instead: &[&str], every: usize, seed: u64) -> String {
+    let (mut changed, mut in_number, mut state) = (String::new(), false, seed | 1);
+    for c in text.chars() {
+        if !c.is_ascii_digit() {
+            in_number = false;
+            changed.push(c);
+            continue;
+        }
+        if !in_number {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let pick = (state >> 33) as usize;
+            if pick.is_multiple_of(every) {
+                changed.push_str(instead[pick / every % instead.len()]);
+            }
+        }
+        in_number = true;
+        changed.push(c);
+    }
+    changed
+}
+
+#[test]
+fn sums_of_the_largest_numbers_do_not_overflow() {
+    // 20,000 clients with a transaction number, and retries, of 10^15 each.
+    let line = |client: u32| format!("{client} 1000000000000000 100 0 1795449240 1 5 1000000000000000\n");
+    let log: String = (0..20_000).map(line).collect();
+    survives("pgbench_log.1", &log, None);
+    let output = text("pgbench_rate_tries.txt");
+    let sources =
+        [Source { name: "p.txt", text: output, tool: None }, Source { name: "pgbench_log.1", text: &log, tool: None }];
+    let told = import(&sources, &told()).unwrap_err().to_string();
+    assert!(told.contains("the logs are of another run"), "{told}");
+    // Intervals of vdbench behind the last number that there is.
+    let summary =
+        text("vdbench_50407_block_summary.html").replacen("           1 ", "           18446744073709551615 ", 1);
+    assert!(summary.contains("18446744073709551615"), "{summary}");
+    assert!(error("v.html", &summary).contains("interval"), "{}", error("v.html", &summary));
+    let late = text("vdbench_50407_block_summary.html").replace("Nov 23, 2026", "Jul 21, 2554");
+    survives("v.html", &late, None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -120,25 +173,19 @@ proptest! {
     }
 
     #[test]
+    fn extreme_numbers_in_an_output_of_each_tool(which in any::<prop::sample::Index>(), seed in any::<u64>(), every in 1usize..12) {
+        for tool in Tool::ALL {
+            let own: Vec<_> = OUTPUTS.iter().filter(|(path, text)| detect(name_of(path), text) == Some(tool)).collect();
+            let (path, text) = own[which.index(own.len())];
+            survives(name_of(path), &with_other_numbers(text, &EXTREMES, every, seed), Some(tool));
+        }
+    }
+
+    #[test]
     fn outputs_whose_numbers_are_others(which in 0..OUTPUTS.len(), seed in any::<u64>()) {
         let (path, text) = OUTPUTS[which];
         let instead = ["0", "7", "4294967296", "9007199254740993", "18446744073709551615", "999999999999999"];
-        let (mut changed, mut in_number, mut state) = (String::new(), false, seed | 1);
-        for c in text.chars() {
-            if c.is_ascii_digit() {
-                if !in_number {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    let pick = (state >> 33) as usize;
-                    if pick.is_multiple_of(16) {
-                        changed.push_str(instead[pick / 16 % instead.len()]);
-                    }
-                }
-                in_number = true;
-            } else {
-                in_number = false;
-            }
-            changed.push(c);
-        }
+        let changed = with_other_numbers(text, &instead, 16, seed);
         survives(name_of(path), &changed, None);
     }
 }

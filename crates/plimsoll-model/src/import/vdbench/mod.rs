@@ -103,9 +103,9 @@ impl Run {
             Interval::Average { .. } => self.average = Some(row),
             Interval::Single(n) => {
                 if let Some(Interval::Single(last)) = self.intervals.last().map(|last| last.interval)
-                    && n != last + 1
+                    && last.checked_add(1) != Some(n)
                 {
-                    let expected = format!("interval {}, as interval {last} is above", last + 1);
+                    let expected = format!("interval {}, as interval {last} is above", last.saturating_add(1));
                     return Err(Fault::at(row.line, &format!("interval {n}"), expected));
                 }
                 self.intervals.push(row);
