@@ -15,7 +15,7 @@ pub(super) struct Read {
     pub loads: Vec<ImportedLoad>,
     pub host: Vec<HostSamples>,
     pub taken: Vec<(String, Tool)>,
-    fio_logs: Vec<(String, FioLog)>,
+    fio_logs: Vec<FioLog>,
     transactions: Vec<(String, Vec<Logged>)>,
 }
 
@@ -58,7 +58,7 @@ impl Read {
             Tool::GoTpc => self.loads.extend(go_tpc::read(text)?),
             Tool::Vdbench => self.loads.extend(vdbench::read(text)?),
             Tool::Diskspd => self.loads.extend(diskspd::read(text)?),
-            Tool::FioLog => self.fio_logs.push((source.name.to_owned(), fio_log::read(source.name, text)?)),
+            Tool::FioLog => self.fio_logs.push(fio_log::read(source.name, text)?),
             Tool::PgbenchLog => self.transactions.push((source.name.to_owned(), pgbench_log::read(text)?)),
             Tool::Iostat => self.host(source, iostat::read(text)?),
             Tool::Vmstat => self.host(source, vmstat::read(text)?),
@@ -76,25 +76,23 @@ impl Read {
     fn attach_fio(&mut self) -> Result<(), ImportError> {
         let outputs: Vec<usize> = (0..self.loads.len()).filter(|i| self.loads[*i].tool == Tool::Fio).collect();
         let logs = std::mem::take(&mut self.fio_logs);
-        let mut by_load: BTreeMap<usize, (Vec<String>, Vec<FioLog>)> = BTreeMap::new();
+        let mut by_load: BTreeMap<usize, Vec<FioLog>> = BTreeMap::new();
         let mut alone: BTreeMap<String, usize> = BTreeMap::new();
-        for (name, log) in logs {
+        for log in logs {
             let at = match outputs.as_slice() {
                 [] => *alone.entry(log.prefix.clone()).or_insert_with(|| {
                     self.loads.push(fio_log::alone(&log.prefix));
                     self.loads.len() - 1
                 }),
-                // Workers of one job have a log each, which together are the job's.
-                [one] => *one,
-                many => job_of(&self.loads, many, &name, &log)?,
+                outputs => job_of(&self.loads, outputs, &log)?,
             };
-            let (names, logs) = by_load.entry(at).or_default();
-            names.push(name);
-            logs.push(log);
+            by_load.entry(at).or_default().push(log);
         }
-        for (at, (names, logs)) in by_load {
-            fio_log::attach(&mut self.loads[at], &logs.iter().collect::<Vec<_>>());
-            self.loads[at].files.extend(names);
+        for (at, logs) in by_load {
+            let load = &mut self.loads[at];
+            let together = |why| ImportError::Together(format!("{why}\nGive the logs of one run, each of them once."));
+            fio_log::attach(load, &logs.iter().collect::<Vec<_>>()).map_err(together)?;
+            load.files.extend(logs.into_iter().map(|log| log.name));
         }
         Ok(())
     }

@@ -9,11 +9,14 @@ mod options;
 mod reports;
 mod starts;
 
+use std::ops::Range;
+
 pub(super) use reports::is_for_people;
 
 use super::fault::Read;
-use super::load::ImportedLoad;
+use super::load::{ImportedLoad, JobLogs};
 use super::{RESPONSE_FACT, Tool};
+use crate::lane::Counts;
 use crate::record::{BlockPoint, BlockStreamInfo, PointId};
 use counts::Kind;
 use options::{Offered, Options};
@@ -48,8 +51,8 @@ struct Group {
     workers: Option<u32>,
     /// One entry for jobs of several names, of which fio prints the first name and the last options.
     is_mixture: bool,
-    /// Numbers of its jobs, from 1, by which logs are named; empty where jobs before it are unknown.
-    numbers: Vec<usize>,
+    /// Numbers of its jobs, from 1, by which logs are named; empty where they are unknown.
+    numbers: Vec<Range<usize>>,
 }
 
 fn groups(jobs: &[Job]) -> Vec<Group> {
@@ -62,20 +65,45 @@ fn groups(jobs: &[Job]) -> Vec<Group> {
             None => groups.push(Group { places: vec![place], workers: None, is_mixture: false, numbers: Vec::new() }),
         }
     }
-    let mut next = Some(1);
+    let mut members: Vec<Option<u32>> = vec![None; jobs.len()];
     for group in &mut groups {
-        let first = &jobs[group.places[0]];
-        group.is_mixture = group.places.len() == 1 && is_mixture(first);
-        group.workers = match group.places.len() {
-            1 if group.is_mixture => members(first),
-            1 => Some(options::number(&first.options, "numjobs").unwrap_or(1).clamp(1, 100_000)),
-            entries => Some(entries as u32),
-        };
-        let end = next.zip(group.workers).map(|(next, workers)| next + workers as usize);
-        group.numbers = next.zip(end).map_or_else(Vec::new, |(from, to)| (from..to).collect());
+        let own: Vec<&Job> = group.places.iter().map(|place| &jobs[*place]).collect();
+        let is_grouped = |job: &Job| own.iter().filter(|other| other.host == job.host).count() == 1;
+        group.is_mixture = own.iter().all(|job| is_grouped(job)) && own.iter().any(|job| is_mixture(job));
+        for (place, job) in group.places.iter().zip(&own) {
+            members[*place] = if is_grouped(job) { jobs_of_entry(job, group.is_mixture) } else { Some(1) };
+        }
+        let sum = |sum: u32, place: &usize| Some(sum.saturating_add(members[*place]?));
+        group.workers = group.places.iter().try_fold(0, sum);
+    }
+    number(&mut groups, jobs, &members);
+    groups
+}
+
+/// Jobs that an entry stands for which is the only one of its name on its machine.
+fn jobs_of_entry(job: &Job, is_mixture: bool) -> Option<u32> {
+    match is_mixture {
+        true => members(job),
+        false => Some(options::number(&job.options, "numjobs").unwrap_or(1).clamp(1, 100_000)),
+    }
+}
+
+/// fio numbers jobs in the order of its job file, each server those of its own.
+fn number(groups: &mut [Group], jobs: &[Job], members: &[Option<u32>]) {
+    if jobs.iter().any(|job| job.host != jobs[0].host) {
+        return;
+    }
+    let mut next = Some(1);
+    let mut numbers: Vec<Option<Range<usize>>> = Vec::new();
+    for own in members {
+        let end = next.zip(*own).map(|(next, own)| next + own as usize);
+        numbers.push(next.zip(end).map(|(from, to)| from..to));
         next = end;
     }
-    groups
+    for group in groups {
+        let own: Option<Vec<_>> = group.places.iter().map(|place| numbers[*place].clone()).collect();
+        group.numbers = own.unwrap_or_default();
+    }
 }
 
 /// Whether one entry is of jobs of several names (`group_reporting`): the name that its options have is another one, it
@@ -109,7 +137,6 @@ fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
     let first = jobs[0];
     let mut load = ImportedLoad::new(Tool::Fio);
     load.version = run.whole().version.trim_start_matches("fio-").to_owned();
-    load.numbers.clone_from(&group.numbers);
     load.workload = match group.is_mixture {
         true => format!("{} and others", first.fio.name),
         false => first.fio.name.clone(),
@@ -117,13 +144,18 @@ fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
     // Of a mixture only what all jobs have in common is known.
     let asked = if group.is_mixture { &first.global } else { &first.options };
     counts::fill(&mut load, run, &group.places);
+    load.logs = JobLogs {
+        numbers: group.numbers.clone(),
+        every_ms: options::number(asked, "log_avg_msec").filter(|ms| *ms > 0).map(u64::from),
+        has_ramp: run.has_ramp(),
+    };
     let depth = depth(asked, first);
-    let offered = offered(&jobs, asked);
+    let offered = offered(&jobs, group.is_mixture);
     let mut stream = options::stream(asked, depth, offered.per_second());
     load.users = depth.saturating_mul(group.workers.unwrap_or_default());
     load.offered_per_second = offered.per_second().zip(group.workers).map(|(rate, workers)| rate * f64::from(workers));
     if group.is_mixture {
-        mixture(&mut load, &mut stream, first);
+        mixture(&mut load, &mut stream, &jobs);
     } else {
         load.parameters = options::parameters(asked);
     }
@@ -133,7 +165,7 @@ fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
         job: load.workload.clone(),
         job_index: index,
         workers: group.workers.unwrap_or_default(),
-        worker_bytes: asked.get("size").and_then(|size| options::bytes(size)).unwrap_or_default(),
+        worker_bytes: asked.get("size").and_then(|size| options::bytes(asked, size)).unwrap_or_default(),
         fill: 0.0,
         share_percent: None,
         streams: vec![stream],
@@ -154,20 +186,27 @@ fn depth(asked: &Options, job: &Job) -> u32 {
 }
 
 /// Mix and sizes as they came out, where the options of the jobs are not known.
-fn mixture(load: &mut ImportedLoad, stream: &mut BlockStreamInfo, job: &Job) {
-    let (reads, writes) = (&job.fio.read, &job.fio.write);
-    let all = reads.total_ios.saturating_add(writes.total_ios);
-    let size = |side: &crate::fio::Side| match side.total_ios {
+fn mixture(load: &mut ImportedLoad, stream: &mut BlockStreamInfo, jobs: &[&Job]) {
+    let sum = |kind: Kind| {
+        let sides = jobs.iter().filter_map(|job| kind.side(&job.fio));
+        sides.fold(Counts::default(), |mut sum, side| {
+            sum.add(&Counts { committed: side.total_ios, bytes: side.io_bytes, ..Counts::default() });
+            sum
+        })
+    };
+    let (reads, writes) = (sum(Kind::Read), sum(Kind::Write));
+    let all = reads.committed.saturating_add(writes.committed);
+    let size = |side: &Counts| match side.committed {
         0 => Vec::new(),
-        n if side.io_bytes.is_multiple_of(n) => vec![(side.io_bytes / n, 100)],
+        n if side.bytes.is_multiple_of(n) => vec![(side.bytes / n, 100)],
         _ => vec![(0, 100)],
     };
     if all > 0 {
-        stream.read_percent = (reads.total_ios as f64 * 100.0 / all as f64).round() as u32;
+        stream.read_percent = (reads.committed as f64 * 100.0 / all as f64).round() as u32;
     }
-    (stream.read_sizes, stream.write_sizes) = (size(reads), size(writes));
+    (stream.read_sizes, stream.write_sizes) = (size(&reads), size(&writes));
     // Where no job ever had more than one request in flight, each had one.
-    if job.deepest != Some(1) {
+    if jobs.iter().any(|job| job.deepest != Some(1)) {
         load.users = 0;
     }
     let text = "fio reports jobs of several names as one (group_reporting), with the first name and the options of the last: \
@@ -179,18 +218,23 @@ impl Offered {
     fn per_second(self) -> Option<f64> {
         match self {
             Self::PerSecond(rate) => Some(rate),
-            Self::Unlimited | Self::Partly => None,
+            Self::Unlimited | Self::Unknown(_) => None,
         }
     }
 }
 
-fn offered(jobs: &[&Job], asked: &Options) -> Offered {
+fn offered(jobs: &[&Job], is_mixture: bool) -> Offered {
     let size = |kind: Kind| {
         let sides = || jobs.iter().filter_map(|job| kind.side(&job.fio));
         let requests: f64 = sides().map(|side| side.total_ios as f64).sum();
         (requests > 0.0).then(|| sides().map(|side| side.io_bytes as f64).sum::<f64>() / requests)
     };
-    options::offered(asked, [Kind::Read, Kind::Write, Kind::Trim].map(size))
+    let sizes = [Kind::Read, Kind::Write, Kind::Trim].map(size);
+    let first = jobs[0];
+    if is_mixture {
+        return options::offered_together(&first.global, &first.options, sizes);
+    }
+    options::offered(&first.options, sizes)
 }
 
 fn facts(load: &mut ImportedLoad, asked: &Options, offered: Offered) {
@@ -199,10 +243,10 @@ fn facts(load: &mut ImportedLoad, asked: &Options, offered: Offered) {
     // once all are in flight, which the output does not report.
     let offloaded = asked.get("io_submit_mode").is_some_and(|mode| mode == "offload");
     let limited = offered != Offered::Unlimited;
-    let from = if limited && (offloaded || offered == Offered::Partly) { "unknown" } else { "start" };
+    let unknown = matches!(offered, Offered::Unknown(_));
+    let from = if unknown || (limited && offloaded) { "unknown" } else { "start" };
     load.fact(RESPONSE_FACT, from);
-    if offered == Offered::Partly {
-        let text = "A rate limits some directions and others not: OMISSION cannot be judged.";
+    if let Offered::Unknown(text) = offered {
         load.unknown.push(("offered", text.to_owned()));
     }
     for key in ["ioengine", "rate_process", "sync", "fsync", "fdatasync", "end_fsync", "norandommap", "time_based"] {

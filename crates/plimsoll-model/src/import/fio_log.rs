@@ -3,14 +3,14 @@
 //! A line is `ms, value, direction, block size, …`; of a histogram log `ms, direction, block size, bucket, bucket, …`
 //! with what was counted since the line before. Which kind a log is stands in its name.
 
-use std::collections::BTreeMap;
+mod fit;
+mod ticks;
 
+use super::Tool;
 use super::fault::{Fault, Read};
-use super::load::{Figure, ImportedLoad, LoadTick, LoadWindow};
-use super::{PERCENTILES_FACT, SECONDS_FACT, Tool};
-use crate::hist::Hist;
-use crate::lane::Counts;
+use super::load::ImportedLoad;
 use crate::units::Nanos;
+pub(super) use ticks::attach;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -26,6 +26,8 @@ pub(super) enum Kind {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FioLog {
+    /// Of its file.
+    pub name: String,
     pub kind: Kind,
     /// Number of the job in the run, from 1; `None`: of all jobs of the name (`per_job_logs=0`).
     pub job: Option<usize>,
@@ -41,12 +43,16 @@ pub(super) struct FioLog {
 struct Row {
     at_ms: u64,
     direction: usize,
-    /// One value, or buckets.
-    values: Vec<u64>,
+    /// 0 in a histogram log.
+    value: u64,
+    /// Of a histogram log, those that hold any: the value that stands for a bucket, and its count.
+    buckets: Box<[(Nanos, u64)]>,
     /// Of a single request; 0 where a line is of several.
     bytes: u64,
 }
 
+/// A line for each direction at about the same time: times nearer than this are one tick.
+const ONE_TICK_MS: u64 = 20;
 /// In the order of fio's directions.
 pub(super) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 /// `FIO_IO_U_PLAT_NR`: 29 groups of 64 buckets; a log with `log_hist_coarseness=c` has 2^c times fewer.
@@ -102,7 +108,7 @@ pub(super) fn read(name: &str, text: &str) -> Read<FioLog> {
     }
     match rows.iter().position(|row| row.at_ms > LONGEST_MS) {
         Some(row) => Err(Fault::at(row + 1, &rows[row].at_ms.to_string(), "milliseconds of one run")),
-        None => Ok(FioLog { kind, job, prefix, began_ms, rows }),
+        None => Ok(FioLog { name: name.to_owned(), kind, job, prefix, began_ms, rows }),
     }
 }
 
@@ -126,17 +132,27 @@ fn row(kind: Kind, both: bool, line: usize, content: &str) -> Read<Row> {
     let read = if kind == Kind::Hist { usize::MAX } else { 4 + usize::from(both) };
     let fields = content.split(',').take(read).map(|field| field.trim().parse::<u64>());
     let fields = fields.collect::<Result<Vec<u64>, _>>().map_err(|_| wrong())?;
-    let (at_ms, direction, values, bytes) = match (kind, fields.as_slice()) {
-        (Kind::Hist, [at, direction, _, buckets @ ..]) if coarseness(buckets.len()).is_some() => {
-            (*at, *direction, buckets.to_vec(), 0)
-        }
-        (Kind::Hist, _) => return Err(wrong()),
-        (_, [at, value, largest, direction, bytes]) if largest >= value => (*at, *direction, vec![*value], *bytes),
-        (_, [at, value, direction, bytes]) => (*at, *direction, vec![*value], *bytes),
-        _ => return Err(wrong()),
+    let row = |at_ms: u64, direction: u64, value: u64, bytes: u64| {
+        let fits = at_ms <= LATEST_MS && direction < 3 && bytes <= MOST_VALUE && value <= MOST_VALUE;
+        let row = Row { at_ms, direction: direction as usize, value, bytes, buckets: Box::default() };
+        fits.then_some(row).ok_or_else(wrong)
     };
-    let fits = at_ms <= LATEST_MS && direction < 3 && bytes <= MOST_VALUE && values.iter().all(|n| *n <= MOST_VALUE);
-    if fits { Ok(Row { at_ms, direction: direction as usize, values, bytes }) } else { Err(wrong()) }
+    match (kind, fields.as_slice()) {
+        (Kind::Hist, [at, direction, _, counts @ ..]) => {
+            let buckets = buckets(counts).ok_or_else(wrong)?;
+            Ok(Row { buckets, ..row(*at, *direction, 0, 0)? })
+        }
+        (_, [at, value, largest, direction, bytes]) if largest >= value => row(*at, *direction, *value, *bytes),
+        (_, [at, value, direction, bytes]) if kind != Kind::Hist => row(*at, *direction, *value, *bytes),
+        _ => Err(wrong()),
+    }
+}
+
+/// Those that hold any: most of the 1856 are empty.
+fn buckets(counts: &[u64]) -> Option<Box<[(Nanos, u64)]>> {
+    let coarse = coarseness(counts.len())?;
+    let held = counts.iter().enumerate().filter(|(_, n)| **n > 0);
+    counts.iter().all(|n| *n <= MOST_VALUE).then(|| held.map(|(i, n)| (middle(i, coarse), *n)).collect())
 }
 
 fn coarseness(buckets: usize) -> Option<u32> {
@@ -165,238 +181,6 @@ pub(super) fn alone(prefix: &str) -> ImportedLoad {
                 without fio's JSON.";
     load.unknown.push(("job", text.to_owned()));
     load
-}
-
-/// Puts the logs of one job into its load.
-pub(super) fn attach(load: &mut ImportedLoad, logs: &[&FioLog]) {
-    if let Some(began) = logs.iter().filter_map(|log| log.began_ms).min() {
-        load.started = Some(Nanos::from_millis(began));
-        load.unknown.retain(|(what, _)| !["start", "concurrency"].contains(what));
-    }
-    if load.txns.is_empty() {
-        load.txns = DIRECTIONS.map(str::to_owned).to_vec();
-        load.windows = vec![None; DIRECTIONS.len()];
-    }
-    let of = |kind| logs.iter().copied().filter(move |log: &&FioLog| log.kind == kind);
-    for (kind, name) in [(Kind::Lat, "lat"), (Kind::Clat, "clat"), (Kind::Slat, "slat")] {
-        of(kind).for_each(|log| means(load, log, name));
-    }
-    let hists: Vec<&FioLog> = of(Kind::Hist).collect();
-    let rates: Vec<&FioLog> = of(Kind::Iops).collect();
-    let bandwidth: Vec<&FioLog> = of(Kind::Bandwidth).collect();
-    if !hists.is_empty() {
-        distributions(load, &hists);
-    } else if rates.iter().flat_map(|log| &log.rows).any(|row| row.bytes > 0) {
-        singles(load, &rates);
-    } else if !rates.is_empty() {
-        counts(load, &rates, &bandwidth);
-    }
-}
-
-/// What fio averages over `log_avg_msec`, or logs of single requests: the first are figures, the second too many.
-fn means(load: &mut ImportedLoad, log: &FioLog, name: &str) {
-    const MOST_FIGURES: usize = 10_000;
-    let mut ends: BTreeMap<usize, u64> = BTreeMap::new();
-    let averaged =
-        log.rows.windows(2).all(|rows| rows[0].direction != rows[1].direction || rows[0].at_ms < rows[1].at_ms);
-    if !averaged || log.rows.len() > MOST_FIGURES {
-        let text = "A log of single latencies (no log_avg_msec) does not tell which of them belong to one moment; use \
-                    write_hist_log or json+.";
-        load.unknown.push(("latency_log", text.to_owned()));
-        return;
-    }
-    for row in &log.rows {
-        let start = ends.insert(row.direction, row.at_ms).unwrap_or_default().min(row.at_ms);
-        let printed = row.values[0].to_string();
-        let figure = Figure::new(&format!("{name} mean over the log's interval"), &printed, "ns");
-        let figure = figure.map(|figure| figure.of_txn(DIRECTIONS[row.direction]));
-        load.figures.extend(figure.map(|f| f.over(Nanos::from_millis(start), Nanos::from_millis(row.at_ms))));
-    }
-}
-
-/// The place of a direction among the load's types.
-fn place(load: &ImportedLoad, direction: usize) -> Option<usize> {
-    load.txns.iter().position(|name| name == DIRECTIONS[direction])
-}
-
-/// A line for each direction at about the same time: times nearer than this are one tick.
-const ONE_TICK_MS: u64 = 20;
-
-/// The times at which lines end, without those that follow each other at once.
-fn ends(logs: &[&FioLog]) -> Vec<u64> {
-    let mut ends: Vec<u64> = logs.iter().flat_map(|log| log.rows.iter().map(|row| row.at_ms)).collect();
-    ends.sort_unstable();
-    ends.dedup_by(|later, earlier| *later - *earlier <= ONE_TICK_MS);
-    ends.retain(|end| *end > 0);
-    ends
-}
-
-/// Index of the tick that a line belongs to.
-fn tick_of(ends: &[u64], at_ms: u64) -> Option<usize> {
-    let after = ends.partition_point(|end| *end <= at_ms);
-    match after.checked_sub(1) {
-        Some(at) if at_ms - ends[at] <= ONE_TICK_MS => Some(at),
-        _ => ends.get(after).map(|_| after),
-    }
-}
-
-fn empty_ticks(ends: &[u64], types: usize) -> Vec<LoadTick> {
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    let spans = starts.zip(ends);
-    let tick = |(start, end): (u64, &u64)| {
-        LoadTick::new(Nanos::from_millis(start), Nanos::from_millis(*end), vec![Counts::default(); types])
-    };
-    spans.map(tick).collect()
-}
-
-fn distributions(load: &mut ImportedLoad, logs: &[&FioLog]) {
-    let ends = ends(logs);
-    let mut ticks = empty_ticks(&ends, load.txns.len());
-    let mut hists = vec![vec![Hist::new(); load.txns.len()]; ends.len()];
-    for row in logs.iter().flat_map(|log| &log.rows) {
-        let (Some(txn), Some(at)) = (place(load, row.direction), tick_of(&ends, row.at_ms)) else { continue };
-        let coarse = coarseness(row.values.len()).unwrap_or_default();
-        let counts = || row.values.iter().enumerate().filter(|(_, n)| **n > 0).map(|(i, n)| (middle(i, coarse), *n));
-        let sum = counts().map(|(value, n)| u128::from(value.0) * u128::from(n)).sum();
-        let max = counts().map(|(value, _)| value).max().unwrap_or_default();
-        let n: u64 = counts().map(|(_, n)| n).fold(0, u64::saturating_add);
-        if n >= 1 << 52 {
-            continue;
-        }
-        hists[at][txn].merge(&Hist::of_buckets(counts(), sum, max));
-        ticks[at].counts[txn].add(&Counts { offered: n, committed: n, ..Counts::default() });
-    }
-    let mut whole = vec![Hist::new(); load.txns.len()];
-    for (tick, own) in ticks.iter_mut().zip(&hists) {
-        whole.iter_mut().zip(own).for_each(|(sum, own)| sum.merge(own));
-        tick.response = own.iter().map(Hist::coarse).collect();
-    }
-    bytes_of(load, &mut ticks);
-    load.ticks = settled(load, ticks);
-    // Buckets of JSON+ are of the whole time, those of a log end with its last line.
-    if load.windows.iter().all(Option::is_none) {
-        let window = |response: Hist| (!response.is_empty()).then_some(LoadWindow { response, service: None });
-        load.windows = whole.into_iter().map(window).collect();
-    }
-    load.facts.retain(|(key, _)| key != SECONDS_FACT && key != PERCENTILES_FACT);
-    load.fact(SECONDS_FACT, "from the histogram log; what it does not reach to is in the last one");
-    load.fact(PERCENTILES_FACT, "merged");
-}
-
-/// Reads one field of a tick's counts, and writes it.
-type Get = fn(&Counts) -> u64;
-type Put = fn(&mut Counts, u64);
-
-/// The ticks with what is left to the totals of fio's own output, where there is one: in a last tick, or where too much was
-/// counted by rounding, taken from the end.
-fn settled(load: &ImportedLoad, mut ticks: Vec<LoadTick>) -> Vec<LoadTick> {
-    /// A rest of less is the end of the last interval.
-    const SHORTEST_REST: Nanos = Nanos::from_millis(100);
-    if load.ticks.is_empty() || ticks.is_empty() {
-        return ticks;
-    }
-    let types = load.txns.len();
-    let lasted = load.lasted();
-    let last = ticks.last().map_or(Nanos::ZERO, |tick| tick.end);
-    if lasted > last + SHORTEST_REST {
-        ticks.push(LoadTick::new(last, lasted, vec![Counts::default(); types]));
-    }
-    for txn in 0..types {
-        let sum = |ticks: &[LoadTick], of: fn(&Counts) -> u64| {
-            ticks.iter().filter_map(|tick| tick.counts.get(txn)).map(of).fold(0, u64::saturating_add)
-        };
-        let fields: [(Get, Put); 2] = [
-            (|counts| counts.committed, |counts, n| (counts.committed, counts.offered) = (n, n)),
-            (|counts| counts.bytes, |counts, n| counts.bytes = n),
-        ];
-        for (of, put) in fields {
-            let total = sum(&load.ticks, of);
-            let mut over = sum(&ticks, of).saturating_sub(total);
-            let mut left = total.saturating_sub(sum(&ticks, of));
-            for tick in ticks.iter_mut().rev() {
-                let Some(counts) = tick.counts.get_mut(txn) else { continue };
-                let n = of(counts);
-                let less = over.min(n);
-                put(counts, n - less + std::mem::take(&mut left));
-                over -= less;
-            }
-        }
-    }
-    ticks
-}
-
-/// The bytes of a request are those of the whole output's mean.
-fn bytes_of(load: &ImportedLoad, ticks: &mut [LoadTick]) {
-    let whole = |txn: usize| {
-        load.ticks.iter().fold((0u64, 0u64), |(n, bytes), tick| {
-            let counts = tick.counts.get(txn).copied().unwrap_or_default();
-            (n.saturating_add(counts.committed), bytes.saturating_add(counts.bytes))
-        })
-    };
-    let each: Vec<f64> = (0..load.txns.len())
-        .map(|txn| match whole(txn) {
-            (0, _) => 0.0,
-            (n, bytes) => bytes as f64 / n as f64,
-        })
-        .collect();
-    for tick in ticks {
-        for (counts, each) in tick.counts.iter_mut().zip(&each) {
-            counts.bytes = (counts.committed as f64 * each).round().clamp(0.0, 1e18) as u64;
-        }
-    }
-}
-
-/// Lines of single requests (no `log_avg_msec`), counted by second.
-fn singles(load: &mut ImportedLoad, logs: &[&FioLog]) {
-    let rows = || logs.iter().flat_map(|log| &log.rows);
-    // Where lines are far apart, there is a tick from one to the next.
-    let mut ends: Vec<u64> = rows().map(|row| (row.at_ms / 1000 + 1) * 1000).collect();
-    ends.sort_unstable();
-    ends.dedup();
-    let mut ticks = empty_ticks(&ends, load.txns.len());
-    for row in rows() {
-        let at = ends.partition_point(|end| *end <= row.at_ms);
-        let (Some(txn), Some(tick)) = (place(load, row.direction), ticks.get_mut(at)) else { continue };
-        tick.counts[txn].add(&Counts { offered: 1, committed: 1, bytes: row.bytes, ..Counts::default() });
-    }
-    let lasted = load.lasted();
-    if let Some(last) = ticks.last_mut().filter(|last| lasted > last.start) {
-        last.end = last.end.min(lasted);
-    }
-    load.ticks = settled(load, ticks);
-    load.facts.retain(|(key, _)| key != SECONDS_FACT);
-    load.fact(
-        SECONDS_FACT,
-        "from the log of single requests, counted by second; what is left to the total is in the last one",
-    );
-}
-
-/// IOPS × interval, with the bytes of the bandwidth log where there is one.
-fn counts(load: &mut ImportedLoad, rates: &[&FioLog], bandwidth: &[&FioLog]) {
-    let ends = ends(rates);
-    let mut ticks = empty_ticks(&ends, load.txns.len());
-    let mut put = |logs: &[&FioLog], of: fn(&mut Counts, u64), per: f64| {
-        for row in logs.iter().flat_map(|log| &log.rows) {
-            let (Some(txn), Some(at)) = (place(load, row.direction), tick_of(&ends, row.at_ms)) else { continue };
-            let tick = &mut ticks[at];
-            let n = row.values[0] as f64 * per * (tick.end - tick.start).as_secs_f64();
-            of(&mut tick.counts[txn], n.round().clamp(0.0, 1e15) as u64);
-        }
-    };
-    let requests = |counts: &mut Counts, n| {
-        counts.add(&Counts { offered: n, committed: n, ..Counts::default() });
-    };
-    put(rates, requests, 1.0);
-    put(bandwidth, |counts, n| counts.bytes = counts.bytes.saturating_add(n), 1024.0);
-    if bandwidth.is_empty() {
-        bytes_of(load, &mut ticks);
-    }
-    load.ticks = settled(load, ticks);
-    load.facts.retain(|(key, _)| key != SECONDS_FACT);
-    load.fact(
-        SECONDS_FACT,
-        "from the log of IOPS: value x interval, rounded; what is left to the total is in the last one",
-    );
 }
 
 #[cfg(test)]

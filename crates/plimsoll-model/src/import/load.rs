@@ -1,6 +1,7 @@
 //! What another tool says of one load, in the words of the record.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::Tool;
 use crate::hist::{CoarseHist, Hist};
@@ -34,14 +35,25 @@ pub struct ImportedLoad {
     pub block: Option<BlockPoint>,
     pub shares: Vec<LoadShare>,
     pub figures: Vec<Figure>,
-    /// Numbers of its jobs in the tool's run, from 1: logs carry them in their names.
-    pub numbers: Vec<usize>,
+    /// What fio's logs of its jobs must fit.
+    pub logs: JobLogs,
     /// What the tool reports as failed, so that no figure of the load may be used.
     pub failure: Option<String>,
     /// Facts about the system beside those of the import: `import.seconds`, `setting.fsync`.
     pub facts: Vec<(String, String)>,
     /// What is not known, and what follows from that.
     pub unknown: Vec<(&'static str, String)>,
+}
+
+/// The logs that jobs of fio write.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct JobLogs {
+    /// Numbers of the jobs in fio's run, from 1, which names of logs have; empty: unknown.
+    pub numbers: Vec<Range<usize>>,
+    /// `log_avg_msec`; `None`: not given.
+    pub every_ms: Option<u64>,
+    /// Logs and output may count from different times.
+    pub has_ramp: bool,
 }
 
 /// What ended in a part of the time, by transaction type.
@@ -136,7 +148,7 @@ impl ImportedLoad {
             block: None,
             shares: Vec::new(),
             figures: Vec::new(),
-            numbers: Vec::new(),
+            logs: JobLogs::default(),
             failure: None,
             facts: Vec::new(),
             unknown: Vec::new(),

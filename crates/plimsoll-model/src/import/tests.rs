@@ -6,6 +6,7 @@
 mod broken;
 mod disk;
 mod fio;
+mod fio_logs;
 mod host;
 mod joined;
 mod loads;
@@ -36,6 +37,8 @@ outputs! {
     "recorded/fio_unified_mixed.json" "recorded/fio_unified_both.json" "recorded/fio_epoch.json"
     "recorded/fio_n_iops.1.log" "recorded/fio_n_iops.2.log" "recorded/fio_n_iops.3.log" "recorded/fio_n_iops.4.log"
     "recorded/fio_e_iops.1.log" "recorded/fio_e_iops.2.log" "recorded/fio_shared_iops.log"
+    "recorded/fio_gaps.json" "recorded/fio_g_iops.1.log" "recorded/fio_apart.json" "recorded/fio_client_group.json"
+    "recorded/fio_section_rates.json" "recorded/fio_bssplit_rate.json"
     "recorded/fio_normal.txt" "recorded/fio_terse.txt" "recorded/iostat_seq.txt"
     "recorded/sysbench_interval.txt" "recorded/sysbench_histogram.txt" "recorded/sysbench_rate.txt"
     "recorded/sysbench_fileio.txt" "recorded/sysbench_two_runs.txt" "recorded/sysbench_memory.txt"

@@ -99,15 +99,18 @@ fn block_size(options: &Options, direction: usize) -> Option<u64> {
     if options.contains_key("bsrange") || options.contains_key("bssplit") {
         return None;
     }
-    bytes(of_direction(options.get("bs").map_or("4k", String::as_str), direction))
+    bytes(options, of_direction(options.get("bs").map_or("4k", String::as_str), direction))
 }
 
-/// fio's sizes: `k` is 1024 unless `kb_base` says otherwise.
-pub(super) fn bytes(text: &str) -> Option<u64> {
+/// fio's sizes. By default `k`, `kb` and `ki` are 1024 and `kib` is 1000; `kb_base=1000` turns that round (fio 3.33,
+/// `__get_mult_bytes` in parse.c).
+pub(super) fn bytes(options: &Options, text: &str) -> Option<u64> {
+    let is_decimal = options.get("kb_base").is_some_and(|base| base == "1000");
     let text = text.trim().to_ascii_lowercase();
     let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(at);
-    let power = match unit.trim_end_matches("ib").trim_end_matches('b') {
+    let base: u64 = if unit.ends_with("ib") == is_decimal { 1024 } else { 1000 };
+    let power = match unit.trim_end_matches('b').trim_end_matches('i') {
         "" => 0,
         "k" => 1,
         "m" => 2,
@@ -115,7 +118,7 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
         "t" => 4,
         _ => return None,
     };
-    digits.parse::<u64>().ok()?.checked_mul(1024u64.pow(power)).filter(|bytes| *bytes < 1 << 62)
+    digits.parse::<u64>().ok()?.checked_mul(base.pow(power)).filter(|bytes| *bytes < 1 << 62)
 }
 
 /// The rate that a job offers.
@@ -125,9 +128,16 @@ pub(super) enum Offered {
     Unlimited,
     /// Requests per second.
     PerSecond(f64),
-    /// Some directions are limited and others are not.
-    Partly,
+    /// A rate limits requests, and how many is not known: why.
+    Unknown(&'static str),
 }
+
+const PARTLY: &str = "A rate limits some directions and others not: OMISSION cannot be judged.";
+const BY_SMALLEST: &str = "A rate limits requests of several sizes (bssplit, or bsrange with rate_process=poisson): fio \
+                           computes when they are due from the smallest size. How many were offered is unknown: OMISSION \
+                           cannot be judged.";
+const OF_SECTIONS: &str = "fio reports jobs of several names as one (group_reporting) with the options of the last: whether \
+                           every job has a rate, and which, is unknown. OMISSION cannot be judged.";
 
 /// What `rate` and `rate_iops` limit, where requests of each direction had `mean_sizes` bytes. `rate_min` and
 /// `rate_iops_min` offer nothing: a job that falls below them ends.
@@ -137,13 +147,27 @@ pub(super) fn offered(options: &Options, mean_sizes: [Option<f64>; 3]) -> Offere
         used.iter().map(|direction| rate_of(options, *direction, mean_sizes[*direction])).collect();
     match rates.iter().flatten().count() {
         0 => Offered::Unlimited,
+        _ if is_by_smallest(options) => Offered::Unknown(BY_SMALLEST),
         n if n == used.len() => Offered::PerSecond(rates.iter().flatten().sum()),
-        _ => Offered::Partly,
+        _ => Offered::Unknown(PARTLY),
     }
 }
 
+/// Of jobs of several names: every one has a rate where it stands in the global section, as far as the last job shows.
+pub(super) fn offered_together(global: &Options, last: &Options, mean_sizes: [Option<f64>; 3]) -> Offered {
+    let given = ["rate", "rate_iops"].into_iter().any(|key| is_on(global, key));
+    let same = ["rate", "rate_iops"].into_iter().all(|key| global.get(key) == last.get(key));
+    if given && same { offered(global, mean_sizes) } else { Offered::Unknown(OF_SECTIONS) }
+}
+
+fn is_by_smallest(options: &Options) -> bool {
+    let is_poisson = options.get("rate_process").is_some_and(|process| process == "poisson");
+    options.contains_key("bssplit") || (options.contains_key("bsrange") && is_poisson)
+}
+
 fn rate_of(options: &Options, direction: usize, mean_size: Option<f64>) -> Option<f64> {
-    let limit = |key: &str| Some(bytes(of_direction(options.get(key)?, direction))? as f64).filter(|n| *n > 0.0);
+    let limit =
+        |key: &str| Some(bytes(options, of_direction(options.get(key)?, direction))? as f64).filter(|n| *n > 0.0);
     let size = mean_size.or(block_size(options, direction).map(|size| size as f64)).filter(|size| *size > 0.0);
     let per_second = match (limit("rate"), limit("rate_iops")) {
         (Some(rate), _) => rate / size?,
@@ -159,7 +183,7 @@ fn rate_of(options: &Options, direction: usize, mean_size: Option<f64>) -> Optio
 
 fn smallest(options: &Options, direction: usize) -> Option<f64> {
     let range = of_direction(options.get("bsrange")?, direction);
-    bytes(range.split(['-', ':']).next()?).map(|size| size as f64)
+    bytes(options, range.split(['-', ':']).next()?).map(|size| size as f64)
 }
 
 /// Options that define a load where they are given, beside those that every job has.
@@ -215,15 +239,15 @@ pub(super) fn parameters(options: &Options) -> BTreeMap<String, String> {
     }
     for key in ["bs", "size", "io_size"] {
         if let Some(value) = all.get_mut(key) {
-            *value = value.split(',').map(size_text).collect::<Vec<_>>().join(",");
+            *value = value.split(',').map(|size| size_text(options, size)).collect::<Vec<_>>().join(",");
         }
     }
     all.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// `4096` and `4KiB` are one size.
-fn size_text(written: &str) -> String {
-    let Some(size) = bytes(written).filter(|size| *size > 0) else { return written.trim().to_owned() };
+/// `4096` and `4kb` are one size.
+fn size_text(options: &Options, written: &str) -> String {
+    let Some(size) = bytes(options, written).filter(|size| *size > 0) else { return written.trim().to_owned() };
     let units = [(1 << 40, "t"), (1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")];
     let unit = units.into_iter().find(|(unit, _)| size.is_multiple_of(*unit));
     unit.map_or_else(|| size.to_string(), |(unit, name)| format!("{}{name}", size / unit))
@@ -239,9 +263,18 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_fio_writes_them() {
-        assert_eq!(["4k", "8M", "1GiB", "512", "2kb"].map(bytes), [4096, 8 << 20, 1 << 30, 512, 2048].map(Some));
+        let default = Options::new();
+        let bytes = |text| bytes(&default, text);
+        assert_eq!(["4k", "8M", "4ki", "512", "2kb"].map(bytes), [4096, 8 << 20, 4096, 512, 2048].map(Some));
+        assert_eq!(["4KiB", "8mib"].map(bytes), [4000, 8_000_000].map(Some), "fio 3.33 has it so");
+        let decimal = of(&[("kb_base", "1000")]);
+        assert_eq!(
+            ["4k", "4kb", "4ki", "4kib"].map(|text| super::bytes(&decimal, text)),
+            [4000, 4000, 4000, 4096].map(Some)
+        );
         assert_eq!(["x", "4%", "99999999999999g"].map(bytes), [None, None, None]);
-        assert_eq!(["4096", "4KiB", "1536k", "1m", "50%"].map(size_text), ["4k", "4k", "1536k", "1m", "50%"]);
+        let sizes = ["4096", "4kB", "1536k", "1m", "50%"].map(|text| size_text(&default, text));
+        assert_eq!(sizes, ["4k", "4k", "1536k", "1m", "50%"]);
     }
 
     #[test]
@@ -254,11 +287,15 @@ mod tests {
             "each direction"
         );
         assert_eq!(offered(&[("rw", "write"), ("rate", "4m,")], 4096.0), Offered::Unlimited, "reads alone are limited");
-        assert_eq!(offered(&[("rw", "rw"), ("rate", ",2m")], 4096.0), Offered::Partly);
+        assert_eq!(offered(&[("rw", "rw"), ("rate", ",2m")], 4096.0), Offered::Unknown(PARTLY));
         assert_eq!(offered(&[("rw", "trimwrite"), ("rate", "1m")], 65_536.0), Offered::PerSecond(32.0));
         // A thousand times 4 KiB a second, in requests of 6 KiB on average.
         let range = [("rw", "read"), ("bsrange", "4k-8k"), ("rate_iops", "1k")];
         assert_eq!(offered(&range, 6144.0), Offered::PerSecond(1024.0 * 4.0 / 6.0));
+        let poisson = [range.as_slice(), &[("rate_process", "poisson")]].concat();
+        assert_eq!(offered(&poisson, 6144.0), Offered::Unknown(BY_SMALLEST));
+        let split = [("rw", "read"), ("bssplit", "4k/50:64k/50"), ("rate", "4m")];
+        assert_eq!(offered(&split, 6144.0), Offered::Unknown(BY_SMALLEST));
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub(super) struct Report {
 #[derive(Debug)]
 pub(super) struct Job {
     pub fio: FioJob,
+    /// The server that it ran on, of a client's output.
+    pub host: Option<String>,
     /// Of the file's global section and its own.
     pub options: Options,
     /// Those of the global section alone.
@@ -210,6 +212,7 @@ fn job(fio: FioJob, entry: &Value, global: &Options) -> Job {
     let is_day = all.get("job_start_clock_id").is_none_or(|clock| clock == "0");
     Job {
         fio,
+        host: host(entry),
         options: all,
         global: global.clone(),
         group: entry.get("groupid").and_then(Value::as_i64).unwrap_or_default(),
@@ -219,6 +222,12 @@ fn job(fio: FioJob, entry: &Value, global: &Options) -> Job {
         errors: count("total_err"),
         deepest: deepest(entry),
     }
+}
+
+fn host(entry: &Value) -> Option<String> {
+    let name = entry.get("hostname")?.as_str()?;
+    let port = entry.get("port").and_then(Value::as_u64).unwrap_or_default();
+    Some(format!("{name}:{port}"))
 }
 
 /// Levels are `1`, `2` (to 3), `4` (to 7), …; the highest has no end.

@@ -1,6 +1,6 @@
 //! fio: several reports in one file, groups, sequential jobs, rates, errors, and forms of output.
 
-use super::super::{Imported, Source, UNKNOWN_FACT, import};
+use super::super::{Imported, RESPONSE_FACT, Source, UNKNOWN_FACT, import};
 use super::{of, text, told};
 use crate::audit::{Rule, audit};
 use crate::lane::Counts;
@@ -9,19 +9,19 @@ use crate::record::{Point, PointId, Record, Reported, Severity};
 use crate::summary::{Verdict, summarise};
 use crate::units::Nanos;
 
-fn import_text(text: &str) -> Result<Imported, String> {
+pub(super) fn import_text(text: &str) -> Result<Imported, String> {
     import(&[Source { name: "a.json", text, tool: None }], &told()).map_err(|error| error.to_string())
 }
 
-fn record(text: &str) -> Record {
+pub(super) fn record(text: &str) -> Record {
     import_text(text).unwrap_or_else(|error| panic!("{error}")).record
 }
 
-fn error(text: &str) -> String {
+pub(super) fn error(text: &str) -> String {
     import_text(text).map(|imported| imported.record.points).unwrap_err()
 }
 
-fn total_of(record: &Record, point: PointId) -> Counts {
+pub(super) fn total_of(record: &Record, point: PointId) -> Counts {
     let own = |phase| record.phases.iter().any(|own| own.id == phase && own.point == Some(point));
     record.seconds.iter().filter(|second| own(second.phase)).fold(Counts::default(), |mut sum, second| {
         sum.add(&second.counts);
@@ -29,21 +29,21 @@ fn total_of(record: &Record, point: PointId) -> Counts {
     })
 }
 
-fn point<'a>(record: &'a Record, workload: &str) -> &'a Point {
+pub(super) fn point<'a>(record: &'a Record, workload: &str) -> &'a Point {
     record.points.iter().find(|point| point.workload == workload).unwrap_or_else(|| panic!("no point {workload}"))
 }
 
-fn span(record: &Record, workload: &str) -> (f64, f64) {
+pub(super) fn span(record: &Record, workload: &str) -> (f64, f64) {
     let id = point(record, workload).id;
     let phase = record.phases.iter().find(|phase| phase.point == Some(id)).unwrap();
     (phase.start.as_secs_f64(), phase.end.as_secs_f64())
 }
 
-fn is_unknown(record: &Record, what: &str) -> bool {
+pub(super) fn is_unknown(record: &Record, what: &str) -> bool {
     record.facts.iter().any(|fact| fact.key == format!("{UNKNOWN_FACT}{what}"))
 }
 
-fn reported<'a>(record: &'a Record, txn: &str, name: &str) -> &'a Reported {
+pub(super) fn reported<'a>(record: &'a Record, txn: &str, name: &str) -> &'a Reported {
     record.reported.iter().find(|r| r.txn == txn && r.name == name).unwrap_or_else(|| {
         let names: Vec<_> = record.reported.iter().map(|r| (&r.txn, &r.name)).collect();
         panic!("no {txn}/{name} in {names:?}")
@@ -279,6 +279,52 @@ fn rates_of_both_directions_add_up() {
 }
 
 #[test]
+fn a_rate_of_split_block_sizes_is_unknown() {
+    // fio turns rate_iops=500 into bytes of the smallest size: 65 requests a second, or 473 with rate_process=poisson.
+    let record = of(&["fio_bssplit_rate.json"]).record;
+    assert_eq!(record.points[0].offered_per_second, None);
+    assert!(is_unknown(&record, "offered"));
+    let from = record.facts.iter().find(|fact| fact.key == RESPONSE_FACT).map(|fact| fact.value.as_str());
+    assert_eq!(from, Some("unknown"), "a limited job is no closed loop");
+}
+
+#[test]
+fn rates_of_grouped_sections_are_unknown_unless_every_job_has_one() {
+    // Sections of 100 and 200 requests a second; fio prints the options of the last one.
+    let sections = text("fio_section_rates.json");
+    let offered = |record: &Record| (record.points[0].offered_per_second, is_unknown(record, "offered"));
+    assert_eq!(offered(&record(sections)), (None, true));
+    let from = |record: &Record| {
+        record.facts.iter().find(|fact| fact.key == RESPONSE_FACT).map(|fact| fact.value.clone()).unwrap()
+    };
+    assert_eq!(from(&record(sections)), "unknown");
+    let both = sections.replace("\"group_reporting\" : \"1\"", "\"group_reporting\" : \"1\", \"rate_iops\" : \"200\"");
+    assert_eq!(offered(&record(&both)), (Some(400.0), false), "each of two jobs");
+    let other = both.replacen("\"rate_iops\" : \"200\"", "\"rate_iops\" : \"300\"", 1);
+    assert_eq!(offered(&record(&other)), (None, true), "the last job has another rate than the global section");
+}
+
+#[test]
+fn servers_that_group_their_jobs_have_several_workers_each() {
+    let record = of(&["fio_client_group.json"]).record;
+    assert_eq!((record.points.len(), record.blocks[0].workers, record.points[0].users), (1, 4, 4));
+    assert_eq!(record.points[0].offered_per_second, Some(400.0));
+}
+
+#[test]
+fn sizes_are_in_the_unit_of_kb_base() {
+    // fio 3.33: k and kb are 1024 and kib is 1000, with kb_base=1000 the other way round.
+    let sizes = |instead: &str| {
+        let changed = text("fio_rate.json").replace("\"rate\" : \"4m\"", instead);
+        record(&changed).blocks[0].streams[0].read_sizes.clone()
+    };
+    assert_eq!(sizes("\"bs\" : \"4k\""), [(4096, 100)]);
+    assert_eq!(sizes("\"bs\" : \"4kib\""), [(4000, 100)]);
+    assert_eq!(sizes("\"bs\" : \"4k\", \"kb_base\" : \"1000\""), [(4000, 100)]);
+    assert_eq!(sizes("\"bs\" : \"4KiB\", \"kb_base\" : \"1000\""), [(4096, 100)]);
+}
+
+#[test]
 fn directions_that_are_reported_together_are_one_kind_of_request() {
     let mixed = of(&["fio_unified_mixed.json"]).record;
     assert_eq!(
@@ -346,7 +392,7 @@ fn requests_in_flight_are_those_that_the_engine_allows() {
 }
 
 /// An output with a log of one of its jobs.
-fn with_log(name: &str, log: &str) -> Record {
+pub(super) fn with_log(name: &str, log: &str) -> Record {
     let sources = [
         Source { name: "a.json", text: text("fio_unified_both.json"), tool: None },
         Source { name, text: log, tool: None },
