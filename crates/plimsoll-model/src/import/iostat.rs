@@ -9,6 +9,8 @@ use crate::metric::Metric;
 use crate::units::Nanos;
 
 const KIB: f64 = 1024.0;
+/// A second header begins another run, whose times and first report are its own.
+pub(super) const ONE_RUN: &str = "the output of one run; give that of the next a file of its own";
 
 pub(super) fn read(text: &str) -> Read<HostSamples> {
     if text.trim_start().starts_with('{') {
@@ -67,6 +69,9 @@ impl Reader {
                 self.empty = self.empty.map(|lines| lines + 1);
                 self.skips |= self.reports.is_empty() && self.time.is_none() && self.empty == Some(2);
             }
+            ["Linux", ..] if self.empty.is_some() || !self.reports.is_empty() => {
+                return Err(Fault::at(line, content, ONE_RUN));
+            }
             ["Linux", ..] => self.empty = Some(0),
             ["avg-cpu:", names @ ..] => {
                 self.cpu = owned(names);
@@ -122,7 +127,7 @@ impl Reader {
         }
         let mut row = Vec::with_capacity(names.len());
         for (name, value) in names.iter().zip(values) {
-            let number = amount(value).ok_or_else(|| Fault::at(line, value, format!("a number for {name}")))?;
+            let number = amount(name, value).ok_or_else(|| Fault::at(line, value, format!("a number for {name}")))?;
             row.push((name.as_str(), number));
         }
         if let (Some(report), Some(covers)) = (self.reports.last_mut(), self.covers.last_mut()) {
@@ -152,16 +157,21 @@ pub(super) fn covered(row: &[(&str, f64)]) -> f64 {
     pairs.into_iter().filter_map(seconds).fold(0.0, f64::max)
 }
 
-/// `12.50`, with a comma in some languages; with --human `4.7M` (of kB) and `6.8%`.
-fn amount(text: &str) -> Option<f64> {
+/// `12.50`, with a comma in some languages; with --human `6.8%`, and `4.7M` for 4.7 MiB in a column of kilobytes as in one
+/// of megabytes.
+fn amount(column: &str, text: &str) -> Option<f64> {
     let text = text.replace(',', ".");
-    let (digits, factor) = match text.trim_end_matches('%') {
-        kilo if kilo.ends_with('k') => (kilo.trim_end_matches('k'), 1.0),
-        mega if mega.ends_with('M') => (mega.trim_end_matches('M'), KIB),
-        giga if giga.ends_with('G') => (giga.trim_end_matches('G'), KIB * KIB),
-        plain => (plain, 1.0),
+    let plain = text.trim_end_matches('%');
+    let unit_kib = match plain.chars().last()? {
+        'k' => 1.0,
+        'M' => KIB,
+        'G' => KIB * KIB,
+        'T' => KIB * KIB * KIB,
+        'P' => KIB * KIB * KIB * KIB,
+        _ => return number(plain),
     };
-    Some(number(digits)? * factor)
+    let of_column = if column.contains("MB") { KIB } else { 1.0 };
+    Some(number(&plain[..plain.len() - 1])? * unit_kib / of_column)
 }
 
 pub(super) fn put(report: &mut Report, device: Option<&str>, row: &[(&str, f64)]) {

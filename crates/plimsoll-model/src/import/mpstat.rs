@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::Tool;
 use super::fault::{Fault, Read, number};
 use super::host::{First, HostSamples, Report};
-use super::iostat::{added, of_cpu};
+use super::iostat::{ONE_RUN, added, of_cpu};
 use super::{sysstat_json, when};
 use crate::metric::Metric;
 use crate::units::Nanos;
@@ -32,6 +32,7 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
         let (time, rest) = words.split_at(if halves { 2 } else { 1.min(words.len()) });
         match (time, rest) {
             ([], _) => {}
+            (["Linux"], _) if date.is_some() || !reports.is_empty() => return Err(Fault::at(at + 1, content, ONE_RUN)),
             (["Linux"], rest) => date = rest.iter().find_map(|word| when::day(word)),
             (["Average:"], _) => {}
             (time, ["CPU" | "NODE", names @ ..]) => {

@@ -85,3 +85,30 @@ fn a_second_that_two_reports_share_costs_no_times() {
     let reads = values(&record, SubjectKind::Device, Metric::DeviceReads);
     assert_eq!(reads, [(1.0, 28.0), (2.0, 1.0), (3.0, 0.0)]);
 }
+
+#[test]
+fn a_second_run_in_one_file_is_refused_with_its_line() {
+    for name in ["iostat_xt.txt", "iostat_y.txt", "iostat_pretty.txt", "mpstat_all.txt", "iostat_json.json"] {
+        let lines = text(name).trim_end().lines().count();
+        let twice = format!("{}\n{}", text(name).trim_end(), text(name));
+        let error = import(&[Source { name: "i.txt", text: &twice, tool: None }], &told()).unwrap_err().to_string();
+        let header = error.starts_with("i.txt, line ") && error.contains("one");
+        let line: usize = error.trim_start_matches("i.txt, line ").split(':').next().unwrap().parse().unwrap();
+        assert!(header && line >= lines && line <= lines + 1, "{name}, {lines} lines: {error}");
+    }
+}
+
+/// With --human sizes have units of their own, whatever the column's is (`cprintf_unit` of sysstat).
+#[test]
+fn a_size_with_a_unit_is_that_size_in_a_column_of_megabytes_too() {
+    let report = |megabytes: &str| format!("Device tps MB_read/s MB_wrtn/s\nvda 7.00 {megabytes} 0.0k\n\n");
+    let human = format!("{}{}{}{}", report("1.0k"), report("1.2M"), report("0.5G"), report("300.0k"));
+    let record = import(&[Source { name: "i.txt", text: &human, tool: None }], &told()).unwrap().record;
+    let read = values(&record, SubjectKind::Device, Metric::DeviceReadBytes);
+    let mib = read.iter().map(|(_, bytes)| f64::from(*bytes) / 1_048_576.0).collect::<Vec<_>>();
+    let expected = [1.2, 512.0, 300.0 / 1024.0];
+    assert!(mib.iter().zip(expected).all(|(own, expected)| (own / expected - 1.0).abs() < 1e-6), "{mib:?}");
+    let error = human.replace("0.5G", "0.5?");
+    let error = import(&[Source { name: "i.txt", text: &error, tool: None }], &told()).unwrap_err().to_string();
+    assert!(error.starts_with("i.txt, line 8: ") && error.contains("a number for MB_read/s"), "{error}");
+}
