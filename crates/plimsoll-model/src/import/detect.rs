@@ -6,7 +6,8 @@ use super::{Tool, fio, fio_log, vdbench};
 const LOOKED_AT: usize = 400;
 
 /// The console begins a line with `hammerdb>`; its result may come after thousands of lines.
-const HAMMERDB: [&str; 5] = ["TEST RESULT : System achieved", "HammerDB", "Hammerdb ", "hammerdb>", "\"elapsed_ms\""];
+const HAMMERDB: [&str; 6] =
+    ["TEST RESULT : System achieved", "HammerDB", "Hammerdb ", "hammerdb>", "Vuser 1", "\"elapsed_ms\""];
 
 pub fn detect(name: &str, text: &str) -> Option<Tool> {
     let text = text.trim_start_matches('\u{feff}');

@@ -104,6 +104,9 @@ fn every_output_is_taken_for_what_it_is() {
         };
         assert_eq!(detect(name, text), Some(is), "{name}");
     }
+    let users = (2..500).map(|user| format!("Vuser {user}:RUNNING\n"));
+    let late = format!("opyright (C) 2003-2020\nVuser 1:RUNNING\n{}", users.collect::<String>());
+    assert_eq!(detect("x.txt", &late), Some(Tool::Hammerdb), "its result stands below hundreds of lines");
     for text in ["", "\n\n", "hello\n", "{}\n", "1 2 3\n"] {
         assert_eq!(detect("x.txt", text), None, "{text:?}");
     }
