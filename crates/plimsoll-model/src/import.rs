@@ -24,6 +24,8 @@ mod load;
 mod mpstat;
 mod pgbench;
 mod pgbench_log;
+pub(crate) mod point_fact;
+mod rate;
 mod runs;
 mod sysbench;
 mod sysstat_json;
@@ -42,6 +44,8 @@ pub use detect::detect;
 pub use fault::ImportError;
 pub use host::{HostSamples, join_run, samples};
 pub use load::ImportedLoad;
+pub use rate::DerivedRate;
+pub(crate) use rate::is_derived;
 
 use crate::record::{Record, RunInfo};
 use crate::units::Nanos;

@@ -19,10 +19,10 @@ pub(super) fn partners<'a>(first: &'a Side, second: &'a Side) -> Partners<'a> {
             if found[i].is_some() {
                 continue;
             }
-            let alone = first.points.iter().filter(|other| same_load(other, point)).count() == 1;
-            let free = |j: &usize| !taken[*j] && same_load(&second.points[*j], point);
+            let alone = first.points.iter().filter(|other| other.has_load_of(point)).count() == 1;
+            let free = |j: &usize| !taken[*j] && second.points[*j].has_load_of(point);
             let candidates: Vec<usize> = (0..second.points.len()).filter(free).collect();
-            let named = |j: &usize| same_names(&second.points[*j].place, &point.place);
+            let named = |j: &usize| second.points[*j].has_names_of(point);
             let partner = match wanted {
                 Wanted::NamesAndWorkload => {
                     candidates.into_iter().find(|j| named(j) && second.points[*j].workload.is_alike(&point.workload))
@@ -52,15 +52,4 @@ enum Wanted {
 
 fn is_measured(point: &SidePoint) -> bool {
     !point.repeats.is_empty()
-}
-
-fn same_load(a: &SidePoint, b: &SidePoint) -> bool {
-    a.figure == b.figure
-        && a.place.step == b.place.step
-        && a.place.scene == b.place.scene
-        && a.place.load == b.place.load
-}
-
-fn same_names(a: &Place, b: &Place) -> bool {
-    a.medium == b.medium && a.system == b.system
 }

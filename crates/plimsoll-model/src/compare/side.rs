@@ -8,6 +8,7 @@ use super::difference::Configuration;
 use super::identity::RunIdentity;
 use super::workload::Workload;
 use crate::hist::Hist;
+use crate::import::{DerivedRate, OFFERED_FACT, is_derived, point_fact};
 use crate::record::{Phase, PhaseId, Point, PointId, Record, RunInfo, Scene, Window};
 use crate::schedule::PhaseKind;
 use crate::stat::Slice;
@@ -88,6 +89,8 @@ impl Figure {
 pub struct SidePoint {
     pub place: Place,
     pub figure: Figure,
+    /// Where no tool printed the offered rate: that rate, and the time over which it was counted.
+    pub derived: Option<DerivedRate>,
     /// Of its repeats together.
     pub workload: Workload,
     /// Systems under this load at the same time; figures are their sums.
@@ -112,6 +115,25 @@ impl Repeat {
     /// What was counted in the window, and its length.
     pub fn whole(&self) -> (f64, f64) {
         self.seconds.iter().fold((0.0, 0.0), |sum, second| (sum.0 + second.0, sum.1 + second.1))
+    }
+}
+
+impl SidePoint {
+    /// Whether it is the same load of the same step, be it of another system or medium.
+    pub(super) fn has_load_of(&self, other: &Self) -> bool {
+        let (own, others) = (&self.place, &other.place);
+        self.figure == other.figure && own.step == others.step && own.scene == others.scene && self.is_as_high_as(other)
+    }
+
+    /// Rates that were counted and not printed differ by chance.
+    fn is_as_high_as(&self, other: &Self) -> bool {
+        let (own, others) = (&self.place.load, &other.place.load);
+        let derived = self.derived.zip(other.derived);
+        own == others || derived.is_some_and(|(rate, other)| own.users == others.users && rate.is_like(other))
+    }
+
+    pub(super) fn has_names_of(&self, other: &Self) -> bool {
+        self.place.medium == other.place.medium && self.place.system == other.place.system
     }
 }
 
@@ -148,7 +170,7 @@ impl Side {
         self.identities.extend(identities);
         self.configuration.merge(configuration);
         for point in points {
-            match self.points.iter_mut().find(|own| own.place == point.place && own.figure == point.figure) {
+            match self.points.iter_mut().find(|own| own.has_load_of(&point) && own.has_names_of(&point)) {
                 Some(own) => {
                     own.verdict = own.verdict.max(point.verdict);
                     own.workload.merge(point.workload);
@@ -191,7 +213,9 @@ fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &Rung) -> Option<SidePoi
         },
     };
     let figure = if orders { Figure::Nopm } else { Figure::Transactions };
-    (!repeats.is_empty()).then_some(SidePoint { place, figure, workload, systems, verdict: rung.verdict, repeats })
+    let derived = rows.derived(&points);
+    let verdict = rung.verdict;
+    (!repeats.is_empty()).then_some(SidePoint { place, figure, derived, workload, systems, verdict, repeats })
 }
 
 /// `db` of `12 × db@nvme`.
@@ -226,6 +250,7 @@ fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> 
                     load,
                 },
                 figure: Figure::Iops,
+                derived: None,
                 workload: rows.workload(&ids),
                 systems: 1,
                 verdict: counted.iter().map(|point| point.verdict).max().unwrap_or_default(),
@@ -266,6 +291,18 @@ impl<'a> Rows<'a> {
             point.into_iter().for_each(|point| all.merge(Workload::of(self.record, point, &self.plan)));
         }
         all
+    }
+
+    /// Of all repeats of one load, where each of them was counted.
+    fn derived(&self, points: &[&PointSummary]) -> Option<DerivedRate> {
+        let is_counted = |id: &PointId| {
+            let point = self.record.points.iter().find(|point| point.id == *id)?;
+            point_fact::value_at(self.record, point.system, *id, OFFERED_FACT).filter(|fact| is_derived(fact))
+        };
+        let all = points.iter().flat_map(|point| &point.ids).all(|id| is_counted(id).is_some());
+        let over_s: f64 = points.iter().map(|point| point.measured_s).sum();
+        let per_second = points.first()?.offered_per_second.filter(|_| all && over_s > 0.0)?;
+        Some(DerivedRate { per_second, over_s })
     }
 
     /// What was measured at these points, which lay at the same time. `orders`: only committed ones of the first type.

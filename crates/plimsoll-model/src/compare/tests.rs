@@ -41,6 +41,7 @@ fn side(label: &str, repeats: Vec<Repeat>) -> Side {
     let point = SidePoint {
         place: place(4),
         figure: Figure::Transactions,
+        derived: None,
         workload: Workload::default(),
         systems: 1,
         verdict: Verdict::Sound,

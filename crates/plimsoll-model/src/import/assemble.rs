@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use super::host::{fact, join, subject};
 use super::load::{ImportedLoad, LoadTick};
-use super::{FILE_FACT, ImportError, Imported, Source, TOOL_FACT, Told, UNKNOWN_FACT, VERSION_FACT, attach, when};
+use super::{
+    FILE_FACT, IMPORT_FACT, ImportError, Imported, Source, TOOL_FACT, Told, UNKNOWN_FACT, VERSION_FACT, attach,
+    point_fact, rate, when,
+};
 use crate::hist::CoarseHist;
 use crate::record::{
     BlockPoint, BlockShare, Check, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, Reported,
@@ -20,6 +23,7 @@ pub fn import(sources: &[Source<'_>], told: &Told) -> Result<Imported, ImportErr
         return Err(ImportError::Together("no file to import\nGive the output of a tool.".into()));
     }
     complete(&mut read.loads, told);
+    rate::unify(&mut read.loads);
     let starts = starts(&read.loads);
     let began = read.loads.iter().filter_map(|load| load.started).min();
     // Of samples alone the first says when the record begins.
@@ -32,7 +36,7 @@ pub fn import(sources: &[Source<'_>], told: &Told) -> Result<Imported, ImportErr
     record.run.status = RunStatus::Complete;
     let steps = steps(&read.loads, told);
     for ((load, start), step) in read.loads.iter().zip(starts).zip(steps) {
-        Assembly { record: &mut record, told, step }.load(load, start);
+        Assembly { record: &mut record, told, loads: &read.loads, step }.load(load, start);
     }
     number_points(&mut record);
     record.run.lasted = record.phases.iter().map(|phase| phase.end).max().unwrap_or_default();
@@ -142,6 +146,8 @@ fn empty(told: &Told) -> Record {
 struct Assembly<'a> {
     record: &'a mut Record,
     told: &'a Told,
+    /// All of the import.
+    loads: &'a [ImportedLoad],
     step: String,
 }
 
@@ -149,8 +155,8 @@ impl Assembly<'_> {
     fn load(&mut self, load: &ImportedLoad, start: Nanos) {
         let maker = load.tool.maker();
         let system = subject(self.record, SubjectKind::System, maker);
-        self.facts(load, system);
         let point = self.point(load, maker, system);
+        self.facts(load, &point);
         if let Some(block) = &load.block {
             self.block(load, block, &point);
         }
@@ -180,16 +186,26 @@ impl Assembly<'_> {
         self.record.points.push(point);
     }
 
-    fn facts(&mut self, load: &ImportedLoad, system: SubjectId) {
-        let mut put = |key: &str, value: &str| fact(self.record, system, key, value);
+    fn facts(&mut self, load: &ImportedLoad, point: &Point) {
+        let alike: Vec<&ImportedLoad> =
+            self.loads.iter().filter(|other| other.tool.maker() == load.tool.maker()).collect();
+        let mut put = |key: &str, value: &str| fact(self.record, point.system, key, value);
         put(TOOL_FACT, load.tool.maker());
         match load.version.as_str() {
             "" => put(&format!("{UNKNOWN_FACT}version"), "The output does not tell the version of the tool."),
             version => put(VERSION_FACT, version),
         }
         load.files.iter().for_each(|file| put(FILE_FACT, file));
-        load.facts.iter().for_each(|(key, value)| put(key, value));
-        load.unknown.iter().for_each(|(what, text)| put(&format!("{UNKNOWN_FACT}{what}"), text));
+        for (key, value) in &load.facts {
+            let holds = |other: &&ImportedLoad| other.facts.iter().any(|own| own.0 == *key && own.1 == *value);
+            let of_system = !key.starts_with(IMPORT_FACT) || alike.iter().all(holds);
+            put(&if of_system { key.clone() } else { point_fact::key_of(key, point.id) }, value);
+        }
+        for (what, text) in &load.unknown {
+            let key = format!("{UNKNOWN_FACT}{what}");
+            let of_system = alike.iter().all(|other| other.unknown.iter().any(|own| own.0 == *what && own.1 == *text));
+            put(&if of_system { key } else { point_fact::key_of(&key, point.id) }, text);
+        }
     }
 
     fn point(&mut self, load: &ImportedLoad, maker: &str, system: SubjectId) -> Point {

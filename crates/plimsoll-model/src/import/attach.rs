@@ -46,6 +46,22 @@ fn refuse_copy(source: &Source<'_>, before: &[Source<'_>]) -> Result<(), ImportE
     Err(ImportError::Together(text))
 }
 
+/// A log given twice, or logs of two runs.
+fn refuse_second_log(logs: &[(String, Vec<Logged>)]) -> Result<(), ImportError> {
+    let mut known: BTreeMap<u64, &str> = BTreeMap::new();
+    for (name, log) in logs {
+        for client in pgbench_log::clients(log) {
+            if let Some(first) = known.insert(client, name) {
+                return Err(ImportError::Together(format!(
+                    "{first} and {name} both hold transactions of client {client}: of one run only one log does\n\
+                     Give the logs of one run, and each of them once."
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Read {
     fn one(&mut self, source: &Source<'_>, tool: Tool) -> super::fault::Read<()> {
         let text = source.text.trim_start_matches('\u{feff}');
@@ -102,6 +118,7 @@ impl Read {
         if self.transactions.is_empty() {
             return Ok(());
         }
+        refuse_second_log(&self.transactions)?;
         let outputs: Vec<usize> = (0..self.loads.len()).filter(|i| self.loads[*i].tool == Tool::Pgbench).collect();
         let at = match outputs.as_slice() {
             [] => {

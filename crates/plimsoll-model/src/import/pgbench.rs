@@ -35,6 +35,9 @@ struct Output {
     retried: Option<u64>,
     tps: Option<Tps>,
     rate_limited: bool,
+    duration_s: Option<f64>,
+    /// What pgbench said of a client that ended early, or of the run.
+    abort: Option<String>,
     in_report: bool,
     /// With `--progress-timestamp`: the first line, whose part is as long as the second's.
     first_progress: Option<Progress>,
@@ -72,6 +75,14 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     runs::read::<Output>(text)
 }
 
+/// Of a client, with or without the mark of an error (up to PostgreSQL 12), or of the run below its results.
+fn is_abort(text: &str) -> bool {
+    let text = text.strip_prefix("pgbench: ").unwrap_or(text);
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let of_client = text.starts_with("client ") && text.contains(" aborted ");
+    of_client || text.starts_with("Run was aborted; the above results are incomplete")
+}
+
 impl Run for Output {
     fn ends_before(&self, line: &str) -> bool {
         let has_begun = self.in_report || !self.version.is_empty() || !self.parts.is_empty();
@@ -81,6 +92,10 @@ impl Run for Output {
 
     fn line(&mut self, line: usize, text: &str) -> Read<()> {
         let text = text.trim();
+        if is_abort(text) {
+            self.abort = self.abort.take().or_else(|| Some(text.to_owned()));
+            return Ok(());
+        }
         if text.starts_with("pgbench: error:") || text.starts_with("pgbench: fatal:") {
             return Err(Fault::at(line, text, "output of a run that came to its end"));
         }
@@ -208,7 +223,7 @@ impl Output {
                 once(&mut self.clients, users_at(line, first, "the number of clients")?, line, text)?;
             }
             "duration" => {
-                seconds_at(line, first, "the duration")?;
+                self.duration_s = Some(seconds_at(line, first, "the duration")?);
                 self.figures.extend(Figure::new(key, first, "s"));
             }
             "number of transactions actually processed" => {
@@ -298,14 +313,21 @@ impl Output {
         self.figures.extend(figure.map(|figure| figure.of_txn(&script)));
     }
 
+    /// The time that pgbench divided by, which leaves the time of connecting out; where nothing was processed, the time
+    /// that was asked for.
+    fn lasted_s(&self, processed: u64, tps: f64) -> f64 {
+        let divided = (tps > 0.0).then(|| processed as f64 / tps);
+        let parts = self.parts.last().map(|part| part.end_s);
+        divided.or(self.duration_s).or(parts).unwrap_or_default().min(FIRST_TIMESTAMP_S)
+    }
+
     fn load(mut self, clients: u32, processed: u64, tps: f64) -> ImportedLoad {
         let mut load = ImportedLoad::new(Tool::Pgbench);
         let [failed, skipped, retries] = [self.failed, self.skipped, self.retried].map(Option::unwrap_or_default);
         let scheduled = processed + failed + skipped;
         let total =
             Counts { offered: scheduled, committed: processed, failed, dropped: skipped, retries, ..Counts::default() };
-        // The time that pgbench divided by, which leaves the time of connecting out.
-        let lasted_s = if tps > 0.0 { (processed as f64 / tps).min(FIRST_TIMESTAMP_S) } else { 0.0 };
+        let lasted_s = self.lasted_s(processed, tps);
         if lasted_s > 0.0 {
             load.ticks = ticks::of_parts(&self.parts, total, lasted_s);
         }
@@ -333,6 +355,7 @@ impl Output {
             let all: Vec<String> = self.scripts.iter().map(weighted).collect();
             self.parameters.insert("script".to_owned(), all.join(", "));
         }
+        load.failure = self.abort.map(|text| format!("results are incomplete: {text}"));
         load.workload = self.parameters.get("script").cloned().unwrap_or_default();
         load.parameters = self.parameters;
         load.version = self.version;

@@ -7,7 +7,7 @@
 mod held;
 mod spread;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::fault::{Fault, Read, count_at};
 use super::load::{Figure, ImportedLoad, LoadTick, LoadWindow};
@@ -71,6 +71,11 @@ const EXPECTED: &str = "`client transaction latency_us script epoch_s epoch_us`,
 const FIRST_TIME: u64 = 100_000_000;
 /// Longer than three years is nobody's run, and every second has a place in memory.
 const MOST_TICKS: u64 = 100_000_000;
+
+/// Each client of a run has its transactions in one log.
+pub(super) fn clients(logs: &[Logged]) -> BTreeSet<u64> {
+    logs.iter().map(|one| one.client).collect()
+}
 
 pub(super) fn read(text: &str) -> Read<Vec<Logged>> {
     let mut all: Vec<Logged> = Vec::new();

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::conserve::Conservation;
 use super::finding::{Finding, FindingKind};
 use super::{Index, PointSummary};
-use crate::import::{DISTRIBUTION_FACT, FILE_FACT, IMPORT_FACT, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT};
+use crate::import::{DISTRIBUTION_FACT, FILE_FACT, IMPORT_FACT, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT, point_fact};
 use crate::record::{Fact, Point, Reported, Severity, SubjectId};
 
 /// One tool whose output was imported.
@@ -77,13 +77,14 @@ pub(super) fn source(index: &Index, system: SubjectId) -> Option<String> {
 
 /// Whether histograms hold transactions that were drawn at random, and not all of them.
 pub(super) fn is_sample(index: &Index, point: &Point) -> bool {
-    fact(index, point.system, DISTRIBUTION_FACT) == Some("sample")
+    point_fact::value_at(index.record, point.system, point.id, DISTRIBUTION_FACT) == Some("sample")
 }
 
 /// What its output does not say, as keys: the report has the sentences.
 pub(super) fn finding(index: &Index, point: &Point) -> Option<Finding> {
     let source = source(index, point.system)?;
-    let unknown = facts(index, point.system).filter_map(|fact| fact.key.strip_prefix(UNKNOWN_FACT));
+    let own = facts(index, point.system).filter_map(|fact| point_fact::key_at(fact, point.id));
+    let unknown = own.filter_map(|key| key.strip_prefix(UNKNOWN_FACT));
     let unknown = unknown.map(|key| key.replace('_', " ")).collect::<Vec<_>>().join(", ");
     Some(FindingKind::Imported { source, unknown }.with(Severity::Warning))
 }
@@ -102,7 +103,7 @@ pub(super) fn of_run(index: &Index) -> Vec<ImportSummary> {
 
 fn of_system(index: &Index, system: SubjectId, name: &str) -> Option<ImportSummary> {
     let source = source(index, system)?;
-    let entry = |fact: &Fact, key: &str| Unknown { what: key.to_owned(), text: fact.value.clone() };
+    let entry = |fact: &Fact, key: &str| Unknown { what: title(key), text: fact.value.clone() };
     let unknown = facts(index, system).filter_map(|f| Some(entry(f, f.key.strip_prefix(UNKNOWN_FACT)?)));
     let is_head = |key: &str| [TOOL_FACT, VERSION_FACT, FILE_FACT].contains(&key) || key.starts_with(UNKNOWN_FACT);
     let known = facts(index, system)
@@ -117,6 +118,14 @@ fn of_system(index: &Index, system: SubjectId, name: &str) -> Option<ImportSumma
         known: known.collect(),
         points: points.map(|point| of_point(index, point)).collect(),
     })
+}
+
+/// `response_from`, of one of several loads `response_from (point 2)`.
+fn title(key: &str) -> String {
+    match point_fact::split(key) {
+        (key, Some(point)) => format!("{key} (point {})", point.0),
+        (key, None) => key.to_owned(),
+    }
 }
 
 fn of_point(index: &Index, point: &Point) -> ReportedPoint {

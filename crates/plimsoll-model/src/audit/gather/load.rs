@@ -4,7 +4,7 @@ use super::facts::{Engine, Facts};
 use super::site::system_of;
 use crate::audit::seen::{Counted, Course, InFlight, Known, LoadSeen, OrderRate, Percentile, Row};
 use crate::audit::{About, Load, Missing};
-use crate::import::RESPONSE_FACT;
+use crate::import::{RESPONSE_FACT, point_fact};
 use crate::metric::Metric;
 use crate::plan::size;
 use crate::record::{SubjectId, SubjectKind};
@@ -111,7 +111,8 @@ fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<
     }
     // Where nobody knows whether there was a rate, users may not be what is in flight.
     let system = facts.subject(SubjectKind::System, system_of(ladder));
-    if facts.value(system, RESPONSE_FACT) == Some("unknown") {
+    let from = |point| point_fact::value_at(facts.record, system?, point, RESPONSE_FACT);
+    if point.ids.iter().any(|id| from(*id) == Some("unknown")) {
         return Err(Missing::NoMethod);
     }
     let asked = f64::from(point.users);

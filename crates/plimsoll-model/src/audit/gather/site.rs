@@ -6,7 +6,8 @@ use super::facts::{Engine, Facts};
 use crate::audit::rules::DURABILITY;
 use crate::audit::seen::{Known, Site};
 use crate::audit::{About, Missing};
-use crate::record::{DiagnosisLevel, SubjectId, SubjectKind};
+use crate::import::{PERCENTILES_FACT, RESPONSE_FACT, TOOL_FACT, point_fact};
+use crate::record::{DiagnosisLevel, Point, SubjectId, SubjectKind};
 use crate::summary::{DEVICE_FACT, Ladder, Summary};
 
 const SETTING: &str = "setting.";
@@ -82,28 +83,66 @@ fn media<'a>(facts: &'a Facts<'_>, summary: &'a Summary) -> impl Iterator<Item =
 /// What plimsoll does alike everywhere, unless another program measured: then what its importer says.
 fn common(facts: &Facts<'_>, about: About, system: &str, medium: Option<&str>) -> Site {
     let own = facts.subject(SubjectKind::System, system);
-    let method = |key: &str, ours: &str| match facts.value(own, key) {
-        _ if facts.value(own, "import.tool").is_none() => Ok(ours.to_owned()),
-        Some(all) if all.split("; ").any(|own| matches!(own, "unknown" | "none")) => Err(Missing::NoMethod),
-        None => Err(Missing::NoMethod),
-        Some(said) => Ok(said.to_owned()),
-    };
-    // In a closed loop a transaction is due when it starts.
-    let open = |id: SubjectId| {
-        facts.record.points.iter().any(|point| point.system == id && point.offered_per_second.is_some())
-    };
-    let latencies = method("import.response_from", "due");
-    let closed = latencies.as_deref() == Ok("start") && !own.is_some_and(open);
+    let methods = Methods { facts, system: own };
+    let latencies = methods.latencies();
     let number = |subject, key| facts.value(subject, key).and_then(|value| value.parse::<f64>().ok());
     let id = facts.medium(medium);
     let entropy = number(id, "sampled.compressible_percent").zip(Some(said_compressible(facts, id)));
     Site {
-        latencies: if closed { Ok("closed".to_owned()) } else { latencies },
-        percentiles: method("import.percentiles", "merged"),
+        latencies,
+        percentiles: methods.percentiles(),
         entropy: entropy.ok_or(Missing::NoSampling),
         governor: facts.host("governor").map(str::to_owned).ok_or(Missing::NoGovernor),
         ..Site::unknown(about)
     }
+}
+
+/// How the figures of a system came about: those of its loads together are as good as the worst.
+struct Methods<'a> {
+    facts: &'a Facts<'a>,
+    system: Option<SubjectId>,
+}
+
+impl Methods<'_> {
+    fn is_ours(&self) -> bool {
+        self.facts.value(self.system, TOOL_FACT).is_none()
+    }
+
+    /// Of each load.
+    fn values(&self, key: &str) -> Vec<(&Point, Option<&str>)> {
+        let record = self.facts.record;
+        let own = record.points.iter().filter(|point| Some(point.system) == self.system);
+        own.map(|point| (point, point_fact::value_at(record, point.system, point.id, key))).collect()
+    }
+
+    fn latencies(&self) -> Known<String> {
+        if self.is_ours() {
+            return Ok("due".to_owned());
+        }
+        // In a closed loop a transaction is due when it starts.
+        let method = |(point, value): (&Point, Option<&str>)| match value {
+            Some("start") if point.offered_per_second.is_none() => Some("closed".to_owned()),
+            other => other.map(str::to_owned),
+        };
+        worst(self.values(RESPONSE_FACT).into_iter().map(method).collect(), &["due", "closed"])
+    }
+
+    fn percentiles(&self) -> Known<String> {
+        if self.is_ours() {
+            return Ok("merged".to_owned());
+        }
+        let values = self.values(PERCENTILES_FACT).into_iter().map(|(_, value)| value.map(str::to_owned));
+        worst(values.collect(), &["merged"])
+    }
+}
+
+/// One method that is not sound is that of all; where one is not known, none is.
+fn worst(methods: Vec<Option<String>>, sound: &[&str]) -> Known<String> {
+    let known: Option<Vec<String>> = methods.into_iter().collect();
+    let known = known.filter(|all| !all.iter().any(|own| matches!(own.as_str(), "unknown" | "none")));
+    let known = known.ok_or(Missing::NoMethod)?;
+    let worst = known.iter().find(|own| !sound.contains(&own.as_str())).or(known.first());
+    worst.cloned().ok_or(Missing::NoMethod)
 }
 
 fn said_compressible(facts: &Facts<'_>, medium: Option<SubjectId>) -> f64 {

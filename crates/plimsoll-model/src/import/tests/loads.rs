@@ -1,6 +1,6 @@
 //! What is made of each tool's output, beside what the output says.
 
-use super::super::{Imported, Source, UNKNOWN_FACT, import};
+use super::super::{Imported, Source, UNKNOWN_FACT, import, point_fact};
 use super::{of, text, told};
 use crate::lane::Counts;
 use crate::record::{Record, Reported};
@@ -26,7 +26,8 @@ pub(super) fn fact<'a>(record: &'a Record, key: &str) -> &'a str {
 }
 
 pub(super) fn knows_not(imported: &Imported, what: &str) -> bool {
-    imported.record.facts.iter().any(|fact| fact.key == format!("{UNKNOWN_FACT}{what}"))
+    let key = format!("{UNKNOWN_FACT}{what}");
+    imported.record.facts.iter().any(|fact| fact.key == key || point_fact::split(&fact.key).0 == key)
 }
 
 fn only(summary: &Summary) -> &PointSummary {

@@ -4,7 +4,8 @@ use super::super::{Imported, Source, import};
 use super::loads::{fact, knows_not, reported, total};
 use super::{of, text, told};
 use crate::audit::{Missing, Outcome, Rule, audit};
-use crate::record::{Reported, Severity};
+use crate::compare::{Ask, Side, compare};
+use crate::record::{Record, Reported, Severity};
 use crate::summary::{Summary, summarise};
 
 fn error(sources: &[(&str, &str)]) -> String {
@@ -174,4 +175,103 @@ fn what_a_script_of_several_did_is_reported_beside_its_name() {
     assert_eq!(reported(&record, "<builtin: select only>", "number of failed transactions").printed, "0");
     assert_eq!(reported(&record, "", "duration").value, 3.0);
     assert_eq!(reported(&record, "", "number of threads").value, 2.0);
+}
+
+/// The same rate three times, and a higher one: what began is counted, and differs by chance.
+#[test]
+fn runs_of_one_rate_are_repeats() {
+    let run = |n: u32, lag: &str| {
+        let output = text("pgbench_rate.txt").replace("duration: 3 s", "duration: 30 s").replace("avg 0.291", lag);
+        let parts = output.lines().filter(|line| !line.starts_with("progress"));
+        let whole: String = parts.map(|line| format!("{line}\n")).collect();
+        whole
+            .replace("processed: 163", &format!("processed: {n}"))
+            .replace("tps = 54.604810", &format!("tps = {:.6}", f64::from(n) / 29.99))
+    };
+    let record_of = |runs: &[String]| {
+        let names: Vec<String> = (0..runs.len()).map(|i| format!("{i}.txt")).collect();
+        let source = |(name, text)| Source { name, text, tool: None };
+        let sources: Vec<Source<'_>> =
+            names.iter().map(String::as_str).zip(runs.iter().map(String::as_str)).map(source).collect();
+        import(&sources, &told()).unwrap().record
+    };
+    let runs = [run(1630, "avg 0.291"), run(1601, "avg 0.291"), run(2400, "avg 0.291"), run(1655, "avg 0.291")];
+    let record = record_of(&runs);
+    let places: Vec<_> = record.points.iter().map(|point| (point.ordinal, point.repeat)).collect();
+    assert_eq!(places, [(0, 0), (0, 1), (1, 0), (0, 2)]);
+    let rate = record.points[0].offered_per_second.unwrap();
+    assert!((rate - (1630.0 + 1601.0 + 1655.0) / 3.0 / 29.99).abs() < 1e-6, "{rate}");
+    // Of two records, too.
+    let side = |runs: &[String]| Side::of("x", &record_of(runs));
+    assert_eq!(side(&runs[..1]).points[0].derived.unwrap().over_s.round(), 30.0);
+    let pairs =
+        |first: &Side, second: &Side| compare(&[first.clone(), second.clone()], &Ask::default()).others[0].points.len();
+    assert_eq!(pairs(&side(&runs[..1]), &side(&runs[1..2])), 1);
+    assert_eq!(pairs(&side(&runs[..1]), &side(&runs[2..3])), 0);
+    // In an overload as much is done at any rate: how much was offered, nobody counted.
+    let record = record_of(&[run(1630, "avg 9000.5"), run(1601, "avg 12000.5")]);
+    let places: Vec<_> = record.points.iter().map(|point| (point.ordinal, point.repeat)).collect();
+    assert_eq!(places, [(1, 0), (0, 0)]);
+    assert!(fact(&record, "import.offered_rate").starts_with("at least"));
+}
+
+#[test]
+fn a_log_that_is_given_twice_and_logs_of_two_runs_are_refused() {
+    let log = text("pgbench_log.txt");
+    let told = error(&[("log.1", log), ("log.2", log)]);
+    assert!(told.starts_with("log.1 and log.2 both hold transactions of client 0"), "{told}");
+    let told = error(&[("a", text("pgbench_rate_tries_log.0.txt")), ("b", text("pgbench_tries_log.txt"))]);
+    assert!(told.starts_with("a and b both hold"), "{told}");
+}
+
+#[test]
+fn a_run_in_which_all_fail_keeps_its_failures_and_one_that_ended_early_is_invalid() {
+    let failing = text("pgbench_tries.txt")
+        .replace("processed: 94/100", "processed: 0/100")
+        .replace("transactions: 6 (6", "transactions: 100 (100")
+        .replace("number of transactions per client: 25", "duration: 10 s")
+        .replace("tps = 585.425399", "tps = 0.000000");
+    let record = import(&[Source { name: "p.txt", text: &failing, tool: None }], &told()).unwrap().record;
+    assert_eq!((total(&record).committed, total(&record).failed), (0, 100));
+    assert_eq!(record.run.lasted.as_secs_f64(), 10.0);
+    let client = "pgbench: error: client 2 script 0 aborted in command 4 query 0: ERROR:  deadlock detected\n";
+    let whole = text("pgbench_tries.txt");
+    for (before, after) in [
+        (client, "pgbench: error: Run was aborted; the above results are incomplete.\n"),
+        ("", "Run was aborted; the above results are incomplete.\n"),
+    ] {
+        let text = format!("{before}{whole}{after}");
+        let record = import(&[Source { name: "p.txt", text: &text, tool: None }], &told()).unwrap().record;
+        let check = &record.checks[0];
+        assert!(!check.holds && check.point == Some(record.points[0].id), "{check:?}");
+        assert!(check.detail.starts_with("results are incomplete: "), "{}", check.detail);
+        assert_eq!(total(&record).committed, 94);
+    }
+    let told = error(&[("p.txt", client)]);
+    assert!(told.contains("no output that plimsoll knows"), "{told}");
+}
+
+/// What holds for one load only says nothing of the others.
+#[test]
+fn facts_of_a_load_are_not_those_of_another() {
+    let open = text("pgbench_rate.txt").replace("number of transactions skipped: 0 (0.000%)\n", "");
+    let sources = [("closed.txt", text("pgbench_l.txt")), ("open.txt", open.as_str())];
+    let sources: Vec<Source<'_>> = sources.iter().map(|(name, text)| Source { name, text, tool: None }).collect();
+    let imported = import(&sources, &told()).unwrap();
+    let record = &imported.record;
+    assert_eq!(fact(record, "import.response_from.point.1"), "start");
+    assert_eq!(fact(record, "import.response_from.point.2"), "due");
+    assert!(knows_not(&imported, "unserved.point.2") && knows_not(&imported, "distribution"));
+    let outcomes = |record: &Record, rule: Rule| -> Vec<Outcome> {
+        let judged = audit(record, &summarise(record)).judged;
+        judged.into_iter().filter(|judged| judged.rule == rule).map(|judged| judged.outcome).collect()
+    };
+    let omission = outcomes(record, Rule::Omission);
+    assert!(matches!(omission.as_slice(), [Outcome::Passed { .. }]), "{omission:?}");
+    let little = |record: &Record| outcomes(record, Rule::Little);
+    let mut unknown = record.clone();
+    let own = unknown.facts.iter_mut().find(|fact| fact.key == "import.response_from.point.1").unwrap();
+    own.value = "unknown".to_owned();
+    let method = Outcome::NotJudged { because: Missing::NoMethod };
+    assert!(!little(record).contains(&method) && little(&unknown).contains(&method), "{:?}", little(&unknown));
 }
