@@ -30,7 +30,7 @@ cargo xtask TASK
         --dir DIR        where the server's directory is made, /var/tmp unless told; on a disk
         --pgbench-only   starts the server and runs pgbench alone: what this machine allows
     bench audit RUN      how long a run of 330 minutes takes to audit, compare and report; RUN is repeated until it is one
-    bench intervals      how often 95 % intervals contain the truth, in generated series; --trials N
+    bench intervals      how often 95 % intervals contain the truth, in generated series; --trials N, --seed FIRST, --only TEXT
     bench simulate       what a simulated request costs on one core
 ";
 

@@ -11,7 +11,7 @@ mod coarse;
 mod stored;
 
 use buckets::Buckets;
-pub use coarse::{CoarseHist, coarse_bounds};
+pub use coarse::{COARSE_ERROR_PERCENT, CoarseHist, coarse_bounds};
 use hdrhistogram::serialization::{Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

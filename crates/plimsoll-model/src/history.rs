@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::compare::{Figure, Place, Side, SidePoint, Workload};
-use crate::stat::change_points;
+use crate::stat::{Trend, change_points, trend};
 
 /// A change is told when at most this share of permutations splits the series as clearly.
 pub const SIGNIFICANCE: f64 = 0.01;
@@ -29,6 +29,9 @@ pub struct Course {
     pub points: Vec<CoursePoint>,
     /// Where its level changed.
     pub changes: Vec<Change>,
+    /// Where it drifts, steps are those of the drift.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trend: Option<Trend>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -78,6 +81,7 @@ pub fn courses(runs: &[HistoryRun]) -> Vec<Course> {
                     workload: point.workload.clone(),
                     points: vec![here],
                     changes: Vec::new(),
+                    trend: None,
                 }),
             }
         }
@@ -92,7 +96,9 @@ pub fn courses(runs: &[HistoryRun]) -> Vec<Course> {
             ratio: found.after / found.before,
             p: found.p,
         };
-        course.changes = change_points(&rates, SIGNIFICANCE).into_iter().map(change).collect();
+        let found = change_points(&rates, SIGNIFICANCE);
+        course.trend = trend(&rates, &found, SIGNIFICANCE);
+        course.changes = found.into_iter().map(change).collect();
     }
     courses
 }
@@ -128,6 +134,7 @@ mod tests {
         let point = &courses[0].points[change.at];
         assert_eq!((courses[0].changes.len(), point.label.as_str(), point.commit.as_str()), (1, "v9", "commit-9"));
         assert!((change.ratio - 0.9).abs() < 0.02 && (change.before / 3000.0 - 1.0).abs() < 0.02, "{change:?}");
+        assert_eq!(courses[0].trend, None, "a step is no drift");
         assert_eq!(super::courses(&runs[..1]), [], "one run has no course");
     }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use plimsoll_model::compare::{Figure, Said};
 use plimsoll_model::history::{Change, Course};
 use plimsoll_model::record::RunStatus;
+use plimsoll_model::stat::Trend;
 use plimsoll_model::units::Nanos;
 
 use crate::message::Messages;
@@ -74,10 +75,11 @@ pub fn courses_text(courses: &[Course]) -> String {
         let heading = m.say_with("history-load", &args);
         if course.changes.is_empty() {
             lines.push(format!("{heading} {}", m.say("history-steady")));
-            continue;
+        } else {
+            lines.push(heading);
         }
-        lines.push(heading);
         lines.extend(course.changes.iter().map(|change| format!("  {}", told(&m, course, change))));
+        lines.extend(course.trend.map(|trend| format!("  {}", drift(&m, trend))));
     }
     lines.join("\n")
 }
@@ -98,6 +100,12 @@ fn told(m: &Messages, course: &Course, change: &Change) -> String {
         ("way", m.say(if said.more { "versus-more" } else { "versus-less" })),
     ];
     m.say_with("history-change", &args)
+}
+
+fn drift(m: &Messages, trend: Trend) -> String {
+    let way = m.say(if trend.percent_in_all < 0.0 { "history-falls" } else { "history-rises" });
+    let (all, each) = (three(trend.percent_in_all.abs()), three(trend.percent_per_value.abs()));
+    m.say_with("history-drift", &[("way", way), ("percent", all), ("slope", each)])
 }
 
 /// A row for each load and run.

@@ -193,11 +193,22 @@ fn one_run_given_several_times_counts_once() {
     let json: Value = serde_json::from_str(&both.stdout).unwrap();
     assert_eq!(json[0]["others"].as_array().unwrap().len(), 1);
     let gate = place.run(&["gate", "--baseline", &first, "copy.plimsoll", "--max-regression", "3%"]);
-    assert!(gate.stderr.contains("copy and a are the same run"), "{gate:?}");
+    assert!(gate.stderr.contains("copy and a are the same run: it is compared with itself"), "{gate:?}");
     std::fs::remove_file(place.path(&again)).unwrap();
     let list = place.run(&["list", "--changes"]).succeeded();
     assert!(list.stderr.contains("copy.plimsoll and a.plimsoll are the same run"), "{list:?}");
     assert!(list.stdout.contains("2 runs: no change found."), "{list:?}");
+}
+
+#[test]
+fn a_history_that_drifts_is_not_a_history_of_steps() {
+    let place = Place::new();
+    let text = recorded("pgbench_t.txt");
+    for i in 0..12 {
+        imported(&place, &format!("run-{i:02}"), &text.replace("11052.777010", &format!("{}", 10_000 + 100 * i)));
+    }
+    let list = place.run(&["list", "--changes"]).succeeded();
+    assert!(list.stdout.contains("the series drifts. It rises by 10.4 % in all, 0.948 % a run"), "{list:?}");
 }
 
 #[test]
@@ -222,6 +233,17 @@ fn copies_in_a_set_are_no_repeats() {
     let point = &json[0]["others"][0]["points"][0];
     assert_eq!((&point["first"]["repeats"], &point["second"]["repeats"]), (&3.into(), &1.into()), "{point}");
     assert_eq!(compared.stderr.matches("are the same run").count(), 2, "{compared:?}");
+    // A side keeps the runs that the other does not hold.
+    let (fast, slow): (Vec<_>, Vec<_>) = files.iter().partition(|path| path.to_string_lossy().contains("10ms"));
+    std::fs::copy(fast[0], slow[1]).unwrap();
+    let compared = place.run(&["compare", "x.set", "--format", "json"]).succeeded();
+    let json: Value = serde_json::from_str(&compared.stdout).unwrap();
+    let point = &json[0]["others"][0]["points"][0];
+    assert_eq!((&point["first"]["repeats"], &point["second"]["repeats"]), (&3.into(), &1.into()), "{point}");
+    std::fs::copy(fast[0], slow[0]).unwrap();
+    std::fs::copy(fast[1], slow[2]).unwrap();
+    let alone = place.run(&["compare", "x.set"]);
+    alone.failed(2, &["is left out: it has no other run", "two different runs"]);
 }
 
 #[test]

@@ -1,17 +1,20 @@
 //! Coverage of the intervals that plimsoll prints, by simulation: series of known truth, and how often the interval
 //! contains it.
 //!
-//! A second's rate is log-normal and autoregressive of first order; its count is Poisson's about that rate. Response times
-//! are log-normal, with a level that is autoregressive from second to second. Both truths are analytic: the mean of the
-//! rate is set, and levels and values add their variances.
+//! A second's rate is log-normal, and changes from second to second as [`Noise`] has it; its count is Poisson's about that
+//! rate. Response times are log-normal about such a level. The truths of windows are analytic: the mean of the rate is set,
+//! and levels and values add their variances. That of a percentile of repeats is the middle of the percentiles of windows
+//! of that length, found from windows of other seeds.
+
+use std::ops::Range;
 
 use plimsoll_model::hist::Hist;
 use plimsoll_model::stat::{Draws, Interval, Slice, TooShort, rate_interval, repeats_quantile, window_quantile};
 use plimsoll_model::summary::{Scaling, fit_scaling};
 use plimsoll_model::units::Nanos;
 
-/// Deviation of the logarithm of a second's rate, and of the level of its response times.
-const WANDERS: f64 = 0.1;
+use super::noise::{Noise, Wandering};
+
 /// Of single response times within a second.
 const SCATTERS: f64 = 0.5;
 /// Of the logarithm of a repeat's level.
@@ -25,8 +28,7 @@ const RATIO: f64 = 1.1;
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
     pub seconds: usize,
-    /// Correlation of neighbouring seconds.
-    pub correlation: f64,
+    pub noise: Noise,
     /// Transactions a second, in the mean.
     pub rate: f64,
 }
@@ -51,23 +53,6 @@ impl Coverage {
     }
 }
 
-/// A level that wanders: standard normal, correlated from second to second.
-struct Wandering {
-    x: f64,
-    correlation: f64,
-}
-
-impl Wandering {
-    fn new(draws: &mut Draws, correlation: f64) -> Self {
-        Self { x: draws.normal(), correlation }
-    }
-
-    fn next(&mut self, draws: &mut Draws) -> f64 {
-        self.x = self.correlation * self.x + (1.0 - self.correlation.powi(2)).sqrt() * draws.normal();
-        self.x
-    }
-}
-
 /// Of Poisson's distribution; the normal one above 60.
 fn poisson(draws: &mut Draws, mean: f64) -> f64 {
     if mean > 60.0 {
@@ -82,9 +67,9 @@ fn poisson(draws: &mut Draws, mean: f64) -> f64 {
 }
 
 fn counts(draws: &mut Draws, window: Window, level: f64) -> Vec<(f64, f64)> {
-    let mut wandering = Wandering::new(draws, window.correlation);
+    let mut wandering = Wandering::new(draws, window.noise);
     let mut second = || {
-        let rate = level * window.rate * (WANDERS * wandering.next(draws) - WANDERS * WANDERS / 2.0).exp();
+        let rate = level * window.rate * wandering.next(draws).of_rate(window.noise.deviation());
         (poisson(draws, rate), 1.0)
     };
     (0..window.seconds).map(|_| second()).collect()
@@ -97,10 +82,10 @@ struct Latencies {
 }
 
 fn latencies(draws: &mut Draws, window: Window, level: f64, sliced: bool) -> Latencies {
-    let mut wandering = Wandering::new(draws, window.correlation);
+    let mut wandering = Wandering::new(draws, window.noise);
     let (mut slices, mut values) = (Vec::new(), Vec::new());
     for _ in 0..window.seconds {
-        let middle = level * MEDIAN_MS * 1e6 * (WANDERS * wandering.next(draws)).exp();
+        let middle = level * MEDIAN_MS * 1e6 * wandering.next(draws).of_times();
         let n = poisson(draws, window.rate) as usize;
         let first = values.len();
         values.extend((0..n).map(|_| Nanos((middle * (SCATTERS * draws.normal()).exp()) as u64)));
@@ -117,12 +102,27 @@ fn of_values(values: &[Nanos]) -> Hist {
     Hist::of_buckets(values.iter().map(|value| (*value, 1)), 0, Nanos::from_secs(3600))
 }
 
-/// The percentiles, with the quantile of the normal distribution.
-const PERCENTILES: [(f64, f64); 3] = [(0.5, 0.0), (0.95, 1.644_854), (0.99, 2.326_348)];
+const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
-fn true_percentile(normal: f64, between: f64) -> f64 {
-    let deviation = (SCATTERS.powi(2) + WANDERS.powi(2) + between.powi(2)).sqrt();
-    MEDIAN_MS * (normal * deviation).exp()
+fn true_percentile(noise: Noise, q: f64) -> f64 {
+    MEDIAN_MS * noise.percentile(q, SCATTERS.hypot(noise.deviation()))
+}
+
+/// Other seeds than those of any trials.
+const FIRST_SEED_OF_TRUTH: u64 = 1 << 32;
+
+/// The geometric means of the percentiles of single repeats.
+fn middle_percentiles(window: Window, windows: u64) -> [f64; 3] {
+    let mut sums = [0.0; 3];
+    for seed in 0..windows {
+        let mut draws = Draws::new(FIRST_SEED_OF_TRUTH + seed);
+        let level = (BETWEEN_RUNS * draws.normal()).exp();
+        let all = latencies(&mut draws, window, level, false).all;
+        for (sum, q) in sums.iter_mut().zip(PERCENTILES) {
+            *sum += all.quantile(q).unwrap_or_default().as_millis_f64().ln();
+        }
+    }
+    sums.map(|sum| (sum / windows as f64).exp())
 }
 
 /// A figure of one side, its ratio to another side and, of percentiles, the difference.
@@ -144,20 +144,20 @@ impl Sides {
 }
 
 /// Rates of one window.
-pub fn window_rates(window: Window, trials: u64) -> Sides {
+pub fn window_rates(window: Window, trials: Range<u64>) -> Sides {
     let mut sides = Sides::default();
-    for trial in 0..trials {
+    for trial in trials {
         let mut draws = Draws::new(trial);
         let own = [1.0, RATIO].map(|level| rate_interval(&counts(&mut draws, window, level)));
-        sides.add(own, window.rate);
+        sides.add(own, window.rate * window.noise.mean());
     }
     sides
 }
 
 /// Rates of repeats, which scatter from one to the next.
-pub fn repeated_rates(window: Window, repeats: usize, trials: u64) -> Sides {
+pub fn repeated_rates(window: Window, repeats: usize, trials: Range<u64>) -> Sides {
     let mut sides = Sides::default();
-    for trial in 0..trials {
+    for trial in trials {
         let mut draws = Draws::new(trial);
         let own = [1.0, RATIO].map(|level| {
             let rate = |_| {
@@ -169,29 +169,30 @@ pub fn repeated_rates(window: Window, repeats: usize, trials: u64) -> Sides {
             let mean = rates.iter().sum::<f64>() / repeats as f64;
             Interval::of_values(&rates).map(|own| own.moved_to(mean)).ok_or(TooShort::Nothing)
         });
-        sides.add(own, window.rate);
+        sides.add(own, window.rate * window.noise.mean());
     }
     sides
 }
 
 /// Percentiles of one window.
-pub fn window_percentiles(window: Window, trials: u64) -> [Sides; 3] {
+pub fn window_percentiles(window: Window, trials: Range<u64>) -> [Sides; 3] {
     let mut found = [Sides::default(); 3];
-    for trial in 0..trials {
+    for trial in trials {
         let mut draws = Draws::new(trial);
         let own = [1.0, RATIO].map(|level| latencies(&mut draws, window, level, true));
-        for (sides, (q, normal)) in found.iter_mut().zip(PERCENTILES) {
+        for (sides, q) in found.iter_mut().zip(PERCENTILES) {
             let interval = |own: &Latencies| window_quantile(&own.slices, &own.all, q, window.seconds as f64);
-            sides.add(own.each_ref().map(interval), true_percentile(normal, 0.0));
+            sides.add(own.each_ref().map(interval), true_percentile(window.noise, q));
         }
     }
     found
 }
 
 /// Percentiles of repeats.
-pub fn repeated_percentiles(window: Window, repeats: usize, trials: u64) -> [Sides; 3] {
+pub fn repeated_percentiles(window: Window, repeats: usize, trials: Range<u64>) -> [Sides; 3] {
+    let truths = middle_percentiles(window, trials.end - trials.start);
     let mut found = [Sides::default(); 3];
-    for trial in 0..trials {
+    for trial in trials {
         let mut draws = Draws::new(trial);
         let own = [1.0, RATIO].map(|level| {
             let repeat = |_| {
@@ -200,17 +201,15 @@ pub fn repeated_percentiles(window: Window, repeats: usize, trials: u64) -> [Sid
             };
             (0..repeats).map(repeat).collect::<Vec<Hist>>()
         });
-        for (sides, (q, normal)) in found.iter_mut().zip(PERCENTILES) {
-            sides.add(own.each_ref().map(|hists| merged_quantile(hists, q)), true_percentile(normal, BETWEEN_RUNS));
+        for (i, q) in PERCENTILES.into_iter().enumerate() {
+            found[i].add(own.each_ref().map(|hists| middle_quantile(hists, q)), truths[i]);
         }
     }
     found
 }
 
-fn merged_quantile(hists: &[Hist], q: f64) -> Result<Interval, TooShort> {
-    let mut merged = Hist::new();
-    hists.iter().for_each(|hist| merged.merge(hist));
-    repeats_quantile(&hists.iter().collect::<Vec<_>>(), &merged, q)
+fn middle_quantile(hists: &[Hist], q: f64) -> Result<Interval, TooShort> {
+    repeats_quantile(&hists.iter().collect::<Vec<_>>(), q)
 }
 
 /// The parameters of a ladder, and its peak.
@@ -225,9 +224,9 @@ pub struct LadderCoverage {
 const USERS: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0];
 
 /// The Universal Scalability Law, from rates that scatter by 2 %.
-pub fn ladder(loads: usize, alpha: f64, beta: f64, trials: u64) -> LadderCoverage {
+pub fn ladder(loads: usize, alpha: f64, beta: f64, trials: Range<u64>) -> LadderCoverage {
     let mut found = LadderCoverage::default();
-    for trial in 0..trials {
+    for trial in trials {
         let mut draws = Draws::new(trial);
         let rate = |users: f64| {
             let law = 1.0 + alpha * (users - 1.0) + beta * users * (users - 1.0);

@@ -1,15 +1,26 @@
-//! The table of `cargo xtask bench intervals`. Arguments: how many trials.
+//! The table of `cargo xtask bench intervals`. Arguments: how many trials, the first seed, and what the names of rows hold.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 mod cover;
+mod noise;
 
 use cover::{Coverage, LadderCoverage, Sides, Window};
+use noise::Noise;
 
 const SECONDS: [usize; 5] = [45, 60, 120, 300, 600];
-const CORRELATIONS: [f64; 4] = [0.0, 0.5, 0.8, 0.95];
+const NOISES: [Noise; 7] = [
+    Noise::Autoregressive(0.0),
+    Noise::Autoregressive(0.5),
+    Noise::Autoregressive(0.8),
+    Noise::Autoregressive(0.95),
+    Noise::MovingAverage(5),
+    Noise::MovingAverage(20),
+    Noise::Stalls,
+];
 const NOMINAL: f64 = 95.0;
 /// On both sides of what is promised, in percent.
 const LIMIT: f64 = 2.0;
@@ -51,7 +62,14 @@ impl Cell {
     }
 }
 
-type Job = Box<dyn Fn(u64) -> Vec<Row> + Send + Sync>;
+/// Makes rows of this name by trials with these seeds.
+type MakeRows = Box<dyn Fn(&str, Range<u64>) -> Vec<Row> + Send + Sync>;
+
+/// Some rows of the table.
+struct Job {
+    name: String,
+    rows: MakeRows,
+}
 
 fn by_length(name: &str, of: impl Fn(usize) -> Vec<(&'static str, Sides)>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
@@ -78,46 +96,61 @@ fn named(found: [Sides; 3]) -> Vec<(&'static str, Sides)> {
 
 fn jobs() -> Vec<Job> {
     let mut jobs: Vec<Job> = Vec::new();
-    for correlation in CORRELATIONS {
+    for noise in NOISES {
         for rate in [20.0, 200.0, 2000.0] {
-            let window = move |seconds| Window { seconds, correlation, rate };
-            let name = move |repeats: &str| format!("rate {rate}/s, correlation {correlation}, {repeats}");
-            jobs.push(Box::new(move |trials| {
-                by_length(&name("1 window"), |seconds| vec![("", cover::window_rates(window(seconds), trials))])
-            }));
-            for repeats in [3, 5] {
-                jobs.push(Box::new(move |trials| {
-                    let found = |seconds| vec![("", cover::repeated_rates(window(seconds), repeats, trials))];
-                    by_length(&name(&format!("{repeats} repeats")), found)
-                }));
-            }
+            jobs.push(rates(noise, rate, 1));
+            jobs.extend([3, 5].map(|repeats| rates(noise, rate, repeats)));
         }
-        let window = move |seconds| Window { seconds, correlation, rate: 50.0 };
-        jobs.push(Box::new(move |trials| {
-            // Short windows are withheld before anything is computed.
-            let trials = |seconds| if seconds < 300 { trials.min(20) } else { trials };
-            let found = |seconds| named(cover::window_percentiles(window(seconds), trials(seconds)));
-            by_length(&format!("50/s, correlation {correlation}, 1 window"), found)
-        }));
-        jobs.push(Box::new(move |trials| {
-            let found = |seconds| {
-                let window = Window { rate: 20.0, ..window(seconds) };
-                named(cover::repeated_percentiles(window, 5, trials))
-            };
-            by_length(&format!("20/s, correlation {correlation}, 5 repeats"), found)
-        }));
+        jobs.push(window_percentiles(noise));
+        jobs.extend([3, 5].map(|repeats| repeated_percentiles(noise, repeats)));
     }
     jobs
 }
 
+/// Of one window or of several.
+fn rates(noise: Noise, rate: f64, repeats: usize) -> Job {
+    let count = if repeats == 1 { "1 window".to_owned() } else { format!("{repeats} repeats") };
+    let rows = move |name: &str, trials: Range<u64>| {
+        by_length(name, |seconds| {
+            let (window, trials) = (Window { seconds, noise, rate }, trials.clone());
+            let one = repeats == 1;
+            let found =
+                if one { cover::window_rates(window, trials) } else { cover::repeated_rates(window, repeats, trials) };
+            vec![("", found)]
+        })
+    };
+    Job { name: format!("rate {rate}/s, {}, {count}", noise.name()), rows: Box::new(rows) }
+}
+
+fn window_percentiles(noise: Noise) -> Job {
+    let rows = move |name: &str, trials: Range<u64>| {
+        by_length(name, |seconds| {
+            // Short windows are withheld before anything is computed.
+            let few = trials.start..trials.end.min(trials.start + 20);
+            let trials = if seconds < 300 { few } else { trials.clone() };
+            named(cover::window_percentiles(Window { seconds, noise, rate: 50.0 }, trials))
+        })
+    };
+    Job { name: format!("50/s, {}, 1 window", noise.name()), rows: Box::new(rows) }
+}
+
+fn repeated_percentiles(noise: Noise, repeats: usize) -> Job {
+    let rows = move |name: &str, trials: Range<u64>| {
+        by_length(name, |seconds| {
+            named(cover::repeated_percentiles(Window { seconds, noise, rate: 20.0 }, repeats, trials.clone()))
+        })
+    };
+    Job { name: format!("20/s, {}, {repeats} repeats", noise.name()), rows: Box::new(rows) }
+}
+
 /// All jobs on all cores, in their order.
-fn run_all(jobs: &[Job], trials: u64) -> Vec<Row> {
+fn run_all(jobs: &[Job], trials: &Range<u64>) -> Vec<Row> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, Vec<Row>)>> = Mutex::new(Vec::new());
     let work = || {
         while let Some((place, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, jobs.get(i)?)))
         {
-            let rows = job(trials);
+            let rows = (job.rows)(&job.name, trials.clone());
             if let Ok(mut done) = done.lock() {
                 done.push((place, rows));
             }
@@ -145,10 +178,10 @@ fn table(head: &[&str], rows: &[Row], trials: u64) -> String {
     out
 }
 
-fn ladders(trials: u64) -> Vec<Row> {
+fn ladders(trials: &Range<u64>) -> Vec<Row> {
     let row = |(loads, alpha, beta): (usize, f64, f64)| {
         let LadderCoverage { gamma, alpha: contention, beta: coherency, peak } =
-            cover::ladder(loads, alpha, beta, trials);
+            cover::ladder(loads, alpha, beta, trials.clone());
         let name = format!("scaling law, {loads} loads, alpha {alpha}, beta {beta}");
         let [alpha, beta] = [Cell::of_parameter(contention, alpha), Cell::of_parameter(coherency, beta)];
         Row { name, cells: vec![Cell::of(gamma), alpha, beta, Cell::of(peak)] }
@@ -158,15 +191,23 @@ fn ladders(trials: u64) -> Vec<Row> {
 }
 
 fn main() {
-    let trials: u64 = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(1000);
-    println!("Coverage of 95 % intervals in percent, {trials} trials for each cell, seeds 0 to {}.", trials - 1);
+    let word = |i: usize| std::env::args().nth(i);
+    let number = |i: usize| word(i).and_then(|word| word.parse::<u64>().ok());
+    let (count, first, only) = (number(1).unwrap_or(1000), number(2).unwrap_or_default(), word(3).unwrap_or_default());
+    let seeds = first..first + count;
+    println!(
+        "Coverage of 95 % intervals in percent, {count} trials for each cell, seeds {first} to {}.",
+        seeds.end - 1
+    );
     println!("'-': not printed, too short for an interval. 'of N': printed in N trials. '!': outside 93 to 97.");
     println!("'*': the truth is 0, where an interval can miss on one side only: it promises 97.5.\n");
-    let rows = run_all(&jobs(), trials);
+    let mut jobs = jobs();
+    jobs.retain(|job| job.name.contains(&only));
+    let rows = run_all(&jobs, &seeds);
     let head = SECONDS.map(|seconds| format!("{seconds} s"));
-    println!("{}", table(&head.each_ref().map(String::as_str), &rows, trials));
-    let laws = ladders(trials);
-    println!("{}", table(&["gamma", "alpha", "beta", "peak"], &laws, trials));
+    println!("{}", table(&head.each_ref().map(String::as_str), &rows, count));
+    let laws = if "scaling law".contains(&only) { ladders(&seeds) } else { Vec::new() };
+    println!("{}", table(&["gamma", "alpha", "beta", "peak"], &laws, count));
     let all = rows.iter().chain(&laws).flat_map(|row| &row.cells);
     let printed: Vec<&Cell> = all.filter(|cell| cell.coverage.printed > 0).collect();
     let kept = printed.iter().filter(|cell| cell.is_kept()).count();

@@ -34,6 +34,8 @@ pub enum Evidence {
     ResponseInterval { percent: f64, limit_percent: f64 },
     /// SHORT: half the 95 % interval.
     Interval { percent: f64, limit_percent: f64, measured_s: f64 },
+    /// SHORT: one window below what an interval needs, and too few repeats.
+    NoInterval { measured_s: f64, fewest_s: f64, repeats: u32, fewest_repeats: u32 },
     /// SHORT: checkpoints that ended in the window.
     Checkpoints { found: f64, fewest: f64 },
     /// SHORT: bytes written against the drive's own memory.
@@ -80,6 +82,8 @@ pub enum Evidence {
     Calibration { off_percent: f64, limit_percent: f64 },
     /// NOISE: I/O on the device by others than the system.
     OtherIo { percent: f64, limit_percent: f64 },
+    /// ONEFACTOR: in what the workloads of two runs differ.
+    Unlike { differs: String },
     /// ONEFACTOR: what differs beside the factor; empty `differs`: nothing.
     Factors { factor: String, differs: String },
     /// VICTIMS: loaded systems whose figures are compared, and what ran beside them.
@@ -251,6 +255,7 @@ pub enum Next {
     AskForWindow,
     DistrustCounts,
     MeasureLonger,
+    MeasureLongerOrRepeat,
     WarmUpLonger,
     GrowData,
     StrengthenClient,
@@ -268,6 +273,7 @@ pub enum Next {
     QuietMachine,
     MergeHistograms,
     ChangeOneThing,
+    SameWorkload,
     KeepVictims,
     CountTransactions,
     LoadSameData,

@@ -69,10 +69,10 @@ pub fn audit(record: &Record, summary: &Summary) -> Audit {
     Audit::of(&record.run.title, PlanThresholds::of(&record.plan_resolved), &gather::of_run(record, summary))
 }
 
-/// One run against another, each where it has its highest rate; thresholds are those of the first. `None` where one has no
-/// figure that could be compared.
-pub fn audit_pair(first: (&Record, &Summary), second: (&Record, &Summary)) -> Option<Audit> {
-    let seen = seen::Seen { pairs: vec![gather::of_runs(first, second)?], ..seen::Seen::default() };
+/// One run against another, each where it has its highest rate; thresholds are those of the first. `unlike` is in what their
+/// workloads differ, as a comparison finds it. `None` where one has no figure that could be compared.
+pub fn audit_pair(first: (&Record, &Summary), second: (&Record, &Summary), unlike: Option<Evidence>) -> Option<Audit> {
+    let seen = seen::Seen { pairs: vec![gather::of_runs(first, second, unlike)?], ..seen::Seen::default() };
     let title = format!("{} / {}", first.0.run.title, second.0.run.title);
     let mut audit = Audit::of(title, PlanThresholds::of(&first.0.plan_resolved), &seen);
     // What is about one run alone is said of each.

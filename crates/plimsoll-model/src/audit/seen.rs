@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{About, Missing};
+use super::{About, Evidence, Missing};
 use crate::record::{DiagnosisLevel, Integrity};
 use crate::summary::{Conservation, Finding, Responses};
 
@@ -108,6 +108,15 @@ pub enum Counted {
     Table { offered: u64, settled: u64 },
 }
 
+/// How surely a load's figure is known: its rate or, of an open loop, its mean response time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Precision {
+    /// Half the 95 % interval, of one window or of repeats, and the measured time.
+    Half { percent: f64, measured_s: f64 },
+    /// Too short for an interval of one window, and too few repeats for one of theirs.
+    TooShort { measured_s: f64, repeats: u32 },
+}
+
 /// Of the window's five parts; `*_by_chance` is what counts that small differ by anyway.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Course {
@@ -124,6 +133,8 @@ pub struct LoadSeen {
     pub findings: Vec<Finding>,
     /// Whether a rate was offered.
     pub open: bool,
+    /// Whether a search tried it out.
+    pub probe: bool,
     /// Whether it is beyond what a search found the system to carry.
     pub above_line: bool,
     pub measured_s: Option<f64>,
@@ -134,8 +145,7 @@ pub struct LoadSeen {
     pub halves: Known<(f64, f64)>,
     /// How response times differed within the window; of open loops.
     pub responses: Known<Responses>,
-    /// Half the 95 % interval in percent, and the measured time.
-    pub interval: Known<(f64, f64)>,
+    pub precision: Known<Precision>,
     pub checkpoints: Known<f64>,
     /// MB written, and of the drive's own memory.
     pub written: Known<(f64, f64)>,
@@ -171,6 +181,7 @@ impl LoadSeen {
             about,
             findings: Vec::new(),
             open: false,
+            probe: false,
             above_line: false,
             measured_s: None,
             in_flight: Err(Missing::NoInFlight),
@@ -178,7 +189,7 @@ impl LoadSeen {
             course: Err(Missing::NoSeries),
             halves: Err(Missing::NoSeries),
             responses: Err(Missing::NoResponses),
-            interval: Err(Missing::NoInterval),
+            precision: Err(Missing::NoInterval),
             checkpoints: Err(Missing::NoCheckpoints),
             written: Err(Missing::NoDriveCache),
             sizes: Err(Missing::NoSizes),
@@ -203,6 +214,8 @@ pub struct Row {
     /// From the minimum to the maximum.
     pub percentiles: Vec<Percentile>,
     pub mean_ms: Option<f64>,
+    /// How far percentiles may be off by the resolution they are kept with.
+    pub resolution_percent: f64,
     pub orders: Option<OrderRate>,
     pub bandwidth: Option<Bandwidth>,
     /// Of several systems that are not stated one by one, from the minimum to the maximum: their lowest and highest.
@@ -328,6 +341,15 @@ pub struct Pair {
     pub factor: String,
     /// By how much their main figures differ, in percent.
     pub effect_percent: Known<f64>,
+    /// In what their workloads differ.
+    pub unlike: Option<Evidence>,
+}
+
+impl Pair {
+    /// Of two sides of which it is not known what is to differ.
+    pub fn unknown(first: Side, second: Side) -> Self {
+        Self { first, second, factor: String::new(), effect_percent: Err(Missing::NothingMeasured), unlike: None }
+    }
 }
 
 /// Bytes moved from one place to another: a backup, a restore.

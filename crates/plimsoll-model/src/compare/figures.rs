@@ -10,7 +10,7 @@ use crate::hist::Hist;
 use crate::stat::{
     FEWEST_REPEATS, RankTest, Slice, TooShort, rank_test, rate_interval, repeats_quantile, window_quantile,
 };
-use crate::summary::{Interval, Latency, Verdict};
+use crate::summary::{Figure as Median, Interval, Latency, Verdict};
 
 /// One load of two sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -122,7 +122,7 @@ impl Effect {
     }
 }
 
-/// A quantile of response times on both sides, in ms.
+/// A quantile of response times on both sides, in ms: the median of the repeats' own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ComparedLatency {
     pub quantile: f64,
@@ -139,8 +139,8 @@ const QUANTILES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
 
 pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -> PointComparison {
     let figure = first.figure;
-    let mut unlike = workload::differences(first, second);
-    unlike.retain(|found| found.is_unlike() && Some(found.group) != ask.factor);
+    let mut unlike = workload::unlike(first, second);
+    unlike.retain(|found| Some(found.group) != ask.factor);
     let hindered = if first.verdict == Verdict::Invalid || second.verdict == Verdict::Invalid {
         Some(Unjudged::Invalid)
     } else {
@@ -226,40 +226,44 @@ fn measured_s(point: &SidePoint) -> f64 {
 
 fn latencies(first: &SidePoint, second: &SidePoint, by_repeats: bool, ask: &Ask) -> Vec<ComparedLatency> {
     let sides = [first, second].map(SideLatency::of);
-    let [Some(a), Some(b)] = sides.each_ref().map(|side| Latency::of(&side.merged)) else { return Vec::new() };
-    let resolved = QUANTILES.into_iter().filter(|q| a.resolves(*q) && b.resolves(*q));
-    let compared = |q: f64| {
-        let [first_ms, second_ms] =
-            sides.each_ref().map(|side| side.merged.quantile(q).unwrap_or_default().as_millis_f64());
-        let [a, b] = sides.each_ref().map(|side| side.quantile(q, by_repeats).ok());
-        let ratio = a.zip(b).and_then(|(a, b)| b.ratio_to(a));
-        let difference_ms = a.zip(b).and_then(|(a, b)| b.less(a));
+    let compared = |q: f64| -> Option<ComparedLatency> {
+        let [first_ms, second_ms] = [sides[0].quantile_ms(q)?, sides[1].quantile_ms(q)?];
+        let [a, b] = sides.each_ref().map(|side| side.interval(q, by_repeats).ok());
+        let both = a.zip(b);
+        let ratio = both.and_then(|(a, b)| b.ratio_to(a)).map(|own| own.with(second_ms / first_ms));
+        let difference_ms = both.and_then(|(a, b)| b.less(a)).map(|own| own.with(second_ms - first_ms));
         let effect = Effect::of(ratio, ask.minimum_effect);
-        ComparedLatency { quantile: q, first_ms, second_ms, ratio, difference_ms, effect }
+        Some(ComparedLatency { quantile: q, first_ms, second_ms, ratio, difference_ms, effect })
     };
-    resolved.map(compared).collect()
+    QUANTILES.into_iter().filter_map(compared).collect()
 }
 
 /// Response times of a side.
 struct SideLatency<'a> {
     point: &'a SidePoint,
-    merged: Hist,
-    slices: Vec<Slice>,
+    repeats: Vec<&'a Hist>,
 }
 
 impl<'a> SideLatency<'a> {
     fn of(point: &'a SidePoint) -> Self {
-        let mut merged = Hist::new();
-        point.repeats.iter().for_each(|repeat| merged.merge(&repeat.latency));
-        let slices = point.repeats.iter().flat_map(|repeat| repeat.slices.iter().cloned()).collect();
-        Self { point, merged, slices }
+        let repeats = point.repeats.iter().map(|repeat| &repeat.latency).filter(|hist| hist.count() > 0).collect();
+        Self { point, repeats }
     }
 
-    fn quantile(&self, q: f64, by_repeats: bool) -> Result<Interval, TooShort> {
+    /// The median of the repeats' own, as a ladder has it. `None` where a repeat has too few values.
+    fn quantile_ms(&self, q: f64) -> Option<f64> {
+        let resolves = |hist: &&Hist| Latency::of(hist).is_some_and(|own| own.resolves(q));
+        let of = |hist: &&Hist| Some((hist.quantile(q)?.as_millis_f64(), None));
+        self.repeats.iter().all(resolves).then(|| Median::of(self.repeats.iter().map(of)))?.map(|own| own.median)
+    }
+
+    fn interval(&self, q: f64, by_repeats: bool) -> Result<Interval, TooShort> {
         if by_repeats {
-            let repeats: Vec<&Hist> = self.point.repeats.iter().map(|repeat| &repeat.latency).collect();
-            return repeats_quantile(&repeats, &self.merged, q);
+            return repeats_quantile(&self.repeats, q);
         }
-        window_quantile(&self.slices, &self.merged, q, measured_s(self.point))
+        let mut merged = Hist::new();
+        self.repeats.iter().for_each(|hist| merged.merge(hist));
+        let slices: Vec<Slice> = self.point.repeats.iter().flat_map(|repeat| repeat.slices.iter().cloned()).collect();
+        window_quantile(&slices, &merged, q, measured_s(self.point))
     }
 }

@@ -27,6 +27,7 @@ pub use said::Said;
 pub use side::{Figure, Load, Place, Repeat, Side, SidePoint};
 pub use workload::Workload;
 
+use crate::audit::Evidence;
 use crate::record::Severity;
 
 /// Version of the exported shape.
@@ -93,6 +94,16 @@ pub fn compare(sides: &[Side], ask: &Ask) -> RunComparison {
         sides: sides.iter().map(SideInfo::of).collect(),
         others: others.map(|(i, second)| against(&sides[0], second, i, ask)).collect(),
     }
+}
+
+/// In what the workloads of loads that belong together differ, as evidence of the audit; `None` where they are alike.
+pub fn unlike(first: &Side, second: &Side) -> Option<Evidence> {
+    let pairs = partner::partners(first, second).pairs;
+    let differences = pairs.into_iter().flat_map(|(a, b)| workload::unlike(a, b));
+    let mut words: Vec<String> = differences.map(|found| found.words()).collect();
+    words.sort();
+    words.dedup();
+    (!words.is_empty()).then(|| Evidence::Unlike { differs: words.join("; ") })
 }
 
 impl SideInfo {

@@ -144,6 +144,11 @@ impl Side {
         Self::of_figures(label, record, &ticks, &figures_from(record, &ticks))
     }
 
+    /// A side of one run whose summary is known.
+    pub fn of_summary(label: impl Into<String>, record: &Record, summary: &Summary) -> Self {
+        Self::of_figures(label, record, &Ticks::of(record), summary)
+    }
+
     pub(super) fn of_figures(label: impl Into<String>, record: &Record, ticks: &Ticks<'_>, summary: &Summary) -> Self {
         let rows = Rows::of(record, ticks);
         let ladders = summary.ladders.iter().flat_map(|ladder| {
@@ -183,7 +188,11 @@ impl Side {
 
     /// Whether a run of the other side is one of this side's.
     pub fn shares_run(&self, other: &Self) -> bool {
-        self.identities.iter().any(|own| other.identities.iter().any(|other| own.is_same_run(other)))
+        self.holds_any(&other.identities)
+    }
+
+    pub fn holds_any(&self, runs: &[RunIdentity]) -> bool {
+        self.identities.iter().any(|own| runs.iter().any(|other| own.is_same_run(other)))
     }
 
     /// The most systems that were under load at the same time.

@@ -423,3 +423,20 @@ fn percentiles_of_repeats_need_no_seconds() {
     let compared = compare(&[four.clone(), four], &Ask::default());
     assert_eq!(gate(&compared.others[0], &limits).outcome, GateOutcome::Passed);
 }
+
+#[test]
+fn a_percentile_is_that_of_the_ladder() {
+    // Each thousand latencies of one value; all of them together have another 99th percentile than the middle repeat.
+    let run = |ms: u64| Repeat {
+        slices: Vec::new(),
+        latency: crate::hist::Hist::of_buckets([(Nanos::from_millis(ms), 1000)], 0, Nanos::SECOND),
+        ..rates(&[1000.0; 60])
+    };
+    for (repeats, expected) in [(vec![10, 30, 11], 11.0), (vec![10, 30], 20.0), (vec![10], 10.0)] {
+        let own = side("x", repeats.into_iter().map(run).collect());
+        let point = compared(&own, &own, &Ask::default());
+        let p99 = point.latencies.iter().find(|latency| latency.quantile == 0.99).expect("a percentile");
+        assert!((p99.first_ms / expected - 1.0).abs() < 0.001, "{p99:?}");
+        assert!(p99.ratio.is_none_or(|ratio| ratio.low < 1.0 && ratio.mean == 1.0), "{p99:?}");
+    }
+}

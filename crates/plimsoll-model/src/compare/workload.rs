@@ -188,6 +188,12 @@ fn group_of(key: &str) -> Group {
 }
 
 impl Difference {
+    /// `bs: 4k / 64k`.
+    pub(super) fn words(&self) -> String {
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".to_owned());
+        format!("{}: {} / {}", self.key, value(&self.first), value(&self.second))
+    }
+
     /// Whether it makes two loads ones of different workloads. What one side does not record may be the same.
     pub fn is_unlike(&self) -> bool {
         let name = self.key.rsplit(": ").next().unwrap_or(&self.key);
@@ -199,6 +205,11 @@ impl Difference {
 pub(super) fn differences(first: &SidePoint, second: &SidePoint) -> Vec<Difference> {
     let of = first.place.load.job.as_ref().unwrap_or(&first.place.step);
     first.workload.differences(&second.workload, of)
+}
+
+/// What makes two loads ones of different workloads.
+pub(super) fn unlike(first: &SidePoint, second: &SidePoint) -> Vec<Difference> {
+    differences(first, second).into_iter().filter(Difference::is_unlike).collect()
 }
 
 impl Workload {

@@ -5,6 +5,9 @@ use super::{HIGHEST, Hist, HistError, LOWEST};
 use crate::leb128;
 use crate::units::Nanos;
 
+/// How far a percentile may be off: half a bucket.
+pub const COARSE_ERROR_PERCENT: f64 = 3.2;
+
 /// Sixteen buckets to the octave; the bucket of `value` is its exponent and the four bits below its leading one.
 fn coarse_bucket(value: u64) -> u32 {
     let value = value.max(LOWEST.0);

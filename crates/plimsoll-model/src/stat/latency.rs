@@ -3,8 +3,7 @@
 //! Of one window: how the share of values above the percentile moves from part to part gives the error of that share (see
 //! [`super::window`]), and the percentiles at the share less and plus its error, on logits, are the ends (Woodruff, Confidence Intervals
 //! for Medians and Other Position Measures, Journal of the American Statistical Association 47, 1952). Of repeats: Student's
-//! t on the logarithms of their percentiles. Percentiles themselves are never averaged: the figure is that of the merged
-//! histogram.
+//! t on the logarithms of their percentiles.
 
 use super::interval::{FEWEST_REPEATS, Interval};
 use super::student::t_975;
@@ -76,12 +75,12 @@ pub fn window_quantile(slices: &[Slice], merged: &Hist, q: f64, seconds: f64) ->
     Ok(Interval { mean: value.as_millis_f64(), low, high, degrees })
 }
 
-/// The percentile of repeats, whose values together are in `merged`.
-pub fn repeats_quantile(repeats: &[&Hist], merged: &Hist, q: f64) -> Result<Interval, TooShort> {
+/// Of repeats, each with the percentile of its own histogram.
+pub fn repeats_quantile(repeats: &[&Hist], q: f64) -> Result<Interval, TooShort> {
     let values: Vec<f64> = repeats.iter().filter_map(|hist| figure(hist, q)).collect();
-    let resolved = merged.count() as f64 * (1.0 - q) >= FEWEST_ABOVE;
-    let own = Interval::of_values(&values).filter(|_| resolved && values.len() >= FEWEST_REPEATS);
-    own.zip(figure(merged, q)).map(|(own, value)| own.moved_to(value)).ok_or(TooShort::Nothing)
+    let count: u64 = repeats.iter().map(|hist| hist.count()).sum();
+    let resolved = count as f64 * (1.0 - q) >= FEWEST_ABOVE && values.len() >= FEWEST_REPEATS;
+    Interval::of_values(&values).filter(|_| resolved).ok_or(TooShort::Nothing)
 }
 
 /// In milliseconds.
@@ -129,12 +128,10 @@ mod tests {
     fn repeats_need_no_slices() {
         // A tool that gives one histogram for each run has no seconds.
         let hists: Vec<Hist> = (1..4).map(|seed| window(seed, 60).merged).collect();
-        let mut merged = Hist::new();
-        hists.iter().for_each(|hist| merged.merge(hist));
         let repeats: Vec<&Hist> = hists.iter().collect();
-        let interval = repeats_quantile(&repeats, &merged, 0.95).unwrap();
+        let interval = repeats_quantile(&repeats, 0.95).unwrap();
         assert!(interval.low < interval.mean && interval.mean < interval.high && interval.degrees == 2.0);
-        assert_eq!(repeats_quantile(&repeats[..2], &merged, 0.95), Err(TooShort::Nothing));
+        assert_eq!(repeats_quantile(&repeats[..2], 0.95), Err(TooShort::Nothing));
     }
 
     #[test]

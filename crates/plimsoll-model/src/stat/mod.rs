@@ -6,6 +6,7 @@ mod interval;
 mod latency;
 mod rank;
 mod student;
+mod trend;
 mod window;
 
 pub use divisive::{ChangePoint, change_points};
@@ -14,7 +15,8 @@ pub use interval::{FEWEST_REPEATS, Interval};
 pub use latency::{Slice, repeats_quantile, window_quantile};
 pub use rank::{RankTest, rank_test};
 pub use student::t_975;
-pub use window::{SHORTEST_S, TooShort, rate_interval};
+pub use trend::{Trend, trend};
+pub use window::{SHORTEST_S, TooShort, mean_interval, rate_interval};
 
 #[cfg(test)]
 pub(crate) mod made {

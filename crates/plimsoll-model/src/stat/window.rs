@@ -50,14 +50,19 @@ pub(super) struct SumError {
 
 /// A rate: amounts and seconds of the consecutive parts of a window, or of several windows one after the other.
 pub fn rate_interval(parts: &[(f64, f64)]) -> Result<Interval, TooShort> {
-    let (amount, seconds) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
-    if amount <= 0.0 || seconds <= 0.0 {
+    mean_interval(parts, parts.iter().map(|part| part.1).sum())
+}
+
+/// A mean over a window of `seconds`: sums of values, and how many they are, of its consecutive parts of equal length.
+pub fn mean_interval(parts: &[(f64, f64)], seconds: f64) -> Result<Interval, TooShort> {
+    let (sum, count) = parts.iter().fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1));
+    if sum <= 0.0 || count <= 0.0 {
         return Err(TooShort::Nothing);
     }
-    let rate = amount / seconds;
-    let excess: Vec<f64> = parts.iter().map(|part| part.0 - rate * part.1).collect();
-    let SumError { error, degrees } = sum_error(&excess, seconds, amount)?;
-    Interval::of_error(rate, error / amount, degrees).ok_or(TooShort::Nothing)
+    let mean = sum / count;
+    let excess: Vec<f64> = parts.iter().map(|part| part.0 - mean * part.1).collect();
+    let SumError { error, degrees } = sum_error(&excess, seconds, sum)?;
+    Interval::of_error(mean, error / sum, degrees).ok_or(TooShort::Nothing)
 }
 
 /// Of values that sum to 0, in parts of equal length; errors below a billionth of `scale` are none.

@@ -167,7 +167,7 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
     }
     let mut figures = rates(point, &sums);
     figures.ids = vec![point.id];
-    figures.responses = Responses::of(&times);
+    figures.responses = Responses::of(&times, sums.lasts_s());
     figures.system = index.name(point.system);
     figures.medium = point.medium.map(|medium| index.name(medium));
     figures.imported = imported::source(index, point.system);

@@ -4,12 +4,13 @@
 //! The rule is SNIA's for the average latency (PTS 2.0.2, latency test): as [`super::Steady`], of the mean response times
 //! of the window's five parts.
 
-use super::stats::{self, BATCHES, Interval};
+use super::stats::{self, BATCHES};
 use super::steady::{RANGE_BY_CHANCE, SLOPE_BY_CHANCE};
 use super::tick::TickRows;
 use crate::plan::resolved::SteadyRule;
 use crate::record::Point;
 use crate::rounds;
+use crate::stat;
 
 /// Fewer seconds in a part do not show how they scatter.
 const FEWEST_IN_PART: usize = 2;
@@ -23,8 +24,8 @@ pub struct Responses {
     /// What they reach by chance, as single seconds scatter within the parts.
     pub range_by_chance_percent: f64,
     pub slope_by_chance_percent: f64,
-    /// Half the 95 % interval of the mean, in percent of it.
-    pub half_interval_percent: f64,
+    /// Half the 95 % interval of the mean, in percent of it. `None` of a window too short for one.
+    pub half_interval_percent: Option<f64>,
 }
 
 /// Of one second: so many response times, and their mean in seconds.
@@ -47,7 +48,7 @@ impl Times {
 
 impl Responses {
     /// `None` where a part holds fewer than two seconds with a response time.
-    pub(super) fn of(seconds: &[Times]) -> Option<Self> {
+    pub(super) fn of(seconds: &[Times], measured_s: f64) -> Option<Self> {
         let cut = |i: usize| i * seconds.len() / BATCHES;
         let parts: Option<Vec<Part>> = (0..BATCHES).map(|i| Part::of(&seconds[cut(i)..cut(i + 1)])).collect();
         let parts = parts?;
@@ -59,9 +60,15 @@ impl Responses {
             slope_percent: fit.slope_percent,
             range_by_chance_percent: RANGE_BY_CHANCE * error,
             slope_by_chance_percent: SLOPE_BY_CHANCE * error,
-            half_interval_percent: Interval::of_values(&means)?.relative()? * 100.0,
+            half_interval_percent: half_interval_percent(seconds, measured_s),
         })
     }
+}
+
+/// The five parts are not independent, so their scatter gives no interval.
+fn half_interval_percent(seconds: &[Times], measured_s: f64) -> Option<f64> {
+    let sums: Vec<(f64, f64)> = seconds.iter().map(|second| (second.mean * second.n as f64, second.n as f64)).collect();
+    stat::mean_interval(&sums, measured_s).ok()?.relative().map(|half| half * 100.0)
 }
 
 struct Part {
@@ -88,7 +95,7 @@ mod tests {
     use super::*;
 
     fn of(means: &[f64]) -> Option<Responses> {
-        Responses::of(&means.iter().map(|mean| Times { n: 100, mean: *mean }).collect::<Vec<_>>())
+        Responses::of(&means.iter().map(|mean| Times { n: 100, mean: *mean }).collect::<Vec<_>>(), means.len() as f64)
     }
 
     #[test]
@@ -103,8 +110,23 @@ mod tests {
         let noisy = of(&[0.01, 0.03, 0.01, 0.03, 0.01, 0.03, 0.01, 0.03, 0.01, 0.03]).unwrap();
         near(noisy.range_percent, 0.0);
         near(noisy.range_by_chance_percent, 6.2 * 50.0);
-        near(noisy.half_interval_percent, 0.0);
         assert_eq!(of(&[0.01; 9]), None, "a second alone does not show how it scatters");
-        assert_eq!(Responses::of(&[Times { n: 0, mean: 0.0 }; 20]), None);
+        assert_eq!(Responses::of(&[Times { n: 0, mean: 0.0 }; 20], 20.0), None);
+    }
+
+    #[test]
+    fn the_interval_of_the_mean_needs_five_minutes_and_covers_the_truth() {
+        let window = |seed: u64, seconds: usize| {
+            let noise = crate::stat::made::series(seed, seconds, 0.95, 0.05);
+            of(&noise.into_iter().map(|level| level / 1e5).collect::<Vec<_>>()).unwrap()
+        };
+        assert_eq!(window(1, 299).half_interval_percent, None);
+        let covers = |seed: &u64| {
+            let noise = crate::stat::made::series(*seed, 300, 0.95, 0.05);
+            let mean = noise.iter().sum::<f64>() / 300.0;
+            window(*seed, 300).half_interval_percent.is_some_and(|half| (1000.0 / mean - 1.0).abs() * 100.0 <= half)
+        };
+        let covered = (0..400).filter(covers).count();
+        assert!(covered >= 368, "{covered} of 400");
     }
 }

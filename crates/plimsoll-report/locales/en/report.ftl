@@ -319,6 +319,10 @@ evidence-window = { $measured-s } s were measured; { $fewest-s } s are the least
 evidence-response-interval = Half the 95 % interval is { $percent } % of the mean response time (limit { $limit-percent } %).
 evidence-halves = The second half of the window is { $off-percent } % off the first (limit { $limit-percent } %).
 evidence-interval = Half the 95 % interval is { $percent } % of the rate, measured for { $measured-s } s (limit { $limit-percent } %).
+evidence-no-interval = { $measured-s } s and { $repeats ->
+    [one] one repeat
+   *[other] { $repeats } repeats
+ } are too few for a confidence interval: { $fewest-s } s or { $fewest-repeats } repeats are needed.
 evidence-checkpoints = { $found ->
     [one] 1 checkpoint
    *[other] { $found } checkpoints
@@ -366,6 +370,7 @@ evidence-steal = { $percent } % of the CPUs' time went to other virtual machines
 evidence-governor = Governor of the processors: { $governor }.
 evidence-calibration = The calibration after the run was { $off-percent } % off the one before (limit { $limit-percent } %).
 evidence-other-io = { $percent } % of the device's I/O was of others (limit { $limit-percent } %).
+evidence-unlike = The workloads differ: { $differs }.
 evidence-factors = { $differs ->
     [none] Nothing that is known differs but { $factor ->
         [none] what nobody named
@@ -466,6 +471,7 @@ missing-no-duration = no time is stated together with its parts
 next-ask-for-window = Ask for the raw data: rate, latency and number in flight cannot all be of one window.
 next-distrust-counts = Do not use these figures; find out which outcomes were not counted.
 next-measure-longer = Measure for longer.
+next-measure-longer-or-repeat = Measure for five minutes or longer, or repeat the load three times (repeat = 3).
 next-warm-up-longer = Warm up for longer, or find what changes over time.
 next-grow-data = Make the data larger than memory, or limit memory, and say that it is a test of storage only then.
 next-strengthen-client = Give the load generator more cores or another machine, or offer less.
@@ -483,6 +489,7 @@ next-use-random-data = Use data that cannot be compressed, or say how far it can
 next-quiet-machine = Use a machine that does nothing else, with its processors at full clock.
 next-merge-histograms = Merge histograms, and take percentiles of the sum.
 next-change-one-thing = Change one thing at a time, or do not name it as the cause.
+next-same-workload = Compare runs of the same workload.
 next-keep-victims = Compare the same number of loaded systems with and without noise.
 next-count-transactions = Count business transactions of all types, on both sides alike.
 next-load-same-data = Load the same data on both sides.
@@ -1199,6 +1206,9 @@ list-points = points
 history-none = No load was measured in two of these runs.
 history-load = { $load }, { $runs } runs:
 history-steady = no change found.
+history-rises = rises
+history-falls = falls
+history-drift = Note: the series drifts. It { $way } by { $percent } % in all, { $slope } % a run, in a line rather than in steps. Do not take a step for a cause.
 history-change = { $percent } % { $way } since { $file } ({ $name }, { $started }): { $before } → { $after } { $unit }.
 
 ## What other tools printed of imported runs

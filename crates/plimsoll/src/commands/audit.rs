@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use plimsoll_model::audit::claim::Claim;
 use plimsoll_model::audit::{Audit, Rule, audit_pair};
+use plimsoll_model::compare::{Side, unlike};
 use plimsoll_model::record::Record;
 use plimsoll_model::summary::{Summary, figures};
 use plimsoll_report::{audit_csv, audit_json, audit_table, explain};
@@ -70,7 +71,11 @@ fn members(file: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 fn against_the_first(runs: &[(Record, Summary)]) -> Vec<Audit> {
     let Some(((record, summary), others)) = runs.split_first() else { return Vec::new() };
-    let pair = |(other, figures): &(Record, Summary)| audit_pair((record, summary), (other, figures));
+    let first = Side::of_summary("", record, summary);
+    let pair = |(other, figures): &(Record, Summary)| {
+        let unlike = unlike(&first, &Side::of_summary("", other, figures));
+        audit_pair((record, summary), (other, figures), unlike)
+    };
     others.iter().filter_map(pair).collect()
 }
 

@@ -8,7 +8,8 @@ use super::{
 };
 use crate::audit::rules::VICTIMS;
 use crate::audit::seen::{
-    Counted, Course, InFlight, Known, LoadSeen, Move, Pair, Place, Seen, Sentence, Side, Site, StatedDuration,
+    Counted, Course, InFlight, Known, LoadSeen, Move, Pair, Place, Precision, Seen, Sentence, Side, Site,
+    StatedDuration,
 };
 use crate::audit::{About, Missing};
 use crate::plan::duration;
@@ -143,9 +144,9 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadSeen 
             .map(|(range_percent, slope_percent)| Course { range_percent, slope_percent, by_chance: false })
             .ok_or(Missing::NoSeries),
         halves: halves.map(|(first, second)| ((second / first - 1.0) * 100.0, 0.0)).ok_or(Missing::NoSeries),
-        interval: figure
+        precision: figure
             .interval_percent
-            .map(|percent| (percent, figure.measured_s.unwrap_or_default()))
+            .map(|percent| Precision::Half { percent, measured_s: figure.measured_s.unwrap_or_default() })
             .ok_or(Missing::NoInterval),
         checkpoints: figure.checkpoints.ok_or(Missing::NoCheckpoints),
         written: both(figure.written_mb, figure.drive_cache_mb, Missing::NoDriveCache),
@@ -179,12 +180,8 @@ fn pair(claim: &Claim, comparison: &super::ClaimComparison) -> Option<Pair> {
     let named = |name: &String| claim.side.iter().find(|side| side.name == *name);
     let (mut first, mut second) = (side(claim, named(&comparison.first)?), side(claim, named(&comparison.second)?));
     keep_what_both_state(&mut first.configuration, &mut second.configuration);
-    Some(Pair {
-        first,
-        second,
-        factor: comparison.factor.clone(),
-        effect_percent: comparison.effect_percent.ok_or(Missing::NoSentence),
-    })
+    let effect_percent = comparison.effect_percent.ok_or(Missing::NoSentence);
+    Some(Pair { factor: comparison.factor.clone(), effect_percent, ..Pair::unknown(first, second) })
 }
 
 /// What only one side states may be the same on the other.

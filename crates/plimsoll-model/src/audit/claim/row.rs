@@ -13,6 +13,7 @@ pub(super) fn of(figure: &ClaimFigure, rows: &[&ClaimFigure]) -> Known<Row> {
     let row = Row {
         percentiles: figure.percentiles(),
         mean_ms: figure.mean_ms,
+        resolution_percent: 0.0,
         orders: figure.tpm.zip(figure.nopm).map(|(tpm, nopm)| OrderRate { tpm, nopm }),
         bandwidth: bandwidth(figure),
         lowest: figure.percentiles_of_ranges(0),

@@ -84,7 +84,7 @@ fn six_virtual_machines_do_not_keep_192_in_flight() {
     let mut expected = expected.map(little).to_vec();
     expected.push((Rule::OneFactor, Severity::Error, "SATA / NVMe".to_owned()));
     expected.extend(["NVMe", "SATA"].map(|side| {
-        let text = format!("The network of the {side} cluster is the same in text and table");
+        let text = format!("Text and table of one version give the {side} cluster the same network speed");
         (Rule::Wording, Severity::Error, text)
     }));
     assert_eq!(fired(&audit), expected);

@@ -1,6 +1,6 @@
 //! Points of block I/O.
 
-use super::load::{course, emulated, halves, interval, nothing};
+use super::load::{course, emulated, halves, nothing, precision};
 use crate::audit::seen::{Counted, InFlight, LoadSeen};
 use crate::audit::{About, Load, Missing};
 use crate::summary::{BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Conservation};
@@ -34,7 +34,7 @@ fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, po
         },
         course: course(point.steady),
         halves: halves(point.halves, point.steady),
-        interval: interval(point.iops_interval, point.measured_s),
+        precision: precision(&repeats(job, point), point.iops_interval, point.measured_s),
         checkpoints: Err(Missing::NotForThisLoad),
         sizes: Err(if direct { Missing::PastTheCache } else { Missing::NoSizes }),
         reads: Err(if direct { Missing::PastTheCache } else { Missing::NoDeviceCounters }),
@@ -47,6 +47,13 @@ fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, po
         emulated: emulated(point.drives.iter()),
         ..LoadSeen::unknown(about)
     }
+}
+
+/// IOPS of the rounds that count, at the same share of full speed.
+fn repeats(job: &BlockJobSummary, point: &BlockPointSummary) -> Vec<f64> {
+    let share = |point: &BlockPointSummary| point.share_percent.map(f64::to_bits);
+    let same = job.all_points().filter(|other| other.counts && share(other) == share(point));
+    same.filter_map(|other| other.iops).collect()
 }
 
 fn in_flight(point: &BlockPointSummary) -> Option<InFlight> {

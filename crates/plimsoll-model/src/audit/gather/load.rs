@@ -2,14 +2,16 @@
 
 use super::facts::{Engine, Facts};
 use super::site::system_of;
-use crate::audit::seen::{Counted, Course, InFlight, Known, LoadSeen, OrderRate, Percentile, Row};
+use crate::audit::seen::{Counted, Course, InFlight, Known, LoadSeen, OrderRate, Percentile, Precision, Row};
 use crate::audit::{About, Load, Missing};
+use crate::hist::COARSE_ERROR_PERCENT;
 use crate::import::{RESPONSE_FACT, point_fact};
 use crate::metric::Metric;
 use crate::plan::size;
 use crate::record::{SubjectId, SubjectKind};
+use crate::stat::{FEWEST_REPEATS, SHORTEST_S};
 use crate::summary::{
-    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, PointSummary, Steady, Withheld,
+    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, PointSummary, Rung, Steady, Withheld,
     gave_way,
 };
 
@@ -47,6 +49,7 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadSee
     LoadSeen {
         findings,
         open: point.offered_per_second.is_some(),
+        probe: ladder.line.is_some(),
         above_line: point.above_line,
         measured_s: Some(point.measured_s),
         in_flight: in_flight(facts, ladder, point),
@@ -54,7 +57,7 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadSee
         course: course(point.steady),
         halves: halves(point.halves, point.steady),
         responses: point.responses.ok_or(Missing::NoResponses),
-        interval: interval(point.rate_interval, point.measured_s),
+        precision: precision_of(ladder, point),
         checkpoints: here(checkpoints(point)),
         written: written(facts, ladder, point),
         sizes: sizes(facts, ladder, point, inside),
@@ -83,7 +86,7 @@ pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> L
         course: Err(none),
         halves: Err(none),
         responses: Err(none),
-        interval: Err(none),
+        precision: Err(none),
         checkpoints: Err(none),
         written: Err(none),
         sizes: Err(none),
@@ -153,9 +156,42 @@ pub(super) fn halves(halves: Option<Halves>, steady: Steady) -> Known<(f64, f64)
     halves.map(|halves| (halves.off_percent, halves.by_chance_percent)).ok_or(why)
 }
 
-pub(super) fn interval(interval: Option<Interval>, measured_s: f64) -> Known<(f64, f64)> {
-    let half = interval.and_then(Interval::relative).ok_or(Missing::NoInterval)?;
-    Ok((half * 100.0, measured_s))
+/// Of one window: `own` is its interval.
+pub(super) fn precision(values: &[f64], own: Option<Interval>, measured_s: f64) -> Known<Precision> {
+    let half = |interval: Option<Interval>| {
+        let half = interval.and_then(Interval::relative).ok_or(Missing::NoInterval)?;
+        Ok(Precision::Half { percent: half * 100.0, measured_s })
+    };
+    if values.len() >= FEWEST_REPEATS {
+        return half(Interval::of_values(values));
+    }
+    // The clock may cut a window by a fraction of a second.
+    let is_short = measured_s + 0.5 < SHORTEST_S;
+    match own {
+        None if is_short => Ok(Precision::TooShort { measured_s, repeats: values.len() as u32 }),
+        own => half(own),
+    }
+}
+
+fn precision_of(ladder: &Ladder, point: &PointSummary) -> Known<Precision> {
+    if point.offered_to_per_second.is_some() {
+        return Err(Missing::NotForThisLoad);
+    }
+    let is_open = point.offered_per_second.is_some();
+    let figure = |point: &PointSummary| {
+        if is_open { point.overall.response.map(|times| times.mean_ms) } else { point.completed_per_second }
+    };
+    let holds = |rung: &&Rung| rung.points.iter().any(|own| std::ptr::eq(&ladder.points[*own], point));
+    let repeats = ladder.rungs.iter().find(holds).map_or(&[][..], |rung| &rung.points);
+    let values: Vec<f64> = repeats.iter().filter_map(|own| figure(&ladder.points[*own])).collect();
+    if !is_open {
+        return precision(&values, point.rate_interval, point.measured_s);
+    }
+    let responses = point.responses.ok_or(Missing::NoResponses)?;
+    match responses.half_interval_percent.filter(|_| values.len() < FEWEST_REPEATS) {
+        Some(percent) => Ok(Precision::Half { percent, measured_s: point.measured_s }),
+        None => precision(&values, None, point.measured_s),
+    }
 }
 
 fn checkpoints(point: &PointSummary) -> Known<f64> {
@@ -246,6 +282,8 @@ fn row(point: &PointSummary) -> Known<Row> {
         percentiles: percentiles(&latency),
         mean_ms: Some(latency.mean_ms),
         orders: point.tpm.zip(point.nopm).map(|(tpm, nopm)| OrderRate { tpm, nopm }),
+        // Percentiles of a window that was never closed come from the seconds' coarse buckets, its mean does not.
+        resolution_percent: if point.coarse { COARSE_ERROR_PERCENT } else { 0.0 },
         ..Row::default()
     })
 }

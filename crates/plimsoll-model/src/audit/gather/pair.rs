@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::facts::Facts;
 use super::load::loaded_mb;
 use super::site::{drive_of, durability, system_of};
-use crate::audit::Missing;
 use crate::audit::rules::{DRIVE, VICTIMS};
 use crate::audit::seen::{Known, Maintained, Pair, Side};
+use crate::audit::{Evidence, Missing};
 use crate::metric::Metric;
 use crate::record::{Record, Scene, SubjectId, SubjectKind};
 use crate::summary::{BlockMedium, BlockSummary, Figure, Ladder, PointSummary, Rung, Summary};
@@ -39,8 +39,16 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Pair> {
     pairs
 }
 
-/// Two runs: where each has its highest rate. `None` where one has none.
-pub fn of_runs(first: (&Record, &Summary), second: (&Record, &Summary)) -> Option<Pair> {
+/// Two runs: where each has its highest rate. `None` where one has none and workloads are alike.
+pub fn of_runs(first: (&Record, &Summary), second: (&Record, &Summary), unlike: Option<Evidence>) -> Option<Pair> {
+    if let Some(pair) = of_best(first, second) {
+        return Some(Pair { unlike, ..pair });
+    }
+    let side = |record: &Record| Side::unknown(record.run.title.clone());
+    unlike.map(|unlike| Pair { unlike: Some(unlike), ..Pair::unknown(side(first.0), side(second.0)) })
+}
+
+fn of_best(first: (&Record, &Summary), second: (&Record, &Summary)) -> Option<Pair> {
     let best = |summary: &Summary| {
         summary.headline().and_then(|(best, _)| summary.ladders.iter().position(|ladder| std::ptr::eq(ladder, best)))
     };
@@ -68,7 +76,7 @@ fn of_ladders(first: (&Facts<'_>, &Ladder), second: (&Facts<'_>, &Ladder), facto
     if factor == "noise" {
         (one.maintained, other.maintained) = (without_backups(one.maintained), without_backups(other.maintained));
     }
-    Pair { first: one, second: other, factor: factor.to_owned(), effect_percent }
+    Pair { factor: factor.to_owned(), effect_percent, ..Pair::unknown(one, other) }
 }
 
 /// The highest load that both were put under.
@@ -218,5 +226,5 @@ fn of_media(facts: &Facts<'_>, step: &BlockSummary, (first, second): (&BlockMedi
     };
     let ratio = second.jobs.first().and_then(|job| job.against_first);
     let effect_percent = ratio.map(|ratio| (ratio.iops - 1.0) * 100.0).ok_or(Missing::NothingMeasured);
-    Pair { first: side(first), second: side(second), factor: DRIVE.to_owned(), effect_percent }
+    Pair { factor: DRIVE.to_owned(), effect_percent, ..Pair::unknown(side(first), side(second)) }
 }

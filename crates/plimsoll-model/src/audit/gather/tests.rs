@@ -1,6 +1,9 @@
 //! Records in which something is wrong, and what the audit makes of them.
 
+use super::load::precision;
+use crate::audit::seen::Precision;
 use crate::audit::{About, Audit, Evidence, Judged, Missing, Outcome, Rule, audit, audit_pair};
+use crate::compare::{Side, unlike};
 use crate::fixture;
 use crate::record::{
     Diagnosis, DiagnosisLevel, Fact, Phase, PhaseId, Point, PointId, Record, Scene, Severity, Subject, SubjectId,
@@ -197,7 +200,7 @@ fn runs_that_differ_in_one_thing() {
     let (first, mut second) = (server(), server());
     let pair = |second: &Record| {
         let (a, b) = (summarise(&first), summarise(second));
-        audit_pair((&first, &a), (second, &b)).unwrap()
+        audit_pair((&first, &a), (second, &b), None).unwrap()
     };
     fact(&mut second, HOST, "cpus", "24");
     let one = pair(&second);
@@ -205,7 +208,27 @@ fn runs_that_differ_in_one_thing() {
     fact(&mut second, HOST, "kernel", "7.0");
     assert_eq!(worst(&pair(&second), Rule::OneFactor), Some(Severity::Error));
     let nothing = fixture::nothing_measured();
-    assert!(audit_pair((&first, &summarise(&first)), (&nothing, &summarise(&nothing))).is_none());
+    assert!(audit_pair((&first, &summarise(&first)), (&nothing, &summarise(&nothing)), None).is_none());
+}
+
+#[test]
+fn runs_of_unlike_workloads_are_an_error() {
+    let of = |fixture: fn() -> Record, bs: &str| {
+        let mut record = fixture();
+        record.points.iter_mut().for_each(|point| point.parameters = [("script".to_owned(), bs.to_owned())].into());
+        let summary = summarise(&record);
+        (record, summary)
+    };
+    // Block I/O has no ladder, so that nothing else is compared.
+    for fixture in [fixture::single_point, fixture::block] {
+        let (first, second) = (of(fixture, "a"), of(fixture, "b"));
+        let [a, b] = [&first, &second].map(|(record, summary)| Side::of_summary("x", record, summary));
+        let found = unlike(&a, &b);
+        assert_eq!(found, Some(Evidence::Unlike { differs: "script: a / b".to_owned() }));
+        assert_eq!(unlike(&a, &a), None);
+        let pair = audit_pair((&first.0, &first.1), (&second.0, &second.1), found).expect("an audit");
+        assert_eq!(worst(&pair, Rule::OneFactor), Some(Severity::Error));
+    }
 }
 
 #[test]
@@ -215,4 +238,28 @@ fn thresholds_are_those_of_the_plan() {
     let audit = of(&record);
     assert_eq!(audit.adjusted.iter().map(|threshold| threshold.key).collect::<Vec<_>>(), ["checkpoints", "steal"]);
     assert_eq!(worst(&audit, Rule::Short), Some(Severity::Warning));
+}
+
+#[test]
+fn three_repeats_take_the_place_of_a_longer_window() {
+    let short = |repeats: u32| Ok(Precision::TooShort { measured_s: 299.4, repeats });
+    assert_eq!(precision(&[100.0], None, 299.4), short(1));
+    assert_eq!(precision(&[100.0, 101.0], None, 299.4), short(2));
+    let repeated = precision(&[100.0, 101.0, 99.0], None, 60.0);
+    assert!(matches!(repeated, Ok(Precision::Half { percent, .. }) if (2.0..3.0).contains(&percent)), "{repeated:?}");
+    assert_eq!(precision(&[100.0], None, 299.6), Err(Missing::NoInterval), "long enough, and one movement");
+}
+
+#[test]
+fn short_windows_are_warnings_and_those_of_a_search_notes() {
+    assert_eq!(worst(&of(&fixture::single_point()), Rule::Short), Some(Severity::Warning));
+    let search = of(&fixture::search());
+    let told = judged(&search, Rule::Short).into_iter().filter_map(|judged| match &judged.outcome {
+        Outcome::Fired { severity, evidence, .. } => Some((*severity, evidence)),
+        _ => None,
+    });
+    for (severity, evidence) in told {
+        let is_own = evidence.iter().all(|evidence| matches!(evidence, Evidence::NoInterval { .. }));
+        assert!(!is_own || severity == Severity::Note, "{severity:?} {evidence:?}");
+    }
 }

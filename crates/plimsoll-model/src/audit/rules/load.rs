@@ -2,9 +2,10 @@
 
 use super::looked::Looked;
 use super::plausible::plausible;
-use crate::audit::seen::{Counted, InFlight, LoadSeen};
+use crate::audit::seen::{Counted, InFlight, LoadSeen, Precision};
 use crate::audit::{DropCause, Evidence, Judged, Missing, Next, Rule, Thresholds};
 use crate::record::Severity::{self, Error, Warning};
+use crate::stat::{FEWEST_REPEATS, SHORTEST_S};
 use crate::summary::{Conservation, Finding, FindingKind};
 
 /// A window of block I/O ends with the report of fio that comes nearest.
@@ -170,7 +171,7 @@ fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     {
         looked.bad(Evidence::Window { measured_s, fewest_s: thresholds.window }, Warning, Next::MeasureLonger);
     }
-    interval(load, thresholds, looked);
+    precision(load, thresholds, looked);
     match load.checkpoints {
         Err(missing) => looked.untold(missing),
         Ok(found) => {
@@ -188,23 +189,26 @@ fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
 }
 
 /// Of the rate; of an open loop, whose rate is given, of the mean response time.
-fn interval(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
-    let looks = match (load.open, load.interval, load.responses) {
-        (true, _, Ok(own)) => {
-            let (percent, limit_percent) = (own.half_interval_percent, thresholds.response_interval);
-            Ok((percent <= limit_percent, Evidence::ResponseInterval { percent, limit_percent }))
-        }
-        (true, _, Err(missing)) | (false, Err(missing), _) => Err(missing),
-        (false, Ok((percent, measured_s)), _) => {
-            let limit_percent = thresholds.interval;
-            Ok((percent <= limit_percent, Evidence::Interval { percent, limit_percent, measured_s }))
-        }
-    };
-    match looks {
-        Ok((holds, evidence)) => {
-            looked.at(holds, evidence, if load.open { unsteadiness(load) } else { Warning }, Next::MeasureLonger);
-        }
+fn precision(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+    match load.precision {
         Err(missing) => looked.untold(missing),
+        Ok(Precision::Half { percent, .. }) if load.open => {
+            let limit_percent = thresholds.response_interval;
+            let evidence = Evidence::ResponseInterval { percent, limit_percent };
+            looked.at(percent <= limit_percent, evidence, unsteadiness(load), Next::MeasureLonger);
+        }
+        Ok(Precision::Half { percent, measured_s }) => {
+            let limit_percent = thresholds.interval;
+            let evidence = Evidence::Interval { percent, limit_percent, measured_s };
+            looked.at(percent <= limit_percent, evidence, Warning, Next::MeasureLonger);
+        }
+        Ok(Precision::TooShort { measured_s, repeats }) => {
+            let fewest_repeats = FEWEST_REPEATS as u32;
+            let evidence = Evidence::NoInterval { measured_s, fewest_s: SHORTEST_S, repeats, fewest_repeats };
+            // A search tries many loads, and its answer is the load line.
+            let severity = if load.probe { Severity::Note } else { Warning };
+            looked.bad(evidence, severity, Next::MeasureLongerOrRepeat);
+        }
     }
 }
 

@@ -112,6 +112,9 @@ fn of(ran: &BTreeMap<String, f64>, kind: &str) -> f64 {
 }
 
 fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
+    if let Some(evidence) = &pair.unlike {
+        looked.bad(evidence.clone(), Error, Next::SameWorkload);
+    }
     let Some((first, second)) = both(&pair.first.configuration, &pair.second.configuration, looked) else { return };
     let keys: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
     let is_place = |key: &str| PLACES.iter().any(|place| key.ends_with(place));

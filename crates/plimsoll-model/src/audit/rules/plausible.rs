@@ -10,7 +10,7 @@ pub(super) fn plausible(load: &LoadSeen, thresholds: &Thresholds, looked: &mut L
         Err(missing) => return looked.untold(*missing),
         Ok(row) => row,
     };
-    let in_order = [&row.percentiles, &row.lowest, &row.highest].map(|percentiles| order(percentiles, looked));
+    let in_order = [&row.percentiles, &row.lowest, &row.highest].map(|percentiles| order(percentiles, row, looked));
     if in_order[0] {
         mean(row, thresholds, looked);
     }
@@ -29,8 +29,10 @@ pub(super) fn plausible(load: &LoadSeen, thresholds: &Thresholds, looked: &mut L
 }
 
 /// Percentiles rise with their share. Whether they do.
-fn order(percentiles: &[Percentile], looked: &mut Looked) -> bool {
-    let wrong = percentiles.windows(2).find(|pair| pair[0].ms > pair[1].ms);
+fn order(percentiles: &[Percentile], row: &Row, looked: &mut Looked) -> bool {
+    // Of coarse buckets the middle stands for all their values, also for a largest one below it.
+    let slack = 1.0 + row.resolution_percent / 100.0;
+    let wrong = percentiles.windows(2).find(|pair| pair[0].ms > pair[1].ms * slack);
     match wrong {
         Some([first, second]) => {
             let (lower, higher) = (first.name.clone(), second.name.clone());
@@ -48,7 +50,7 @@ fn order(percentiles: &[Percentile], looked: &mut Looked) -> bool {
 
 fn mean(row: &Row, thresholds: &Thresholds, looked: &mut Looked) {
     let Some(mean_ms) = row.mean_ms.filter(|_| !row.percentiles.is_empty()) else { return };
-    let rounding = thresholds.rounding / 100.0;
+    let rounding = (thresholds.rounding + row.resolution_percent) / 100.0;
     let bound_ms = least_mean(&row.percentiles);
     let evidence = Evidence::MeanAtLeast { mean_ms, bound_ms };
     looked.at(mean_ms * (1.0 + rounding) >= bound_ms, evidence, Error, Next::CheckSource);

@@ -1,12 +1,14 @@
 //! Each rule on evidence that is as it has to be, on evidence that is not, and on none. `docs/audit.md` has the table.
 
+mod windows;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge;
 use super::load::drop_cause;
 use crate::audit::seen::{
-    Bandwidth, Counted, Course, InFlight, LoadSeen, Move, Neighbours, OrderRate, Pair, Percentile, Place, Range, Row,
-    Seen, Sentence, Side, Site, StatedDuration,
+    Bandwidth, Counted, Course, InFlight, Known, LoadSeen, Move, Neighbours, OrderRate, Pair, Percentile, Place,
+    Precision, Range, Row, Seen, Sentence, Side, Site, StatedDuration,
 };
 use crate::audit::{About, DropCause, Judged, Missing, Outcome, Rule, Thresholds};
 use crate::drive::DriveOp;
@@ -39,6 +41,7 @@ fn good_load() -> LoadSeen {
         about: About::Named("16 users".to_owned()),
         findings: Vec::new(),
         open: false,
+        probe: false,
         above_line: false,
         measured_s: Some(300.0),
         in_flight: Ok(InFlight { per_second: 1600.0, mean_ms: 9.9, asked: 16.0, edges_percent: 0.1 }),
@@ -46,7 +49,7 @@ fn good_load() -> LoadSeen {
         course: Ok(Course { range_percent: 4.0, slope_percent: -2.0, by_chance: false }),
         halves: Ok((-1.2, 0.4)),
         responses: Err(Missing::NoResponses),
-        interval: Ok((1.7, 300.0)),
+        precision: Ok(Precision::Half { percent: 1.7, measured_s: 300.0 }),
         checkpoints: Ok(3.0),
         written: Ok((90_000.0, 32.0)),
         sizes: Ok((100_000.0, 32_000.0)),
@@ -72,6 +75,7 @@ fn good_row() -> Row {
     Row {
         percentiles: vec![percentile("min", 0.0, 2.0), percentile("p50", 0.5, 8.0), percentile("max", 1.0, 90.0)],
         mean_ms: Some(9.9),
+        resolution_percent: 0.0,
         orders: Some(OrderRate { tpm: 96_000.0, nopm: 42_800.0 }),
         bandwidth: Some(Bandwidth { per_second: 1_000.0, request_kib: 1_024.0, mb_per_second: 1_000.0 }),
         lowest: vec![percentile("p99", 0.99, 20.0), percentile("max", 1.0, 80.0)],
@@ -104,7 +108,8 @@ fn good() -> Seen {
         other_io: Ok(0.3),
         diagnoses: vec![diagnosis("fsync", "flushes take 9 ms"), diagnosis("unwritten", "3 % of 64 blocks are zero")],
     };
-    let pair = Pair { first: side("SATA"), second: side("NVMe"), factor: "drive".to_owned(), effect_percent: Ok(90.0) };
+    let two = Pair::unknown(side("SATA"), side("NVMe"));
+    let pair = Pair { factor: "drive".to_owned(), effect_percent: Ok(90.0), ..two };
     let noise = Pair {
         second: Side { noise: "backups".to_owned(), configuration: pair.first.configuration.clone(), ..side("noisy") },
         factor: "noise".to_owned(),
@@ -154,8 +159,12 @@ const HELD: Responses = Responses {
     slope_percent: 1.0,
     range_by_chance_percent: 2.0,
     slope_by_chance_percent: 2.0,
-    half_interval_percent: 3.0,
+    half_interval_percent: Some(3.0),
 };
+
+fn half(percent: f64) -> Known<Precision> {
+    Ok(Precision::Half { percent, measured_s: 300.0 })
+}
 
 fn open(seen: &mut Seen, responses: Responses) {
     (seen.loads[0].open, seen.loads[0].responses) = (true, Ok(responses));
@@ -187,7 +196,7 @@ const FAULTS: &[Fault] = &[
         seen.loads[0].course = Ok(Course { range_percent: 60.0, slope_percent: 30.0, by_chance: false });
         found(seen, Severity::Note, FindingKind::Unsteady { range_percent: 60.0, slope_percent: 30.0 });
     }),
-    (Rule::Short, "interval", Severity::Warning, |seen| seen.loads[0].interval = Ok((5.1, 20.0))),
+    (Rule::Short, "interval", Severity::Warning, |seen| seen.loads[0].precision = half(5.1)),
     (Rule::Short, "one checkpoint", Severity::Warning, |seen| seen.loads[0].checkpoints = Ok(1.0)),
     (Rule::Short, "the drive's own memory took it all", Severity::Warning, |seen| {
         seen.loads[0].written = Ok((31.0, 32.0));
@@ -202,7 +211,8 @@ const FAULTS: &[Fault] = &[
     (Rule::Client, "most of it was dropped", Severity::Error, |seen| seen.loads[0].dropped = Ok((920, 92.0))),
     (Rule::Short, "a few seconds", Severity::Warning, |seen| seen.loads[0].measured_s = Some(9.0)),
     (Rule::Short, "response times of an open loop", Severity::Warning, |seen| {
-        open(seen, Responses { half_interval_percent: 20.1, ..HELD });
+        open(seen, HELD);
+        seen.loads[0].precision = half(20.1);
     }),
     (Rule::Steady, "response times of an open loop rise", Severity::Warning, |seen| {
         open(seen, Responses { range_percent: 11.0, slope_percent: 10.1, ..HELD });
@@ -355,12 +365,7 @@ fn what_is_not_known_is_not_judged() {
     let unknown = Seen {
         sites: vec![Site::unknown(About::Whole)],
         loads: vec![LoadSeen::unknown(About::Whole)],
-        pairs: vec![Pair {
-            first: Side::unknown("a"),
-            second: Side::unknown("b"),
-            factor: String::new(),
-            effect_percent: Err(Missing::NothingMeasured),
-        }],
+        pairs: vec![Pair::unknown(Side::unknown("a"), Side::unknown("b"))],
         moves: vec![Move { about: About::Whole, moved: Err(Missing::NoBytes), agrees: None }],
         sentences: vec![Sentence { text: "faster".to_owned(), said: Err(Missing::NoFigures) }],
         durations: vec![StatedDuration {
@@ -459,7 +464,7 @@ fn an_emulated_drive_beside_a_directory_is_one_difference() {
 #[test]
 fn thresholds_decide() {
     let mut seen = good();
-    seen.loads[0].interval = Ok((9.0, 20.0));
+    seen.loads[0].precision = half(9.0);
     assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::Short, Severity::Warning)]);
     assert_eq!(fired(&judge(&seen, &Thresholds { interval: 9.0, ..Thresholds::default() })), []);
 }

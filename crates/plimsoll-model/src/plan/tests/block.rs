@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-use super::{drives, good};
+use super::{drives, good, shipped};
 use crate::lane::Arrivals;
 use crate::plan::resolved::{
     Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, MediumKind, SizeShare, SteadyRule, Step, SyncPolicy,
@@ -409,4 +409,13 @@ proptest! {
         prop_assert!(again.is_ok(), "{}\n{again:?}", describe(&plan));
         prop_assert_eq!(again.expect("checked above").plan, plan);
     }
+}
+
+#[test]
+fn the_audit_accepts_windows_as_short_as_those_of_crystaldiskmark() {
+    let plans = shipped();
+    let (_, text) = plans.iter().find(|(name, _)| name == "crystaldiskmark.toml").expect("a plan");
+    assert!(text.contains("measure = \"5s\"") && text.contains("repeat = 5"), "{text}");
+    let audit = crate::audit::PlanThresholds::of(text);
+    assert_eq!((audit.thresholds.window, audit.faults.len()), (5.0, 0));
 }

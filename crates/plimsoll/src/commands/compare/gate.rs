@@ -20,10 +20,7 @@ struct Gated<'a> {
 }
 
 pub fn gate(args: &GateArgs) -> Result<ExitCode, Failure> {
-    let sides = [sides::one(&args.baseline)?, sides::one(&args.run)?];
-    if sides[0].shares_run(&sides[1]) {
-        sides::warn_of_copy(&sides[1].label, &sides[0].label);
-    }
+    let sides = sides::baseline_and_run(&args.baseline, &args.run)?;
     let comparison = compare(&sides, &Ask::default());
     let against = &comparison.others[0];
     if against.points.is_empty() {

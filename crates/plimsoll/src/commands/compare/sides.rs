@@ -2,18 +2,55 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_model::compare::Side;
+use plimsoll_model::compare::{RunIdentity, Side};
 
 use crate::failure::Failure;
 use crate::runfile;
 use crate::set::RunSet;
 
+/// Runs of one combination of values, which repeat each other.
+struct Cell {
+    /// Of a run file empty.
+    choice: String,
+    label: String,
+    runs: Vec<Run>,
+}
+
+struct Run {
+    /// What a warning calls it.
+    name: String,
+    side: Side,
+}
+
+/// A run by its name and identity.
+struct KnownRun {
+    name: String,
+    identities: Vec<RunIdentity>,
+}
+
+impl Cell {
+    /// `None` without a run.
+    fn into_side(self) -> Option<Side> {
+        let mut runs = self.runs.into_iter().map(|run| run.side);
+        let mut side = Side { label: self.label, ..runs.next()? };
+        runs.for_each(|run| side.add(run));
+        Some(side)
+    }
+
+    fn holds(&self, other: &Run) -> bool {
+        self.runs.iter().any(|run| run.side.shares_run(&other.side))
+    }
+}
+
 /// The sides of one comparison or, of several sets, of one for each combination of the first that others have, too.
 pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
     let mut given = all(paths)?;
     leave_out_copies(&mut given);
-    let combined = given.iter().any(|sides| sides.len() > 1);
-    let mut given = given.into_iter();
+    let combined = given.iter().any(|cells| cells.len() > 1);
+    let sides = |cells: Vec<Cell>| -> Vec<(String, Side)> {
+        cells.into_iter().filter_map(|cell| Some((cell.choice.clone(), cell.into_side()?))).collect()
+    };
+    let mut given = given.into_iter().map(sides);
     let first = given.next().unwrap_or_default();
     let others: Vec<Vec<(String, Side)>> = given.collect();
     let comparisons: Vec<Vec<Side>> = if others.is_empty() {
@@ -37,29 +74,56 @@ pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
     Ok(comparisons)
 }
 
-/// A run that is given again is no other side. Which is left out is said.
-fn leave_out_copies(given: &mut Vec<Vec<(String, Side)>>) {
-    let mut kept: Vec<Side> = Vec::new();
-    for sides in given.iter_mut() {
-        sides.retain(|(_, side)| {
-            let first = kept.iter().find(|known| known.shares_run(side));
-            first.into_iter().for_each(|first| warn_of_copy(&side.label, &first.label));
-            first.is_none()
+/// A run that is given again counts where it is given first. A side that is left without a run is left out.
+fn leave_out_copies(given: &mut Vec<Vec<Cell>>) {
+    let mut kept: Vec<KnownRun> = Vec::new();
+    for cell in given.iter_mut().flatten() {
+        cell.runs.retain(|run| {
+            let first = kept.iter().find(|known| run.side.holds_any(&known.identities));
+            first.into_iter().for_each(|first| warn_of_copy(&run.name, &first.name));
+            let is_new = first.is_none();
+            kept.extend(is_new.then(|| KnownRun { name: run.name.clone(), identities: run.side.identities.clone() }));
+            is_new
         });
-        kept.extend(sides.iter().map(|(_, side)| side.clone()));
+        if cell.runs.is_empty() {
+            eprintln!("warning: {} is left out: it has no other run", cell.label);
+        }
     }
-    given.retain(|sides| !sides.is_empty());
+    given.iter_mut().for_each(|cells| cells.retain(|cell| !cell.runs.is_empty()));
+    given.retain(|cells| !cells.is_empty());
 }
 
 pub(in crate::commands) fn warn_of_copy(copy: &str, first: &str) {
     eprintln!("warning: {copy} and {first} are the same run: it counts once");
 }
 
-/// The only side of an argument.
-pub(super) fn one(path: &Path) -> Result<Side, Failure> {
-    let mut sides = read(path)?;
-    match (sides.pop(), sides.is_empty()) {
-        (Some((_, side)), true) => Ok(side),
+/// A baseline and what is held against it. Runs of the baseline are no repeats of the other; one that holds nothing else is
+/// compared with itself.
+pub(super) fn baseline_and_run(baseline: &Path, run: &Path) -> Result<[Side; 2], Failure> {
+    let (baseline, mut run) = (one(baseline)?, one(run)?);
+    match run.runs.iter().find(|own| !baseline.holds(own)) {
+        None => {
+            eprintln!("warning: {} and {} are the same run: it is compared with itself", run.label, baseline.label);
+        }
+        Some(_) => run.runs.retain(|own| {
+            let is_copy = baseline.holds(own);
+            if is_copy {
+                warn_of_copy(&own.name, &baseline.label);
+            }
+            !is_copy
+        }),
+    }
+    let none = || Failure::usage("there is nothing to compare: two sides are needed");
+    Ok([baseline.into_side().ok_or_else(none)?, run.into_side().ok_or_else(none)?])
+}
+
+/// The only cell of an argument.
+fn one(path: &Path) -> Result<Cell, Failure> {
+    let mut given = vec![read(path)?];
+    leave_out_copies(&mut given);
+    let mut cells = given.pop().unwrap_or_default();
+    match (cells.pop(), cells.is_empty()) {
+        (Some(cell), true) => Ok(cell),
         _ => Err(Failure::usage(format!(
             "{} has several combinations\nGive one run file of it, or a set of repeats.",
             path.display()
@@ -73,9 +137,9 @@ pub(super) fn label(path: &Path) -> String {
 }
 
 /// What is in each argument, side by side: reading takes most of the time.
-fn all(paths: &[PathBuf]) -> Result<Vec<Vec<(String, Side)>>, Failure> {
+fn all(paths: &[PathBuf]) -> Result<Vec<Vec<Cell>>, Failure> {
     let labels: Vec<String> = paths.iter().map(|path| label(path)).collect();
-    let mut given: Vec<Vec<(String, Side)>> = Vec::new();
+    let mut given: Vec<Vec<Cell>> = Vec::new();
     for pair in paths.chunks(2) {
         let read: Vec<Result<_, Failure>> = std::thread::scope(|scope| {
             let started: Vec<_> = pair.iter().map(|path| scope.spawn(|| read(path))).collect();
@@ -85,42 +149,42 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Vec<(String, Side)>>, Failure> {
         given.extend(read.into_iter().collect::<Result<Vec<_>, _>>()?);
     }
     // Of two files with one name the directory says which is which.
-    for (i, sides) in given.iter_mut().enumerate() {
+    for (i, cells) in given.iter_mut().enumerate() {
         if labels.iter().filter(|other| **other == labels[i]).count() > 1 {
-            sides.iter_mut().for_each(|(_, side)| side.label = format!("{} ({})", side.label, paths[i].display()));
+            cells.iter_mut().for_each(|cell| cell.label = format!("{} ({})", cell.label, paths[i].display()));
         }
     }
     Ok(given)
 }
 
-/// Combination and side; of a run file the combination is empty.
-fn read(path: &Path) -> Result<Vec<(String, Side)>, Failure> {
+fn read(path: &Path) -> Result<Vec<Cell>, Failure> {
     if !RunSet::is_one(path) {
-        return Ok(vec![(String::new(), side(path, label(path))?)]);
+        let label = label(path);
+        let run = Run { name: label.clone(), side: side(path, label.clone())? };
+        return Ok(vec![Cell { choice: String::new(), label, runs: vec![run] }]);
     }
     let set = RunSet::open(path)?;
-    let mut sides: Vec<(String, Side)> = Vec::new();
+    let mut cells: Vec<Cell> = Vec::new();
     for cell in &set.list.cells {
         let file = set.file(cell);
         if !file.exists() {
             continue;
         }
         let choice = set.list.label(cell);
-        let name = if choice.is_empty() { label(path) } else { format!("{} {choice}", label(path)) };
-        let run = side(&file, name)?;
-        match sides.iter_mut().find(|(own, _)| *own == choice) {
-            Some((_, side)) if side.shares_run(&run) => warn_of_copy(&cell.file, &side.label),
-            Some((_, side)) => side.add(run),
-            None => sides.push((choice, run)),
+        let label = if choice.is_empty() { label(path) } else { format!("{} {choice}", label(path)) };
+        let run = Run { name: cell.file.clone(), side: side(&file, label.clone())? };
+        match cells.iter_mut().find(|own| own.choice == choice) {
+            Some(own) => own.runs.push(run),
+            None => cells.push(Cell { choice, label, runs: vec![run] }),
         }
     }
-    if sides.is_empty() {
+    if cells.is_empty() {
         return Err(Failure::usage(format!(
             "the set {} has no run yet\nCarry it out with `plimsoll run`.",
             path.display()
         )));
     }
-    Ok(sides)
+    Ok(cells)
 }
 
 fn side(path: &Path, label: String) -> Result<Side, Failure> {

@@ -1,0 +1,40 @@
+//! Windows too short for an interval, and windows whose percentiles are kept coarsely.
+
+use super::{fired, good, half, judge, percentile};
+use crate::audit::seen::{Precision, Row};
+use crate::audit::{Evidence, Next, Outcome, Rule, Thresholds};
+use crate::hist::COARSE_ERROR_PERCENT;
+use crate::record::Severity;
+
+#[test]
+fn a_window_without_an_interval_is_a_warning_and_a_note_of_a_probe() {
+    let mut seen = good();
+    seen.loads[0].precision = Ok(Precision::TooShort { measured_s: 120.0, repeats: 2 });
+    let judged = judge(&seen, &Thresholds::default());
+    assert_eq!(fired(&judged), [(Rule::Short, Severity::Warning)]);
+    let short = judged.iter().find(|judged| judged.rule == Rule::Short).expect("a rule");
+    let Outcome::Fired { evidence, next, .. } = &short.outcome else { panic!("{short:?}") };
+    assert_eq!(*next, Next::MeasureLongerOrRepeat);
+    let expected = Evidence::NoInterval { measured_s: 120.0, fewest_s: 300.0, repeats: 2, fewest_repeats: 3 };
+    assert_eq!(evidence, &[expected]);
+    seen.loads[0].probe = true;
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::Short, Severity::Note)]);
+    seen.loads[0].precision = half(4.9);
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
+}
+
+#[test]
+fn percentiles_of_coarse_buckets_are_plausible_within_their_resolution() {
+    // All took 9.7 ms; the middle of the bucket that holds them lies at 10.
+    let row = |resolution_percent: f64| Row {
+        percentiles: vec![percentile("p50", 0.5, 10.0), percentile("p99", 0.99, 10.0), percentile("max", 1.0, 9.7)],
+        mean_ms: Some(9.7),
+        resolution_percent,
+        ..Row::default()
+    };
+    let mut seen = good();
+    seen.loads[0].row = Ok(row(0.0));
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::Plausible, Severity::Error)]);
+    seen.loads[0].row = Ok(row(COARSE_ERROR_PERCENT));
+    assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
+}
