@@ -198,6 +198,12 @@ fn one_run_given_several_times_counts_once() {
     let list = place.run(&["list", "--changes"]).succeeded();
     assert!(list.stderr.contains("copy.plimsoll and a.plimsoll are the same run"), "{list:?}");
     assert!(list.stdout.contains("2 runs: no change found."), "{list:?}");
+    let db = rusqlite::Connection::open(place.path("copy.plimsoll")).unwrap();
+    db.execute_batch("UPDATE run SET title = 'another', id = 'another'").unwrap();
+    drop(db);
+    let list = place.run(&["list", "--changes"]).succeeded();
+    assert!(list.stderr.contains("copy.plimsoll does not match its digest"), "{list:?}");
+    assert!(list.stdout.contains("2 runs: no change found."), "one damaged file hides no others: {list:?}");
 }
 
 #[test]

@@ -73,6 +73,7 @@ fn one_that_dies_ends_the_run_when_the_others_have_finished() {
     let json = place.opens("x.run");
     let ladder = ladder(&json);
     assert_eq!(ladder["points"][0]["complete"], false);
+    common::expect_died(&ladder["points"][0]);
     let whole = json["phases"].as_array().unwrap().iter();
     let measured: Vec<bool> =
         whole.filter(|phase| phase["kind"] == "measure").map(|phase| phase["complete"].as_bool().unwrap()).collect();

@@ -47,6 +47,7 @@ fn a_server_killed_while_measuring() {
     outcome.failed(1, &["the server of system db ended by itself", "signal: 9", "its log ends with:", "dmesg"]);
     let json = place.opens("x.run");
     assert_eq!(json["run"]["status"], "failed");
+    common::expect_died(&json["summary"]["ladders"][0]["points"][0]);
     wait_for("the server's end", || processes_in(&place.path("")).is_empty().then_some(()));
     place.expect_clean();
 }

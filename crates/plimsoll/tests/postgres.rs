@@ -61,6 +61,7 @@ fn a_server_killed_while_measuring() {
     );
     let json = place.opens("x.run");
     assert_eq!(json["run"]["status"], "failed");
+    common::expect_died(&json["summary"]["ladders"][0]["points"][0]);
     assert!(json["run"]["failure"].as_str().unwrap().contains("ended by itself"), "{}", json["run"]);
     let point = &json["summary"]["ladders"][0]["points"][0];
     assert!(point["nopm"].as_f64().unwrap() > 0.0 && point["complete"] == false, "{point}");

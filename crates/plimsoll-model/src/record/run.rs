@@ -58,18 +58,11 @@ pub enum Integrity {
     Intact { digest: String },
     /// The content does not match the digest: the file was changed or damaged after the run.
     Changed { digest: String, found: String },
-    /// The run is closed and its digest is missing: plimsoll was killed in the run's last moment, or the file was changed.
+    /// The run is closed and its digest is missing: it was removed.
     NoDigest,
     /// Never closed: the run goes on, or plimsoll was killed. Also a record that is in no file yet.
     #[default]
     Open,
     /// A plimsoll of this schema stored no digest.
     Older { schema: i32 },
-}
-
-impl Integrity {
-    /// Whether the figures may be others than those of the run.
-    pub fn is_broken(&self) -> bool {
-        matches!(self, Self::Changed { .. } | Self::NoDigest)
-    }
 }

@@ -34,7 +34,7 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
     }
     heads.retain(|head| is_wanted(args, head));
     heads.sort_by(|a, b| (&a.run.started_at, &a.path).cmp(&(&b.run.started_at, &b.path)));
-    let courses = if args.changes { Some(history(args, &heads)?) } else { None };
+    let courses = args.changes.then(|| history(args, &heads));
     if courses.is_none() {
         warn_of_copies(args, &heads);
     }
@@ -95,10 +95,17 @@ fn name(dir: &Path, head: &Head) -> String {
 }
 
 /// Each run once, of however many files.
-fn history(args: &RunsArgs, heads: &[Head]) -> Result<Vec<Course>, Failure> {
+fn history(args: &RunsArgs, heads: &[Head]) -> Vec<Course> {
     let mut runs: Vec<HistoryRun> = Vec::new();
     for head in heads {
-        let record = runfile::read_for_comparison(&head.path)?;
+        let record = match runfile::read_for_comparison(&head.path) {
+            Ok(record) => record,
+            // One damaged file hides nothing of the others.
+            Err(error) => {
+                eprintln!("warning: {error}");
+                continue;
+            }
+        };
         let side = Side::of(head.label.clone(), &record);
         if let Some(first) = runs.iter().position(|run| run.side.shares_run(&side)) {
             let first = Path::new(&runs[first].file);
@@ -108,7 +115,7 @@ fn history(args: &RunsArgs, heads: &[Head]) -> Result<Vec<Course>, Failure> {
         }
         runs.push(HistoryRun { file: head.path.display().to_string(), label: head.label.clone(), side });
     }
-    Ok(courses(&runs))
+    courses(&runs)
 }
 
 fn listed(dir: &Path, head: &Head) -> ListedRun {

@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use plimsoll_model::record::Record;
+use plimsoll_model::record::{Integrity, Record};
 
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
@@ -29,8 +29,15 @@ use crate::runfile;
 /// All of a run file, with a warning where it changed after its run.
 fn read_run(path: &Path) -> Result<Record, Failure> {
     let record = runfile::read(path)?;
-    if record.integrity.is_broken() {
-        eprintln!("warning: {} does not match its digest: changed or damaged after its run", path.display());
+    let file = path.display();
+    match record.integrity {
+        Integrity::Changed { .. } => {
+            eprintln!("warning: {file} does not match its digest: changed or damaged after its run");
+        }
+        Integrity::NoDigest => {
+            eprintln!("warning: {file} has no digest: it was removed after the run");
+        }
+        Integrity::Intact { .. } | Integrity::Open | Integrity::Older { .. } => {}
     }
     Ok(record)
 }

@@ -6,7 +6,6 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use plimsoll_load::limit;
 use plimsoll_load::scratch::sweep;
@@ -96,14 +95,10 @@ fn job(
     })
 }
 
-/// Of the runs of a set that begin within a second, each has an id of its own.
+/// Partly random: two containers may begin in the same second with the same process id, and a set begins several runs in
+/// one second.
 fn run_id(now: jiff::Timestamp) -> String {
-    static BEGUN: AtomicU32 = AtomicU32::new(0);
-    let id = format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), std::process::id());
-    match BEGUN.fetch_add(1, Ordering::Relaxed) {
-        0 => id,
-        number => format!("{id}-{number}"),
-    }
+    format!("{}-{}-{:08x}", now.strftime("%Y%m%dT%H%M%SZ"), std::process::id(), drawn_seed())
 }
 
 /// Short enough to be typed.
@@ -213,6 +208,19 @@ fn show(done: &Done, args: &RunArgs) -> Result<ExitCode, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_runs_of_one_second_and_process_id_have_ids_of_their_own() {
+        let drawn: Vec<String> = (0..2)
+            .map(|_| run_id(jiff::Timestamp::UNIX_EPOCH))
+            .map(|id| {
+                let start = format!("19700101T000000Z-{}-", std::process::id());
+                id.strip_prefix(&start).unwrap_or_else(|| panic!("{id} has no random part")).to_owned()
+            })
+            .collect();
+        assert!(drawn.iter().all(|part| part.len() == 8 && part != "00000000"), "{drawn:?}");
+        assert_ne!(drawn[0], drawn[1]);
+    }
 
     #[test]
     fn two_runs_of_one_title_in_one_second_have_names_of_their_own() {

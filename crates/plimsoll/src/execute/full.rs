@@ -6,7 +6,7 @@ use plimsoll_block::host::mount::{Space, space};
 use plimsoll_load::error::FREE_SPACE;
 use plimsoll_load::probe::Watch;
 use plimsoll_model::record::{Event, Severity};
-use plimsoll_model::units::Nanos;
+use plimsoll_model::units::{Bytes, Nanos};
 
 use super::{Course, Execution, Halt};
 
@@ -17,23 +17,65 @@ pub(super) struct FullDisk {
     pub why: String,
 }
 
-/// A directory and the space of its filesystem.
+/// Less free space than this is a full disk: a server may have given some back by the time it is read.
+const LITTLE: Bytes = Bytes::mib(64);
+const LITTLE_PERCENT: u64 = 1;
+
+/// A directory and what is free on its filesystem.
 struct Place {
     path: PathBuf,
     space: Space,
+    /// `None` where the filesystem has no fixed number of files.
+    free_files: Option<u64>,
 }
 
 impl Place {
+    fn read(path: PathBuf) -> Option<Self> {
+        // One that cannot be read is not named.
+        let (space, stat) = (space(&path).ok()?, rustix::fs::statvfs(&path).ok()?);
+        Some(Self { path, space, free_files: (stat.f_files > 0).then_some(stat.f_favail) })
+    }
+
     fn free_share(&self) -> f64 {
         self.space.free.0 as f64 / self.space.size.0.max(1) as f64
     }
+
+    fn is_full(&self) -> bool {
+        let little = LITTLE.0.max(self.space.size.0 / 100 * LITTLE_PERCENT);
+        self.space.free.0 < little || self.free_files == Some(0)
+    }
+
+    fn describe(&self) -> String {
+        let Space { size, free, .. } = self.space;
+        let files = if self.free_files == Some(0) { "; no inodes left" } else { "" };
+        format!("ENOSPC; {free} free of {size}{files}")
+    }
 }
 
-/// The directory with the least space; the first of equal ones.
-fn fullest(paths: impl Iterator<Item = PathBuf>) -> Option<Place> {
-    // One that cannot be read has nothing to say.
-    let places = paths.filter_map(|path| Some(Place { space: space(&path).ok()?, path }));
-    places.min_by(|a, b| a.free_share().total_cmp(&b.free_share()))
+/// The full one with the least space; the first of equal ones. `None` where none of them is full.
+fn fullest(places: impl Iterator<Item = Place>) -> Option<Place> {
+    places.filter(Place::is_full).min_by(|a, b| a.free_share().total_cmp(&b.free_share()))
+}
+
+/// EDQUOT in the C locale, and MariaDB's number for it.
+fn is_quota(why: &str) -> bool {
+    why.contains("quota exceeded") || why.contains("Errcode: 122")
+}
+
+/// What failed and where; why; what to do.
+fn report(full: FullDisk, places: impl Iterator<Item = Place>) -> [String; 3] {
+    let FullDisk { place, why } = full;
+    if is_quota(&why) {
+        let next = "Raise the quota of this user there, or choose another medium.";
+        return [format!("disk quota exceeded on {place}"), format!("{why} (EDQUOT)"), next.into()];
+    }
+    match fullest(places) {
+        Some(full) => {
+            let why = format!("{why} ({})", full.describe());
+            [format!("no space left on {}", full.path.display()), why, FREE_SPACE.into()]
+        }
+        None => [format!("no space left on {place}"), why, FREE_SPACE.into()],
+    }
 }
 
 impl Execution<'_> {
@@ -44,19 +86,14 @@ impl Execution<'_> {
         at: Nanos,
         full: FullDisk,
     ) -> Course<Halt> {
-        let FullDisk { place, why } = full;
         let running = self.running(system, medium)?;
         let subject = Some(running.subject);
-        let (place, why) = match fullest(self.written_by(system, medium)?.into_iter()) {
-            Some(Place { path, space: Space { size, free, .. } }) => {
-                (path.display().to_string(), format!("{why} (ENOSPC; {free} free of {size})"))
-            }
-            None => (place, why),
-        };
-        let what = format!("system {system} cannot write: no space left on {place}");
+        let places = self.written_by(system, medium)?.into_iter().filter_map(Place::read);
+        let [what, why, next] = report(full, places);
+        let what = format!("system {system} cannot write: {what}");
         let (severity, code) = (Severity::Error, "disk_full".into());
         self.file.event(&Event { at, subject, severity, code, text: format!("{what}: {why}") })?;
-        Ok(Halt::Failed(format!("{what}\n{why}\n{FREE_SPACE} What was measured until then is in the run file.")))
+        Ok(Halt::Failed(format!("{what}\n{why}\n{next} What was measured until then is in the run file.")))
     }
 
     /// The directories that a system's files lie in: the medium's, below an emulated drive also that of its backing file.
@@ -70,5 +107,49 @@ impl Execution<'_> {
         let medium = self.plan.media.iter().find(|known| Some(known.name.as_str()) == medium);
         let medium = medium.map(|medium| PathBuf::from(&medium.path));
         Ok(drive.into_iter().chain(medium).chain(data).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(path: &str, free: Bytes, size: Bytes, free_files: Option<u64>) -> Place {
+        let space = Space { size, used: Bytes(size.0 - free.0), free };
+        Place { path: path.into(), space, free_files }
+    }
+
+    fn full(why: &str) -> FullDisk {
+        FullDisk { place: "the server's disk".into(), why: why.into() }
+    }
+
+    #[test]
+    fn a_disk_with_space_is_not_named_as_the_full_one() {
+        let roomy = || place("/data", Bytes::mib(40_000), Bytes::mib(100_000), Some(9));
+        let [what, why, _] = report(full("table is full"), [roomy()].into_iter());
+        assert_eq!((what.as_str(), why.as_str()), ("no space left on the server's disk", "table is full"));
+        let few = place("/log", Bytes::mib(900), Bytes::mib(100_000), None);
+        let [what, why, next] = report(full("x"), [roomy(), few].into_iter());
+        assert_eq!(what, "no space left on /log");
+        assert!(why.starts_with("x (ENOSPC; ") && next == FREE_SPACE, "{why} {next}");
+        let small = place("/small", Bytes::mib(63), Bytes::mib(100), Some(1));
+        assert_eq!(report(full("x"), [roomy(), small].into_iter())[0], "no space left on /small");
+    }
+
+    #[test]
+    fn a_filesystem_without_inodes_is_full() {
+        let [what, why, _] = report(full("x"), [place("/data", Bytes::mib(500), Bytes::mib(900), Some(0))].into_iter());
+        assert_eq!(what, "no space left on /data");
+        assert!(why.ends_with("; no inodes left)"), "{why}");
+    }
+
+    #[test]
+    fn a_quota_is_not_a_full_disk() {
+        let tight = || [place("/small", Bytes(0), Bytes::mib(100), None)].into_iter();
+        for text in ["could not extend file: Disk quota exceeded", "Disk is full (Errcode: 122)"] {
+            let [what, why, next] = report(full(text), tight());
+            assert_eq!(what, "disk quota exceeded on the server's disk");
+            assert!(why.ends_with("(EDQUOT)") && next.contains("Raise the quota"), "{why} {next}");
+        }
     }
 }

@@ -37,6 +37,24 @@ pub(super) struct PowerOff {
     pub lost: Lost,
 }
 
+/// That a lane met a full disk: the others of its point stop with it.
+#[derive(Default)]
+struct FullDiskSignal(watch::Sender<bool>);
+
+impl FullDiskSignal {
+    /// Signals the end if it is that of a full disk.
+    fn note(&self, end: &LaneEnd) {
+        if matches!(end, LaneEnd::DiskFull { .. }) {
+            self.0.send_replace(true);
+        }
+    }
+
+    async fn given(&self) {
+        // The sender lives as long as this future: an error cannot come.
+        let _ = self.0.subscribe().wait_for(|full| *full).await;
+    }
+}
+
 type Cut = RefCell<Option<Result<PowerOff, String>>>;
 
 /// What one lane does.
@@ -53,7 +71,7 @@ impl Execution<'_> {
     /// save. The drive's power fails at the end of the measurement if the lanes are told so; that takes a single one.
     pub(super) fn drive(&mut self, loads: Vec<Load>, rackets: Vec<Racket>, medium: Option<&str>) -> Course<Driven> {
         let Self { running, drives, probe, clock, inbox, file, progress, interrupt, .. } = self;
-        let (clock, cut) = (clock.clone(), Cut::default());
+        let (clock, cut, disk_full) = (clock.clone(), Cut::default(), FullDiskSignal::default());
         let (user, gate) = (interrupt.subscribe(), Gate::of(loads.len() as u32));
         let timeline = loads.first().map(|load| load.spec.timeline.clone());
         let desk = RefCell::new(Desk { file, inbox, progress });
@@ -62,7 +80,8 @@ impl Execution<'_> {
         let mut first_start = Some(tell_start);
         let lanes = loads.into_iter().enumerate().map(|(i, Load { system, spec, point, title })| {
             let running = running.get(&key(&system, medium));
-            let around = Around { running, drive, probe: probe.as_ref(), clock: &clock, cut: &cut };
+            let probe = probe.as_ref();
+            let around = Around { running, drive, probe, clock: &clock, cut: &cut, disk_full: &disk_full };
             let (desk, user, gate) = (&desk, user.clone(), gate.clone());
             let start = first_start.take().unwrap_or_else(|| watch::channel(None).0);
             let lane = async move { around.lane(desk, i == 0, (spec, &point, &title), user, gate, start).await };
@@ -149,6 +168,7 @@ struct Around<'a> {
     probe: Option<&'a Probe>,
     clock: &'a Clock,
     cut: &'a Cut,
+    disk_full: &'a FullDiskSignal,
 }
 
 impl Around<'_> {
@@ -177,6 +197,7 @@ impl Around<'_> {
                 () = self.drive_fails(cut_after, started) => {}
                 line = lack_of_space(self.running, self.clock) => full.set(Some(line)),
                 () = server_dies(self.running, self.clock) => {}
+                () = self.disk_full.given() => {}
             }
             lane.send_replace(LaneControl::Stop);
             std::future::pending().await
@@ -186,10 +207,12 @@ impl Around<'_> {
             never = relay(user.clone(), &lane) => never,
             never = fails => never,
         }?;
-        Ok(match full.take() {
+        let outcome = match full.take() {
             Some(why) => Outcome { end: LaneEnd::DiskFull { place: SERVERS_DISK.into(), why }, ..outcome },
             None => outcome,
-        })
+        };
+        self.disk_full.note(&outcome.end);
+        Ok(outcome)
     }
 
     async fn drive_fails(&self, cut_after: Option<Nanos>, started: watch::Receiver<Option<Nanos>>) {
@@ -265,4 +288,31 @@ async fn power_cut(
     let lost = drive.power_off().map_err(|error| error.to_string())?;
     running.instance.crash().map_err(|error| error.to_string())?;
     Ok(PowerOff { at, lost })
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_load::clock::VirtualClock;
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_of_one_lane_stops_the_others() {
+        let (signal, clock) = (FullDiskSignal::default(), Clock::Virtual(VirtualClock::default()));
+        let full = async {
+            signal.note(&LaneEnd::Complete);
+            clock.sleep(LOOK).await;
+            signal.note(&LaneEnd::DiskFull { place: "/data".into(), why: "ENOSPC".into() });
+            clock.now()
+        };
+        let other = async {
+            tokio::select! {
+                () = signal.given() => clock.now(),
+                () = clock.sleep(LOOK * 100) => clock.now(),
+            }
+        };
+        let lanes: Vec<Pin<Box<dyn Future<Output = Nanos> + '_>>> = vec![Box::pin(full), Box::pin(other)];
+        let ends = clock.block_on(all(lanes)).unwrap();
+        assert_eq!(ends[0], ends[1]);
+    }
 }

@@ -8,7 +8,7 @@ use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape, Seeds};
 use plimsoll_model::plan;
 use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, Noise, NoiseWork, Precondition, TxnMode, Workload};
 use plimsoll_model::receipt::Ledger;
-use plimsoll_model::record::{Point, PointId, PointPurpose, Scene};
+use plimsoll_model::record::{Event, Point, PointId, PointPurpose, Scene, Severity};
 use plimsoll_model::schedule::Timeline;
 use plimsoll_model::summary::Measured;
 use plimsoll_model::units::Nanos;
@@ -107,10 +107,15 @@ impl Execution<'_> {
             }
             _ => Ledger::default(),
         };
-        let neighbours: Vec<String> = loads[victims..].iter().map(|load| load.system.clone()).collect();
+        let systems: Vec<String> = loads.iter().map(|load| load.system.clone()).collect();
         let Driven { mut outcomes, cut, noise } = self.drive(loads, rackets, medium)?;
-        let others = outcomes.split_off(victims.min(outcomes.len()));
         self.record_warnings(self.probe.as_ref().map(Probe::take_warnings).unwrap_or_default())?;
+        // First: it has stopped all others.
+        let full = outcomes.iter().position(|outcome| matches!(outcome.end, LaneEnd::DiskFull { .. }));
+        if let Some(full) = full.filter(|_| cut.is_none()) {
+            self.after_lane(&systems[full], medium, outcomes.swap_remove(full))?;
+        }
+        let others = outcomes.split_off(victims.min(outcomes.len()));
         let mut measured = Measured::default();
         for ((spot, point), outcome) in place.spots().zip(&points).zip(outcomes) {
             measured.merge(&outcome.measured);
@@ -127,7 +132,7 @@ impl Execution<'_> {
                 }
             }
         }
-        for (system, outcome) in neighbours.iter().zip(others) {
+        for (system, outcome) in systems[victims..].iter().zip(others) {
             self.after_lane(system, medium, outcome)?;
         }
         noise?;
@@ -245,11 +250,21 @@ impl Execution<'_> {
             (LaneEnd::DiskFull { place, why }, _) | (_, Some(LoadError::DiskFull { place, why, .. })) => {
                 Err(self.disk_full((system, medium), ended_at, FullDisk { place, why })?)
             }
-            (_, Some(error)) => Err(Halt::Failed(ended_by_itself(system, &error))),
+            (_, Some(error)) => Err(self.server_died((system, medium), ended_at, &error)?),
             (LaneEnd::Complete, None) => Ok(()),
             (LaneEnd::Closed | LaneEnd::Stopped, None) => Err(Halt::Interrupted),
             (LaneEnd::Failed(why), None) => Err(Halt::Failed(why)),
         }
+    }
+
+    /// Records the death beside the point: backends of PostgreSQL outlive their server by moments, connections to MariaDB
+    /// do not, and how soon clients notice decides nothing.
+    fn server_died(&mut self, (system, medium): (&str, Option<&str>), at: Nanos, error: &LoadError) -> Course<Halt> {
+        let subject = Some(self.running(system, medium)?.subject);
+        let why = ended_by_itself(system, error);
+        let (severity, text) = (Severity::Error, why.lines().next().unwrap_or_default().to_owned());
+        self.file.event(&Event { at, subject, severity, code: "server_died".into(), text })?;
+        Ok(Halt::Failed(why))
     }
 }
 

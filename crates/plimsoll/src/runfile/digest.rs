@@ -30,8 +30,8 @@ pub(super) fn integrity(db: &Connection, path: &Path, schema: i32) -> Result<Int
         return Ok(match reader::info(db).map_err(damaged)?.status {
             RunStatus::Unfinished => Integrity::Open,
             _ if schema < SINCE => Integrity::Older { schema },
-            // Killed between its last commit and its digest.
-            _ if wal_of(path).exists() => Integrity::Open,
+            // Killed between its last commit and its digest: storing that is what ends the WAL mode.
+            _ if is_in_wal_mode(path).map_err(|error| damaged(error.to_string()))? => Integrity::Open,
             _ => Integrity::NoDigest,
         });
     };
@@ -61,6 +61,13 @@ pub(super) fn of_content(path: &Path) -> Result<String, RunFileError> {
         hash_file(&mut hash, path, &left_out).map_err(|error| damaged(error.to_string()))?;
     }
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// As the file itself says: a log beside it may be gone, or may be a reader's. <https://www.sqlite.org/fileformat.html>, 1.3.3.
+fn is_in_wal_mode(path: &Path) -> io::Result<bool> {
+    let mut header = [0; 20];
+    File::open(path)?.read_exact(&mut header)?;
+    Ok(header[19] == 2)
 }
 
 fn has_wal(path: &Path) -> bool {

@@ -49,6 +49,13 @@ pub enum RunFileError {
         path.display()
     )]
     Changed { path: PathBuf },
+    #[error(
+        "{} has no digest\n\
+         It was removed after the run had been closed.\n\
+         Take the file from a backup; plimsoll audit and plimsoll report still open it.",
+        path.display()
+    )]
+    NoDigest { path: PathBuf },
     #[error("{} is damaged: {what}", path.display())]
     Damaged { path: PathBuf, what: String },
     #[error("the run file {} cannot be written: {why}", path.display())]

@@ -42,8 +42,8 @@ pub fn read_for_audit(path: &Path) -> Result<Record, RunFileError> {
     read_parts(path, Parts::Audit)
 }
 
-/// Opens a run file and reads what a comparison needs, in a fraction of the time. A file that changed after its run is
-/// refused.
+/// Opens a run file and reads what a comparison needs, in a fraction of the time. A file that changed after its run, or
+/// that has no digest, is refused.
 pub fn read_for_comparison(path: &Path) -> Result<Record, RunFileError> {
     unchanged(path, read_parts(path, Parts::Comparison)?)
 }
@@ -54,7 +54,11 @@ pub fn read_unchanged(path: &Path) -> Result<Record, RunFileError> {
 }
 
 fn unchanged(path: &Path, record: Record) -> Result<Record, RunFileError> {
-    if record.integrity.is_broken() { Err(RunFileError::Changed { path: path.into() }) } else { Ok(record) }
+    match record.integrity {
+        Integrity::Changed { .. } => Err(RunFileError::Changed { path: path.into() }),
+        Integrity::NoDigest => Err(RunFileError::NoDigest { path: path.into() }),
+        Integrity::Intact { .. } | Integrity::Open | Integrity::Older { .. } => Ok(record),
+    }
 }
 
 fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {

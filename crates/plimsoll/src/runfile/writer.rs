@@ -223,6 +223,15 @@ impl RunFile {
     /// Closes the run, stores the digest of the content and folds the WAL in, unless somebody reads the file just now:
     /// then the WAL stays beside it.
     pub fn finish(self, status: RunStatus, failure: Option<&str>, lasted: Nanos) -> Result<PathBuf> {
+        self.close(status, failure, lasted)?;
+        self.execute("INSERT INTO digest VALUES (?1)", [digest::of_content(&self.path)?])?;
+        // All is committed, so a reader who keeps the WAL from being folded in is no reason to fail the run.
+        let _ = self.db.pragma_update(None, "journal_mode", "DELETE");
+        Ok(self.path)
+    }
+
+    /// Commits the end of the run. Until the digest is stored, the file has none.
+    pub(super) fn close(&self, status: RunStatus, failure: Option<&str>, lasted: Nanos) -> Result<()> {
         self.execute(
             "UPDATE run SET status = ?1, failure = ?2, lasted_ns = ?3",
             params![status.name(), failure, lasted.0],
@@ -230,10 +239,7 @@ impl RunFile {
         self.db.execute_batch("COMMIT").map_err(|e| self.error(e))?;
         // The file then holds all pages and is hashed piece by piece. Where a reader is in the way, it is read as a whole.
         let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        self.execute("INSERT INTO digest VALUES (?1)", [digest::of_content(&self.path)?])?;
-        // All is committed, so a reader who keeps the WAL from being folded in is no reason to fail the run.
-        let _ = self.db.pragma_update(None, "journal_mode", "DELETE");
-        Ok(self.path)
+        Ok(())
     }
 }
 

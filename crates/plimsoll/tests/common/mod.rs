@@ -193,6 +193,14 @@ pub fn worked(json: &Value) -> bool {
     rates.all(|rate| rate.is_some_and(|rate| rate > 0.0))
 }
 
+/// The point is invalid because the server of plimsoll's own died under it.
+pub fn expect_died(point: &Value) {
+    assert_eq!(point["verdict"], "invalid", "{point}");
+    let findings = point["findings"].as_array().unwrap();
+    let died = findings.iter().find(|finding| finding["event"] == "server_died");
+    assert_eq!(died.unwrap_or_else(|| panic!("no reason: {point}"))["severity"], "error", "{point}");
+}
+
 /// The postmaster at work in a place.
 pub fn postmaster(place: &Path) -> Option<i32> {
     // Its children show a title (`postgres: …`) in place of the path and options.

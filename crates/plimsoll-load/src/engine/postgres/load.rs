@@ -13,7 +13,7 @@ use super::{blocking, quote_ident, search_path};
 use crate::engine::server::{IfOther, sysbench};
 use crate::engine::{LoadControl, Loaded};
 use crate::error::LoadError;
-use crate::workload::tpcc::population::{Chunk, Population};
+use crate::workload::tpcc::population::{Chunk, Population, VERSION};
 use crate::workload::tpcc::rows::Table;
 
 const SCHEMA: &str = include_str!("sql/schema.sql");
@@ -23,8 +23,6 @@ const PROCEDURES: &str = include_str!("sql/procedures.sql");
 pub(super) const MARKER: &str = "plimsoll_load";
 /// The marker's state when everything is in the tables.
 pub(super) const FINISHED: &str = "finished";
-/// Of the tables' layout: data of another version is loaded again.
-const VERSION: i32 = 1;
 
 /// Loads a population into `schema`, which is created when it is missing. What an unfinished load of plimsoll left there
 /// is replaced, and a finished one unless it is of this very population or `if_other` forbids it. Refused while any

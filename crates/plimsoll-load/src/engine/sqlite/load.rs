@@ -13,11 +13,11 @@ use rusqlite::types::Null;
 use rusqlite::{Connection, Statement, ToSql};
 
 use super::connection::{apply, beside, directory, explain, io_error, open, verify_own};
-use super::schema::{APPLICATION_ID, FORMAT, INDEXES, MARKER, TABLES};
+use super::schema::{APPLICATION_ID, INDEXES, MARKER, TABLES};
 use crate::clock::unix_micros;
 use crate::engine::LoadControl;
 use crate::error::LoadError;
-use crate::workload::tpcc::population::Population;
+use crate::workload::tpcc::population::{Population, VERSION};
 use crate::workload::tpcc::rows::RowSink;
 
 /// Rows between two looks at the stop button.
@@ -84,7 +84,7 @@ pub fn forget(path: &Path) -> Result<(), LoadError> {
 
 /// Whether a complete database with this population is there. A file that is not plimsoll's is an error.
 pub fn is_loaded(path: &Path, tpcc: &Tpcc, seed: u64) -> Result<bool, LoadError> {
-    let wanted = (FORMAT, i64::from(tpcc.warehouses), seed.cast_signed());
+    let wanted = (i64::from(VERSION), i64::from(tpcc.warehouses), seed.cast_signed());
     holds(path, "plimsoll_load", |connection| {
         let found = connection.query_row("SELECT format, warehouses, seed FROM plimsoll_load", [], |row| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
@@ -162,7 +162,7 @@ impl DataSet for Population {
 
     fn mark(&self, connection: &Connection) -> rusqlite::Result<()> {
         connection.execute_batch(MARKER)?;
-        let loaded = (FORMAT, i64::from(self.warehouses), self.seed.cast_signed());
+        let loaded = (i64::from(VERSION), i64::from(self.warehouses), self.seed.cast_signed());
         connection.execute("INSERT INTO plimsoll_load VALUES (?1, ?2, ?3)", loaded).map(drop)
     }
 }

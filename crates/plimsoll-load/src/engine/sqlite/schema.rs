@@ -69,8 +69,5 @@ pub const INDEXES: [&str; 4] = [
 pub const MARKER: &str = "
 CREATE TABLE plimsoll_load (format INTEGER NOT NULL, warehouses INTEGER NOT NULL, seed INTEGER NOT NULL) STRICT";
 
-/// Version of these tables.
-pub const FORMAT: i64 = 1;
-
 /// `application_id` of a database that plimsoll made ("PlDb").
 pub const APPLICATION_ID: i32 = 0x506c_4462;

@@ -94,6 +94,14 @@ fn a_loaded_database_holds_the_population() {
     assert!(!is_loaded(&LOADED.1.with_extension("none"), &TPCC, SEED).unwrap());
 }
 
+/// Versions before 2 drew states and letters in another way.
+#[test]
+fn a_population_of_an_older_version_is_not_reused() {
+    let (_dir, path) = copy();
+    Connection::open(&path).unwrap().execute_batch("UPDATE plimsoll_load SET format = 1").unwrap();
+    assert!(!is_loaded(&path, &TPCC, SEED).unwrap());
+}
+
 #[test]
 fn all_conditions_hold_after_a_mixed_load_of_many_users() {
     let (_dir, path) = copy();

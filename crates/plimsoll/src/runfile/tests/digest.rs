@@ -83,6 +83,42 @@ fn a_file_that_was_never_closed_is_open() {
 }
 
 #[test]
+fn a_run_that_was_killed_before_its_digest_is_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, copy) = (dir.path().join("a.plimsoll"), dir.path().join("b.plimsoll"));
+    let record = fixture::single_point();
+    let file = super::write(&record, &path);
+    file.close(RunStatus::Complete, None, record.run.lasted).unwrap();
+    std::fs::copy(&path, &copy).unwrap();
+    drop(file);
+    for (path, wal) in [(&path, "a.plimsoll-wal"), (&copy, "b.plimsoll-wal")] {
+        assert!(!dir.path().join(wal).exists());
+        assert_eq!(super::super::digest::integrity(&open(path), path, 7).unwrap(), Integrity::Open);
+        assert_eq!(state(path), Integrity::Open);
+        read_for_comparison(path).unwrap();
+    }
+}
+
+/// Without a log that a writer or reader could leave beside the file.
+fn open(path: &Path) -> rusqlite::Connection {
+    let uri = format!("file:{}?immutable=1", path.display());
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_URI;
+    rusqlite::Connection::open_with_flags(uri, flags).unwrap()
+}
+
+#[test]
+fn a_removed_digest_is_not_another_digest() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.plimsoll");
+    finished(&path);
+    rusqlite::Connection::open(&path).unwrap().execute_batch("DELETE FROM digest").unwrap();
+    let refused = read_for_comparison(&path).unwrap_err();
+    assert!(matches!(refused, RunFileError::NoDigest { .. }), "{refused:?}");
+    let text = refused.to_string();
+    assert!(text.contains("has no digest") && !text.contains("does not match"), "{text}");
+}
+
+#[test]
 fn a_file_of_an_older_schema_has_no_digest() {
     let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../runs");
     assert_eq!(state(&Path::new(runs).join("2026-11-20-vm-2cpu/quickstart.plimsoll")), Integrity::Older { schema: 1 });
