@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_model::import::{Source, Told, Tool, import};
+use plimsoll_model::import::{Source, ImportOptions, Tool, import};
 use plimsoll_model::record::{RunInfo, RunStatus};
 use plimsoll_model::summary::summarise;
 use plimsoll_model::units::Nanos;
@@ -15,7 +15,7 @@ static TOOL: LazyLock<Tool> = LazyLock::new(|| {
     Tool::parse(&name).expect("TOOL is one of the names of `plimsoll import --tool`")
 });
 
-fn told() -> Told {
+fn told() -> ImportOptions {
     let run = RunInfo {
         id: "fuzz".into(),
         title: "Fuzz".into(),
@@ -28,7 +28,7 @@ fn told() -> Told {
         status: RunStatus::Complete,
         failure: None,
     };
-    Told { run, step: None, started: None, users: None, medium: None }
+    ImportOptions { run, step: None, started: None, users: None, medium: None }
 }
 
 fuzz_target!(|data: &[u8]| {

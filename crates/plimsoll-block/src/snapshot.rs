@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_model::fio::{FioJob, FioOutput, Latencies};
 use plimsoll_model::hist::Hist;
-use plimsoll_model::lane::{Counts, Tally};
+use plimsoll_model::lane::{Counts, TransactionStats};
 use plimsoll_model::plan::resolved::{Block, BlockJob, SyncPolicy};
 use plimsoll_model::units::Nanos;
 
@@ -160,10 +160,10 @@ impl Total {
     }
 
     /// Requests are counted when they end, so as many are offered as end.
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> TransactionStats {
         let n = self.requests();
         let counts = Counts { offered: n, committed: n, round_trips: n, bytes: self.bytes, ..Counts::default() };
-        Tally::new(counts, self.hist(), None)
+        TransactionStats::new(counts, self.hist(), None)
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Profile {
     /// 0 to 1.
     pub read_share: f64,
     pub order: Order,
-    pub load: Load,
+    pub load: Arrival,
     /// Share of the drive, from its start, that is read and written.
     pub working_share: f64,
     /// See [`Setup::fill`].
@@ -48,7 +48,7 @@ pub enum Order {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Load {
+pub enum Arrival {
     /// Each of the jobs keeps so many requests in flight.
     Closed { depth: u32, jobs: u32 },
     Open {
@@ -71,7 +71,7 @@ pub enum Arrivals {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct SimulatedResult {
     /// Measured time.
     pub span: Nanos,
     pub reads: Side,
@@ -101,7 +101,7 @@ pub struct Side {
     pub latency: Hist,
 }
 
-impl Outcome {
+impl SimulatedResult {
     pub fn iops(&self) -> f64 {
         (self.reads.ops + self.writes.ops) as f64 / self.seconds()
     }
@@ -143,17 +143,17 @@ impl Outcome {
 }
 
 /// Simulates a workload on a drive of its full size.
-pub fn simulate(spec: &DriveSpec, profile: &Profile) -> Outcome {
+pub fn simulate(spec: &DriveSpec, profile: &Profile) -> SimulatedResult {
     simulate_scaled(spec, spec.capacity, profile)
 }
 
 /// Simulates a workload on a drive that is made smaller.
-pub fn simulate_scaled(spec: &DriveSpec, capacity: Bytes, profile: &Profile) -> Outcome {
+pub fn simulate_scaled(spec: &DriveSpec, capacity: Bytes, profile: &Profile) -> SimulatedResult {
     let setup = Setup { capacity, fill: profile.fill, seed: profile.seed, ignores_flush: false };
     let drive = Drive::new(spec, &setup);
     match profile.load {
-        Load::Closed { depth, jobs } => closed::run(drive, capacity, profile, depth, jobs),
-        Load::Open { per_second, arrivals, depth, most_waiting } => {
+        Arrival::Closed { depth, jobs } => closed::run(drive, capacity, profile, depth, jobs),
+        Arrival::Open { per_second, arrivals, depth, most_waiting } => {
             open::run(drive, capacity, profile, &open::Rate { per_second, arrivals, depth, most_waiting })
         }
     }
@@ -214,12 +214,12 @@ impl Window {
         self.side(is_read).latency.record(Nanos(latency));
     }
 
-    fn close(self, now: u64, drive: &Drive) -> Outcome {
+    fn close(self, now: u64, drive: &Drive) -> SimulatedResult {
         let end = now.clamp(self.from, self.until.max(self.from));
         let work = self.before.map_or_else(Work::default, |before| drive.work().since(&before));
         let span = Nanos(end - self.from);
         let (reads, writes) = (self.reads, self.writes);
-        Outcome { span, reads, writes, carried: 0, offered: 0, unfinished: 0, queued: 0, dropped: 0, work }
+        SimulatedResult { span, reads, writes, carried: 0, offered: 0, unfinished: 0, queued: 0, dropped: 0, work }
     }
 }
 

@@ -7,7 +7,7 @@
 
 use plimsoll_load::clock::Clock;
 use plimsoll_load::runner::run_lane;
-use plimsoll_model::lane::{Endpoint, LaneControl, LaneMessage, LaneSpec, LoadShape, MockScript, Tally};
+use plimsoll_model::lane::{Endpoint, LaneControl, LaneMessage, LaneSpec, LoadShape, MockScript, TransactionStats};
 use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_model::schedule::{PhaseKind, Timeline};
 use plimsoll_model::units::Nanos;
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let clock = Clock::real();
     let (out, mut messages) = mpsc::channel(16);
     let (_order, control) = watch::channel(LaneControl::Run);
-    let mut all = Tally::default();
+    let mut all = TransactionStats::default();
     let mut cpu = (Nanos::ZERO, Nanos::ZERO);
     let listening = async {
         while let Some(message) = messages.recv().await {

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_model::lane::{Endpoint, MockScript};
 use plimsoll_model::plan::resolved::{SystemKind, Workload};
-use plimsoll_model::receipt::Ledger;
+use plimsoll_model::receipt::CommitCounts;
 
 use crate::engine::server::{Facts, IfOther, LogTail, ManagedServer, Target};
-use crate::engine::{CheckedData, LoadControl, Loaded, Verdict, sqlite};
+use crate::engine::{CheckedData, ConditionResult, LoadControl, Loaded, sqlite};
 use crate::error::LoadError;
-use crate::limit::Cage;
+use crate::limit::CgroupLimits;
 use crate::probe::Watch;
 use crate::scratch::Scratch;
 
@@ -40,7 +40,11 @@ enum Backing {
 impl Instance {
     /// Starts the system in `scratch`, which systems that keep their data on a medium need; an existing one is left as
     /// it is. `cage` limits a server of plimsoll's own, and nothing else.
-    pub fn start(kind: &SystemKind, scratch: Option<&mut Scratch>, cage: Option<Cage>) -> Result<Self, LoadError> {
+    pub fn start(
+        kind: &SystemKind,
+        scratch: Option<&mut Scratch>,
+        cage: Option<CgroupLimits>,
+    ) -> Result<Self, LoadError> {
         let place = || scratch.ok_or_else(|| LoadError::other("the system", "needs a medium to keep its data on"));
         Ok(Self(match kind {
             SystemKind::Mock(script) => Backing::Mock(script.clone()),
@@ -97,7 +101,7 @@ impl Instance {
     }
 
     /// The verdicts on all consistency conditions of the workload's data set; none for a mock.
-    pub fn check(&self, data: CheckedData<'_>) -> Result<Vec<Verdict>, LoadError> {
+    pub fn check(&self, data: CheckedData<'_>) -> Result<Vec<ConditionResult>, LoadError> {
         match &self.0 {
             Backing::Mock(_) => Ok(Vec::new()),
             Backing::Sqlite { path, .. } => match data {
@@ -122,7 +126,7 @@ impl Instance {
     }
 
     /// What limits the system, with the process that is to be in it; `None` where nothing does.
-    pub fn limits(&self) -> Option<(&Cage, u32)> {
+    pub fn limits(&self) -> Option<(&CgroupLimits, u32)> {
         let Backing::Managed(server) = &self.0 else { return None };
         server.process().limits().map(|cage| (cage, server.process().pid()))
     }
@@ -174,9 +178,9 @@ impl Instance {
     }
 
     /// What the workload's transactions have left in the database, by place.
-    pub fn books(&self) -> Result<Ledger, LoadError> {
+    pub fn books(&self) -> Result<CommitCounts, LoadError> {
         match &self.0 {
-            Backing::Mock(_) => Ok(Ledger::default()),
+            Backing::Mock(_) => Ok(CommitCounts::default()),
             Backing::Sqlite { path, pragmas } => sqlite::books(path, pragmas),
             Backing::Managed(server) => server.target().books().map_err(|error| server.process().explain(error)),
             Backing::Existing(target) => target.books(),

@@ -24,8 +24,8 @@ use crate::metric::Metric;
 use crate::plan::resolved::TPCC_TXNS;
 use crate::plan::{Options, describe, parse};
 use crate::record::{
-    Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, RunStatus, Sample,
-    Scene, Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
+    Check, Event, Fact, Integrity, Interference, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo,
+    RunStatus, Sample, Second, Series, Severity, Subject, SubjectId, SubjectKind, Window,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
@@ -149,7 +149,7 @@ impl Build {
             offered_to_per_second: None,
             repeat: 0,
             purpose: PointPurpose::Ladder,
-            scene: Scene::Alone,
+            scene: Interference::Alone,
             txns: TPCC_TXNS.map(str::to_owned).to_vec(),
             parameters: [("warehouses".to_owned(), "4".to_owned())].into(),
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::compare::{Figure, Place, Side, SidePoint, Workload};
+use crate::compare::{Figure, LoadKey, Side, SidePoint, Workload};
 use crate::stat::{Trend, change_points, trend};
 
 /// A change is told when at most this share of permutations splits the series as clearly.
@@ -20,13 +20,13 @@ pub struct HistoryRun {
 
 /// The course of one figure over runs, in the order of time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Course {
-    pub place: Place,
+pub struct FigureSeries {
+    pub place: LoadKey,
     pub figure: Figure,
     /// Of its first run; that of the others is not known to differ.
     #[serde(skip)]
     workload: Workload,
-    pub points: Vec<CoursePoint>,
+    pub points: Vec<SeriesPoint>,
     /// Where its level changed.
     pub changes: Vec<Change>,
     /// Where it drifts, steps are those of the drift.
@@ -35,7 +35,7 @@ pub struct Course {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CoursePoint {
+pub struct SeriesPoint {
     pub file: String,
     pub started_at: String,
     pub commit: String,
@@ -45,7 +45,7 @@ pub struct CoursePoint {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
-    /// Index into [`Course::points`] of the first run of the new level.
+    /// Index into [`FigureSeries::points`] of the first run of the new level.
     pub at: usize,
     /// Means of the levels before and after.
     pub before: f64,
@@ -56,8 +56,8 @@ pub struct Change {
 
 /// The courses of all loads that at least two runs have. `runs` stand in the order of time; points that must not be used are
 /// left out.
-pub fn courses(runs: &[HistoryRun]) -> Vec<Course> {
-    let mut courses: Vec<Course> = Vec::new();
+pub fn courses(runs: &[HistoryRun]) -> Vec<FigureSeries> {
+    let mut courses: Vec<FigureSeries> = Vec::new();
     for run in runs {
         for point in run.side.points.iter().filter(|point| point.verdict < crate::summary::Verdict::Invalid) {
             let whole = point.repeats.iter().map(crate::compare::Repeat::whole);
@@ -66,7 +66,7 @@ pub fn courses(runs: &[HistoryRun]) -> Vec<Course> {
                 continue;
             }
             let info = run.side.runs.first();
-            let here = CoursePoint {
+            let here = SeriesPoint {
                 file: run.file.clone(),
                 started_at: info.map(|info| info.started_at.clone()).unwrap_or_default(),
                 commit: info.map(|info| info.plimsoll_commit.clone()).unwrap_or_default(),
@@ -75,7 +75,7 @@ pub fn courses(runs: &[HistoryRun]) -> Vec<Course> {
             };
             match courses.iter_mut().find(|own| own.is_of(point)) {
                 Some(course) => course.points.push(here),
-                None => courses.push(Course {
+                None => courses.push(FigureSeries {
                     place: point.place.clone(),
                     figure: point.figure,
                     workload: point.workload.clone(),
@@ -103,7 +103,7 @@ pub fn courses(runs: &[HistoryRun]) -> Vec<Course> {
     courses
 }
 
-impl Course {
+impl FigureSeries {
     fn is_of(&self, point: &SidePoint) -> bool {
         self.place == point.place && self.figure == point.figure && self.workload.is_alike(&point.workload)
     }

@@ -173,7 +173,7 @@ pub struct Source<'a> {
 
 /// What the user says of a run that its files may not.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct ImportOptions {
     /// `started_at`, `lasted` and `status` are filled in; the rest stands as it is.
     pub run: RunInfo,
     /// Name of the step, instead of the tool's.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hist::Hist;
 use crate::plan::resolved::{Pacing, ServerKind, Workload};
-use crate::receipt::Ledger;
+use crate::receipt::CommitCounts;
 use crate::schedule::{Tick, Timeline};
 use crate::units::Nanos;
 
@@ -195,7 +195,7 @@ impl Counts {
 
 /// One transaction type's share of a tick. Histograms hold completed transactions only (committed and rolled back).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct TransactionStats {
     pub counts: Counts,
     /// end − due.
     pub response: Hist,
@@ -203,7 +203,7 @@ pub struct Tally {
     service: Option<Hist>,
 }
 
-impl Tally {
+impl TransactionStats {
     /// From its parts; `service` is `None` where it equals `response`.
     pub fn new(counts: Counts, response: Hist, service: Option<Hist>) -> Self {
         Self { counts, response, service }
@@ -265,7 +265,7 @@ pub struct LaneSecond {
     /// what the users counted, independently of that, as they took and settled intents.
     pub in_flight: u64,
     /// Indexed as [`Workload::txn_names`].
-    pub tallies: Vec<Tally>,
+    pub tallies: Vec<TransactionStats>,
     /// Records that came too late for their tick and were counted in this one.
     pub late: u64,
     /// Outcomes lost because a bounded buffer was full: the run is invalid.
@@ -310,7 +310,7 @@ pub enum LaneMessage {
     Second(Box<LaneSecond>),
     Event(LaneEvent),
     /// What the database acknowledged before the power failed.
-    Acknowledged(Ledger),
+    Acknowledged(CommitCounts),
     Ended(LaneEnd),
 }
 
@@ -344,7 +344,7 @@ mod tests {
             b in prop::collection::vec((1_000u64..9_000_000, any::<bool>()), 0..30),
         ) {
             let tally = |of: &[(u64, bool)]| {
-                let mut tally = Tally::default();
+                let mut tally = TransactionStats::default();
                 of.iter().for_each(|(ns, waited)| tally.record(Nanos(ns + u64::from(*waited) * 5_000_000), Nanos(*ns)));
                 tally
             };

@@ -17,12 +17,12 @@ pub type Place = (u8, u32);
 
 /// Counts of transactions by type and place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ledger {
+pub struct CommitCounts {
     /// A list, because a place is no key of a JSON object.
     counts: Vec<(Place, u64)>,
 }
 
-impl Ledger {
+impl CommitCounts {
     pub fn from_counts(counts: BTreeMap<Place, u64>) -> Self {
         Self { counts: counts.into_iter().collect() }
     }
@@ -40,12 +40,12 @@ impl Ledger {
 /// load and after recovery, `acknowledged` the clients'. Types without a place in any of them are left out.
 pub fn reconcile(
     names: &[&str],
-    before: &Ledger,
-    acknowledged: &Ledger,
-    after: &Ledger,
+    before: &CommitCounts,
+    acknowledged: &CommitCounts,
+    after: &CommitCounts,
     describe: impl Fn(u32) -> String,
 ) -> Vec<Receipt> {
-    let [before, seen, after] = [before, acknowledged, after].map(Ledger::by_place);
+    let [before, seen, after] = [before, acknowledged, after].map(CommitCounts::by_place);
     let mut receipts: BTreeMap<u8, Receipt> = BTreeMap::new();
     for place @ (txn, at) in
         before.keys().chain(seen.keys()).chain(after.keys()).copied().collect::<std::collections::BTreeSet<_>>()
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn ledger(of: &[(Place, u64)]) -> Ledger {
-        Ledger::from_counts(of.iter().copied().collect())
+    fn ledger(of: &[(Place, u64)]) -> CommitCounts {
+        CommitCounts::from_counts(of.iter().copied().collect())
     }
 
     fn place(at: u32) -> String {
@@ -121,7 +121,7 @@ mod tests {
         fn the_books_balance(rows in prop::collection::vec((0u8..2, 0u32..5, 0u64..50, 0u64..50, 0u64..120), 0..12)) {
             let unique: BTreeMap<Place, (u64, u64, u64)> =
                 rows.into_iter().map(|(txn, at, before, seen, after)| ((txn, at), (before, seen, after))).collect();
-            let pick = |f: fn(&(u64, u64, u64)) -> u64| Ledger::from_counts(unique.iter().map(|(k, v)| (*k, f(v))).collect());
+            let pick = |f: fn(&(u64, u64, u64)) -> u64| CommitCounts::from_counts(unique.iter().map(|(k, v)| (*k, f(v))).collect());
             let (before, seen, after) = (pick(|r| r.0), pick(|r| r.1), pick(|r| r.2));
             let receipts = reconcile(&["a", "b"], &before, &seen, &after, place);
             let sum = |f: fn(&Receipt) -> u64| receipts.iter().map(f).sum::<u64>();
@@ -131,7 +131,7 @@ mod tests {
                 after.total() + sum(|r| r.lost) + back
             );
             let text = serde_json::to_string(&before).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Ledger>(&text).unwrap(), before);
+            prop_assert_eq!(serde_json::from_str::<CommitCounts>(&text).unwrap(), before);
         }
     }
 }

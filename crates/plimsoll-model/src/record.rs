@@ -11,7 +11,7 @@ mod run;
 
 use std::collections::BTreeMap;
 
-pub use backup::{BackupKind, BackupOutcome, BackupRow, Scene};
+pub use backup::{BackupKind, BackupOutcome, BackupRow, Interference};
 pub use block::{BlockPoint, BlockShare, BlockStreamInfo, Diagnosis, DiagnosisLevel, SteadyInfo};
 pub use outage::Outage;
 pub use reported::Reported;
@@ -152,7 +152,7 @@ pub struct Point {
     /// Which time the same load of the same step and medium is measured, from 0.
     pub repeat: u32,
     pub purpose: PointPurpose,
-    pub scene: Scene,
+    pub scene: Interference,
     /// Names of the transaction types, in the order of [`Second::txn`] and [`Window::txn`].
     pub txns: Vec<String>,
     /// What else defines the load, by name: `script`, `rw`, `bs`, `direct`, `ioengine`. Two points are of one workload

@@ -18,7 +18,7 @@ const MOST_HALVINGS: i32 = 10;
 /// What became of one load, over all its repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum Attempt {
     /// Every repeat met the objective.
     Met,
     /// Some did, and some did not.
@@ -27,7 +27,7 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl Attempt {
     /// Of the repeats' verdicts; a load without any failed.
     pub fn of(met: impl IntoIterator<Item = bool>) -> Self {
         let (mut yes, mut no) = (0, 0);
@@ -91,7 +91,7 @@ pub struct SearchRules {
 pub struct LineSearch {
     rules: SearchRules,
     /// In the order of trying.
-    tried: Vec<(f64, Outcome)>,
+    tried: Vec<(f64, Attempt)>,
 }
 
 impl LineSearch {
@@ -109,21 +109,21 @@ impl LineSearch {
     }
 
     /// What became of a load.
-    pub fn tell(&mut self, load: f64, outcome: Outcome) {
+    pub fn tell(&mut self, load: f64, outcome: Attempt) {
         self.tried.push((load, outcome));
     }
 
     pub fn bracket(&self) -> Bracket {
-        let not_met = self.loads(|outcome| outcome != Outcome::Met).min_by(f64::total_cmp);
+        let not_met = self.loads(|outcome| outcome != Attempt::Met).min_by(f64::total_cmp);
         let below = |load: &f64| not_met.is_none_or(|lowest| *load < lowest);
-        let low = self.loads(|outcome| outcome == Outcome::Met).filter(below).max_by(f64::total_cmp);
-        let some_met = self.loads(|outcome| outcome != Outcome::Failed).max_by(f64::total_cmp);
+        let low = self.loads(|outcome| outcome == Attempt::Met).filter(below).max_by(f64::total_cmp);
+        let some_met = self.loads(|outcome| outcome != Attempt::Failed).max_by(f64::total_cmp);
         let above = |load: &f64| some_met.is_none_or(|highest| *load > highest);
-        let high = self.loads(|outcome| outcome == Outcome::Failed).filter(above).min_by(f64::total_cmp);
+        let high = self.loads(|outcome| outcome == Attempt::Failed).filter(above).min_by(f64::total_cmp);
         Bracket { low, high }
     }
 
-    fn loads(&self, wanted: impl Fn(Outcome) -> bool) -> impl Iterator<Item = f64> {
+    fn loads(&self, wanted: impl Fn(Attempt) -> bool) -> impl Iterator<Item = f64> {
         self.tried.iter().filter(move |(_, outcome)| wanted(*outcome)).map(|(load, _)| *load)
     }
 
@@ -197,7 +197,7 @@ mod tests {
     }
 
     /// Searches to the end; what is tried is decided by `carry`.
-    fn run(rules: SearchRules, mut carry: impl FnMut(f64) -> Outcome) -> LineSearch {
+    fn run(rules: SearchRules, mut carry: impl FnMut(f64) -> Attempt) -> LineSearch {
         let mut search = LineSearch::new(rules);
         while let Some(load) = search.next_load() {
             assert!(search.tried.len() < MOST_LOADS && load > 0.0 && load <= rules.most, "{search:?} tries {load}");
@@ -207,8 +207,8 @@ mod tests {
         search
     }
 
-    fn sharp(line: f64) -> impl Fn(f64) -> Outcome {
-        move |load| if load <= line { Outcome::Met } else { Outcome::Failed }
+    fn sharp(line: f64) -> impl Fn(f64) -> Attempt {
+        move |load| if load <= line { Attempt::Met } else { Attempt::Failed }
     }
 
     #[test]
@@ -230,22 +230,22 @@ mod tests {
 
     #[test]
     fn it_says_when_there_is_no_line_to_find() {
-        let none = run(rules(6.0, 100.0, true), |_| Outcome::Failed);
+        let none = run(rules(6.0, 100.0, true), |_| Attempt::Failed);
         assert_eq!((none.state(), none.bracket().low, none.bracket().high), (SearchState::BelowLeast, None, Some(1.0)));
-        let all = run(rules(6.0, 100.0, true), |_| Outcome::Met);
+        let all = run(rules(6.0, 100.0, true), |_| Attempt::Met);
         assert_eq!((all.state(), all.bracket()), (SearchState::AboveMost, Bracket { low: Some(100.0), high: None }));
-        let mixed = run(rules(6.0, 10.0, true), |_| Outcome::Mixed);
+        let mixed = run(rules(6.0, 10.0, true), |_| Attempt::Mixed);
         assert_eq!((mixed.state(), mixed.bracket()), (SearchState::BelowLeast, Bracket { low: None, high: None }));
-        let slow = run(rules(8.0, 1e6, false), |_| Outcome::Failed);
+        let slow = run(rules(8.0, 1e6, false), |_| Attempt::Failed);
         assert_eq!(slow.bracket().high, Some(8.0 / 1024.0));
     }
 
     #[test]
     fn loads_that_are_neither_stay_inside_the_interval() {
         let doubtful = |load: f64| match load {
-            load if load <= 400.0 => Outcome::Met,
-            load if load < 520.0 => Outcome::Mixed,
-            _ => Outcome::Failed,
+            load if load <= 400.0 => Attempt::Met,
+            load if load < 520.0 => Attempt::Mixed,
+            _ => Attempt::Failed,
         };
         let search = run(rules(100.0, 1e6, false), doubtful);
         let Bracket { low, high } = search.bracket();
@@ -257,12 +257,12 @@ mod tests {
 
     #[test]
     fn outcomes_are_of_all_repeats() {
-        let of = |met: &[bool]| Outcome::of(met.iter().copied());
+        let of = |met: &[bool]| Attempt::of(met.iter().copied());
         assert_eq!([of(&[true, true]), of(&[true, false]), of(&[false])], {
-            use Outcome::*;
+            use Attempt::*;
             [Met, Mixed, Failed]
         });
-        assert_eq!(of(&[]), Outcome::Failed);
+        assert_eq!(of(&[]), Attempt::Failed);
     }
 
     proptest! {
@@ -288,9 +288,9 @@ mod tests {
             let mut told = told.into_iter().cycle();
             let rules = rules(f64::from(start), 10_000.0, whole);
             let search = run(rules, |_| match told.next() {
-                Some(0) => Outcome::Met,
-                Some(1) => Outcome::Mixed,
-                _ => Outcome::Failed,
+                Some(0) => Attempt::Met,
+                Some(1) => Attempt::Mixed,
+                _ => Attempt::Failed,
             });
             let Bracket { low, high } = search.bracket();
             prop_assert!(low.zip(high).is_none_or(|(low, high)| low < high));
@@ -306,7 +306,7 @@ mod tests {
             let search = run(rules(100.0, 1e6, false), |load| {
                 let met = [(); 3].map(|()| load <= line * (1.0 + noise.next().unwrap_or(0.0)));
                 wrong |= met.iter().all(|met| *met != (load <= line));
-                Outcome::of(met)
+                Attempt::of(met)
             });
             let Bracket { low, high } = search.bracket();
             let (low, high) = (low.unwrap(), high.unwrap());

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::record::Scene;
-use crate::summary::{Figure, Rung, Summary, Verdict};
+use crate::record::Interference;
+use crate::summary::{Figure, LoadSummary, Summary, Verdict};
 
 mod crossover;
 
@@ -47,7 +47,7 @@ pub struct SetRow {
     /// The system with its medium.
     pub system: String,
     /// What the systems shared their medium with.
-    pub scene: Scene,
+    pub scene: Interference,
     /// Users, or transactions per second that were offered.
     pub users: u32,
     pub offered_per_second: Option<f64>,
@@ -85,14 +85,14 @@ pub fn summarise_set(title: &str, axes: Vec<SetAxisSummary>, of: usize, runs: &[
 }
 
 /// Place of the step, system, scene, place of the load, choice.
-type Key = (u32, String, Scene, u32, Vec<usize>);
+type Key = (u32, String, Interference, u32, Vec<usize>);
 
 /// A step's name, the load in one run, and the reads of its device for each transaction.
-type InRun<'a> = (&'a str, &'a Rung, Option<f64>);
+type InRun<'a> = (&'a str, &'a LoadSummary, Option<f64>);
 
-fn row(system: String, scene: Scene, choice: Vec<usize>, rungs: &[InRun<'_>]) -> SetRow {
+fn row(system: String, scene: Interference, choice: Vec<usize>, rungs: &[InRun<'_>]) -> SetRow {
     let (step, first, _) = rungs[0];
-    let over = |get: fn(&Rung) -> Option<Figure>| {
+    let over = |get: fn(&LoadSummary) -> Option<Figure>| {
         // A single run keeps the interval that its own seconds give.
         Figure::of(rungs.iter().map(|(_, rung, _)| get(rung).map(|figure| (figure.median, figure.interval))))
     };

@@ -21,6 +21,7 @@
 
 mod backup;
 mod block;
+pub(crate) mod bottleneck;
 mod compare;
 mod conserve;
 mod cut;
@@ -29,11 +30,11 @@ mod drive;
 mod effect;
 mod finding;
 mod fleet;
-pub(crate) mod gave_way;
 mod imported;
 mod judge;
 mod latency;
 mod line;
+mod load_summary;
 mod means;
 mod medium;
 mod outage;
@@ -41,7 +42,6 @@ mod point;
 mod precondition;
 mod reset;
 mod responses;
-mod rung;
 mod scaling;
 mod stats;
 mod steady;
@@ -61,6 +61,7 @@ pub use block::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPlace,
     BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds, RoundsOfJob,
 };
+pub use bottleneck::{Bottleneck, Sign};
 pub use compare::{ComparedFigures, ComparedLoad, ComparedMedium, Comparison, Ratio};
 pub use conserve::Conservation;
 pub use cut::CutSummary;
@@ -72,11 +73,11 @@ pub use drive::{
 pub use effect::{Change, Effect, EffectRung, MediumEffect, VictimEffect};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 pub use fleet::{Fleet, FleetPoint, FleetShare, INSTANCE_OF};
-pub use gave_way::{GaveWay, Sign};
 pub use imported::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
 pub use judge::{Judgement, Measured, Shortfall, judge};
 pub use latency::{Latency, TxnSummary};
 pub use line::{LoadLine, TriedLoad};
+pub use load_summary::{Figure, LoadSummary};
 pub use means::{DEVICE_FACT, MetricMean, Resources, Withheld};
 pub use medium::{MediumFigures, MediumSecond, MediumSource};
 pub use outage::{AWAY_LIMIT, OutageSummary};
@@ -84,7 +85,6 @@ pub use point::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
 pub use reset::ResetSummary;
 pub use responses::Responses;
-pub use rung::{Figure, Rung};
 pub use scaling::{FIT_LIMIT, Scaling, ScalingLaw, ScalingPeak, ScalingPoint, fit as fit_scaling};
 pub use stats::{Halves, Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
@@ -94,8 +94,8 @@ pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShar
 
 use crate::audit::{self, Audit};
 use crate::record::{
-    Diagnosis, DiagnosisLevel, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunStatus, Scene,
-    SubjectId, WaitRow, Window,
+    Diagnosis, DiagnosisLevel, Integrity, Interference, Phase, PhaseId, Point, PointId, PointPurpose, Record,
+    RunStatus, SubjectId, WaitRow, Window,
 };
 
 /// Version of the exported shape.
@@ -173,11 +173,11 @@ pub struct Ladder {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataState>,
     /// What the systems share their medium with.
-    pub scene: Scene,
+    pub scene: Interference,
     /// By place in the ladder, and by repeat; of a search by load.
     pub points: Vec<PointSummary>,
     /// Each load over its repeats.
-    pub rungs: Vec<Rung>,
+    pub rungs: Vec<LoadSummary>,
     /// Index of the rung with the highest rate among those that are not invalid; of a search the load line's.
     pub peak: Option<usize>,
     /// What the search has found, where the step is one.
@@ -205,7 +205,7 @@ impl Summary {
         self.ladders.iter().flat_map(|ladder| &ladder.points)
     }
 
-    pub fn headline(&self) -> Option<(&Ladder, &Rung)> {
+    pub fn headline(&self) -> Option<(&Ladder, &LoadSummary)> {
         let Headline { ladder, rung } = self.headline?;
         let ladder = self.ladders.get(ladder)?;
         Some((ladder, ladder.rungs.get(rung)?))
@@ -288,7 +288,7 @@ fn figures_of(index: &Index) -> Summary {
 
 /// What the points of one ladder have in common: place of the step, the plan's system of which it is an instance or else the
 /// system, medium, mode, what runs beside.
-type Group<'a> = (u32, Result<&'a str, SubjectId>, Option<SubjectId>, &'a str, Scene);
+type Group<'a> = (u32, Result<&'a str, SubjectId>, Option<SubjectId>, &'a str, Interference);
 
 fn ladders(index: &Index) -> Vec<Ladder> {
     // Instances of one system belong together.
@@ -339,7 +339,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
     // A database that is inconsistent at the end of the step may have been so at any of its points.
     let verdict = Verdict::of(&ladder.findings);
     ladder.points.iter_mut().for_each(|point| point.verdict = point.verdict.max(verdict));
-    ladder.rungs = rung::rungs(&ladder.points);
+    ladder.rungs = load_summary::rungs(&ladder.points);
     ladder.line = line::of(index, &ladder, &points);
     if let Some(line) = ladder.line.as_ref().map(|line| line.line.unwrap_or_default()) {
         let above = ladder.points.iter_mut().zip(&points).filter(|(_, point)| line::load_of(point) > line);
@@ -348,7 +348,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
             figures.findings.iter_mut().for_each(finding::excuse_above_the_line);
             figures.verdict = Verdict::of(&figures.findings).max(verdict);
         });
-        ladder.rungs = rung::rungs(&ladder.points);
+        ladder.rungs = load_summary::rungs(&ladder.points);
     }
     ladder.peak = match &ladder.line {
         Some(line) => line.rung.filter(|rung| ladder.rungs[*rung].verdict < Verdict::Invalid),
@@ -358,7 +358,7 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
     ladder
 }
 
-fn peak(rungs: &[Rung]) -> Option<usize> {
+fn peak(rungs: &[LoadSummary]) -> Option<usize> {
     let usable = rungs.iter().enumerate().filter(|(_, rung)| rung.verdict < Verdict::Invalid);
     usable
         .filter_map(|(i, rung)| Some((i, rung.main_rate()?.median)))
@@ -372,7 +372,7 @@ fn headline(ladders: &[Ladder]) -> Option<Headline> {
     let peaks = ladders.filter_map(|(i, ladder)| Some((i, ladder.peak?, ladder)));
     peaks
         .max_by(|(_, p, a), (_, q, b)| {
-            let key = |rung: &Rung| (rung.nopm.is_some(), rung.main_rate().map_or(0.0, |rate| rate.median));
+            let key = |rung: &LoadSummary| (rung.nopm.is_some(), rung.main_rate().map_or(0.0, |rate| rate.median));
             let (a, b) = (key(&a.rungs[*p]), key(&b.rungs[*q]));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         })

@@ -1,6 +1,6 @@
 //! What the audit says, as people read it: what fired by severity, what many places have in common once; the rest by rule.
 
-use plimsoll_model::audit::{About, Audit, Evidence, Judged, Load, Outcome, Rule, ThresholdFault};
+use plimsoll_model::audit::{About, Audit, AuditedLoad, Evidence, Rule, RuleOutcome, RuleVerdict, ThresholdFault};
 use plimsoll_model::record::Severity;
 
 use crate::message::Messages;
@@ -36,7 +36,7 @@ pub(crate) enum Findings {
 
 /// The worst first; what one rule says in the same way of many places is told of the first.
 pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fired> {
-    let mut groups: Vec<Vec<&Judged>> = Vec::new();
+    let mut groups: Vec<Vec<&RuleVerdict>> = Vec::new();
     for judged in audit.judged.iter().filter(|judged| judged.outcome.severity().is_some()) {
         match groups.iter_mut().find(|group| alike(group[0], judged)) {
             Some(group) => group.push(judged),
@@ -44,7 +44,8 @@ pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fire
         }
     }
     let faults = audit.faults.iter().map(|fault| threshold_fault(m, fault));
-    let mut all: Vec<Fired> = faults.chain(groups.into_iter().filter_map(|group| told(m, &group, findings))).collect();
+    let mut all: Vec<Fired> =
+        faults.chain(groups.into_iter().filter_map(|group| describe(m, &group, findings))).collect();
     all.sort_by_key(|fired| std::cmp::Reverse(fired.severity));
     all
 }
@@ -55,25 +56,25 @@ const THRESHOLDS: &str = "THRESHOLDS";
 /// A threshold of the plan that was not used, as an error.
 pub(crate) fn threshold_fault(m: &Messages, fault: &ThresholdFault) -> Fired {
     let text = m.threshold_fault(fault);
-    let next = m.say("fault-next");
+    let next = m.text("fault-next");
     Fired { severity: Severity::Error, code: THRESHOLDS, place: String::new(), text, next }
 }
 
-fn alike(a: &Judged, b: &Judged) -> bool {
-    let kinds = |judged: &Judged| match &judged.outcome {
-        Outcome::Fired { evidence, .. } => evidence.iter().map(std::mem::discriminant).collect::<Vec<_>>(),
-        Outcome::Passed { .. } | Outcome::NotJudged { .. } => Vec::new(),
+fn alike(a: &RuleVerdict, b: &RuleVerdict) -> bool {
+    let kinds = |judged: &RuleVerdict| match &judged.outcome {
+        RuleOutcome::Fired { evidence, .. } => evidence.iter().map(std::mem::discriminant).collect::<Vec<_>>(),
+        RuleOutcome::Passed { .. } | RuleOutcome::NotEvaluated { .. } => Vec::new(),
     };
-    let pair = |judged: &Judged| matches!(judged.about, About::Pair { .. });
+    let pair = |judged: &RuleVerdict| matches!(judged.about, About::Pair { .. });
     a.rule == b.rule && a.outcome.severity() == b.outcome.severity() && kinds(a) == kinds(b) && pair(a) == pair(b)
 }
 
-fn told(m: &Messages, group: &[&Judged], findings: Findings) -> Option<Fired> {
+fn describe(m: &Messages, group: &[&RuleVerdict], findings: Findings) -> Option<Fired> {
     let first = group.first()?;
-    let Outcome::Fired { severity, evidence, next } = &first.outcome else { return None };
+    let RuleOutcome::Fired { severity, evidence, next } = &first.outcome else { return None };
     let place = match group.len() {
         1 => about(m, &first.about),
-        n => m.say_with("audit-places", &[("n", n.to_string()), ("place", about(m, &first.about))]),
+        n => m.text_with("audit-places", &[("n", n.to_string()), ("place", about(m, &first.about))]),
     };
     let text = sentences(m, evidence, findings);
     Some(Fired { severity: *severity, code: first.rule.code(), place, text, next: m.next(*next) })
@@ -81,7 +82,7 @@ fn told(m: &Messages, group: &[&Judged], findings: Findings) -> Option<Fired> {
 
 fn sentences(m: &Messages, evidence: &[Evidence], findings: Findings) -> String {
     let one = |evidence: &Evidence| match (evidence, findings) {
-        (Evidence::Found { .. }, Findings::Above) => m.say("audit-see-above"),
+        (Evidence::Found { .. }, Findings::Above) => m.text("audit-see-above"),
         _ => m.evidence(evidence),
     };
     let mut all: Vec<String> = evidence.iter().map(one).collect();
@@ -98,19 +99,19 @@ pub(crate) fn passed(m: &Messages, audit: &Audit) -> Vec<Quiet> {
     })
 }
 
-fn passed_with(outcome: &Outcome) -> Option<&Vec<Evidence>> {
+fn passed_with(outcome: &RuleOutcome) -> Option<&Vec<Evidence>> {
     match outcome {
-        Outcome::Passed { evidence } => Some(evidence),
-        Outcome::Fired { .. } | Outcome::NotJudged { .. } => None,
+        RuleOutcome::Passed { evidence } => Some(evidence),
+        RuleOutcome::Fired { .. } | RuleOutcome::NotEvaluated { .. } => None,
     }
 }
 
 /// By rule, with every reason once.
 pub(crate) fn unjudged(m: &Messages, audit: &Audit) -> Vec<Quiet> {
     by_rule(audit, |outcomes| {
-        let because = |outcome: &&Outcome| match outcome {
-            Outcome::NotJudged { because } => Some(*because),
-            Outcome::Fired { .. } | Outcome::Passed { .. } => None,
+        let because = |outcome: &&RuleOutcome| match outcome {
+            RuleOutcome::NotEvaluated { because } => Some(*because),
+            RuleOutcome::Fired { .. } | RuleOutcome::Passed { .. } => None,
         };
         let all: Vec<_> = outcomes.iter().filter_map(because).collect();
         let mut reasons = all.clone();
@@ -121,9 +122,9 @@ pub(crate) fn unjudged(m: &Messages, audit: &Audit) -> Vec<Quiet> {
     })
 }
 
-fn by_rule(audit: &Audit, of: impl Fn(&[&Outcome]) -> Option<(usize, String)>) -> Vec<Quiet> {
+fn by_rule(audit: &Audit, of: impl Fn(&[&RuleOutcome]) -> Option<(usize, String)>) -> Vec<Quiet> {
     let line = |rule: Rule| {
-        let own: Vec<&Outcome> =
+        let own: Vec<&RuleOutcome> =
             audit.judged.iter().filter(|judged| judged.rule == rule).map(|judged| &judged.outcome).collect();
         of(&own).map(|(places, text)| Quiet { code: rule.code(), places, text })
     };
@@ -136,47 +137,47 @@ pub(crate) fn about(m: &Messages, about: &About) -> String {
         About::Whole => String::new(),
         About::Named(name) => name.clone(),
         About::Pair { first, second } => {
-            m.say_with("audit-pair", &[("first", first.clone()), ("second", second.clone())])
+            m.text_with("audit-pair", &[("first", first.clone()), ("second", second.clone())])
         }
         About::Load(load) => of_load(m, load),
     }
 }
 
-fn of_load(m: &Messages, load: &Load) -> String {
+fn of_load(m: &Messages, load: &AuditedLoad) -> String {
     let users = [("users", load.users.to_string())];
     let mut told = match load.offered_per_second {
-        Some(rate) => m.say_with("audit-load-rate", &[("rate", three(rate))]),
-        None if load.job.is_some() => m.say_with("audit-load-in-flight", &users),
-        None if load.users == 1 => m.say("audit-load-one"),
-        None => m.say_with("audit-load-users", &users),
+        Some(rate) => m.text_with("audit-load-rate", &[("rate", three(rate))]),
+        None if load.job.is_some() => m.text_with("audit-load-in-flight", &users),
+        None if load.users == 1 => m.text("audit-load-one"),
+        None => m.text_with("audit-load-users", &users),
     };
     if load.repeat > 0 {
-        told = m.say_with("audit-load-repeat", &[("load", told), ("repeat", (load.repeat + 1).to_string())]);
+        told = m.text_with("audit-load-repeat", &[("load", told), ("repeat", (load.repeat + 1).to_string())]);
     }
     let mut args = vec![("load", told), ("step", load.step.clone()), ("on", load.on.clone())];
     match &load.job {
         Some(job) => {
             args.push(("job", job.clone()));
-            m.say_with("audit-load-job", &args)
+            m.text_with("audit-load-job", &args)
         }
-        None => m.say_with("audit-load", &args),
+        None => m.text_with("audit-load", &args),
     }
 }
 
 /// How many of each there are.
 pub(crate) fn counts(audit: &Audit, fired: &[Fired]) -> Vec<(&'static str, String)> {
     let of = |severity| whole(fired.iter().filter(|fired| fired.severity == severity).count() as f64);
-    let rules = |is: fn(&Outcome) -> bool| {
+    let rules = |is: fn(&RuleOutcome) -> bool| {
         let has = |rule: &Rule| {
             let mut own = audit.judged.iter().filter(|judged| judged.rule == *rule);
             own.clone().any(|judged| is(&judged.outcome)) && !own.any(|judged| judged.outcome.severity().is_some())
         };
         Rule::ALL.iter().filter(|rule| has(rule)).count()
     };
-    let passed = rules(|outcome| matches!(outcome, Outcome::Passed { .. }));
+    let passed = rules(|outcome| matches!(outcome, RuleOutcome::Passed { .. }));
     let silent = Rule::ALL.iter().filter(|rule| {
         let mut own = audit.judged.iter().filter(|judged| judged.rule == **rule);
-        own.all(|judged| matches!(judged.outcome, Outcome::NotJudged { .. }))
+        own.all(|judged| matches!(judged.outcome, RuleOutcome::NotEvaluated { .. }))
     });
     vec![
         ("errors", of(Severity::Error)),
@@ -196,7 +197,7 @@ pub(crate) fn adjusted(m: &Messages, audit: &Audit) -> Vec<String> {
             ("default", three(threshold.default)),
             ("unit", threshold.unit.to_owned()),
         ];
-        m.say_with("audit-adjusted", &args)
+        m.text_with("audit-adjusted", &args)
     };
     audit.adjusted.iter().map(one).collect()
 }

@@ -12,20 +12,20 @@ use crate::number::{NONE, or_none, percent, three};
 use crate::table::Table;
 
 pub(crate) fn heading(m: &Messages, backups: &BackupSummary) -> String {
-    let method = m.say(if backups.method == "logical" { "backup-logical" } else { "backup-physical" });
+    let method = m.text(if backups.method == "logical" { "backup-logical" } else { "backup-physical" });
     let mut with = vec![method];
     with.extend(backups.programs.iter().cloned());
     let args = [("step", backups.step.clone()), ("method", with.join(", "))];
     match backups.beside {
-        None => m.say_with("backup-heading", &args),
+        None => m.text_with("backup-heading", &args),
         Some(BesideLoad { users, offered_per_second, .. }) => {
             let [step, method] = args;
             let load = match offered_per_second {
-                Some(rate) => m.say_with("load-open", &[("rate", three(rate))]),
-                None if users == 1 => m.say("load-one"),
-                None => m.say_with("load-closed", &[("users", users.to_string())]),
+                Some(rate) => m.text_with("load-open", &[("rate", three(rate))]),
+                None if users == 1 => m.text("load-one"),
+                None => m.text_with("load-closed", &[("users", users.to_string())]),
             };
-            m.say_with("backup-heading-beside", &[step, method, ("load", load)])
+            m.text_with("backup-heading-beside", &[step, method, ("load", load)])
         }
     }
 }
@@ -36,7 +36,7 @@ pub(crate) fn drives(m: &Messages, backups: &BackupSummary) -> Vec<String> {
         backups.media.iter().flat_map(|medium| [&medium.drive, &medium.target_drive]).flatten().cloned().collect();
     all.sort();
     all.dedup();
-    all.into_iter().map(|drive| m.say_with("emulated-drive", &[("drive", drive)])).collect()
+    all.into_iter().map(|drive| m.text_with("emulated-drive", &[("drive", drive)])).collect()
 }
 
 fn name(m: &Messages, medium: &BackupMedium) -> String {
@@ -79,7 +79,7 @@ pub(crate) fn times(m: &Messages, backups: &BackupSummary) -> Table {
         vec![
             name(m, medium),
             target(m, medium),
-            m.say(&format!("backup-kind-{}", own.kind.name())),
+            m.text(&format!("backup-kind-{}", own.kind.name())),
             own.complete.to_string(),
             seconds(|s| three(s.mean)),
             range(own.seconds.and_then(|seconds| seconds.interval)),
@@ -113,7 +113,7 @@ pub(crate) fn io(m: &Messages, backups: &BackupSummary) -> Table {
     let mut rows = Vec::new();
     for medium in &backups.media {
         for own in &medium.kinds {
-            let what = m.say(&format!("backup-kind-{}", own.kind.name()));
+            let what = m.text(&format!("backup-kind-{}", own.kind.name()));
             let mut sides = vec![(name(m, medium), &medium.source, own.data_io)];
             // Data and backup on one medium are asked for together.
             if medium.medium.as_ref() != Some(&medium.target) {
@@ -132,7 +132,7 @@ pub(crate) fn io(m: &Messages, backups: &BackupSummary) -> Table {
 pub(crate) fn told_by(m: &Messages, source: Option<&MediumSource>) -> String {
     match source {
         Some(MediumSource::Device(name)) => name.clone(),
-        Some(MediumSource::Emulator) => m.say("medium-told-by-emulator"),
+        Some(MediumSource::Emulator) => m.text("medium-told-by-emulator"),
         None => NONE.to_owned(),
     }
 }
@@ -169,8 +169,8 @@ pub(crate) fn operations(m: &Messages, backups: &BackupSummary) -> Table {
         let ms = |io: Option<MediumFigures>| or_none(io.and_then(|io| io.ms), three);
         vec![
             own.system.clone(),
-            m.say(&format!("backup-kind-{}", own.kind.name())),
-            m.say(&format!("backup-outcome-{}", own.outcome.name())),
+            m.text(&format!("backup-kind-{}", own.kind.name())),
+            m.text(&format!("backup-outcome-{}", own.outcome.name())),
             (own.cycle + 1).to_string(),
             format!("{:.1}", own.start_s),
             three(own.seconds),
@@ -189,27 +189,27 @@ pub(crate) fn operations(m: &Messages, backups: &BackupSummary) -> Table {
 fn rate(m: &Messages, own: &BackupOperation) -> String {
     let off = |percent: f64| if percent.abs() < 0.05 { "0.0".to_owned() } else { self::percent(percent) };
     match own.rate {
-        RateCheck::Agrees { percent, .. } => m.say_with("backup-rate-agrees", &[("percent", off(percent))]),
-        RateCheck::Disagrees { percent, .. } => m.say_with("backup-rate-disagrees", &[("percent", off(percent))]),
-        RateCheck::NotJudged { why: RateUnjudged::Restore } => m.say("backup-rate-restore"),
-        RateCheck::NotJudged { why: RateUnjudged::NotComplete } => NONE.to_owned(),
-        RateCheck::NotJudged { why: RateUnjudged::NotSeen } => m.say("backup-rate-not-seen"),
+        RateCheck::Agrees { percent, .. } => m.text_with("backup-rate-agrees", &[("percent", off(percent))]),
+        RateCheck::Disagrees { percent, .. } => m.text_with("backup-rate-disagrees", &[("percent", off(percent))]),
+        RateCheck::NotEvaluated { why: RateUnjudged::Restore } => m.text("backup-rate-restore"),
+        RateCheck::NotEvaluated { why: RateUnjudged::NotComplete } => NONE.to_owned(),
+        RateCheck::NotEvaluated { why: RateUnjudged::NotSeen } => m.text("backup-rate-not-seen"),
     }
 }
 
 /// What was done, in the words of who did it: of failures and of restores, whose data were compared.
 pub(crate) fn details(m: &Messages, backups: &BackupSummary) -> Vec<String> {
-    let told = |own: &&BackupOperation| !own.detail.is_empty();
+    let describe = |own: &&BackupOperation| !own.detail.is_empty();
     let line = |own: &BackupOperation| {
         let args = [
             ("system", own.system.clone()),
-            ("what", m.say(&format!("backup-kind-{}", own.kind.name()))),
+            ("what", m.text(&format!("backup-kind-{}", own.kind.name()))),
             ("cycle", (own.cycle + 1).to_string()),
             ("detail", own.detail.clone()),
         ];
-        m.say_with("backup-detail", &args)
+        m.text_with("backup-detail", &args)
     };
-    backups.media.iter().flat_map(|medium| &medium.operations).filter(told).map(line).collect()
+    backups.media.iter().flat_map(|medium| &medium.operations).filter(describe).map(line).collect()
 }
 
 /// What becomes of an operation, as a verdict on it.

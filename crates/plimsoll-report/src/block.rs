@@ -12,20 +12,20 @@ use crate::message::Messages;
 use crate::number::percent;
 
 pub(crate) fn heading(m: &Messages, step: &BlockSummary) -> String {
-    m.say_with("block-heading", &[("step", step.step.clone()), ("workload", step.workload.clone())])
+    m.text_with("block-heading", &[("step", step.step.clone()), ("workload", step.workload.clone())])
 }
 
 pub(crate) fn notes(m: &Messages, step: &BlockSummary) -> Vec<String> {
     let profile = ("profile", step.profile.clone());
     let mut notes: Vec<String> =
-        if step.profile.is_empty() { Vec::new() } else { vec![m.say_with("block-profile", &[profile])] };
+        if step.profile.is_empty() { Vec::new() } else { vec![m.text_with("block-profile", &[profile])] };
     if let [only] = step.media.as_slice() {
-        notes.push(m.say_with("block-on", &[("medium", medium_name(m, only))]));
+        notes.push(m.text_with("block-on", &[("medium", medium_name(m, only))]));
     }
     // Said once where it is the same on all.
     let on = |medium: &BlockMedium| {
         let args = [("workers", medium.workers.to_string()), ("size", size(medium.worker_bytes))];
-        m.say_with(if medium.workers == 1 { "block-worker" } else { "block-workers" }, &args)
+        m.text_with(if medium.workers == 1 { "block-worker" } else { "block-workers" }, &args)
     };
     let mut said: Vec<String> = step.media.iter().map(on).collect();
     if said.windows(2).all(|pair| pair[0] == pair[1]) {
@@ -39,7 +39,7 @@ pub(crate) fn notes(m: &Messages, step: &BlockSummary) -> Vec<String> {
 
 pub(crate) fn drives(m: &Messages, step: &BlockSummary) -> Vec<String> {
     let drive = |medium: &BlockMedium| {
-        let drive = m.say_with("emulated-drive", &[("drive", medium.drive.clone()?)]);
+        let drive = m.text_with("emulated-drive", &[("drive", medium.drive.clone()?)]);
         Some(if step.media.len() > 1 { format!("{}: {drive}", medium.medium) } else { drive })
     };
     step.media.iter().filter_map(drive).collect()
@@ -53,14 +53,14 @@ pub(crate) fn place(
     job: &BlockJobSummary,
     point: &BlockPointSummary,
 ) -> String {
-    let job_of = |share| m.say_with("block-at", &[("job", job.job.clone()), ("share", limit(share))]);
+    let job_of = |share| m.text_with("block-at", &[("job", job.job.clone()), ("share", limit(share))]);
     let name = point.share_percent.map_or_else(|| job.job.clone(), job_of);
     let args = [("job", name), ("step", step.step.clone()), ("medium", medium.medium.clone())];
     if job.points.len() < 2 {
-        return m.say_with("block-point", &args);
+        return m.text_with("block-point", &args);
     }
     let [job, step, medium] = args;
-    m.say_with("block-point-round", &[job, ("round", (point.round + 1).to_string()), step, medium])
+    m.text_with("block-point-round", &[job, ("round", (point.round + 1).to_string()), step, medium])
 }
 
 /// A job on all media that it was run on.
@@ -113,29 +113,29 @@ pub(crate) fn depth(stream: &BlockStreamInfo) -> String {
 
 /// Sizes of the requests that occur; of reads and writes apart where they differ.
 pub(crate) fn sizes(m: &Messages, stream: &BlockStreamInfo) -> String {
-    let told = |sizes: &[(u64, u32)]| match sizes {
+    let describe = |sizes: &[(u64, u32)]| match sizes {
         [(bytes, _)] => size(*bytes),
         several => {
             let share = |(bytes, percent): &(u64, u32)| format!("{} {percent} %", size(*bytes));
             several.iter().map(share).collect::<Vec<_>>().join(", ")
         }
     };
-    let (reads, writes) = (told(&stream.read_sizes), told(&stream.write_sizes));
+    let (reads, writes) = (describe(&stream.read_sizes), describe(&stream.write_sizes));
     match stream.read_percent {
         100 => reads,
         0 => writes,
         _ if stream.read_sizes == stream.write_sizes => reads,
-        _ => m.say_with("block-sizes", &[("reads", reads), ("writes", writes)]),
+        _ => m.text_with("block-sizes", &[("reads", reads), ("writes", writes)]),
     }
 }
 
 /// How writes become durable.
 pub(crate) fn durable(m: &Messages, stream: &BlockStreamInfo) -> String {
     match stream.sync.split_once(':') {
-        Some(("flush", "1")) => m.say("block-sync-flush-each"),
-        Some(("flush", every)) => m.say_with("block-sync-flush", &[("every", every.to_owned())]),
-        _ if stream.sync == "each_write" => m.say("block-sync-each-write"),
-        _ => m.say("block-sync-none"),
+        Some(("flush", "1")) => m.text("block-sync-flush-each"),
+        Some(("flush", every)) => m.text_with("block-sync-flush", &[("every", every.to_owned())]),
+        _ if stream.sync == "each_write" => m.text("block-sync-each-write"),
+        _ => m.text("block-sync-none"),
     }
 }
 
@@ -146,11 +146,11 @@ pub(crate) fn outcome(m: &Messages, medium: String, rounds: &Rounds) -> (&'stati
             let last = at + 1;
             let first = last.saturating_sub(rounds.window) + 1;
             let args = [("medium", medium), ("last", last.to_string()), ("first", first.to_string())];
-            ("sound", m.say_with("block-steady", &args))
+            ("sound", m.text_with("block-steady", &args))
         }
         None => {
             let args = [("medium", medium), ("rounds", done.to_string()), ("most", rounds.most_rounds.to_string())];
-            ("doubtful", m.say_with("block-not-steady", &args))
+            ("doubtful", m.text_with("block-not-steady", &args))
         }
     }
 }

@@ -23,17 +23,17 @@ pub(crate) struct ComparedRow {
 }
 
 pub(crate) fn heading(m: &Messages, comparison: &Comparison) -> String {
-    let heading = m.say_with("compare-heading", &[("step", comparison.step.clone()), ("first", first(comparison))]);
+    let heading = m.text_with("compare-heading", &[("step", comparison.step.clone()), ("first", first(comparison))]);
     m.in_scene(heading, comparison.scene)
 }
 
 pub(crate) fn note(m: &Messages, comparison: &Comparison) -> String {
-    m.say_with("compare-note", &[("first", first(comparison))])
+    m.text_with("compare-note", &[("first", first(comparison))])
 }
 
 /// A medium by its name, and that it is emulated: its curve and its row say so by themselves.
 pub(crate) fn medium(m: &Messages, name: &str, emulated: bool) -> String {
-    if emulated { m.say_with("medium-emulated", &[("medium", name.to_owned())]) } else { name.to_owned() }
+    if emulated { m.text_with("medium-emulated", &[("medium", name.to_owned())]) } else { name.to_owned() }
 }
 
 fn first(comparison: &Comparison) -> String {
@@ -70,7 +70,7 @@ fn row(m: &Messages, nopm: bool, at: &str, medium: &str, figures: &ComparedFigur
         rate_ratio.and_then(|ratio| ratio.interval).map_or_else(|| NONE.to_owned(), range),
         or_none(*p99_ms, three),
         or_none(*p99_ratio, three),
-        m.say(&format!("verdict-{}", verdict.name())),
+        m.text(&format!("verdict-{}", verdict.name())),
     ];
     ComparedRow { cells, verdict: verdict.name(), last: false }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Outcome {
 /// Ids of the columns of [`ToldCut::receipts`] without `column-`.
 pub(crate) const COLUMNS: [&str; 5] = ["txn", "acknowledged", "lost", "in-doubt", "first-lost"];
 
-pub(crate) fn told(m: &Messages, summary: &Summary) -> Vec<ToldCut> {
+pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<ToldCut> {
     summary.points().filter_map(|point| Some(told_cut(m, point, point.power_cut.as_ref()?))).collect()
 }
 
@@ -34,18 +34,18 @@ fn told_cut(m: &Messages, point: &PointSummary, cut: &CutSummary) -> ToldCut {
     let seconds = |ms: u64| format!("{:.1}", ms as f64 / 1e3);
     let at = ("at", seconds(cut.at_ms));
     let mut happened = vec![match cut.recovery_ms {
-        Some(ms) => m.say_with("cut-happened", &[at, ("recovery", three(ms as f64 / 1e3))]),
-        None => m.say_with("cut-not-recovered", &[at]),
+        Some(ms) => m.text_with("cut-happened", &[at, ("recovery", three(ms as f64 / 1e3))]),
+        None => m.text_with("cut-not-recovered", &[at]),
     }];
     if cut.lost_writes > 0 {
         let mb = three(cut.lost_bytes as f64 / 1e6);
-        happened.push(m.say_with("cut-writes", &[("writes", count(cut.lost_writes)), ("mb", mb)]));
+        happened.push(m.text_with("cut-writes", &[("writes", count(cut.lost_writes)), ("mb", mb)]));
     }
     if cut.lost_flushed_writes > 0 {
-        happened.push(m.say_with("cut-lied", &[("flushed", count(cut.lost_flushed_writes))]));
+        happened.push(m.text_with("cut-lied", &[("flushed", count(cut.lost_flushed_writes))]));
     }
     ToldCut {
-        heading: m.say_with("cut-of", &[("point", m.point(point))]),
+        heading: m.text_with("cut-of", &[("point", m.point(point))]),
         happened,
         outcomes: outcomes(m, cut),
         receipts: cut.receipts.iter().map(receipt).collect(),
@@ -55,13 +55,13 @@ fn told_cut(m: &Messages, point: &PointSummary, cut: &CutSummary) -> ToldCut {
 fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<Outcome> {
     let count = |n: u64| whole(n as f64);
     if cut.lost == 0 && cut.recovery_ms.is_none() {
-        return vec![Outcome { verdict: "invalid", text: m.say("finding-not-recovered") }];
+        return vec![Outcome { verdict: "invalid", text: m.text("finding-not-recovered") }];
     }
     if cut.lost == 0 && cut.acknowledged == 0 {
-        return vec![Outcome { verdict: "doubtful", text: m.say("cut-unjudged") }];
+        return vec![Outcome { verdict: "doubtful", text: m.text("cut-unjudged") }];
     }
     if cut.lost == 0 {
-        let text = m.say_with("cut-kept", &[("acknowledged", count(cut.acknowledged))]);
+        let text = m.text_with("cut-kept", &[("acknowledged", count(cut.acknowledged))]);
         return vec![Outcome { verdict: "sound", text }];
     }
     let lost = |receipt: &Receipt| {
@@ -71,7 +71,7 @@ fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<Outcome> {
             ("txn", receipt.txn.clone()),
             ("first", receipt.first_lost.clone()),
         ];
-        Outcome { verdict: "invalid", text: m.say_with("cut-lost", &args) }
+        Outcome { verdict: "invalid", text: m.text_with("cut-lost", &args) }
     };
     cut.receipts.iter().filter(|receipt| receipt.lost > 0).map(lost).collect()
 }
@@ -97,7 +97,7 @@ mod tests {
         let cut = &mut record.cuts[0];
         cut.receipts.iter_mut().for_each(|receipt| receipt.lost = 0);
         (cut.lost_writes, cut.lost_flushed_writes) = (0, 0);
-        let only = |record: &_| told(&m, &summarise(record)).remove(0);
+        let only = |record: &_| describe(&m, &summarise(record)).remove(0);
         let kept = only(&record);
         assert_eq!(kept.happened.len(), 1, "nothing was lost with the power: {:?}", kept.happened);
         assert_eq!(kept.outcomes[0].verdict, "sound");

@@ -14,9 +14,9 @@ pub(crate) fn heading(m: &Messages, effect: &Effect) -> String {
     match effect.medium.as_ref().filter(named) {
         Some(medium) => {
             let [step, system] = args;
-            m.say_with("effect-heading-on", &[step, system, ("medium", medium.clone())])
+            m.text_with("effect-heading-on", &[step, system, ("medium", medium.clone())])
         }
-        None => m.say_with("effect-heading", &args),
+        None => m.text_with("effect-heading", &args),
     }
 }
 
@@ -24,13 +24,13 @@ pub(crate) fn heading(m: &Messages, effect: &Effect) -> String {
 pub(crate) fn notes(m: &Messages, effect: &Effect) -> Vec<String> {
     let mut notes = Vec::new();
     if !effect.neighbours.is_empty() {
-        notes.push(m.say_with("effect-neighbours", &[("neighbours", effect.neighbours.join(", "))]));
+        notes.push(m.text_with("effect-neighbours", &[("neighbours", effect.neighbours.join(", "))]));
     }
     if let Some(drive) = &effect.drive {
-        notes.push(m.say_with("emulated-drive", &[("drive", drive.clone())]));
+        notes.push(m.text_with("emulated-drive", &[("drive", drive.clone())]));
     }
-    let txn = if effect.nopm { TPCC_TXNS[0].to_owned() } else { m.say("chart-all") };
-    notes.push(m.say_with("effect-latency", &[("txn", txn)]));
+    let txn = if effect.nopm { TPCC_TXNS[0].to_owned() } else { m.text("chart-all") };
+    notes.push(m.text_with("effect-latency", &[("txn", txn)]));
     notes
 }
 
@@ -99,13 +99,13 @@ pub(crate) fn table(effect: &Effect) -> Table {
 }
 
 /// What the table does not say, of each load.
-pub(crate) fn told(m: &Messages, effect: &Effect) -> Vec<String> {
+pub(crate) fn describe(m: &Messages, effect: &Effect) -> Vec<String> {
     let several = effect.rungs.len() > 1;
     let of_rung = |rung: &EffectRung| {
         let all = [victims(m, rung), medium(m, effect, rung.medium), backups(m, rung), neighbours(m, rung)];
         let all: Vec<String> = all.into_iter().flatten().collect();
         let all = all.join(" ");
-        if several { m.say_with("effect-at", &[("load", load(rung)), ("told", all)]) } else { all }
+        if several { m.text_with("effect-at", &[("load", load(rung)), ("told", all)]) } else { all }
     };
     effect.rungs.iter().map(of_rung).filter(|told| !told.is_empty()).collect()
 }
@@ -117,7 +117,7 @@ fn victims(m: &Messages, rung: &EffectRung) -> Option<String> {
         ("system", worst.system.clone()),
         ("worst", three(ratio(worst.rate)?.ratio)),
     ];
-    Some(m.say_with("effect-victims", &args))
+    Some(m.text_with("effect-victims", &args))
 }
 
 fn medium(m: &Messages, effect: &Effect, found: Option<MediumEffect>) -> Option<String> {
@@ -133,12 +133,12 @@ fn medium(m: &Messages, effect: &Effect, found: Option<MediumEffect>) -> Option<
         ("quietmb", three(found.quiet.read_mb_per_second + found.quiet.write_mb_per_second)),
         ("noisymb", three(found.noisy.read_mb_per_second + found.noisy.write_mb_per_second)),
     ];
-    Some(m.say_with("effect-medium", &args))
+    Some(m.text_with("effect-medium", &args))
 }
 
 fn backups(m: &Messages, rung: &EffectRung) -> Option<String> {
     let backups = rung.backups.as_ref()?;
-    let Some(seconds) = backups.seconds else { return Some(m.say("effect-no-backup")) };
+    let Some(seconds) = backups.seconds else { return Some(m.text("effect-no-backup")) };
     let args = [
         ("n", seconds.n.to_string()),
         ("mean", three(seconds.mean)),
@@ -146,9 +146,9 @@ fn backups(m: &Messages, rung: &EffectRung) -> Option<String> {
         ("max", three(seconds.max)),
         ("rate", or_none(backups.mb_per_second.map(|rate| rate.mean), three)),
     ];
-    Some(m.say_with("effect-backups", &args))
+    Some(m.text_with("effect-backups", &args))
 }
 
 fn neighbours(m: &Messages, rung: &EffectRung) -> Option<String> {
-    Some(m.say_with("effect-neighbours-rate", &[("rate", three(rung.neighbours_per_second?))]))
+    Some(m.text_with("effect-neighbours-rate", &[("rate", three(rung.neighbours_per_second?))]))
 }

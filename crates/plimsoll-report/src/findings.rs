@@ -15,7 +15,7 @@ pub(crate) struct Told<'a> {
 }
 
 /// The run's own, the steps', then each ladder's and each block step's by its points.
-pub(crate) fn told<'a>(m: &Messages, summary: &'a Summary) -> Vec<Told<'a>> {
+pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<Told<'a>> {
     let mut own: Vec<&Finding> = Vec::new();
     // What is said of no place in particular is said once.
     for finding in summary.findings.iter().chain(summary.ladders.iter().flat_map(|ladder| &ladder.findings)) {
@@ -31,7 +31,7 @@ pub(crate) fn told<'a>(m: &Messages, summary: &'a Summary) -> Vec<Told<'a>> {
     });
     let backups = summary.backups.iter().flat_map(|own| {
         let place = |medium: Option<&String>| match medium {
-            Some(medium) => m.say_with("block-whole", &[("step", own.step.clone()), ("medium", medium.clone())]),
+            Some(medium) => m.text_with("block-whole", &[("step", own.step.clone()), ("medium", medium.clone())]),
             None => own.step.clone(),
         };
         own.all_findings().map(move |(medium, finding)| Told { place: place(medium.medium.as_ref()), finding })
@@ -52,7 +52,7 @@ fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<Told<'a>> {
 fn of_medium<'a>(m: &Messages, block: &'a BlockSummary, medium: &'a BlockMedium) -> Vec<Told<'a>> {
     let place = (block.step.clone(), medium.medium.clone());
     let args = [("step", place.0.clone()), ("medium", place.1.clone())];
-    let own = medium.findings.iter().map(|finding| Told { place: m.say_with("block-whole", &args), finding });
+    let own = medium.findings.iter().map(|finding| Told { place: m.text_with("block-whole", &args), finding });
     let found = medium.all_findings().filter_map(|(_, place, finding)| Some((place?, finding)));
     let named = |(job, point): &BlockPlace<'_>| block::place(m, block, medium, job, point);
     // All points of a job stand in one row.
@@ -86,9 +86,9 @@ fn grouped<'a, P>(
         let place = match group.len() {
             1 => named(point),
             _ if same && finding.severity < Severity::Error => {
-                m.say_with("points-same", &[count, ("step", step.clone()), ("system", system.clone())])
+                m.text_with("points-same", &[count, ("step", step.clone()), ("system", system.clone())])
             }
-            _ => m.say_with("points-like", &[count, ("point", named(point))]),
+            _ => m.text_with("points-like", &[count, ("point", named(point))]),
         };
         Told { place, finding }
     };
@@ -128,7 +128,7 @@ mod tests {
         for point in &mut ladder.points {
             point.findings = vec![broken.clone(), short(2.0)];
         }
-        let lines = |summary: &Summary| told(&m, summary).into_iter().map(|told| told.place).collect::<Vec<_>>();
+        let lines = |summary: &Summary| describe(&m, summary).into_iter().map(|told| told.place).collect::<Vec<_>>();
         let errors = ["1 user", "4 users", "16 users"].map(|load| format!("{load}, ladder, db@fast"));
         let mut expected = errors.to_vec();
         expected.insert(1, "3 points, ladder, db@fast".to_owned());
@@ -151,7 +151,7 @@ mod tests {
                 job.curve.clear();
             }
         }
-        let places: Vec<String> = told(&m, &summary).into_iter().map(|told| told.place).collect();
+        let places: Vec<String> = describe(&m, &summary).into_iter().map(|told| told.place).collect();
         let jobs = ["RND4K Q8T2 read", "SEQ1M Q4T1 mixed", "SQL"];
         let of = |medium| jobs.map(|job| format!("4 points, the first {job}, round 1, corners, {medium}"));
         assert_eq!(places, [of("fast"), of("slow")].concat());

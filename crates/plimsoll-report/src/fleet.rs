@@ -10,8 +10,8 @@ use crate::text::aligned;
 pub fn section(m: &Messages, ladder: &Ladder) -> String {
     let Some(Fleet { systems, points }) = &ladder.fleet else { return String::new() };
     let nopm = ladder.points.iter().all(|point| point.nopm.is_some());
-    let rate = m.say(if nopm { "text-nopm" } else { "set-rate" });
-    let header = ["fleet-users", "fleet-mean", "fleet-lowest", "fleet-highest", "fleet-cv"].map(|id| m.say(id));
+    let rate = m.text(if nopm { "text-nopm" } else { "set-rate" });
+    let header = ["fleet-users", "fleet-mean", "fleet-lowest", "fleet-highest", "fleet-cv"].map(|id| m.text(id));
     let rows: Vec<Vec<String>> = ladder
         .points
         .iter()
@@ -28,7 +28,7 @@ pub fn section(m: &Messages, ladder: &Ladder) -> String {
         })
         .collect();
     let args = [("n", systems.len().to_string()), ("rate", rate)];
-    format!("{}\n{}\n\n", m.say_with("fleet-heading", &args), aligned(&header, &rows))
+    format!("{}\n{}\n\n", m.text_with("fleet-heading", &args), aligned(&header, &rows))
 }
 
 #[cfg(test)]

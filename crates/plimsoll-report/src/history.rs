@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use plimsoll_model::compare::{Figure, Said};
-use plimsoll_model::history::{Change, Course};
+use plimsoll_model::compare::{Figure, RoundedRatio};
+use plimsoll_model::history::{Change, FigureSeries};
 use plimsoll_model::record::RunStatus;
 use plimsoll_model::stat::Trend;
 use plimsoll_model::units::Nanos;
@@ -34,15 +34,15 @@ const COLUMNS: [&str; 8] = ["started", "file", "title", "status", "label", "syst
 pub fn list_table(runs: &[ListedRun]) -> String {
     let m = Messages::english();
     if runs.is_empty() {
-        return m.say("list-none");
+        return m.text("list-none");
     }
-    let header = COLUMNS.map(|id| m.say(&format!("list-{id}")));
+    let header = COLUMNS.map(|id| m.text(&format!("list-{id}")));
     let row = |run: &ListedRun| {
         vec![
             run.started_at.clone(),
             run.file.clone(),
             run.title.clone(),
-            m.say(&format!("status-{}", run.status.name())),
+            m.text(&format!("status-{}", run.status.name())),
             run.label.clone(),
             run.systems.clone(),
             run.media.clone(),
@@ -64,28 +64,28 @@ pub fn list_csv(runs: &[ListedRun]) -> String {
 }
 
 /// Each load: its level, and where it changed.
-pub fn courses_text(courses: &[Course]) -> String {
+pub fn courses_text(courses: &[FigureSeries]) -> String {
     let m = Messages::english();
     if courses.is_empty() {
-        return m.say("history-none");
+        return m.text("history-none");
     }
     let mut lines = Vec::new();
     for course in courses {
         let args = [("load", place(&m, &course.place, None)), ("runs", course.points.len().to_string())];
-        let heading = m.say_with("history-load", &args);
+        let heading = m.text_with("history-load", &args);
         if course.changes.is_empty() {
-            lines.push(format!("{heading} {}", m.say("history-steady")));
+            lines.push(format!("{heading} {}", m.text("history-steady")));
         } else {
             lines.push(heading);
         }
-        lines.extend(course.changes.iter().map(|change| format!("  {}", told(&m, course, change))));
+        lines.extend(course.changes.iter().map(|change| format!("  {}", describe(&m, course, change))));
         lines.extend(course.trend.map(|trend| format!("  {}", drift(&m, trend))));
     }
     lines.join("\n")
 }
 
-fn told(m: &Messages, course: &Course, change: &Change) -> String {
-    let said = Said::of(change.ratio);
+fn describe(m: &Messages, course: &FigureSeries, change: &Change) -> String {
+    let said = RoundedRatio::of(change.ratio);
     let point = &course.points[change.at.min(course.points.len() - 1)];
     let shown = |rate: f64| if course.figure == Figure::Nopm { whole(rate) } else { three(rate) };
     let name = if point.label.is_empty() { &point.commit } else { &point.label };
@@ -95,21 +95,21 @@ fn told(m: &Messages, course: &Course, change: &Change) -> String {
         ("started", point.started_at.clone()),
         ("before", shown(change.before)),
         ("after", shown(change.after)),
-        ("unit", m.say(&format!("versus-unit-{}", course.figure.name()))),
+        ("unit", m.text(&format!("versus-unit-{}", course.figure.name()))),
         ("percent", said.percent_text()),
-        ("way", m.say(if said.more { "versus-more" } else { "versus-less" })),
+        ("way", m.text(if said.more { "versus-more" } else { "versus-less" })),
     ];
-    m.say_with("history-change", &args)
+    m.text_with("history-change", &args)
 }
 
 fn drift(m: &Messages, trend: Trend) -> String {
-    let way = m.say(if trend.percent_in_all < 0.0 { "history-falls" } else { "history-rises" });
+    let way = m.text(if trend.percent_in_all < 0.0 { "history-falls" } else { "history-rises" });
     let (all, each) = (three(trend.percent_in_all.abs()), three(trend.percent_per_value.abs()));
-    m.say_with("history-drift", &[("way", way), ("percent", all), ("slope", each)])
+    m.text_with("history-drift", &[("way", way), ("percent", all), ("slope", each)])
 }
 
 /// A row for each load and run.
-pub fn course_csv(courses: &[Course]) -> String {
+pub fn course_csv(courses: &[FigureSeries]) -> String {
     let mut out = String::from("load,figure,started_at,file,commit,label,rate,changed\n");
     let m = Messages::english();
     for course in courses {

@@ -162,7 +162,7 @@ impl<'a> Page<'a> {
         Self {
             m,
             record,
-            status: m.say(&format!("status-{}", record.run.status.name())),
+            status: m.text(&format!("status-{}", record.run.status.name())),
             lasted: lasted(record.run.lasted),
             headline: headline(m, summary)
                 .or_else(|| block::headline(m, summary))
@@ -221,11 +221,11 @@ impl Page<'_> {
     }
 
     fn line_title(&self, step: &str) -> String {
-        self.m.say_with("line-chart", &[("step", step.to_owned())])
+        self.m.text_with("line-chart", &[("step", step.to_owned())])
     }
 
     fn chart_title(&self, name: &str) -> String {
-        self.m.say(&format!("chart-title-{name}"))
+        self.m.text(&format!("chart-title-{name}"))
     }
 
     /// Whether there is anything to say in tables of means and latencies.
@@ -243,22 +243,22 @@ impl Page<'_> {
     }
 
     fn axis_title(&self, axis: &str) -> String {
-        self.m.say(if axis == "users" { "axis-users" } else { "axis-offered" })
+        self.m.text(if axis == "users" { "axis-users" } else { "axis-offered" })
     }
 
     fn verdict_word(&self) -> String {
-        self.m.say(&format!("verdict-{}", self.verdict))
+        self.m.text(&format!("verdict-{}", self.verdict))
     }
 
     fn verdict_sentence(&self) -> String {
-        self.m.say(&format!("trust-{}", self.verdict))
+        self.m.text(&format!("trust-{}", self.verdict))
     }
 }
 
 fn footer(m: &Messages, run: &RunInfo) -> String {
     let args =
         [("version", run.plimsoll_version.clone()), ("commit", run.plimsoll_commit.clone()), ("run", run.id.clone())];
-    m.say_with("footer", &args)
+    m.text_with("footer", &args)
 }
 
 /// Whole seconds: nobody reads a run's length to the nanosecond.
@@ -271,40 +271,40 @@ fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
     let point = &ladder.points[rung.typical];
     type Format = fn(f64) -> String;
     let (figure, shown, unit) = match rung.nopm {
-        Some(nopm) => (nopm, whole as Format, m.say("headline-nopm")),
-        None => (rung.completed_per_second?, three as Format, m.say("headline-rate")),
+        Some(nopm) => (nopm, whole as Format, m.text("headline-nopm")),
+        None => (rung.completed_per_second?, three as Format, m.text("headline-rate")),
     };
     let ends = |low: f64, high: f64| [("low", shown(low)), ("high", shown(high))];
     let interval = match figure.interval {
-        Some(i) => m.say_with("headline-interval", &ends(i.low, i.high)),
-        None if rung.repeats() > 1 => m.say_with("headline-spread", &ends(figure.min, figure.max)),
-        None => m.say("headline-no-interval"),
+        Some(i) => m.text_with("headline-interval", &ends(i.low, i.high)),
+        None if rung.repeats() > 1 => m.text_with("headline-spread", &ends(figure.min, figure.max)),
+        None => m.text("headline-no-interval"),
     };
     let mut beside = Vec::new();
     let mut add = |value: Option<String>, label: String| beside.extend(value.map(|value| (value, label)));
-    add(rung.tpm.map(|tpm| whole(tpm.median)), m.say("headline-tpm"));
-    add(point.tpm_per_user.map(whole), m.say("headline-per-user"));
+    add(rung.tpm.map(|tpm| whole(tpm.median)), m.text("headline-tpm"));
+    add(point.tpm_per_user.map(whole), m.text("headline-per-user"));
     let p99 = rung.p99_ms.map(|p99| format!("{} ms", three(p99.median)));
-    add(p99, m.say_with("headline-p99", &[("txn", text::main_txn(m, ladder))]));
+    add(p99, m.text_with("headline-p99", &[("txn", text::main_txn(m, ladder))]));
     let resources = &point.resources;
-    add(resources.host_cpu_busy_percent.map(|v| format!("{} %", percent(v))), m.say("headline-cpu"));
+    add(resources.host_cpu_busy_percent.map(|v| format!("{} %", percent(v))), m.text("headline-cpu"));
     if let Some(device) = &resources.device {
         let written = resources.device_write_mb_per_second.map(|v| format!("{} MB/s", three(v)));
-        add(written, m.say_with("headline-write", &[("device", device.clone())]));
+        add(written, m.text_with("headline-write", &[("device", device.clone())]));
     }
     let repeats = rung.repeats().to_string();
     let place = [("point", m.point(point)), ("measured", three(point.measured_s)), ("repeats", repeats)];
     let place =
-        if rung.repeats() > 1 { m.say_with("headline-median", &place) } else { m.say_with("headline-where", &place) };
+        if rung.repeats() > 1 { m.text_with("headline-median", &place) } else { m.text_with("headline-where", &place) };
     Some(HeadlineView {
-        kicker: m.say("headline-kicker"),
+        kicker: m.text("headline-kicker"),
         value: shown(figure.median),
         unit,
         interval,
         place,
         drive: tables::emulated(m, ladder),
         verdict: rung.verdict.name(),
-        verdict_word: m.say(&format!("verdict-{}", rung.verdict.name())),
+        verdict_word: m.text(&format!("verdict-{}", rung.verdict.name())),
         beside,
     })
 }
@@ -322,22 +322,22 @@ fn conservation(m: &Messages, summary: &Summary) -> String {
     let shown = |n: u64| whole(n as f64);
     let imported = summary.points().next().is_some() && summary.points().all(|point| point.imported.is_some());
     match (holds + open, broken) {
-        (0, 0) if imported => m.say("trust-conserved-imported"),
-        (0, 0) => m.say("trust-conserved-none"),
+        (0, 0) if imported => m.text("trust-conserved-imported"),
+        (0, 0) => m.text("trust-conserved-none"),
         (_, 0) => {
             let args = [("seconds", shown(seconds)), ("holds", shown(holds)), ("points", shown(holds + open))];
-            m.say_with("trust-conserved", &args)
+            m.text_with("trust-conserved", &args)
         }
-        _ => m.say_with("trust-conserved-broken", &[("broken", shown(broken))]),
+        _ => m.text_with("trust-conserved-broken", &[("broken", shown(broken))]),
     }
 }
 
 fn finding_views(m: &Messages, summary: &Summary) -> Vec<FindingView> {
-    let mut all = findings::told(m, summary);
+    let mut all = findings::describe(m, summary);
     all.sort_by_key(|told| std::cmp::Reverse(told.finding.severity));
     let view = |findings::Told { place, finding }| FindingView {
         severity: finding.severity.name(),
-        severity_text: m.say(&format!("severity-{}", finding.severity.name())),
+        severity_text: m.text(&format!("severity-{}", finding.severity.name())),
         place,
         text: m.finding(finding),
     };
@@ -350,7 +350,7 @@ fn facts(m: &Messages, record: &Record, shown: impl Fn(SubjectKind, &str) -> Opt
         let own = record.facts.iter().filter(|fact| fact.subject == subject.id);
         let facts: Vec<(String, String)> =
             own.filter_map(|fact| Some((shown(subject.kind, &fact.key)?.to_owned(), fact.value.clone()))).collect();
-        let kind = m.say(&format!("subject-{}", subject.kind.name()));
+        let kind = m.text(&format!("subject-{}", subject.kind.name()));
         let alone = matches!(subject.kind, SubjectKind::Host | SubjectKind::Generator);
         let title = if alone { kind } else { format!("{kind} {}", subject.name) };
         (!facts.is_empty()).then_some(SubjectView { title, facts })
@@ -393,12 +393,12 @@ fn charts(record: &Record, summary: &Summary) -> Charts {
         let foreign = is_foreign(record);
         // Other tools do not tell what was under way, and seldom how long things took in each second.
         let timed = record.seconds.iter().any(|second| second.response.count() > 0);
-        let told = |name: &str| match name {
+        let describe = |name: &str| match name {
             "in-flight" => false,
             "latency-time" => timed,
             name => !of_series(name) || !record.series.is_empty(),
         };
-        charts.time.extend(names.filter(|name| !foreign || told(name)));
+        charts.time.extend(names.filter(|name| !foreign || describe(name)));
     }
     charts
 }

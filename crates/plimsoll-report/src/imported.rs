@@ -24,7 +24,7 @@ pub(crate) const COLUMNS: [&str; 4] = ["reported-load", "reported-part", "report
 pub(crate) const PART_COLUMNS: [&str; 5] =
     ["reported-time", "reported-load", "reported-part", "reported-figure", "reported-value"];
 
-pub(crate) fn told(m: &Messages, summary: &Summary) -> Vec<ToldImport> {
+pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<ToldImport> {
     summary.imports.iter().map(|import| of(m, import)).collect()
 }
 
@@ -36,7 +36,7 @@ fn of(m: &Messages, import: &ImportSummary) -> ToldImport {
         import.points.iter().flat_map(move |point| of(point).iter().map(move |figure| (point, figure)))
     };
     let cells = |point: &ReportedPoint, figure: &ReportedFigure| {
-        let txn = if figure.txn.is_empty() { m.say("chart-all") } else { figure.txn.clone() };
+        let txn = if figure.txn.is_empty() { m.text("chart-all") } else { figure.txn.clone() };
         [load(m, point), txn, figure.name.clone(), format!("{} {}", figure.printed, figure.unit).trim_end().to_owned()]
     };
     let part = |(point, figure): (&ReportedPoint, &ReportedFigure)| {
@@ -46,8 +46,8 @@ fn of(m: &Messages, import: &ImportSummary) -> ToldImport {
         [time, load, txn, name, value]
     };
     ToldImport {
-        heading: m.say_with("reported-by", &[("source", import.source.clone())]),
-        files: m.say_with("reported-files", &[("files", import.files.clone())]),
+        heading: m.text_with("reported-by", &[("source", import.source.clone())]),
+        files: m.text_with("reported-files", &[("files", import.files.clone())]),
         unknown: pairs(&import.unknown),
         known: pairs(&import.known),
         figures: rows(|point| &point.figures).map(|(point, figure)| cells(point, figure)).collect(),
@@ -58,13 +58,13 @@ fn of(m: &Messages, import: &ImportSummary) -> ToldImport {
 /// `4 users, oltp`, with the repeat.
 fn load(m: &Messages, point: &ReportedPoint) -> String {
     let users = match point.users {
-        0 => m.say("reported-users-unknown"),
-        1 => m.say("reported-one-user"),
-        n => m.say_with("reported-users", &[("users", n.to_string())]),
+        0 => m.text("reported-users-unknown"),
+        1 => m.text("reported-one-user"),
+        n => m.text_with("reported-users", &[("users", n.to_string())]),
     };
-    let offered = point.offered_per_second.map(|rate| m.say_with("reported-offered", &[("rate", three(rate))]));
+    let offered = point.offered_per_second.map(|rate| m.text_with("reported-offered", &[("rate", three(rate))]));
     let repeat =
-        (point.repeat > 0).then(|| m.say_with("reported-repeat", &[("repeat", (point.repeat + 1).to_string())]));
+        (point.repeat > 0).then(|| m.text_with("reported-repeat", &[("repeat", (point.repeat + 1).to_string())]));
     let words = [Some(point.workload.clone()), offered, Some(users), point.medium.clone(), repeat];
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -2,12 +2,12 @@
 
 use plimsoll_model::search::SearchState;
 use plimsoll_model::summary::{
-    GaveWay, Judgement, Ladder, LoadLine, PreconditionSummary, ResetSummary, Shortfall, Sign, Summary, TriedLoad,
+    Bottleneck, Judgement, Ladder, LoadLine, PreconditionSummary, ResetSummary, Shortfall, Sign, Summary, TriedLoad,
 };
 
 use crate::message::Messages;
 use crate::number::{NONE, or_none, percent, three, whole};
-use crate::{rung, text};
+use crate::{load_summary, text};
 
 /// A load line as it is told.
 pub(crate) struct ToldLine<'a> {
@@ -24,20 +24,20 @@ pub(crate) struct ToldLine<'a> {
     pub effort: String,
     /// What the system did at the line; empty where there is none.
     pub rate: String,
-    pub gave_way: Vec<String>,
+    pub bottleneck: Vec<String>,
 }
 
 /// Ids of the columns of [`rows`] without `column-` or `text-`.
 pub(crate) const COLUMNS: [&str; 4] = ["load", "outcome", "objective", "why"];
 
-pub(crate) fn told<'a>(m: &Messages, summary: &'a Summary) -> Vec<ToldLine<'a>> {
+pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<ToldLine<'a>> {
     summary.lines().map(|(ladder, line)| told_line(m, ladder, line)).collect()
 }
 
 fn told_line<'a>(m: &Messages, ladder: &'a Ladder, line: &'a LoadLine) -> ToldLine<'a> {
     let unit = if line.open { "line-unit-open" } else { "line-unit-closed" };
     let figure = line.quantile.name().replace("p999", "p99.9");
-    let of = line.of.clone().unwrap_or_else(|| m.say("chart-all"));
+    let of = line.of.clone().unwrap_or_else(|| m.text("chart-all"));
     let limit = three(line.limit_ms);
     ToldLine {
         ladder,
@@ -48,12 +48,12 @@ fn told_line<'a>(m: &Messages, ladder: &'a Ladder, line: &'a LoadLine) -> ToldLi
             Some(load) => three(load),
             None => NONE.to_owned(),
         },
-        unit: m.say(unit),
-        objective: m.say_with("line-objective", &[("figure", figure), ("of", of), ("limit", limit)]),
+        unit: m.text(unit),
+        objective: m.text_with("line-objective", &[("figure", figure), ("of", of), ("limit", limit)]),
         between: between(m, line),
         effort: effort(m, ladder, line),
         rate: rate(m, ladder, line),
-        gave_way: gave_way(m, line),
+        bottleneck: bottleneck(m, line),
     }
 }
 
@@ -67,7 +67,7 @@ fn between(m: &Messages, line: &LoadLine) -> String {
         (_, None, Some(_)) => "line-below",
         (_, None, None) => "line-unknown",
     };
-    m.say_with(id, &args)
+    m.text_with(id, &args)
 }
 
 fn effort(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
@@ -77,11 +77,11 @@ fn effort(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
         ("repeats", repeats.to_string()),
         ("precision", percent(line.precision * 100.0)),
     ];
-    let told = m.say_with("line-effort", &args);
+    let told = m.text_with("line-effort", &args);
     match line.state {
-        SearchState::Open => format!("{told} {}", m.say("line-open")),
-        SearchState::TooMany => format!("{told} {}", m.say_with("line-too-many", &args)),
-        SearchState::BelowLeast => format!("{told} {}", m.say("line-below-least")),
+        SearchState::Open => format!("{told} {}", m.text("line-open")),
+        SearchState::TooMany => format!("{told} {}", m.text_with("line-too-many", &args)),
+        SearchState::BelowLeast => format!("{told} {}", m.text("line-below-least")),
         SearchState::Found | SearchState::AboveMost => told,
     }
 }
@@ -93,40 +93,40 @@ fn rate(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
     match (at.nopm, at.completed_per_second) {
         (Some(nopm), _) => {
             let each = three(nopm.median / 60.0);
-            m.say_with("line-rate-nopm", &[("nopm", whole(nopm.median)), ("each", each), p99, txn])
+            m.text_with("line-rate-nopm", &[("nopm", whole(nopm.median)), ("each", each), p99, txn])
         }
-        (None, Some(rate)) => m.say_with("line-rate", &[("rate", three(rate.median)), p99, txn]),
+        (None, Some(rate)) => m.text_with("line-rate", &[("rate", three(rate.median)), p99, txn]),
         (None, None) => String::new(),
     }
 }
 
-fn gave_way(m: &Messages, line: &LoadLine) -> Vec<String> {
+fn bottleneck(m: &Messages, line: &LoadLine) -> Vec<String> {
     if !line.tried.iter().any(|tried| line.line.is_none_or(|load| tried.load > load)) {
-        return vec![m.say("gave-way-nothing-above")];
+        return vec![m.text("bottleneck-nothing-above")];
     }
-    if line.gave_way.is_empty() {
-        return vec![m.say("gave-way-unknown")];
+    if line.bottleneck.is_empty() {
+        return vec![m.text("bottleneck-unknown")];
     }
-    line.gave_way.iter().map(|sign| sign_text(m, sign)).collect()
+    line.bottleneck.iter().map(|sign| sign_text(m, sign)).collect()
 }
 
 fn sign_text(m: &Messages, sign: &Sign) -> String {
     let (line, beyond) = (or_none(sign.at_line, three), three(sign.beyond));
     let change = if line == beyond { beyond } else { format!("{line} → {beyond}") };
-    m.say_with(sign_id(sign.what), &[("change", change), ("limit", three(sign.limit))])
+    m.text_with(sign_id(sign.what), &[("change", change), ("limit", three(sign.limit))])
 }
 
-fn sign_id(what: GaveWay) -> &'static str {
+fn sign_id(what: Bottleneck) -> &'static str {
     match what {
-        GaveWay::Generator => "gave-way-generator",
-        GaveWay::Cpu => "gave-way-cpu",
-        GaveWay::DeviceBusy => "gave-way-device-busy",
-        GaveWay::DeviceWriteTime => "gave-way-device-write-time",
-        GaveWay::DeviceReadTime => "gave-way-device-read-time",
-        GaveWay::DriveQueue => "gave-way-drive-queue",
-        GaveWay::Locks => "gave-way-locks",
-        GaveWay::Log => "gave-way-log",
-        GaveWay::Connections => "gave-way-connections",
+        Bottleneck::Generator => "bottleneck-generator",
+        Bottleneck::Cpu => "bottleneck-cpu",
+        Bottleneck::DeviceBusy => "bottleneck-device-busy",
+        Bottleneck::DeviceWriteTime => "bottleneck-device-write-time",
+        Bottleneck::DeviceReadTime => "bottleneck-device-read-time",
+        Bottleneck::DriveQueue => "bottleneck-drive-queue",
+        Bottleneck::Locks => "bottleneck-locks",
+        Bottleneck::Log => "bottleneck-log",
+        Bottleneck::Connections => "bottleneck-connections",
     }
 }
 
@@ -136,12 +136,12 @@ pub(crate) fn rows(m: &Messages, told: &ToldLine<'_>) -> Vec<[String; 4]> {
 }
 
 fn row(m: &Messages, ladder: &Ladder, tried: &TriedLoad) -> [String; 4] {
-    let load = ladder
-        .rungs
-        .get(tried.rung)
-        .map_or_else(|| three(tried.load), |at| rung::load(at.users, at.offered_per_second, at.offered_to_per_second));
+    let load = ladder.rungs.get(tried.rung).map_or_else(
+        || three(tried.load),
+        |at| load_summary::load(at.users, at.offered_per_second, at.offered_to_per_second),
+    );
     let figures: Vec<String> = tried.repeats.iter().map(|repeat| or_none(repeat.figure_ms, three)).collect();
-    [load, m.say(&format!("outcome-{}", tried.outcome.name())), figures.join(" · "), why(m, &tried.repeats)]
+    [load, m.text(&format!("outcome-{}", tried.outcome.name())), figures.join(" · "), why(m, &tried.repeats)]
 }
 
 /// Each reason once, as the first repeat that has it says it.
@@ -157,15 +157,15 @@ fn why(m: &Messages, repeats: &[Judgement]) -> String {
 
 fn shortfall_text(m: &Messages, shortfall: Shortfall) -> String {
     match shortfall {
-        Shortfall::NothingMeasured => m.say("shortfall-nothing-measured"),
-        Shortfall::Incomplete => m.say("shortfall-incomplete"),
-        Shortfall::Slow => m.say("shortfall-slow"),
-        Shortfall::Failed { percent: p } => m.say_with("shortfall-failed", &[("percent", percent(p))]),
-        Shortfall::Dropped { intents } => m.say_with("shortfall-dropped", &[("intents", whole(intents as f64))]),
-        Shortfall::Behind { percent: p } => m.say_with("shortfall-behind", &[("percent", percent(p))]),
+        Shortfall::NothingMeasured => m.text("shortfall-nothing-measured"),
+        Shortfall::Incomplete => m.text("shortfall-incomplete"),
+        Shortfall::Slow => m.text("shortfall-slow"),
+        Shortfall::Failed { percent: p } => m.text_with("shortfall-failed", &[("percent", percent(p))]),
+        Shortfall::Dropped { intents } => m.text_with("shortfall-dropped", &[("intents", whole(intents as f64))]),
+        Shortfall::Behind { percent: p } => m.text_with("shortfall-behind", &[("percent", percent(p))]),
         Shortfall::Unsteady { range_percent, slope_percent } => {
             let args = [("range", percent(range_percent)), ("slope", percent(slope_percent))];
-            m.say_with("shortfall-unsteady", &args)
+            m.text_with("shortfall-unsteady", &args)
         }
     }
 }
@@ -187,13 +187,13 @@ fn reset(m: &Messages, r: &ResetSummary) -> String {
         ("last", three(r.last_mb)),
         ("verified", r.verified.clone()),
     ];
-    m.say_with("reset", &args)
+    m.text_with("reset", &args)
 }
 
 /// That load ran before the first point, how long, and what became of its rate.
 fn precondition(m: &Messages, p: &PreconditionSummary) -> String {
-    let load = rung::load(p.users, p.offered_per_second, None);
-    let unit = m.say(if p.offered_per_second.is_some() { "line-unit-open" } else { "line-unit-closed" });
+    let load = load_summary::load(p.users, p.offered_per_second, None);
+    let unit = m.text(if p.offered_per_second.is_some() { "line-unit-open" } else { "line-unit-closed" });
     let args = [
         ("step", p.step.clone()),
         ("system", p.system.clone()),
@@ -203,6 +203,6 @@ fn precondition(m: &Messages, p: &PreconditionSummary) -> String {
         ("last", or_none(p.last_per_second, three)),
         ("change", or_none(p.change_percent, |change| format!("{change:+.1}"))),
     ];
-    let told = m.say_with("precondition", &args);
-    if p.complete { told } else { format!("{told} {}", m.say("precondition-cut")) }
+    let told = m.text_with("precondition", &args);
+    if p.complete { told } else { format!("{told} {}", m.text("precondition-cut")) }
 }

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use fluent_templates::fluent_bundle::FluentValue;
 use fluent_templates::{LanguageIdentifier, Loader, langid};
 use plimsoll_model::audit::{Evidence, Missing, Next, Rule, ThresholdFault};
-use plimsoll_model::record::{Integrity, Scene};
+use plimsoll_model::record::{Integrity, Interference};
 use plimsoll_model::summary::{DataState, Finding, PointSummary};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{number, rung};
+use crate::{load_summary, number};
 
 fluent_templates::static_loader! {
     static LOCALES = {
@@ -38,11 +38,11 @@ impl Messages {
     }
 
     /// The text of `id`; the id itself where the catalogue has none, which a test rules out.
-    pub fn say(&self, id: &str) -> String {
+    pub fn text(&self, id: &str) -> String {
         LOCALES.try_lookup(&self.language, id).unwrap_or_else(|| id.to_owned())
     }
 
-    pub fn say_with(&self, id: &str, args: &[(&'static str, String)]) -> String {
+    pub fn text_with(&self, id: &str, args: &[(&'static str, String)]) -> String {
         let args: HashMap<Cow<'static, str>, FluentValue> =
             args.iter().map(|(name, value)| (Cow::Borrowed(*name), counted(value.clone()))).collect();
         LOCALES.try_lookup_with_args(&self.language, id, &args).unwrap_or_else(|| id.to_owned())
@@ -50,48 +50,48 @@ impl Messages {
 
     /// The sentence of a finding: `finding-` and its name in the export, with its fields as arguments.
     pub fn finding(&self, finding: &Finding) -> String {
-        self.told("finding", &finding.kind)
+        self.describe("finding", &finding.kind)
     }
 
     /// The sentence of what an audit's rule saw: `evidence-` and its name in the export.
     pub fn evidence(&self, evidence: &Evidence) -> String {
         match evidence {
-            Evidence::Found { finding } => self.told("finding", finding),
+            Evidence::Found { finding } => self.describe("finding", finding),
             Evidence::Untold { missing } => format!("({})", self.missing(*missing)),
-            other => self.told("evidence", other),
+            other => self.describe("evidence", other),
         }
     }
 
     pub fn threshold_fault(&self, fault: &ThresholdFault) -> String {
-        self.told("fault", fault)
+        self.describe("fault", fault)
     }
 
     /// Why a rule says nothing.
     pub fn missing(&self, missing: Missing) -> String {
-        self.say(&unit_id("missing", &missing))
+        self.text(&unit_id("missing", &missing))
     }
 
     pub fn next(&self, next: Next) -> String {
-        self.say(&unit_id("next", &next))
+        self.text(&unit_id("next", &next))
     }
 
     /// Whether a run file is as it was when its run ended, and its digest: `state-` and its name in the export.
     pub fn file_state(&self, file: &Integrity) -> String {
-        self.told("state", file)
+        self.describe("state", file)
     }
 
     /// Whether a system's data were loaded for the run: `data-` and its name in the export.
     pub fn data_state(&self, data: &DataState) -> String {
-        self.told("data", data)
+        self.describe("data", data)
     }
 
     /// What a rule holds, and why it matters.
     pub fn rule(&self, rule: Rule) -> String {
-        self.say(&format!("rule-{}", rule.code().to_lowercase()))
+        self.text(&format!("rule-{}", rule.code().to_lowercase()))
     }
 
     /// The sentence of a value of a closed set: the tag's name and the value's, with its fields as arguments.
-    fn told(&self, tag: &str, value: &impl Serialize) -> String {
+    fn describe(&self, tag: &str, value: &impl Serialize) -> String {
         // None of them has map keys but strings, so they always become objects.
         let Ok(Value::Object(fields)) = serde_json::to_value(value) else { return String::new() };
         let name = fields.get(tag).and_then(Value::as_str).unwrap_or_default();
@@ -104,31 +104,31 @@ impl Messages {
     /// Which point: `16 users, ladder, db@fast`.
     pub fn point(&self, point: &PointSummary) -> String {
         let (step, system) = (("step", point.step.clone()), ("system", point.system.clone()));
-        let load = rung::load(point.users, point.offered_per_second, point.offered_to_per_second);
+        let load = load_summary::load(point.users, point.offered_per_second, point.offered_to_per_second);
         let told = match point.offered_per_second {
-            Some(_) => self.say_with("point-open", &[("rate", load), step, system]),
-            None if point.users == 1 => self.say_with("point-one", &[step, system]),
-            None => self.say_with("point-closed", &[("users", load), step, system]),
+            Some(_) => self.text_with("point-open", &[("rate", load), step, system]),
+            None if point.users == 1 => self.text_with("point-one", &[step, system]),
+            None => self.text_with("point-closed", &[("users", load), step, system]),
         };
         let told = self.in_scene(told, point.scene);
         match point.repeat {
             0 => told,
-            n => self.say_with("point-repeat", &[("point", told), ("repeat", (n + 1).to_string())]),
+            n => self.text_with("point-repeat", &[("point", told), ("repeat", (n + 1).to_string())]),
         }
     }
 
     /// What a place is called where it is told with and without noise.
-    pub fn in_scene(&self, place: String, scene: Scene) -> String {
+    pub fn in_scene(&self, place: String, scene: Interference) -> String {
         match scene {
-            Scene::Alone => place,
-            Scene::Quiet => self.say_with("scene-quiet", &[("place", place)]),
-            Scene::Noisy => self.say_with("scene-noisy", &[("place", place)]),
+            Interference::Alone => place,
+            Interference::Quiet => self.text_with("scene-quiet", &[("place", place)]),
+            Interference::Noisy => self.text_with("scene-noisy", &[("place", place)]),
         }
     }
 
     /// All labels that scripts show, by id.
     pub fn chart_labels(&self) -> Vec<(&'static str, String)> {
-        CHART_IDS.iter().map(|id| (*id, self.say(id))).collect()
+        CHART_IDS.iter().map(|id| (*id, self.text(id))).collect()
     }
 }
 

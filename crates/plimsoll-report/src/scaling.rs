@@ -10,17 +10,17 @@ use crate::text::aligned;
 pub(crate) const COLUMNS: [&str; 4] = ["users", "measured", "fitted", "residual"];
 
 /// Sentences about the law, or about why there is none; nothing of a ladder that has no law to fit.
-pub(crate) fn told(m: &Messages, ladder: &Ladder) -> Vec<String> {
+pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Vec<String> {
     match &ladder.scaling {
         None => Vec::new(),
         // A short ladder was not meant to show how a system scales.
         Some(Scaling::TooFew { loads }) if *loads < 3 => Vec::new(),
-        Some(Scaling::TooFew { loads }) => vec![m.say_with("scaling-too-few", &[("loads", loads.to_string())])],
+        Some(Scaling::TooFew { loads }) => vec![m.text_with("scaling-too-few", &[("loads", loads.to_string())])],
         Some(Scaling::DoesNotFit { off_percent }) => {
             let args = [("off", percent(*off_percent)), ("limit", percent(FIT_LIMIT * 100.0))];
-            vec![m.say_with("scaling-unfit", &args)]
+            vec![m.text_with("scaling-unfit", &args)]
         }
-        Some(Scaling::Unresolved) => vec![m.say("scaling-unresolved")],
+        Some(Scaling::Unresolved) => vec![m.text("scaling-unresolved")],
         Some(Scaling::Fits(law)) => law_told(m, law),
     }
 }
@@ -28,7 +28,7 @@ pub(crate) fn told(m: &Messages, ladder: &Ladder) -> Vec<String> {
 fn law_told(m: &Messages, law: &ScalingLaw) -> Vec<String> {
     let shown = |interval: Interval, format: fn(f64) -> String| {
         let ends = [("value", format(interval.mean)), ("low", format(interval.low)), ("high", format(interval.high))];
-        m.say_with("scaling-value", &ends)
+        m.text_with("scaling-value", &ends)
     };
     let parameters = [
         ("gamma", shown(law.gamma, whole)),
@@ -38,9 +38,9 @@ fn law_told(m: &Messages, law: &ScalingLaw) -> Vec<String> {
     ];
     let peak = law.peak.as_ref().map(|peak| {
         let users = peak.users_interval.map_or_else(|| whole(peak.users), |interval| shown(interval, whole));
-        m.say_with("scaling-peak", &[("users", users), ("rate", whole(peak.rate))])
+        m.text_with("scaling-peak", &[("users", users), ("rate", whole(peak.rate))])
     });
-    vec![m.say_with("scaling-law", &parameters), peak.unwrap_or_else(|| m.say("scaling-no-peak"))]
+    vec![m.text_with("scaling-law", &parameters), peak.unwrap_or_else(|| m.text("scaling-no-peak"))]
 }
 
 pub(crate) fn rows(ladder: &Ladder) -> Vec<[String; 4]> {
@@ -54,12 +54,12 @@ pub(crate) fn rows(ladder: &Ladder) -> Vec<[String; 4]> {
 
 /// On the terminal.
 pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
-    let told = told(m, ladder);
+    let told = describe(m, ladder);
     if told.is_empty() {
         return String::new();
     }
     let rows: Vec<Vec<String>> = rows(ladder).into_iter().map(Vec::from).collect();
-    let header = COLUMNS.map(|id| m.say(&format!("scaling-{id}")));
+    let header = COLUMNS.map(|id| m.text(&format!("scaling-{id}")));
     let table = if rows.is_empty() { String::new() } else { format!("\n{}", aligned(&header, &rows)) };
     format!("{}{table}\n\n", told.join("\n"))
 }

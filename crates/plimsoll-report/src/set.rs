@@ -19,7 +19,7 @@ pub use html::set_page;
 pub fn set_table(summary: &SetSummary) -> String {
     let m = Messages::english();
     let args = [("title", summary.title.clone()), ("runs", summary.runs.to_string()), ("of", summary.of.to_string())];
-    let mut out = format!("{}\n\n", m.say_with("set-heading", &args));
+    let mut out = format!("{}\n\n", m.text_with("set-heading", &args));
     for (name, rows) in groups(&m, summary) {
         out.push_str(&format!("{name}\n{}\n\n", flat(&m, summary, &rows)));
         if let [_, _] = summary.axes.as_slice() {
@@ -27,7 +27,7 @@ pub fn set_table(summary: &SetSummary) -> String {
         }
     }
     for crossover in &summary.crossovers {
-        out.push_str(&format!("{}\n", told(&m, crossover)));
+        out.push_str(&format!("{}\n", describe(&m, crossover)));
     }
     out
 }
@@ -36,7 +36,7 @@ pub fn set_table(summary: &SetSummary) -> String {
 fn groups<'a>(m: &Messages, summary: &'a SetSummary) -> Vec<(String, Vec<&'a SetRow>)> {
     let mut groups: Vec<(String, Vec<&SetRow>)> = Vec::new();
     for row in &summary.rows {
-        let name = m.say_with("set-group", &[("step", row.step.clone()), ("system", row.system.clone())]);
+        let name = m.text_with("set-group", &[("step", row.step.clone()), ("system", row.system.clone())]);
         let name = m.in_scene(name, row.scene);
         match groups.iter_mut().find(|(other, _)| *other == name) {
             Some((_, rows)) => rows.push(row),
@@ -47,23 +47,23 @@ fn groups<'a>(m: &Messages, summary: &'a SetSummary) -> Vec<(String, Vec<&'a Set
 }
 
 /// From how much memory on more of it changes nothing.
-fn told(m: &Messages, crossover: &Crossover) -> String {
-    let name = m.say_with("set-group", &[("step", crossover.step.clone()), ("system", crossover.system.clone())]);
+fn describe(m: &Messages, crossover: &Crossover) -> String {
+    let name = m.text_with("set-group", &[("step", crossover.step.clone()), ("system", crossover.system.clone())]);
     let load = load_of(crossover.users, crossover.offered_per_second);
     let on = crossover.others.join(", ");
     let place = if on.is_empty() {
-        m.say_with("set-crossover-place", &[("group", name), ("load", load)])
+        m.text_with("set-crossover-place", &[("group", name), ("load", load)])
     } else {
-        m.say_with("set-crossover-place-on", &[("group", name), ("load", load), ("on", on)])
+        m.text_with("set-crossover-place-on", &[("group", name), ("load", load), ("on", on)])
     };
     let place = m.in_scene(place, crossover.scene);
     let axis = ("axis", crossover.axis.clone());
     let found = match &crossover.found {
-        CrossoverFound::From { size, largest, ratio } => m.say_with(
+        CrossoverFound::From { size, largest, ratio } => m.text_with(
             "set-crossover-from",
             &[axis, ("size", size.clone()), ("largest", largest.clone()), ("ratio", three(*ratio))],
         ),
-        CrossoverFound::NotReached { before, largest, ratio } => m.say_with(
+        CrossoverFound::NotReached { before, largest, ratio } => m.text_with(
             "set-crossover-beyond",
             &[axis, ("before", before.clone()), ("largest", largest.clone()), ("ratio", three(*ratio))],
         ),
@@ -72,9 +72,9 @@ fn told(m: &Messages, crossover: &Crossover) -> String {
                 vec![axis, ("before", before.clone()), ("largest", largest.clone()), ("ratio", three(*ratio))];
             args.extend(noise_percent.map(|noise| ("noise", three(noise))));
             let known = noise_percent.is_some();
-            m.say_with(if known { "set-crossover-scatter" } else { "set-crossover-scatter-unknown" }, &args)
+            m.text_with(if known { "set-crossover-scatter" } else { "set-crossover-scatter-unknown" }, &args)
         }
-        CrossoverFound::NotJudged => m.say_with("set-crossover-unjudged", &[axis]),
+        CrossoverFound::NotEvaluated => m.text_with("set-crossover-unjudged", &[axis]),
     };
     format!("{place}: {found}")
 }
@@ -108,7 +108,7 @@ fn spread(figure: Option<Figure>) -> String {
 }
 
 fn rate_name(m: &Messages, rows: &[&SetRow]) -> String {
-    m.say(if rows.iter().all(|row| row.nopm.is_some()) { "text-nopm" } else { "set-rate" })
+    m.text(if rows.iter().all(|row| row.nopm.is_some()) { "text-nopm" } else { "set-rate" })
 }
 
 fn flat(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> String {
@@ -118,9 +118,9 @@ fn flat(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> String {
 
 fn cells(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> (Vec<String>, Vec<Vec<String>>) {
     let mut header: Vec<String> = summary.axes.iter().map(|axis| axis.name.clone()).collect();
-    header.push(m.say("set-load"));
+    header.push(m.text("set-load"));
     header.push(rate_name(m, rows));
-    header.extend(["text-interval", "text-p99", "set-reads", "set-runs", "text-verdict"].map(|id| m.say(id)));
+    header.extend(["text-interval", "text-p99", "set-reads", "set-runs", "text-verdict"].map(|id| m.text(id)));
     let cells = |row: &&SetRow| {
         let mut cells: Vec<String> = (0..summary.axes.len()).map(|axis| value(summary, row, axis).to_owned()).collect();
         cells.extend([
@@ -130,7 +130,7 @@ fn cells(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> (Vec<String>, 
             shown(row.p99_ms, three),
             shown(row.device_reads_per_txn, three),
             row.runs.to_string(),
-            m.say(&format!("verdict-{}", row.verdict.name())),
+            m.text(&format!("verdict-{}", row.verdict.name())),
         ]);
         cells
     };
@@ -166,7 +166,7 @@ fn crossed(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> String {
         };
         let lines: Vec<Vec<String>> = down.values.iter().enumerate().map(line).collect();
         let table = aligned(&header, &lines);
-        let heading = m.say_with("set-crossed", &[("load", of.clone())]);
+        let heading = m.text_with("set-crossed", &[("load", of.clone())]);
         out.push_str(&format!("{heading}\n{table}\n\n"));
     }
     out

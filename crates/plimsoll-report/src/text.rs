@@ -10,12 +10,12 @@ mod shared;
 pub use audit::{audit_table, explain};
 pub(crate) use columns::aligned;
 use columns::fitted;
-use plimsoll_model::summary::{Comparison, Ladder, Rung, Summary};
+use plimsoll_model::summary::{Comparison, Ladder, LoadSummary, Summary};
 
-use crate::findings::{Told, told};
+use crate::findings::{Told, describe};
+use crate::load_summary::{self, RungView};
 use crate::message::Messages;
 use crate::number::{or_none, three, whole};
-use crate::rung::{self, RungView};
 use crate::{compare, cut, fleet, line, scaling, waits};
 
 pub const WIDTH: usize = 100;
@@ -26,14 +26,14 @@ pub fn ladder_table(summary: &Summary) -> String {
     let mut out = String::new();
     out.push_str(&doctor::section(&m, summary));
     summary.blocks.iter().for_each(|step| out.push_str(&block::section(&m, step)));
-    line::told(&m, summary).iter().for_each(|told| out.push_str(&load_line(&m, told)));
+    line::describe(&m, summary).iter().for_each(|told| out.push_str(&load_line(&m, told)));
     for told in line::before_points(&m, summary) {
         out.push_str(&format!("{told}\n\n"));
     }
     for ladder in &summary.ladders {
         out.push_str(&format!("{}. {}\n", heading(&m, ladder), latency_of(&m, ladder)));
         if let Some(drive) = &ladder.drive {
-            out.push_str(&m.say_with("emulated-drive", &[("drive", drive.clone())]));
+            out.push_str(&m.text_with("emulated-drive", &[("drive", drive.clone())]));
             out.push('\n');
         }
         if let Some(data) = &ladder.data {
@@ -50,23 +50,23 @@ pub fn ladder_table(summary: &Summary) -> String {
     summary.effects.iter().for_each(|effect| out.push_str(&shared::effect(&m, effect)));
     summary.backups.iter().for_each(|backups| out.push_str(&shared::backups(&m, backups)));
     if summary.ladders.is_empty() && summary.blocks.is_empty() && summary.backups.is_empty() {
-        out.push_str(&m.say("text-no-points"));
+        out.push_str(&m.text("text-no-points"));
         out.push('\n');
     }
     summary.comparisons.iter().for_each(|comparison| out.push_str(&side_by_side(&m, comparison)));
-    cut::told(&m, summary).iter().for_each(|told| out.push_str(&power_cut(told)));
+    cut::describe(&m, summary).iter().for_each(|told| out.push_str(&power_cut(told)));
     if !is_without_transactions(summary) {
         out.push_str(&consistency(&m, summary));
         out.push('\n');
     }
-    for Told { place, finding } in told(&m, summary) {
+    for Told { place, finding } in describe(&m, summary) {
         let colon = if place.is_empty() { "" } else { ": " };
-        let severity = m.say(&format!("severity-{}", finding.severity.name()));
+        let severity = m.text(&format!("severity-{}", finding.severity.name()));
         out.push_str(&format!("{severity}: {place}{colon}{}\n", m.finding(finding)));
     }
     out.push_str(&audit::section(&m, &summary.audit));
     if has_tpcc(summary) {
-        out.push_str(&m.say("not-tpc"));
+        out.push_str(&m.text("not-tpc"));
         out.push('\n');
     }
     out.push_str(&m.file_state(&summary.file));
@@ -90,7 +90,7 @@ pub(crate) fn is_without_transactions(summary: &Summary) -> bool {
 
 /// The line, what was tried and what gave way.
 fn load_line(m: &Messages, told: &line::ToldLine<'_>) -> String {
-    let header = line::COLUMNS.map(|id| m.say(&format!("text-{id}")));
+    let header = line::COLUMNS.map(|id| m.text(&format!("text-{id}")));
     let rows: Vec<Vec<String>> = line::rows(m, told).into_iter().map(Vec::from).collect();
     let args = [
         ("heading", told.heading.clone()),
@@ -98,10 +98,10 @@ fn load_line(m: &Messages, told: &line::ToldLine<'_>) -> String {
         ("unit", told.unit.clone()),
         ("objective", told.objective.clone()),
     ];
-    let mut lines = vec![m.say_with("line-text", &args)];
+    let mut lines = vec![m.text_with("line-text", &args)];
     lines.extend([&told.between, &told.effort, &told.rate].into_iter().filter(|text| !text.is_empty()).cloned());
-    lines.push(m.say("gave-way-title"));
-    lines.extend(told.gave_way.iter().map(|sign| format!("  {sign}")));
+    lines.push(m.text("bottleneck-title"));
+    lines.extend(told.bottleneck.iter().map(|sign| format!("  {sign}")));
     format!("{}\n{}\n\n", lines.join("\n"), aligned(&header, &rows))
 }
 
@@ -125,8 +125,8 @@ pub(crate) fn heading(m: &Messages, ladder: &Ladder) -> String {
     // A system that plimsoll starts is named after its medium already.
     let named = |medium: &String| ladder.system.ends_with(&format!("@{medium}"));
     let heading = match &ladder.medium {
-        Some(medium) if !named(medium) => m.say_with("ladder-on", &[step, system, mode, ("medium", medium.clone())]),
-        _ => m.say_with("ladder", &[step, system, mode]),
+        Some(medium) if !named(medium) => m.text_with("ladder-on", &[step, system, mode, ("medium", medium.clone())]),
+        _ => m.text_with("ladder", &[step, system, mode]),
     };
     m.in_scene(heading, ladder.scene)
 }
@@ -135,27 +135,27 @@ pub(crate) fn heading(m: &Messages, ladder: &Ladder) -> String {
 pub(crate) fn consistency(m: &Messages, summary: &Summary) -> String {
     let found = &summary.consistency;
     if found.verified == 0 {
-        return m.say("consistency-none");
+        return m.text("consistency-none");
     }
     let verified = ("verified", whole(f64::from(found.verified)));
     if found.holds() {
-        return m.say_with("consistency-holds", &[verified]);
+        return m.text_with("consistency-holds", &[verified]);
     }
     let mut failed = found.failed.clone();
     failed.dedup();
-    m.say_with("consistency-fails", &[verified, ("failed", failed.join(", "))])
+    m.text_with("consistency-fails", &[verified, ("failed", failed.join(", "))])
 }
 
 /// Whose latency the main columns show.
 pub(crate) fn latency_of(m: &Messages, ladder: &Ladder) -> String {
-    let latency = m.say_with("ladder-latency-of", &[("txn", main_txn(m, ladder))]);
-    if rung::repeated(ladder) { format!("{latency} {}", m.say("ladder-repeats")) } else { latency }
+    let latency = m.text_with("ladder-latency-of", &[("txn", main_txn(m, ladder))]);
+    if load_summary::repeated(ladder) { format!("{latency} {}", m.text("ladder-repeats")) } else { latency }
 }
 
 /// The transaction type whose response times stand beside rates.
 pub(crate) fn main_txn(m: &Messages, ladder: &Ladder) -> String {
     let tpcc = ladder.points.iter().find(|p| p.nopm.is_some()).and_then(|p| p.types.first());
-    tpcc.map_or_else(|| m.say("chart-all"), |txn| txn.name.clone())
+    tpcc.map_or_else(|| m.text("chart-all"), |txn| txn.name.clone())
 }
 
 /// What may be left out where the table would be too wide, first to last.
@@ -174,21 +174,21 @@ fn table(m: &Messages, ladder: &Ladder) -> String {
     let columns = columns(ladder);
     let ids: Vec<&str> = columns.iter().map(|(id, _)| *id).collect();
     let row = |view: &RungView<'_>| columns.iter().map(|(_, cell)| cell(m, view)).collect();
-    fitted(m, &ids, rung::views(ladder).iter().map(row).collect(), &DISPENSABLE, 0)
+    fitted(m, &ids, load_summary::views(ladder).iter().map(row).collect(), &DISPENSABLE, 0)
 }
 
 type Column = (&'static str, fn(&Messages, &RungView<'_>) -> String);
 
 /// The columns that fit, those that say nothing about this ladder left out.
 fn columns(ladder: &Ladder) -> Vec<Column> {
-    let any = |has: fn(&Rung) -> bool| ladder.rungs.iter().any(has);
+    let any = |has: fn(&LoadSummary) -> bool| ladder.rungs.iter().any(has);
     let mut columns: Vec<Column> = Vec::new();
     let load = if any(|r| r.offered_per_second.is_some()) { "text-offered" } else { "text-users" };
     columns.push((load, |_, v| v.load()));
     if load == "text-offered" {
         columns.push(("text-users", |_, v| v.rung.users.to_string()));
     }
-    if rung::repeated(ladder) {
+    if load_summary::repeated(ladder) {
         columns.push(("text-repeats", |_, v| v.rung.repeats().to_string()));
     }
     if any(|r| r.tpm.is_some()) || !any(|r| r.completed_per_second.is_some()) {
@@ -196,9 +196,9 @@ fn columns(ladder: &Ladder) -> Vec<Column> {
         columns.extend(precision(
             ladder,
             [
-                |_, v| rung::interval(v.rung.nopm, whole),
-                |_, v| rung::spread(v.rung.nopm, whole),
-                |_, v| rung::half(v.rung.nopm),
+                |_, v| load_summary::interval(v.rung.nopm, whole),
+                |_, v| load_summary::spread(v.rung.nopm, whole),
+                |_, v| load_summary::half(v.rung.nopm),
             ],
         ));
         columns.push(("text-tpm", |_, v| or_none(v.rung.tpm.map(|f| f.median), whole)));
@@ -208,9 +208,9 @@ fn columns(ladder: &Ladder) -> Vec<Column> {
         columns.extend(precision(
             ladder,
             [
-                |_, v| rung::interval(v.rung.completed_per_second, three),
-                |_, v| rung::spread(v.rung.completed_per_second, three),
-                |_, v| rung::half(v.rung.completed_per_second),
+                |_, v| load_summary::interval(v.rung.completed_per_second, three),
+                |_, v| load_summary::spread(v.rung.completed_per_second, three),
+                |_, v| load_summary::half(v.rung.completed_per_second),
             ],
         ));
     }
@@ -223,7 +223,7 @@ fn columns(ladder: &Ladder) -> Vec<Column> {
 
 /// How sure the rate is: of repeats their interval and spread, of single points half the interval.
 fn precision(ladder: &Ladder, [interval, spread, half]: [fn(&Messages, &RungView<'_>) -> String; 3]) -> Vec<Column> {
-    if rung::repeated(ladder) {
+    if load_summary::repeated(ladder) {
         vec![("text-interval-of", interval), ("text-spread", spread)]
     } else {
         vec![("text-interval", half)]
@@ -249,7 +249,7 @@ fn beside(ladder: &Ladder) -> Vec<Column> {
         columns.push(("text-write-ms", |_, v| or_none(v.point.resources.device_write_latency_ms, three)));
     }
     columns.push(("text-steady", |m, v| v.steady(m)));
-    columns.push(("text-verdict", |m, v| m.say(&format!("verdict-{}", v.rung.verdict.name()))));
+    columns.push(("text-verdict", |m, v| m.text(&format!("verdict-{}", v.rung.verdict.name()))));
     columns
 }
 

@@ -9,8 +9,8 @@ mod text;
 
 use plimsoll_model::audit::Evidence;
 use plimsoll_model::compare::{
-    Against, ComparedLatency, Difference, Effect, Figure, Group, Mark, Method, Place, PointComparison, RunComparison,
-    Said, Unjudged,
+    Against, ComparedLatency, Difference, Effect, Figure, Group, LoadKey, Mark, Method, PointComparison, RoundedRatio,
+    RunComparison, Unjudged,
 };
 use plimsoll_model::import::TOOL_FACT;
 use plimsoll_model::summary::Interval;
@@ -19,9 +19,9 @@ pub use export::comparison_csv;
 pub use html::comparison_page;
 pub use text::{comparison_text, gate_text};
 
+use crate::load_summary;
 use crate::message::Messages;
 use crate::number::{NONE, percent, three, whole};
-use crate::rung;
 
 /// Names of the sides: what people see of them.
 pub(crate) fn names<'a>(comparison: &'a RunComparison, against: &Against) -> (&'a str, &'a str) {
@@ -30,7 +30,7 @@ pub(crate) fn names<'a>(comparison: &'a RunComparison, against: &Against) -> (&'
 }
 
 /// Which load: `oltp, db on nvme, 4 users`; the second medium with it where it is called otherwise.
-pub(crate) fn place(m: &Messages, place: &Place, other: Option<&Place>) -> String {
+pub(crate) fn place(m: &Messages, place: &LoadKey, other: Option<&LoadKey>) -> String {
     let mut parts = vec![place.step.clone()];
     parts.extend(place.load.job.clone());
     let medium = match (&place.medium, other.and_then(|other| other.medium.as_ref())) {
@@ -39,27 +39,27 @@ pub(crate) fn place(m: &Messages, place: &Place, other: Option<&Place>) -> Strin
         (None, other) => other.cloned(),
     };
     parts.extend(medium);
-    let load = rung::load(place.load.users, place.load.offered_per_second, place.load.offered_to_per_second);
+    let load = load_summary::load(place.load.users, place.load.offered_per_second, place.load.offered_to_per_second);
     parts.push(match (place.load.share_percent, place.load.offered_per_second) {
-        (Some(share), _) => m.say_with("versus-share", &[("share", three(share))]),
-        (None, Some(_)) => m.say_with("load-open", &[("rate", load)]),
-        (None, None) if place.load.job.is_some() => m.say_with("versus-in-flight", &[("n", load)]),
-        (None, None) if place.load.users == 1 => m.say("load-one"),
-        (None, None) => m.say_with("load-closed", &[("users", load)]),
+        (Some(share), _) => m.text_with("versus-share", &[("share", three(share))]),
+        (None, Some(_)) => m.text_with("load-open", &[("rate", load)]),
+        (None, None) if place.load.job.is_some() => m.text_with("versus-in-flight", &[("n", load)]),
+        (None, None) if place.load.users == 1 => m.text("load-one"),
+        (None, None) => m.text_with("load-closed", &[("users", load)]),
     });
-    if place.scene != plimsoll_model::record::Scene::Alone {
-        parts.push(m.say(&format!("versus-scene-{}", place.scene.name())));
+    if place.scene != plimsoll_model::record::Interference::Alone {
+        parts.push(m.text(&format!("versus-scene-{}", place.scene.name())));
     }
     parts.join(", ")
 }
 
 fn unit(m: &Messages, figure: Figure) -> String {
-    m.say(&format!("versus-unit-{}", figure.name()))
+    m.text(&format!("versus-unit-{}", figure.name()))
 }
 
 /// `0.98 to 1.01`, with the digits of the ratio.
-fn range(m: &Messages, interval: Interval, said: &Said) -> String {
-    m.say_with("versus-range", &[("low", said.like(interval.low)), ("high", said.like(interval.high))])
+fn range(m: &Messages, interval: Interval, said: &RoundedRatio) -> String {
+    m.text_with("versus-range", &[("low", said.like(interval.low)), ("high", said.like(interval.high))])
 }
 
 /// What is said of one load's rate.
@@ -67,12 +67,12 @@ pub(crate) fn sentence(m: &Messages, names: (&str, &str), ask: f64, point: &Poin
     let unlike = unlike(point);
     let Some(ratio) = point.ratio else {
         return match point.method {
-            Method::None { because: Unjudged::Unlike } => m.say_with("versus-unlike", &[("differs", unlike)]),
-            _ => m.say_with("versus-not-judged", &[("why", why(m, point))]),
+            Method::None { because: Unjudged::Unlike } => m.text_with("versus-unlike", &[("differs", unlike)]),
+            _ => m.text_with("versus-not-judged", &[("why", why(m, point))]),
         };
     };
-    let said = Said::of(ratio);
-    let way = m.say(if said.more { "versus-more" } else { "versus-less" });
+    let said = RoundedRatio::of(ratio);
+    let way = m.text(if said.more { "versus-more" } else { "versus-less" });
     let mut args = vec![
         ("first", names.0.to_owned()),
         ("second", names.1.to_owned()),
@@ -84,8 +84,8 @@ pub(crate) fn sentence(m: &Messages, names: (&str, &str), ask: f64, point: &Poin
         ("why", why(m, point)),
     ];
     args.extend(point.interval.map(|interval| ("range", range(m, interval, &said))));
-    let said = m.say_with(&format!("versus-said-{}", point.effect.name()), &args);
-    if unlike.is_empty() { said } else { format!("{said} {}", m.say_with("versus-anyway", &[("differs", unlike)])) }
+    let said = m.text_with(&format!("versus-said-{}", point.effect.name()), &args);
+    if unlike.is_empty() { said } else { format!("{said} {}", m.text_with("versus-anyway", &[("differs", unlike)])) }
 }
 
 /// What makes the loads ones of different workloads: `bs: 4k, 64k; rw: randread, write`.
@@ -97,7 +97,7 @@ fn unlike(point: &PointComparison) -> String {
 
 fn why(m: &Messages, point: &PointComparison) -> String {
     let Method::None { because } = point.method else { return String::new() };
-    m.say(match because {
+    m.text(match because {
         Unjudged::Invalid => "versus-why-invalid",
         Unjudged::Unlike => "versus-why-unlike",
         Unjudged::Nothing => "versus-why-nothing",
@@ -109,11 +109,11 @@ fn why(m: &Messages, point: &PointComparison) -> String {
 /// What the interval rests on.
 fn method(m: &Messages, point: &PointComparison) -> String {
     match point.method {
-        Method::Repeats => m.say_with(
+        Method::Repeats => m.text_with(
             "versus-by-repeats",
             &[("first", point.first.repeats.to_string()), ("second", point.second.repeats.to_string())],
         ),
-        Method::Windows => m.say("versus-by-windows"),
+        Method::Windows => m.text("versus-by-windows"),
         Method::None { .. } => NONE.to_owned(),
     }
 }
@@ -129,7 +129,7 @@ pub(crate) fn rate_row(m: &Messages, point: &PointComparison) -> [String; 8] {
         Figure::Nopm => crate::number::or_none(rate, whole),
         _ => crate::number::or_none(rate, three),
     };
-    let said = point.ratio.map(Said::of);
+    let said = point.ratio.map(RoundedRatio::of);
     [
         place(m, &point.place, Some(&point.second_place)),
         shown(point.first.rate),
@@ -144,10 +144,10 @@ pub(crate) fn rate_row(m: &Messages, point: &PointComparison) -> [String; 8] {
 
 pub(crate) fn latency_row(m: &Messages, point: &PointComparison, latency: &ComparedLatency) -> [String; 7] {
     let ComparedLatency { quantile, first_ms, second_ms, ratio, difference_ms, effect: _ } = latency;
-    let said = Said::of(second_ms / first_ms);
+    let said = RoundedRatio::of(second_ms / first_ms);
     let difference = |interval: Interval| {
         let args = [("low", three(interval.low)), ("high", three(interval.high))];
-        format!("{} ({})", three(interval.mean), m.say_with("versus-range", &args))
+        format!("{} ({})", three(interval.mean), m.text_with("versus-range", &args))
     };
     [
         place(m, &point.place, Some(&point.second_place)),
@@ -185,7 +185,7 @@ pub(crate) fn difference_rows(m: &Messages, names: (&str, &str), differences: &[
     };
     let (folded, shown): (Vec<_>, Vec<_>) = differences.iter().cloned().partition(is_folded);
     let teller = if first { names.1 } else { names.0 };
-    let summary = m.say_with("versus-folded", &[("n", whole(folded.len() as f64)), ("side", teller.to_owned())]);
+    let summary = m.text_with("versus-folded", &[("n", whole(folded.len() as f64)), ("side", teller.to_owned())]);
     DifferenceRows { shown: rows_of(m, &shown), folded: rows_of(m, &folded), summary }
 }
 
@@ -205,7 +205,7 @@ fn rows_of(m: &Messages, differences: &[Difference]) -> Vec<Vec<String>> {
 pub(crate) const DIFFERENCES: [&str; 4] = ["group", "what", "first", "second"];
 
 fn group(m: &Messages, group: Group) -> String {
-    m.say(&format!("versus-group-{}", group.name()))
+    m.text(&format!("versus-group-{}", group.name()))
 }
 
 /// A rule that speaks against the comparison.
@@ -216,42 +216,42 @@ pub(crate) fn mark(m: &Messages, mark: &Mark) -> String {
     };
     let text = match &mark.evidence {
         Evidence::GeneratorsAt { first, second } => {
-            m.say_with("versus-mark-generator", &[("first", first.clone()), ("second", second.clone())])
+            m.text_with("versus-mark-generator", &[("first", first.clone()), ("second", second.clone())])
         }
         Evidence::SettingsDiffer { setting, first, second } => {
             let args = [("setting", setting.clone()), ("first", first.clone()), ("second", second.clone())];
-            m.say_with("versus-mark-durable", &args)
+            m.text_with("versus-mark-durable", &args)
         }
         Evidence::Factors { factor, differs } if factor.is_empty() => {
-            m.say_with("versus-mark-factors", &[("differs", groups(differs))])
+            m.text_with("versus-mark-factors", &[("differs", groups(differs))])
         }
         Evidence::Factors { factor, differs } => {
-            m.say_with("versus-mark-beside", &[("factor", groups(factor)), ("differs", groups(differs))])
+            m.text_with("versus-mark-beside", &[("factor", groups(factor)), ("differs", groups(differs))])
         }
         Evidence::Victims { first, second, .. } => {
-            m.say_with("versus-mark-victims", &[("first", first.to_string()), ("second", second.to_string())])
+            m.text_with("versus-mark-victims", &[("first", first.to_string()), ("second", second.to_string())])
         }
         Evidence::Repeats { first, second, fewest } => {
             let args = [("first", first.to_string()), ("second", second.to_string()), ("fewest", fewest.to_string())];
-            m.say_with("versus-mark-repeats", &args)
+            m.text_with("versus-mark-repeats", &args)
         }
         Evidence::RepeatSpread { spread_percent, effect_percent } => {
             let args = [("spread", percent(*spread_percent)), ("effect", percent(effect_percent.abs()))];
-            m.say_with("versus-mark-spread", &args)
+            m.text_with("versus-mark-spread", &args)
         }
         _ => String::new(),
     };
-    m.say_with("versus-mark", &[("rule", mark.rule.code().to_owned()), ("text", text)])
+    m.text_with("versus-mark", &[("rule", mark.rule.code().to_owned()), ("text", text)])
 }
 
 /// Loads that have no partner.
 pub(crate) fn alone(m: &Messages, names: (&str, &str), against: &Against) -> Vec<String> {
-    let told = |side: &str, places: &[Place]| {
+    let describe = |side: &str, places: &[LoadKey]| {
         let all: Vec<String> = places.iter().map(|own| place(m, own, None)).collect();
         let args = [("side", side.to_owned()), ("loads", all.join("; "))];
-        (!all.is_empty()).then(|| m.say_with("versus-alone", &args))
+        (!all.is_empty()).then(|| m.text_with("versus-alone", &args))
     };
-    [told(names.0, &against.only_first), told(names.1, &against.only_second)].into_iter().flatten().collect()
+    [describe(names.0, &against.only_first), describe(names.1, &against.only_second)].into_iter().flatten().collect()
 }
 
 /// That the comparison must not be quoted; else nothing.
@@ -260,12 +260,12 @@ pub(crate) fn forbidden(m: &Messages, against: &Against) -> Option<String> {
     let mut rules: Vec<&str> =
         against.marks.iter().filter(|mark| mark.severity == severity).map(|mark| mark.rule.code()).collect();
     rules.dedup();
-    (!rules.is_empty()).then(|| m.say_with("versus-forbidden", &[("rules", rules.join(", "))]))
+    (!rules.is_empty()).then(|| m.text_with("versus-forbidden", &[("rules", rules.join(", "))]))
 }
 
 /// How many of so many equal loads would look different by chance, where there are many.
 pub(crate) fn by_chance(m: &Messages, against: &Against) -> Option<String> {
-    let judged = against.points.iter().filter(|point| point.effect != Effect::NotJudged).count();
+    let judged = against.points.iter().filter(|point| point.effect != Effect::NotEvaluated).count();
     let args = [("loads", judged.to_string()), ("chance", three(judged as f64 / 20.0))];
-    (judged >= 10).then(|| m.say_with("versus-chance", &args))
+    (judged >= 10).then(|| m.text_with("versus-chance", &args))
 }

@@ -31,9 +31,9 @@ pub(crate) fn states(ladder: &Ladder) -> Vec<WaitState> {
 /// `21 users`, without the step and the system.
 pub(crate) fn load(m: &Messages, point: &PointSummary) -> String {
     match point.offered_per_second {
-        Some(rate) => m.say_with("load-open", &[("rate", three(rate))]),
-        None if point.users == 1 => m.say("load-one"),
-        None => m.say_with("load-closed", &[("users", point.users.to_string())]),
+        Some(rate) => m.text_with("load-open", &[("rate", three(rate))]),
+        None if point.users == 1 => m.text("load-one"),
+        None => m.text_with("load-closed", &[("users", point.users.to_string())]),
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn events(share: &StateShare) -> String {
 pub(crate) fn sentence(m: &Messages, point: &PointSummary, waits: &WaitSummary) -> Option<String> {
     let most = waits.most()?;
     let events = events(most);
-    let what = m.say(&state_id("wait-does-", most.state));
+    let what = m.text(&state_id("wait-does-", most.state));
     let args = [
         ("load", load(m, point)),
         ("percent", percent(most.percent)),
@@ -55,13 +55,13 @@ pub(crate) fn sentence(m: &Messages, point: &PointSummary, waits: &WaitSummary) 
         ("error", or_none(most.standard_error_percent, percent)),
         ("looks", waits.looks.to_string()),
     ];
-    let sentence = m.say_with("waits-sentence", &args);
-    let rough = if waits.is_rough() { format!(" {}", m.say("waits-rough")) } else { String::new() };
+    let sentence = m.text_with("waits-sentence", &args);
+    let rough = if waits.is_rough() { format!(" {}", m.text("waits-rough")) } else { String::new() };
     Some(sentence + &rough)
 }
 
 /// The sentence of the point with the highest rate, or else of the last.
-pub(crate) fn told(m: &Messages, ladder: &Ladder) -> Option<String> {
+pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Option<String> {
     let peak = ladder.peak.and_then(|peak| ladder.points.get(ladder.rungs.get(peak)?.typical));
     let at_peak = peak.and_then(|point| Some((point, point.waits.as_ref()?)));
     let (point, waits) = at_peak.or_else(|| seen(ladder).last())?;
@@ -72,10 +72,10 @@ pub(crate) fn told(m: &Messages, ladder: &Ladder) -> Option<String> {
 pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
     let mut out = String::new();
     let states = states(ladder);
-    if let Some(told) = told(m, ladder) {
-        let mut header: Vec<String> = vec![load_head(m, ladder), m.say("text-sessions")];
-        header.extend(states.iter().map(|state| m.say(&state_id("wait-", *state))));
-        header.push(m.say("text-looks"));
+    if let Some(told) = describe(m, ladder) {
+        let mut header: Vec<String> = vec![load_head(m, ladder), m.text("text-sessions")];
+        header.extend(states.iter().map(|state| m.text(&state_id("wait-", *state))));
+        header.push(m.text("text-looks"));
         let row = |(point, waits): (&PointSummary, &WaitSummary)| {
             let mut cells = vec![load_cell(point), three(waits.sessions)];
             cells.extend(states.iter().map(|state| or_none(waits.of(*state).map(|share| share.percent), percent)));
@@ -83,7 +83,7 @@ pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
             cells
         };
         let rows: Vec<Vec<String>> = seen(ladder).map(row).collect();
-        out.push_str(&format!("{}\n{told}\n{}\n\n", m.say("waits-heading"), aligned(&header, &rows)));
+        out.push_str(&format!("{}\n{told}\n{}\n\n", m.text("waits-heading"), aligned(&header, &rows)));
     }
     out.push_str(&counters(m, ladder));
     out
@@ -108,18 +108,18 @@ fn counters(m: &Messages, ladder: &Ladder) -> String {
         return String::new();
     }
     let mut header = vec![load_head(m, ladder)];
-    header.extend(columns.iter().map(|(id, _)| m.say(id)));
+    header.extend(columns.iter().map(|(id, _)| m.text(id)));
     let row = |(point, figures): &(&PointSummary, &DatabaseFigures)| {
         let cells = columns.iter().map(|(_, of)| of(figures));
         std::iter::once(load_cell(point)).chain(cells).collect()
     };
     let rows: Vec<Vec<String>> = known.iter().map(row).collect();
-    format!("{}\n{}\n\n", m.say("counters-heading"), aligned(&header, &rows))
+    format!("{}\n{}\n\n", m.text("counters-heading"), aligned(&header, &rows))
 }
 
 fn load_head(m: &Messages, ladder: &Ladder) -> String {
     let open = ladder.points.iter().any(|point| point.offered_per_second.is_some());
-    m.say(if open { "text-offered" } else { "text-users" })
+    m.text(if open { "text-offered" } else { "text-users" })
 }
 
 fn load_cell(point: &PointSummary) -> String {
@@ -137,7 +137,7 @@ mod tests {
     fn most_of_the_time_is_told_with_what_was_seen() {
         let m = Messages::english();
         let summary = summarise(&fixture::record());
-        let told: Vec<String> = summary.ladders.iter().filter_map(|ladder| told(&m, ladder)).collect();
+        let told: Vec<String> = summary.ladders.iter().filter_map(|ladder| describe(&m, ladder)).collect();
         insta::assert_snapshot!(told.join("\n"));
         insta::assert_snapshot!("section", section(&m, &summary.ladders[1]));
     }
@@ -148,7 +148,7 @@ mod tests {
         for state in WaitState::ALL {
             for prefix in ["wait-", "wait-does-"] {
                 let id = state_id(prefix, state);
-                assert!(m.say(&id) != id, "{id}");
+                assert!(m.text(&id) != id, "{id}");
             }
         }
     }
@@ -157,11 +157,11 @@ mod tests {
     fn few_looks_are_told() {
         let m = Messages::english();
         let mut record = fixture::lasting(20);
-        let sentence = |record: &_| told(&m, &summarise(record).ladders[0]).unwrap();
+        let sentence = |record: &_| describe(&m, &summarise(record).ladders[0]).unwrap();
         assert!(!sentence(&record).contains("Few looks"), "{}", sentence(&record));
         record.waits.iter_mut().for_each(|row| row.looks = 2);
         assert!(sentence(&record).contains("Few looks"));
         record.waits.clear();
-        assert_eq!(told(&m, &summarise(&record).ladders[0]), None);
+        assert_eq!(describe(&m, &summarise(&record).ladders[0]), None);
     }
 }

@@ -4,9 +4,9 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use plimsoll_model::lane::Tally;
+use plimsoll_model::lane::TransactionStats;
 use plimsoll_model::plan::resolved::TPCC_TXNS;
-use plimsoll_model::record::{Point, PointPurpose, Scene};
+use plimsoll_model::record::{Interference, Point, PointPurpose};
 use plimsoll_model::units::Nanos;
 
 /// A line that changes in place on a terminal; elsewhere a line at each new task or phase, and one every ten seconds.
@@ -132,9 +132,9 @@ fn title(point: &Point, (place, of): (u64, u64)) -> String {
     };
     let repeat = if point.repeat > 0 { format!(" · repeat {}", point.repeat + 1) } else { String::new() };
     let scene = match point.scene {
-        Scene::Alone => "",
-        Scene::Quiet => " · without noise",
-        Scene::Noisy => " · with noise",
+        Interference::Alone => "",
+        Interference::Quiet => " · without noise",
+        Interference::Noisy => " · with noise",
     };
     match point.purpose {
         PointPurpose::Ladder => format!("[{place}/{of}] {} · {load}{repeat}{scene}", point.step),
@@ -151,7 +151,7 @@ pub fn whole_seconds(time: Nanos) -> String {
 
 /// `NOPM 12345 · p99 12.3 ms · failed 0` over the phase so far: speed as the table shows it, of the first type of
 /// transactions; of a workload other than TPC-C, `TPS 206`.
-pub fn figures(txns: &[String], tallies: &[Tally], lasted: Nanos) -> String {
+pub fn figures(txns: &[String], tallies: &[TransactionStats], lasted: Nanos) -> String {
     let Some(first) = tallies.first().filter(|_| lasted > Nanos::ZERO) else { return String::new() };
     let per_second = first.counts.committed as f64 / lasted.as_secs_f64();
     let speed =
@@ -171,8 +171,8 @@ pub fn block_title(point: &Point, job: &str, share_percent: Option<f64>) -> Stri
 }
 
 /// `IOPS 12345 · 50.6 MB/s · mean 0.20 ms · p99 0.31 ms` over the phase so far, of everything but flushes.
-pub fn block_figures(txns: &[String], tallies: &[Tally], lasted: Nanos) -> String {
-    let mut all = Tally::default();
+pub fn block_figures(txns: &[String], tallies: &[TransactionStats], lasted: Nanos) -> String {
+    let mut all = TransactionStats::default();
     let is_flush = |txn: &str| txn == "sync" || txn.ends_with(" sync");
     txns.iter().zip(tallies).filter(|(txn, _)| !is_flush(txn)).for_each(|(_, tally)| all.merge(tally));
     if lasted == Nanos::ZERO {
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn block_figures_leave_flushes_out() {
-        let mut tallies = [Tally::default(), Tally::default(), Tally::default()];
+        let mut tallies = [TransactionStats::default(), TransactionStats::default(), TransactionStats::default()];
         for (tally, n) in tallies.iter_mut().zip([10, 30, 400]) {
             (tally.counts.committed, tally.counts.bytes) = (n, n * 1_000_000);
             tally.response.record(Nanos::from_millis(n));
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn speed_is_of_the_first_type_and_trouble_of_all() {
-        let mut tallies = [Tally::default(), Tally::default()];
+        let mut tallies = [TransactionStats::default(), TransactionStats::default()];
         tallies[0].counts.committed = 30;
         tallies[1].counts.committed = 70;
         tallies[0].counts.failed = 1;

@@ -71,7 +71,7 @@ fn bad_runs_are_found_out() {
     );
     assert_eq!(fired(&judged, "error"), set(&["CLIENT"]), "half of it was dropped");
     let little = judged.iter().find(|row| row["rule"] == "LITTLE").unwrap();
-    assert_eq!(little["outcome"], "not_judged", "an open loop keeps no number in flight");
+    assert_eq!(little["outcome"], "not_evaluated", "an open loop keeps no number in flight");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn runs_against_each_other() {
     }
     let all = judged(&place, &["audit", "a.run", "b.run", "c.run", "--format", "json"]);
     let factors: Vec<&Value> =
-        all.iter().filter(|row| row["rule"] == "ONEFACTOR" && row["outcome"] != "not_judged").collect();
+        all.iter().filter(|row| row["rule"] == "ONEFACTOR" && row["outcome"] != "not_evaluated").collect();
     assert_eq!(factors.len(), 2, "b and c against a");
     assert!(factors.iter().all(|row| row["outcome"] == "passed"), "{factors:?}");
     assert_eq!(factors[1]["evidence"][0]["factor"], "loaded systems");

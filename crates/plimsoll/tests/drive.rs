@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use common::wait_for;
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
-use plimsoll_drive::emulate::{Child, EmulatorError, Heard, clear};
+use plimsoll_drive::emulate::{Child, EmulatorError, Event, clear};
 use plimsoll_model::units::{Bytes, Nanos};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
@@ -91,7 +91,7 @@ impl Place {
     }
 }
 
-type Started = Result<(Child, Ready, Receiver<Heard>), EmulatorError>;
+type Started = Result<(Child, Ready, Receiver<Event>), EmulatorError>;
 
 fn start(spec: &MountSpec) -> Started {
     let (hear, heard) = channel();
@@ -101,7 +101,7 @@ fn start(spec: &MountSpec) -> Started {
 }
 
 /// Runs `with_drive` where block devices are allowed; elsewhere they have to be refused with the reason.
-fn with_block(place: &Place, spec: &MountSpec, with_drive: impl FnOnce(Child, Ready, Receiver<Heard>)) {
+fn with_block(place: &Place, spec: &MountSpec, with_drive: impl FnOnce(Child, Ready, Receiver<Event>)) {
     match start(spec) {
         Ok((child, ready, heard)) => {
             assert!(geteuid().is_root());
@@ -225,7 +225,7 @@ fn every_second_is_accounted() {
             read.args(["of=/dev/null", "bs=4k", "count=4", "iflag=direct"]).stderr(Stdio::null());
             assert!(read.arg(format!("if={}", device.display())).status().unwrap().success());
             while let Ok(news) = heard.try_recv() {
-                let Heard::Second(second) = news else { continue };
+                let Event::Second(second) = news else { continue };
                 assert!(second.to > second.from);
                 let [read, write, flush, _] = &second.tallies;
                 for tally in &second.tallies {
@@ -242,7 +242,7 @@ fn every_second_is_accounted() {
         child.timing(false).unwrap();
         let next_second = || {
             let mut news = std::iter::from_fn(|| Some(heard.recv_timeout(WAIT).unwrap()));
-            news.find_map(|news| if let Heard::Second(second) = news { Some(second) } else { None }).unwrap()
+            news.find_map(|news| if let Event::Second(second) = news { Some(second) } else { None }).unwrap()
         };
         // The order has been obeyed by then: the first to end may have begun before it, the next may still be told late.
         (0..3).for_each(|_| drop(next_second()));
@@ -271,7 +271,7 @@ fn a_directory_carries_a_database_and_has_no_power_switch() {
     drop((one, two));
     let mut flushes = 0;
     while flushes < 50 {
-        if let Heard::Second(second) = heard.recv_timeout(WAIT).unwrap() {
+        if let Event::Second(second) = heard.recv_timeout(WAIT).unwrap() {
             flushes += second.tallies[2].ops;
         }
     }
@@ -326,8 +326,8 @@ fn a_killed_emulator_is_noticed_and_cleared() {
         fs::write(ready.path.join("a"), "x").unwrap();
         kill_process(Pid::from_raw(child.pid().cast_signed()).unwrap(), Signal::KILL).unwrap();
         let ended = std::iter::from_fn(|| heard.recv_timeout(WAIT).ok()).find_map(|news| match news {
-            Heard::Ended(error) => Some(error),
-            Heard::Second(_) | Heard::Warning { .. } => None,
+            Event::Ended(error) => Some(error),
+            Event::Second(_) | Event::Warning { .. } => None,
         });
         assert!(ended.unwrap().why.contains("ended unexpectedly"));
         assert!(child.timing(true).is_err() && child.power_off().is_err());
@@ -428,7 +428,7 @@ fn space_in_a_directory_is_reserved_within_the_limit_and_comes_back() {
     fallocate(&file, FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE, MIB, 2 * MIB).unwrap();
     assert_eq!((reserve(600, 2), reserve(700, 1)), (Ok(()), full));
     let warned = std::iter::from_fn(|| heard.recv_timeout(WAIT).ok()).find_map(|news| match news {
-        Heard::Warning { code, text } if code == "backing_full" => Some(text),
+        Event::Warning { code, text } if code == "backing_full" => Some(text),
         _ => None,
     });
     assert!(warned.unwrap().contains("512.0 MiB"), "the smaller of limit and capacity");

@@ -3,14 +3,16 @@
 
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::runner::run_lane;
-use plimsoll_model::compare::{Ask, Configuration, Effect, Figure, Load, Place, Repeat, Side, SidePoint, compare};
+use plimsoll_model::compare::{
+    Ask, Configuration, Effect, Figure, LoadKey, OfferedLoad, Repeat, Side, SidePoint, compare,
+};
 use plimsoll_model::fixture;
 use plimsoll_model::hist::Hist;
 use plimsoll_model::lane::{
-    Endpoint, LaneControl, LaneMessage, LaneSecond, LaneSpec, LoadShape, MockScript, Stall, Tally,
+    Endpoint, LaneControl, LaneMessage, LaneSecond, LaneSpec, LoadShape, MockScript, Stall, TransactionStats,
 };
 use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
-use plimsoll_model::record::Scene;
+use plimsoll_model::record::Interference;
 use plimsoll_model::schedule::{PhaseKind, Timeline};
 use plimsoll_model::stat::{Draws, Slice};
 use plimsoll_model::summary::Verdict;
@@ -57,7 +59,7 @@ fn run(seed: u64, seconds: u64, slower: f64, pause: Nanos) -> Repeat {
     let measured = carried_out(spec).into_iter().filter(|second| second.tick.phase == PhaseKind::Measure);
     let mut repeat = Repeat { seconds: Vec::new(), slices: Vec::new(), latency: Hist::new() };
     for second in measured {
-        let mut all = Tally::default();
+        let mut all = TransactionStats::default();
         second.tallies.iter().for_each(|tally| all.merge(tally));
         let lasted = (second.tick.end - second.tick.start).as_secs_f64();
         repeat.seconds.push((all.counts.completed() as f64, lasted));
@@ -89,12 +91,14 @@ fn carried_out(spec: LaneSpec) -> Vec<LaneSecond> {
 }
 
 fn side(repeats: Vec<Repeat>) -> Side {
-    let load = Load { users: 1, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
-    let place = Place { step: "oltp".into(), system: "db".into(), medium: None, scene: Scene::Alone, load };
+    let load =
+        OfferedLoad { users: 1, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
+    let place = LoadKey { step: "oltp".into(), system: "db".into(), medium: None, scene: Interference::Alone, load };
     let point = SidePoint {
         place,
         workload: Default::default(),
         figure: Figure::Transactions,
+        derived: None,
         systems: 1,
         verdict: Verdict::Sound,
         repeats,

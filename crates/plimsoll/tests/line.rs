@@ -39,7 +39,7 @@ fn the_line_of_an_open_loop_is_the_capacity() {
         let met = tried["load"].as_f64().unwrap() <= 400.0;
         assert_eq!(tried["outcome"], if met { "met" } else { "failed" }, "{tried}");
     }
-    assert_eq!(line["gave_way"][0]["what"], "connections", "{line}");
+    assert_eq!(line["bottleneck"][0]["what"], "connections", "{line}");
     assert_eq!(json["summary"]["verdict"], "sound", "what fails above the line is no doubt");
     assert!(told.contains("The load line: "), "{told}");
     assert!(told.contains("find · load 2: 60/s"), "{told}");

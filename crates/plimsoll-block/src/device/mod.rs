@@ -5,6 +5,6 @@
 pub mod about;
 pub mod evidence;
 mod openers;
-pub mod permit;
+pub mod overwrite_grant;
 mod relatives;
 pub mod safety;

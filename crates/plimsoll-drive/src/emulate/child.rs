@@ -20,7 +20,7 @@ use super::clock;
 use super::emulation::check_empty;
 use super::error::EmulatorError;
 use super::mounts::{abort_all, clear};
-use super::protocol::{Command, Lost, MountSpec, Ready, Told};
+use super::protocol::{Command, Lost, Message, MountSpec, Ready};
 
 /// How long taking down may last before the process is killed.
 const PATIENCE: Nanos = Nanos::from_secs(30);
@@ -34,7 +34,7 @@ const DIED: &str = "Start the run again; what was measured until then is kept.";
 
 /// What an emulator says unasked.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum Event {
     Second(Box<DriveSecond>),
     /// A code for machines, and a sentence.
     Warning {
@@ -51,7 +51,7 @@ pub enum Heard {
 pub struct Child {
     process: Mutex<Process>,
     stdin: Mutex<Option<ChildStdin>>,
-    answers: Mutex<Receiver<Told>>,
+    answers: Mutex<Receiver<Message>>,
     ending: Arc<AtomicBool>,
     /// It has said its last word. Its stdin may take a line even so: the kernel closes that last.
     gone: Arc<AtomicBool>,
@@ -72,7 +72,7 @@ impl Child {
     pub fn start(
         program: &Path,
         spec: &MountSpec,
-        hear: impl Fn(Heard) + Send + 'static,
+        hear: impl Fn(Event) + Send + 'static,
     ) -> Result<(Self, Ready), EmulatorError> {
         Self::start_within(ANSWER, program, spec, hear)
     }
@@ -81,7 +81,7 @@ impl Child {
         patience: Nanos,
         program: &Path,
         spec: &MountSpec,
-        hear: impl Fn(Heard) + Send + 'static,
+        hear: impl Fn(Event) + Send + 'static,
     ) -> Result<(Self, Ready), EmulatorError> {
         // Before there is a child, which clears the directory when it is dropped.
         check_empty(&spec.dir)?;
@@ -105,7 +105,7 @@ impl Child {
             let said = said.join().unwrap_or_default();
             is_gone.store(true, Ordering::SeqCst);
             if !is_ending.load(Ordering::SeqCst) {
-                hear(Heard::Ended(failed.unwrap_or_else(|| ended_unexpectedly(&said))));
+                hear(Event::Ended(failed.unwrap_or_else(|| ended_unexpectedly(&said))));
             }
         });
         let child = Self {
@@ -122,7 +122,7 @@ impl Child {
         // Until it is ready a failure is returned, not heard.
         child.ending.store(true, Ordering::SeqCst);
         match child.next_answer()? {
-            Told::Ready(ready) => {
+            Message::Ready(ready) => {
                 child.ending.store(false, Ordering::SeqCst);
                 Ok((child, ready))
             }
@@ -137,14 +137,14 @@ impl Child {
 
     pub fn power_off(&self) -> Result<Lost, EmulatorError> {
         match self.ask(&Command::PowerOff)? {
-            Told::PowerIsOff(lost) => Ok(lost),
+            Message::PowerIsOff(lost) => Ok(lost),
             other => Err(unexpected(&other)),
         }
     }
 
     pub fn power_on(&self) -> Result<(), EmulatorError> {
         match self.ask(&Command::PowerOn)? {
-            Told::PowerIsOn => Ok(()),
+            Message::PowerIsOn => Ok(()),
             other => Err(unexpected(&other)),
         }
     }
@@ -200,20 +200,20 @@ impl Child {
         }
     }
 
-    fn ask(&self, command: &Command) -> Result<Told, EmulatorError> {
+    fn ask(&self, command: &Command) -> Result<Message, EmulatorError> {
         let answers = lock(&self.answers);
         self.say(command)?;
         self.answer_of(&answers)
     }
 
-    fn next_answer(&self) -> Result<Told, EmulatorError> {
+    fn next_answer(&self) -> Result<Message, EmulatorError> {
         self.answer_of(&lock(&self.answers))
     }
 
-    fn answer_of(&self, answers: &Receiver<Told>) -> Result<Told, EmulatorError> {
+    fn answer_of(&self, answers: &Receiver<Message>) -> Result<Message, EmulatorError> {
         match answers.recv_timeout(self.patience.into()) {
-            Ok(Told::Failed { why, next, no_fuse }) => Err(EmulatorError { why, next, no_fuse }),
-            Ok(Told::Refused { why, next }) => Err(EmulatorError::new(why, next)),
+            Ok(Message::Failed { why, next, no_fuse }) => Err(EmulatorError { why, next, no_fuse }),
+            Ok(Message::Refused { why, next }) => Err(EmulatorError::new(why, next)),
             Ok(told) => Ok(told),
             Err(RecvTimeoutError::Disconnected) => {
                 Err(EmulatorError::new("the drive's emulator ended without an answer", DIED))
@@ -234,7 +234,7 @@ impl Drop for Child {
     }
 }
 
-fn unexpected(told: &Told) -> EmulatorError {
+fn unexpected(told: &Message) -> EmulatorError {
     EmulatorError::new(format!("the drive's emulator answered out of turn: {told:?}"), "Report this.")
 }
 
@@ -244,21 +244,21 @@ fn ended_unexpectedly(said: &str) -> EmulatorError {
 }
 
 /// Until the emulator's stdout ends. Returns the failure it told, if any.
-fn listen(out: impl BufRead, answer: &Sender<Told>, hear: &impl Fn(Heard)) -> Option<EmulatorError> {
+fn listen(out: impl BufRead, answer: &Sender<Message>, hear: &impl Fn(Event)) -> Option<EmulatorError> {
     let mut failed = None;
     for line in out.lines() {
         let Ok(line) = line else { break };
         match serde_json::from_str(&line) {
-            Ok(Told::Second(second)) => hear(Heard::Second(second)),
-            Ok(Told::Warning { code, text }) => hear(Heard::Warning { code, text }),
+            Ok(Message::Second(second)) => hear(Event::Second(second)),
+            Ok(Message::Warning { code, text }) => hear(Event::Warning { code, text }),
             Ok(told) => {
-                if let Told::Failed { why, next, no_fuse } = &told {
+                if let Message::Failed { why, next, no_fuse } = &told {
                     failed = Some(EmulatorError { why: why.clone(), next: next.clone(), no_fuse: *no_fuse });
                 }
                 // Nobody asks any more when this fails.
                 let _ = answer.send(told);
             }
-            Err(error) => hear(Heard::Warning {
+            Err(error) => hear(Event::Warning {
                 code: "emulator_talk".into(),
                 text: format!("The drive's emulator said something that is not understood ({error})."),
             }),
@@ -291,9 +291,9 @@ mod tests {
         let heard = Mutex::new(Vec::new());
         let failed = listen(out.as_bytes(), &answer, &|news| heard.lock().unwrap().push(news));
         assert_eq!(failed, Some(EmulatorError::no_fuse("w", "n")));
-        assert!(matches!(answers.try_recv(), Ok(Told::PowerIsOff(Lost { writes: 2, flushed_writes: 1, .. }))));
-        assert_eq!(answers.try_recv(), Ok(Told::PowerIsOn));
-        let [Heard::Warning { code, .. }] = &heard.into_inner().unwrap()[..] else { panic!("one warning") };
+        assert!(matches!(answers.try_recv(), Ok(Message::PowerIsOff(Lost { writes: 2, flushed_writes: 1, .. }))));
+        assert_eq!(answers.try_recv(), Ok(Message::PowerIsOn));
+        let [Event::Warning { code, .. }] = &heard.into_inner().unwrap()[..] else { panic!("one warning") };
         assert_eq!(code, "emulator_talk");
     }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::EmulatorError;
 use super::names;
-use super::protocol::{Command, Lost, Told};
+use super::protocol::{Command, Lost, Message};
 use super::serve::Order;
 
 const CUT: &str = "cut";
@@ -37,7 +37,7 @@ fn short(dir: &Path) -> io::Result<(OwnedFd, PathBuf)> {
 pub struct Desk {
     listener: UnixListener,
     orders: Sender<Order>,
-    answers: Mutex<Receiver<Told>>,
+    answers: Mutex<Receiver<Message>>,
     which: Which,
 }
 
@@ -52,8 +52,8 @@ pub struct Which {
 }
 
 impl Desk {
-    /// `answers` gets every [`Told`] that answers an order.
-    pub fn open(dir: &Path, which: Which, orders: Sender<Order>, answers: Receiver<Told>) -> io::Result<Self> {
+    /// `answers` gets every [`Message`] that answers an order.
+    pub fn open(dir: &Path, which: Which, orders: Sender<Order>, answers: Receiver<Message>) -> io::Result<Self> {
         let (_dir, path) = short(dir)?;
         let listener = UnixListener::bind(&path)?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
@@ -86,7 +86,7 @@ impl Desk {
             let Ok(told) = answers.recv() else { break };
             // Who went away does not want the answer; the power comes back all the same.
             let _ = serde_json::to_string(&told).map(|line| writeln!(&*visitor, "{line}"));
-            if matches!(told, Told::Failed { .. } | Told::Refused { .. }) {
+            if matches!(told, Message::Failed { .. } | Message::Refused { .. }) {
                 break;
             }
         }
@@ -123,10 +123,10 @@ fn conclude(answers: impl BufRead) -> Result<Lost, EmulatorError> {
     let mut lost = None;
     for line in answers.lines().map_while(Result::ok) {
         match (serde_json::from_str(&line), lost) {
-            (Ok(Told::PowerIsOff(taken)), None) => lost = Some(taken),
-            (Ok(Told::PowerIsOn), Some(lost)) => return Ok(lost),
-            (Ok(Told::Refused { why, next }), _) => return Err(EmulatorError::new(why, next)),
-            (Ok(Told::Failed { why, next, no_fuse }), _) => return Err(EmulatorError { why, next, no_fuse }),
+            (Ok(Message::PowerIsOff(taken)), None) => lost = Some(taken),
+            (Ok(Message::PowerIsOn), Some(lost)) => return Ok(lost),
+            (Ok(Message::Refused { why, next }), _) => return Err(EmulatorError::new(why, next)),
+            (Ok(Message::Failed { why, next, no_fuse }), _) => return Err(EmulatorError { why, next, no_fuse }),
             _ => break,
         }
     }
@@ -171,9 +171,9 @@ mod tests {
         let lost = Lost { writes: 3, bytes: Bytes(4096), flushed_writes: 1 };
         let emulator = std::thread::spawn(move || {
             assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
-            answer.send(Told::PowerIsOff(lost)).unwrap();
+            answer.send(Message::PowerIsOff(lost)).unwrap();
             assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOn)));
-            answer.send(Told::PowerIsOn).unwrap();
+            answer.send(Message::PowerIsOn).unwrap();
         });
         assert_eq!(request(&deep), Ok(lost));
         emulator.join().unwrap();
@@ -191,17 +191,17 @@ mod tests {
         writeln!(hasty, "{CUT}").unwrap();
         assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
         drop(hasty);
-        answer.send(Told::PowerIsOff(Lost::default())).unwrap();
+        answer.send(Message::PowerIsOff(Lost::default())).unwrap();
         assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOn)));
-        answer.send(Told::PowerIsOn).unwrap();
+        answer.send(Message::PowerIsOn).unwrap();
         let _silent = UnixStream::connect(&path).unwrap();
         let mut endless = UnixStream::connect(&path).unwrap();
         write!(endless, "cut or not").unwrap();
         let emulator = std::thread::spawn(move || {
             assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
-            answer.send(Told::PowerIsOff(Lost::default())).unwrap();
+            answer.send(Message::PowerIsOff(Lost::default())).unwrap();
             assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOn)));
-            answer.send(Told::PowerIsOn).unwrap();
+            answer.send(Message::PowerIsOn).unwrap();
         });
         assert_eq!(request(dir.path()), Ok(Lost::default()));
         emulator.join().unwrap();

@@ -15,8 +15,8 @@ use super::error::EmulatorError;
 use super::form::Files;
 use super::names;
 use super::priority;
-use super::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready, Told};
-use super::serve::{Tell, Watch};
+use super::protocol::{Backing, Filesystem, Form, Lost, Message, MountSpec, Ready};
+use super::serve::{MessageSender, Watch};
 use super::session::check_fuse;
 use super::store::Store;
 use super::undo::UndoLog;
@@ -40,7 +40,7 @@ pub struct Emulation {
 
 impl Emulation {
     /// Sets everything up; afterwards the timing is on.
-    pub fn start(spec: &MountSpec, tell: &Tell) -> Result<(Self, Ready), EmulatorError> {
+    pub fn start(spec: &MountSpec, tell: &MessageSender) -> Result<(Self, Ready), EmulatorError> {
         check_fuse()?;
         priority::go_first();
         let dir = spec.dir.canonicalize().map_err(EmulatorError::at(&spec.dir))?;
@@ -52,7 +52,7 @@ impl Emulation {
         if spec.backing == Backing::File
             && let Some(text) = backing::check(&dir, &model, spec.capacity.0)?
         {
-            tell(Told::Warning { code: "backing_slower".into(), text });
+            tell(Message::Warning { code: "backing_slower".into(), text });
         }
         match spec.form {
             Form::Block(filesystem) => {

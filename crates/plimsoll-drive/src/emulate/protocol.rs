@@ -59,17 +59,17 @@ pub enum Command {
     /// Answer at the model's times (the state after `Ready`), or as fast as possible.
     Timing(bool),
     /// The power fails: from now on every request is answered with EIO, and what would not have survived is gone.
-    /// Answered with [`Told::PowerIsOff`].
+    /// Answered with [`Message::PowerIsOff`].
     PowerOff,
     /// The power is back: the filesystem is unmounted if it still is, and mounted anew as after a crash.
-    /// Answered with [`Told::PowerIsOn`].
+    /// Answered with [`Message::PowerIsOn`].
     PowerOn,
 }
 
 /// From the emulator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum Message {
     /// Can be used.
     Ready(Ready),
     Second(Box<DriveSecond>),
@@ -174,20 +174,20 @@ mod tests {
             of_which_loop: Nanos(5),
             timer: Nanos(6),
         };
-        comes_back(Told::Second(Box::new(second)));
-        comes_back(Told::Ready(Ready { path: "/m".into(), device: Some("/dev/loop3".into()), calibration, pid: 7 }));
-        comes_back(Told::Warning { code: "c".into(), text: "t\nu".into() });
-        comes_back(Told::PowerIsOff(Lost { writes: 1, bytes: Bytes(2), flushed_writes: 3 }));
-        comes_back(Told::PowerIsOn);
-        comes_back(Told::Refused { why: "w".into(), next: "n".into() });
-        comes_back(Told::Failed { why: "w".into(), next: "n".into(), no_fuse: true });
+        comes_back(Message::Second(Box::new(second)));
+        comes_back(Message::Ready(Ready { path: "/m".into(), device: Some("/dev/loop3".into()), calibration, pid: 7 }));
+        comes_back(Message::Warning { code: "c".into(), text: "t\nu".into() });
+        comes_back(Message::PowerIsOff(Lost { writes: 1, bytes: Bytes(2), flushed_writes: 3 }));
+        comes_back(Message::PowerIsOn);
+        comes_back(Message::Refused { why: "w".into(), next: "n".into() });
+        comes_back(Message::Failed { why: "w".into(), next: "n".into(), no_fuse: true });
     }
 
     proptest! {
         #[test]
         fn rubbish_never_panics(text in ".*") {
             prop_assert!(serde_json::from_str::<MountSpec>(&text).is_err());
-            let _ = (serde_json::from_str::<Command>(&text), serde_json::from_str::<Told>(&text));
+            let _ = (serde_json::from_str::<Command>(&text), serde_json::from_str::<Message>(&text));
         }
     }
 }

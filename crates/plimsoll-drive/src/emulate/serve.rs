@@ -9,7 +9,7 @@ use plimsoll_model::units::Nanos;
 use super::clock;
 use super::emulation::{Emulation, no_power_switch};
 use super::error::EmulatorError;
-use super::protocol::{Command, MountSpec, Told};
+use super::protocol::{Command, Message, MountSpec};
 
 /// What the emulator's main thread is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,29 +20,29 @@ pub enum Order {
 }
 
 /// Where it tells things. Called from several threads, and must not take long.
-pub type Tell = Arc<dyn Fn(Told) + Send + Sync>;
+pub type MessageSender = Arc<dyn Fn(Message) + Send + Sync>;
 
 /// A reader that is this busy, in thousandths of a second, cannot be trusted with arrival times.
 const SATURATED: u64 = 950;
 
 /// Sets a drive up and keeps it until [`Order::Stop`], or until nobody can order any more. All that happens is told,
 /// the failure too.
-pub fn serve(spec: &MountSpec, orders: &Receiver<Order>, tell: &Tell) -> Result<(), EmulatorError> {
+pub fn serve(spec: &MountSpec, orders: &Receiver<Order>, tell: &MessageSender) -> Result<(), EmulatorError> {
     // Programs' rights are theirs to limit, not the caller's shell's.
     rustix::process::umask(rustix::fs::Mode::empty());
     let served = Emulation::start(spec, tell).and_then(|(emulation, ready)| {
         // The account begins before anybody can ask for anything.
         emulation.watch().engine.end_second();
-        tell(Told::Ready(ready));
+        tell(Message::Ready(ready));
         keep(emulation, orders, tell)
     });
     if let Err(EmulatorError { why, next, no_fuse }) = served.clone() {
-        tell(Told::Failed { why, next, no_fuse });
+        tell(Message::Failed { why, next, no_fuse });
     }
     served
 }
 
-fn keep(mut emulation: Emulation, orders: &Receiver<Order>, tell: &Tell) -> Result<(), EmulatorError> {
+fn keep(mut emulation: Emulation, orders: &Receiver<Order>, tell: &MessageSender) -> Result<(), EmulatorError> {
     let ends = Arc::new(AtomicBool::new(false));
     let account = {
         let (watch, tell, ends) = (emulation.watch(), Arc::clone(tell), Arc::clone(&ends));
@@ -55,25 +55,25 @@ fn keep(mut emulation: Emulation, orders: &Receiver<Order>, tell: &Tell) -> Resu
     ends.store(true, Ordering::SeqCst);
     account.thread().unpark();
     for text in emulation.stop() {
-        tell(Told::Warning { code: "teardown".into(), text });
+        tell(Message::Warning { code: "teardown".into(), text });
     }
     // It panics only when telling does.
     let _ = account.join();
     obeyed
 }
 
-fn obey(emulation: &mut Emulation, orders: &Receiver<Order>, tell: &Tell) -> Result<(), EmulatorError> {
+fn obey(emulation: &mut Emulation, orders: &Receiver<Order>, tell: &MessageSender) -> Result<(), EmulatorError> {
     loop {
         match orders.recv_timeout(std::time::Duration::from_secs(1)) {
             Ok(Order::Do(Command::Timing(on))) => emulation.set_timing(on),
             Ok(Order::Do(Command::PowerOff | Command::PowerOn)) if !emulation.has_power_switch() => {
                 let EmulatorError { why, next, .. } = no_power_switch();
-                tell(Told::Refused { why, next });
+                tell(Message::Refused { why, next });
             }
-            Ok(Order::Do(Command::PowerOff)) => tell(Told::PowerIsOff(emulation.power_off()?)),
+            Ok(Order::Do(Command::PowerOff)) => tell(Message::PowerIsOff(emulation.power_off()?)),
             Ok(Order::Do(Command::PowerOn)) => {
                 emulation.power_on()?;
-                tell(Told::PowerIsOn);
+                tell(Message::PowerIsOn);
             }
             Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
             Err(RecvTimeoutError::Timeout) if emulation.is_alive() => {}
@@ -95,8 +95,8 @@ pub struct Watch {
     pub limit: plimsoll_model::units::Bytes,
 }
 
-fn report_seconds(watch: Watch, tell: &Tell, ends: &AtomicBool) {
-    let warn = |code: &str, text: String| tell(Told::Warning { code: code.into(), text });
+fn report_seconds(watch: Watch, tell: &MessageSender, ends: &AtomicBool) {
+    let warn = |code: &str, text: String| tell(Message::Warning { code: code.into(), text });
     let mut full_told = false;
     let mut reader = Reader { busy: watch.engine.reader_busy(), was_timed: false };
     while !ends.load(Ordering::SeqCst) {
@@ -114,7 +114,7 @@ fn report_seconds(watch: Watch, tell: &Tell, ends: &AtomicBool) {
                 ),
             );
         }
-        tell(Told::Second(Box::new(second)));
+        tell(Message::Second(Box::new(second)));
         if !full_told && watch.full.load(Ordering::Relaxed) {
             full_told = true;
             warn(

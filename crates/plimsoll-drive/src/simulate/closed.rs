@@ -7,7 +7,7 @@ use plimsoll_model::drive::DriveOp;
 use plimsoll_model::units::{Bytes, Nanos};
 
 use super::offsets::Requests;
-use super::{Outcome, Profile, Window};
+use super::{Profile, SimulatedResult, Window};
 use crate::model::Drive;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ struct InFlight {
     is_read: bool,
 }
 
-pub fn run(mut drive: Drive, capacity: Bytes, profile: &Profile, depth: u32, jobs: u32) -> Outcome {
+pub fn run(mut drive: Drive, capacity: Bytes, profile: &Profile, depth: u32, jobs: u32) -> SimulatedResult {
     let jobs = jobs.clamp(1, 4096);
     let mut requests: Vec<Requests> = (0..jobs).map(|job| Requests::new(profile, capacity, job, jobs)).collect();
     let mut window = Window::new(profile);
@@ -49,5 +49,5 @@ pub fn run(mut drive: Drive, capacity: Bytes, profile: &Profile, depth: u32, job
     // As many at the end as at the beginning: each that completes is followed by one.
     let (unfinished, outcome) = (in_flight.len() as u64, window.close(now, &drive));
     let offered = outcome.reads.ops + outcome.writes.ops;
-    Outcome { carried: unfinished, offered, unfinished, ..outcome }
+    SimulatedResult { carried: unfinished, offered, unfinished, ..outcome }
 }

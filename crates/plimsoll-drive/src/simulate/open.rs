@@ -7,7 +7,7 @@ use plimsoll_model::drive::DriveOp;
 use plimsoll_model::units::{Bytes, Nanos};
 
 use super::offsets::Requests;
-use super::{Arrivals, Outcome, Profile, Window};
+use super::{Arrivals, Profile, SimulatedResult, Window};
 use crate::model::{Drive, Op, Random};
 
 pub struct Rate {
@@ -28,7 +28,7 @@ impl Rate {
     }
 }
 
-pub fn run(drive: Drive, capacity: Bytes, profile: &Profile, rate: &Rate) -> Outcome {
+pub fn run(drive: Drive, capacity: Bytes, profile: &Profile, rate: &Rate) -> SimulatedResult {
     let mut requests = Requests::new(profile, capacity, 0, 1);
     let mut random = Random::new(!profile.seed);
     let mut host = Host::new(drive, profile, rate);
@@ -123,12 +123,12 @@ impl Host {
         }
     }
 
-    fn close(self, ended: u64) -> Outcome {
+    fn close(self, ended: u64) -> SimulatedResult {
         let unfinished = self.unfinished.len() as u64;
         // Without a single arrival in the measured time nothing was left out of it either.
         let carried = self.carried.unwrap_or(unfinished);
         let Self { offered, queued, dropped, .. } = self;
-        Outcome { carried, offered, unfinished, queued, dropped, ..self.window.close(ended, &self.drive) }
+        SimulatedResult { carried, offered, unfinished, queued, dropped, ..self.window.close(ended, &self.drive) }
     }
 }
 

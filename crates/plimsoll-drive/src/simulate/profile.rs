@@ -3,7 +3,7 @@
 use plimsoll_model::plan::suggestion;
 use plimsoll_model::units::{Bytes, Nanos};
 
-use super::{Load, Order, Profile};
+use super::{Arrival, Order, Profile};
 
 /// A workload that has a name.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,7 +60,7 @@ impl Named {
             block: Bytes(self.block_kib << 10),
             read_share: self.read_share,
             order: self.order,
-            load: Load::Closed { depth: self.depth, jobs: self.jobs },
+            load: Arrival::Closed { depth: self.depth, jobs: self.jobs },
             working_share: 1.0,
             fill: 1.0,
             warm: Nanos::SECOND,

@@ -2,7 +2,7 @@
 
 use plimsoll_model::units::{Bytes, Nanos};
 
-use super::{Load, Order, Outcome, Profile, simulate};
+use super::{Arrival, Order, Profile, SimulatedResult, simulate};
 use crate::spec::{DriveSpec, Mechanism, Stated};
 
 /// A stated figure beside the simulated one.
@@ -11,7 +11,7 @@ pub struct Compared {
     pub stated: Stated,
     /// In the unit of the stated value.
     pub simulated: f64,
-    pub outcome: Outcome,
+    pub outcome: SimulatedResult,
 }
 
 impl Compared {
@@ -34,7 +34,7 @@ pub fn at_stated_point(spec: &DriveSpec, stated: &Stated, seed: u64) -> Profile 
         block: Bytes(stated.block),
         read_share: if stated.point.is_read() { 1.0 } else { 0.0 },
         order: if is_sequential { Order::Sequential } else { Order::Random },
-        load: Load::Closed { depth: stated.depth, jobs: 1 },
+        load: Arrival::Closed { depth: stated.depth, jobs: 1 },
         working_share: if edge { 0.02 } else { 1.0 },
         fill: stated.fill,
         warm: slowed(Nanos::from_millis(warm_ms)),

@@ -72,7 +72,7 @@ fn report_k_compares_nvme_and_sata_as_the_model_does() {
     assert!((5.0..6.6).contains(&latency), "{latency}");
 }
 
-fn mean(outcome: &Outcome) -> f64 {
+fn mean(outcome: &SimulatedResult) -> f64 {
     outcome.latency().mean().unwrap().as_micros_f64()
 }
 
@@ -83,7 +83,7 @@ fn short(name: &str) -> Profile {
 #[test]
 fn a_mix_comes_out_at_the_harmonic_mean_of_its_parts() {
     let spec = drive("kingston-dc1500m-960g");
-    let deep = |name| Profile { load: Load::Closed { depth: 256, jobs: 1 }, ..named(name).unwrap() };
+    let deep = |name| Profile { load: Arrival::Closed { depth: 256, jobs: 1 }, ..named(name).unwrap() };
     let iops = simulate(&spec, &deep("mix")).iops();
     let expected = 1.0 / (0.7 / 440e3 + 0.3 / 150e3);
     assert!((iops / expected - 1.0).abs() < 0.05, "{iops} and {expected}");
@@ -93,7 +93,7 @@ fn a_mix_comes_out_at_the_harmonic_mean_of_its_parts() {
 fn an_open_loop_beyond_the_drive_waits_and_drops() {
     let spec = drive("aws-gp3");
     let open = |per_second, most_waiting| Profile {
-        load: Load::Open { per_second, arrivals: Arrivals::Poisson, depth: 64, most_waiting },
+        load: Arrival::Open { per_second, arrivals: Arrivals::Poisson, depth: 64, most_waiting },
         ..named("randread4k").unwrap()
     };
     let below = simulate(&spec, &open(1000.0, 1000));
@@ -110,7 +110,7 @@ fn an_open_loop_beyond_the_drive_waits_and_drops() {
 #[test]
 fn an_overload_that_ends_early_is_no_faster_than_the_drive() {
     let spec = drive("aws-gp3");
-    let load = Load::Open { per_second: 12_000.0, arrivals: Arrivals::Poisson, depth: 64, most_waiting: 1000 };
+    let load = Arrival::Open { per_second: 12_000.0, arrivals: Arrivals::Poisson, depth: 64, most_waiting: 1000 };
     let long = Profile { load, ..named("randread4k").unwrap() };
     let (whole, short) = (simulate(&spec, &long), simulate(&spec, &Profile { most_ops: 500, ..long }));
     assert_eq!(short.reads.ops, 500);
@@ -121,7 +121,7 @@ fn an_overload_that_ends_early_is_no_faster_than_the_drive() {
 fn arrivals_are_spaced_as_told() {
     let spec = drive("kingston-dc1500m-960g");
     let run = |arrivals| {
-        let load = Load::Open { per_second: 50_000.0, arrivals, depth: 1024, most_waiting: 1000 };
+        let load = Arrival::Open { per_second: 50_000.0, arrivals, depth: 1024, most_waiting: 1000 };
         simulate(&spec, &Profile { load, measure: Nanos::SECOND, ..named("randread4k").unwrap() })
     };
     let (constant, poisson) = (run(Arrivals::Constant), run(Arrivals::Poisson));
@@ -151,7 +151,7 @@ mod properties {
                 block: Bytes(4096 << block.min(6)),
                 read_share,
                 order: if random { Order::Random } else { Order::Sequential },
-                load: Load::Closed { depth: 1 << (2 * depth), jobs },
+                load: Arrival::Closed { depth: 1 << (2 * depth), jobs },
                 most_ops: 3000,
                 seed,
                 ..short("mix")
@@ -159,9 +159,9 @@ mod properties {
         )
     }
 
-    fn any_open_load() -> impl Strategy<Value = Load> {
+    fn any_open_load() -> impl Strategy<Value = Arrival> {
         (1.0f64..6.0, any::<bool>(), 1u32..200, 0usize..300).prop_map(|(log, poisson, depth, most_waiting)| {
-            Load::Open {
+            Arrival::Open {
                 per_second: 10f64.powf(log),
                 arrivals: if poisson { Arrivals::Poisson } else { Arrivals::Constant },
                 depth,
@@ -197,7 +197,7 @@ mod properties {
             let ops = outcome.reads.ops + outcome.writes.ops;
             prop_assert_eq!(outcome.carried + outcome.offered, ops + outcome.dropped + outcome.unfinished);
             prop_assert!(ops <= most_ops);
-            if let Load::Open { depth, most_waiting, .. } = load {
+            if let Arrival::Open { depth, most_waiting, .. } = load {
                 prop_assert!(outcome.unfinished <= u64::from(depth) + most_waiting as u64);
                 let due = outcome.latency().count();
                 prop_assert_eq!(due + outcome.dropped, outcome.offered);

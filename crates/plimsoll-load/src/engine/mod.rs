@@ -89,7 +89,7 @@ impl<'a> From<&'a Workload> for CheckedData<'a> {
 
 /// What a consistency condition said about a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ConditionResult {
     /// Of the specification: `3.3.2.1`.
     pub clause: &'static str,
     pub holds: bool,
@@ -97,7 +97,7 @@ pub struct Verdict {
     pub detail: String,
 }
 
-impl Verdict {
+impl ConditionResult {
     /// The detail without the clause that it begins with, for places that name it already.
     pub fn statement(&self) -> &str {
         let rest = self.detail.strip_prefix(self.clause);

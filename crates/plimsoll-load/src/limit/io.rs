@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use plimsoll_model::plan::resolved::{IoLimits, Limits};
 use plimsoll_model::units::Bytes;
 
-use super::cage::Cage;
+use super::cgroup_limits::CgroupLimits;
 use super::files::Device;
 use super::probe::does_not_hold;
 use crate::error::LoadError;
@@ -58,7 +58,7 @@ pub fn try_io(io: &IoLimits, device: Device, dir: &Path) -> Result<Option<String
         return Ok(Some(format!("dd cannot write 32 MiB past the page cache in {} ({first})", dir.display())));
     }
     for Trial { what, limits, args, writes } in trials(io) {
-        let cage = Cage::create(&Limits { io: limits, ..Limits::default() }, Some(device))?;
+        let cage = CgroupLimits::create(&Limits { io: limits, ..Limits::default() }, Some(device))?;
         let mut timed = cage.command(OsStr::new("timeout"), None);
         timed.args(["-s", "KILL", "1", "dd"]);
         let ended = dd(timed, &file, args, writes)?;

@@ -3,13 +3,13 @@
 //! Pure: [`hierarchy`] (where groups are made) and [`files`] (what is written into them). Nothing but groups that bear our
 //! name and the number of a process that is gone is ever removed.
 
-pub mod cage;
+pub mod cgroup_limits;
 mod files;
 mod hierarchy;
 mod io;
 mod probe;
 
-pub use cage::{Cage, sweep};
+pub use cgroup_limits::{CgroupLimits, sweep};
 pub use files::Device;
 pub use io::try_io;
 pub use probe::probe;

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use plimsoll_model::plan::resolved::Limits;
 use plimsoll_model::units::Bytes;
 
-use super::cage::Cage;
+use super::cgroup_limits::CgroupLimits;
 use crate::error::LoadError;
 
 /// More than a shell takes, and soon filled.
@@ -38,7 +38,7 @@ fn quiet(command: &mut Command) -> &mut Command {
 
 /// tail(1) keeps all of what it shall print: four times what is allowed.
 fn memory() -> Result<(), LoadError> {
-    let cage = Cage::create(&Limits { memory: Some(MEMORY), ..Limits::default() }, None)?;
+    let cage = CgroupLimits::create(&Limits { memory: Some(MEMORY), ..Limits::default() }, None)?;
     let bytes = (MEMORY.0 * 4).to_string();
     let script = format!("head -c {bytes} /dev/zero | tail -c {bytes}");
     let status = quiet(cage.command(OsStr::new("/bin/sh"), None).args(["-c", &script])).status();
@@ -52,7 +52,7 @@ fn memory() -> Result<(), LoadError> {
 
 /// A busy loop for [`BUSY_SECONDS`], of which the shell says what processor time it took.
 fn cpus() -> Result<(), LoadError> {
-    let cage = Cage::create(&Limits { cpus: Some(CPUS), ..Limits::default() }, None)?;
+    let cage = CgroupLimits::create(&Limits { cpus: Some(CPUS), ..Limits::default() }, None)?;
     let script = format!("timeout {BUSY_SECONDS} sh -c 'while :; do :; done'; times");
     let mut command = cage.command(OsStr::new("/bin/sh"), None);
     let output = quiet(command.args(["-c", &script])).stdout(Stdio::piped()).output();

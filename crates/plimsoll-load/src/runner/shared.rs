@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use plimsoll_model::lane::{LaneControl, LaneEvent, LaneSpec};
-use plimsoll_model::receipt::{Ledger, Place};
+use plimsoll_model::receipt::{CommitCounts, Place};
 use plimsoll_model::units::Nanos;
 use tokio::sync::{mpsc, watch};
 
@@ -106,7 +106,7 @@ impl Receipts {
         }
     }
 
-    pub fn ledger(&self) -> Ledger {
-        Ledger::from_counts(self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    pub fn ledger(&self) -> CommitCounts {
+        CommitCounts::from_counts(self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 }

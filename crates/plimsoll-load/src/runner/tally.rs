@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use plimsoll_model::lane::{Absence, LaneSecond, Tally};
+use plimsoll_model::lane::{Absence, LaneSecond, TransactionStats};
 use plimsoll_model::schedule::Tick;
 use plimsoll_model::units::Nanos;
 
@@ -119,7 +119,7 @@ impl Merger {
         let mut second = LaneSecond {
             tick,
             in_flight: 0,
-            tallies: vec![Tally::default(); self.txns],
+            tallies: vec![TransactionStats::default(); self.txns],
             late: 0,
             overflow: std::mem::take(&mut self.pending.overflow),
             merge_lag: Nanos::ZERO,
@@ -141,14 +141,14 @@ impl Merger {
             }
             !here
         });
-        let sum = |f: fn(&Tally) -> u64| second.tallies.iter().map(f).sum::<u64>() as i64;
+        let sum = |f: fn(&TransactionStats) -> u64| second.tallies.iter().map(f).sum::<u64>() as i64;
         self.in_flight += sum(|t| t.counts.offered) - sum(|t| t.counts.settled());
         second.in_flight = self.in_flight.max(0) as u64;
         second
     }
 }
 
-fn count(tally: &mut Tally, entry: &Outcome) {
+fn count(tally: &mut TransactionStats, entry: &Outcome) {
     let Outcome { txn: _, settled, retries, round_trips, due, start, end } = *entry;
     let counts = &mut tally.counts;
     counts.retries += u64::from(retries);

@@ -5,10 +5,10 @@ mod queue;
 
 use plimsoll_model::lane::{
     Arrivals, Counts, Endpoint, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec, LoadShape,
-    MockScript, Stall, Tally,
+    MockScript, Stall, TransactionStats,
 };
 use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
-use plimsoll_model::receipt::Ledger;
+use plimsoll_model::receipt::CommitCounts;
 use plimsoll_model::schedule::{PhaseKind, Timeline};
 use plimsoll_model::units::Nanos;
 use proptest::prelude::*;
@@ -39,16 +39,16 @@ fn open(per_second: f64, users: u32, queue: u32) -> LoadShape {
 struct Told {
     seconds: Vec<LaneSecond>,
     events: Vec<LaneEvent>,
-    acknowledged: Ledger,
+    acknowledged: CommitCounts,
     end: LaneEnd,
 }
 
 impl Told {
-    fn all(&self) -> Tally {
+    fn all(&self) -> TransactionStats {
         self.merged(|_| true)
     }
 
-    fn measured(&self) -> Tally {
+    fn measured(&self) -> TransactionStats {
         self.merged(|second| second.tick.phase == PhaseKind::Measure)
     }
 
@@ -57,8 +57,8 @@ impl Told {
         measured.map(|tick| tick.end - tick.start).sum()
     }
 
-    fn merged(&self, keep: impl Fn(&LaneSecond) -> bool) -> Tally {
-        let mut sum = Tally::default();
+    fn merged(&self, keep: impl Fn(&LaneSecond) -> bool) -> TransactionStats {
+        let mut sum = TransactionStats::default();
         self.seconds.iter().filter(|second| keep(second)).flat_map(|second| &second.tallies).for_each(|t| sum.merge(t));
         sum
     }
@@ -98,7 +98,7 @@ fn run_on(clock: Clock, spec: LaneSpec, orders: &[(Nanos, LaneControl)]) -> Told
     let (out, mut messages) = mpsc::channel(1024);
     let (order, control) = watch::channel(LaneControl::Run);
     let mut told =
-        Told { seconds: Vec::new(), events: Vec::new(), acknowledged: Ledger::default(), end: LaneEnd::Complete };
+        Told { seconds: Vec::new(), events: Vec::new(), acknowledged: CommitCounts::default(), end: LaneEnd::Complete };
     clock
         .block_on(async {
             let lane = run_lane(spec, clock.clone(), control, out);
@@ -271,7 +271,7 @@ fn what_was_committed_before_the_power_failed_is_told_by_place() {
     assert_eq!(told.acknowledged.total(), of(0, cut) + of(1, cut), "New-Orders and Payments, not a stroke more");
     let second = cut + Nanos::from_secs(1);
     assert!(of(0, second) > of(0, cut), "the load is there when the power fails");
-    assert_eq!(run(spec(latency(10), load)).acknowledged, Ledger::default(), "without a cut nobody keeps books");
+    assert_eq!(run(spec(latency(10), load)).acknowledged, CommitCounts::default(), "without a cut nobody keeps books");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::engine::LoadControl;
 use crate::engine::server::ManagedServer;
 use crate::engine::sqlite;
 use crate::error::LoadError;
-use crate::limit::Cage;
+use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
 
 const NEXT_FOR_EXISTING: &str =
@@ -55,7 +55,7 @@ impl Instance {
         jobs: u32,
         from: &Path,
         scratch: &mut Scratch,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
         control: &LoadControl,
     ) -> Result<RestoredBackup, LoadError> {
         // Before a server is made for it.

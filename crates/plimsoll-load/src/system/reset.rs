@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use plimsoll_model::plan::resolved::{ResetMethod, Workload};
-use plimsoll_model::receipt::Ledger;
+use plimsoll_model::receipt::CommitCounts;
 use plimsoll_model::units::Bytes;
 
 use super::{Backing, Instance};
 use crate::engine::server::TemplateTask;
-use crate::engine::{LoadControl, Verdict};
+use crate::engine::{ConditionResult, LoadControl};
 use crate::error::LoadError;
 use crate::probe::data_size;
 use crate::scratch::copy::{copy_tree, put_back};
@@ -35,9 +35,9 @@ enum Way {
 /// What is compared after a reset: what transactions left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Evidence {
-    Books(Ledger),
+    Books(CommitCounts),
     /// What the conditions counted.
-    Verdicts(Vec<Verdict>),
+    Verdicts(Vec<ConditionResult>),
 }
 
 /// What a reset did.

@@ -3,7 +3,7 @@
 use super::{Backing, Instance};
 use crate::engine::LoadControl;
 use crate::error::LoadError;
-use crate::limit::Cage;
+use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
 use crate::scratch::copy::put_back;
 
@@ -15,7 +15,12 @@ impl Instance {
 
     /// Starts a second system like this one, with a copy of its data, which is on its medium when this returns. A server
     /// stands still meanwhile; nobody may use it.
-    pub fn twin(&self, scratch: &mut Scratch, cage: Option<Cage>, control: &LoadControl) -> Result<Self, LoadError> {
+    pub fn twin(
+        &self,
+        scratch: &mut Scratch,
+        cage: Option<CgroupLimits>,
+        control: &LoadControl,
+    ) -> Result<Self, LoadError> {
         match &self.0 {
             Backing::Sqlite { path, pragmas } => {
                 let (from, to) = (self.files()?, scratch.dir("sqlite")?);

@@ -9,16 +9,16 @@ mod site;
 
 pub use pair::of_runs;
 
-use super::seen::Seen;
+use super::input::AuditInput;
 use crate::record::Record;
 use crate::summary::Summary;
 use facts::Facts;
 
 /// A run, with what it compares within itself.
-pub fn of_run(record: &Record, summary: &Summary) -> Seen {
+pub fn of_run(record: &Record, summary: &Summary) -> AuditInput {
     let facts = Facts::new(record);
     let file = Some(record.integrity.clone());
-    let mut seen = Seen { findings: summary.findings.clone(), file, ..Seen::default() };
+    let mut seen = AuditInput { findings: summary.findings.clone(), file, ..AuditInput::default() };
     seen.sites = site::of_run(&facts, summary);
     seen.loads = summary.ladders.iter().flat_map(|ladder| load::of_ladder(&facts, ladder)).collect();
     let media = summary.blocks.iter().flat_map(|step| step.media.iter().map(move |medium| (step, medium)));

@@ -8,17 +8,17 @@ use crate::record::Severity;
 
 /// One rule about one thing. Silence is never a pass: each rule says something about each thing that it can be about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Judged {
+pub struct RuleVerdict {
     pub rule: Rule,
     pub about: About,
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: RuleOutcome,
 }
 
 /// What became of a rule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
+pub enum RuleOutcome {
     Passed {
         evidence: Vec<Evidence>,
     },
@@ -28,17 +28,17 @@ pub enum Outcome {
         evidence: Vec<Evidence>,
         next: Next,
     },
-    NotJudged {
+    NotEvaluated {
         because: Missing,
     },
 }
 
-impl Outcome {
+impl RuleOutcome {
     /// How much it says against the figure; `None` where it says nothing against it.
     pub fn severity(&self) -> Option<Severity> {
         match self {
             Self::Fired { severity, .. } => Some(*severity),
-            Self::Passed { .. } | Self::NotJudged { .. } => None,
+            Self::Passed { .. } | Self::NotEvaluated { .. } => None,
         }
     }
 }
@@ -50,7 +50,7 @@ pub enum About {
     /// A run or a claim as a whole.
     Whole,
     /// One load of a step.
-    Load(Load),
+    Load(AuditedLoad),
     /// Something with a name: a row of a published table, a backup, a sentence.
     Named(String),
     /// One side against another.
@@ -59,7 +59,7 @@ pub enum About {
 
 /// One load, as people find it again in the report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Load {
+pub struct AuditedLoad {
     pub step: String,
     /// The system; of block I/O the medium.
     pub on: String,

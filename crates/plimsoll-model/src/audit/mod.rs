@@ -7,16 +7,16 @@
 pub mod claim;
 mod evidence;
 mod gather;
+mod input;
 mod judged;
 mod rule;
 mod rules;
-mod seen;
 mod thresholds;
 
 use serde::Serialize;
 
 pub use evidence::{Evidence, Missing, Next};
-pub use judged::{About, DropCause, Judged, Load, Outcome};
+pub use judged::{About, AuditedLoad, DropCause, RuleOutcome, RuleVerdict};
 pub use rule::Rule;
 pub(crate) use rules::unequal;
 pub(crate) use thresholds::for_each_threshold;
@@ -35,11 +35,11 @@ pub struct Audit {
     /// Thresholds of the plan that cannot be used: rules held figures against the defaults instead.
     pub faults: Vec<ThresholdFault>,
     /// By rule. Each has at least one line.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<RuleVerdict>,
 }
 
 impl Audit {
-    fn of(title: impl Into<String>, plan: PlanThresholds, seen: &seen::Seen) -> Self {
+    fn of(title: impl Into<String>, plan: PlanThresholds, seen: &input::AuditInput) -> Self {
         let PlanThresholds { thresholds, faults } = plan;
         Self { of: title.into(), adjusted: thresholds.adjusted(), faults, judged: rules::judge(seen, &thresholds) }
     }
@@ -72,7 +72,8 @@ pub fn audit(record: &Record, summary: &Summary) -> Audit {
 /// One run against another, each where it has its highest rate; thresholds are those of the first. `unlike` is in what their
 /// workloads differ, as a comparison finds it. `None` where one has no figure that could be compared.
 pub fn audit_pair(first: (&Record, &Summary), second: (&Record, &Summary), unlike: Option<Evidence>) -> Option<Audit> {
-    let seen = seen::Seen { pairs: vec![gather::of_runs(first, second, unlike)?], ..seen::Seen::default() };
+    let seen =
+        input::AuditInput { pairs: vec![gather::of_runs(first, second, unlike)?], ..input::AuditInput::default() };
     let title = format!("{} / {}", first.0.run.title, second.0.run.title);
     let mut audit = Audit::of(title, PlanThresholds::of(&first.0.plan_resolved), &seen);
     // What is about one run alone is said of each.

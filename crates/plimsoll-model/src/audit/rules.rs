@@ -2,24 +2,24 @@
 
 mod file;
 mod load;
-mod looked;
 mod pair;
 mod plausible;
+mod result;
 mod site;
 mod table;
 #[cfg(test)]
 mod tests;
 
-use super::seen::Seen;
-use super::{About, Judged, Missing, Outcome, Rule, Thresholds};
+use super::input::AuditInput;
+use super::{About, Missing, Rule, RuleOutcome, RuleVerdict, Thresholds};
 
 pub(crate) use pair::unequal;
 pub(super) use pair::{DRIVE, VICTIMS};
 pub(super) use site::DURABILITY;
 
 /// Every rule about everything that it can be about. A rule that finds nothing to be about is not judged, and says why.
-pub fn judge(seen: &Seen, thresholds: &Thresholds) -> Vec<Judged> {
-    let mut judged: Vec<Judged> = Vec::new();
+pub fn judge(seen: &AuditInput, thresholds: &Thresholds) -> Vec<RuleVerdict> {
+    let mut judged: Vec<RuleVerdict> = Vec::new();
     seen.sites.iter().for_each(|site| judged.extend(site::judge(site, thresholds)));
     seen.loads.iter().for_each(|load| judged.extend(load::judge(load, thresholds)));
     seen.pairs.iter().for_each(|pair| judged.extend(pair::judge(pair, thresholds)));
@@ -29,8 +29,8 @@ pub fn judge(seen: &Seen, thresholds: &Thresholds) -> Vec<Judged> {
     judged.extend(seen.file.as_ref().map(file::judge));
     for rule in Rule::ALL {
         if !judged.iter().any(|judged| judged.rule == rule) {
-            let outcome = Outcome::NotJudged { because: nothing_to_judge(rule) };
-            judged.push(Judged { rule, about: About::Whole, outcome });
+            let outcome = RuleOutcome::NotEvaluated { because: nothing_to_judge(rule) };
+            judged.push(RuleVerdict { rule, about: About::Whole, outcome });
         }
     }
     // Stable: what each is about keeps its order.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Ask;
 use super::difference::Difference;
-use super::side::{Figure, Place, Repeat, SidePoint};
+use super::side::{Figure, LoadKey, Repeat, SidePoint};
 use super::workload;
 use crate::hist::Hist;
 use crate::stat::{
@@ -16,8 +16,8 @@ use crate::summary::{Figure as Median, Interval, Latency, Verdict};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PointComparison {
     /// On the first side; `second_place` differs in names only.
-    pub place: Place,
-    pub second_place: Place,
+    pub place: LoadKey,
+    pub second_place: LoadKey,
     pub figure: Figure,
     pub method: Method,
     pub first: SideFigure,
@@ -97,7 +97,7 @@ pub enum Effect {
     NotShown,
     /// It lies wholly within the smallest change that matters.
     TooSmall,
-    NotJudged,
+    NotEvaluated,
 }
 
 impl Effect {
@@ -107,12 +107,12 @@ impl Effect {
             Self::Less => "less",
             Self::NotShown => "not-shown",
             Self::TooSmall => "too-small",
-            Self::NotJudged => "not-judged",
+            Self::NotEvaluated => "not-judged",
         }
     }
 
     pub(super) fn of(interval: Option<Interval>, minimum: f64) -> Self {
-        let Some(Interval { low, high, .. }) = interval else { return Self::NotJudged };
+        let Some(Interval { low, high, .. }) = interval else { return Self::NotEvaluated };
         match (low, high) {
             _ if minimum > 0.0 && low >= 1.0 / (1.0 + minimum) && high <= 1.0 + minimum => Self::TooSmall,
             _ if low > 1.0 => Self::More,

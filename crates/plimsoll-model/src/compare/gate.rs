@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::figures::PointComparison;
-use super::{Against, Figure, Place};
+use super::{Against, Figure, LoadKey};
 use crate::audit::Rule;
 use crate::record::Severity;
 use crate::summary::Interval;
@@ -44,7 +44,7 @@ impl GateOutcome {
 /// One figure that was held against its limit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GatedPoint {
-    pub place: Place,
+    pub place: LoadKey,
     pub figure: Figure,
     /// Whether it is the 99th percentile and not the rate.
     pub latency: bool,

@@ -7,7 +7,7 @@ use super::figures::PointComparison;
 use super::side::Side;
 use super::{Ask, Effect};
 use crate::audit::{Evidence, Rule, unequal};
-use crate::record::{Scene, Severity};
+use crate::record::{Interference, Severity};
 use crate::stat::FEWEST_REPEATS;
 
 /// A rule that speaks against a comparison.
@@ -95,8 +95,8 @@ fn one_factor(sides: &Sides) -> Option<Mark> {
 fn victims(sides: &Sides) -> Option<Mark> {
     let changed = sides.points.iter().find(|point| point.first.systems != point.second.systems)?;
     let noise = |side: &Side| {
-        let noisy = side.points.iter().any(|point| point.place.scene == Scene::Noisy);
-        if noisy { Scene::Noisy.name().to_owned() } else { String::new() }
+        let noisy = side.points.iter().any(|point| point.place.scene == Interference::Noisy);
+        if noisy { Interference::Noisy.name().to_owned() } else { String::new() }
     };
     let evidence = Evidence::Victims {
         first: changed.first.systems as u32,

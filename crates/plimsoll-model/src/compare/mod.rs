@@ -10,7 +10,7 @@ mod gate;
 mod identity;
 mod mark;
 mod partner;
-mod said;
+mod rounded;
 mod side;
 #[cfg(test)]
 mod tests;
@@ -23,8 +23,8 @@ pub use figures::{ComparedLatency, Effect, Method, PointComparison, SideFigure, 
 pub use gate::{Gate, GateLimits, GateOutcome, GatedPoint, gate};
 pub use identity::RunIdentity;
 pub use mark::Mark;
-pub use said::Said;
-pub use side::{Figure, Load, Place, Repeat, Side, SidePoint};
+pub use rounded::RoundedRatio;
+pub use side::{Figure, LoadKey, OfferedLoad, Repeat, Side, SidePoint};
 pub use workload::Workload;
 
 use crate::audit::Evidence;
@@ -74,8 +74,8 @@ pub struct Against {
     pub marks: Vec<Mark>,
     pub points: Vec<PointComparison>,
     /// Loads that only one side has.
-    pub only_first: Vec<Place>,
-    pub only_second: Vec<Place>,
+    pub only_first: Vec<LoadKey>,
+    pub only_second: Vec<LoadKey>,
 }
 
 impl Against {

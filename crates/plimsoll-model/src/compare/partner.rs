@@ -1,11 +1,11 @@
 //! Which load of one side belongs to which of the other.
 
-use super::side::{Place, Side, SidePoint};
+use super::side::{LoadKey, Side, SidePoint};
 
 pub(super) struct Partners<'a> {
     pub pairs: Vec<(&'a SidePoint, &'a SidePoint)>,
-    pub only_first: Vec<&'a Place>,
-    pub only_second: Vec<&'a Place>,
+    pub only_first: Vec<&'a LoadKey>,
+    pub only_second: Vec<&'a LoadKey>,
 }
 
 /// Loads belong together that are the same load of the same step in the same scene. Where that leaves a choice, medium and

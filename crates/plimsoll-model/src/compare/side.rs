@@ -9,11 +9,11 @@ use super::identity::RunIdentity;
 use super::workload::Workload;
 use crate::hist::Hist;
 use crate::import::{DerivedRate, OFFERED_FACT, is_derived, point_fact};
-use crate::record::{Phase, PhaseId, Point, PointId, Record, RunInfo, Scene, Window};
+use crate::record::{Interference, Phase, PhaseId, Point, PointId, Record, RunInfo, Window};
 use crate::schedule::PhaseKind;
 use crate::stat::Slice;
 use crate::summary::{
-    BlockMedium, BlockPointSummary, BlockSummary, Ladder, PointSummary, Rung, Summary, TickRows, Ticks, Verdict,
+    BlockMedium, BlockPointSummary, BlockSummary, Ladder, LoadSummary, PointSummary, Summary, TickRows, Ticks, Verdict,
     figures_from,
 };
 
@@ -33,19 +33,19 @@ pub struct Side {
 
 /// What a load is told apart by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Place {
+pub struct LoadKey {
     pub step: String,
     /// The system without its medium; of block I/O empty.
     pub system: String,
     pub medium: Option<String>,
-    pub scene: Scene,
+    pub scene: Interference,
     #[serde(flatten)]
-    pub load: Load,
+    pub load: OfferedLoad,
 }
 
 /// Of each system, where there are several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Load {
+pub struct OfferedLoad {
     pub users: u32,
     pub offered_per_second: Option<f64>,
     pub offered_to_per_second: Option<f64>,
@@ -87,7 +87,7 @@ impl Figure {
 /// One load of a side, over its repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SidePoint {
-    pub place: Place,
+    pub place: LoadKey,
     pub figure: Figure,
     /// Where no tool printed the offered rate: that rate, and the time over which it was counted.
     pub derived: Option<DerivedRate>,
@@ -201,19 +201,19 @@ impl Side {
     }
 }
 
-fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &Rung) -> Option<SidePoint> {
+fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &LoadSummary) -> Option<SidePoint> {
     let points: Vec<&PointSummary> = rung.points.iter().map(|i| &ladder.points[*i]).collect();
     let orders = points.iter().all(|point| point.nopm.is_some());
     let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len().max(1));
     let repeats: Vec<Repeat> = points.iter().filter_map(|point| rows.repeat(&point.ids, orders)).collect();
     let workload = rows.workload(points.iter().flat_map(|point| &point.ids));
     let each = |rate: Option<f64>| rate.map(|rate| rate / systems as f64);
-    let place = Place {
+    let place = LoadKey {
         step: ladder.step.clone(),
         system: base(&ladder.system).to_owned(),
         medium: ladder.medium.clone(),
         scene: ladder.scene,
-        load: Load {
+        load: OfferedLoad {
             users: rung.users / systems as u32,
             offered_per_second: each(rung.offered_per_second),
             offered_to_per_second: each(rung.offered_to_per_second),
@@ -242,7 +242,7 @@ fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> 
             let repeats: Vec<Repeat> =
                 counted.iter().filter_map(|point| rows.repeat(&[PointId(point.point)], false)).collect();
             let Some(first) = counted.first().filter(|_| !repeats.is_empty()) else { continue };
-            let load = Load {
+            let load = OfferedLoad {
                 users: first.in_flight,
                 offered_per_second: first.offered_per_second.filter(|_| first.share_percent.is_none()),
                 offered_to_per_second: None,
@@ -251,11 +251,11 @@ fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> 
             };
             let ids: Vec<PointId> = counted.iter().map(|point| PointId(point.point)).collect();
             all.push(SidePoint {
-                place: Place {
+                place: LoadKey {
                     step: block.step.clone(),
                     system: String::new(),
                     medium: Some(medium.medium.clone()),
-                    scene: Scene::Alone,
+                    scene: Interference::Alone,
                     load,
                 },
                 figure: Figure::Iops,
@@ -316,7 +316,7 @@ impl<'a> Rows<'a> {
 
     /// What was measured at these points, which lay at the same time. `orders`: only committed ones of the first type.
     fn repeat(&self, points: &[PointId], orders: bool) -> Option<Repeat> {
-        let mut course = Course::default();
+        let mut course = Seconds::default();
         let mut latency = Hist::new();
         for id in points {
             let point = self.record.points.iter().find(|point| point.id == *id)?;
@@ -336,12 +336,12 @@ fn counts(point: &Point, txn: u32, orders: bool) -> bool {
 
 /// Seconds of several systems that lie at the same time are added by their number, as [`crate::summary::Fleet`] has it.
 #[derive(Default)]
-struct Course {
+struct Seconds {
     seconds: Vec<(f64, f64)>,
     slices: Vec<Slice>,
 }
 
-impl Course {
+impl Seconds {
     fn add(&mut self, ticks: &[TickRows<'_>], point: &Point, orders: bool) {
         if self.slices.is_empty() {
             self.slices = vec![Slice::default(); ticks.len().clamp(1, SLICES)];

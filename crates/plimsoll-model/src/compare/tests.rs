@@ -2,14 +2,15 @@ use super::*;
 use crate::audit::{Evidence, Rule};
 use crate::fixture;
 use crate::hist::CoarseHist;
-use crate::record::{RunInfo, Scene, SubjectKind};
+use crate::record::{Interference, RunInfo, SubjectKind};
 use crate::stat::{Slice, made};
 use crate::summary::{Interval, Ticks, Verdict, summarise};
 use crate::units::Nanos;
 
-fn place(users: u32) -> Place {
-    let load = Load { users, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
-    Place { step: "oltp".into(), system: "db".into(), medium: Some("nvme".into()), scene: Scene::Alone, load }
+fn place(users: u32) -> LoadKey {
+    let load =
+        OfferedLoad { users, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
+    LoadKey { step: "oltp".into(), system: "db".into(), medium: Some("nvme".into()), scene: Interference::Alone, load }
 }
 
 /// A window of seconds with these counts.
@@ -122,7 +123,7 @@ fn figures_ratio_and_ranks_stand_beside_each_other() {
 fn what_cannot_be_judged_says_why() {
     let short = side("x", vec![window(&[1000.0; 30])]);
     let point = compared(&short, &short, &Ask::default());
-    assert_eq!((point.method, point.effect), (Method::None { because: Unjudged::ShortWindow }, Effect::NotJudged));
+    assert_eq!((point.method, point.effect), (Method::None { because: Unjudged::ShortWindow }, Effect::NotEvaluated));
     assert_eq!(point.ratio, Some(1.0), "the figure is there, its interval is not");
     let drifts: Vec<f64> = (0..400).map(|i| 1000.0 + f64::from(i)).collect();
     let drifts = side("x", vec![window(&drifts)]);
@@ -152,7 +153,7 @@ fn loads_are_matched_by_what_they_are() {
         let mut side = side("x", vec![window(&[1000.0; 60])]);
         let point = side.points[0].clone();
         let of = |(users, medium): &(u32, &str)| SidePoint {
-            place: Place { medium: Some((*medium).into()), ..place(*users) },
+            place: LoadKey { medium: Some((*medium).into()), ..place(*users) },
             ..point.clone()
         };
         side.points = places.iter().map(of).collect();

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use super::host::{fact, join, subject};
 use super::load::{ImportedLoad, LoadTick};
 use super::{
-    FILE_FACT, IMPORT_FACT, ImportError, Imported, Source, TOOL_FACT, Told, UNKNOWN_FACT, VERSION_FACT, attach,
-    point_fact, rate, when,
+    FILE_FACT, IMPORT_FACT, ImportError, ImportOptions, Imported, Source, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT,
+    attach, point_fact, rate, when,
 };
 use crate::hist::CoarseHist;
 use crate::record::{
-    BlockPoint, BlockShare, Check, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, Reported,
-    RunStatus, Scene, Second, SubjectId, SubjectKind, Window,
+    BlockPoint, BlockShare, Check, Integrity, Interference, Phase, PhaseId, Point, PointId, PointPurpose, Record,
+    Reported, RunStatus, Second, SubjectId, SubjectKind, Window,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
 /// Reads the files and makes a record of them.
-pub fn import(sources: &[Source<'_>], told: &Told) -> Result<Imported, ImportError> {
+pub fn import(sources: &[Source<'_>], told: &ImportOptions) -> Result<Imported, ImportError> {
     let mut read = attach::read(sources)?;
     if read.loads.is_empty() && read.host.is_empty() {
         return Err(ImportError::Together("no file to import\nGive the output of a tool.".into()));
@@ -61,7 +61,7 @@ fn files_of(loads: &[ImportedLoad]) -> String {
 }
 
 /// What the user says, where the source does not.
-fn complete(loads: &mut [ImportedLoad], told: &Told) {
+fn complete(loads: &mut [ImportedLoad], told: &ImportOptions) {
     let single = loads.len() == 1;
     for load in loads {
         if let (0, Some(users)) = (load.users, told.users) {
@@ -99,7 +99,7 @@ fn starts(loads: &[ImportedLoad]) -> Vec<Nanos> {
 
 /// Loads of one tool stand in one step as long as they differ in users and rates; where their workloads differ, each
 /// workload is a step of its own, named by what differs.
-fn steps(loads: &[ImportedLoad], told: &Told) -> Vec<String> {
+fn steps(loads: &[ImportedLoad], told: &ImportOptions) -> Vec<String> {
     let step = |load: &ImportedLoad| {
         let is_alike = |other: &&ImportedLoad| other.tool.maker() == load.tool.maker() && other.block.is_none();
         let differs = |(key, value): &(&String, &String)| {
@@ -113,7 +113,7 @@ fn steps(loads: &[ImportedLoad], told: &Told) -> Vec<String> {
     loads.iter().map(step).collect()
 }
 
-fn empty(told: &Told) -> Record {
+fn empty(told: &ImportOptions) -> Record {
     Record {
         run: told.run.clone(),
         plan_written: String::new(),
@@ -145,7 +145,7 @@ fn empty(told: &Told) -> Record {
 
 struct Assembly<'a> {
     record: &'a mut Record,
-    told: &'a Told,
+    told: &'a ImportOptions,
     /// All of the import.
     loads: &'a [ImportedLoad],
     step: String,
@@ -232,7 +232,7 @@ impl Assembly<'_> {
             offered_to_per_second: None,
             repeat: 0,
             purpose: PointPurpose::Ladder,
-            scene: Scene::Alone,
+            scene: Interference::Alone,
             txns: load.txns.clone(),
             parameters: load.parameters.clone(),
         }

@@ -14,7 +14,7 @@ mod oltp;
 mod pgbench;
 mod sysbench;
 
-use super::{Imported, Source, Told, Tool, detect, import};
+use super::{ImportOptions, Imported, Source, Tool, detect, import};
 use crate::record::{RunInfo, RunStatus};
 use crate::units::Nanos;
 
@@ -71,7 +71,7 @@ pub(super) fn text(name: &str) -> &'static str {
     found.unwrap_or_else(|| panic!("no output {name}")).1
 }
 
-pub(super) fn told() -> Told {
+pub(super) fn told() -> ImportOptions {
     let run = RunInfo {
         id: "run".into(),
         title: "Test".into(),
@@ -84,7 +84,7 @@ pub(super) fn told() -> Told {
         status: RunStatus::Complete,
         failure: None,
     };
-    Told { run, step: None, started: None, users: None, medium: None }
+    ImportOptions { run, step: None, started: None, users: None, medium: None }
 }
 
 pub(super) fn of(names: &[&str]) -> Imported {

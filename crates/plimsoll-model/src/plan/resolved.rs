@@ -17,7 +17,7 @@ pub use super::sysbench::{Distribution, Script, Sysbench};
 use crate::audit::Thresholds;
 use crate::lane::{LoadShape, MockScript};
 use crate::objective::Objective;
-use crate::record::Scene;
+use crate::record::Interference;
 use crate::schedule::Timeline;
 use crate::units::Nanos;
 
@@ -489,8 +489,8 @@ impl ResolvedPlan {
 
 impl LoadStep {
     /// How often each load of each repeat is measured: with noise, without it before.
-    pub fn scenes(&self) -> &'static [Scene] {
-        if self.noise.is_empty() { &[Scene::Alone] } else { &[Scene::Quiet, Scene::Noisy] }
+    pub fn scenes(&self) -> &'static [Interference] {
+        if self.noise.is_empty() { &[Interference::Alone] } else { &[Interference::Quiet, Interference::Noisy] }
     }
 
     /// Time of one ladder point under load, without loading and checks. A power cut ends it.

@@ -86,7 +86,7 @@ impl BackupOutcome {
 /// What a point's systems share their medium with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scene {
+pub enum Interference {
     /// The step has no noise.
     #[default]
     Alone,
@@ -96,7 +96,7 @@ pub enum Scene {
     Noisy,
 }
 
-impl Scene {
+impl Interference {
     pub const ALL: [Self; 3] = [Self::Alone, Self::Quiet, Self::Noisy];
 
     pub fn name(self) -> &'static str {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{SetAxisSummary, SetRow};
 use crate::plan::size;
-use crate::record::Scene;
+use crate::record::Interference;
 use crate::summary::{Figure, Interval, Verdict};
 
 /// A change that does not matter.
@@ -22,7 +22,7 @@ const FEWEST_RUNS: usize = 3;
 pub struct Crossover {
     pub step: String,
     pub system: String,
-    pub scene: Scene,
+    pub scene: Interference,
     pub users: u32,
     pub offered_per_second: Option<f64>,
     /// The axis that is an amount of memory.
@@ -44,7 +44,7 @@ pub enum CrossoverFound {
     /// the last step.
     NotToldApart { before: String, largest: String, ratio: f64, noise_percent: Option<f64> },
     /// Fewer than two amounts have figures that can be used.
-    NotJudged,
+    NotEvaluated,
 }
 
 /// Whether the values of an axis are amounts of memory.
@@ -129,7 +129,7 @@ impl Amount {
 fn find(amounts: impl Iterator<Item = Amount>) -> CrossoverFound {
     let mut all: Vec<Amount> = amounts.collect();
     all.sort_by_key(|amount| amount.bytes);
-    let [.., before, largest] = all.as_slice() else { return CrossoverFound::NotJudged };
+    let [.., before, largest] = all.as_slice() else { return CrossoverFound::NotEvaluated };
     let flat = (0..all.len() - 1).find(|i| !all[i + 1..].iter().any(|more| all[*i].differs(more)));
     let ratio = |amount: &Amount| largest.figure.median / amount.figure.median;
     let written = largest.written.clone();
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(found(&late), beyond);
         // Less can be more: a change is a change.
         assert!(matches!(found(&[("1GiB", 1000.0, None), ("8GiB", 900.0, None)]), CrossoverFound::NotReached { .. }));
-        assert_eq!(found(&[("8GiB", 1000.0, None)]), CrossoverFound::NotJudged);
+        assert_eq!(found(&[("8GiB", 1000.0, None)]), CrossoverFound::NotEvaluated);
     }
 
     #[test]

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::Ladder;
 use super::finding::Verdict;
-use super::rung::Rung;
+use super::load_summary::LoadSummary;
 use super::stats::Interval;
-use crate::record::Scene;
+use crate::record::Interference;
 
 /// One step that was run on several media.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -16,7 +16,7 @@ pub struct Comparison {
     pub step: String,
     pub mode: String,
     /// What the systems shared their medium with, on all media.
-    pub scene: Scene,
+    pub scene: Interference,
     /// Whether rates are NOPM; else transactions per second.
     pub nopm: bool,
     /// In the plan's order; the first is what the others are compared with.
@@ -72,7 +72,7 @@ impl Ratio {
 }
 
 /// Place of the step, mode, what runs beside.
-type Step<'a> = (u32, &'a str, Scene);
+type Step<'a> = (u32, &'a str, Interference);
 
 /// Steps with ladders on more than one medium. Searches try other loads on each; their lines stand side by side.
 pub(super) fn comparisons(ladders: &[Ladder]) -> Vec<Comparison> {
@@ -112,7 +112,7 @@ fn compare(ladders: &[(usize, &Ladder)]) -> Comparison {
 }
 
 /// Bit by bit, so that a rate that is no number equals itself.
-fn is_at(rung: &Rung, users: u32, offered: Option<f64>) -> bool {
+fn is_at(rung: &LoadSummary, users: u32, offered: Option<f64>) -> bool {
     rung.users == users && rung.offered_per_second.map(f64::to_bits) == offered.map(f64::to_bits)
 }
 
@@ -131,7 +131,7 @@ fn load(ladders: &[(usize, &Ladder)], users: u32, offered_per_second: Option<f64
     ComparedLoad { users, offered_per_second, figures }
 }
 
-fn of(rung: &Rung, nopm: bool) -> Option<ComparedFigures> {
+fn of(rung: &LoadSummary, nopm: bool) -> Option<ComparedFigures> {
     let rate = if nopm { rung.nopm? } else { rung.completed_per_second? };
     Some(ComparedFigures {
         rate: rate.median,

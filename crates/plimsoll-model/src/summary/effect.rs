@@ -12,12 +12,12 @@ use serde::Serialize;
 use super::backup::{self, BackupFigures};
 use super::compare::Ratio;
 use super::finding::{Finding, FindingKind, Verdict};
+use super::load_summary::Figure;
 use super::medium::{MediumFigures, Track};
-use super::rung::Figure;
 use super::stats::Interval;
 use super::{Index, Ladder, PointSummary, point};
 use crate::hist::Hist;
-use crate::record::{BackupKind, BackupRow, Point, PointPurpose, Scene, Severity, SubjectId};
+use crate::record::{BackupKind, BackupRow, Interference, Point, PointPurpose, Severity, SubjectId};
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
@@ -104,12 +104,15 @@ pub(super) fn effects(index: &Index, ladders: &[Ladder]) -> Vec<Effect> {
     let counterpart = |noisy: &Ladder| {
         let same =
             |own: &Ladder| (own.step_index, &own.medium, &own.mode) == (noisy.step_index, &noisy.medium, &noisy.mode);
-        let mut found: Vec<usize> = of_scene(Scene::Quiet).filter(|(_, own)| same(own)).map(|(i, _)| i).collect();
+        let mut found: Vec<usize> =
+            of_scene(Interference::Quiet).filter(|(_, own)| same(own)).map(|(i, _)| i).collect();
         // The label of several systems tells their number, which an interruption may change.
         found.sort_by_key(|i| ladders[*i].system != noisy.system);
         found.first().copied()
     };
-    of_scene(Scene::Noisy).filter_map(|(i, noisy)| Some(effect(index, ladders, (counterpart(noisy)?, i)))).collect()
+    of_scene(Interference::Noisy)
+        .filter_map(|(i, noisy)| Some(effect(index, ladders, (counterpart(noisy)?, i))))
+        .collect()
 }
 
 /// A ladder with the points of the record behind it.
@@ -222,7 +225,7 @@ fn is_beside(points: &[&Point], row: &BackupRow) -> bool {
 fn is_noise(point: &Point, noisy: &Side<'_>) -> bool {
     let first = noisy.points.first();
     point.purpose == PointPurpose::Noise
-        && point.scene == Scene::Noisy
+        && point.scene == Interference::Noisy
         && first.is_some_and(|first| (first.step_index, first.medium) == (point.step_index, point.medium))
 }
 

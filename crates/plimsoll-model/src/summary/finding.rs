@@ -12,7 +12,7 @@ use super::{Index, Ladder, cut, drive, imported, waits};
 use crate::drive::DriveOp;
 use crate::lane::Counts;
 use crate::record::{
-    BackupKind, Check, Event, Phase, Point, PointPurpose, RunStatus, Scene, Severity, SubjectId, SubjectKind,
+    BackupKind, Check, Event, Interference, Phase, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
@@ -313,7 +313,7 @@ pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, pha
         found.iter_mut().for_each(|finding| cut::excuse(finding, cut));
         found.extend(cut::findings(cut));
     }
-    if point.scene == Scene::Noisy {
+    if point.scene == Interference::Noisy {
         found.iter_mut().for_each(excuse_noise);
     }
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::point::{self, PointSummary};
 use super::tick::TickSums;
-use super::{Index, Ladder, Verdict, data, drive, finding, rung, stats};
+use super::{Index, Ladder, Verdict, data, drive, finding, load_summary, stats};
 use crate::record::{Point, SubjectId};
 
 /// A fact of an instance: the plan's system that it is one of.
@@ -115,7 +115,7 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
         .collect();
     let verdict = Verdict::of(&ladder.findings);
     ladder.points.iter_mut().for_each(|point| point.verdict = point.verdict.max(verdict));
-    ladder.rungs = rung::rungs(&ladder.points);
+    ladder.rungs = load_summary::rungs(&ladder.points);
     ladder.peak = super::peak(&ladder.rungs);
     ladder.scaling = super::scaling::of(&ladder);
     ladder

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::gave_way::{self, Sign};
+use super::bottleneck::{self, Sign};
 use super::judge::{Judgement, Measured, judge};
 use super::{Index, Ladder};
 use crate::hist::Hist;
 use crate::objective::Quantile;
 use crate::record::{Point, PointPurpose, SearchInfo};
 use crate::schedule::PhaseKind;
-use crate::search::{LineSearch, Outcome, SearchRules, SearchState};
+use crate::search::{Attempt, LineSearch, SearchRules, SearchState};
 
 /// What a search has found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,14 +32,14 @@ pub struct LoadLine {
     /// In the order of trying.
     pub tried: Vec<TriedLoad>,
     /// What stood out at the lowest load above the line, the most telling first; empty where nothing did.
-    pub gave_way: Vec<Sign>,
+    pub bottleneck: Vec<Sign>,
 }
 
 /// One load, over all its repeats.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TriedLoad {
     pub load: f64,
-    pub outcome: Outcome,
+    pub outcome: Attempt,
     /// Index into [`Ladder::rungs`].
     pub rung: usize,
     pub repeats: Vec<Judgement>,
@@ -66,11 +66,11 @@ pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<Lo
     tried.iter().for_each(|tried| replayed.tell(tried.load, tried.outcome));
     let bracket = replayed.bracket();
     let rung_of = |load: Option<f64>| tried.iter().find(|tried| Some(tried.load) == load).map(|tried| tried.rung);
-    let above = |tried: &&TriedLoad| tried.outcome != Outcome::Met && bracket.low.is_none_or(|low| tried.load > low);
+    let above = |tried: &&TriedLoad| tried.outcome != Attempt::Met && bracket.low.is_none_or(|low| tried.load > low);
     let beyond = tried.iter().filter(above).min_by(|a, b| a.load.total_cmp(&b.load)).map(|tried| tried.rung);
     let point = |rung: Option<usize>| rung.and_then(|rung| points.get(ladder.rungs.get(rung)?.typical)).copied();
     let rung = rung_of(bracket.low);
-    let gave_way = point(beyond).map(|beyond| gave_way::signs(index, ladder, point(rung), beyond, points));
+    let bottleneck = point(beyond).map(|beyond| bottleneck::signs(index, ladder, point(rung), beyond, points));
     Some(LoadLine {
         quantile: search.objective.quantile,
         limit_ms: search.objective.limit.as_millis_f64(),
@@ -82,14 +82,14 @@ pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<Lo
         line: bracket.low,
         below: bracket.high,
         rung,
-        gave_way: gave_way.unwrap_or_default(),
+        bottleneck: bottleneck.unwrap_or_default(),
         tried,
     })
 }
 
 /// Loads in the order of trying, without one whose repeats were cut short.
 fn tried(index: &Index, ladder: &Ladder, points: &[&Point], search: &SearchInfo) -> Vec<TriedLoad> {
-    let most = ladder.rungs.iter().map(super::Rung::repeats).max().unwrap_or_default();
+    let most = ladder.rungs.iter().map(super::LoadSummary::repeats).max().unwrap_or_default();
     let mut tried: Vec<(u32, TriedLoad)> = Vec::new();
     for (i, rung) in ladder.rungs.iter().enumerate().filter(|(_, rung)| rung.repeats() == most) {
         let own: Vec<&Point> = rung.points.iter().filter_map(|i| points.get(*i).copied()).collect();
@@ -98,7 +98,7 @@ fn tried(index: &Index, ladder: &Ladder, points: &[&Point], search: &SearchInfo)
         let open = first.offered_per_second.is_some();
         let repeats: Vec<Judgement> =
             measured.iter().map(|measured| judge(&search.objective, &first.txns, open, measured)).collect();
-        let outcome = Outcome::of(repeats.iter().map(Judgement::is_met));
+        let outcome = Attempt::of(repeats.iter().map(Judgement::is_met));
         tried.push((rung.ordinal, TriedLoad { load: load_of(first), outcome, rung: i, repeats }));
     }
     tried.sort_by_key(|(ordinal, _)| *ordinal);

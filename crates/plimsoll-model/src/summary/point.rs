@@ -19,7 +19,7 @@ use super::waits::{self, DatabaseFigures, WaitSummary};
 use crate::hist::Hist;
 use crate::lane::Counts;
 use crate::plan::resolved::TPCC_TXNS;
-use crate::record::{Check, Phase, Point, PointId, Scene, Window};
+use crate::record::{Check, Interference, Phase, Point, PointId, Window};
 use crate::schedule::PhaseKind;
 
 /// The default is a point of which nothing is known.
@@ -40,7 +40,7 @@ pub struct PointSummary {
     /// Which time this load is measured, from 0.
     pub repeat: u32,
     /// What the system shares its medium with.
-    pub scene: Scene,
+    pub scene: Interference,
     /// Length of all recorded measure ticks.
     pub measured_s: f64,
     /// Whether warm-up and measurement ran to their planned ends.

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::finding::Verdict;
 use super::stats::Interval;
-use super::{Ladder, Rung};
+use super::{Ladder, LoadSummary};
 use crate::stat::t_975;
 
 /// Of the relative residuals: root of their mean square, with the degrees of freedom that are left.
@@ -72,7 +72,7 @@ type Law = [f64; 3];
 
 /// Of a closed loop in which users do not think; `None` for other ladders.
 pub(super) fn of(ladder: &Ladder) -> Option<Scaling> {
-    let closed = |rung: &&Rung| rung.offered_per_second.is_none() && rung.users > 0;
+    let closed = |rung: &&LoadSummary| rung.offered_per_second.is_none() && rung.users > 0;
     if ladder.line.is_some() || ladder.rungs.len() < 2 || !ladder.rungs.iter().all(|rung| closed(&rung)) {
         return None;
     }

@@ -319,7 +319,7 @@ proptest::proptest! {
 
 #[test]
 fn the_line_of_the_fixture_is_found_again() {
-    use crate::search::{Outcome, SearchState};
+    use crate::search::{Attempt, SearchState};
     let summary = summarise(&fixture::search());
     let lines: Vec<_> = summary.lines().collect();
     assert_eq!(lines.len(), 2);
@@ -331,10 +331,10 @@ fn the_line_of_the_fixture_is_found_again() {
         let rung = &ladder.rungs[line.rung.unwrap()];
         assert_eq!((rung.offered_per_second, ladder.peak), (Some(low), line.rung));
         let of_line = line.tried.iter().find(|tried| tried.load == low).unwrap();
-        assert_eq!(of_line.outcome, Outcome::Met);
+        assert_eq!(of_line.outcome, Attempt::Met);
         let of = |judgement: &Judgement| judgement.figure_ms.unwrap();
         assert!(of_line.repeats.iter().all(|repeat| of(repeat) <= 20.0));
-        assert_eq!(line.gave_way.first().map(|sign| sign.what), Some(GaveWay::Locks), "{:?}", line.gave_way);
+        assert_eq!(line.bottleneck.first().map(|sign| sign.what), Some(Bottleneck::Locks), "{:?}", line.bottleneck);
     }
     let preconditions = &summary.preconditions;
     assert_eq!(preconditions.len(), 2);
@@ -362,14 +362,14 @@ fn what_did_not_change_gave_no_way() {
     }
     let summary = summarise(&record);
     let (_, line) = summary.lines().next().unwrap();
-    assert!(line.gave_way.iter().all(|sign| sign.what != GaveWay::Locks), "40.0 → 40.0 %: {:?}", line.gave_way);
+    assert!(line.bottleneck.iter().all(|sign| sign.what != Bottleneck::Locks), "40.0 → 40.0 %: {:?}", line.bottleneck);
 }
 
 #[test]
 fn what_gave_way_is_ranked_by_evidence() {
     let mut record = fixture::search();
     let named = |record: &Record| -> Vec<&'static str> {
-        summarise(record).lines().next().unwrap().1.gave_way.iter().map(|sign| sign.what.name()).collect()
+        summarise(record).lines().next().unwrap().1.bottleneck.iter().map(|sign| sign.what.name()).collect()
     };
     assert_eq!(named(&record), ["locks", "connections"]);
     record.waits.clear();
@@ -385,7 +385,7 @@ fn what_gave_way_is_ranked_by_evidence() {
     set(&mut record, Metric::CpuSystem, 1, 9.0);
     set(&mut record, Metric::CpuSteal, 1, 0.0);
     assert_eq!(named(&record), ["generator", "cpu", "device_busy", "connections"]);
-    let figures = summarise(&record).lines().next().unwrap().1.gave_way[0];
+    let figures = summarise(&record).lines().next().unwrap().1.bottleneck[0];
     assert_eq!((figures.at_line, figures.beyond, figures.limit), (Some(95.0), 95.0, 80.0));
     // What grows has to have grown: from the line to the load above it.
     let line = summarise(&record).lines().next().unwrap().1.clone();

@@ -10,7 +10,7 @@ use super::{Index, drive, fleet, is_of_ladder};
 use crate::hist::CoarseHist;
 use crate::metric::Metric;
 use crate::record::{
-    BackupKind, BackupOutcome, BackupRow, Phase, Point, PointPurpose, Sample, Scene, SubjectId, SubjectKind,
+    BackupKind, BackupOutcome, BackupRow, Interference, Phase, Point, PointPurpose, Sample, SubjectId, SubjectKind,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
@@ -48,7 +48,7 @@ pub struct TimelineSlot {
 /// What each system was asked for at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SlotLoad {
-    pub scene: Scene,
+    pub scene: Interference,
     pub ordinal: u32,
     pub users: u32,
     pub offered_per_second: Option<f64>,
@@ -103,7 +103,7 @@ impl Group<'_> {
     fn is_shared(&self, index: &Index) -> bool {
         let instances = self.points.iter().filter(|point| fleet::base_of(index, point.system).is_some());
         let instances: BTreeSet<SubjectId> = instances.map(|point| point.system).collect();
-        let noise = self.points.iter().any(|point| point.scene != Scene::Alone);
+        let noise = self.points.iter().any(|point| point.scene != Interference::Alone);
         noise || !self.rows.is_empty() || instances.len() > 1
     }
 }
@@ -183,7 +183,7 @@ fn told(slot: &Slot<'_>) -> TimelineSlot {
 
 /// In time order: each load by itself, and what is no part of any.
 fn slots<'a>(index: &Index, group: &Group<'a>) -> Vec<Slot<'a>> {
-    let mut loads: BTreeMap<(Scene, u32, u32), Vec<&Point>> = BTreeMap::new();
+    let mut loads: BTreeMap<(Interference, u32, u32), Vec<&Point>> = BTreeMap::new();
     for point in &group.points {
         loads.entry((point.scene, point.ordinal, point.repeat)).or_default().push(point);
     }

@@ -1,6 +1,6 @@
 //! Audits for machines: every judgement with its fields, and the sentences that people read.
 
-use plimsoll_model::audit::{Audit, Evidence, Judged, Outcome, Threshold, ThresholdFault};
+use plimsoll_model::audit::{Audit, Evidence, RuleOutcome, RuleVerdict, Threshold, ThresholdFault};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub fn audit_json(audits: &[Audit]) -> String {
     serde_json::to_string_pretty(&all).unwrap_or_default()
 }
 
-fn row(m: &Messages, judged: &Judged) -> Value {
+fn row(m: &Messages, judged: &RuleVerdict) -> Value {
     let mut value = serde_json::to_value(judged).unwrap_or_default();
     let (text, next) = texts(m, &judged.outcome);
     if let Value::Object(fields) = &mut value {
@@ -53,13 +53,13 @@ fn row(m: &Messages, judged: &Judged) -> Value {
     value
 }
 
-fn texts(m: &Messages, outcome: &Outcome) -> (String, String) {
+fn texts(m: &Messages, outcome: &RuleOutcome) -> (String, String) {
     let all =
         |evidence: &[Evidence]| evidence.iter().map(|evidence| m.evidence(evidence)).collect::<Vec<_>>().join(" ");
     match outcome {
-        Outcome::Passed { evidence } => (all(evidence), String::new()),
-        Outcome::Fired { evidence, next, .. } => (all(evidence), m.next(*next)),
-        Outcome::NotJudged { because } => (m.missing(*because), String::new()),
+        RuleOutcome::Passed { evidence } => (all(evidence), String::new()),
+        RuleOutcome::Fired { evidence, next, .. } => (all(evidence), m.next(*next)),
+        RuleOutcome::NotEvaluated { because } => (m.missing(*because), String::new()),
     }
 }
 
@@ -75,9 +75,9 @@ pub fn audit_csv(audits: &[Audit]) -> String {
     }
     for (audit, judged) in audits.iter().flat_map(|audit| audit.judged.iter().map(move |judged| (audit, judged))) {
         let outcome = match &judged.outcome {
-            Outcome::Passed { .. } => "passed",
-            Outcome::Fired { .. } => "fired",
-            Outcome::NotJudged { .. } => "not_judged",
+            RuleOutcome::Passed { .. } => "passed",
+            RuleOutcome::Fired { .. } => "fired",
+            RuleOutcome::NotEvaluated { .. } => "not_evaluated",
         };
         let severity = judged.outcome.severity().map_or("", plimsoll_model::record::Severity::name);
         let (text, next) = texts(&m, &judged.outcome);

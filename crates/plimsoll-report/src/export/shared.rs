@@ -76,7 +76,7 @@ fn operation_cells(own: &BackupSummary, medium: &BackupMedium, operation: &Backu
         RateCheck::Disagrees { seen_bytes, percent } => {
             ["disagrees".to_owned(), seen_bytes.to_string(), percent.to_string()]
         }
-        RateCheck::NotJudged { .. } => ["not_judged".to_owned(), String::new(), String::new()],
+        RateCheck::NotEvaluated { .. } => ["not_evaluated".to_owned(), String::new(), String::new()],
     });
     cells.push(quoted(&operation.detail));
     cells

@@ -29,7 +29,7 @@ pub(super) fn view(m: &Messages, audit: &Audit) -> AuditView {
     let columns = ["column-severity", "column-rule", "column-evidence", "column-next"];
     let rows = fired.iter().map(|fired| row(m, fired)).collect();
     AuditView {
-        sentence: m.say_with("audit-heading", &counts(audit, &fired)),
+        sentence: m.text_with("audit-heading", &counts(audit, &fired)),
         adjusted: adjusted(m, audit),
         fired: Grid { header: columns.map(|id| head(m, id)).into(), rows },
         passed: fold(m, ("audit-passed", "column-evidence"), passed(m, audit)),
@@ -47,14 +47,14 @@ fn row(m: &Messages, fired: &Fired) -> Row {
     };
     let colon = if place.is_empty() { "" } else { ": " };
     let long = |text: String| Cell { text, class: "words long" };
-    let severity = Cell { text: format!("{sign} {}", m.say(&format!("severity-{}", severity.name()))), class };
+    let severity = Cell { text: format!("{sign} {}", m.text(&format!("severity-{}", severity.name()))), class };
     let cells = vec![severity, words((*code).to_owned()), long(format!("{place}{colon}{text}")), long(next.clone())];
     Row { class: "", cells }
 }
 
 fn fold(m: &Messages, (title, column): (&str, &str), all: Vec<Quiet>) -> Fold {
     let codes: Vec<&str> = all.iter().map(|quiet| quiet.code).collect();
-    let summary = format!("{}: {}", m.say(title), codes.join(", "));
+    let summary = format!("{}: {}", m.text(title), codes.join(", "));
     let header = ["column-rule", "column-places", column].map(|id| head(m, id)).into();
     let row = |Quiet { code, places, text }: Quiet| {
         let count = Cell { text: places.to_string(), class: "" };

@@ -88,7 +88,7 @@ fn view(m: &Messages, block: usize, step: &BlockSummary) -> StepView {
 }
 
 fn verdict(m: &Messages, verdict: plimsoll_model::summary::Verdict) -> Cell {
-    Cell { text: m.say(&format!("verdict-{}", verdict.name())), class: verdict.name() }
+    Cell { text: m.text(&format!("verdict-{}", verdict.name())), class: verdict.name() }
 }
 
 /// Latencies of block I/O are told in µs, as the field does.

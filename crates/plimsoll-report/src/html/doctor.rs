@@ -27,7 +27,7 @@ pub(super) fn view(m: &Messages, summary: &Summary) -> Option<DoctorView> {
         summary.diagnoses.iter().partition(|found| found.level == DiagnosisLevel::Ok);
     wrong.sort_by_key(|found| std::cmp::Reverse(found.level));
     (!summary.diagnoses.is_empty()).then(|| DoctorView {
-        sentence: m.say_with("doctor-sentence", &args),
+        sentence: m.text_with("doctor-sentence", &args),
         findings: grid(m, &wrong),
         fine: grid(m, &fine),
     })
@@ -36,7 +36,7 @@ pub(super) fn view(m: &Messages, summary: &Summary) -> Option<DoctorView> {
 fn grid(m: &Messages, found: &[&DiagnosisSummary]) -> Grid {
     let columns = ["column-level", "column-subject", "column-check", "column-found", "column-next"];
     let row = |found: &&DiagnosisSummary| {
-        let about = found.medium.clone().unwrap_or_else(|| m.say("subject-host"));
+        let about = found.medium.clone().unwrap_or_else(|| m.text("subject-host"));
         let next = if found.next.is_empty() { crate::number::NONE.to_owned() } else { found.next.clone() };
         let mut cells = vec![level(m, found.level), words(about), words(found.code.clone())];
         cells.extend([found.found.clone(), next].map(|text| Cell { text, class: "words long" }));
@@ -53,5 +53,5 @@ fn level(m: &Messages, level: DiagnosisLevel) -> Cell {
         DiagnosisLevel::Warning => ("!", "words doubtful"),
         DiagnosisLevel::Error => ("✕", "words invalid"),
     };
-    Cell { text: format!("{sign} {}", m.say(&format!("level-{}", level.name()))), class }
+    Cell { text: format!("{sign} {}", m.text(&format!("level-{}", level.name()))), class }
 }

@@ -63,7 +63,7 @@ pub(super) fn cuts(m: &Messages, summary: &Summary) -> Vec<CutView> {
         };
         CutView { told, receipts }
     };
-    cut::told(m, summary).into_iter().map(view).collect()
+    cut::describe(m, summary).into_iter().map(view).collect()
 }
 
 /// One for each ladder on an emulated medium.
@@ -73,7 +73,7 @@ pub(super) fn drives(m: &Messages, summary: &Summary) -> Vec<DriveView> {
         let told = ladder.points.iter().filter_map(|point| Some((point, point.drive.as_ref()?)));
         let rows: Vec<Row> = told.flat_map(|(point, drive)| rows(m, &[plain(load(point))], drive)).collect();
         let header = header(m, vec![load_head(m, ladder)]);
-        let drive = m.say_with("emulated-drive", &[("drive", drive)]);
+        let drive = m.text_with("emulated-drive", &[("drive", drive)]);
         (!rows.is_empty()).then(|| DriveView { heading: text::heading(m, ladder), drive, grid: Grid { header, rows } })
     };
     summary.ladders.iter().filter_map(view).collect()
@@ -82,7 +82,7 @@ pub(super) fn drives(m: &Messages, summary: &Summary) -> Vec<DriveView> {
 type Column = (&'static str, fn(&Messages, &DriveSummary, &DriveOpSummary) -> Cell);
 
 const COLUMNS: [Column; 15] = [
-    ("column-op", |m, _, op| words(m.say(&format!("op-{}", op.op.name())))),
+    ("column-op", |m, _, op| words(m.text(&format!("op-{}", op.op.name())))),
     ("column-rate-s", |_, _, op| plain(cell(op.per_second, three))),
     ("column-mb-s", |_, _, op| plain(cell(op.mb_per_second.filter(|mb| *mb > 0.0), three))),
     ("column-modelled-mean", |_, _, op| plain(ms(op.modelled.map(|t| t.mean_us)))),
@@ -116,7 +116,7 @@ pub(super) fn rows(m: &Messages, lead: &[Cell], drive: &DriveSummary) -> Vec<Row
             Some(false) => ("drive-kept-up-no", "invalid"),
             None => ("drive-kept-up-unknown", ""),
         };
-        cells.push(Cell { text: m.say(id), class });
+        cells.push(Cell { text: m.text(id), class });
         cells.push(plain(cell(drive.emulator_cpu_percent, percent)));
         Row { class: if i + 1 == drive.ops.len() { "group" } else { "" }, cells }
     };

@@ -3,7 +3,7 @@
 use plimsoll_model::summary::Summary;
 
 use super::tables::{Grid, Row, head, words};
-use crate::imported::{COLUMNS, PART_COLUMNS, told};
+use crate::imported::{COLUMNS, PART_COLUMNS, describe};
 use crate::message::Messages;
 
 pub(super) struct ImportView {
@@ -24,7 +24,7 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<ImportView> {
         unknown: told.unknown,
         known: told.known,
     };
-    told(m, summary).into_iter().map(view).collect()
+    describe(m, summary).into_iter().map(view).collect()
 }
 
 fn grid(m: &Messages, columns: &[&'static str], rows: impl Iterator<Item = Vec<String>>) -> Grid {

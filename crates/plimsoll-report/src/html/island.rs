@@ -18,7 +18,7 @@ use super::lateness::{self, Lateness};
 use super::line::{self, LineData};
 use super::per_second::{Seconds, per_second};
 use super::shared::{self, SharedData};
-use crate::{compare, rung};
+use crate::{compare, load_summary};
 
 #[derive(Serialize)]
 struct Island {
@@ -125,7 +125,7 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
 }
 
 fn load(p: &Point) -> String {
-    let load = rung::load(p.users, p.offered_per_second, p.offered_to_per_second);
+    let load = load_summary::load(p.users, p.offered_per_second, p.offered_to_per_second);
     if p.offered_per_second.is_some() { format!("{load}/s") } else { load }
 }
 
@@ -175,7 +175,7 @@ fn curve(m: &Messages, summary: &Summary, ladder: &Ladder) -> String {
     if summary.ladders.iter().all(|own| own.step_index == ladder.step_index) {
         return curve;
     }
-    m.say_with("legend-step", &[("step", ladder.step.clone()), ("curve", curve)])
+    m.text_with("legend-step", &[("step", ladder.step.clone()), ("curve", curve)])
 }
 
 fn point_data(p: &PointSummary) -> PointData {

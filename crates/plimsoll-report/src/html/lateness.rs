@@ -41,7 +41,7 @@ pub(super) fn lines(record: &Record, m: &Messages) -> Vec<Lateness> {
             late.push(lateness_us(&row.late, 0.99).map(short));
             last = Some(row.end);
         }
-        let (medium, op) = (export::name(record, subject).to_owned(), m.say(&format!("op-{}", op.name())));
+        let (medium, op) = (export::name(record, subject).to_owned(), m.text(&format!("op-{}", op.name())));
         Lateness { medium, op, t, late }
     };
     lines.into_iter().map(line).collect()

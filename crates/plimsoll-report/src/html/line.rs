@@ -22,17 +22,17 @@ pub(super) struct LineView {
     /// Of the rung of the line; of no line that nothing can be used.
     pub verdict: &'static str,
     pub verdict_word: String,
-    pub gave_way: Vec<String>,
+    pub bottleneck: Vec<String>,
     pub tried: Grid,
 }
 
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<LineView> {
-    line::told(m, summary).into_iter().map(|told| view(m, told)).collect()
+    line::describe(m, summary).into_iter().map(|told| view(m, told)).collect()
 }
 
 fn view(m: &Messages, told: ToldLine<'_>) -> LineView {
     let tried = tried(m, &told);
-    let ToldLine { ladder, line, heading, value, unit, objective, between, effort, rate, gave_way } = told;
+    let ToldLine { ladder, line, heading, value, unit, objective, between, effort, rate, bottleneck } = told;
     let rung = line.rung.and_then(|rung| ladder.rungs.get(rung));
     let verdict = rung.map_or(Verdict::Invalid, |rung| rung.verdict).name();
     LineView {
@@ -45,8 +45,8 @@ fn view(m: &Messages, told: ToldLine<'_>) -> LineView {
         rate,
         drive: tables::emulated(m, ladder),
         verdict,
-        verdict_word: m.say(&format!("verdict-{verdict}")),
-        gave_way,
+        verdict_word: m.text(&format!("verdict-{verdict}")),
+        bottleneck,
         tried,
     }
 }
@@ -56,9 +56,9 @@ fn tried(m: &Messages, told: &ToldLine<'_>) -> Grid {
     let own = line::rows(m, told).into_iter().zip(&told.line.tried);
     let row = |([load, outcome, figures, why], tried): ([String; 4], &TriedLoad)| {
         let class = match tried.outcome {
-            plimsoll_model::search::Outcome::Met => "words sound",
-            plimsoll_model::search::Outcome::Mixed => "words doubtful",
-            plimsoll_model::search::Outcome::Failed => "words invalid",
+            plimsoll_model::search::Attempt::Met => "words sound",
+            plimsoll_model::search::Attempt::Mixed => "words doubtful",
+            plimsoll_model::search::Attempt::Failed => "words invalid",
         };
         let is_line = told.line.rung == Some(tried.rung);
         let cells = vec![plain(load), Cell { text: outcome, class }, plain(figures), words(why)];

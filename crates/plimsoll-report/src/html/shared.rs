@@ -70,7 +70,7 @@ fn view(m: &Messages, summary: &Summary, step: u32) -> SharedView {
         "shared-systems"
     };
     SharedView {
-        heading: m.say_with("shared-heading", &[("step", name), ("about", m.say(about))]),
+        heading: m.text_with("shared-heading", &[("step", name), ("about", m.text(about))]),
         bands: timelines().any(|own| !own.bands.is_empty()),
         charts: data::charts(m, summary, step),
         effects: effects.into_iter().map(|own| effect_view(m, own)).collect(),
@@ -94,14 +94,14 @@ fn effect_view(m: &Messages, own: &Effect) -> EffectView {
             row.class = "group";
         }
     }
-    EffectView { heading: effect::heading(m, own), notes: effect::notes(m, own), grid, told: effect::told(m, own) }
+    EffectView { heading: effect::heading(m, own), notes: effect::notes(m, own), grid, told: effect::describe(m, own) }
 }
 
 fn backup_view(m: &Messages, own: &BackupSummary) -> BackupView {
     let mut operations = grid(m, backup::operations(m, own));
     let all = own.media.iter().flat_map(|medium| &medium.operations);
     for (row, operation) in operations.rows.iter_mut().zip(all) {
-        let outcome = m.say(&format!("backup-outcome-{}", operation.outcome.name()));
+        let outcome = m.text(&format!("backup-outcome-{}", operation.outcome.name()));
         if let Some(cell) = row.cells.iter_mut().find(|cell| cell.text == outcome) {
             cell.class = match backup::verdict(operation.outcome) {
                 "sound" => "words sound",
@@ -124,6 +124,6 @@ fn grid(m: &Messages, table: Table) -> Grid {
     let Table { ids, words: names, rows } = table.said();
     let cell = |(place, text): (usize, String)| if place < names { words(text) } else { plain(text) };
     let row = |cells: Vec<String>| Row { class: "", cells: cells.into_iter().enumerate().map(cell).collect() };
-    let header = ids.iter().map(|id| m.say(id)).enumerate().map(cell).collect::<Vec<Cell>>();
+    let header = ids.iter().map(|id| m.text(id)).enumerate().map(cell).collect::<Vec<Cell>>();
     Grid { header, rows: rows.into_iter().map(row).collect() }
 }

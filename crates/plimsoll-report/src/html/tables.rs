@@ -5,9 +5,9 @@ use plimsoll_model::summary::{Figure, Ladder, Latency, PointSummary, TxnSummary}
 
 use super::{cell, waits};
 use crate::export;
+use crate::load_summary::{self, RungView};
 use crate::message::Messages;
 use crate::number::{NONE, percent, three, whole};
-use crate::rung::{self, RungView};
 use crate::{scaling, text};
 
 /// Text with how it is to be shown.
@@ -85,7 +85,7 @@ const WORDS: [&str; 28] = [
 ];
 
 pub(super) fn head(m: &Messages, id: &str) -> Cell {
-    Cell { text: m.say(id), class: if WORDS.contains(&id) { "words" } else { "" } }
+    Cell { text: m.text(id), class: if WORDS.contains(&id) { "words" } else { "" } }
 }
 
 /// The heading of the column that [`load`] fills.
@@ -96,7 +96,7 @@ pub(super) fn load_head(m: &Messages, ladder: &Ladder) -> Cell {
 
 /// The sentence that figures are those of an emulated drive.
 pub(super) fn emulated(m: &Messages, ladder: &Ladder) -> String {
-    ladder.drive.as_ref().map(|drive| m.say_with("emulated-drive", &[("drive", drive.clone())])).unwrap_or_default()
+    ladder.drive.as_ref().map(|drive| m.text_with("emulated-drive", &[("drive", drive.clone())])).unwrap_or_default()
 }
 
 pub(super) type Column = (&'static str, fn(&Messages, &RungView<'_>) -> String);
@@ -110,7 +110,7 @@ impl LadderView {
             ladder: rungs(m, ladder, &ladder_columns(ladder), true),
             latency: latency(m, ladder),
             resources: rungs(m, ladder, &resource_columns(m, ladder), false),
-            scaling: scaling::told(m, ladder),
+            scaling: scaling::describe(m, ladder),
             scaled: scaled(m, ladder),
             embedded: ladder.points.iter().any(|point| point.resources.generator_cpu_withheld.is_some()),
         }
@@ -118,7 +118,7 @@ impl LadderView {
 }
 
 fn scaled(m: &Messages, ladder: &Ladder) -> Grid {
-    let header = scaling::COLUMNS.iter().map(|id| plain(m.say(&format!("scaling-{id}")))).collect();
+    let header = scaling::COLUMNS.iter().map(|id| plain(m.text(&format!("scaling-{id}")))).collect();
     let row = |cells: [String; 4]| Row { class: "", cells: cells.into_iter().map(plain).collect() };
     Grid { header, rows: scaling::rows(ladder).into_iter().map(row).collect() }
 }
@@ -135,16 +135,16 @@ fn rungs(m: &Messages, ladder: &Ladder, columns: &[Column], verdict: bool) -> Gr
         cells.extend(columns.iter().map(|(_, of)| plain(of(m, view))));
         if verdict {
             let name = view.rung.verdict.name();
-            cells.push(Cell { text: m.say(&format!("verdict-{name}")), class: name });
+            cells.push(Cell { text: m.text(&format!("verdict-{name}")), class: name });
         }
         Row { class: if verdict && ladder.peak == Some(i) { "peak" } else { "" }, cells }
     };
-    Grid { header, rows: rung::views(ladder).iter().enumerate().map(row).collect() }
+    Grid { header, rows: load_summary::views(ladder).iter().enumerate().map(row).collect() }
 }
 
 /// How hard a single point was loaded, and which repeat it is.
 pub(super) fn load(point: &PointSummary) -> String {
-    let load = rung::load(point.users, point.offered_per_second, point.offered_to_per_second);
+    let load = load_summary::load(point.users, point.offered_per_second, point.offered_to_per_second);
     if point.repeat == 0 { load } else { format!("{load} (#{})", point.repeat + 1) }
 }
 
@@ -155,7 +155,7 @@ fn median(figure: Option<Figure>, format: fn(f64) -> String) -> String {
 fn ladder_columns(ladder: &Ladder) -> Vec<Column> {
     let tpcc = ladder.rungs.iter().all(|r| r.tpm.is_some() || r.completed_per_second.is_none());
     let mut columns: Vec<Column> = Vec::new();
-    if rung::repeated(ladder) {
+    if load_summary::repeated(ladder) {
         columns.push(("column-repeats", |_, v| v.rung.repeats().to_string()));
     }
     columns.extend(if tpcc { tpcc_columns(ladder) } else { rate_columns(ladder) });
@@ -181,11 +181,11 @@ fn ladder_columns(ladder: &Ladder) -> Vec<Column> {
 
 fn tpcc_columns(ladder: &Ladder) -> Vec<Column> {
     let mut columns: Vec<Column> = vec![("column-nopm", |_, v| median(v.rung.nopm, whole))];
-    if rung::repeated(ladder) {
-        columns.push(("column-interval-of", |_, v| rung::interval(v.rung.nopm, whole)));
-        columns.push(("column-spread", |_, v| rung::spread(v.rung.nopm, whole)));
+    if load_summary::repeated(ladder) {
+        columns.push(("column-interval-of", |_, v| load_summary::interval(v.rung.nopm, whole)));
+        columns.push(("column-spread", |_, v| load_summary::spread(v.rung.nopm, whole)));
     } else {
-        columns.push(("column-interval", |_, v| rung::half(v.rung.nopm)));
+        columns.push(("column-interval", |_, v| load_summary::half(v.rung.nopm)));
     }
     columns.push(("column-tpm", |_, v| median(v.rung.tpm, whole)));
     columns.push(("column-tpm-user", |_, v| cell(v.point.tpm_per_user, whole)));
@@ -194,11 +194,11 @@ fn tpcc_columns(ladder: &Ladder) -> Vec<Column> {
 
 fn rate_columns(ladder: &Ladder) -> Vec<Column> {
     let mut columns: Vec<Column> = vec![("column-rate", |_, v| median(v.rung.completed_per_second, three))];
-    if rung::repeated(ladder) {
-        columns.push(("column-interval-of", |_, v| rung::interval(v.rung.completed_per_second, three)));
-        columns.push(("column-spread", |_, v| rung::spread(v.rung.completed_per_second, three)));
+    if load_summary::repeated(ladder) {
+        columns.push(("column-interval-of", |_, v| load_summary::interval(v.rung.completed_per_second, three)));
+        columns.push(("column-spread", |_, v| load_summary::spread(v.rung.completed_per_second, three)));
     } else {
-        columns.push(("column-interval", |_, v| rung::half(v.rung.completed_per_second)));
+        columns.push(("column-interval", |_, v| load_summary::half(v.rung.completed_per_second)));
     }
     columns
 }
@@ -222,7 +222,7 @@ fn resource_columns(m: &Messages, ladder: &Ladder) -> Vec<Column> {
         ("column-round-trips", |_, v| cell(v.point.round_trips_per_txn, three)),
     ];
     // Columns that say nothing about any load are left out.
-    let views = rung::views(ladder);
+    let views = load_summary::views(ladder);
     let all = all.into_iter().chain(waits::COUNTERS);
     all.filter(|(_, of)| views.iter().any(|view| of(m, view) != NONE)).collect()
 }
@@ -236,7 +236,7 @@ fn latency(m: &Messages, ladder: &Ladder) -> Grid {
     header.extend(quantiles);
     header.push(head(m, "column-max"));
     let mut rows = Vec::new();
-    for view in rung::views(ladder) {
+    for view in load_summary::views(ladder) {
         for txn in view.point.types.iter().chain([&view.point.overall]) {
             rows.extend(txn_rows(m, &view, txn));
         }
@@ -247,7 +247,7 @@ fn latency(m: &Messages, ladder: &Ladder) -> Grid {
 fn txn_rows(m: &Messages, view: &RungView<'_>, txn: &TxnSummary) -> Vec<Row> {
     let point = view.point;
     let overall = std::ptr::eq(txn, &point.overall);
-    let name = if overall { m.say("chart-all") } else { txn.name.clone() };
+    let name = if overall { m.text("chart-all") } else { txn.name.clone() };
     let class = if overall { "total" } else { "" };
     let row = |name: String, latency: Option<Latency>| {
         let completed = Some(txn.counts.completed() as f64).filter(|_| point.measured_s > 0.0);
@@ -264,8 +264,8 @@ fn txn_rows(m: &Messages, view: &RungView<'_>, txn: &TxnSummary) -> Vec<Row> {
     match txn.service {
         None => vec![row(name, txn.response)],
         Some(service) => vec![
-            row(format!("{name}, {}", m.say("detail-response")), txn.response),
-            row(format!("{name}, {}", m.say("detail-service")), Some(service)),
+            row(format!("{name}, {}", m.text("detail-response")), txn.response),
+            row(format!("{name}, {}", m.text("detail-service")), Some(service)),
         ],
     }
 }
@@ -276,7 +276,7 @@ pub(super) fn events(m: &Messages, record: &Record) -> Grid {
         class: "",
         cells: vec![
             plain(format!("{:.1}", event.at.as_secs_f64())),
-            words(m.say(&format!("severity-{}", event.severity.name()))),
+            words(m.text(&format!("severity-{}", event.severity.name()))),
             words(event.subject.map_or_else(|| NONE.to_owned(), |id| export::name(record, id).to_owned())),
             words(event.code.clone()),
             words(event.text.clone()),

@@ -43,10 +43,10 @@ const ROOM_FOR_NAME: f64 = 6.0;
 /// One for each ladder of which something was seen.
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
     let view = |ladder: &Ladder| {
-        let name = |state: &WaitState| (state_id("wait-", *state), m.say(&state_id("wait-", *state)));
+        let name = |state: &WaitState| (state_id("wait-", *state), m.text(&state_id("wait-", *state)));
         Some(WaitsView {
             heading: text::heading(m, ladder),
-            sentence: waits::told(m, ladder)?,
+            sentence: waits::describe(m, ladder)?,
             legend: waits::states(ladder).iter().map(name).collect(),
             bars: waits::seen(ladder).map(|(point, waits)| bar(m, point, waits)).collect(),
             grid: grid(m, ladder),
@@ -58,7 +58,7 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
 fn bar(m: &Messages, point: &PointSummary, waits: &WaitSummary) -> Bar {
     let part = |share: &StateShare| {
         let id = state_id("wait-", share.state);
-        let name = m.say(&id);
+        let name = m.text(&id);
         let title = format!("{name} {} %", percent(share.percent));
         let label = match share.percent {
             wide if wide >= ROOM => title.clone(),
@@ -85,7 +85,7 @@ fn grid(m: &Messages, ladder: &Ladder) -> Grid {
         let row = move |(i, share): (usize, &StateShare)| {
             let cells = vec![
                 plain(load(point)),
-                words(m.say(&state_id("wait-", share.state))),
+                words(m.text(&state_id("wait-", share.state))),
                 plain(three(share.sessions)),
                 plain(percent(share.percent)),
                 plain(cell(share.standard_error_percent, percent)),

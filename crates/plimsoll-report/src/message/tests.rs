@@ -171,7 +171,7 @@ const FINDINGS: [&str; 43] = [
     "restore_differs",
     "backup_cancelled",
     "rate_disagrees",
-    "rate_not_judged",
+    "rate_not_evaluated",
     "effect_unpaired",
     "imported",
     "whole_only",
@@ -192,7 +192,7 @@ fn every_id_used_is_in_the_catalogue() {
     let missing: Vec<String> = composed().difference(&catalogue).cloned().collect();
     assert_eq!(missing, Vec::<String>::new());
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let calls = ["say(\"", "say_with(\"", "label(\""];
+    let calls = ["say(\"", "text_with(\"", "label(\""];
     for dir in ["src", "templates", "../../web/src"] {
         for (path, text) in sources(&crate_dir.join(dir)) {
             for call in calls {

@@ -52,9 +52,9 @@ pub(super) fn by_axis(
         let lines = lines(m, summary, &rows, axis);
         let name = &summary.axes[axis].name;
         let words = [("figure", figure.to_owned()), ("axis", name.clone())];
-        let heading = m.say_with("set-chart", &words);
+        let heading = m.text_with("set-chart", &words);
         let heading = match of {
-            Some(of) => m.say_with("set-chart-at", &[("chart", heading), ("load", of.clone())]),
+            Some(of) => m.text_with("set-chart-at", &[("chart", heading), ("load", of.clone())]),
             None => heading,
         };
         let svg = drawn(&heading, &summary.axes[axis].values, &lines, get)?;
@@ -69,7 +69,7 @@ fn lines<'a>(m: &Messages, summary: &SetSummary, rows: &[&'a SetRow], axis: usiz
     let by_load = summary.axes.len() == 1;
     let name = |row: &SetRow| {
         if by_load {
-            return m.say_with("set-at-load", &[("load", load(row))]);
+            return m.text_with("set-at-load", &[("load", load(row))]);
         }
         let others = (0..summary.axes.len()).filter(|other| *other != axis);
         others.map(|other| value(summary, row, other).to_owned()).collect::<Vec<_>>().join(", ")

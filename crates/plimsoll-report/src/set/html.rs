@@ -5,7 +5,7 @@ use plimsoll_model::set::{SetRow, SetSummary};
 use plimsoll_model::summary::Verdict;
 
 use super::chart::{Chart, Get, by_axis};
-use super::{cells, groups, rate, rate_name, told};
+use super::{cells, describe, groups, rate, rate_name};
 use crate::message::Messages;
 
 const STYLE: &str = include_str!("../../templates/report.css");
@@ -16,9 +16,9 @@ pub fn set_page(summary: &SetSummary) -> String {
     let runs = [("runs", summary.runs.to_string()), ("of", summary.of.to_string())];
     let page = Page {
         title: &summary.title,
-        runs: m.say_with("set-runs-of", &runs),
+        runs: m.text_with("set-runs-of", &runs),
         axes: summary.axes.iter().map(|axis| (axis.key.clone(), axis.values.join(", "))).collect(),
-        crossovers: summary.crossovers.iter().map(|crossover| told(&m, crossover)).collect(),
+        crossovers: summary.crossovers.iter().map(|crossover| describe(&m, crossover)).collect(),
         groups: groups(&m, summary).into_iter().map(|(name, rows)| Group::new(&m, summary, name, &rows)).collect(),
         m: &m,
         style: STYLE,
@@ -54,7 +54,7 @@ impl Group {
     fn new(m: &Messages, summary: &SetSummary, name: String, rows: &[&SetRow]) -> Self {
         let rate_name = rate_name(m, rows);
         let reads: Get = |row| row.device_reads_per_txn;
-        let figures: [(String, Get); 2] = [(rate_name, rate), (m.say("set-reads-long"), reads)];
+        let figures: [(String, Get); 2] = [(rate_name, rate), (m.text("set-reads-long"), reads)];
         let axes = (0..summary.axes.len()).filter(|axis| summary.axes[*axis].values.len() > 1);
         let charts = axes.flat_map(|axis| {
             let of = |(figure, get): &(String, Get)| by_axis(m, summary, rows, axis, (figure, *get));

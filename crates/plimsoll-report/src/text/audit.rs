@@ -14,7 +14,7 @@ pub(super) fn section(m: &Messages, audit: &Audit) -> String {
     for (title, all) in [("audit-passed", passed(m, audit)), ("audit-unjudged-rules", unjudged(m, audit))] {
         let codes: Vec<&str> = all.iter().map(|quiet| quiet.code).filter(|code| !told.contains(code)).collect();
         if !codes.is_empty() {
-            lines.push(format!("{}: {}", m.say(title), codes.join(", ")));
+            lines.push(format!("{}: {}", m.text(title), codes.join(", ")));
         }
         told.extend(codes);
     }
@@ -22,7 +22,7 @@ pub(super) fn section(m: &Messages, audit: &Audit) -> String {
 }
 
 fn head(m: &Messages, audit: &Audit, fired: &[Fired]) -> Vec<String> {
-    let mut lines = vec![m.say_with("audit-heading", &counts(audit, fired))];
+    let mut lines = vec![m.text_with("audit-heading", &counts(audit, fired))];
     lines.extend(adjusted(m, audit));
     lines.extend(fired.iter().map(|fired| line(m, fired)));
     lines
@@ -30,9 +30,9 @@ fn head(m: &Messages, audit: &Audit, fired: &[Fired]) -> Vec<String> {
 
 fn line(m: &Messages, fired: &Fired) -> String {
     let Fired { severity, code, place, text, next } = fired;
-    let severity = m.say(&format!("severity-{}", severity.name()));
+    let severity = m.text(&format!("severity-{}", severity.name()));
     let colon = if place.is_empty() { "" } else { ": " };
-    let next = m.say_with("audit-next", &[("next", next.clone())]);
+    let next = m.text_with("audit-next", &[("next", next.clone())]);
     format!("{severity}: {code}: {place}{colon}{text} {next}")
 }
 
@@ -45,7 +45,7 @@ pub fn audit_table(audit: &Audit) -> String {
     lines.extend(head(&m, audit, &fired));
     for (title, all) in [("audit-passed", passed), ("audit-unjudged", unjudged(&m, audit))] {
         if !all.is_empty() {
-            lines.push(format!("\n{}:", m.say(title)));
+            lines.push(format!("\n{}:", m.text(title)));
         }
         lines.extend(all.into_iter().map(|Quiet { code, places, text }| format!("  {code:<9} {places:>3} × {text}")));
     }
@@ -69,13 +69,13 @@ fn answer(m: &Messages, audit: &Audit, fired: &[Fired], passed: usize) -> String
         ("passed", passed.to_string()),
         ("rules", Rule::ALL.len().to_string()),
     ];
-    m.say_with(id, &args)
+    m.text_with(id, &args)
 }
 
 /// A rule by itself: what it holds, how heavy it is, and its thresholds.
 pub fn explain(rule: Rule) -> String {
     let m = Messages::english();
-    let severity = m.say(&format!("severity-{}", rule.severity().name()));
+    let severity = m.text(&format!("severity-{}", rule.severity().name()));
     let mut lines = vec![format!("{} ({severity})", rule.code()), m.rule(rule)];
     let own = format!("{}: ", rule.code());
     for threshold in plimsoll_model::audit::Thresholds::default().list() {

@@ -9,18 +9,18 @@ use crate::block::{
     Across, OnMedium, across, drives, durable, durable_writes, heading, limit, medium_name, notes, outcome, typical,
     worker_ends,
 };
+use crate::load_summary;
 use crate::message::Messages;
 use crate::number::{NONE, or_none, percent, three};
-use crate::rung;
 
 pub(super) fn section(m: &Messages, step: &BlockSummary) -> String {
     let all = across(step);
     let mut head = vec![heading(m, step)];
     head.extend(notes(m, step));
     head.extend(drives(m, step));
-    head.push(m.say("text-block-note"));
+    head.push(m.text("text-block-note"));
     if step.media.iter().flat_map(|medium| &medium.jobs).any(repeated) {
-        head.push(m.say("block-rounds-note"));
+        head.push(m.text("block-rounds-note"));
     }
     let mut parts = vec![head.join("\n")];
     parts.extend(step.media.iter().map(|medium| jobs(m, medium, step.media.len() > 1)));
@@ -72,7 +72,7 @@ fn jobs(m: &Messages, medium: &BlockMedium, several: bool) -> String {
             job.figures.map_or_else(|| NONE.to_owned(), |figures| figures.rounds.to_string()),
             point.map_or_else(|| NONE.to_owned(), |point| point.in_flight.to_string()),
             figure(|f| f.iops.median),
-            rung::half(job.figures.map(|figures| figures.iops)),
+            load_summary::half(job.figures.map(|figures| figures.iops)),
             figure(|f| f.mb_per_second.median),
             figure(|f| f.mean_us.median),
             time(|l| l.p50_us),
@@ -80,7 +80,7 @@ fn jobs(m: &Messages, medium: &BlockMedium, several: bool) -> String {
             figure(|f| f.p99_us.median),
             time(|l| l.p999_us),
             time(|l| l.max_us),
-            m.say(&format!("verdict-{}", job.verdict.name())),
+            m.text(&format!("verdict-{}", job.verdict.name())),
         ]);
         let ops = point.map(|point| point.by_op.as_slice()).filter(|ops| ops.len() > 1).unwrap_or_default();
         rows.extend(ops.iter().map(of_op));
@@ -140,11 +140,11 @@ fn side_by_side(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Option
             ratios.and_then(range).unwrap_or_else(|| NONE.to_owned()),
             or_none(figures.map(|figures| figures.mean_us.median), three),
             or_none(ratios.and_then(|ratios| ratios.mean_latency), three),
-            m.say(&format!("verdict-{}", on.job.verdict.name())),
+            m.text(&format!("verdict-{}", on.job.verdict.name())),
         ]
     };
     let rows = unrepeated(all.iter().flat_map(|across| across.on.iter().map(row)).collect(), 1);
-    let heading = m.say_with("compare-heading", &[("step", step.step.clone()), ("first", first.medium.clone())]);
+    let heading = m.text_with("compare-heading", &[("step", step.step.clone()), ("first", first.medium.clone())]);
     Some(format!("{heading}\n{}", fitted(m, &ids, rows, &["text-ratio-interval", "text-block-mb"], 2)))
 }
 
@@ -173,7 +173,7 @@ fn curves(m: &Messages, _: &BlockSummary, all: &[Across<'_>]) -> Option<String> 
                 three(at.mb_per_second),
                 or_none(at.mean_us, three),
                 or_none(at.p99_us, three),
-                m.say(&format!("verdict-{}", at.verdict.name())),
+                m.text(&format!("verdict-{}", at.verdict.name())),
             ]
         }));
     }
@@ -237,7 +237,7 @@ fn workers(m: &Messages, _: &BlockSummary, all: &[Across<'_>]) -> Option<String>
 fn table(m: &Messages, title: &str, ids: &[&str], rows: Vec<Vec<String>>) -> Option<String> {
     let dispensable = ["text-block-mb", "text-p999-us", "text-p50-us", "text-p99-lowest"];
     let shown = || fitted(m, ids, unrepeated(rows.clone(), 2), &dispensable, 2);
-    (!rows.is_empty()).then(|| format!("{}\n{}", m.say(title), shown()))
+    (!rows.is_empty()).then(|| format!("{}\n{}", m.text(title), shown()))
 }
 
 /// How rounds went until they were steady, or were given up.
@@ -247,7 +247,7 @@ fn rounds(m: &Messages, medium: &BlockMedium) -> Option<String> {
     let row = |own: &RoundsOfJob| {
         let Some(fit) = own.fit else { return [vec![own.job.clone()], vec![NONE.to_owned(); 5]].concat() };
         let window = format!("{} to {}", fit.from + 1, fit.from + rounds.window);
-        let steady = m.say(if fit.steady { "steady-yes" } else { "steady-no" });
+        let steady = m.text(if fit.steady { "steady-yes" } else { "steady-no" });
         let of = [three(fit.mean), percent(fit.range_percent), percent(fit.slope_percent), steady];
         [vec![own.job.clone(), window], of.into()].concat()
     };
@@ -259,7 +259,7 @@ fn rounds(m: &Messages, medium: &BlockMedium) -> Option<String> {
 
 /// IOPS of all rounds, over as many lines as they need.
 fn by_round(m: &Messages, own: &RoundsOfJob) -> String {
-    let mut line = m.say_with("text-by-round", &[("job", own.job.clone())]);
+    let mut line = m.text_with("text-by-round", &[("job", own.job.clone())]);
     let mut lines = Vec::new();
     for iops in own.iops.iter().copied().map(three) {
         if line.chars().count() + 1 + iops.chars().count() > WIDTH {

@@ -40,7 +40,7 @@ pub(super) fn fitted(
     let mut ids = ids.to_vec();
     let mut dispensable = dispensable.iter();
     loop {
-        let header: Vec<String> = ids.iter().map(|id| m.say(id)).collect();
+        let header: Vec<String> = ids.iter().map(|id| m.text(id)).collect();
         let shown = lined(&header, &rows, left);
         if shown.lines().all(|line| line.chars().count() <= WIDTH) {
             return shown;

@@ -20,14 +20,14 @@ pub(super) fn section(m: &Messages, summary: &Summary) -> String {
     let mut wrong: Vec<&DiagnosisSummary> =
         summary.diagnoses.iter().filter(|found| found.level > DiagnosisLevel::Ok).collect();
     wrong.sort_by_key(|found| std::cmp::Reverse(found.level));
-    let mut lines = vec![format!("{}. {}", m.say("doctor-title"), m.say_with("doctor-sentence", &args))];
+    let mut lines = vec![format!("{}. {}", m.text("doctor-title"), m.text_with("doctor-sentence", &args))];
     lines.extend(wrong.into_iter().map(|found| line(m, found)));
     format!("{}\n\n", lines.join("\n"))
 }
 
 fn line(m: &Messages, found: &DiagnosisSummary) -> String {
-    let level = m.say(&format!("level-{}", found.level.name()));
-    let about = found.medium.clone().unwrap_or_else(|| m.say("subject-host"));
+    let level = m.text(&format!("level-{}", found.level.name()));
+    let about = found.medium.clone().unwrap_or_else(|| m.text("subject-host"));
     let next = if found.next.is_empty() { String::new() } else { format!(" {}", found.next) };
     let stop = if found.found.ends_with('.') { "" } else { "." };
     format!("{level}: {about}, {}: {}{stop}{next}", found.code, found.found)

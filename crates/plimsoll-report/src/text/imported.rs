@@ -3,25 +3,25 @@
 use plimsoll_model::summary::Summary;
 
 use super::columns::lined;
-use crate::imported::{COLUMNS, told};
+use crate::imported::{COLUMNS, describe};
 use crate::message::Messages;
 
 pub(super) fn section(m: &Messages, summary: &Summary) -> String {
     let mut out = String::new();
-    for import in told(m, summary) {
-        out.push_str(&format!("{}. {} {}\n", import.heading, import.files, m.say("reported-note")));
+    for import in describe(m, summary) {
+        out.push_str(&format!("{}. {} {}\n", import.heading, import.files, m.text("reported-note")));
         if import.figures.is_empty() {
-            out.push_str(&format!("{}\n", m.say("reported-none")));
+            out.push_str(&format!("{}\n", m.text("reported-none")));
         } else {
-            let header = COLUMNS.map(|id| m.say(id));
+            let header = COLUMNS.map(|id| m.text(id));
             let rows: Vec<Vec<String>> = import.figures.into_iter().map(Vec::from).collect();
             out.push_str(&format!("{}\n", lined(&header, &rows, 3)));
         }
         if !import.parts.is_empty() {
-            out.push_str(&m.say_with("reported-parts", &[("n", import.parts.len().to_string())]));
+            out.push_str(&m.text_with("reported-parts", &[("n", import.parts.len().to_string())]));
             out.push('\n');
         }
-        out.push_str(&format!("{}\n", m.say("reported-unknown")));
+        out.push_str(&format!("{}\n", m.text("reported-unknown")));
         for (what, text) in import.unknown {
             out.push_str(&format!("  {what}: {text}\n"));
         }

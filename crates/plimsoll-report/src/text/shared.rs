@@ -10,9 +10,9 @@ use crate::{backup, effect};
 pub(super) fn effect(m: &Messages, effect: &Effect) -> String {
     let mut head = vec![effect::heading(m, effect)];
     head.extend(effect::notes(m, effect));
-    head.push(m.say("effect-note"));
+    head.push(m.text("effect-note"));
     let mut parts = vec![head.join("\n"), table(m, effect::table(effect), &["effect-column-p50", "effect-column-n"])];
-    let told = effect::told(m, effect);
+    let told = effect::describe(m, effect);
     if !told.is_empty() {
         parts.push(told.join("\n"));
     }

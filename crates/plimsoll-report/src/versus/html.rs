@@ -34,7 +34,7 @@ struct View {
     /// Label, title, when it began and commit of each side.
     sides: Vec<[String; 4]>,
     forbidden: String,
-    /// Load, sentence and effect.
+    /// OfferedLoad, sentence and effect.
     said: Vec<(String, String, &'static str)>,
     ratios: String,
     ratios_note: String,
@@ -57,7 +57,7 @@ struct Table {
 
 impl Table {
     fn new(m: &Messages, ids: &[&str], rows: Vec<Vec<String>>) -> Self {
-        Self { header: ids.iter().map(|id| m.say(&format!("versus-column-{id}"))).collect(), rows }
+        Self { header: ids.iter().map(|id| m.text(&format!("versus-column-{id}"))).collect(), rows }
     }
 }
 
@@ -79,30 +79,30 @@ impl View {
         let mut notes: Vec<String> = by_chance(m, against).into_iter().collect();
         notes.extend(alone(m, (first, second), against));
         if points.is_empty() {
-            notes.push(m.say("versus-nothing"));
+            notes.push(m.text("versus-nothing"));
         }
         let differences = difference_rows(m, (first, second), &against.differences);
         let both = [("first", first.to_owned()), ("second", second.to_owned())];
-        let told = |own: &Mark| {
+        let describe = |own: &Mark| {
             let name = own.severity.name();
-            (name, m.say(&format!("severity-{name}")), mark(m, own))
+            (name, m.text(&format!("severity-{name}")), mark(m, own))
         };
         Self {
-            heading: m.say_with("versus-heading", &both),
+            heading: m.text_with("versus-heading", &both),
             sides: vec![side(0), side(against.side)],
             forbidden: forbidden(m, against).unwrap_or_default(),
             said: said.collect(),
             ratios: svg::ratios(m, points).unwrap_or_default(),
-            ratios_note: m.say_with("versus-chart-ratios-note", &both),
+            ratios_note: m.text_with("versus-chart-ratios-note", &both),
             quantiles: svg::quantiles(m, points).unwrap_or_default(),
-            quantiles_note: m.say_with("versus-chart-quantiles-note", &both),
+            quantiles_note: m.text_with("versus-chart-quantiles-note", &both),
             rates: Table::new(m, &super::RATES, points.iter().map(|point| rate_row(m, point).to_vec()).collect()),
             latencies: Table::new(m, &super::LATENCIES, latencies.collect()),
             differences: Table::new(m, &super::DIFFERENCES, differences.shown),
             folded: Table::new(m, &super::DIFFERENCES, differences.folded),
             folded_summary: differences.summary,
             notes,
-            marks: against.marks.iter().map(told).collect(),
+            marks: against.marks.iter().map(describe).collect(),
         }
     }
 }

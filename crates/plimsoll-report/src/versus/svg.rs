@@ -90,7 +90,7 @@ pub(super) fn ratios(m: &Messages, points: &[PointComparison]) -> Option<String>
         let class = point.effect.name();
         let _ = write!(body, "<circle class=\"dot {class}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"5\"/>", axis.at(*ratio));
     }
-    Some(framed(height, ("rates", &m.say("versus-chart-ratios")), &body))
+    Some(framed(height, ("rates", &m.text("versus-chart-ratios")), &body))
 }
 
 /// Quantiles of response times, a row for each, the first side hollow and the second filled.
@@ -117,5 +117,5 @@ pub(super) fn quantiles(m: &Messages, points: &[PointComparison]) -> Option<Stri
         y += 8.0;
     }
     let grid = axis.drawn(y);
-    Some(framed(y, ("latency", &m.say("versus-chart-quantiles")), &(grid + &body)))
+    Some(framed(y, ("latency", &m.text("versus-chart-quantiles")), &(grid + &body)))
 }

@@ -1,18 +1,19 @@
 use insta::assert_snapshot;
 use plimsoll_model::audit::{Evidence, Rule};
 use plimsoll_model::compare::{
-    Against, Ask, ComparedLatency, Difference, Effect, Figure, Gate, GateLimits, GateOutcome, GatedPoint, Group, Load,
-    Mark, Method, Place, PointComparison, RunComparison, SideFigure, SideInfo, Unjudged,
+    Against, Ask, ComparedLatency, Difference, Effect, Figure, Gate, GateLimits, GateOutcome, GatedPoint, Group,
+    LoadKey, Mark, Method, OfferedLoad, PointComparison, RunComparison, SideFigure, SideInfo, Unjudged,
 };
-use plimsoll_model::record::{Scene, Severity};
+use plimsoll_model::record::{Interference, Severity};
 use plimsoll_model::stat::RankTest;
 use plimsoll_model::summary::{Interval, Verdict};
 
 use super::{comparison_csv, comparison_page, comparison_text, gate_text};
 
-fn place(users: u32, medium: &str) -> Place {
-    let load = Load { users, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
-    Place { step: "oltp".into(), system: "db".into(), medium: Some(medium.into()), scene: Scene::Alone, load }
+fn place(users: u32, medium: &str) -> LoadKey {
+    let load =
+        OfferedLoad { users, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
+    LoadKey { step: "oltp".into(), system: "db".into(), medium: Some(medium.into()), scene: Interference::Alone, load }
 }
 
 fn figure(rate: f64, repeats: usize) -> SideFigure {
@@ -28,7 +29,7 @@ fn figure(rate: f64, repeats: usize) -> SideFigure {
 }
 
 fn point(users: u32, ratio: f64, half: f64, effect: Effect, method: Method) -> PointComparison {
-    let interval = (effect != Effect::NotJudged).then_some(Interval::new(ratio, ratio - half, ratio + half));
+    let interval = (effect != Effect::NotEvaluated).then_some(Interval::new(ratio, ratio - half, ratio + half));
     let latency = ComparedLatency {
         quantile: 0.99,
         first_ms: 12.5,
@@ -98,7 +99,7 @@ fn comparison() -> RunComparison {
                 point(16, 0.9689, 0.011, Effect::Less, Method::Repeats),
                 point(32, 0.9951, 0.0152, Effect::NotShown, blocks),
                 point(64, 1.0012, 0.002, Effect::TooSmall, blocks),
-                point(89, 1.25, 0.0, Effect::NotJudged, none),
+                point(89, 1.25, 0.0, Effect::NotEvaluated, none),
             ],
             only_first: vec![place(1, "sata")],
             only_second: Vec::new(),

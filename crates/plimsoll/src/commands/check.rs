@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use plimsoll_load::engine::CheckedData;
-use plimsoll_load::engine::Verdict;
+use plimsoll_load::engine::ConditionResult;
 use plimsoll_load::system::Instance;
 use plimsoll_model::plan::resolved::{Secret, ServerKind, SystemKind};
 
@@ -37,20 +37,21 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     )))
 }
 
-fn render(verdicts: &[Verdict], format: Format) -> String {
+fn render(verdicts: &[ConditionResult], format: Format) -> String {
     match format {
         Format::Table => {
-            let line = |v: &Verdict| {
+            let line = |v: &ConditionResult| {
                 format!("{:<9} {:<6} {}", v.clause, if v.holds { "holds" } else { "FAILS" }, v.statement())
             };
             verdicts.iter().map(line).collect::<Vec<_>>().join("\n")
         }
         Format::Json => {
-            let row = |v: &Verdict| serde_json::json!({ "clause": v.clause, "holds": v.holds, "detail": v.detail });
+            let row =
+                |v: &ConditionResult| serde_json::json!({ "clause": v.clause, "holds": v.holds, "detail": v.detail });
             serde_json::json!(verdicts.iter().map(row).collect::<Vec<_>>()).to_string()
         }
         Format::Csv => {
-            let row = |v: &Verdict| format!("{},{},\"{}\"", v.clause, v.holds, v.detail.replace('"', "\"\""));
+            let row = |v: &ConditionResult| format!("{},{},\"{}\"", v.clause, v.holds, v.detail.replace('"', "\"\""));
             let rows = verdicts.iter().map(row);
             std::iter::once("clause,holds,detail".to_owned()).chain(rows).collect::<Vec<_>>().join("\n")
         }

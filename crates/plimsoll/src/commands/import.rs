@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use plimsoll_model::import::{
-    HostSamples, ImportError, Imported, Source, Told, Tool, decode, import as read, join_run, samples,
+    HostSamples, ImportError, ImportOptions, Imported, Source, Tool, decode, import as read, join_run, samples,
 };
 use plimsoll_model::plan::resolved::redact;
 use plimsoll_model::record::{Record, RunInfo, RunStatus};
@@ -46,7 +46,7 @@ fn imported(args: &ImportArgs, files: &[PathBuf], with: &[Text]) -> Result<Recor
     let mut sources: Vec<Source<'_>> =
         texts.iter().map(|own| Source { name: &own.name, text: &own.text, tool: args.tool }).collect();
     sources.extend(with.iter().map(|own| Source { name: &own.name, text: &own.text, tool: None }));
-    let told = Told {
+    let told = ImportOptions {
         run: run_info(args, &texts),
         step: args.step.clone(),
         started: args.started,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use plimsoll_model::compare::Side;
-use plimsoll_model::history::{Course, HistoryRun, courses};
+use plimsoll_model::history::{FigureSeries, HistoryRun, courses};
 use plimsoll_report::history::{ListedRun, course_csv, courses_text, list_csv, list_table};
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::set::RunSet;
 struct Listed<'a> {
     runs: &'a [Head],
     #[serde(skip_serializing_if = "Option::is_none")]
-    courses: Option<&'a [Course]>,
+    courses: Option<&'a [FigureSeries]>,
 }
 
 pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
@@ -95,7 +95,7 @@ fn name(dir: &Path, head: &Head) -> String {
 }
 
 /// Each run once, of however many files.
-fn history(args: &RunsArgs, heads: &[Head]) -> Vec<Course> {
+fn history(args: &RunsArgs, heads: &[Head]) -> Vec<FigureSeries> {
     let mut runs: Vec<HistoryRun> = Vec::new();
     for head in heads {
         let record = match runfile::read_for_comparison(&head.path) {

@@ -1,7 +1,7 @@
 //! After a power cut: the drive comes back, the database recovers, and what clients saw committed is looked for.
 
 use plimsoll_load::workload::tpcc::books;
-use plimsoll_model::receipt::{Ledger, reconcile};
+use plimsoll_model::receipt::{CommitCounts, reconcile};
 use plimsoll_model::record::{Point, PowerCut, Receipt, Severity};
 use plimsoll_model::units::Nanos;
 
@@ -11,14 +11,14 @@ use super::{Course, Execution, Halt};
 /// What is compared after recovery.
 pub(super) struct Books<'a> {
     /// The database's own before the load.
-    pub before: &'a Ledger,
+    pub before: &'a CommitCounts,
     /// What clients saw committed before the power failed.
-    pub acknowledged: &'a Ledger,
+    pub acknowledged: &'a CommitCounts,
 }
 
 impl Execution<'_> {
     /// What the database holds.
-    pub(super) fn books(&mut self, system: &str, medium: Option<&str>, what: &str) -> Course<Ledger> {
+    pub(super) fn books(&mut self, system: &str, medium: Option<&str>, what: &str) -> Course<CommitCounts> {
         self.waiting(system, medium, what, |instance, _| instance.books()).map(|(_, ledger)| ledger)
     }
 
@@ -67,7 +67,7 @@ impl Execution<'_> {
     }
 
     /// Power, filesystem, database, and what is in it.
-    fn recover(&mut self, (system, medium): (&str, &str), what: &str) -> Course<Ledger> {
+    fn recover(&mut self, (system, medium): (&str, &str), what: &str) -> Course<CommitCounts> {
         self.progress.begin(self.clock.now(), what);
         self.power_on(medium)?;
         self.waiting(system, Some(medium), what, |instance, control| instance.recover(control))?;
@@ -115,7 +115,7 @@ impl Execution<'_> {
     }
 }
 
-fn receipts(point: &Point, books: &Books<'_>, after: &Ledger) -> Vec<Receipt> {
+fn receipts(point: &Point, books: &Books<'_>, after: &CommitCounts) -> Vec<Receipt> {
     let names: Vec<&str> = point.txns.iter().map(String::as_str).collect();
     reconcile(&names, books.before, books.acknowledged, after, books::describe)
 }

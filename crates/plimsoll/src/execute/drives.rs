@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_block::host::mount::{available_memory, free_bytes};
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Lost, MountSpec, Ready};
-use plimsoll_drive::emulate::{Child, EmulatorError, Heard};
+use plimsoll_drive::emulate::{Child, EmulatorError, Event};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::error::LoadError;
@@ -243,16 +243,16 @@ fn listener(
     clock: Clock,
     news: std::sync::mpsc::Sender<DriveNews>,
     tell_end: watch::Sender<Option<String>>,
-) -> impl Fn(Heard) + Send + 'static {
+) -> impl Fn(Event) + Send + 'static {
     move |heard| {
         // A closed channel: the run is over, and nobody wants to know.
         let _ = match heard {
-            Heard::Second(second) => {
+            Event::Second(second) => {
                 let [start, end] = [second.from, second.to].map(|at| clock.of_monotonic(at));
                 news.send(DriveNews::Second { subject, start, end, second })
             }
-            Heard::Warning { code, text } => news.send(DriveNews::Warning { subject, at: clock.now(), code, text }),
-            Heard::Ended(error) => {
+            Event::Warning { code, text } => news.send(DriveNews::Warning { subject, at: clock.now(), code, text }),
+            Event::Ended(error) => {
                 tell_end.send_replace(Some(error.to_string()));
                 Ok(())
             }

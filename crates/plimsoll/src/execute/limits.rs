@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plimsoll_block::host::device::device_of;
 use plimsoll_load::error::LoadError;
-use plimsoll_load::limit::{self, Cage, Device};
+use plimsoll_load::limit::{self, CgroupLimits, Device};
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
 use plimsoll_model::plan::resolved::{IoLimits, ResolvedPlan, System, WithoutLimits};
@@ -26,7 +26,12 @@ pub(super) fn check(plan: &ResolvedPlan) -> Result<(), Failure> {
 
 impl Execution<'_> {
     /// What limits the system, whose data will be at that place.
-    pub(super) fn cage(&mut self, system: &System, subject: SubjectId, place: Option<&Path>) -> Course<Option<Cage>> {
+    pub(super) fn cage(
+        &mut self,
+        system: &System,
+        subject: SubjectId,
+        place: Option<&Path>,
+    ) -> Course<Option<CgroupLimits>> {
         let limits = &system.limits;
         if limits.is_none() {
             return Ok(None);
@@ -36,7 +41,7 @@ impl Execution<'_> {
             let disk = device.disk();
             (disk.major, disk.minor)
         });
-        let made = limit::probe(limits).and_then(|()| Cage::create(limits, device));
+        let made = limit::probe(limits).and_then(|()| CgroupLimits::create(limits, device));
         let made = made.and_then(|cage| Ok((cage, self.try_io(&limits.io, device.zip(place))?)));
         match (made, limits.without) {
             (Ok((cage, untried)), _) => {

@@ -7,8 +7,8 @@ use plimsoll_load::probe::Probe;
 use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape, Seeds};
 use plimsoll_model::plan;
 use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, Noise, NoiseWork, Precondition, TxnMode, Workload};
-use plimsoll_model::receipt::Ledger;
-use plimsoll_model::record::{Event, Point, PointId, PointPurpose, Scene, Severity};
+use plimsoll_model::receipt::CommitCounts;
+use plimsoll_model::record::{Event, Interference, Point, PointId, PointPurpose, Severity};
 use plimsoll_model::schedule::Timeline;
 use plimsoll_model::summary::Measured;
 use plimsoll_model::units::Nanos;
@@ -52,7 +52,7 @@ pub(super) struct Aim {
     pub ordinal: u32,
     pub repeat: u32,
     pub load: LoadShape,
-    pub scene: Scene,
+    pub scene: Interference,
 }
 
 impl Execution<'_> {
@@ -77,8 +77,13 @@ impl Execution<'_> {
     /// Load of which no figures are taken: all of it is warm-up.
     pub(super) fn precondition(&mut self, place: &Place<'_>, precondition: Precondition) -> Course<()> {
         let Precondition { load, lasts } = precondition;
-        let aim =
-            Aim { purpose: PointPurpose::Precondition, ordinal: 0, repeat: 0, load: steady(load), scene: Scene::Alone };
+        let aim = Aim {
+            purpose: PointPurpose::Precondition,
+            ordinal: 0,
+            repeat: 0,
+            load: steady(load),
+            scene: Interference::Alone,
+        };
         self.reset(place)?;
         let timeline = Timeline { warm: lasts, measure: Nanos::ZERO, cool: place.step.timeline.cool };
         self.under_load(place, &aim, timeline).map(drop)
@@ -92,7 +97,7 @@ impl Execution<'_> {
         let (mut loads, points) = self.loads(place, aim, &timeline, power_cut.is_some())?;
         let victims = loads.len();
         let rackets = match (aim.scene, points.first()) {
-            (Scene::Noisy, Some(first)) => {
+            (Interference::Noisy, Some(first)) => {
                 self.noise_loads(place, aim, &timeline, &mut loads)?;
                 let beside = Beside { step: &step.name, point: first.id };
                 self.rackets(&step.noise, medium, beside)?
@@ -105,7 +110,7 @@ impl Execution<'_> {
                 let what = format!("{} · counting what is there", load.title);
                 self.books(system, medium, &what)?
             }
-            _ => Ledger::default(),
+            _ => CommitCounts::default(),
         };
         let systems: Vec<String> = loads.iter().map(|load| load.system.clone()).collect();
         let Driven { mut outcomes, cut, noise } = self.drive(loads, rackets, medium)?;

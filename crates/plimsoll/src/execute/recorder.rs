@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use plimsoll_model::lane::{Counts, LaneControl, LaneEnd, LaneMessage, LaneSecond, Tally};
-use plimsoll_model::receipt::Ledger;
+use plimsoll_model::lane::{Counts, LaneControl, LaneEnd, LaneMessage, LaneSecond, TransactionStats};
+use plimsoll_model::receipt::CommitCounts;
 use plimsoll_model::record::{Event, Outage, PhaseId, Point, Severity, Window};
 use plimsoll_model::schedule::{PhaseKind, Timeline};
 use plimsoll_model::summary::Measured;
@@ -35,7 +35,7 @@ pub(super) struct Recorder<'a, 'd> {
     /// The phase that was announced last.
     announced: Option<PhaseKind>,
     phase: Option<OpenPhase>,
-    acknowledged: Ledger,
+    acknowledged: CommitCounts,
     /// The measure phase so far.
     measured: Measured,
     end: Option<LaneEnd>,
@@ -49,7 +49,7 @@ pub(super) struct Outcome {
     /// On the run's timeline; zero of a lane that never started.
     pub ended_at: Nanos,
     /// What the database acknowledged before a power cut.
-    pub acknowledged: Ledger,
+    pub acknowledged: CommitCounts,
     /// The measure phase, for who has to decide by it what is measured next.
     pub measured: Measured,
 }
@@ -62,7 +62,7 @@ struct OpenPhase {
     kind: PhaseKind,
     start: Nanos,
     end: Nanos,
-    tallies: Vec<Tally>,
+    tallies: Vec<TransactionStats>,
     in_flight: u64,
 }
 
@@ -84,7 +84,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
             origin: Nanos::ZERO,
             announced: None,
             phase: None,
-            acknowledged: Ledger::default(),
+            acknowledged: CommitCounts::default(),
             measured: Measured::default(),
             end: None,
             ended_at: Nanos::ZERO,
@@ -165,7 +165,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
             self.close_phase()?;
             let start = self.origin + tick.start;
             let id = self.desk.borrow().file.open_phase(&self.point.step, Some(self.point), tick.phase, start)?;
-            let tallies = vec![Tally::default(); second.tallies.len()];
+            let tallies = vec![TransactionStats::default(); second.tallies.len()];
             self.phase = Some(OpenPhase { id, kind: tick.phase, start, end: start, tallies, in_flight: 0 });
             self.announce(tick.phase, start);
         }
@@ -238,7 +238,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
     }
 
     /// What is shown of seconds or a phase, by transaction type.
-    fn figures(&self) -> fn(&[String], &[Tally], Nanos) -> String {
+    fn figures(&self) -> fn(&[String], &[TransactionStats], Nanos) -> String {
         if self.is_block() { block_figures } else { figures }
     }
 

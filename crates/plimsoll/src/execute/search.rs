@@ -2,8 +2,8 @@
 
 use plimsoll_model::lane::LoadShape;
 use plimsoll_model::plan::resolved::Search;
-use plimsoll_model::record::{PointPurpose, Scene, SearchInfo};
-use plimsoll_model::search::{Bracket, LineSearch, Outcome, SearchRules};
+use plimsoll_model::record::{Interference, PointPurpose, SearchInfo};
+use plimsoll_model::search::{Attempt, Bracket, LineSearch, SearchRules};
 use plimsoll_model::summary::judge;
 use plimsoll_model::units::Nanos;
 
@@ -35,13 +35,13 @@ impl Execution<'_> {
                     ordinal,
                     repeat,
                     load: with_load(first, load),
-                    scene: Scene::Alone,
+                    scene: Interference::Alone,
                 };
                 let (point, measured) = self.point(place, &aim)?;
                 let open = point.offered_per_second.is_some();
                 met.push(judge(&info.objective, &point.txns, open, &measured).is_met());
             }
-            search.tell(load, Outcome::of(met));
+            search.tell(load, Attempt::of(met));
             self.progress.say(&format!("  {}", standing(&search.bracket(), first)));
             ordinal += 1;
         }

@@ -5,7 +5,7 @@
 //! with its length before it.
 
 use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::lane::{Counts, Tally};
+use plimsoll_model::lane::{Counts, TransactionStats};
 use plimsoll_model::leb128;
 
 use super::reader::Broken;
@@ -61,7 +61,7 @@ fn take_counts<'b>(bytes: &'b [u8], rest: &mut &'b [u8]) -> Option<(usize, Count
 }
 
 /// Counts and times of a tick's types.
-pub(super) fn encode(tallies: &[Tally]) -> (String, Vec<u8>) {
+pub(super) fn encode(tallies: &[TransactionStats]) -> (String, Vec<u8>) {
     let (mut counts, mut times) = (Vec::new(), Vec::new());
     for (txn, tally) in tallies.iter().enumerate().filter(|(_, tally)| tally.counts != Counts::default()) {
         counts.push(told(txn, &tally.counts));
@@ -102,10 +102,10 @@ mod tests {
 
     use super::*;
 
-    fn tally(counts: [u64; 8], times: &[(u64, u64)]) -> Tally {
+    fn tally(counts: [u64; 8], times: &[(u64, u64)]) -> TransactionStats {
         let [offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes] = counts;
         let counts = Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes };
-        let mut tally = Tally::new(counts, Hist::new(), None);
+        let mut tally = TransactionStats::new(counts, Hist::new(), None);
         times.iter().for_each(|(response, service)| tally.record(Nanos(*response), Nanos(*service)));
         tally
     }
@@ -113,7 +113,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_written_is_read(all in prop::collection::vec((prop::array::uniform8(0u64..3), prop::collection::vec((1u64..1 << 40, 1u64..1 << 40), 0..4)), 0..6)) {
-            let tallies: Vec<Tally> = all.iter().map(|(counts, times)| tally(*counts, times)).collect();
+            let tallies: Vec<TransactionStats> = all.iter().map(|(counts, times)| tally(*counts, times)).collect();
             let (counts, times) = encode(&tallies);
             let mut times = times.as_slice();
             let mut back = Vec::new();

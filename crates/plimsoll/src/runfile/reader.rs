@@ -7,8 +7,8 @@ use std::path::Path;
 
 use plimsoll_model::hist::{CoarseHist, Hist};
 use plimsoll_model::record::{
-    APPLICATION_ID, Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo,
-    RunStatus, SCHEMA_VERSION, Scene, Series, Severity, Subject, SubjectId, SubjectKind, WaitRow, Window,
+    APPLICATION_ID, Check, Event, Fact, Integrity, Interference, Phase, PhaseId, Point, PointId, PointPurpose, Record,
+    RunInfo, RunStatus, SCHEMA_VERSION, Series, Severity, Subject, SubjectId, SubjectKind, WaitRow, Window,
 };
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
@@ -313,7 +313,7 @@ fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
         offered_to_per_second: if known { row.get("offered_to_per_second")? } else { None },
         repeat: if known { row.get("repeat")? } else { 0 },
         purpose: if known { named(row, "purpose", PointPurpose::parse)? } else { PointPurpose::Ladder },
-        scene: if schema < backup::SINCE { Scene::Alone } else { named(row, "scene", Scene::parse)? },
+        scene: if schema < backup::SINCE { Interference::Alone } else { named(row, "scene", Interference::parse)? },
         txns: json(row, "txns")?,
         parameters: if schema < PARAMETERS_SINCE { BTreeMap::new() } else { json(row, "parameters")? },
     })

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use plimsoll_model::fixture;
 use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::lane::{Absence, Counts, LaneSecond, Tally};
+use plimsoll_model::lane::{Absence, Counts, LaneSecond, TransactionStats};
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{
     Outage, PhaseId, Point, PowerCut, Record, Reported, RunStatus, SCHEMA_VERSION, Sample, Series, SubjectId,
@@ -87,7 +87,7 @@ fn a_file_that_nobody_closed_opens_with_what_was_committed() {
     let file = write(&record, &path);
     let open = file.open_phase("late", Some(&record.points[0]), PhaseKind::Measure, record.run.lasted).unwrap();
     let tail = record.run.lasted + Nanos::SECOND;
-    let mut tallies = vec![Tally::default(); 5];
+    let mut tallies = vec![TransactionStats::default(); 5];
     tallies[1].counts.committed = 9;
     tallies[1].record(Nanos::from_millis(3), Nanos::from_millis(3));
     let tick = Tick { start: record.run.lasted, end: tail, phase: PhaseKind::Measure };
@@ -382,7 +382,7 @@ fn busy_second(start: Nanos, seed: u64) -> LaneSecond {
 
 fn busy(start: Nanos, transactions: [u64; 5], seed: u64) -> LaneSecond {
     let tallies = transactions.map(|n| {
-        let mut tally = Tally::default();
+        let mut tally = TransactionStats::default();
         (tally.counts.offered, tally.counts.committed, tally.counts.round_trips) = (n, n, n);
         for i in 0..n {
             // A sum of twelve uniform draws is near enough to normal.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use plimsoll_model::drive::{DriveOp, DriveTally};
 use plimsoll_model::hist::CoarseHist;
-use plimsoll_model::lane::{Absence, LaneSecond, Tally};
+use plimsoll_model::lane::{Absence, LaneSecond, TransactionStats};
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::{DriveRow, Phase, PhaseId, Record, Sample, Second, Subject, SubjectId};
 use plimsoll_model::schedule::{PhaseKind, Tick};
@@ -103,9 +103,9 @@ fn ticks(seconds: &[Second], kinds: &BTreeMap<PhaseId, PhaseKind>) -> Vec<(Phase
         let service = second.service.as_ref().map(CoarseHist::to_hist);
         let place = second.txn as usize;
         if lane.tallies.len() <= place {
-            lane.tallies.resize(place + 1, Tally::default());
+            lane.tallies.resize(place + 1, TransactionStats::default());
         }
-        lane.tallies[place] = Tally::new(second.counts, second.response.to_hist(), service);
+        lane.tallies[place] = TransactionStats::new(second.counts, second.response.to_hist(), service);
     }
     ticks.into_iter().map(|((phase, subject, ..), second)| (phase, subject, second)).collect()
 }

@@ -18,7 +18,7 @@ use crate::backup::{Taken, Task, Timed, files};
 use crate::clock::monotonic;
 use crate::engine::server::{MANAGED_SCHEMA, Site, command_in};
 use crate::error::LoadError;
-use crate::limit::Cage;
+use crate::limit::CgroupLimits;
 use crate::scratch::{Scratch, io_error};
 
 /// Names of the programs, the old ones after the new ones.
@@ -71,7 +71,7 @@ impl ManagedMariadb {
         task: Task<'_>,
         from: &Path,
         scratch: &mut Scratch,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
     ) -> Result<(Self, Timed), LoadError> {
         files::forget_cached(from)?;
         match method {
@@ -142,7 +142,7 @@ pub(crate) fn restore_elsewhere(
     task: Task<'_>,
     from: &Path,
     scratch: &mut Scratch,
-    cage: Option<Cage>,
+    cage: Option<CgroupLimits>,
 ) -> Result<(ManagedMariadb, Timed), LoadError> {
     files::forget_cached(from)?;
     let server = ManagedMariadb::start(scratch, &BTreeMap::new(), "", cage)?;

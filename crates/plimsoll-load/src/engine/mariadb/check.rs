@@ -4,12 +4,12 @@ use std::thread;
 
 use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Row};
-use plimsoll_model::receipt::Ledger;
+use plimsoll_model::receipt::CommitCounts;
 
 use super::connect::{UNKNOWN_TABLE, code, connect_to, not_loaded, server_error, words};
 use super::guard::{self, Use};
 use super::load::{FINISHED, MARKER};
-use crate::engine::Verdict;
+use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::workload::tpcc::books;
 use crate::workload::tpcc::consistency::{CONDITIONS, Found, Violation, lacking, sizes_sql};
@@ -20,7 +20,7 @@ const OPTIMIZER: &str = "SET SESSION optimizer_switch = 'split_materialized=off'
 
 /// Verifies the conditions of clause 3.3.2 in `schema`, in their order. Nobody should write meanwhile: every condition
 /// sees a snapshot of its own.
-pub fn check(conninfo: &str, schema: &str) -> Result<Vec<Verdict>, LoadError> {
+pub fn check(conninfo: &str, schema: &str) -> Result<Vec<ConditionResult>, LoadError> {
     let (mut first, second) = (open(conninfo, schema)?, open(conninfo, schema)?);
     if let Some(lacking) = whole(&mut first, schema)? {
         return Ok(CONDITIONS.iter().map(|condition| condition.unjudged(&lacking)).collect());
@@ -46,7 +46,7 @@ fn dialect(sql: &str) -> String {
     sql.replace(" AS TEXT)", " AS CHAR)").replace(" AS bigint)", " AS SIGNED)")
 }
 
-fn half(mut conn: Conn, first: usize) -> Result<Vec<Verdict>, LoadError> {
+fn half(mut conn: Conn, first: usize) -> Result<Vec<ConditionResult>, LoadError> {
     let mut verdicts = Vec::new();
     for condition in CONDITIONS.iter().skip(first).step_by(2) {
         let what = || format!("checking condition {}", condition.clause);
@@ -69,11 +69,11 @@ fn found(row: Row) -> Option<Found> {
 }
 
 /// What is in the database by place (see [`plimsoll_model::receipt`]).
-pub fn books(conninfo: &str, schema: &str) -> Result<Ledger, LoadError> {
+pub fn books(conninfo: &str, schema: &str) -> Result<CommitCounts, LoadError> {
     let mut conn = open(conninfo, schema)?;
     let rows: Vec<(u8, u32, u64)> =
         conn.query(dialect(books::SQL)).map_err(|e| server_error("counting transactions", &e))?;
-    Ok(Ledger::from_counts(rows.into_iter().map(|(txn, at, n)| ((txn, at), n)).collect()))
+    Ok(CommitCounts::from_counts(rows.into_iter().map(|(txn, at, n)| ((txn, at), n)).collect()))
 }
 
 /// New-Orders since the load.

@@ -14,7 +14,7 @@ use super::binaries::{self, Programs};
 use super::connect::{connect, encoded};
 use crate::engine::server::{RECOVERY_SECONDS, START_SECONDS, ServerProcess, Site, remove_left, write_durably};
 use crate::error::LoadError;
-use crate::limit::Cage;
+use crate::limit::CgroupLimits;
 use crate::scratch::{Scratch, io_error};
 
 const SOCKET: &str = "mariadb.sock";
@@ -36,7 +36,7 @@ impl ManagedMariadb {
         scratch: &mut Scratch,
         settings: &BTreeMap<String, String>,
         binaries: &str,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
         let programs = binaries::find(binaries)?;
         let settings = configuration(settings)?;
@@ -49,7 +49,7 @@ impl ManagedMariadb {
     pub(crate) fn start_second(
         &self,
         scratch: &mut Scratch,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
         fill: impl FnOnce(&Site) -> Result<(), LoadError>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self, LoadError> {
@@ -58,14 +58,14 @@ impl ManagedMariadb {
     }
 
     /// A second server as this one was before anything was in it.
-    pub(super) fn start_empty(&self, scratch: &mut Scratch, cage: Option<Cage>) -> Result<Self, LoadError> {
+    pub(super) fn start_empty(&self, scratch: &mut Scratch, cage: Option<CgroupLimits>) -> Result<Self, LoadError> {
         let fill = |config: &Path, site: &Site| init(&self.programs, config, site);
         Self::start_in(scratch, cage, (&self.programs, &self.settings), fill, START_SECONDS, &|| false)
     }
 
     fn start_in(
         scratch: &mut Scratch,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
         (programs, settings): (&Programs, &str),
         fill: impl FnOnce(&Path, &Site) -> Result<(), LoadError>,
         seconds: u64,

@@ -11,7 +11,7 @@ use plimsoll_model::plan::resolved::Sysbench;
 use super::connect::{UNKNOWN_TABLE, code, not_loaded, server_error, words};
 use super::dialect::param;
 use super::session::{MariadbSession, Work, open, send, unprepared, without_begin};
-use crate::engine::Verdict;
+use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::check::{self, Found};
@@ -70,7 +70,7 @@ impl Connection for MariadbSession {
 const CHECKERS: usize = 2;
 
 /// What holds of the tables in `schema` after the plan's script; see [`check::verdicts`]. Nobody should write meanwhile.
-pub fn check(conninfo: &str, schema: &str, sysbench: &Sysbench) -> Result<Vec<Verdict>, LoadError> {
+pub fn check(conninfo: &str, schema: &str, sysbench: &Sysbench) -> Result<Vec<ConditionResult>, LoadError> {
     let tables: Vec<u32> = (1..=sysbench.tables).collect();
     let shares = tables.chunks(tables.len().div_ceil(CHECKERS).max(1));
     let found = thread::scope(|scope| {

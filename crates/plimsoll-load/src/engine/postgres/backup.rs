@@ -16,7 +16,7 @@ use crate::backup::{Taken, Task, Timed, files};
 use crate::clock::monotonic;
 use crate::engine::server::{MANAGED_SCHEMA, Site, command_in};
 use crate::error::LoadError;
-use crate::limit::Cage;
+use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
 
 /// Names of the programs.
@@ -65,7 +65,7 @@ impl ManagedPostgres {
         task: Task<'_>,
         from: &Path,
         scratch: &mut Scratch,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
     ) -> Result<(Self, Timed), LoadError> {
         files::forget_cached(from)?;
         match method {
@@ -135,7 +135,7 @@ pub(crate) fn restore_elsewhere(
     task: Task<'_>,
     from: &Path,
     scratch: &mut Scratch,
-    cage: Option<Cage>,
+    cage: Option<CgroupLimits>,
 ) -> Result<(ManagedPostgres, Timed), LoadError> {
     files::forget_cached(from)?;
     let server = ManagedPostgres::start(scratch, &BTreeMap::new(), "", cage)?;

@@ -1,7 +1,7 @@
 //! The twelve consistency conditions against a PostgreSQL.
 
 use futures_util::future::try_join;
-use plimsoll_model::receipt::Ledger;
+use plimsoll_model::receipt::CommitCounts;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error, Row};
 
@@ -9,7 +9,7 @@ use super::connect::{connect, server_error, words};
 use super::guard::{self, Use};
 use super::load::{FINISHED, MARKER};
 use super::{blocking, search_path};
-use crate::engine::Verdict;
+use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::workload::tpcc::books;
 use crate::workload::tpcc::consistency::{CONDITIONS, Found, Violation, lacking, sizes_sql};
@@ -20,7 +20,7 @@ const PLANNER: &str = "SET enable_nestloop = off";
 
 /// Verifies the conditions of clause 3.3.2 in `schema`, in their order. Nobody should write meanwhile: every condition
 /// sees a snapshot of its own. Blocks the calling thread.
-pub fn check(conninfo: &str, schema: &str) -> Result<Vec<Verdict>, LoadError> {
+pub fn check(conninfo: &str, schema: &str) -> Result<Vec<ConditionResult>, LoadError> {
     blocking(|| async {
         let (first, second) = try_join(open(conninfo, schema), open(conninfo, schema)).await?;
         if let Some(lacking) = whole(&first, schema).await? {
@@ -40,7 +40,7 @@ async fn open(conninfo: &str, schema: &str) -> Result<Client, LoadError> {
     Ok(client)
 }
 
-async fn half(client: &Client, first: usize) -> Result<Vec<Verdict>, LoadError> {
+async fn half(client: &Client, first: usize) -> Result<Vec<ConditionResult>, LoadError> {
     let mut verdicts = Vec::new();
     for condition in CONDITIONS.iter().skip(first).step_by(2) {
         let row = client.query_one(&condition.sql(), &[]).await;
@@ -52,7 +52,7 @@ async fn half(client: &Client, first: usize) -> Result<Vec<Verdict>, LoadError> 
 }
 
 /// What is in the database by place (see [`plimsoll_model::receipt`]).
-pub fn books(conninfo: &str, schema: &str) -> Result<Ledger, LoadError> {
+pub fn books(conninfo: &str, schema: &str) -> Result<CommitCounts, LoadError> {
     blocking(|| async {
         let client = open(conninfo, schema).await?;
         let error = |e: Error| server_error("counting transactions", &e);
@@ -61,7 +61,7 @@ pub fn books(conninfo: &str, schema: &str) -> Result<Ledger, LoadError> {
             let [txn, at, n] = [row.try_get::<_, i64>(0)?, row.try_get(1)?, row.try_get(2)?];
             Ok(((txn as u8, at as u32), n.unsigned_abs()))
         };
-        rows.iter().map(count).collect::<Result<_, _>>().map(Ledger::from_counts).map_err(error)
+        rows.iter().map(count).collect::<Result<_, _>>().map(CommitCounts::from_counts).map_err(error)
     })
 }
 

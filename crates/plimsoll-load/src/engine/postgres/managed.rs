@@ -14,7 +14,7 @@ use plimsoll_model::plan::resolved::ServerKind;
 use super::binaries;
 use crate::engine::server::{RECOVERY_SECONDS, START_SECONDS, ServerProcess, Site, remove_left, write_durably};
 use crate::error::LoadError;
-use crate::limit::Cage;
+use crate::limit::CgroupLimits;
 use crate::scratch::{Scratch, io_error};
 
 /// The superuser that `initdb` creates.
@@ -38,7 +38,7 @@ impl ManagedPostgres {
         scratch: &mut Scratch,
         settings: &BTreeMap<String, String>,
         binaries: &str,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
         let programs = binaries::find(binaries)?;
         let settings = configuration(settings)?;
@@ -52,7 +52,7 @@ impl ManagedPostgres {
     pub(crate) fn start_second(
         &self,
         scratch: &mut Scratch,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
         fill: impl FnOnce(&Site) -> Result<(), LoadError>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self, LoadError> {
@@ -62,7 +62,7 @@ impl ManagedPostgres {
     }
 
     /// A second server as this one was before anything was in it.
-    pub(super) fn start_empty(&self, scratch: &mut Scratch, cage: Option<Cage>) -> Result<Self, LoadError> {
+    pub(super) fn start_empty(&self, scratch: &mut Scratch, cage: Option<CgroupLimits>) -> Result<Self, LoadError> {
         self.start_second(scratch, cage, |site| init(&self.programs, site), &|| false)
     }
 

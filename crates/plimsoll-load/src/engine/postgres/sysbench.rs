@@ -12,7 +12,7 @@ use super::connect::{connect, server_error, words};
 use super::guard::{self, Use};
 use super::session::{PostgresSession, Work};
 use super::{blocking, search_path};
-use crate::engine::Verdict;
+use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::check::{self, Found};
@@ -79,7 +79,7 @@ const CHECKERS: usize = 2;
 
 /// What holds of the tables in `schema` after the plan's script; see [`check::verdicts`]. Nobody should write meanwhile.
 /// Blocks the calling thread.
-pub fn check(conninfo: &str, schema: &str, sysbench: &Sysbench) -> Result<Vec<Verdict>, LoadError> {
+pub fn check(conninfo: &str, schema: &str, sysbench: &Sysbench) -> Result<Vec<ConditionResult>, LoadError> {
     blocking(|| async {
         let tables: Vec<u32> = (1..=sysbench.tables).collect();
         let share = tables.len().div_ceil(CHECKERS);

@@ -9,7 +9,7 @@ use super::{ManagedServer, Target};
 use crate::backup::{Taken, Task, Timed};
 use crate::engine::{mariadb, postgres};
 use crate::error::LoadError;
-use crate::limit::Cage;
+use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
 
 impl ManagedServer {
@@ -28,7 +28,7 @@ impl ManagedServer {
         task: Task<'_>,
         from: &Path,
         scratch: &mut Scratch,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
     ) -> Result<(Self, Timed), LoadError> {
         match self {
             Self::Postgres(server) => {
@@ -58,7 +58,7 @@ impl Target {
         task: Task<'_>,
         from: &Path,
         scratch: &mut Scratch,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
     ) -> Result<(ManagedServer, Timed), LoadError> {
         match self.engine {
             ServerKind::Postgres => {

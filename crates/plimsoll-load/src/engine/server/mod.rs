@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 
 use plimsoll_model::plan::resolved::{ServerKind, Workload};
-use plimsoll_model::receipt::Ledger;
+use plimsoll_model::receipt::CommitCounts;
 use plimsoll_model::units::Bytes;
 
-use super::{CheckedData, LoadControl, Loaded, Verdict, mariadb, postgres};
+use super::{CheckedData, ConditionResult, LoadControl, Loaded, mariadb, postgres};
 use crate::error::LoadError;
-use crate::limit::Cage;
+use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
 use crate::scratch::copy::put_back;
 use crate::workload::tpcc::population::Population;
@@ -67,7 +67,7 @@ impl ManagedServer {
         scratch: &mut Scratch,
         settings: &BTreeMap<String, String>,
         binaries: &str,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
         match kind {
             ServerKind::Postgres => {
@@ -97,7 +97,7 @@ impl ManagedServer {
     pub(crate) fn twin(
         &self,
         scratch: &mut Scratch,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
         control: &LoadControl,
     ) -> Result<Self, LoadError> {
         let from = self.process().data_dir();
@@ -186,7 +186,7 @@ impl Target {
     }
 
     /// The verdicts on all consistency conditions, in their order. Nobody should write meanwhile.
-    pub fn check(&self, data: CheckedData<'_>) -> Result<Vec<Verdict>, LoadError> {
+    pub fn check(&self, data: CheckedData<'_>) -> Result<Vec<ConditionResult>, LoadError> {
         let Self { engine, conninfo, schema } = self;
         match (engine, data) {
             (ServerKind::Postgres, CheckedData::Tpcc) => postgres::check(conninfo, schema),
@@ -201,7 +201,7 @@ impl Target {
     }
 
     /// What the workload's transactions have left in the database, by place.
-    pub fn books(&self) -> Result<Ledger, LoadError> {
+    pub fn books(&self) -> Result<CommitCounts, LoadError> {
         match self.engine {
             ServerKind::Postgres => postgres::books(&self.conninfo, &self.schema),
             ServerKind::Mariadb => mariadb::books(&self.conninfo, &self.schema),

@@ -13,7 +13,7 @@ use rustix::process::Pid;
 use super::log::{failed, lack_of_space};
 use super::unprivileged::{Unprivileged, hand_over, reachable, unprivileged};
 use crate::error::LoadError;
-use crate::limit::Cage;
+use crate::limit::CgroupLimits;
 use crate::scratch::{Scratch, endings, io_error, kill_all, servers_work_in, wait_until};
 
 pub(crate) const START_SECONDS: u64 = 120;
@@ -39,7 +39,7 @@ pub(crate) struct Site {
     /// What the server says goes to this file; errors quote it.
     pub log: PathBuf,
     /// What limits the server; its data directory is made outside.
-    cage: Option<Cage>,
+    cage: Option<CgroupLimits>,
 }
 
 impl Site {
@@ -49,7 +49,7 @@ impl Site {
         kind: ServerKind,
         scratch: &mut Scratch,
         socket_name: usize,
-        cage: Option<Cage>,
+        cage: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
         let user = unprivileged(kind)?;
         let name = kind.engine().name();
@@ -174,7 +174,7 @@ impl ServerProcess {
 
     /// Whether the kernel has killed one of its processes because its memory was used up.
     fn is_short_of_memory(&self) -> bool {
-        self.limits().and_then(Cage::killed_for_memory).is_some_and(|killed| killed > 0)
+        self.limits().and_then(CgroupLimits::killed_for_memory).is_some_and(|killed| killed > 0)
     }
 
     fn with_memory(&self, why: String) -> String {
@@ -182,7 +182,7 @@ impl ServerProcess {
     }
 
     /// What limits it, if anything does.
-    pub fn limits(&self) -> Option<&Cage> {
+    pub fn limits(&self) -> Option<&CgroupLimits> {
         self.site.cage.as_ref()
     }
 

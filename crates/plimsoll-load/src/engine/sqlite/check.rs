@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use plimsoll_model::receipt::Ledger;
+use plimsoll_model::receipt::CommitCounts;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::connection::{apply, explain, has_log, open, open_read_only, read};
-use crate::engine::Verdict;
+use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::workload::tpcc::books;
 use crate::workload::tpcc::consistency::{CONDITIONS, Condition, Found, Violation, lacking, sizes_sql};
@@ -17,7 +17,7 @@ use crate::workload::tpcc::rows::Table;
 const CHECK_CACHE: &str = "-65536";
 
 /// Verifies all twelve conditions of clause 3.3.2 in one snapshot. The database and its journal mode stay as they are.
-pub fn check(path: &Path) -> Result<Vec<Verdict>, LoadError> {
+pub fn check(path: &Path) -> Result<Vec<ConditionResult>, LoadError> {
     let quiet = !has_log(path);
     let mut connection = open_read_only(path).map_err(not_loaded)?;
     apply(&connection, path, &BTreeMap::from([("cache_size".to_owned(), CHECK_CACHE.to_owned())]))?;
@@ -42,7 +42,7 @@ fn not_loaded(error: LoadError) -> LoadError {
     }
 }
 
-pub(super) fn verdicts(snapshot: &Connection, path: &Path) -> Result<Vec<Verdict>, LoadError> {
+pub(super) fn verdicts(snapshot: &Connection, path: &Path) -> Result<Vec<ConditionResult>, LoadError> {
     if let Some(lacking) = whole(snapshot, path)? {
         return Ok(CONDITIONS.iter().map(|condition| condition.unjudged(&lacking)).collect());
     }
@@ -64,13 +64,13 @@ pub fn recover(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<(), Lo
 }
 
 /// What is in the database by place (see [`plimsoll_model::receipt`]).
-pub fn books(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<Ledger, LoadError> {
+pub fn books(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<CommitCounts, LoadError> {
     let connection = open(path, pragmas)?;
     let failed = |error: rusqlite::Error| explain(path, "counting transactions in", &error);
     let mut statement = connection.prepare(books::SQL).map_err(failed)?;
     let count = |row: &Row<'_>| Ok(((row.get(0)?, row.get(1)?), row.get::<_, i64>(2)?.unsigned_abs()));
     let counts = statement.query_map([], count).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
-    Ok(Ledger::from_counts(counts))
+    Ok(CommitCounts::from_counts(counts))
 }
 
 /// New-Orders since the load.

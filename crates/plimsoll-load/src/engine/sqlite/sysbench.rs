@@ -17,7 +17,7 @@ use super::connection::{explain, open_read_only};
 use super::load::{DataSet, holds, insert, insert_rows, load_data};
 use super::queue::WriterQueue;
 use super::session::SqliteSession;
-use crate::engine::{LoadControl, Loaded, Verdict};
+use crate::engine::{ConditionResult, LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::check::{self, Found};
@@ -146,7 +146,7 @@ impl Connection for SqliteSession {
 }
 
 /// What holds of the tables after the plan's script; see [`check::verdicts`]. The database stays as it is.
-pub fn check(path: &Path, sysbench: &Sysbench) -> Result<Vec<Verdict>, LoadError> {
+pub fn check(path: &Path, sysbench: &Sysbench) -> Result<Vec<ConditionResult>, LoadError> {
     let connection = open_read_only(path)?;
     let found =
         |row: &Row<'_>| Ok(Found { rows: row.get(0)?, loaded: row.get(1)?, sum: row.get(2)?, whole: row.get(3)? });

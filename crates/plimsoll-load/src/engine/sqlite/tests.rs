@@ -68,7 +68,7 @@ fn numbers(connection: &Connection, sql: &str) -> Vec<i64> {
         .unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
-fn failures(verdicts: &[crate::engine::Verdict]) -> Vec<&str> {
+fn failures(verdicts: &[crate::engine::ConditionResult]) -> Vec<&str> {
     verdicts.iter().filter(|v| !v.holds).map(|v| v.detail.as_str()).collect()
 }
 

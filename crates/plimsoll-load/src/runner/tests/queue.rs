@@ -64,7 +64,7 @@ fn users_without_a_pause_wait_for_their_turn() {
     assert_eq!(measured.service().mean(), Some(Nanos::from_millis(100)));
     // After the first round: 50 users at 20 a second are 2.5 s of waiting and service (Little).
     let late = told.seconds.iter().filter(|second| second.tick.start >= Nanos::from_secs(4));
-    let mut response = Tally::default();
+    let mut response = TransactionStats::default();
     late.flat_map(|second| &second.tallies).for_each(|tally| response.merge(tally));
     assert_eq!(response.response.max(), Some(Nanos::from_millis(2_500)));
     assert!(told.seconds.iter().take(11).all(|second| second.in_flight == 50), "all wait or are served");

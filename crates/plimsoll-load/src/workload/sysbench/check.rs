@@ -5,7 +5,7 @@ use plimsoll_model::plan::resolved::{Script, Sysbench};
 
 use super::random::{C_GROUPS, PAD_GROUPS, length};
 use super::sql::{Dialect, table_name};
-use crate::engine::Verdict;
+use crate::engine::ConditionResult;
 
 /// What [`sql`] finds in one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub fn sql(sysbench: &Sysbench, table: u32, dialect: Dialect) -> String {
 }
 
 /// One verdict for each condition over all tables; `found` is in the tables' order.
-pub fn verdicts(sysbench: &Sysbench, found: &[Found]) -> Vec<Verdict> {
+pub fn verdicts(sysbench: &Sysbench, found: &[Found]) -> Vec<ConditionResult> {
     let rows = i64::from(sysbench.rows);
     let (amount, rows_hold): (_, fn(i64, i64) -> bool) = match sysbench.script {
         Script::Insert => ("at least", |found, loaded| found >= loaded),
@@ -54,7 +54,7 @@ pub fn verdicts(sysbench: &Sysbench, found: &[Found]) -> Vec<Verdict> {
     ]
 }
 
-fn verdict(clause: &'static str, statement: &str, found: &[Found], holds: impl Fn(&Found) -> bool) -> Verdict {
+fn verdict(clause: &'static str, statement: &str, found: &[Found], holds: impl Fn(&Found) -> bool) -> ConditionResult {
     let violation = found.iter().zip(1..).find(|(found, _)| !holds(found));
     let detail = match violation {
         None => statement.to_owned(),
@@ -63,7 +63,7 @@ fn verdict(clause: &'static str, statement: &str, found: &[Found], holds: impl F
             table_name(table)
         ),
     };
-    Verdict { clause, holds: violation.is_none(), detail }
+    ConditionResult { clause, holds: violation.is_none(), detail }
 }
 
 #[cfg(test)]

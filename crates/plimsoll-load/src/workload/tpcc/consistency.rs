@@ -2,7 +2,7 @@
 
 use super::random::{CUSTOMERS, DISTRICTS, ITEMS};
 use super::rows::Table;
-use crate::engine::Verdict;
+use crate::engine::ConditionResult;
 
 /// A condition that every database must meet after the load and after every run.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ impl Condition {
     }
 
     /// Nothing was violated where nothing was looked at, yet nothing was shown either: such a condition does not hold.
-    pub fn verdict(&self, found: &Found) -> Verdict {
+    pub fn verdict(&self, found: &Found) -> ConditionResult {
         let (clause, says, each) = (self.clause, self.says, self.each.name());
         let detail = match &found.violation {
             Some(Violation { key, left, right, count }) => {
@@ -58,13 +58,13 @@ impl Condition {
             None if found.of == 0 => format!("{clause}: {says} cannot be judged: {each} is empty"),
             None => format!("{clause}: {says} holds"),
         };
-        Verdict { clause, holds: found.violation.is_none() && found.of > 0, detail }
+        ConditionResult { clause, holds: found.violation.is_none() && found.of > 0, detail }
     }
 
     /// The verdict on a database that lacks rows, as [`lacking`] says.
-    pub fn unjudged(&self, lacking: &str) -> Verdict {
+    pub fn unjudged(&self, lacking: &str) -> ConditionResult {
         let detail = format!("{}: {} cannot be judged: {lacking}", self.clause, self.says);
-        Verdict { clause: self.clause, holds: false, detail }
+        ConditionResult { clause: self.clause, holds: false, detail }
     }
 }
 

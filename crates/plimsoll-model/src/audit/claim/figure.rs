@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::seen::Percentile;
+use crate::audit::input::Percentile;
 
 /// One row of a table. Only what the report says.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]

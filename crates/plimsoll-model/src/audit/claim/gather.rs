@@ -6,25 +6,25 @@ use super::row;
 use super::{
     Claim, ClaimDuration, ClaimFigure, ClaimSentence, ClaimSide, GeneratorPlace, LatencyFrom, Method, Percentiles, Says,
 };
-use crate::audit::rules::VICTIMS;
-use crate::audit::seen::{
-    Counted, Course, InFlight, Known, LoadSeen, Move, Pair, Place, Precision, Seen, Sentence, Side, Site,
-    StatedDuration,
+use crate::audit::input::{
+    AuditInput, Counted, GeneratorLocation, InFlight, Known, LoadFacts, Move, Pair, Precision, Sentence, Side,
+    StatedDuration, SystemFacts, Trend,
 };
+use crate::audit::rules::VICTIMS;
 use crate::audit::{About, Missing};
 use crate::plan::duration;
 
 /// A flush cannot be sooner than a turn of the disk, less 10 % for one that turns faster than it says.
 const TURN_TOLERANCE: f64 = 0.9;
 
-pub(super) fn of_claim(claim: &Claim) -> Seen {
+pub(super) fn of_claim(claim: &Claim) -> AuditInput {
     let sites = match claim.side.as_slice() {
         [] => vec![site(About::Whole, &claim.method)],
         sides => sides.iter().map(|side| site(About::Named(side.name.clone()), &method(claim, side))).collect(),
     };
     let is_move = |figure: &&ClaimFigure| figure.seconds.is_some() || figure.moved_mb.is_some();
     let (moves, rows): (Vec<_>, Vec<_>) = claim.figure.iter().partition(is_move);
-    Seen {
+    AuditInput {
         sites,
         loads: rows.iter().map(|figure| load(claim, figure, &rows)).collect(),
         pairs: claim.comparison.iter().filter_map(|comparison| pair(claim, comparison)).collect(),
@@ -82,10 +82,10 @@ fn merge(own: &Method, all: &Method) -> Method {
     }
 }
 
-fn place(method: &Method) -> Known<Place> {
+fn place(method: &Method) -> Known<GeneratorLocation> {
     match method.generator {
-        Some(GeneratorPlace::Same) => Ok(Place::Same),
-        Some(GeneratorPlace::Other) => Ok(Place::Other),
+        Some(GeneratorPlace::Same) => Ok(GeneratorLocation::Same),
+        Some(GeneratorPlace::Other) => Ok(GeneratorLocation::Other),
         None => Err(Missing::NoPlace),
     }
 }
@@ -94,7 +94,7 @@ fn durability(method: &Method) -> Known<BTreeMap<String, String>> {
     if method.durability.is_empty() { Err(Missing::NoSettings) } else { Ok(method.durability.clone()) }
 }
 
-fn site(about: About, method: &Method) -> Site {
+fn site(about: About, method: &Method) -> SystemFacts {
     let from = |from| match from {
         LatencyFrom::Due => "due",
         LatencyFrom::Start => "start",
@@ -103,7 +103,7 @@ fn site(about: About, method: &Method) -> Site {
     let merged = |percentiles| if percentiles == Percentiles::Merged { "merged" } else { "averaged" };
     let flush = method.flushes_per_second.filter(|n| *n > 0.0).ok_or(Missing::NoFlushes);
     let turn = method.disk_rpm.filter(|rpm| *rpm > 0.0).map(|rpm| 60e6 / rpm).ok_or(Missing::NoMedium);
-    Site {
+    SystemFacts {
         generator: place(method),
         latencies: method.latency_from.map(|when| from(when).to_owned()).ok_or(Missing::NoMethod),
         percentiles: method.percentiles.map(|how| merged(how).to_owned()).ok_or(Missing::NoMethod),
@@ -114,11 +114,11 @@ fn site(about: About, method: &Method) -> Site {
         governor: method.governor.clone().ok_or(Missing::NoGovernor),
         calibration: method.calibration_off_percent.ok_or(Missing::NoCalibration),
         other_io: method.other_io_percent.ok_or(Missing::NoDeviceCounters),
-        ..Site::unknown(about)
+        ..SystemFacts::unknown(about)
     }
 }
 
-fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadSeen {
+fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts {
     let side = claim.side.iter().find(|side| side.name == figure.side);
     let method = side.map_or_else(|| claim.method.clone(), |side| method(claim, side));
     let both = |a: Option<f64>, b: Option<f64>, missing| a.zip(b).ok_or(missing);
@@ -134,14 +134,14 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadSeen 
     let dropped = figure.dropped.map(|dropped| {
         (dropped, dropped as f64 * 100.0 / figure.offered.filter(|offered| *offered > 0).unwrap_or(1) as f64)
     });
-    LoadSeen {
+    LoadFacts {
         measured_s: figure.measured_s,
         in_flight: in_flight
             .map(|((per_second, mean_ms), asked)| InFlight { per_second, mean_ms, asked, edges_percent: 0.0 })
             .ok_or(Missing::NoInFlight),
         counted: counted().ok_or(Missing::NoCounts),
         course: course
-            .map(|(range_percent, slope_percent)| Course { range_percent, slope_percent, by_chance: false })
+            .map(|(range_percent, slope_percent)| Trend { range_percent, slope_percent, by_chance: false })
             .ok_or(Missing::NoSeries),
         halves: halves.map(|(first, second)| ((second / first - 1.0) * 100.0, 0.0)).ok_or(Missing::NoSeries),
         precision: figure
@@ -166,7 +166,7 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadSeen 
             Ok((drive, figure.emulated_ops.unwrap_or_default(), told.0, told.1))
         }),
         row: row::of(figure, rows),
-        ..LoadSeen::unknown(About::Named(figure.title()))
+        ..LoadFacts::unknown(About::Named(figure.title()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ClaimFigure;
 use crate::audit::Missing;
-use crate::audit::seen::{Bandwidth, Known, Neighbours, OrderRate, Range, Row};
+use crate::audit::input::{Bandwidth, Known, Neighbours, OrderRate, Range, Row};
 
 /// Rates, which follow each other along a ladder.
 const RATES: [&str; 4] = ["per_second", "mb_per_second", "tpm", "nopm"];

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::audit::{About, Evidence, Outcome, Rule};
+use crate::audit::{About, Evidence, Rule, RuleOutcome};
 use crate::record::Severity;
 
 mod tables;
@@ -37,22 +37,22 @@ fn place(about: &About) -> String {
 }
 
 fn fired(audit: &Audit) -> Vec<(Rule, Severity, String)> {
-    let of = |judged: &crate::audit::Judged| Some((judged.rule, judged.outcome.severity()?, place(&judged.about)));
+    let of = |judged: &crate::audit::RuleVerdict| Some((judged.rule, judged.outcome.severity()?, place(&judged.about)));
     audit.judged.iter().filter_map(of).collect()
 }
 
-fn outcome_of<'a>(audit: &'a Audit, rule: Rule, about: &str) -> &'a Outcome {
+fn outcome_of<'a>(audit: &'a Audit, rule: Rule, about: &str) -> &'a RuleOutcome {
     let found = audit.judged.iter().find(|judged| judged.rule == rule && place(&judged.about) == about);
     &found.unwrap_or_else(|| panic!("{} says nothing about {about}", rule.code())).outcome
 }
 
 /// Everything that any rule says, one line each.
 fn told(audit: &Audit) -> String {
-    let line = |judged: &crate::audit::Judged| {
+    let line = |judged: &crate::audit::RuleVerdict| {
         let outcome = match &judged.outcome {
-            Outcome::Passed { .. } => "passed".to_owned(),
-            Outcome::Fired { severity, .. } => format!("FIRED, {}", severity.name()),
-            Outcome::NotJudged { because } => format!("not judged: {because:?}"),
+            RuleOutcome::Passed { .. } => "passed".to_owned(),
+            RuleOutcome::Fired { severity, .. } => format!("FIRED, {}", severity.name()),
+            RuleOutcome::NotEvaluated { because } => format!("not judged: {because:?}"),
         };
         format!("{:<9} {:<60} {outcome}", judged.rule.code(), place(&judged.about))
     };
@@ -88,12 +88,14 @@ fn six_virtual_machines_do_not_keep_192_in_flight() {
         (Rule::Wording, Severity::Error, text)
     }));
     assert_eq!(fired(&audit), expected);
-    assert!(matches!(outcome_of(&audit, Rule::Little, "64K 70/30 random, SATA"), Outcome::Passed { .. }));
-    let Outcome::Fired { evidence, .. } = outcome_of(&audit, Rule::Little, "4K 70/30 random, SATA") else { panic!() };
+    assert!(matches!(outcome_of(&audit, Rule::Little, "64K 70/30 random, SATA"), RuleOutcome::Passed { .. }));
+    let RuleOutcome::Fired { evidence, .. } = outcome_of(&audit, Rule::Little, "4K 70/30 random, SATA") else {
+        panic!()
+    };
     let Evidence::InFlight { found, asked, off_percent, .. } = evidence[0] else { panic!("{evidence:?}") };
     assert!((found - 106.8).abs() < 1e-9 && asked == 192.0 && (off_percent + 44.375).abs() < 1e-9);
     let repeat = outcome_of(&audit, Rule::Repeat, "SATA / NVMe");
-    assert!(matches!(repeat, Outcome::NotJudged { .. }), "the paper does not say how often it measured");
+    assert!(matches!(repeat, RuleOutcome::NotEvaluated { .. }), "the paper does not say how often it measured");
 }
 
 /// 18,525 × 13.81 ms = 255.8 and 13,032 × 19.64 ms = 256.0 of 256; 4 drives against 8 are two differences.
@@ -103,10 +105,10 @@ fn sysbench_on_eight_systems_keeps_256_in_flight() {
     assert_eq!(fired(&audit), [(Rule::OneFactor, Severity::Error, "SATA / NVMe".to_owned())]);
     for side in ["NVMe", "SATA"] {
         let outcome = outcome_of(&audit, Rule::Little, &format!("sysbench, 8 systems, {side}"));
-        assert!(matches!(outcome, Outcome::Passed { .. }), "{outcome:?}");
+        assert!(matches!(outcome, RuleOutcome::Passed { .. }), "{outcome:?}");
     }
     let thinking = outcome_of(&audit, Rule::Little, "SQL Server, 15,000 users, NVMe");
-    assert!(matches!(thinking, Outcome::NotJudged { .. }));
+    assert!(matches!(thinking, RuleOutcome::NotEvaluated { .. }));
 }
 
 /// TPM/NOPM is 4.29 and 4.60: none is the mix's 2.245, and a differs from b and c by 7.3 %. a has more memory than data; c
@@ -145,9 +147,9 @@ fn memory_media_backups_and_neighbours() {
     let more = "256 % more I/O on the NVMe cluster than on the SATA cluster";
     expected.push((Rule::Wording, error, more.to_owned()));
     assert_eq!(fired(&audit), expected);
-    assert!(matches!(outcome_of(&audit, Rule::Rate, "backup"), Outcome::Passed { .. }));
+    assert!(matches!(outcome_of(&audit, Rule::Rate, "backup"), RuleOutcome::Passed { .. }));
     let slower = outcome_of(&audit, Rule::Wording, "Backups take 1.5 times as long on SATA");
-    assert!(matches!(slower, Outcome::NotJudged { .. }), "the paper has no time on SATA");
+    assert!(matches!(slower, RuleOutcome::NotEvaluated { .. }), "the paper has no time on SATA");
 }
 
 /// In flight 0.974, 0.946, 0.974, 0.955, 0.972 and 0.949 of one; 31.97 to 32.00 of 32, and 694 + 664 + 713 + 758 = 2,829.
@@ -160,7 +162,7 @@ fn one_request_at_a_time_and_32_threads() {
     assert_eq!(durations, [("DURATION", "the whole test".to_owned())]);
     let sum = audit_of("storagereview-vsan");
     let sum = outcome_of(&sum, Rule::Wording, "2,829 transactions per second in all");
-    assert!(matches!(sum, Outcome::Passed { .. }));
+    assert!(matches!(sum, RuleOutcome::Passed { .. }));
 }
 
 fn sentence(says: &str, value: f64, of: &str, than: &str) -> Option<Severity> {

@@ -1,18 +1,18 @@
 //! Points of block I/O.
 
 use super::load::{course, emulated, halves, nothing, precision};
-use crate::audit::seen::{Counted, InFlight, LoadSeen};
-use crate::audit::{About, Load, Missing};
+use crate::audit::input::{Counted, InFlight, LoadFacts};
+use crate::audit::{About, AuditedLoad, Missing};
 use crate::summary::{BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Conservation};
 
 /// Those that figures rest on: a round before a medium is steady is no figure.
-pub(super) fn of_medium(step: &BlockSummary, medium: &BlockMedium) -> Vec<LoadSeen> {
+pub(super) fn of_medium(step: &BlockSummary, medium: &BlockMedium) -> Vec<LoadFacts> {
     let points = medium.jobs.iter().flat_map(|job| job.all_points().map(move |point| (job, point)));
     points.filter(|(_, point)| point.counts).map(|(job, point)| of_point(step, medium, job, point)).collect()
 }
 
-fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, point: &BlockPointSummary) -> LoadSeen {
-    let about = About::Load(Load {
+fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, point: &BlockPointSummary) -> LoadFacts {
+    let about = About::Load(AuditedLoad {
         step: step.step.clone(),
         on: medium.medium.clone(),
         job: Some(job.job.clone()),
@@ -24,7 +24,7 @@ fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, po
         return nothing(about, point.findings.clone());
     }
     let direct = job.streams.iter().all(|stream| stream.direct);
-    LoadSeen {
+    LoadFacts {
         findings: point.findings.clone(),
         measured_s: Some(point.measured_s),
         in_flight: in_flight(point).ok_or(Missing::NotForThisLoad),
@@ -45,7 +45,7 @@ fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, po
         tpm_nopm: Err(Missing::NotForThisLoad),
         conditions: Err(Missing::NotForThisLoad),
         emulated: emulated(point.drives.iter()),
-        ..LoadSeen::unknown(about)
+        ..LoadFacts::unknown(about)
     }
 }
 

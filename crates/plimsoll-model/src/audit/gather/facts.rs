@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::audit::Missing;
-use crate::audit::seen::{Known, Place};
+use crate::audit::input::{GeneratorLocation, Known};
 use crate::plan::size;
 use crate::record::{Fact, Record, SubjectId, SubjectKind};
 use crate::summary::INSTANCE_OF;
@@ -97,15 +97,15 @@ impl<'a> Facts<'a> {
         }
     }
 
-    pub fn place(&self, system: &str) -> Known<Place> {
+    pub fn place(&self, system: &str) -> Known<GeneratorLocation> {
         match (self.generator("place"), self.engine(system)) {
-            (Some("same"), _) => Ok(Place::Same),
-            (Some("other"), _) => Ok(Place::Other),
+            (Some("same"), _) => Ok(GeneratorLocation::Same),
+            (Some("other"), _) => Ok(GeneratorLocation::Other),
             (_, Some(Engine::Mock)) => Err(Missing::NotForThisLoad),
-            (_, Some(Engine::Embedded | Engine::Managed)) => Ok(Place::Same),
+            (_, Some(Engine::Embedded | Engine::Managed)) => Ok(GeneratorLocation::Same),
             (_, Some(Engine::Existing(host))) => {
                 let here = ["", "localhost", "127.0.0.1", "::1"].contains(&host.as_str());
-                Ok(if here { Place::Same } else { Place::Other })
+                Ok(if here { GeneratorLocation::Same } else { GeneratorLocation::Other })
             }
             (_, None) => Err(Missing::NoPlace),
         }

@@ -2,8 +2,8 @@
 
 use super::facts::{Engine, Facts};
 use super::site::system_of;
-use crate::audit::seen::{Counted, Course, InFlight, Known, LoadSeen, OrderRate, Percentile, Precision, Row};
-use crate::audit::{About, Load, Missing};
+use crate::audit::input::{Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, Row, Trend};
+use crate::audit::{About, AuditedLoad, Missing};
 use crate::hist::COARSE_ERROR_PERCENT;
 use crate::import::{RESPONSE_FACT, point_fact};
 use crate::metric::Metric;
@@ -11,20 +11,20 @@ use crate::plan::size;
 use crate::record::{SubjectId, SubjectKind};
 use crate::stat::{FEWEST_REPEATS, SHORTEST_S};
 use crate::summary::{
-    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, PointSummary, Rung, Steady, Withheld,
-    gave_way,
+    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, LoadSummary, PointSummary, Steady,
+    Withheld, bottleneck,
 };
 
 /// Fewer transactions of each user: what began or ended outside the window blurs the number under way by more than the
 /// limit.
 const FEWEST_TURNS: f64 = 20.0;
 
-pub(super) fn of_ladder(facts: &Facts<'_>, ladder: &Ladder) -> Vec<LoadSeen> {
+pub(super) fn of_ladder(facts: &Facts<'_>, ladder: &Ladder) -> Vec<LoadFacts> {
     ladder.points.iter().map(|point| of_point(facts, ladder, point)).collect()
 }
 
 pub(super) fn about(step: &str, on: &str, point: &PointSummary) -> About {
-    About::Load(Load {
+    About::Load(AuditedLoad {
         step: step.to_owned(),
         on: on.to_owned(),
         job: None,
@@ -34,7 +34,7 @@ pub(super) fn about(step: &str, on: &str, point: &PointSummary) -> About {
     })
 }
 
-fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadSeen {
+fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadFacts {
     let about = about(&ladder.step, &ladder.system, point);
     let mut findings = point.findings.clone();
     findings.extend(ladder.findings.iter().cloned());
@@ -46,7 +46,7 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadSee
     let here = |known: Known<f64>| if inside { Err(Missing::NotForThisLoad) } else { known };
     let resources = &point.resources;
     let each = |per_second: Option<f64>| Some(per_second? / point.completed_per_second.filter(|rate| *rate > 0.0)?);
-    LoadSeen {
+    LoadFacts {
         findings,
         open: point.offered_per_second.is_some(),
         probe: ladder.line.is_some(),
@@ -72,14 +72,14 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadSee
         emulated: emulated(point.drive.iter()),
         row: row(point),
         cut: point.power_cut.as_ref().map(|cut| cut.receipts.iter().map(|receipt| receipt.acknowledged).sum()),
-        ..LoadSeen::unknown(about)
+        ..LoadFacts::unknown(about)
     }
 }
 
 /// Nothing was measured, and that is said for every rule.
-pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> LoadSeen {
+pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> LoadFacts {
     let none = Missing::NothingMeasured;
-    LoadSeen {
+    LoadFacts {
         findings,
         in_flight: Err(none),
         counted: Err(none),
@@ -100,7 +100,7 @@ pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> L
         conditions: Err(none),
         emulated: Err(none),
         row: Err(none),
-        ..LoadSeen::unknown(about)
+        ..LoadFacts::unknown(about)
     }
 }
 
@@ -142,11 +142,11 @@ fn counted(point: &PointSummary) -> Known<Counted> {
     }
 }
 
-pub(super) fn course(steady: Steady) -> Known<Course> {
+pub(super) fn course(steady: Steady) -> Known<Trend> {
     let by_chance = matches!(steady, Steady::TooFew { .. });
     match (steady, steady.figures()) {
         (Steady::NotMeant, _) => Err(Missing::NotForThisLoad),
-        (_, Some((range_percent, slope_percent))) => Ok(Course { range_percent, slope_percent, by_chance }),
+        (_, Some((range_percent, slope_percent))) => Ok(Trend { range_percent, slope_percent, by_chance }),
         (_, None) => Err(Missing::TooShort),
     }
 }
@@ -181,7 +181,7 @@ fn precision_of(ladder: &Ladder, point: &PointSummary) -> Known<Precision> {
     let figure = |point: &PointSummary| {
         if is_open { point.overall.response.map(|times| times.mean_ms) } else { point.completed_per_second }
     };
-    let holds = |rung: &&Rung| rung.points.iter().any(|own| std::ptr::eq(&ladder.points[*own], point));
+    let holds = |rung: &&LoadSummary| rung.points.iter().any(|own| std::ptr::eq(&ladder.points[*own], point));
     let repeats = ladder.rungs.iter().find(holds).map_or(&[][..], |rung| &rung.points);
     let values: Vec<f64> = repeats.iter().filter_map(|own| figure(&ladder.points[*own])).collect();
     if !is_open {
@@ -254,7 +254,7 @@ fn generator(facts: &Facts<'_>, point: &PointSummary) -> Known<f64> {
     if point.resources.generator_cpu_withheld == Some(Withheld::EmbeddedSystem) {
         return Err(Missing::Embedded);
     }
-    gave_way::generator(facts.record, point).ok_or(Missing::NoGenerator)
+    bottleneck::generator(facts.record, point).ok_or(Missing::NoGenerator)
 }
 
 /// By Little's law: rate × mean service time are the connections that are busy.

@@ -1,6 +1,6 @@
 //! Backups and restores: what they tell, against what was seen of their files.
 
-use crate::audit::seen::{Known, Move};
+use crate::audit::input::{Known, Move};
 use crate::audit::{About, Missing};
 use crate::record::BackupOutcome;
 use crate::summary::{BackupOperation, RateCheck, RateUnjudged, Summary};
@@ -18,7 +18,7 @@ pub(super) fn of_run(summary: &Summary) -> Vec<Move> {
             let agrees = match operation.rate {
                 RateCheck::Agrees { .. } => Some(true),
                 RateCheck::Disagrees { .. } => Some(false),
-                RateCheck::NotJudged { .. } => None,
+                RateCheck::NotEvaluated { .. } => None,
             };
             Move { about: About::Named(name), moved: moved(operation), agrees }
         })
@@ -28,7 +28,7 @@ pub(super) fn of_run(summary: &Summary) -> Vec<Move> {
 /// MB/s as they were seen while it ran; time and bytes as it tells.
 fn moved(operation: &BackupOperation) -> Known<(f64, f64, f64)> {
     let (RateCheck::Agrees { seen_bytes, .. } | RateCheck::Disagrees { seen_bytes, .. }) = operation.rate else {
-        let restore = operation.rate == RateCheck::NotJudged { why: RateUnjudged::Restore };
+        let restore = operation.rate == RateCheck::NotEvaluated { why: RateUnjudged::Restore };
         return Err(if restore { Missing::ByConstruction } else { Missing::NoBytes });
     };
     if operation.seconds <= 0.0 || operation.bytes == 0 {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::facts::Facts;
 use super::load::loaded_mb;
 use super::site::{drive_of, durability, system_of};
+use crate::audit::input::{Known, Maintained, Pair, Side};
 use crate::audit::rules::{DRIVE, VICTIMS};
-use crate::audit::seen::{Known, Maintained, Pair, Side};
 use crate::audit::{Evidence, Missing};
 use crate::metric::Metric;
-use crate::record::{Record, Scene, SubjectId, SubjectKind};
-use crate::summary::{BlockMedium, BlockSummary, Figure, Ladder, PointSummary, Rung, Summary};
+use crate::record::{Interference, Record, SubjectId, SubjectKind};
+use crate::summary::{BlockMedium, BlockSummary, Figure, Ladder, LoadSummary, PointSummary, Summary};
 
 /// Media beside each other, and the same load with and without noise.
 pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Pair> {
@@ -22,12 +22,12 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Pair> {
             pairs.extend(ladder(medium.ladder).map(|second| of_ladders((facts, first), (facts, second), DRIVE)));
         }
     }
-    for noisy in summary.ladders.iter().filter(|ladder| ladder.scene == Scene::Noisy) {
+    for noisy in summary.ladders.iter().filter(|ladder| ladder.scene == Interference::Noisy) {
         let is_baseline = |quiet: &&Ladder| {
             // Not by its name, which says how many systems there are: that they are as many is VICTIMS' to say.
             let place =
                 |ladder: &Ladder| (ladder.step_index, facts.base(system_of(ladder)).to_owned(), ladder.medium.clone());
-            quiet.scene != Scene::Noisy && place(quiet) == place(noisy) && quiet.mode == noisy.mode
+            quiet.scene != Interference::Noisy && place(quiet) == place(noisy) && quiet.mode == noisy.mode
         };
         let quiet = summary.ladders.iter().find(is_baseline);
         pairs.extend(quiet.map(|quiet| of_ladders((facts, quiet), (facts, noisy), "noise")));
@@ -80,12 +80,12 @@ fn of_ladders(first: (&Facts<'_>, &Ladder), second: (&Facts<'_>, &Ladder), facto
 }
 
 /// The highest load that both were put under.
-fn same_load<'a>(first: &'a Ladder, second: &'a Ladder) -> Option<(&'a Rung, &'a Rung)> {
-    let is_same = |a: &Rung, b: &Rung| {
+fn same_load<'a>(first: &'a Ladder, second: &'a Ladder) -> Option<(&'a LoadSummary, &'a LoadSummary)> {
+    let is_same = |a: &LoadSummary, b: &LoadSummary| {
         a.users == b.users && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
     };
-    let both = |a: &'a Rung| second.rungs.iter().find(|b| is_same(a, b)).map(|b| (a, b));
-    let most = |rung: &Rung| (f64::from(rung.users), rung.offered_per_second.unwrap_or_default());
+    let both = |a: &'a LoadSummary| second.rungs.iter().find(|b| is_same(a, b)).map(|b| (a, b));
+    let most = |rung: &LoadSummary| (f64::from(rung.users), rung.offered_per_second.unwrap_or_default());
     let pairs = first.rungs.iter().filter_map(both);
     pairs.max_by(|(a, _), (b, _)| most(a).partial_cmp(&most(b)).unwrap_or(std::cmp::Ordering::Equal))
 }
@@ -103,9 +103,9 @@ fn side(facts: &Facts<'_>, ladder: &Ladder) -> Side {
     let ratio = point.and_then(|point| point.tpm.zip(point.nopm)).filter(|(_, nopm)| *nopm > 0.0);
     let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len()) as u32;
     let (name, noise) = match ladder.scene {
-        Scene::Alone => (ladder.system.clone(), String::new()),
-        Scene::Quiet => (format!("{}, {}", ladder.system, ladder.scene.name()), String::new()),
-        Scene::Noisy => (format!("{}, {}", ladder.system, ladder.scene.name()), ladder.scene.name().to_owned()),
+        Interference::Alone => (ladder.system.clone(), String::new()),
+        Interference::Quiet => (format!("{}, {}", ladder.system, ladder.scene.name()), String::new()),
+        Interference::Noisy => (format!("{}, {}", ladder.system, ladder.scene.name()), ladder.scene.name().to_owned()),
     };
     Side {
         generator: facts.place(system),
@@ -163,7 +163,7 @@ fn maintained(facts: &Facts<'_>, ladder: &Ladder) -> Known<Maintained> {
             mean.metric == vacuums && mean.subject_kind == SubjectKind::System && ladder.system.contains(&mean.subject)
         });
         ran.extend(vacuums.map(|mean| ("vacuum".to_owned(), mean.mean)));
-        if ladder.scene != Scene::Alone || facts.record.backups.iter().any(|row| row.point.is_some()) {
+        if ladder.scene != Interference::Alone || facts.record.backups.iter().any(|row| row.point.is_some()) {
             ran.insert(BACKUPS.to_owned(), backups(facts, ladder));
         }
         (load_of(point), ran)

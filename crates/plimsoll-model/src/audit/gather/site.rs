@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::facts::{Engine, Facts};
+use crate::audit::input::{Known, SystemFacts};
 use crate::audit::rules::DURABILITY;
-use crate::audit::seen::{Known, Site};
 use crate::audit::{About, Missing};
 use crate::import::{PERCENTILES_FACT, RESPONSE_FACT, TOOL_FACT, point_fact};
 use crate::record::{DiagnosisLevel, Point, SubjectId, SubjectKind};
@@ -12,8 +12,8 @@ use crate::summary::{DEVICE_FACT, Ladder, Summary};
 
 const SETTING: &str = "setting.";
 
-pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Site> {
-    let mut sites: Vec<Site> = Vec::new();
+pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<SystemFacts> {
+    let mut sites: Vec<SystemFacts> = Vec::new();
     let machine = diagnoses(summary, None);
     for (i, site) in systems(facts, summary).chain(media(facts, summary)).enumerate() {
         let mut site = site;
@@ -33,11 +33,11 @@ pub(super) fn system_of(ladder: &Ladder) -> &str {
     ladder.fleet.as_ref().and_then(|fleet| fleet.systems.first()).map_or(ladder.system.as_str(), String::as_str)
 }
 
-fn systems<'a>(facts: &'a Facts<'_>, summary: &'a Summary) -> impl Iterator<Item = Site> + 'a {
+fn systems<'a>(facts: &'a Facts<'_>, summary: &'a Summary) -> impl Iterator<Item = SystemFacts> + 'a {
     summary.ladders.iter().map(|ladder| {
         let (system, medium) = (system_of(ladder), ladder.medium.as_deref());
         let engine = facts.engine(system);
-        Site {
+        SystemFacts {
             generator: facts.place(system),
             durability: durability(facts, system, medium),
             fill: match engine {
@@ -59,7 +59,7 @@ fn fio_of(facts: &Facts<'_>, medium: Option<SubjectId>) -> String {
     system.map_or_else(String::new, |subject| subject.name.clone())
 }
 
-fn media<'a>(facts: &'a Facts<'_>, summary: &'a Summary) -> impl Iterator<Item = Site> + 'a {
+fn media<'a>(facts: &'a Facts<'_>, summary: &'a Summary) -> impl Iterator<Item = SystemFacts> + 'a {
     summary.blocks.iter().flat_map(|step| &step.media).map(|medium| {
         let id = facts.medium(Some(&medium.medium));
         let fills = facts.record.blocks.iter().filter(|block| {
@@ -69,7 +69,7 @@ fn media<'a>(facts: &'a Facts<'_>, summary: &'a Summary) -> impl Iterator<Item =
             reads && point.is_some_and(|point| id.is_none() || point.medium == id)
         });
         let fill = fills.map(|block| block.fill).reduce(f64::min);
-        Site {
+        SystemFacts {
             // No system is between the generator and the medium.
             generator: Err(Missing::NotForThisLoad),
             durability: durability(facts, "", Some(&medium.medium)),
@@ -81,19 +81,19 @@ fn media<'a>(facts: &'a Facts<'_>, summary: &'a Summary) -> impl Iterator<Item =
 }
 
 /// What plimsoll does alike everywhere, unless another program measured: then what its importer says.
-fn common(facts: &Facts<'_>, about: About, system: &str, medium: Option<&str>) -> Site {
+fn common(facts: &Facts<'_>, about: About, system: &str, medium: Option<&str>) -> SystemFacts {
     let own = facts.subject(SubjectKind::System, system);
     let methods = Methods { facts, system: own };
     let latencies = methods.latencies();
     let number = |subject, key| facts.value(subject, key).and_then(|value| value.parse::<f64>().ok());
     let id = facts.medium(medium);
     let entropy = number(id, "sampled.compressible_percent").zip(Some(said_compressible(facts, id)));
-    Site {
+    SystemFacts {
         latencies,
         percentiles: methods.percentiles(),
         entropy: entropy.ok_or(Missing::NoSampling),
         governor: facts.host("governor").map(str::to_owned).ok_or(Missing::NoGovernor),
-        ..Site::unknown(about)
+        ..SystemFacts::unknown(about)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Records in which something is wrong, and what the audit makes of them.
 
 use super::load::precision;
-use crate::audit::seen::Precision;
-use crate::audit::{About, Audit, Evidence, Judged, Missing, Outcome, Rule, audit, audit_pair};
+use crate::audit::input::Precision;
+use crate::audit::{About, Audit, Evidence, Missing, Rule, RuleOutcome, RuleVerdict, audit, audit_pair};
 use crate::compare::{Side, unlike};
 use crate::fixture;
 use crate::record::{
-    Diagnosis, DiagnosisLevel, Fact, Phase, PhaseId, Point, PointId, Record, Scene, Severity, Subject, SubjectId,
-    SubjectKind,
+    Diagnosis, DiagnosisLevel, Fact, Interference, Phase, PhaseId, Point, PointId, Record, Severity, Subject,
+    SubjectId, SubjectKind,
 };
 use crate::summary::{INSTANCE_OF, summarise};
 
@@ -19,7 +19,7 @@ fn of(record: &Record) -> Audit {
     audit(record, &summarise(record))
 }
 
-fn judged(audit: &Audit, rule: Rule) -> Vec<&Judged> {
+fn judged(audit: &Audit, rule: Rule) -> Vec<&RuleVerdict> {
     audit.judged.iter().filter(|judged| judged.rule == rule).collect()
 }
 
@@ -29,11 +29,11 @@ fn worst(audit: &Audit, rule: Rule) -> Option<Severity> {
 
 fn passes(audit: &Audit, rule: Rule) -> bool {
     let own = judged(audit, rule);
-    worst(audit, rule).is_none() && own.iter().any(|judged| matches!(judged.outcome, Outcome::Passed { .. }))
+    worst(audit, rule).is_none() && own.iter().any(|judged| matches!(judged.outcome, RuleOutcome::Passed { .. }))
 }
 
 fn silent(audit: &Audit, rule: Rule, why: Missing) -> bool {
-    judged(audit, rule).iter().all(|judged| judged.outcome == Outcome::NotJudged { because: why })
+    judged(audit, rule).iter().all(|judged| judged.outcome == RuleOutcome::NotEvaluated { because: why })
 }
 
 fn fact(record: &mut Record, subject: SubjectId, key: &str, value: &str) {
@@ -67,7 +67,7 @@ fn durability_is_read_from_settings_and_mounts() {
     fact(&mut record, DB_FAST, "setting.fsync", "off");
     let audit = of(&record);
     assert_eq!(worst(&audit, Rule::Durable), Some(Severity::Warning));
-    let Outcome::Fired { evidence, .. } = &judged(&audit, Rule::Durable)[0].outcome else { panic!() };
+    let RuleOutcome::Fired { evidence, .. } = &judged(&audit, Rule::Durable)[0].outcome else { panic!() };
     assert_eq!(evidence[0], Evidence::Unsafe { setting: "fsync".to_owned(), value: "off".to_owned() });
     fact(&mut record, DB_FAST, "setting.fsync", "on");
     fact(&mut record, FAST, "mount_options", "rw,nobarrier");
@@ -87,7 +87,7 @@ fn where_the_generator_ran() {
     record.plan_resolved = url("db.example.org:5432");
     assert!(passes(&of(&record), Rule::SameBox));
     assert!(judged(&of(&record), Rule::Cached).iter().all(|judged| {
-        !matches!(&judged.outcome, Outcome::Fired { evidence, .. } if matches!(evidence[0], Evidence::DataAndMemory { .. }))
+        !matches!(&judged.outcome, RuleOutcome::Fired { evidence, .. } if matches!(evidence[0], Evidence::DataAndMemory { .. }))
     }), "the memory that is known is not the server's");
     record.plan_resolved = url("localhost");
     assert_eq!(worst(&of(&record), Rule::SameBox), Some(Severity::Note));
@@ -142,7 +142,7 @@ fn what_the_doctor_found_is_evidence() {
 }
 
 /// The record's point again, with other ids and on another system.
-fn again(record: &mut Record, (id, shift): (u32, u32), system: SubjectId, scene: Scene) {
+fn again(record: &mut Record, (id, shift): (u32, u32), system: SubjectId, scene: Interference) {
     let first = record.points[0].clone();
     record.points.push(Point { id: PointId(id), system, scene, ..first.clone() });
     let own: Vec<Phase> = record.phases.iter().filter(|phase| phase.point == Some(first.id)).cloned().collect();
@@ -172,14 +172,14 @@ fn noise_is_compared_with_the_same_load_without_it() {
     for subject in [DB_FAST, other] {
         fact(&mut record, subject, INSTANCE_OF, "db");
     }
-    record.points[0].scene = Scene::Quiet;
-    again(&mut record, (91, 1000), DB_FAST, Scene::Noisy);
+    record.points[0].scene = Interference::Quiet;
+    again(&mut record, (91, 1000), DB_FAST, Interference::Noisy);
     let audit = of(&record);
     assert!(passes(&audit, Rule::Victims), "{:?}", judged(&audit, Rule::Victims));
     assert!(passes(&audit, Rule::OneFactor), "{:?}", judged(&audit, Rule::OneFactor));
     assert_eq!(worst(&audit, Rule::Repeat), Some(Severity::Warning), "one run of each");
     // Two systems in quiet, one beside the noise.
-    again(&mut record, (92, 2000), other, Scene::Quiet);
+    again(&mut record, (92, 2000), other, Interference::Quiet);
     let audit = of(&record);
     assert_eq!(worst(&audit, Rule::Victims), Some(Severity::Error), "{:?}", judged(&audit, Rule::Victims));
 }
@@ -187,7 +187,7 @@ fn noise_is_compared_with_the_same_load_without_it() {
 #[test]
 fn media_are_compared_with_the_first() {
     let audit = of(&fixture::record());
-    let is_pair = |judged: &&&Judged| matches!(&judged.about, About::Pair { first, .. } if first == "db@fast");
+    let is_pair = |judged: &&&RuleVerdict| matches!(&judged.about, About::Pair { first, .. } if first == "db@fast");
     for rule in [Rule::OneFactor, Rule::Maint, Rule::Repeat, Rule::SameBox, Rule::Durable, Rule::Size] {
         assert_eq!(judged(&audit, rule).iter().filter(is_pair).count(), 1, "{}", rule.code());
     }
@@ -255,7 +255,7 @@ fn short_windows_are_warnings_and_those_of_a_search_notes() {
     assert_eq!(worst(&of(&fixture::single_point()), Rule::Short), Some(Severity::Warning));
     let search = of(&fixture::search());
     let told = judged(&search, Rule::Short).into_iter().filter_map(|judged| match &judged.outcome {
-        Outcome::Fired { severity, evidence, .. } => Some((*severity, evidence)),
+        RuleOutcome::Fired { severity, evidence, .. } => Some((*severity, evidence)),
         _ => None,
     });
     for (severity, evidence) in told {

@@ -1,12 +1,12 @@
 //! The rule about the run file itself.
 
-use super::looked::Looked;
-use crate::audit::{About, Evidence, Judged, Missing, Next, Rule};
+use super::result::RuleResult;
+use crate::audit::{About, Evidence, Missing, Next, Rule, RuleVerdict};
 use crate::record::Integrity;
 use crate::record::Severity::Error;
 
-pub(super) fn judge(file: &Integrity) -> Judged {
-    let mut looked = Looked::default();
+pub(super) fn judge(file: &Integrity) -> RuleVerdict {
+    let mut looked = RuleResult::default();
     match file.clone() {
         Integrity::Intact { digest } => looked.good(Evidence::DigestMatches { digest }),
         Integrity::Changed { digest, found } => {

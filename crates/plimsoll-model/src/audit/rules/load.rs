@@ -1,9 +1,9 @@
 //! Rules about one load, or one row of a published table.
 
-use super::looked::Looked;
 use super::plausible::plausible;
-use crate::audit::seen::{Counted, InFlight, LoadSeen, Precision};
-use crate::audit::{DropCause, Evidence, Judged, Missing, Next, Rule, Thresholds};
+use super::result::RuleResult;
+use crate::audit::input::{Counted, InFlight, LoadFacts, Precision};
+use crate::audit::{DropCause, Evidence, Missing, Next, Rule, RuleVerdict, Thresholds};
 use crate::record::Severity::{self, Error, Warning};
 use crate::stat::{FEWEST_REPEATS, SHORTEST_S};
 use crate::summary::{Conservation, Finding, FindingKind};
@@ -18,9 +18,9 @@ const MOST_DROPPED: f64 = 10.0;
 /// Percent of their time that connections are busy where there is always something waiting for them.
 const BUSY: f64 = 90.0;
 
-type Look = fn(&LoadSeen, &Thresholds, &mut Looked);
+type Look = fn(&LoadFacts, &Thresholds, &mut RuleResult);
 
-pub(super) fn judge(load: &LoadSeen, thresholds: &Thresholds) -> Vec<Judged> {
+pub(super) fn judge(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVerdict> {
     let rules: [(Rule, Look); 11] = [
         (Rule::Little, little),
         (Rule::Conserve, conserve),
@@ -35,7 +35,7 @@ pub(super) fn judge(load: &LoadSeen, thresholds: &Thresholds) -> Vec<Judged> {
         (Rule::Plausible, plausible),
     ];
     let judged = |(rule, look): (Rule, Look)| {
-        let mut looked = Looked::default();
+        let mut looked = RuleResult::default();
         look(load, thresholds, &mut looked);
         looked.judged(rule, &load.about)
     };
@@ -44,7 +44,7 @@ pub(super) fn judge(load: &LoadSeen, thresholds: &Thresholds) -> Vec<Judged> {
 }
 
 /// The findings of the summary that say the same.
-fn found(load: &LoadSeen, is: fn(&FindingKind) -> bool) -> impl Iterator<Item = &Finding> {
+fn found(load: &LoadFacts, is: fn(&FindingKind) -> bool) -> impl Iterator<Item = &Finding> {
     load.findings.iter().filter(move |finding| is(&finding.kind))
 }
 
@@ -57,7 +57,7 @@ fn percent_off(a: f64, b: f64) -> f64 {
 }
 
 /// Little, "A Proof for the Queuing Formula: L = λW", Operations Research 9 (3), 1961.
-fn little(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+fn little(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
     let own = found(load, |kind| matches!(kind, FindingKind::InFlightOff { .. })).next();
     if let Some(finding) = own {
         return looked.bad(evidence(finding), finding.severity, Next::AskForWindow);
@@ -79,7 +79,7 @@ fn little(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     }
 }
 
-fn conserve(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
+fn conserve(load: &LoadFacts, _: &Thresholds, looked: &mut RuleResult) {
     let accounts = |kind: &FindingKind| {
         matches!(
             kind,
@@ -104,17 +104,17 @@ fn conserve(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
 }
 
 /// A search goes where a system does not keep up; there the summary has its finding as a note.
-fn excused(load: &LoadSeen, is: fn(&FindingKind) -> bool, severity: Severity) -> Severity {
+fn excused(load: &LoadFacts, is: fn(&FindingKind) -> bool, severity: Severity) -> Severity {
     found(load, is).map(|finding| finding.severity).max().unwrap_or(severity)
 }
 
 /// Above a load line nothing is steady, and that is what was to be found out.
-fn unsteadiness(load: &LoadSeen) -> Severity {
+fn unsteadiness(load: &LoadFacts) -> Severity {
     let unsteady = |kind: &FindingKind| matches!(kind, FindingKind::Unsteady { .. });
     if load.above_line { Severity::Note } else { excused(load, unsteady, Warning) }
 }
 
-fn steady(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+fn steady(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
     let severity = unsteadiness(load);
     let is_short = load.measured_s.is_some_and(|measured_s| measured_s + ROUNDING_S < thresholds.window);
     // The rate of an open loop is that of its arrivals: alone it proves nothing.
@@ -162,7 +162,7 @@ fn steady(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     load.halves.err().into_iter().for_each(|missing| looked.untold(missing));
 }
 
-fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+fn short(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
     use FindingKind::{NothingCompleted, NothingMeasured, ShortWindow};
     let too_short = |kind: &FindingKind| matches!(kind, ShortWindow { .. } | NothingMeasured | NothingCompleted { .. });
     found(load, too_short).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MeasureLonger));
@@ -189,7 +189,7 @@ fn short(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
 }
 
 /// Of the rate; of an open loop, whose rate is given, of the mean response time.
-fn precision(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+fn precision(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
     match load.precision {
         Err(missing) => looked.untold(missing),
         Ok(Precision::Half { percent, .. }) if load.open => {
@@ -214,7 +214,7 @@ fn precision(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
 
 /// Either is enough: data that fit into memory will be read from it sooner or later, and data that nobody reads from the
 /// device say nothing about how it reads.
-fn cached(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+fn cached(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
     match load.sizes {
         Err(missing) => looked.untold(missing),
         Ok((data_mb, memory_mb)) => {
@@ -232,8 +232,8 @@ fn cached(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
 }
 
 /// What a power cut showed.
-fn durable(load: &LoadSeen, acknowledged: u64) -> Judged {
-    let mut looked = Looked::default();
+fn durable(load: &LoadFacts, acknowledged: u64) -> RuleVerdict {
+    let mut looked = RuleResult::default();
     let lost = |kind: &FindingKind| matches!(kind, FindingKind::CommittedLost { .. } | FindingKind::NotRecovered);
     found(load, lost).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MakeDurable));
     if acknowledged == 0 {
@@ -244,7 +244,7 @@ fn durable(load: &LoadSeen, acknowledged: u64) -> Judged {
     looked.judged(Rule::Durable, &load.about)
 }
 
-fn client(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+fn client(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
     match load.generator {
         Err(missing) => looked.untold(missing),
         Ok(percent) => {
@@ -281,7 +281,7 @@ fn client(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
 
 /// Whose fault it is that transactions were dropped: where the generator had CPU to spare and all of its connections were
 /// waiting for the system, the system was full.
-pub(super) fn drop_cause(load: &LoadSeen, thresholds: &Thresholds) -> DropCause {
+pub(super) fn drop_cause(load: &LoadFacts, thresholds: &Thresholds) -> DropCause {
     match (load.generator, load.connections) {
         (Ok(percent), _) if percent > thresholds.generator => DropCause::Generator,
         (_, Ok(busy)) if busy >= BUSY => DropCause::System,
@@ -289,7 +289,7 @@ pub(super) fn drop_cause(load: &LoadSeen, thresholds: &Thresholds) -> DropCause 
     }
 }
 
-fn noise(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+fn noise(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
     match load.steal {
         Err(missing) => looked.untold(missing),
         Ok(percent) => {
@@ -306,7 +306,7 @@ pub(super) fn scatter(thresholds: &Thresholds, orders: &[f64]) -> f64 {
     CHANCE * 100.0 * orders.iter().map(variance).sum::<f64>().sqrt()
 }
 
-fn ratio(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+fn ratio(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
     match load.tpm_nopm {
         Err(missing) => looked.untold(missing),
         Ok((tpm, nopm, orders)) => {
@@ -320,7 +320,7 @@ fn ratio(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
     }
 }
 
-fn consist(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
+fn consist(load: &LoadFacts, _: &Thresholds, looked: &mut RuleResult) {
     let fails = |kind: &FindingKind| matches!(kind, FindingKind::ConditionFails { .. });
     found(load, fails).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::KeepDatabaseAndAsk));
     match &load.conditions {
@@ -333,7 +333,7 @@ fn consist(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
 }
 
 /// The summary judges it: how much lateness says against figures depends on what it adds to all operations.
-fn emulated(load: &LoadSeen, _: &Thresholds, looked: &mut Looked) {
+fn emulated(load: &LoadFacts, _: &Thresholds, looked: &mut RuleResult) {
     let speaks = |kind: &FindingKind| {
         matches!(
             kind,

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::scatter;
-use super::looked::Looked;
+use super::result::RuleResult;
 use super::site::is_unsafe;
-use crate::audit::seen::{Known, Pair};
-use crate::audit::{About, Evidence, Judged, Next, Rule, Thresholds};
+use crate::audit::input::{Known, Pair};
+use crate::audit::{About, Evidence, Next, Rule, RuleVerdict, Thresholds};
 use crate::record::Severity::{Error, Warning};
 
 /// What is not the same in two places of one configuration: where things lie, not what they are.
@@ -20,9 +20,9 @@ const OF_DRIVES: [&str; 3] = ["capacity", "fill", "flush"];
 /// Set apart from the configuration by rules of their own.
 pub(in crate::audit) const VICTIMS: &str = "loaded systems";
 
-type Look = fn(&Pair, &Thresholds, &mut Looked);
+type Look = fn(&Pair, &Thresholds, &mut RuleResult);
 
-pub(super) fn judge(pair: &Pair, thresholds: &Thresholds) -> Vec<Judged> {
+pub(super) fn judge(pair: &Pair, thresholds: &Thresholds) -> Vec<RuleVerdict> {
     let rules: [(Rule, Look); 8] = [
         (Rule::SameBox, same_box),
         (Rule::Durable, durable),
@@ -35,7 +35,7 @@ pub(super) fn judge(pair: &Pair, thresholds: &Thresholds) -> Vec<Judged> {
     ];
     let about = About::Pair { first: pair.first.name.clone(), second: pair.second.name.clone() };
     let judged = |(rule, look): (Rule, Look)| {
-        let mut looked = Looked::default();
+        let mut looked = RuleResult::default();
         look(pair, thresholds, &mut looked);
         looked.judged(rule, &about)
     };
@@ -43,7 +43,7 @@ pub(super) fn judge(pair: &Pair, thresholds: &Thresholds) -> Vec<Judged> {
 }
 
 /// Both sides' figures, or a word on what is missing.
-fn both<'a, T>(first: &'a Known<T>, second: &'a Known<T>, looked: &mut Looked) -> Option<(&'a T, &'a T)> {
+fn both<'a, T>(first: &'a Known<T>, second: &'a Known<T>, looked: &mut RuleResult) -> Option<(&'a T, &'a T)> {
     match (first, second) {
         (Ok(first), Ok(second)) => Some((first, second)),
         (Err(missing), _) | (_, Err(missing)) => {
@@ -53,14 +53,14 @@ fn both<'a, T>(first: &'a Known<T>, second: &'a Known<T>, looked: &mut Looked) -
     }
 }
 
-fn same_box(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
+fn same_box(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
     let Some((first, second)) = both(&pair.first.generator, &pair.second.generator, looked) else { return };
     let evidence = Evidence::GeneratorsAt { first: first.name().to_owned(), second: second.name().to_owned() };
     // Where it is what is compared, it has to differ.
     looked.at(first == second || pair.factor == "generator", evidence, Error, Next::MoveBothClients);
 }
 
-fn durable(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
+fn durable(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
     let Some((first, second)) = both(&pair.first.durability, &pair.second.durability, looked) else { return };
     let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
     let mut same = Vec::new();
@@ -88,7 +88,7 @@ pub(crate) fn unequal(
     (weak(first) != weak(second)).then(evidence)
 }
 
-fn maintained(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
+fn maintained(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
     let Some((first, second)) = both(&pair.first.maintained, &pair.second.maintained, looked) else { return };
     let mut compared = false;
     for (load, first) in first {
@@ -111,7 +111,7 @@ fn of(ran: &BTreeMap<String, f64>, kind: &str) -> f64 {
     ran.get(kind).copied().unwrap_or_default()
 }
 
-fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
+fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
     if let Some(evidence) = &pair.unlike {
         looked.bad(evidence.clone(), Error, Next::SameWorkload);
     }
@@ -148,7 +148,7 @@ fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
     looked.at(!fires, Evidence::Factors { factor, differs }, Error, Next::ChangeOneThing);
 }
 
-fn victims(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
+fn victims(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
     let (noise_first, noise_second) = (pair.first.noise.clone(), pair.second.noise.clone());
     if noise_first == noise_second {
         return looked.untold(crate::audit::Missing::NoNoise);
@@ -158,7 +158,7 @@ fn victims(pair: &Pair, _: &Thresholds, looked: &mut Looked) {
     looked.at(first == second, evidence, Error, Next::KeepVictims);
 }
 
-fn ratio(pair: &Pair, thresholds: &Thresholds, looked: &mut Looked) {
+fn ratio(pair: &Pair, thresholds: &Thresholds, looked: &mut RuleResult) {
     let Some((first, second)) = both(&pair.first.tpm_per_nopm, &pair.second.tpm_per_nopm, looked) else { return };
     let off_percent = (second / first - 1.0) * 100.0;
     let counted: Vec<f64> = [pair.first.new_orders, pair.second.new_orders].into_iter().flatten().collect();
@@ -167,7 +167,7 @@ fn ratio(pair: &Pair, thresholds: &Thresholds, looked: &mut Looked) {
     looked.at(off_percent.abs() <= limit_percent, evidence, Error, Next::CountTransactions);
 }
 
-fn size(pair: &Pair, thresholds: &Thresholds, looked: &mut Looked) {
+fn size(pair: &Pair, thresholds: &Thresholds, looked: &mut RuleResult) {
     let Some(((unit, first), (of, second))) = both(&pair.first.bytes_per, &pair.second.bytes_per, looked) else {
         return;
     };
@@ -181,7 +181,7 @@ fn size(pair: &Pair, thresholds: &Thresholds, looked: &mut Looked) {
     looked.at(off_percent.abs() <= limit_percent, evidence, Warning, Next::LoadSameData);
 }
 
-fn repeat(pair: &Pair, thresholds: &Thresholds, looked: &mut Looked) {
+fn repeat(pair: &Pair, thresholds: &Thresholds, looked: &mut RuleResult) {
     if let Some((first, second)) = both(&pair.first.runs, &pair.second.runs, looked) {
         let fewest = thresholds.repeats as u32;
         let evidence = Evidence::Repeats { first: *first, second: *second, fewest };

@@ -1,11 +1,11 @@
 //! Figures that cannot all be true, whatever was measured.
 
-use super::looked::Looked;
-use crate::audit::seen::{Bandwidth, LoadSeen, Neighbours, Percentile, Row};
+use super::result::RuleResult;
+use crate::audit::input::{Bandwidth, LoadFacts, Neighbours, Percentile, Row};
 use crate::audit::{Evidence, Next, Thresholds};
 use crate::record::Severity::Error;
 
-pub(super) fn plausible(load: &LoadSeen, thresholds: &Thresholds, looked: &mut Looked) {
+pub(super) fn plausible(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
     let row = match &load.row {
         Err(missing) => return looked.untold(*missing),
         Ok(row) => row,
@@ -29,7 +29,7 @@ pub(super) fn plausible(load: &LoadSeen, thresholds: &Thresholds, looked: &mut L
 }
 
 /// Percentiles rise with their share. Whether they do.
-fn order(percentiles: &[Percentile], row: &Row, looked: &mut Looked) -> bool {
+fn order(percentiles: &[Percentile], row: &Row, looked: &mut RuleResult) -> bool {
     // Of coarse buckets the middle stands for all their values, also for a largest one below it.
     let slack = 1.0 + row.resolution_percent / 100.0;
     let wrong = percentiles.windows(2).find(|pair| pair[0].ms > pair[1].ms * slack);
@@ -48,7 +48,7 @@ fn order(percentiles: &[Percentile], row: &Row, looked: &mut Looked) -> bool {
     wrong.is_none()
 }
 
-fn mean(row: &Row, thresholds: &Thresholds, looked: &mut Looked) {
+fn mean(row: &Row, thresholds: &Thresholds, looked: &mut RuleResult) {
     let Some(mean_ms) = row.mean_ms.filter(|_| !row.percentiles.is_empty()) else { return };
     let rounding = (thresholds.rounding + row.resolution_percent) / 100.0;
     let bound_ms = least_mean(&row.percentiles);
@@ -73,7 +73,7 @@ fn highest_mean(percentiles: &[Percentile]) -> Option<f64> {
     Some(percentiles.iter().zip(starts).map(|(percentile, start)| (percentile.share - start) * percentile.ms).sum())
 }
 
-fn bandwidth(stated: Bandwidth, thresholds: &Thresholds, looked: &mut Looked) {
+fn bandwidth(stated: Bandwidth, thresholds: &Thresholds, looked: &mut RuleResult) {
     let Bandwidth { per_second, request_kib, mb_per_second } = stated;
     let product_mb = per_second * request_kib * 1024.0 / 1e6;
     let off_percent = (product_mb / mb_per_second - 1.0) * 100.0;
@@ -83,7 +83,7 @@ fn bandwidth(stated: Bandwidth, thresholds: &Thresholds, looked: &mut Looked) {
     looked.at(off_percent.abs() <= limit_percent, evidence, Error, Next::CheckSource);
 }
 
-fn beside_others(rate: &Neighbours, thresholds: &Thresholds, looked: &mut Looked) {
+fn beside_others(rate: &Neighbours, thresholds: &Thresholds, looked: &mut RuleResult) {
     let times = rate.value / rate.expected;
     let limit = thresholds.neighbors;
     let (figure, value, expected) = (rate.figure.clone(), rate.value, rate.expected);

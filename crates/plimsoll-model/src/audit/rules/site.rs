@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::looked::Looked;
-use crate::audit::seen::{Place, Site};
-use crate::audit::{Evidence, Judged, Next, Rule, Thresholds};
+use super::result::RuleResult;
+use crate::audit::input::{GeneratorLocation, SystemFacts};
+use crate::audit::{Evidence, Next, Rule, RuleVerdict, Thresholds};
 use crate::record::DiagnosisLevel;
 use crate::record::Severity::{self, Error, Note, Warning};
 
-type Look = fn(&Site, &Thresholds, &mut Looked);
+type Look = fn(&SystemFacts, &Thresholds, &mut RuleResult);
 
-pub(super) fn judge(site: &Site, thresholds: &Thresholds) -> Vec<Judged> {
+pub(super) fn judge(site: &SystemFacts, thresholds: &Thresholds) -> Vec<RuleVerdict> {
     let rules: [(Rule, Look); 8] = [
         (Rule::SameBox, same_box),
         (Rule::Omission, omission),
@@ -22,7 +22,7 @@ pub(super) fn judge(site: &Site, thresholds: &Thresholds) -> Vec<Judged> {
         (Rule::PctAvg, percentiles),
     ];
     let judged = |(rule, look): (Rule, Look)| {
-        let mut looked = Looked::default();
+        let mut looked = RuleResult::default();
         look(site, thresholds, &mut looked);
         looked.judged(rule, &site.about)
     };
@@ -30,17 +30,17 @@ pub(super) fn judge(site: &Site, thresholds: &Thresholds) -> Vec<Judged> {
 }
 
 /// By itself it only has to be known; what was compared under different conditions is another matter.
-fn same_box(site: &Site, _: &Thresholds, looked: &mut Looked) {
+fn same_box(site: &SystemFacts, _: &Thresholds, looked: &mut RuleResult) {
     match site.generator {
         Err(missing) => looked.untold(missing),
         Ok(place) => {
             let evidence = Evidence::GeneratorAt { place: place.name().to_owned() };
-            looked.at(place == Place::Other, evidence, Note, Next::MoveClient);
+            looked.at(place == GeneratorLocation::Other, evidence, Note, Next::MoveClient);
         }
     }
 }
 
-fn omission(site: &Site, _: &Thresholds, looked: &mut Looked) {
+fn omission(site: &SystemFacts, _: &Thresholds, looked: &mut RuleResult) {
     match &site.latencies {
         Err(missing) => looked.untold(*missing),
         Ok(from) => {
@@ -50,7 +50,7 @@ fn omission(site: &Site, _: &Thresholds, looked: &mut Looked) {
     }
 }
 
-fn percentiles(site: &Site, _: &Thresholds, looked: &mut Looked) {
+fn percentiles(site: &SystemFacts, _: &Thresholds, looked: &mut RuleResult) {
     match &site.percentiles {
         Err(missing) => looked.untold(*missing),
         Ok(from) => {
@@ -100,7 +100,7 @@ pub(in crate::audit) const DURABILITY: [&str; 15] = [
     "flush",
 ];
 
-fn durable(site: &Site, _: &Thresholds, looked: &mut Looked) {
+fn durable(site: &SystemFacts, _: &Thresholds, looked: &mut RuleResult) {
     diagnosed(site, &["mount_options", "power_loss", "write_cache"], Next::MakeDurable, looked);
     match &site.durability {
         Err(missing) => looked.untold(*missing),
@@ -119,7 +119,7 @@ fn durable(site: &Site, _: &Thresholds, looked: &mut Looked) {
     }
 }
 
-fn lies(site: &Site, _: &Thresholds, looked: &mut Looked) {
+fn lies(site: &SystemFacts, _: &Thresholds, looked: &mut RuleResult) {
     diagnosed(site, &["fsync"], Next::CheckFlush, looked);
     match site.flush {
         Err(missing) => looked.untold(missing),
@@ -131,7 +131,7 @@ fn lies(site: &Site, _: &Thresholds, looked: &mut Looked) {
 }
 
 /// Below 1, some blocks were read that nobody wrote.
-fn thin(site: &Site, _: &Thresholds, looked: &mut Looked) {
+fn thin(site: &SystemFacts, _: &Thresholds, looked: &mut RuleResult) {
     diagnosed(site, &["unwritten"], Next::WriteFirst, looked);
     match site.fill {
         Err(missing) => looked.untold(missing),
@@ -139,7 +139,7 @@ fn thin(site: &Site, _: &Thresholds, looked: &mut Looked) {
     }
 }
 
-fn entropy(site: &Site, thresholds: &Thresholds, looked: &mut Looked) {
+fn entropy(site: &SystemFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
     match site.entropy {
         Err(missing) => looked.untold(missing),
         Ok((found_percent, said_percent)) => {
@@ -150,7 +150,7 @@ fn entropy(site: &Site, thresholds: &Thresholds, looked: &mut Looked) {
     }
 }
 
-fn noise(site: &Site, thresholds: &Thresholds, looked: &mut Looked) {
+fn noise(site: &SystemFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
     diagnosed(site, &["steal", "cpu", "noise"], Next::QuietMachine, looked);
     match &site.governor {
         Err(missing) => looked.untold(*missing),
@@ -177,7 +177,7 @@ fn noise(site: &Site, thresholds: &Thresholds, looked: &mut Looked) {
 }
 
 /// What the doctor found about one of `codes`, as heavy as it says.
-fn diagnosed(site: &Site, codes: &[&str], next: Next, looked: &mut Looked) {
+fn diagnosed(site: &SystemFacts, codes: &[&str], next: Next, looked: &mut RuleResult) {
     for (of, code, level, found) in site.diagnoses.iter().filter(|row| codes.contains(&row.1.as_str())) {
         let evidence = Evidence::Diagnosed { of: of.clone(), code: code.clone(), found: found.clone() };
         let severity: Option<Severity> = match level {

@@ -1,13 +1,13 @@
 //! Rules about bytes that were moved, about sentences, and about times.
 
-use super::looked::Looked;
-use crate::audit::seen::{Move, Sentence, StatedDuration};
-use crate::audit::{About, Evidence, Judged, Missing, Next, Rule, Thresholds};
+use super::result::RuleResult;
+use crate::audit::input::{Move, Sentence, StatedDuration};
+use crate::audit::{About, Evidence, Missing, Next, Rule, RuleVerdict, Thresholds};
 use crate::record::Severity::{Error, Warning};
 
 /// Whether bandwidth, time and bytes agree.
-pub(super) fn moved(seen: &Move, thresholds: &Thresholds) -> Judged {
-    let mut looked = Looked::default();
+pub(super) fn moved(seen: &Move, thresholds: &Thresholds) -> RuleVerdict {
+    let mut looked = RuleResult::default();
     match seen.moved {
         Err(missing) => looked.untold(missing),
         Ok((mb_per_second, seconds, moved_mb)) => {
@@ -26,8 +26,8 @@ pub(super) fn moved(seen: &Move, thresholds: &Thresholds) -> Judged {
 
 /// Whether a sentence says what its figures give. "x % more" is a change, "x times" a ratio: a sentence is read as what
 /// it says, and both are told.
-pub(super) fn worded(sentence: &Sentence, thresholds: &Thresholds) -> Judged {
-    let mut looked = Looked::default();
+pub(super) fn worded(sentence: &Sentence, thresholds: &Thresholds) -> RuleVerdict {
+    let mut looked = RuleResult::default();
     match sentence.said {
         Err(missing) => looked.untold(missing),
         Ok((said, a, b)) => {
@@ -50,8 +50,8 @@ pub(super) fn worded(sentence: &Sentence, thresholds: &Thresholds) -> Judged {
 }
 
 /// Whether the parts of a time add up to it.
-pub(super) fn added_up(duration: &StatedDuration, thresholds: &Thresholds) -> Judged {
-    let mut looked = Looked::default();
+pub(super) fn added_up(duration: &StatedDuration, thresholds: &Thresholds) -> RuleVerdict {
+    let mut looked = RuleResult::default();
     match (duration.stated_h, duration.sum_h.filter(|sum| *sum > 0.0)) {
         (Err(missing), _) => looked.untold(missing),
         (Ok(_), None) => looked.untold(Missing::NoDuration),

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge;
 use super::load::drop_cause;
-use crate::audit::seen::{
-    Bandwidth, Counted, Course, InFlight, Known, LoadSeen, Move, Neighbours, OrderRate, Pair, Percentile, Place,
-    Precision, Range, Row, Seen, Sentence, Side, Site, StatedDuration,
+use crate::audit::input::{
+    AuditInput, Bandwidth, Counted, GeneratorLocation, InFlight, Known, LoadFacts, Move, Neighbours, OrderRate, Pair,
+    Percentile, Precision, Range, Row, Sentence, Side, StatedDuration, SystemFacts, Trend,
 };
-use crate::audit::{About, DropCause, Judged, Missing, Outcome, Rule, Thresholds};
+use crate::audit::{About, DropCause, Missing, Rule, RuleOutcome, RuleVerdict, Thresholds};
 use crate::drive::DriveOp;
 use crate::record::{DiagnosisLevel, Integrity, Severity};
 use crate::summary::{Conservation, Finding, FindingKind, Responses};
@@ -22,7 +22,7 @@ fn settings(all: &[(&str, &str)]) -> BTreeMap<String, String> {
 fn side(name: &str) -> Side {
     Side {
         name: name.to_owned(),
-        generator: Ok(Place::Other),
+        generator: Ok(GeneratorLocation::Other),
         durability: Ok(settings(&[("fsync", "on"), ("synchronous_commit", "on")])),
         configuration: Ok(settings(&[("cpus", "16"), ("drive", name), ("loaded systems", "8")])),
         maintained: Ok(vec![("16".to_owned(), [("checkpoints".to_owned(), 3.0)].into())]),
@@ -36,8 +36,8 @@ fn side(name: &str) -> Side {
     }
 }
 
-fn good_load() -> LoadSeen {
-    LoadSeen {
+fn good_load() -> LoadFacts {
+    LoadFacts {
         about: About::Named("16 users".to_owned()),
         findings: Vec::new(),
         open: false,
@@ -46,7 +46,7 @@ fn good_load() -> LoadSeen {
         measured_s: Some(300.0),
         in_flight: Ok(InFlight { per_second: 1600.0, mean_ms: 9.9, asked: 16.0, edges_percent: 0.1 }),
         counted: Ok(Counted::Course(Conservation::Holds { seconds: 301 })),
-        course: Ok(Course { range_percent: 4.0, slope_percent: -2.0, by_chance: false }),
+        course: Ok(Trend { range_percent: 4.0, slope_percent: -2.0, by_chance: false }),
         halves: Ok((-1.2, 0.4)),
         responses: Err(Missing::NoResponses),
         precision: Ok(Precision::Half { percent: 1.7, measured_s: 300.0 }),
@@ -85,18 +85,18 @@ fn good_row() -> Row {
     }
 }
 
-fn row_of(seen: &mut Seen, change: impl Fn(&mut Row)) {
+fn row_of(seen: &mut AuditInput, change: impl Fn(&mut Row)) {
     let mut row = good_row();
     change(&mut row);
     seen.loads[0].row = Ok(row);
 }
 
 /// A run of which everything is known, and nothing is wrong with it.
-fn good() -> Seen {
+fn good() -> AuditInput {
     let diagnosis = |code: &str, found: &str| (String::new(), code.to_owned(), DiagnosisLevel::Ok, found.to_owned());
-    let site = Site {
+    let site = SystemFacts {
         about: About::Named("db@nvme".to_owned()),
-        generator: Ok(Place::Other),
+        generator: Ok(GeneratorLocation::Other),
         latencies: Ok("due".to_owned()),
         percentiles: Ok("merged".to_owned()),
         durability: Ok(settings(&[("fsync", "on"), ("full_page_writes", "on"), ("synchronous", "FULL")])),
@@ -116,7 +116,7 @@ fn good() -> Seen {
         ..pair.clone()
     };
     let backup = About::Named("backup".to_owned());
-    Seen {
+    AuditInput {
         sites: vec![site],
         loads: vec![good_load()],
         pairs: vec![pair, noise],
@@ -134,21 +134,21 @@ fn good() -> Seen {
 }
 
 /// A fault in one thing that a rule reads.
-type Fault = (Rule, &'static str, Severity, fn(&mut Seen));
+type Fault = (Rule, &'static str, Severity, fn(&mut AuditInput));
 
-fn found(seen: &mut Seen, severity: Severity, kind: FindingKind) {
+fn found(seen: &mut AuditInput, severity: Severity, kind: FindingKind) {
     seen.loads[0].findings.push(Finding { severity, kind });
 }
 
-fn diagnosed(seen: &mut Seen, code: &str, level: DiagnosisLevel) {
+fn diagnosed(seen: &mut AuditInput, code: &str, level: DiagnosisLevel) {
     seen.sites[0].diagnoses.push(("nvme".to_owned(), code.to_owned(), level, "it is not as it should be".to_owned()));
 }
 
-fn set(seen: &mut Seen, name: &str, value: &str) {
+fn set(seen: &mut AuditInput, name: &str, value: &str) {
     seen.sites[0].durability = Ok(settings(&[(name, value)]));
 }
 
-fn differ(seen: &mut Seen, pair: usize, key: &str, value: &str) {
+fn differ(seen: &mut AuditInput, pair: usize, key: &str, value: &str) {
     let mut configuration = seen.pairs[pair].second.configuration.clone().unwrap();
     configuration.insert(key.to_owned(), value.to_owned());
     seen.pairs[pair].second.configuration = Ok(configuration);
@@ -166,7 +166,7 @@ fn half(percent: f64) -> Known<Precision> {
     Ok(Precision::Half { percent, measured_s: 300.0 })
 }
 
-fn open(seen: &mut Seen, responses: Responses) {
+fn open(seen: &mut AuditInput, responses: Responses) {
     (seen.loads[0].open, seen.loads[0].responses) = (true, Ok(responses));
 }
 
@@ -186,14 +186,14 @@ const FAULTS: &[Fault] = &[
         found(seen, Severity::Error, kind);
     }),
     (Rule::Steady, "range", Severity::Warning, |seen| {
-        seen.loads[0].course = Ok(Course { range_percent: 20.1, slope_percent: 0.0, by_chance: false });
+        seen.loads[0].course = Ok(Trend { range_percent: 20.1, slope_percent: 0.0, by_chance: false });
     }),
     (Rule::Steady, "slope", Severity::Warning, |seen| {
-        seen.loads[0].course = Ok(Course { range_percent: 12.0, slope_percent: -10.1, by_chance: false });
+        seen.loads[0].course = Ok(Trend { range_percent: 12.0, slope_percent: -10.1, by_chance: false });
     }),
     (Rule::Steady, "second half", Severity::Warning, |seen| seen.loads[0].halves = Ok((-5.1, 0.4))),
     (Rule::Steady, "above a load line it is a note", Severity::Note, |seen| {
-        seen.loads[0].course = Ok(Course { range_percent: 60.0, slope_percent: 30.0, by_chance: false });
+        seen.loads[0].course = Ok(Trend { range_percent: 60.0, slope_percent: 30.0, by_chance: false });
         found(seen, Severity::Note, FindingKind::Unsteady { range_percent: 60.0, slope_percent: 30.0 });
     }),
     (Rule::Short, "interval", Severity::Warning, |seen| seen.loads[0].precision = half(5.1)),
@@ -218,8 +218,12 @@ const FAULTS: &[Fault] = &[
         open(seen, Responses { range_percent: 11.0, slope_percent: 10.1, ..HELD });
     }),
     (Rule::Client, "dropped", Severity::Warning, |seen| seen.loads[0].dropped = Ok((1, 0.001))),
-    (Rule::SameBox, "on the system's machine", Severity::Note, |seen| seen.sites[0].generator = Ok(Place::Same)),
-    (Rule::SameBox, "on one side only", Severity::Error, |seen| seen.pairs[0].second.generator = Ok(Place::Same)),
+    (Rule::SameBox, "on the system's machine", Severity::Note, |seen| {
+        seen.sites[0].generator = Ok(GeneratorLocation::Same)
+    }),
+    (Rule::SameBox, "on one side only", Severity::Error, |seen| {
+        seen.pairs[0].second.generator = Ok(GeneratorLocation::Same)
+    }),
     (Rule::Omission, "from the start", Severity::Error, |seen| seen.sites[0].latencies = Ok("start".to_owned())),
     (Rule::Durable, "fsync off", Severity::Warning, |seen| set(seen, "fsync", "off")),
     (Rule::Durable, "synchronous_commit off", Severity::Warning, |seen| set(seen, "synchronous_commit", "off")),
@@ -327,7 +331,7 @@ const FAULTS: &[Fault] = &[
     (Rule::Duration, "6 h and 5 × 1 h are not 12 h", Severity::Error, |seen| seen.durations[0].stated_h = Ok(12.0)),
 ];
 
-fn fired(judged: &[Judged]) -> Vec<(Rule, Severity)> {
+fn fired(judged: &[RuleVerdict]) -> Vec<(Rule, Severity)> {
     judged.iter().filter_map(|judged| Some((judged.rule, judged.outcome.severity()?))).collect()
 }
 
@@ -336,7 +340,8 @@ fn nothing_fires_on_a_good_run_and_every_rule_passes() {
     let judged = judge(&good(), &Thresholds::default());
     assert_eq!(fired(&judged), []);
     for rule in Rule::ALL {
-        let passed = |judged: &&Judged| judged.rule == rule && matches!(judged.outcome, Outcome::Passed { .. });
+        let passed =
+            |judged: &&RuleVerdict| judged.rule == rule && matches!(judged.outcome, RuleOutcome::Passed { .. });
         assert!(judged.iter().find(passed).is_some(), "{} has passed nothing", rule.code());
     }
 }
@@ -361,10 +366,10 @@ fn each_rule_can_be_as_heavy_as_it_says() {
 }
 
 #[test]
-fn what_is_not_known_is_not_judged() {
-    let unknown = Seen {
-        sites: vec![Site::unknown(About::Whole)],
-        loads: vec![LoadSeen::unknown(About::Whole)],
+fn what_is_not_known_is_not_evaluated() {
+    let unknown = AuditInput {
+        sites: vec![SystemFacts::unknown(About::Whole)],
+        loads: vec![LoadFacts::unknown(About::Whole)],
         pairs: vec![Pair::unknown(Side::unknown("a"), Side::unknown("b"))],
         moves: vec![Move { about: About::Whole, moved: Err(Missing::NoBytes), agrees: None }],
         sentences: vec![Sentence { text: "faster".to_owned(), said: Err(Missing::NoFigures) }],
@@ -377,12 +382,12 @@ fn what_is_not_known_is_not_judged() {
         findings: Vec::new(),
         file: Some(Integrity::Open),
     };
-    for seen in [unknown, Seen::default()] {
+    for seen in [unknown, AuditInput::default()] {
         let judged = judge(&seen, &Thresholds::default());
         for rule in Rule::ALL {
-            let own: Vec<&Judged> = judged.iter().filter(|judged| judged.rule == rule).collect();
+            let own: Vec<&RuleVerdict> = judged.iter().filter(|judged| judged.rule == rule).collect();
             assert!(!own.is_empty(), "{} says nothing", rule.code());
-            let silent = own.iter().all(|judged| matches!(judged.outcome, Outcome::NotJudged { .. }));
+            let silent = own.iter().all(|judged| matches!(judged.outcome, RuleOutcome::NotEvaluated { .. }));
             assert!(silent, "{} passes or fires on nothing: {own:?}", rule.code());
         }
     }
@@ -390,24 +395,24 @@ fn what_is_not_known_is_not_judged() {
 
 #[test]
 fn the_rate_of_an_open_loop_and_a_few_seconds_prove_nothing() {
-    let passes = |load: LoadSeen, rule: Rule| {
-        let judged = judge(&Seen { loads: vec![load], ..Seen::default() }, &Thresholds::default());
-        let of_load = |judged: &&Judged| judged.rule == rule;
-        matches!(judged.iter().find(of_load).unwrap().outcome, Outcome::Passed { .. })
+    let passes = |load: LoadFacts, rule: Rule| {
+        let judged = judge(&AuditInput { loads: vec![load], ..AuditInput::default() }, &Thresholds::default());
+        let of_load = |judged: &&RuleVerdict| judged.rule == rule;
+        matches!(judged.iter().find(of_load).unwrap().outcome, RuleOutcome::Passed { .. })
     };
-    let open = |responses| LoadSeen { open: true, responses, checkpoints: Err(Missing::NoCheckpoints), ..good_load() };
+    let open = |responses| LoadFacts { open: true, responses, checkpoints: Err(Missing::NoCheckpoints), ..good_load() };
     for rule in [Rule::Steady, Rule::Short] {
         assert!(passes(open(Ok(HELD)), rule), "{}", rule.code());
-        assert!(!passes(LoadSeen { measured_s: Some(6.0), ..open(Ok(HELD)) }, rule), "{}", rule.code());
+        assert!(!passes(LoadFacts { measured_s: Some(6.0), ..open(Ok(HELD)) }, rule), "{}", rule.code());
     }
     assert!(!passes(open(Err(Missing::NoResponses)), Rule::Steady));
-    assert!(!passes(LoadSeen { measured_s: Some(6.0), ..good_load() }, Rule::Steady));
+    assert!(!passes(LoadFacts { measured_s: Some(6.0), ..good_load() }, Rule::Steady));
 }
 
 #[test]
 fn what_dropped_intents_is_told_by_what_was_full() {
     let cause = |generator, connections| {
-        let load = LoadSeen { generator, connections, dropped: Ok((50, 5.0)), ..good_load() };
+        let load = LoadFacts { generator, connections, dropped: Ok((50, 5.0)), ..good_load() };
         drop_cause(&load, &Thresholds::default())
     };
     let (no_cpu, no_counts) = (Err(Missing::NoGenerator), Err(Missing::NoCounts));
@@ -423,7 +428,7 @@ fn chance_is_no_reason_to_fire() {
     // 1,000 orders: 3.9 × √(0.555 / 1,000) = 9.2 %.
     seen.loads[0].tpm_nopm = Ok((2_440.0, 1_000.0, Some(1_000.0)));
     seen.loads[0].halves = Ok((9.0, 11.0));
-    seen.loads[0].course = Ok(Course { range_percent: 36.0, slope_percent: 36.0, by_chance: true });
+    seen.loads[0].course = Ok(Trend { range_percent: 36.0, slope_percent: 36.0, by_chance: true });
     // 2,000 and 900 orders: 3.9 × √(0.555 / 2,000 + 0.555 / 900) = 11.7 %.
     (seen.pairs[0].first.new_orders, seen.pairs[0].second.new_orders) = (Some(2_000.0), Some(900.0));
     seen.pairs[0].second.tpm_per_nopm = Ok(2.24 * 1.11);
@@ -441,7 +446,7 @@ fn a_transaction_across_the_windows_edge_is_no_contradiction() {
     let judged = judge(&seen, &Thresholds::default());
     assert_eq!(fired(&judged), []);
     let little = judged.iter().find(|judged| judged.rule == Rule::Little).unwrap();
-    assert_eq!(little.outcome, Outcome::NotJudged { because: Missing::TooShortForLongest }, "nor is it a pass");
+    assert_eq!(little.outcome, RuleOutcome::NotEvaluated { because: Missing::TooShortForLongest }, "nor is it a pass");
     seen.loads[0].in_flight = Ok(InFlight { edges_percent: 1.0, ..at_the_edge });
     assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::Little, Severity::Error)]);
 }

@@ -238,7 +238,7 @@ fn several_outputs_of_one_tool_make_one_ladder() {
         source("a.txt", text("sysbench_interval.txt")),
         source("c.txt", again.as_str()),
     ];
-    let told = super::super::Told { step: Some("oltp".into()), ..told() };
+    let told = super::super::ImportOptions { step: Some("oltp".into()), ..told() };
     let record = import(&sources, &told).unwrap().record;
     let places: Vec<(u32, u32, u32)> = record.points.iter().map(|p| (p.users, p.ordinal, p.repeat)).collect();
     assert_eq!(places, [(8, 1, 0), (4, 0, 0), (4, 0, 1)]);

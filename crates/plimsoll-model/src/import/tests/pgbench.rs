@@ -3,7 +3,7 @@
 use super::super::{Imported, Source, import};
 use super::loads::{fact, knows_not, reported, total};
 use super::{of, text, told};
-use crate::audit::{Missing, Outcome, Rule, audit};
+use crate::audit::{Missing, Rule, RuleOutcome, audit};
 use crate::compare::{Ask, Side, compare};
 use crate::record::{Record, Reported, Severity};
 use crate::summary::{Summary, summarise};
@@ -20,7 +20,7 @@ fn findings(summary: &Summary) -> Vec<(Severity, String)> {
     point.findings.iter().map(|finding| (finding.severity, name(format!("{:?}", finding.kind)))).collect()
 }
 
-fn little(imported: &Imported) -> Outcome {
+fn little(imported: &Imported) -> RuleOutcome {
     let audit = audit(&imported.record, &summarise(&imported.record));
     audit.judged.into_iter().find(|judged| judged.rule == Rule::Little).unwrap().outcome
 }
@@ -131,7 +131,7 @@ fn a_rate_makes_an_open_loop_whose_offered_rate_is_derived() {
     let offered = paced.record.points[0].offered_per_second.unwrap();
     assert!((offered - 54.604_81).abs() < 0.001, "{offered}");
     assert!(fact(&paced.record, "import.offered_rate").starts_with("derived"));
-    assert_eq!(little(&paced), Outcome::NotJudged { because: Missing::NotForThisLoad });
+    assert_eq!(little(&paced), RuleOutcome::NotEvaluated { because: Missing::NotForThisLoad });
     let skipped = of(&["pgbench_limit.txt"]);
     let offered = skipped.record.points[0].offered_per_second.unwrap();
     let lasted = 3_704.0 / 1_231.188_559;
@@ -149,7 +149,7 @@ fn a_log_alone_is_a_closed_loop_only_where_its_columns_show_that() {
     // Whether the seventh column is a lag or retries, nothing shows.
     let seven = of(&["pgbench_rate_log.0.txt"]);
     assert_eq!(fact(&seven.record, "import.response_from"), "unknown");
-    assert_eq!(little(&seven), Outcome::NotJudged { because: Missing::NoMethod });
+    assert_eq!(little(&seven), RuleOutcome::NotEvaluated { because: Missing::NoMethod });
 }
 
 #[test]
@@ -262,16 +262,16 @@ fn facts_of_a_load_are_not_those_of_another() {
     assert_eq!(fact(record, "import.response_from.point.1"), "start");
     assert_eq!(fact(record, "import.response_from.point.2"), "due");
     assert!(knows_not(&imported, "unserved.point.2") && knows_not(&imported, "distribution"));
-    let outcomes = |record: &Record, rule: Rule| -> Vec<Outcome> {
+    let outcomes = |record: &Record, rule: Rule| -> Vec<RuleOutcome> {
         let judged = audit(record, &summarise(record)).judged;
         judged.into_iter().filter(|judged| judged.rule == rule).map(|judged| judged.outcome).collect()
     };
     let omission = outcomes(record, Rule::Omission);
-    assert!(matches!(omission.as_slice(), [Outcome::Passed { .. }]), "{omission:?}");
+    assert!(matches!(omission.as_slice(), [RuleOutcome::Passed { .. }]), "{omission:?}");
     let little = |record: &Record| outcomes(record, Rule::Little);
     let mut unknown = record.clone();
     let own = unknown.facts.iter_mut().find(|fact| fact.key == "import.response_from.point.1").unwrap();
     own.value = "unknown".to_owned();
-    let method = Outcome::NotJudged { because: Missing::NoMethod };
+    let method = RuleOutcome::NotEvaluated { because: Missing::NoMethod };
     assert!(!little(record).contains(&method) && little(&unknown).contains(&method), "{:?}", little(&unknown));
 }

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use super::*;
 use crate::plan::resolved::{BackupMethod, BackupPlace, Cycles, Noise, NoiseWork, Step};
-use crate::record::Scene;
+use crate::record::Interference;
 
 const TOP: &str = r#"
 title = "t"
@@ -78,7 +78,7 @@ fn periods_are_scaled_and_numbers_are_not() {
 fn noise_doubles_the_points_and_is_described() {
     let plan = good(&with(NOISY)).plan;
     let step = plan.load_steps().next().unwrap();
-    assert_eq!(step.scenes(), [Scene::Quiet, Scene::Noisy]);
+    assert_eq!(step.scenes(), [Interference::Quiet, Interference::Noisy]);
     assert_eq!(step.expected_points(), 8);
     let [Noise { system, work }, Noise { work: NoiseWork::Load { load, .. }, .. }] = step.noise.as_slice() else {
         panic!("{:?}", step.noise)

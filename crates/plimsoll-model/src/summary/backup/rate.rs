@@ -27,7 +27,7 @@ pub enum RateCheck {
         seen_bytes: f64,
         percent: f64,
     },
-    NotJudged {
+    NotEvaluated {
         why: RateUnjudged,
     },
 }
@@ -44,7 +44,7 @@ pub enum RateUnjudged {
 }
 
 pub(super) fn check(index: &Index, row: &BackupRow) -> RateCheck {
-    let why = |why| RateCheck::NotJudged { why };
+    let why = |why| RateCheck::NotEvaluated { why };
     if row.kind == BackupKind::Restore {
         return why(RateUnjudged::Restore);
     }
@@ -113,7 +113,7 @@ pub(super) fn findings(operations: &[BackupOperation]) -> Vec<Finding> {
         };
         found.push(kind.with(Severity::Warning));
     }
-    let unseen = |own: &&BackupOperation| own.rate == RateCheck::NotJudged { why: RateUnjudged::NotSeen };
+    let unseen = |own: &&BackupOperation| own.rate == RateCheck::NotEvaluated { why: RateUnjudged::NotSeen };
     let times = operations.iter().filter(unseen).count() as u64;
     if times > 0 {
         let of = operations.iter().filter(|own| own.kind == BackupKind::Backup).count() as u64;

@@ -89,8 +89,8 @@ fn both_accounts_of_what_was_written_are_compared() {
     let [fast, slow] = save(&summary).media.as_slice() else { panic!("two media") };
     let RateCheck::Agrees { percent, .. } = fast.operations[0].rate else { panic!("{:?}", fast.operations[0].rate) };
     assert!(percent.abs() < 1e-4, "{percent}");
-    assert_eq!(fast.operations[1].rate, RateCheck::NotJudged { why: RateUnjudged::Restore });
-    assert_eq!(slow.operations[2].rate, RateCheck::NotJudged { why: RateUnjudged::NotComplete });
+    assert_eq!(fast.operations[1].rate, RateCheck::NotEvaluated { why: RateUnjudged::Restore });
+    assert_eq!(slow.operations[2].rate, RateCheck::NotEvaluated { why: RateUnjudged::NotComplete });
     let RateCheck::Disagrees { seen_bytes, percent } = slow.operations[3].rate else { panic!() };
     close(percent, -20.0);
     close(seen_bytes, 0.8 * 1.95e9);
@@ -112,7 +112,7 @@ fn what_nobody_tells_of_is_missing_and_no_contradiction() {
         panic!("one of ten seconds is missing")
     };
     close(percent, -10.0);
-    let unseen = RateCheck::NotJudged { why: RateUnjudged::NotSeen };
+    let unseen = RateCheck::NotEvaluated { why: RateUnjudged::NotSeen };
     assert_eq!(rate(|samples| samples.retain(|s| s.at > Nanos::from_secs(5))), unseen);
     assert_eq!(rate(Vec::clear), unseen);
     let RateCheck::Disagrees { percent, .. } = rate(|samples| samples[0].value *= 2.0) else { panic!("a tenth more") };
@@ -131,7 +131,7 @@ fn backups_beside_load_stand_by_their_load() {
     assert_eq!((figures.complete, figures.cancelled, seconds.mean), (4, 2, 3.75));
     close(seconds.interval.unwrap().high, 4.895181);
     // Of the second repeat nobody saw the files; cancelled ones end with the load.
-    let told = [("backup_cancelled".to_owned(), Severity::Note), ("rate_not_judged".to_owned(), Severity::Note)];
+    let told = [("backup_cancelled".to_owned(), Severity::Note), ("rate_not_evaluated".to_owned(), Severity::Note)];
     assert_eq!(kinds(&beside.media[0].findings), told);
     assert_eq!(beside.media[0].verdict, Verdict::Sound);
 }

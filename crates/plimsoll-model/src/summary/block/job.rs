@@ -2,7 +2,7 @@
 
 use super::super::Verdict;
 use super::super::compare::Ratio;
-use super::super::rung::Figure;
+use super::super::load_summary::Figure;
 use super::super::stats::Interval;
 use super::{BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockPointSummary, BlockRatios};
 use crate::record::BlockPoint;

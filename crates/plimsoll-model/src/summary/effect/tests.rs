@@ -26,8 +26,8 @@ fn the_effect_is_that_of_pairs() {
     let (effect, summary) = only(&fixture::backup());
     assert_eq!((effect.step.as_str(), effect.system.as_str()), ("crowd", "2 × shop@fast"));
     assert_eq!((effect.neighbours.clone(), effect.nopm), (vec!["nb@fast".to_owned()], true));
-    assert_eq!(summary.ladders[effect.quiet].scene, Scene::Quiet);
-    assert_eq!(summary.ladders[effect.noisy].scene, Scene::Noisy);
+    assert_eq!(summary.ladders[effect.quiet].scene, Interference::Quiet);
+    assert_eq!(summary.ladders[effect.noisy].scene, Interference::Noisy);
     let [rung] = effect.rungs.as_slice() else { panic!("one load") };
     assert_eq!((rung.pairs, rung.users, rung.verdict), (2, 16, Verdict::Sound));
     // 220 and 240 orders a second without, 140 and 157 with noise.
@@ -110,17 +110,17 @@ fn a_repeat_without_its_counterpart_is_left_out_and_told() {
     };
     // Interrupted before the last points began.
     let mut record = fixture::backup();
-    record.points.retain(|point| (point.scene, point.repeat) != (Scene::Noisy, 1));
+    record.points.retain(|point| (point.scene, point.repeat) != (Interference::Noisy, 1));
     one(&left_out(&record));
     // A victim fewer: what changes could be the number's doing.
     let mut record = fixture::backup();
-    let gone = record.points.iter().rposition(|point| point.scene == Scene::Noisy).unwrap();
+    let gone = record.points.iter().rposition(|point| point.scene == Interference::Noisy).unwrap();
     record.points.remove(gone);
     one(&left_out(&record));
     // Nothing measured in one of them.
     let mut record = fixture::backup();
     let broken: Vec<_> =
-        record.points.iter().filter(|p| (p.scene, p.repeat) == (Scene::Quiet, 1)).map(|p| p.id).collect();
+        record.points.iter().filter(|p| (p.scene, p.repeat) == (Interference::Quiet, 1)).map(|p| p.id).collect();
     let phases: Vec<_> =
         record.phases.iter().filter(|p| p.point.is_some_and(|id| broken.contains(&id))).map(|p| p.id).collect();
     record.seconds.retain(|second| !phases.contains(&second.phase));
@@ -148,7 +148,7 @@ fn neighbours_under_load_are_told_beside() {
     record.backups.retain(|row| row.point.is_none());
     // The second system becomes the neighbour of the first.
     let second = SubjectId(13);
-    record.points.retain(|point| point.system != second || point.scene == Scene::Noisy);
+    record.points.retain(|point| point.system != second || point.scene == Interference::Noisy);
     record
         .points
         .iter_mut()
@@ -169,7 +169,7 @@ fn neighbours_under_load_are_told_beside() {
 
 #[test]
 fn noise_makes_rates_unsteady_and_that_is_no_reason_to_doubt() {
-    let unsteady = |scene: Scene| {
+    let unsteady = |scene: Interference| {
         let mut record = fixture::backup();
         let own: Vec<_> = record.points.iter().filter(|point| point.scene == scene).map(|point| point.id).collect();
         let phases: Vec<_> =
@@ -183,7 +183,7 @@ fn noise_makes_rates_unsteady_and_that_is_no_reason_to_doubt() {
         let found = ladder.points[0].findings.iter().find(|f| matches!(f.kind, FindingKind::Unsteady { .. })).cloned();
         found.unwrap().severity
     };
-    assert_eq!((unsteady(Scene::Quiet), unsteady(Scene::Noisy)), (Severity::Warning, Severity::Note));
+    assert_eq!((unsteady(Interference::Quiet), unsteady(Interference::Noisy)), (Severity::Warning, Severity::Note));
 }
 
 fn timelines() -> [Timeline; 3] {
@@ -211,7 +211,8 @@ fn timelines_are_as_a_datastore_shows_them() {
 fn timelines_have_all_points_of_a_step_with_their_scene() {
     let [.., crowd] = timelines();
     let scenes: Vec<_> = crowd.slots.iter().map(|slot| slot.load.map(|load| (load.scene, load.repeat))).collect();
-    let expected = [(Scene::Quiet, 0), (Scene::Noisy, 0), (Scene::Quiet, 1), (Scene::Noisy, 1)];
+    let expected =
+        [(Interference::Quiet, 0), (Interference::Noisy, 0), (Interference::Quiet, 1), (Interference::Noisy, 1)];
     assert_eq!(scenes, expected.map(Some));
     let first = crowd.slots[0];
     assert_eq!(first.measured_s, Some((first.start_s + 2.0, first.start_s + 12.0)));

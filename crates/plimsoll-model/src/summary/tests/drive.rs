@@ -154,7 +154,7 @@ fn silence_is_never_a_pass() {
 }
 
 #[test]
-fn a_drive_that_nobody_asks_much_of_is_not_judged() {
+fn a_drive_that_nobody_asks_much_of_is_not_evaluated() {
     let mut record = emulated(100);
     record.drive = (0..12).map(|s| row(DriveOp::Read, Nanos::from_millis(400 + s * 1000), 29, 200, 100)).collect();
     assert_eq!(verdict(&record), (vec!["emulated".to_owned()], Verdict::Invalid), "few, but they matter");

@@ -49,7 +49,7 @@ fn row(m: &Messages, job: &str, stream: &BlockStreamInfo) -> Row {
         plain(cell(stream.per_second, three)),
         words(stream.access.clone()),
         plain(stream.compressible_percent.to_string()),
-        words(m.say(if stream.direct { "block-direct" } else { "block-cached" })),
+        words(m.text(if stream.direct { "block-direct" } else { "block-cached" })),
         words(durable(m, stream)),
     ];
     Row { class: "", cells }

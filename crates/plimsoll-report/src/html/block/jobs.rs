@@ -5,9 +5,9 @@ use plimsoll_model::summary::{BlockLatency, BlockOpSummary, BlockPointSummary, B
 use super::super::cell;
 use super::super::tables::{Cell, Grid, Row, head, plain, words};
 use super::{Across, OnMedium, close, medium_name, none, typical, us, verdict};
+use crate::load_summary;
 use crate::message::Messages;
 use crate::number::{NONE, three, whole};
-use crate::rung;
 
 type Column = (&'static str, fn(&OnMedium<'_>) -> Cell);
 
@@ -18,7 +18,7 @@ pub(super) fn grid(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Gri
         columns.push(("column-rounds", |on| plain(on.job.figures.map_or(0, |f| f.rounds).to_string())));
     }
     columns.push(("column-iops", |on| plain(cell(on.job.figures.map(|f| f.iops.median), three))));
-    columns.push(("column-interval", |on| plain(rung::half(on.job.figures.map(|f| f.iops)))));
+    columns.push(("column-interval", |on| plain(load_summary::half(on.job.figures.map(|f| f.iops)))));
     columns.push(("column-block-mb", |on| plain(cell(on.job.figures.map(|f| f.mb_per_second.median), three))));
     columns.push(("column-mean-us", |on| us(on.job.figures.map(|f| f.mean_us.median))));
     columns.push(("column-p99-us", |on| us(on.job.figures.map(|f| f.p99_us.median))));
@@ -88,10 +88,10 @@ fn ratio_interval(ratios: Option<BlockRatios>) -> String {
 
 /// What the columns hold where it is not the same in every run.
 pub(super) fn note(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> String {
-    let mut notes = vec![m.say("block-jobs-note")];
-    notes.extend(repeated(all).then(|| m.say("block-rounds-note")));
+    let mut notes = vec![m.text("block-jobs-note")];
+    notes.extend(repeated(all).then(|| m.text("block-rounds-note")));
     if let Some(first) = step.media.first().filter(|_| step.media.len() > 1) {
-        notes.push(m.say_with("block-ratio-note", &[("first", first.medium.clone())]));
+        notes.push(m.text_with("block-ratio-note", &[("first", first.medium.clone())]));
     }
     notes.join(" ")
 }
@@ -126,7 +126,7 @@ pub(super) fn by_op(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Gr
             cells
         };
         let mut rows: Vec<Row> = point.by_op.iter().map(|op| op_row(lead(op.op.clone()), op)).collect();
-        rows.push(total(lead(m.say("block-all")), point));
+        rows.push(total(lead(m.text("block-all")), point));
         Some(rows)
     });
     let rows: Vec<Row> = rows.flatten().collect();

@@ -337,7 +337,7 @@ fn writers(index: u32) -> BlockSummary {
 }
 
 pub fn diagnoses() -> Vec<DiagnosisSummary> {
-    let told = |medium: Option<&str>, code: &str, level, found: &str, next: &str| DiagnosisSummary {
+    let describe = |medium: Option<&str>, code: &str, level, found: &str, next: &str| DiagnosisSummary {
         medium: medium.map(str::to_owned),
         code: code.into(),
         level,
@@ -346,23 +346,23 @@ pub fn diagnoses() -> Vec<DiagnosisSummary> {
     };
     use DiagnosisLevel::{Error, Ok, Unknown, Warning};
     vec![
-        told(None, "governor", Ok, "performance on 2 of 2 CPUs", ""),
-        told(
+        describe(None, "governor", Ok, "performance on 2 of 2 CPUs", ""),
+        describe(
             None,
             "steal",
             Warning,
             "3.1 % of CPU time was stolen by the hypervisor over 5 s",
             "Use a machine of its own, or repeat when its host is idle.",
         ),
-        told(
+        describe(
             Some("nvme"),
             "flush_honesty",
             Error,
             "41,200 synced writes/s against 43,900 unsynced: flushes do nothing",
             "Do not keep data that matters here; look for a write cache without power-loss protection.",
         ),
-        told(Some("nvme"), "scheduler", Ok, "none", ""),
-        told(Some("sata"), "smart", Unknown, "smartctl is not installed", "apt-get install smartmontools"),
-        told(Some("sata"), "write_cache", Ok, "write through", ""),
+        describe(Some("nvme"), "scheduler", Ok, "none", ""),
+        describe(Some("sata"), "smart", Unknown, "smartctl is not installed", "apt-get install smartmontools"),
+        describe(Some("sata"), "write_cache", Ok, "write through", ""),
     ]
 }

@@ -38,12 +38,12 @@ pub(super) fn view(m: &Messages, block: usize, step: &BlockSummary, all: &[Acros
         let title = if step.media.len() > 1 { format!("{} · {medium}", across.job) } else { across.job.to_owned() };
         let steady = own.fit.is_some_and(|fit| fit.steady);
         let title =
-            m.say_with(if steady { "block-rounds-chart" } else { "block-rounds-chart-not" }, &[("title", title)]);
+            m.text_with(if steady { "block-rounds-chart" } else { "block-rounds-chart-not" }, &[("title", title)]);
         charts.push(ChartView { kind: "block-rounds", block, place, medium: on.place, title });
         rows.push(row(m, across.job, medium, rounds, own));
     }
     let header = COLUMNS.map(|id| head(m, id)).into();
-    Some(RoundsView { outcomes, note: m.say_with("block-rounds-rule", &args), charts, grid: Grid { header, rows } })
+    Some(RoundsView { outcomes, note: m.text_with("block-rounds-rule", &args), charts, grid: Grid { header, rows } })
 }
 
 /// Jobs on media whose rounds were to become steady, in the order of charts and rows.
@@ -89,7 +89,7 @@ fn fitted(m: &Messages, rounds: &Rounds, own: &RoundsOfJob, fit: Fit) -> [Cell; 
         plain(three(fit.mean)),
         over(fit.range_percent, rounds.range_percent_limit),
         over(fit.slope_percent, rounds.slope_percent_limit),
-        Cell { text: m.say(id), class },
+        Cell { text: m.text(id), class },
     ]
 }
 

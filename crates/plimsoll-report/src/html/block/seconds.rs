@@ -23,11 +23,11 @@ pub(super) fn views(m: &Messages, block: usize, step: &BlockSummary, all: &[Acro
     let view = |(place, across): (usize, &Across<'_>)| {
         let chart = |kind, medium, title| ChartView { kind, block, place, medium, title };
         let mut charts = vec![
-            chart("block-iops-time", 0, m.say("chart-title-block-iops-time")),
-            chart("block-mb-time", 0, m.say("chart-title-block-mb-time")),
+            chart("block-iops-time", 0, m.text("chart-title-block-iops-time")),
+            chart("block-mb-time", 0, m.text("chart-title-block-mb-time")),
         ];
         charts.extend(across.on.iter().filter(|on| points(on).next().is_some()).map(|on| {
-            let title = m.say("chart-title-block-latency-time");
+            let title = m.text("chart-title-block-latency-time");
             let several = step.media.len() > 1;
             let title = if several { format!("{title}, {}", medium_name(m, on.medium)) } else { title };
             chart("block-latency-time", on.place, title)
@@ -133,7 +133,7 @@ fn within(m: &Messages, point: &BlockPointSummary, rounds: bool, curve: bool) ->
 }
 
 fn share(m: &Messages, share: Option<f64>) -> String {
-    share.map_or_else(|| m.say("block-full"), |share| format!("{} %", percent(share).trim_end_matches(".0")))
+    share.map_or_else(|| m.text("block-full"), |share| format!("{} %", percent(share).trim_end_matches(".0")))
 }
 
 /// What a point of block I/O is called over the run's time; `None` of another one.

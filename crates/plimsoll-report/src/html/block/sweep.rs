@@ -81,7 +81,7 @@ type Of = fn(BlockFigures) -> Figure;
 const FIGURES: [(&str, Of); 2] = [("chart-block-iops", |f| f.iops), ("chart-block-mb", |f| f.mb_per_second)];
 
 pub(super) fn charts(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<ChartView> {
-    let charts = sets(m, all).into_iter().flat_map(|set| FIGURES.map(|(unit, _)| title(m, &set.by, m.say(unit))));
+    let charts = sets(m, all).into_iter().flat_map(|set| FIGURES.map(|(unit, _)| title(m, &set.by, m.text(unit))));
     let view = |(place, title)| ChartView { kind: "block-bars", block, place, medium: 0, title };
     charts.enumerate().map(view).collect()
 }
@@ -89,12 +89,12 @@ pub(super) fn charts(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<Char
 fn title(m: &Messages, of: &By, unit: String) -> String {
     let unit = ("unit", unit);
     match of {
-        By::Job => m.say_with("block-by-job", &[unit]),
+        By::Job => m.text_with("block-by-job", &[unit]),
         By::Size(stream) => {
-            m.say_with("block-by-size", &[unit, ("pattern", pattern(m, stream)), ("depth", asked::depth(stream))])
+            m.text_with("block-by-size", &[unit, ("pattern", pattern(m, stream)), ("depth", asked::depth(stream))])
         }
         By::Depth(stream) => {
-            m.say_with("block-by-depth", &[unit, ("pattern", pattern(m, stream)), ("size", asked::sizes(m, stream))])
+            m.text_with("block-by-depth", &[unit, ("pattern", pattern(m, stream)), ("size", asked::sizes(m, stream))])
         }
     }
 }
@@ -102,14 +102,14 @@ fn title(m: &Messages, of: &By, unit: String) -> String {
 /// `random reads`, `sequential writes`, `random, 70 % reads`.
 fn pattern(m: &Messages, stream: &BlockStreamInfo) -> String {
     let order = match stream.random_percent {
-        0 => m.say("block-sequential"),
-        100 => m.say("block-random"),
-        percent => m.say_with("block-partly-random", &[("percent", percent.to_string())]),
+        0 => m.text("block-sequential"),
+        100 => m.text("block-random"),
+        percent => m.text_with("block-partly-random", &[("percent", percent.to_string())]),
     };
     match stream.read_percent {
-        0 => m.say_with("block-writes", &[("order", order)]),
-        100 => m.say_with("block-reads", &[("order", order)]),
-        percent => m.say_with("block-mix", &[("order", order), ("percent", percent.to_string())]),
+        0 => m.text_with("block-writes", &[("order", order)]),
+        100 => m.text_with("block-reads", &[("order", order)]),
+        percent => m.text_with("block-mix", &[("order", order), ("percent", percent.to_string())]),
     }
 }
 

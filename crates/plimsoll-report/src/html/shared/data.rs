@@ -1,7 +1,7 @@
 //! What the charts over the time of a shared medium are drawn from: its points one after the other, without the time
 //! between them.
 
-use plimsoll_model::record::{BackupKind, Scene};
+use plimsoll_model::record::{BackupKind, Interference};
 use plimsoll_model::summary::{MediumFigures, SlotLoad, Summary, Timeline, TimelineMedium, TransactionSecond};
 use serde::Serialize;
 
@@ -66,7 +66,7 @@ pub(super) fn charts(m: &Messages, summary: &Summary, step: u32) -> Vec<ChartVie
         let lines = [data.rate, data.iops, data.mb, data.ms];
         let shown = FIGURES.into_iter().zip(lines).filter(|(_, lines)| !lines.is_empty());
         let title = |kind: &str| {
-            let title = m.say(&format!("chart-title-{kind}"));
+            let title = m.text(&format!("chart-title-{kind}"));
             match timeline.medium.as_ref().filter(|_| several) {
                 Some(medium) => format!("{}: {title}", compare::medium(m, medium, timeline.drive.is_some())),
                 None => title,
@@ -125,8 +125,8 @@ fn place(placed: &[Placed], at: f64) -> Option<f64> {
 
 fn bands(m: &Messages, own: &Timeline, placed: &[Placed]) -> Vec<BandData> {
     let band = |band: &plimsoll_model::summary::TimelineBand| {
-        let what = m.say(&format!("backup-kind-{}", band.kind.name()));
-        let outcome = m.say(&format!("backup-outcome-{}", band.outcome.name()));
+        let what = m.text(&format!("backup-kind-{}", band.kind.name()));
+        let outcome = m.text(&format!("backup-outcome-{}", band.outcome.name()));
         let args = [("what", what), ("cycle", (band.cycle + 1).to_string()), ("system", band.system.clone())];
         let [what, cycle, system] = args;
         let restore = band.kind == BackupKind::Restore;
@@ -134,11 +134,11 @@ fn bands(m: &Messages, own: &Timeline, placed: &[Placed]) -> Vec<BandData> {
             from: place(placed, band.start_s)?,
             to: place(placed, band.end_s)?,
             restore,
-            label: m.say_with(
+            label: m.text_with(
                 if restore { "shared-band-restore" } else { "shared-band-backup" },
                 std::slice::from_ref(&cycle),
             ),
-            title: m.say_with("shared-band", &[what, cycle, system, ("outcome", outcome)]),
+            title: m.text_with("shared-band", &[what, cycle, system, ("outcome", outcome)]),
         })
     };
     own.bands.iter().filter_map(band).collect()
@@ -152,9 +152,9 @@ fn label(m: &Messages, own: &Timeline, load: SlotLoad) -> String {
         parts.push(load.offered_per_second.map_or_else(|| load.users.to_string(), |rate| format!("{}/s", three(rate))));
     }
     match load.scene {
-        Scene::Alone => {}
-        Scene::Quiet => parts.push(m.say("shared-quiet")),
-        Scene::Noisy => parts.push(m.say("shared-noisy")),
+        Interference::Alone => {}
+        Interference::Quiet => parts.push(m.text("shared-quiet")),
+        Interference::Noisy => parts.push(m.text("shared-noisy")),
     }
     if loads().any(|other| other.repeat != load.repeat) {
         parts.push(format!("#{}", load.repeat + 1));
@@ -205,7 +205,7 @@ impl Lines<'_> {
     fn rates(&self, own: &Timeline) -> Vec<LineData> {
         let of = |seconds: &[TransactionSecond], id: &str, colour, dash| {
             let values: Vec<_> = seconds.iter().map(|second| (second.at_s, Some(second.per_second))).collect();
-            self.line(self.m.say(id), (colour, dash), values.into_iter())
+            self.line(self.m.text(id), (colour, dash), values.into_iter())
         };
         let measured = of(&own.transactions, "shared-measured", 0, "solid");
         measured.into_iter().chain(of(&own.neighbours, "shared-neighbours", 1, "dashed")).collect()
@@ -228,7 +228,7 @@ impl Lines<'_> {
         let line = |(colour, medium): (usize, &TimelineMedium), side: usize| {
             let id = ["shared-reads", "shared-writes"][side];
             let of = |figures: &MediumFigures| if side == 0 { reads(figures) } else { writes(figures) };
-            let name = self.m.say_with(id, &[("medium", medium.medium.clone())]);
+            let name = self.m.text_with(id, &[("medium", medium.medium.clone())]);
             let values: Vec<_> = medium.seconds.iter().map(|second| (second.at_s, of(&second.figures))).collect();
             self.line(name, (colour, DASHES[side]), values.into_iter())
         };
@@ -239,7 +239,7 @@ impl Lines<'_> {
     fn megabytes(&self, own: &Timeline) -> Vec<LineData> {
         let mut lines = self.each(|figures| figures.read_mb_per_second, |figures| figures.write_mb_per_second);
         let grown: Vec<_> = own.written.iter().map(|second| (second.at_s, Some(second.mb_per_second))).collect();
-        lines.extend(self.line(self.m.say("shared-grown"), (self.media.len(), "dotted"), grown.into_iter()));
+        lines.extend(self.line(self.m.text("shared-grown"), (self.media.len(), "dotted"), grown.into_iter()));
         lines
     }
 }

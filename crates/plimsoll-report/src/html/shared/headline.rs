@@ -12,26 +12,26 @@ pub(in crate::html) fn headline(m: &Messages, summary: &Summary) -> Option<Headl
     let step = summary.backups.iter().find(|step| step.beside.is_none())?;
     let (medium, first, seconds) = times(step).next()?;
     let interval = match seconds.interval {
-        Some(i) => m.say_with("headline-interval", &[("low", three(i.low)), ("high", three(i.high))]),
+        Some(i) => m.text_with("headline-interval", &[("low", three(i.low)), ("high", three(i.high))]),
         None if seconds.n > 1 => {
-            m.say_with("headline-spread", &[("low", three(seconds.min)), ("high", three(seconds.max))])
+            m.text_with("headline-spread", &[("low", three(seconds.min)), ("high", three(seconds.max))])
         }
-        None => m.say("headline-no-interval"),
+        None => m.text("headline-no-interval"),
     };
-    let place = m.say_with("headline-backup-where", &[("n", seconds.n.to_string()), ("medium", name(medium))]);
+    let place = m.text_with("headline-backup-where", &[("n", seconds.n.to_string()), ("medium", name(medium))]);
     let beside = times(step).skip(1).map(|(medium, figures, seconds)| {
         let args = [("what", kind(m, figures.kind)), ("medium", name(medium))];
-        (format!("{} s", three(seconds.mean)), m.say_with("headline-backup-beside", &args))
+        (format!("{} s", three(seconds.mean)), m.text_with("headline-backup-beside", &args))
     });
     Some(HeadlineView {
-        kicker: m.say("headline-backup-kicker"),
+        kicker: m.text("headline-backup-kicker"),
         value: three(seconds.mean),
-        unit: m.say_with("headline-backup-unit", &[("what", kind(m, first.kind))]),
+        unit: m.text_with("headline-backup-unit", &[("what", kind(m, first.kind))]),
         interval,
         place,
-        drive: medium.drive.clone().map(|drive| m.say_with("emulated-drive", &[("drive", drive)])).unwrap_or_default(),
+        drive: medium.drive.clone().map(|drive| m.text_with("emulated-drive", &[("drive", drive)])).unwrap_or_default(),
         verdict: medium.verdict.name(),
-        verdict_word: m.say(&format!("verdict-{}", medium.verdict.name())),
+        verdict_word: m.text(&format!("verdict-{}", medium.verdict.name())),
         beside: beside.collect(),
     })
 }
@@ -43,7 +43,7 @@ fn times(step: &BackupSummary) -> impl Iterator<Item = (&BackupMedium, &BackupFi
 }
 
 fn kind(m: &Messages, kind: BackupKind) -> String {
-    m.say(&format!("backup-kind-{}", kind.name()))
+    m.text(&format!("backup-kind-{}", kind.name()))
 }
 
 fn name(medium: &BackupMedium) -> String {

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
 use plimsoll_drive::emulate::cut::{Desk, Which};
-use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, MountSpec, Ready, Told};
-use plimsoll_drive::emulate::{Claim, EmulatorError, Order, Tell, default_limit, end_users, serve};
+use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Message, MountSpec, Ready};
+use plimsoll_drive::emulate::{Claim, EmulatorError, MessageSender, Order, default_limit, end_users, serve};
 use plimsoll_model::drive::{DriveOp, DriveSecond, DriveTally};
 use plimsoll_model::units::{Bytes, Nanos};
 
@@ -154,14 +154,14 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
     };
     let spawned = std::thread::Builder::new().name("drive-orders".into()).spawn(listen);
     spawned.map_err(|error| Failure::run(format!("a thread could not be started: {error}")))?;
-    let tell: Tell = Arc::new(|told| say(&json(&told)));
+    let tell: MessageSender = Arc::new(|told| say(&json(&told)));
     let claim = match Claim::of(&spec.dir) {
         Ok((claim, cleared)) => {
-            cleared.into_iter().for_each(|text| tell(Told::Warning { code: "cleanup".into(), text }));
+            cleared.into_iter().for_each(|text| tell(Message::Warning { code: "cleanup".into(), text }));
             claim
         }
         Err(EmulatorError { why, next, no_fuse }) => {
-            tell(Told::Failed { why, next, no_fuse });
+            tell(Message::Failed { why, next, no_fuse });
             return Ok(ExitCode::FAILURE);
         }
     };
@@ -185,9 +185,9 @@ fn foreground(args: &MountArgs, order: Sender<Order>, orders: &Receiver<Order>) 
     let attend = std::thread::Builder::new().name("drive-desk".into()).spawn(move || desk.attend());
     attend.map_err(failed)?;
     let (stats, answer) = (args.stats, Mutex::new(answer));
-    let tell: Tell = Arc::new(move |told| {
+    let tell: MessageSender = Arc::new(move |told| {
         show(&told, stats);
-        if !matches!(told, Told::Ready(_) | Told::Second(_) | Told::Warning { .. }) {
+        if !matches!(told, Message::Ready(_) | Message::Second(_) | Message::Warning { .. }) {
             // Nobody asked when this fails.
             let _ = answer.lock().unwrap_or_else(PoisonError::into_inner).send(told);
         }
@@ -198,14 +198,14 @@ fn foreground(args: &MountArgs, order: Sender<Order>, orders: &Receiver<Order>) 
     served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::run(error.to_string()))
 }
 
-fn show(told: &Told, stats: bool) {
+fn show(told: &Message, stats: bool) {
     match told {
-        Told::Ready(ready) => tell_person(&greeting(ready)),
-        Told::Second(second) if stats => say(&account(second).to_string()),
-        Told::Second(_) | Told::Failed { .. } | Told::Refused { .. } => {}
-        Told::Warning { code, text } => tell_person(&format!("warning ({code}): {text}")),
-        Told::PowerIsOff(lost) => tell_person(&format!("Power is off. {}", sentence(lost))),
-        Told::PowerIsOn => tell_person("Power is on."),
+        Message::Ready(ready) => tell_person(&greeting(ready)),
+        Message::Second(second) if stats => say(&account(second).to_string()),
+        Message::Second(_) | Message::Failed { .. } | Message::Refused { .. } => {}
+        Message::Warning { code, text } => tell_person(&format!("warning ({code}): {text}")),
+        Message::PowerIsOff(lost) => tell_person(&format!("Power is off. {}", sentence(lost))),
+        Message::PowerIsOn => tell_person("Power is on."),
     }
 }
 

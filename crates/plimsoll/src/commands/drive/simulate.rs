@@ -1,7 +1,7 @@
 //! `plimsoll drive simulate`.
 
 use plimsoll_drive::model::DriveOp;
-use plimsoll_drive::simulate::{Arrivals, Load, Outcome, Profile, compare, named};
+use plimsoll_drive::simulate::{Arrival, Arrivals, Profile, SimulatedResult, compare, named};
 use plimsoll_drive::spec::{DriveSpec, Stated};
 use plimsoll_model::hist::Hist;
 use plimsoll_model::units::{Bytes, Nanos};
@@ -39,7 +39,7 @@ pub fn simulate(args: &SimulateArgs) -> Result<String, Failure> {
 
 fn profile(name: &str, args: &SimulateArgs) -> Result<Profile, Failure> {
     let mut profile = named(name).map_err(|error| Failure::usage(error.to_string()))?;
-    if let Load::Closed { depth, jobs } = &mut profile.load {
+    if let Arrival::Closed { depth, jobs } = &mut profile.load {
         *depth = args.depth.unwrap_or(*depth);
         *jobs = args.jobs.unwrap_or(*jobs);
     }
@@ -50,7 +50,7 @@ fn profile(name: &str, args: &SimulateArgs) -> Result<Profile, Failure> {
         };
         // Without a depth, the drive gets what is due: as many as an NVMe queue holds.
         let depth = args.depth.unwrap_or(1024);
-        profile.load = Load::Open { per_second, arrivals, depth, most_waiting: MOST_WAITING };
+        profile.load = Arrival::Open { per_second, arrivals, depth, most_waiting: MOST_WAITING };
     }
     let percent = |percent: u8| f64::from(percent) / 100.0;
     profile.block = args.block.map_or(profile.block, Bytes);
@@ -64,9 +64,9 @@ fn profile(name: &str, args: &SimulateArgs) -> Result<Profile, Failure> {
 
 fn heading(spec: &DriveSpec, name: &str, profile: &Profile) -> String {
     let load = match profile.load {
-        Load::Closed { depth, jobs: 1 } => format!("{depth} in flight"),
-        Load::Closed { depth, jobs } => format!("{jobs} × {depth} in flight"),
-        Load::Open { per_second, depth, .. } => format!("{per_second} per second, at most {depth} in flight"),
+        Arrival::Closed { depth, jobs: 1 } => format!("{depth} in flight"),
+        Arrival::Closed { depth, jobs } => format!("{jobs} × {depth} in flight"),
+        Arrival::Open { per_second, depth, .. } => format!("{per_second} per second, at most {depth} in flight"),
     };
     format!(
         "{}: {name}, {}, {:.0} % reads, {load}, {} simulated, drive {:.0} % full, seed {}",
@@ -96,7 +96,7 @@ const OUTCOME: [(&str, &str); 14] = [
     ("watts", "W"),
 ];
 
-fn sided(what: &str, outcome: &Outcome, latency: &Hist, ops: u64, spec: &DriveSpec) -> Vec<Cell> {
+fn sided(what: &str, outcome: &SimulatedResult, latency: &Hist, ops: u64, spec: &DriveSpec) -> Vec<Cell> {
     let seconds = outcome.span.as_secs_f64().max(1e-9);
     let bytes = match what {
         "reads" => outcome.reads.bytes,
@@ -123,9 +123,9 @@ fn sided(what: &str, outcome: &Outcome, latency: &Hist, ops: u64, spec: &DriveSp
 }
 
 /// Queue, power, and what the host's writes come to.
-fn below(spec: &DriveSpec, profile: &Profile, outcome: &Outcome) -> String {
+fn below(spec: &DriveSpec, profile: &Profile, outcome: &SimulatedResult) -> String {
     let mut text = format!("{:.1} requests in flight or waiting in the mean", outcome.queue());
-    if matches!(profile.load, Load::Open { .. }) {
+    if matches!(profile.load, Arrival::Open { .. }) {
         text.push_str(&format!("; {} had to wait in the host, {} were dropped", outcome.queued, outcome.dropped));
     }
     if let Some(watts) = outcome.watts(spec) {

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
 use plimsoll_load::error::LoadError;
-use plimsoll_load::limit::Cage;
+use plimsoll_load::limit::CgroupLimits;
 use plimsoll_load::probe::Probe;
 use plimsoll_model::plan::resolved::{Backup, BackupStep, Cycles, Medium, Noise, NoiseWork};
 use plimsoll_model::record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId, SubjectKind};
@@ -26,7 +26,7 @@ use saver::{Ground, Orders, Saver};
 /// One system's backups, with what limits the system that they are restored into.
 pub(super) struct Errand {
     pub orders: Orders,
-    pub cage: Option<Cage>,
+    pub cage: Option<CgroupLimits>,
 }
 
 /// The backups that one noise makes: of all instances of a system.

@@ -8,7 +8,7 @@ use plimsoll_load::backup::RestoredBackup;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::{CheckedData, LoadControl};
 use plimsoll_load::error::LoadError;
-use plimsoll_load::limit::Cage;
+use plimsoll_load::limit::CgroupLimits;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::Instance;
@@ -74,7 +74,7 @@ pub(in crate::execute) struct Saver<'a> {
     pub clock: &'a Clock,
     pub probe: Option<&'a Probe>,
     /// Limits of the restored system.
-    pub cage: Option<Cage>,
+    pub cage: Option<CgroupLimits>,
 }
 
 impl Saver<'_> {

@@ -2,7 +2,7 @@
 
 use plimsoll_block::fio::Fio;
 use plimsoll_model::plan::resolved::{Access, Block, BlockStream, SizeShare, SyncPolicy};
-use plimsoll_model::record::{BlockPoint, BlockStreamInfo, Point, PointId, PointPurpose, Scene};
+use plimsoll_model::record::{BlockPoint, BlockStreamInfo, Interference, Point, PointId, PointPurpose};
 
 use super::Place;
 use super::point::Aim;
@@ -29,7 +29,7 @@ pub(super) fn point(id: u32, step_index: u32, place: &Place<'_>, aim: &Aim<'_>, 
         offered_to_per_second: None,
         repeat: aim.round,
         purpose: PointPurpose::Ladder,
-        scene: Scene::Alone,
+        scene: Interference::Alone,
         txns: if aim.job.streams.is_empty() { file_txns() } else { aim.job.txns() },
         parameters: Default::default(),
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_block::BlockError;
 use plimsoll_block::arguments::Part;
-use plimsoll_block::device::permit::Permit;
+use plimsoll_block::device::overwrite_grant::OverwriteGrant;
 use plimsoll_block::fio::{self, Fio};
 use plimsoll_block::layout::make_file;
 use plimsoll_load::scratch::Scratch;
@@ -25,7 +25,7 @@ pub(super) struct Ground {
     pub workers: Vec<Worker>,
     sites: Vec<Site>,
     /// Devices and files of others that may be written to; kept from everybody else meanwhile.
-    permits: Vec<Permit>,
+    permits: Vec<OverwriteGrant>,
 }
 
 pub(super) struct Worker {

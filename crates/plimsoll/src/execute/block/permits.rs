@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_block::BlockError;
-use plimsoll_block::device::permit::{Permit, permit};
+use plimsoll_block::device::overwrite_grant::{OverwriteGrant, permit};
 use plimsoll_block::jobfile::outside;
 use plimsoll_model::plan::resolved::{Block, BlockWork, Medium};
 
@@ -12,7 +12,7 @@ pub(in super::super) fn device_permit(
     medium: &Medium,
     block: &Block,
     overwrite: &[PathBuf],
-) -> Result<Permit, BlockError> {
+) -> Result<OverwriteGrant, BlockError> {
     let path = Path::new(&medium.path);
     if let BlockWork::File { path: file } = &block.work {
         let why = format!("the job file {file} runs in a directory, and medium {} is a device", medium.name);
@@ -31,7 +31,10 @@ pub(in super::super) fn device_permit(
 }
 
 /// For what a job file names elsewhere.
-pub(in super::super) fn job_file_permits(block: &Block, overwrite: &[PathBuf]) -> Result<Vec<Permit>, BlockError> {
+pub(in super::super) fn job_file_permits(
+    block: &Block,
+    overwrite: &[PathBuf],
+) -> Result<Vec<OverwriteGrant>, BlockError> {
     let BlockWork::File { path } = &block.work else { return Ok(Vec::new()) };
     let file = Path::new(path);
     let text = std::fs::read_to_string(file).map_err(|error| BlockError::TestFile {

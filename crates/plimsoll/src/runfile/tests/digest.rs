@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use plimsoll_model::audit::Judged;
+use plimsoll_model::audit::RuleVerdict;
 use plimsoll_model::fixture;
 use plimsoll_model::record::{Integrity, RunStatus};
 use plimsoll_model::summary::summarise;
@@ -16,7 +16,7 @@ const FLIPS: u64 = 240;
 fn exported(path: &Path) -> Option<String> {
     let record = read(path).ok()?;
     let summary = summarise(&record);
-    let reported = |judged: &Judged| judged.rule.code() == "INTACT" && judged.outcome.severity().is_some();
+    let reported = |judged: &RuleVerdict| judged.rule.code() == "INTACT" && judged.outcome.severity().is_some();
     if summary.audit.judged.iter().any(reported) {
         return None;
     }

@@ -1,8 +1,8 @@
 //! Windows too short for an interval, and windows whose percentiles are kept coarsely.
 
 use super::{fired, good, half, judge, percentile};
-use crate::audit::seen::{Precision, Row};
-use crate::audit::{Evidence, Next, Outcome, Rule, Thresholds};
+use crate::audit::input::{Precision, Row};
+use crate::audit::{Evidence, Next, Rule, RuleOutcome, Thresholds};
 use crate::hist::COARSE_ERROR_PERCENT;
 use crate::record::Severity;
 
@@ -13,7 +13,7 @@ fn a_window_without_an_interval_is_a_warning_and_a_note_of_a_probe() {
     let judged = judge(&seen, &Thresholds::default());
     assert_eq!(fired(&judged), [(Rule::Short, Severity::Warning)]);
     let short = judged.iter().find(|judged| judged.rule == Rule::Short).expect("a rule");
-    let Outcome::Fired { evidence, next, .. } = &short.outcome else { panic!("{short:?}") };
+    let RuleOutcome::Fired { evidence, next, .. } = &short.outcome else { panic!("{short:?}") };
     assert_eq!(*next, Next::MeasureLongerOrRepeat);
     let expected = Evidence::NoInterval { measured_s: 120.0, fewest_s: 300.0, repeats: 2, fewest_repeats: 3 };
     assert_eq!(evidence, &[expected]);

@@ -1,13 +1,13 @@
 //! A row of a ladder's table: one load over its repeats.
 
-use plimsoll_model::summary::{Figure, Ladder, PointSummary, Rung, Steady};
+use plimsoll_model::summary::{Figure, Ladder, LoadSummary, PointSummary, Steady};
 
 use crate::message::Messages;
 use crate::number::{NONE, percent, three, whole};
 
 /// A rung with its points.
 pub(crate) struct RungView<'a> {
-    pub rung: &'a Rung,
+    pub rung: &'a LoadSummary,
     /// The one that stands for all where only one can: means of resources, latencies by type.
     pub point: &'a PointSummary,
     pub all: Vec<&'a PointSummary>,
@@ -50,7 +50,7 @@ impl RungView<'_> {
         };
         let measured = self.all.iter().filter(|point| point.measured_s > 0.0).map(|point| point.steady);
         let worst = measured.max_by_key(weight);
-        worst.map_or_else(|| NONE.to_owned(), |steady| m.say(&format!("steady-{}", steady.name().replace('_', "-"))))
+        worst.map_or_else(|| NONE.to_owned(), |steady| m.text(&format!("steady-{}", steady.name().replace('_', "-"))))
     }
 }
 

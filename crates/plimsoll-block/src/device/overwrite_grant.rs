@@ -14,7 +14,7 @@ use crate::BlockError;
 /// What may be overwritten. A device is kept from everybody else, also by the programs that this one starts, as long as
 /// this lives.
 #[derive(Debug)]
-pub struct Permit {
+pub struct OverwriteGrant {
     /// Without symbolic links.
     pub path: PathBuf,
     /// Of a directory none.
@@ -30,11 +30,11 @@ const OTHERWISE: &str = "name another one";
 ///
 /// # Errors
 /// It was not named, or it is in use, or what is known about it does not suffice.
-pub fn permit(path: &Path, named: &[PathBuf]) -> Result<Permit, BlockError> {
+pub fn permit(path: &Path, named: &[PathBuf]) -> Result<OverwriteGrant, BlockError> {
     let is_named = named.iter().any(|name| name == path);
     let (node, evidence, claim) = match target(path)? {
         Target::Directory(node) if is_named => {
-            return Ok(Permit { path: node, size: None, lost: Vec::new(), _claim: Claim::default() });
+            return Ok(OverwriteGrant { path: node, size: None, lost: Vec::new(), _claim: Claim::default() });
         }
         Target::Directory(node) => return Err(unnamed(&node, path, Vec::new())),
         Target::Device(node) => {
@@ -56,7 +56,7 @@ pub fn permit(path: &Path, named: &[PathBuf]) -> Result<Permit, BlockError> {
                 why: vec![format!("the claim on it cannot be handed down to fio: {error}")],
                 next: format!("{OTHERWISE}."),
             })?;
-            Ok(Permit { path: node, size, lost, _claim: claim })
+            Ok(OverwriteGrant { path: node, size, lost, _claim: claim })
         }
     }
 }

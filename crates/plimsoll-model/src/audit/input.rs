@@ -12,9 +12,9 @@ pub type Known<T> = Result<T, Missing>;
 
 /// Everything that an audit reads.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Seen {
-    pub sites: Vec<Site>,
-    pub loads: Vec<LoadSeen>,
+pub struct AuditInput {
+    pub sites: Vec<SystemFacts>,
+    pub loads: Vec<LoadFacts>,
     pub pairs: Vec<Pair>,
     pub moves: Vec<Move>,
     pub sentences: Vec<Sentence>,
@@ -27,14 +27,14 @@ pub struct Seen {
 
 /// Where the load generator ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum GeneratorLocation {
     /// On the machine of the system under test.
     Same,
     /// On another machine.
     Other,
 }
 
-impl Place {
+impl GeneratorLocation {
     pub fn name(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -45,9 +45,9 @@ impl Place {
 
 /// A system on a medium, or a side of a published table: what holds for all of its figures.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Site {
+pub struct SystemFacts {
     pub about: About,
-    pub generator: Known<Place>,
+    pub generator: Known<GeneratorLocation>,
     /// From when latencies count: `due` or `start`; `closed` where there is no difference.
     pub latencies: Known<String>,
     /// `merged`, or `averaged` over clients or intervals.
@@ -69,7 +69,7 @@ pub struct Site {
     pub diagnoses: Vec<(String, String, DiagnosisLevel, String)>,
 }
 
-impl Site {
+impl SystemFacts {
     /// Of which nothing is known.
     pub fn unknown(about: About) -> Self {
         Self {
@@ -119,7 +119,7 @@ pub enum Precision {
 
 /// Of the window's five parts; `*_by_chance` is what counts that small differ by anyway.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Course {
+pub struct Trend {
     pub range_percent: f64,
     pub slope_percent: f64,
     /// Whether the counts are too small for more than the default limits to mean anything.
@@ -128,7 +128,7 @@ pub struct Course {
 
 /// One load, or one row of a published table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LoadSeen {
+pub struct LoadFacts {
     pub about: About,
     pub findings: Vec<Finding>,
     /// Whether a rate was offered.
@@ -140,7 +140,7 @@ pub struct LoadSeen {
     pub measured_s: Option<f64>,
     pub in_flight: Known<InFlight>,
     pub counted: Known<Counted>,
-    pub course: Known<Course>,
+    pub course: Known<Trend>,
     /// Second half against the first in percent, and what chance makes of it.
     pub halves: Known<(f64, f64)>,
     /// How response times differed within the window; of open loops.
@@ -174,7 +174,7 @@ pub struct LoadSeen {
     pub row: Known<Row>,
 }
 
-impl LoadSeen {
+impl LoadFacts {
     /// Of which nothing is known.
     pub fn unknown(about: About) -> Self {
         Self {
@@ -293,7 +293,7 @@ pub type Maintained = Vec<(String, BTreeMap<String, f64>)>;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
     pub name: String,
-    pub generator: Known<Place>,
+    pub generator: Known<GeneratorLocation>,
     pub durability: Known<BTreeMap<String, String>>,
     /// By factor: `hosts`, `cpus`, `memory`, `drives`, `setting.shared_buffers`.
     pub configuration: Known<BTreeMap<String, String>>,

@@ -8,7 +8,7 @@ use super::stats::{self, Interval};
 
 /// All points of one load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Rung {
+pub struct LoadSummary {
     pub ordinal: u32,
     pub users: u32,
     pub connections: u32,
@@ -59,7 +59,7 @@ impl Figure {
 }
 
 /// Points with one place in the ladder, which `points` holds next to each other, by repeat.
-pub(super) fn rungs(points: &[PointSummary]) -> Vec<Rung> {
+pub(super) fn rungs(points: &[PointSummary]) -> Vec<LoadSummary> {
     let mut rungs: Vec<Vec<usize>> = Vec::new();
     for (i, point) in points.iter().enumerate() {
         match rungs.last_mut() {
@@ -70,7 +70,7 @@ pub(super) fn rungs(points: &[PointSummary]) -> Vec<Rung> {
     rungs.into_iter().map(|own| rung(points, own)).collect()
 }
 
-fn rung(all: &[PointSummary], own: Vec<usize>) -> Rung {
+fn rung(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
     let points = || own.iter().map(|i| &all[*i]);
     let latency = |of: fn(&super::Latency) -> f64| {
         Figure::of(points().map(|p| p.main_latency().map(|latency| (of(&latency), None))))
@@ -82,7 +82,7 @@ fn rung(all: &[PointSummary], own: Vec<usize>) -> Rung {
         rate.map_or(f64::INFINITY, |(rate, main)| (rate - main.median).abs())
     };
     let typical = own.iter().copied().min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(own[0]);
-    Rung {
+    LoadSummary {
         ordinal: first.ordinal,
         users: first.users,
         connections: first.connections,
@@ -100,7 +100,7 @@ fn rung(all: &[PointSummary], own: Vec<usize>) -> Rung {
     }
 }
 
-impl Rung {
+impl LoadSummary {
     /// What rungs of one ladder are ranked by: NOPM, or the rate of completed transactions.
     pub fn main_rate(&self) -> Option<Figure> {
         self.nopm.or(self.completed_per_second)

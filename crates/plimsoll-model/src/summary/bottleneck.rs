@@ -14,7 +14,7 @@ use crate::record::{Point, Record, SubjectKind, WaitState};
 /// Something that stood out.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Sign {
-    pub what: GaveWay,
+    pub what: Bottleneck,
     /// The figure at the line, where there is a line and it has the figure.
     pub at_line: Option<f64>,
     /// The figure at the lowest load above the line.
@@ -26,7 +26,7 @@ pub struct Sign {
 /// What may have given way, and the figure that says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GaveWay {
+pub enum Bottleneck {
     /// CPU of plimsoll in percent of what its workers can use: the line is not the system's.
     Generator,
     /// Host CPU busy, in percent of all.
@@ -47,7 +47,7 @@ pub enum GaveWay {
     Connections,
 }
 
-impl GaveWay {
+impl Bottleneck {
     pub const ALL: [Self; 9] = [
         Self::Generator,
         Self::Cpu,
@@ -121,7 +121,7 @@ pub(super) fn signs(index: &Index, ladder: &Ladder, line: Option<&Point>, beyond
     let summary = |point: &Point| all.iter().position(|own| own.id == point.id).and_then(|i| ladder.points.get(i));
     let Some(figures) = summary(beyond) else { return Vec::new() };
     let at_line = line.and_then(summary);
-    let sign = |what: GaveWay| {
+    let sign = |what: Bottleneck| {
         let beyond = figure(index, what, figures).filter(|value| value.is_finite())?;
         let at_line = at_line.and_then(|figures| figure(index, what, figures));
         let (stands_out, limit) = match what.limit() {
@@ -131,23 +131,23 @@ pub(super) fn signs(index: &Index, ladder: &Ladder, line: Option<&Point>, beyond
         };
         stands_out.then_some(Sign { what, at_line, beyond, limit })
     };
-    let mut signs: Vec<Sign> = GaveWay::ALL.into_iter().filter_map(sign).collect();
+    let mut signs: Vec<Sign> = Bottleneck::ALL.into_iter().filter_map(sign).collect();
     signs.sort_by(|a, b| a.what.place().cmp(&b.what.place()).then(b.strength().total_cmp(&a.strength())));
     signs
 }
 
-fn figure(index: &Index, what: GaveWay, figures: &PointSummary) -> Option<f64> {
+fn figure(index: &Index, what: Bottleneck, figures: &PointSummary) -> Option<f64> {
     let resources = &figures.resources;
     match what {
-        GaveWay::Generator => generator(index.record, figures),
-        GaveWay::Cpu => resources.host_cpu_busy_percent,
-        GaveWay::DeviceBusy => resources.device_busy_percent,
-        GaveWay::DeviceWriteTime => resources.device_write_latency_ms,
-        GaveWay::DeviceReadTime => resources.device_read_latency_ms,
-        GaveWay::DriveQueue => figures.drive.as_ref().and_then(queue),
-        GaveWay::Locks => figures.waits.as_ref()?.busy_percent(WaitState::Lock),
-        GaveWay::Log => figures.waits.as_ref()?.busy_percent(WaitState::Log),
-        GaveWay::Connections => {
+        Bottleneck::Generator => generator(index.record, figures),
+        Bottleneck::Cpu => resources.host_cpu_busy_percent,
+        Bottleneck::DeviceBusy => resources.device_busy_percent,
+        Bottleneck::DeviceWriteTime => resources.device_write_latency_ms,
+        Bottleneck::DeviceReadTime => resources.device_read_latency_ms,
+        Bottleneck::DriveQueue => figures.drive.as_ref().and_then(queue),
+        Bottleneck::Locks => figures.waits.as_ref()?.busy_percent(WaitState::Lock),
+        Bottleneck::Log => figures.waits.as_ref()?.busy_percent(WaitState::Log),
+        Bottleneck::Connections => {
             let (response, service) = figures.overall.response.zip(figures.overall.service)?;
             Some((1.0 - service.mean_ms / response.mean_ms) * 100.0)
         }

@@ -25,7 +25,7 @@ static MADE: AtomicU32 = AtomicU32::new(0);
 
 /// Groups that limit whatever is started in them. Removed when dropped, which takes that everything in them has ended.
 #[derive(Debug)]
-pub struct Cage {
+pub struct CgroupLimits {
     groups: Vec<PathBuf>,
     /// What was asked of the kernel and what it says, by file: `memory.max`, `1073741824`.
     told: Vec<(String, String)>,
@@ -38,7 +38,7 @@ fn parents() -> BTreeMap<Controller, Parent> {
     hierarchy::parents(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"), unified)
 }
 
-impl Cage {
+impl CgroupLimits {
     /// Makes the groups and sets the limits; `device` is the block device that I/O limits are of.
     ///
     /// # Errors
@@ -158,7 +158,7 @@ impl Cage {
     }
 }
 
-impl Drop for Cage {
+impl Drop for CgroupLimits {
     fn drop(&mut self) {
         if let Err(why) = self.remove() {
             tracing::warn!("{why}");
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn a_cage_holds_what_is_started_in_it_and_goes() {
         let limits = Limits { memory: Some(Bytes::mib(64)), cpus: Some(0.5), ..Limits::default() };
-        let cage = Cage::create(&limits, None).unwrap();
+        let cage = CgroupLimits::create(&limits, None).unwrap();
         let groups = cage.groups.clone();
         assert!(!groups.is_empty() && groups.iter().all(|group| group.is_dir()));
         assert!(cage.told().iter().any(|(_, is)| is.starts_with("50000")), "{:?}", cage.told());

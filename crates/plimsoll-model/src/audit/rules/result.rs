@@ -1,11 +1,11 @@
 //! What a rule has looked at so far, and what follows.
 
-use crate::audit::{About, Evidence, Judged, Missing, Next, Outcome, Rule};
+use crate::audit::{About, Evidence, Missing, Next, Rule, RuleOutcome, RuleVerdict};
 use crate::record::Severity;
 
 /// Collects what a rule looks at: several things in turn, of which some may not be known.
 #[derive(Debug, Default)]
-pub(super) struct Looked {
+pub(super) struct RuleResult {
     /// The worst, and what to do about the first of that severity.
     fired: Option<(Severity, Next)>,
     bad: Vec<Evidence>,
@@ -13,7 +13,7 @@ pub(super) struct Looked {
     missing: Vec<Missing>,
 }
 
-impl Looked {
+impl RuleResult {
     /// Something that is as it has to be, or not.
     pub fn at(&mut self, holds: bool, evidence: Evidence, severity: Severity, next: Next) {
         if holds {
@@ -43,20 +43,20 @@ impl Looked {
     }
 
     /// Nothing known is no pass; something unknown beside what is known is told with it.
-    pub fn judged(self, rule: Rule, about: &About) -> Judged {
+    pub fn judged(self, rule: Rule, about: &About) -> RuleVerdict {
         let Self { fired, bad, mut good, missing } = self;
         let untold = missing.iter().map(|missing| Evidence::Untold { missing: *missing });
         let outcome = match fired {
             // What is as it has to be says nothing against it.
-            Some((severity, next)) => Outcome::Fired { severity, evidence: bad, next },
+            Some((severity, next)) => RuleOutcome::Fired { severity, evidence: bad, next },
             None if good.is_empty() => {
-                Outcome::NotJudged { because: missing.first().copied().unwrap_or(Missing::NothingMeasured) }
+                RuleOutcome::NotEvaluated { because: missing.first().copied().unwrap_or(Missing::NothingMeasured) }
             }
             None => {
                 good.extend(untold);
-                Outcome::Passed { evidence: good }
+                RuleOutcome::Passed { evidence: good }
             }
         };
-        Judged { rule, about: about.clone(), outcome }
+        RuleVerdict { rule, about: about.clone(), outcome }
     }
 }

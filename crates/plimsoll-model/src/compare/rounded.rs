@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// A ratio as it is told: rounded, and the change in percent that follows from what is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Said {
+pub struct RoundedRatio {
     pub ratio: f64,
     /// Digits after the point with which the ratio is shown.
     pub decimals: usize,
@@ -13,7 +13,7 @@ pub struct Said {
     pub more: bool,
 }
 
-impl Said {
+impl RoundedRatio {
     /// Three decimals near 1, where a percent counts; else three significant digits.
     pub fn of(ratio: f64) -> Self {
         let decimals = match (ratio - 1.0).abs() {
@@ -48,7 +48,9 @@ mod tests {
 
     #[test]
     fn percent_follows_from_the_ratio_that_is_shown() {
-        let of = |ratio: f64| (Said::of(ratio).ratio_text(), Said::of(ratio).percent_text(), Said::of(ratio).more);
+        let of = |ratio: f64| {
+            (RoundedRatio::of(ratio).ratio_text(), RoundedRatio::of(ratio).percent_text(), RoundedRatio::of(ratio).more)
+        };
         assert_eq!(of(1.4249), ("1.42".into(), "42".into(), true));
         assert_eq!(of(1.0341), ("1.034".into(), "3.4".into(), true));
         assert_eq!(of(0.966), ("0.966".into(), "3.4".into(), false));
@@ -61,7 +63,7 @@ mod tests {
     #[test]
     fn what_is_said_survives_the_rule_of_wording() {
         for i in 1..4000 {
-            let said = Said::of(f64::from(i) / 400.0);
+            let said = RoundedRatio::of(f64::from(i) / 400.0);
             let (ratio, percent): (f64, f64) =
                 (said.ratio_text().parse().unwrap(), said.percent_text().parse().unwrap());
             let told = if said.more { 1.0 + percent / 100.0 } else { 1.0 - percent / 100.0 };
