@@ -2,7 +2,7 @@
 
 use crate::bench::server::Kind;
 use crate::exec::{Failure, Task, cargo, failed, timed};
-use crate::{tidy, web};
+use crate::{suite, tidy, web};
 
 /// Tests come last, so that cargo's own summary is what a reader sees at the end.
 pub fn run() -> Task {
@@ -16,10 +16,20 @@ pub fn run() -> Task {
     for (name, kind) in [("postgres", Kind::Postgres), ("mariadb", Kind::Mariadb)] {
         step(&mut done, name, "script/test", || tests_can_start(kind))?;
     }
-    // One that fails does not hide what the others would have said.
-    let tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
-    step(&mut done, "test", &tests.line(), || tests.run())?;
+    step(&mut done, "test", "cargo test --workspace", suite::run)?;
     eprintln!("ci: passed: {}", done.join(", "));
+    Ok(())
+}
+
+/// What a developer runs after each edit: format, own rules, types, and unit tests of what changed.
+pub fn quick() -> Task {
+    let check = ["check", "--workspace", "--all-targets", "--quiet"];
+    let mut done = Vec::new();
+    step(&mut done, "fmt", "cargo fmt --all", || cargo(&["fmt", "--all", "--check"]).run())?;
+    step(&mut done, "tidy", "cargo xtask tidy", tidy::run)?;
+    step(&mut done, "check", &cargo(&check).line(), || cargo(&check).run())?;
+    step(&mut done, "unit tests", "cargo test --lib -p PACKAGE", suite::run_changed)?;
+    eprintln!("quick: passed: {}", done.join(", "));
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 mod bench;
 mod ci;
 mod exec;
+mod suite;
 mod tidy;
 mod web;
 
@@ -16,6 +17,8 @@ const HELP: &str = "\
 cargo xtask TASK
 
     ci                   everything script/test runs: fmt, tidy, web, clippy, deny, test; stops at the first failure
+    quick                what to run after each edit: fmt, tidy, types, unit tests of the packages that changed
+    test                 all tests, several programs at a time, and the ten slowest
     tidy                 the project's own rules: lengths, dead files, broken links, forbidden calls, dependencies
     web                  builds the report's charts into web/dist; does nothing when they are newer than their sources
     schema               writes plans/plan.schema.json anew from the types
@@ -53,6 +56,8 @@ fn run(words: &[&str]) -> Task {
             Ok(())
         }
         ["ci"] => ci::run(),
+        ["quick"] => ci::quick(),
+        ["test"] => suite::run(),
         ["tidy"] => tidy::run(),
         ["web"] => web::run(),
         ["schema"] => schema(),
