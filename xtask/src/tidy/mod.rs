@@ -1,6 +1,7 @@
 //! The project's own rules. Each rule is a function from the files to findings, with a failing example in its tests.
 
 mod calls;
+mod circles;
 mod dead;
 mod lengths;
 mod links;
@@ -90,10 +91,11 @@ pub fn run() -> Task {
     for warning in lengths::warnings(&tree) {
         eprintln!("tidy: warning: {warning}");
     }
-    let mut findings: Vec<Finding> = [lengths::check, calls::check, dead::check, links::check, text::check]
-        .iter()
-        .flat_map(|rule| rule(&tree))
-        .collect();
+    let mut findings: Vec<Finding> =
+        [lengths::check, calls::check, circles::check, dead::check, links::check, text::check]
+            .iter()
+            .flat_map(|rule| rule(&tree))
+            .collect();
     let (promises, pending) = specification::check(&tree, &mut findings);
     findings.extend(manifests::check(&tree, &manifests::read()?));
     findings.sort();
