@@ -196,7 +196,7 @@ pub(crate) mod tests {
         let pieces = text.lines().filter_map(|line| documents.line(line));
         let read = |piece| match piece {
             Piece::Document(text) => Some(Snapshot::read(&parse(&text).unwrap(), shape).unwrap()),
-            Piece::Said(_) => None,
+            Piece::Message(_) => None,
         };
         pieces.filter_map(read).collect()
     }

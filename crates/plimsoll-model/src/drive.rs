@@ -1,11 +1,11 @@
-//! What an emulated drive tells of itself, once a second.
+//! Reports of an emulated drive, one each second.
 
 use serde::{Deserialize, Serialize};
 
 use crate::hist::Hist;
 use crate::units::Nanos;
 
-/// What is asked of a drive.
+/// A kind of request to a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DriveOp {
@@ -34,7 +34,7 @@ impl DriveOp {
     }
 }
 
-/// One kind of operation in one second: what the model said, and what became of it on the clock.
+/// One kind of operation in one second: its latencies in the model and on the clock.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DriveTally {
     /// Operations answered.
@@ -42,7 +42,7 @@ pub struct DriveTally {
     pub bytes: u64,
     /// Those answered with an error: the drive had no power, or its backing store failed.
     pub errors: u64,
-    /// How long the model says they take.
+    /// How long they take in the model.
     pub modelled: Hist,
     /// How long they took: from arrival to the answer, with the cost of asking and answering that calibration found.
     pub real: Hist,

@@ -22,7 +22,7 @@ use value::At;
 /// fio's output cannot be used. The caller knows which file or run it was.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FioError {
-    #[error("no JSON in fio's output{}", said(.0))]
+    #[error("no JSON in fio's output{}", first_line(.0))]
     NoJson(String),
     #[error("fio's JSON cannot be read: {0}")]
     Syntax(String),
@@ -32,8 +32,8 @@ pub enum FioError {
     Log { line: usize, text: String },
 }
 
-/// The first words of what there is instead.
-fn said(text: &str) -> String {
+/// The first line that is not empty, after a colon.
+fn first_line(text: &str) -> String {
     let first = text.lines().find(|line| !line.trim().is_empty());
     first.map_or(String::new(), |line| format!(": {}", line.chars().take(200).collect::<String>()))
 }
@@ -61,7 +61,7 @@ pub struct FioJob {
     pub read: Side,
     pub write: Side,
     pub trim: Side,
-    /// `fsync` and the like; `None` when this fio does not tell.
+    /// `fsync` and so on; `None` where this fio does not report them.
     pub sync: Option<Syncs>,
     /// Percent of one CPU.
     pub user_cpu: f64,
@@ -164,7 +164,7 @@ fn json_in(text: &str) -> Result<(Vec<String>, Value), FioError> {
         }
         at += line.len();
     }
-    Err(why.map_or_else(|| FioError::NoJson(said(text).trim_start_matches(": ").into()), FioError::Syntax))
+    Err(why.map_or_else(|| FioError::NoJson(first_line(text).trim_start_matches(": ").into()), FioError::Syntax))
 }
 
 /// What follows the object is no part of it. Older versions print `nan` where nothing was counted.

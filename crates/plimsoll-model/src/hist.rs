@@ -64,7 +64,7 @@ impl Hist {
     }
 
     /// From another program's buckets: a value that stands for its bucket, and how many fell into it. Quantiles are as
-    /// exact as those buckets; `sum` and `max` are taken as they are told. Counts beyond 2^64 saturate.
+    /// exact as those buckets; `sum` and `max` are taken as given. Counts beyond 2^64 saturate.
     pub fn of_buckets(counts: impl IntoIterator<Item = (Nanos, u64)>, sum: u128, max: Nanos) -> Self {
         let mut hist = Self { sum, max, ..Self::new() };
         for (value, n) in counts {
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_of_another_program_keep_their_counts_and_what_was_told() {
+    fn buckets_of_another_program_keep_their_counts_sum_and_maximum() {
         let buckets = [(Nanos(2_000_000), 3), (Nanos(5_000_000), 1), (HIGHEST + Nanos(1), 2)];
         let hist = Hist::of_buckets(buckets, 7_200_011_000_000, Nanos(3_600_000_000_009));
         assert_eq!((hist.count(), hist.clipped(), hist.sum()), (6, 2, 7_200_011_000_000));

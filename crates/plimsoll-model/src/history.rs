@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::compare::{Figure, LoadKey, Side, SidePoint, Workload};
 use crate::stat::{Trend, change_points, trend};
 
-/// A change is told when at most this share of permutations splits the series as clearly.
+/// A change is reported when at most this share of permutations splits the series as clearly.
 pub const SIGNIFICANCE: f64 = 0.01;
 
 /// One run of a series.
@@ -13,12 +13,12 @@ pub const SIGNIFICANCE: f64 = 0.01;
 pub struct HistoryRun {
     /// The run's file.
     pub file: String,
-    /// What somebody called it; empty if nobody did.
+    /// The label given by a user, or empty.
     pub label: String,
     pub side: Side,
 }
 
-/// The course of one figure over runs, in the order of time.
+/// One figure over runs, in the order of time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FigureSeries {
     pub place: LoadKey,
@@ -54,10 +54,10 @@ pub struct Change {
     pub p: f64,
 }
 
-/// The courses of all loads that at least two runs have. `runs` stand in the order of time; points that must not be used are
-/// left out.
-pub fn courses(runs: &[HistoryRun]) -> Vec<FigureSeries> {
-    let mut courses: Vec<FigureSeries> = Vec::new();
+/// One series for each figure of each load that at least two runs have. `runs` are in the order of time; invalid points
+/// are left out.
+pub fn figure_series(runs: &[HistoryRun]) -> Vec<FigureSeries> {
+    let mut series: Vec<FigureSeries> = Vec::new();
     for run in runs {
         for point in run.side.points.iter().filter(|point| point.verdict < crate::summary::Verdict::Invalid) {
             let whole = point.repeats.iter().map(crate::compare::Repeat::whole);
@@ -73,9 +73,9 @@ pub fn courses(runs: &[HistoryRun]) -> Vec<FigureSeries> {
                 label: run.label.clone(),
                 rate: n / seconds * point.figure.factor(),
             };
-            match courses.iter_mut().find(|own| own.is_of(point)) {
-                Some(course) => course.points.push(here),
-                None => courses.push(FigureSeries {
+            match series.iter_mut().find(|known| known.is_of(point)) {
+                Some(known) => known.points.push(here),
+                None => series.push(FigureSeries {
                     place: point.place.clone(),
                     figure: point.figure,
                     workload: point.workload.clone(),
@@ -86,9 +86,9 @@ pub fn courses(runs: &[HistoryRun]) -> Vec<FigureSeries> {
             }
         }
     }
-    courses.retain(|course| course.points.len() > 1);
-    for course in &mut courses {
-        let rates: Vec<f64> = course.points.iter().map(|point| point.rate).collect();
+    series.retain(|own| own.points.len() > 1);
+    for own in &mut series {
+        let rates: Vec<f64> = own.points.iter().map(|point| point.rate).collect();
         let change = |found: crate::stat::ChangePoint| Change {
             at: found.at,
             before: found.before,
@@ -97,10 +97,10 @@ pub fn courses(runs: &[HistoryRun]) -> Vec<FigureSeries> {
             p: found.p,
         };
         let found = change_points(&rates, SIGNIFICANCE);
-        course.trend = trend(&rates, &found, SIGNIFICANCE);
-        course.changes = found.into_iter().map(change).collect();
+        own.trend = trend(&rates, &found, SIGNIFICANCE);
+        own.changes = found.into_iter().map(change).collect();
     }
-    courses
+    series
 }
 
 impl FigureSeries {
@@ -116,7 +116,7 @@ mod tests {
     use crate::stat::made;
 
     #[test]
-    fn a_change_is_told_with_the_run_it_came_with() {
+    fn a_change_is_reported_with_its_run() {
         let record = fixture::single_point();
         let side = Side::of("x", &record);
         let noise = made::series(4, 16, 0.0, 0.01);
@@ -128,14 +128,14 @@ mod tests {
             HistoryRun { file: format!("{i}.plimsoll"), label: format!("v{i}"), side }
         };
         let runs: Vec<HistoryRun> = noise.into_iter().enumerate().map(run).collect();
-        let courses = courses(&runs);
-        assert_eq!((courses.len(), courses[0].points.len()), (1, 16));
-        let change = &courses[0].changes[0];
-        let point = &courses[0].points[change.at];
-        assert_eq!((courses[0].changes.len(), point.label.as_str(), point.commit.as_str()), (1, "v9", "commit-9"));
+        let series = figure_series(&runs);
+        assert_eq!((series.len(), series[0].points.len()), (1, 16));
+        let change = &series[0].changes[0];
+        let point = &series[0].points[change.at];
+        assert_eq!((series[0].changes.len(), point.label.as_str(), point.commit.as_str()), (1, "v9", "commit-9"));
         assert!((change.ratio - 0.9).abs() < 0.02 && (change.before / 3000.0 - 1.0).abs() < 0.02, "{change:?}");
-        assert_eq!(courses[0].trend, None, "a step is no drift");
-        assert_eq!(super::courses(&runs[..1]), [], "one run has no course");
+        assert_eq!(series[0].trend, None, "a step is no drift");
+        assert_eq!(super::figure_series(&runs[..1]), [], "one run has no series");
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_shows_steps_that_nobody_made() {
+    fn a_drift_shows_steps_that_are_not_there() {
         // One tenth in 60 runs that scatter by 2 %; and runs whose neighbours correlate by 0.7. docs/compare.md warns of it.
         let drift = |seed: u64| {
             let mut rates = made::series(seed, 60, 0.0, 0.02);

@@ -1,12 +1,12 @@
 //! Outputs of other tools, read into the same record.
 //!
-//! Parsers are pure functions from text to an [`ImportedLoad`] (what a tool says of one load) or to [`HostSamples`]
-//! (iostat and its like). [`import`] puts them together as a [`Record`]. Two rules hold everywhere:
+//! Parsers are pure functions from text to an [`ImportedLoad`] (one load as a tool reports it) or to [`HostSamples`]
+//! (iostat, vmstat, mpstat). [`import`] builds a [`Record`] from them. Two rules hold everywhere:
 //!
-//! - A histogram is made only where the source has a distribution. Percentiles that a tool prints stay what they are:
+//! - A histogram is made only where the source has a distribution. Percentiles that a tool prints are kept as
 //!   [`Reported`](crate::record::Reported) figures, with the tool's own name and digits.
-//! - What the source does not know is said, as a fact `import.unknown.WHAT` of the system, so that nobody takes silence
-//!   for a pass.
+//! - Information that the source lacks is a fact `import.unknown.WHAT` of the system, so that missing information is
+//!   not taken for a pass.
 
 mod assemble;
 mod attach;
@@ -54,14 +54,14 @@ use crate::units::Nanos;
 pub const IMPORT_FACT: &str = "import.";
 /// `import.tool`: the tool whose output this is.
 pub const TOOL_FACT: &str = "import.tool";
-/// `import.version`: its version, where the output tells it.
+/// `import.version`: its version, where the output contains it.
 pub const VERSION_FACT: &str = "import.version";
 /// `import.file`: names of the files, without their directories.
 pub const FILE_FACT: &str = "import.file";
-/// `import.unknown.WHAT`: what the source does not say, and what follows from that.
+/// `import.unknown.WHAT`: information that the source lacks, and the rules that need it.
 pub const UNKNOWN_FACT: &str = "import.unknown.";
-/// `import.response_from`: whether latencies count from when a transaction was `due`, from its `start`, or neither can be
-/// told (`unknown`). In a closed loop both are one, and the value is `start`.
+/// `import.response_from`: whether latencies count from when a transaction was `due`, from its `start`, or which of them
+/// is `unknown`. In a closed loop both are one, and the value is `start`.
 pub const RESPONSE_FACT: &str = "import.response_from";
 /// `import.percentiles`: `merged` (over all clients and the whole time), `none`, or `unknown`.
 pub const PERCENTILES_FACT: &str = "import.percentiles";
@@ -74,12 +74,12 @@ pub const LOGS_FACT: &str = "import.logs";
 /// `import.distribution`: whether the histograms hold `all` transactions, a random `sample`, or a `part` of them.
 pub const DISTRIBUTION_FACT: &str = "import.distribution";
 
-/// Whose output a file is.
+/// The tool that wrote a file, and its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tool {
     /// JSON and JSON+.
     Fio,
-    /// Logs of `write_lat_log` and its like.
+    /// Logs of `write_lat_log`, `write_bw_log` and so on.
     FioLog,
     Sysbench,
     Pgbench,
@@ -132,7 +132,7 @@ impl Tool {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// What a file is taken for.
+    /// The file's format, for people.
     pub fn title(self) -> &'static str {
         match self {
             Self::Fio => "fio JSON",
@@ -167,22 +167,22 @@ pub struct Source<'a> {
     /// Its name without directories.
     pub name: &'a str,
     pub text: &'a str,
-    /// Said by the user; `None`: told from the content.
+    /// Given by the user; `None`: detected from the content.
     pub tool: Option<Tool>,
 }
 
-/// What the user says of a run that its files may not.
+/// Information about a run that its files may lack, given by the user.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
     /// `started_at`, `lasted` and `status` are filled in; the rest stands as it is.
     pub run: RunInfo,
     /// Name of the step, instead of the tool's.
     pub step: Option<String>,
-    /// When the load started, since 1970, for sources that do not tell.
+    /// When the load started, since 1970, for sources without it.
     pub started: Option<Nanos>,
-    /// Users, for sources that do not tell.
+    /// Users, for sources without it.
     pub users: Option<u32>,
-    /// What the data was on.
+    /// The medium of the data.
     pub medium: Option<String>,
 }
 
@@ -190,6 +190,6 @@ pub struct ImportOptions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     pub record: Record,
-    /// Each file with what it was taken for.
+    /// Each file with its detected format.
     pub taken: Vec<(String, Tool)>,
 }

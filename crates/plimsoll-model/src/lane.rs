@@ -56,7 +56,7 @@ pub struct Stall {
     pub lasts: Nanos,
 }
 
-/// How intents come to be.
+/// How intents are generated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum LoadShape {
     /// Each user starts its next intent when the last one ended, after thinking. They share `connections`, at most one
@@ -142,12 +142,12 @@ pub struct LaneSpec {
     pub round: u32,
     /// How often one intent is tried again after a deadlock or serialisation failure.
     pub max_retries: u32,
-    /// The power fails when the measurement ends: transactions that end before are counted by place and told at the end,
+    /// The power fails when the measurement ends: transactions that end before are counted by place and reported at the end,
     /// and the load goes on until the lane is stopped, or cooling ends.
     pub power_cut: bool,
 }
 
-/// What becomes of intents, per transaction type. Conservation: offered = committed + rolled_back + failed + dropped +
+/// Counts of intents by how they ended, per transaction type. Conservation: offered = committed + rolled_back + failed + dropped +
 /// those still in flight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
@@ -182,12 +182,12 @@ impl Counts {
         add(&mut self.bytes, bytes);
     }
 
-    /// Business transactions brought to the end that the specification wants.
+    /// Transactions that ended as the specification requires.
     pub fn completed(&self) -> u64 {
         self.committed.saturating_add(self.rolled_back)
     }
 
-    /// Intents that are over, whatever became of them.
+    /// Intents that have ended in any way.
     pub fn settled(&self) -> u64 {
         self.completed().saturating_add(self.failed).saturating_add(self.dropped)
     }
@@ -277,7 +277,7 @@ pub struct LaneSecond {
     pub absence: Absence,
 }
 
-/// Something worth telling that is not an outcome.
+/// An event to report beside the transactions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneEvent {
     pub at: Nanos,
@@ -285,18 +285,18 @@ pub struct LaneEvent {
     pub text: String,
 }
 
-/// How a lane came to its end.
+/// How a lane ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LaneEnd {
     /// The timeline ran out.
     Complete,
-    /// Told to close: intents under way were finished.
+    /// Ordered to close: intents under way were finished.
     Closed,
-    /// Told to stop: intents under way were abandoned and counted as failed.
+    /// Ordered to stop: intents under way were abandoned and counted as failed.
     Stopped,
     /// The system could not be reached, or not any more.
     Failed(String),
-    /// There was no space left for what the load writes: where, as far as it is known, and the system's words.
+    /// There was no space left for what the load writes: where, as far as it is known, and the system's error message.
     DiskFull { place: String, why: String },
 }
 

@@ -1,4 +1,4 @@
-//! Whole numbers of any size in few bytes: seven bits a byte, the low ones first; the eighth says that more follow.
+//! Whole numbers of any size in few bytes: seven bits a byte, the low ones first; the eighth marks that more follow.
 
 pub fn put(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {

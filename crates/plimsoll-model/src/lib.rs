@@ -1,4 +1,4 @@
-//! What plimsoll means by its words: units, plans, schedules, records, histograms and the figures computed from them.
+//! The terms of plimsoll as types: units, plans, schedules, records, histograms and the figures computed from them.
 //!
 //! Invariants, stated as absences: this crate does no I/O, reads no clock, starts no thread but those that sum up the
 //! points of many systems beside each other ([`summary`]), and holds no `unsafe`.

@@ -20,11 +20,11 @@ pub enum MetricKind {
 pub enum Better {
     Higher,
     Lower,
-    /// Says nothing by itself.
+    /// Neither is better.
     Neither,
 }
 
-/// What a metric says.
+/// Name, unit, kind and source of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetricInfo {
     pub name: &'static str,
@@ -104,7 +104,7 @@ metrics! {
     DbLogWrites, "db_log_writes", "1/s", Rate, Lower, "pg_stat_wal.wal_write (14 to 17), pg_stat_io writes of object wal (18); MariaDB: Innodb_log_writes";
     DbLogSyncs, "db_log_syncs", "1/s", Rate, Lower, "pg_stat_wal.wal_sync (14 to 17), pg_stat_io fsyncs of object wal (18); MariaDB: Innodb_os_log_fsyncs (to 10.7)";
     DbCheckpoints, "db_checkpoints", "1/s", Rate, Lower, "pg_stat_bgwriter checkpoints_timed + checkpoints_req (to 16), pg_stat_checkpointer num_timed + num_requested (17)";
-    DbCheckpointTime, "db_checkpoint_time", "%", Rate, Lower, "checkpoint_write_time + checkpoint_sync_time of the same views, share of the interval; told when a checkpoint is complete, so above 100 in that second";
+    DbCheckpointTime, "db_checkpoint_time", "%", Rate, Lower, "checkpoint_write_time + checkpoint_sync_time of the same views, share of the interval; reported when a checkpoint is complete, so above 100 in that second";
     DbVacuums, "db_vacuums", "workers", Gauge, Neither, "pg_stat_progress_vacuum of this database, rows";
     DbLockWaiters, "db_lock_waiters", "sessions", Gauge, Lower, "pg_stat_activity of this database with wait_event_type Lock; MariaDB: Innodb_row_lock_current_waits";
     DbConnections, "db_connections", "sessions", Gauge, Neither, "pg_stat_activity client backends, of all databases; MariaDB: Threads_connected";
@@ -128,7 +128,7 @@ impl Metric {
         Self::ALL.iter().copied().find(|metric| metric.info().name == name)
     }
 
-    /// Whether a server tells it about itself, when asked with SQL.
+    /// Whether it is queried from a server with SQL.
     pub fn is_of_database(self) -> bool {
         self.info().name.starts_with("db_")
     }

@@ -1,6 +1,6 @@
 //! Which committed transactions are in the database, counted by place.
 //!
-//! A client remembers nothing of a transaction but that the database said "committed", and where: for TPC-C the district.
+//! A client keeps of a committed transaction only its acknowledgment and its place: for TPC-C the district.
 //! New-Orders (clause 2.4.2.2) and Payments (clause 2.5.2.2) both change their district's row, so the database commits
 //! those of one district one after the other. What survives a power cut is what was committed up to some moment:
 //! therefore what is missing in a district's count is lost. One that was committed but not acknowledged any more can hide
@@ -36,7 +36,7 @@ impl CommitCounts {
     }
 }
 
-/// What became of the acknowledged transactions, by type: `before` and `after` are the database's counts before the
+/// Acknowledged transactions that are there, lost or in doubt, by type: `before` and `after` are the database's counts before the
 /// load and after recovery, `acknowledged` the clients'. Types without a place in any of them are left out.
 pub fn reconcile(
     names: &[&str],
@@ -45,10 +45,10 @@ pub fn reconcile(
     after: &CommitCounts,
     describe: impl Fn(u32) -> String,
 ) -> Vec<Receipt> {
-    let [before, seen, after] = [before, acknowledged, after].map(CommitCounts::by_place);
+    let [before, acked, after] = [before, acknowledged, after].map(CommitCounts::by_place);
     let mut receipts: BTreeMap<u8, Receipt> = BTreeMap::new();
     for place @ (txn, at) in
-        before.keys().chain(seen.keys()).chain(after.keys()).copied().collect::<std::collections::BTreeSet<_>>()
+        before.keys().chain(acked.keys()).chain(after.keys()).copied().collect::<std::collections::BTreeSet<_>>()
     {
         let count = |of: &BTreeMap<Place, u64>| of.get(&place).copied().unwrap_or_default();
         let name = names.get(usize::from(txn)).copied().unwrap_or("?");
@@ -59,7 +59,7 @@ pub fn reconcile(
             in_doubt: 0,
             first_lost: String::new(),
         });
-        let acknowledged = count(&seen);
+        let acknowledged = count(&acked);
         // What was there before the load and is not any more was not acknowledged under it.
         let missing = (count(&before) + acknowledged).saturating_sub(count(&after));
         let reaches_back = missing.saturating_sub(acknowledged);
@@ -91,11 +91,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named_and_what_was_under_way_hides_nothing() {
+    fn missing_transactions_are_lost_and_those_in_flight_do_not_hide_them() {
         let before = ledger(&[((0, 1), 3000), ((0, 2), 3000), ((1, 1), 50)]);
-        let seen = ledger(&[((0, 1), 40), ((0, 2), 30), ((1, 1), 9)]);
+        let acked = ledger(&[((0, 1), 40), ((0, 2), 30), ((1, 1), 9)]);
         let after = ledger(&[((0, 1), 3037), ((0, 2), 3032), ((1, 1), 59)]);
-        let receipts = reconcile(&["new_order", "payment"], &before, &seen, &after, place);
+        let receipts = reconcile(&["new_order", "payment"], &before, &acked, &after, place);
         let expected = |txn: &str, acknowledged, lost, in_doubt, first: &str| Receipt {
             txn: txn.into(),
             acknowledged,
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn no_more_is_lost_than_was_acknowledged() {
-        let (before, seen) = (ledger(&[((0, 7), 5)]), ledger(&[((0, 7), 2)]));
-        let receipts = reconcile(&["new_order"], &before, &seen, &ledger(&[]), place);
+        let (before, acked) = (ledger(&[((0, 7), 5)]), ledger(&[((0, 7), 2)]));
+        let receipts = reconcile(&["new_order"], &before, &acked, &ledger(&[]), place);
         assert_eq!((receipts[0].acknowledged, receipts[0].lost), (2, 2));
         assert_eq!(receipts[0].first_lost, "2 of 2 of place 7, and 5 from before the load");
     }
@@ -120,10 +120,10 @@ mod tests {
         #[test]
         fn the_books_balance(rows in prop::collection::vec((0u8..2, 0u32..5, 0u64..50, 0u64..50, 0u64..120), 0..12)) {
             let unique: BTreeMap<Place, (u64, u64, u64)> =
-                rows.into_iter().map(|(txn, at, before, seen, after)| ((txn, at), (before, seen, after))).collect();
+                rows.into_iter().map(|(txn, at, before, acked, after)| ((txn, at), (before, acked, after))).collect();
             let pick = |f: fn(&(u64, u64, u64)) -> u64| CommitCounts::from_counts(unique.iter().map(|(k, v)| (*k, f(v))).collect());
-            let (before, seen, after) = (pick(|r| r.0), pick(|r| r.1), pick(|r| r.2));
-            let receipts = reconcile(&["a", "b"], &before, &seen, &after, place);
+            let (before, acked, after) = (pick(|r| r.0), pick(|r| r.1), pick(|r| r.2));
+            let receipts = reconcile(&["a", "b"], &before, &acked, &after, place);
             let sum = |f: fn(&Receipt) -> u64| receipts.iter().map(f).sum::<u64>();
             let back: u64 = unique.values().map(|(before, _, after)| before.saturating_sub(*after)).sum();
             prop_assert_eq!(

@@ -63,7 +63,7 @@ pub struct Record {
     pub integrity: Integrity,
 }
 
-/// Whom a series or count is about. Every one of them belongs to a subject.
+/// The subject of a series or count. Each of them belongs to one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SubjectId(pub u32);
@@ -164,7 +164,7 @@ pub struct Point {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PointPurpose {
-    /// A rung of a ladder.
+    /// A load of a ladder.
     #[default]
     Ladder,
     /// A load tried in the search for the load line; `ordinal` counts the loads in the order of trying.
@@ -204,7 +204,7 @@ pub struct Phase {
     pub step: String,
     pub kind: PhaseKind,
     pub start: Nanos,
-    /// Of a phase that nobody closed: the end of its last recorded second.
+    /// Of a phase that was never closed: the end of its last recorded second.
     pub end: Nanos,
     /// Whether it ran to its planned end.
     pub complete: bool,
@@ -306,7 +306,7 @@ pub struct Check {
 }
 
 /// One second of an emulated drive, for one kind of operation. A kind without operations has no row; a second without any
-/// has one of 0 reads, so that it is not taken for one that nobody told of.
+/// has one of 0 reads, so that it is not taken for one without a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DriveRow {
     /// The medium.
@@ -324,7 +324,7 @@ pub struct DriveRow {
     pub beyond: u64,
 }
 
-/// What became of committed transactions when the power failed.
+/// Committed transactions after the power failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PowerCut {
     pub point: PointId,
@@ -332,20 +332,20 @@ pub struct PowerCut {
     pub at: Nanos,
     /// From the return of the power until the database took connections again; `None`: it never did.
     pub recovery: Option<Nanos>,
-    /// Acknowledged writes that the drive had not been told to flush, gone with the power.
+    /// Acknowledged writes that were not flushed when the power failed, and were lost.
     pub lost_writes: u64,
     pub lost_bytes: u64,
     /// Of them, writes that a flush had been acknowledged for: the drive lied.
     pub lost_flushed_writes: u64,
-    /// Transactions that clients saw committed before the power failed, by type; those that can be looked for.
+    /// Transactions acknowledged to clients before the power failed, by type; those that can be searched for.
     pub receipts: Vec<Receipt>,
 }
 
-/// Transactions of one type, as clients saw them and as the database has them after recovery.
+/// Transactions of one type: those acknowledged to clients, and those in the database after recovery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub txn: String,
-    /// The database said that they are committed.
+    /// The database acknowledged their commit.
     pub acknowledged: u64,
     /// Of them, not in the database after recovery.
     pub lost: u64,
@@ -355,7 +355,7 @@ pub struct Receipt {
     pub first_lost: String,
 }
 
-/// A search for the load line of a step on a medium; its points say what was found.
+/// A search for the load line of a step on a medium; its points hold the results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchInfo {
     pub step: String,
@@ -369,10 +369,10 @@ pub struct SearchInfo {
     pub precision: f64,
 }
 
-/// The data set brought back to its first state, in a phase of its own.
+/// A reset of the data set, in a phase of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reset {
-    /// Its phase says when, and how long it took.
+    /// Its phase has the start and the length.
     pub phase: PhaseId,
     pub subject: SubjectId,
     /// As in [`crate::plan::resolved::ResetMethod`], and never `auto`.
@@ -380,7 +380,7 @@ pub struct Reset {
     /// Size of the data before and after.
     pub from_bytes: u64,
     pub to_bytes: u64,
-    /// What was compared with the first state, and how it compared.
+    /// What was compared with the first state, and the result.
     pub verified: String,
 }
 
@@ -394,13 +394,13 @@ pub struct WaitRow {
     pub state: WaitState,
     /// Such as `WALSync`; empty where the server names nothing.
     pub event: String,
-    /// Sessions seen so, summed over `looks`: mean number = `seen / looks`.
+    /// Sessions in this state, summed over the samples: mean number = `seen / looks`.
     pub seen: u32,
-    /// How often was looked in this second; the same in each of its rows.
+    /// Samples in this second; the same in each of its rows.
     pub looks: u32,
 }
 
-/// What a session does, as far as its server says so. Every session seen is in exactly one.
+/// What a session does, as far as its server reports it. Every sampled session is in exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitState {

@@ -13,7 +13,7 @@ use crate::units::Nanos;
 pub enum PhaseKind {
     /// Start systems, load data.
     Prepare,
-    /// The data set is brought back to its first state.
+    /// The data set is reset.
     Reset,
     /// Load runs, figures are not taken: caches fill, users start.
     Warm,
@@ -23,7 +23,7 @@ pub enum PhaseKind {
     Cool,
     /// Consistency conditions are verified.
     Check,
-    /// Systems are saved, and brought back.
+    /// Systems are backed up and restored.
     Backup,
 }
 
@@ -87,7 +87,7 @@ impl Timeline {
         Some(Tick { start, end: (start + Nanos::SECOND).min(end), phase })
     }
 
-    /// All ticks, as long as nobody ends the load early.
+    /// All ticks, unless the load is ended early.
     pub fn ticks(&self) -> impl Iterator<Item = Tick> {
         std::iter::successors(self.tick_at(Nanos::ZERO), |tick| self.tick_at(tick.end))
     }

@@ -47,7 +47,7 @@ fn an_output_becomes_a_run_file_that_is_reported_and_exported() {
     place.run(&["report", "a.plimsoll"]).succeeded();
     let html = std::fs::read_to_string(place.path("a.html")).unwrap();
     for part in
-        ["Reported by sysbench 1.0.20", "latency 95th percentile", "not known", "DURABLE and LIES cannot be judged"]
+        ["Reported by sysbench 1.0.20", "latency 95th percentile", "not known", "DURABLE and LIES cannot be evaluated"]
     {
         assert!(html.contains(part), "{part}");
     }
@@ -130,7 +130,7 @@ fn broken_and_unknown_files_are_refused_and_leave_nothing() {
     place.write("notes.txt", "Dear diary\n");
     let outcome = place.run(&["import", "notes.txt"]);
     assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.contains("notes.txt is no output that plimsoll knows"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("notes.txt is not an output that plimsoll reads"), "{}", outcome.stderr);
     let text = std::fs::read_to_string(recorded("sysbench_interval.txt")).unwrap();
     place.write("cut.txt", &text[..600]);
     let outcome = place.run(&["import", "cut.txt"]);

@@ -120,7 +120,7 @@ impl Process {
                 let mut documents = Documents::default();
                 lines(out, |line| match documents.line(&line) {
                     Some(Piece::Document(text)) => hear(Heard::Document(text)),
-                    Some(Piece::Said(line)) => hear(Heard::Said(line)),
+                    Some(Piece::Message(line)) => hear(Heard::Said(line)),
                     None => {}
                 });
                 hear(Heard::End);

@@ -1,11 +1,11 @@
 //! What fio prints with `--status-interval`, cut into its documents.
 //!
-//! Each is printed whole: it begins with a line `{` and ends with a line `}`. Between them fio says what it has to say.
+//! Each is printed whole: it begins with a line `{` and ends with a line `}`. Between them fio prints messages.
 
 /// Takes fio's standard output line by line.
 #[derive(Debug, Default)]
 pub struct Documents {
-    /// The document under way.
+    /// The lines of an incomplete document.
     open: Option<String>,
 }
 
@@ -14,11 +14,11 @@ pub enum Piece {
     /// JSON, for [`super::parse`].
     Document(String),
     /// A line for people.
-    Said(String),
+    Message(String),
 }
 
 impl Documents {
-    /// Takes a line, with or without its end. Gives what is whole with it; empty lines are nothing. A document that is
+    /// Takes a line, with or without its end. Returns the piece that it completes; empty lines are skipped. A document that is
     /// followed by the beginning of another one was cut off and is left out.
     pub fn line(&mut self, line: &str) -> Option<Piece> {
         let line = line.trim_end_matches(['\n', '\r']);
@@ -37,7 +37,7 @@ impl Documents {
                 document.push('\n');
                 None
             }
-            (None, line) => (!line.trim().is_empty()).then(|| Piece::Said(line.to_owned())),
+            (None, line) => (!line.trim().is_empty()).then(|| Piece::Message(line.to_owned())),
         }
     }
 }
@@ -61,14 +61,14 @@ mod tests {
     fn documents(text: &str) -> Vec<String> {
         let whole = |piece| match piece {
             Piece::Document(text) => Some(text),
-            Piece::Said(_) => None,
+            Piece::Message(_) => None,
         };
         pieces(text).into_iter().filter_map(whole).collect()
     }
 
-    fn said(text: &str) -> Vec<String> {
+    fn messages(text: &str) -> Vec<String> {
         let line = |piece| match piece {
-            Piece::Said(line) => Some(line),
+            Piece::Message(line) => Some(line),
             Piece::Document(_) => None,
         };
         pieces(text).into_iter().filter_map(line).collect()
@@ -91,12 +91,12 @@ mod tests {
             let flushes = |job: &super::super::FioJob| job.sync.as_ref().unwrap().latency.hist().count();
             assert!(flushes(&after.jobs[0]) >= flushes(&before.jobs[0]) && flushes(&after.jobs[1]) == 0);
         }
-        assert!(said(STATUS).contains(&"fio: terminating on signal 2".to_owned()), "{:?}", said(STATUS));
+        assert!(messages(STATUS).contains(&"fio: terminating on signal 2".to_owned()), "{:?}", messages(STATUS));
     }
 
     #[test]
-    fn what_fio_says_between_documents_is_kept_apart() {
-        let lines = said(FULL);
+    fn messages_between_documents_are_kept_apart() {
+        let lines = messages(FULL);
         assert!(lines.iter().any(|line| line.starts_with("fio: pid=") && line.contains("No space left")), "{lines:?}");
         let last = parse(documents(FULL).last().unwrap()).unwrap();
         assert_eq!(last.jobs[0].error, 28);
@@ -112,14 +112,14 @@ mod tests {
         fn rubbish_never_panics_and_never_makes_more(lines in prop::collection::vec("\\PC{0,3}|[{}]", 0..40)) {
             let text = lines.join("\n");
             let length: usize = pieces(&text).iter().map(|piece| match piece {
-                Piece::Document(text) | Piece::Said(text) => text.len(),
+                Piece::Document(text) | Piece::Message(text) => text.len(),
             }).sum();
             prop_assert!(length <= text.len() + 1);
         }
 
         /// However many lines fio puts between two documents, the documents are the same.
         #[test]
-        fn words_between_documents_change_nothing(words in prop::collection::vec("[a-z:. ]{0,20}", 0..5)) {
+        fn messages_between_documents_change_nothing(words in prop::collection::vec("[a-z:. ]{0,20}", 0..5)) {
             let all = documents(STATUS);
             let between = format!("\n{}\n", words.join("\n"));
             let text = all.join(&between);

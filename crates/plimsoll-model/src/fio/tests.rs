@@ -36,26 +36,26 @@ fn flushes_are_counted_apart_from_writes() {
 
 #[test]
 fn a_field_that_is_missing_or_of_another_kind_is_named() {
-    let told = |from: &str, to: &str| parse(&READ.replacen(from, to, 1)).unwrap_err().to_string();
-    assert_eq!(told("\"iops\" :", "\"iopsen\" :"), "fio's JSON: jobs[0].read.iops is missing");
-    assert_eq!(told("\"clat_ns\"", "\"clat_us\""), "fio's JSON: jobs[0].read.clat_ns is missing");
+    let error = |from: &str, to: &str| parse(&READ.replacen(from, to, 1)).unwrap_err().to_string();
+    assert_eq!(error("\"iops\" :", "\"iopsen\" :"), "fio's JSON: jobs[0].read.iops is missing");
+    assert_eq!(error("\"clat_ns\"", "\"clat_us\""), "fio's JSON: jobs[0].read.clat_ns is missing");
     assert_eq!(
-        told("\"io_bytes\" : 1638400", "\"io_bytes\" : \"many\""),
+        error("\"io_bytes\" : 1638400", "\"io_bytes\" : \"many\""),
         "fio's JSON: jobs[0].read.io_bytes is \"many\", which is not a whole number"
     );
-    assert_eq!(told("\"jobs\" : [", "\"jobs\" : 3, \"x\" : ["), "fio's JSON: jobs is 3, which is not a list");
-    let bins = told("\"bins\" : {", "\"bins\" : { \"fast\" : 3,");
+    assert_eq!(error("\"jobs\" : [", "\"jobs\" : 3, \"x\" : ["), "fio's JSON: jobs is 3, which is not a list");
+    let bins = error("\"bins\" : {", "\"bins\" : { \"fast\" : 3,");
     assert_eq!(bins, "fio's JSON: jobs[0].read.clat_ns.bins.fast is 3, which is not under a whole number");
-    let many = told("\"bins\" : {", "\"bins\" : { \"3\" : 18446744073709551615,");
+    let many = error("\"bins\" : {", "\"bins\" : { \"3\" : 18446744073709551615,");
     assert_eq!(many, "fio's JSON: jobs[0].read.clat_ns.bins counts more operations than there can be");
 }
 
 #[test]
 fn what_is_not_json_is_quoted() {
-    let told = |text: &str| parse(text).unwrap_err().to_string();
-    assert_eq!(told(""), "no JSON in fio's output");
-    assert_eq!(told("\nfio: no such engine\nmore"), "no JSON in fio's output: fio: no such engine");
-    assert!(told("{\n  \"jobs\" : [").starts_with("fio's JSON cannot be read: EOF"), "{}", told("{\n  \"jobs\" : ["));
+    let error = |text: &str| parse(text).unwrap_err().to_string();
+    assert_eq!(error(""), "no JSON in fio's output");
+    assert_eq!(error("\nfio: no such engine\nmore"), "no JSON in fio's output: fio: no such engine");
+    assert!(error("{\n  \"jobs\" : [").starts_with("fio's JSON cannot be read: EOF"), "{}", error("{\n  \"jobs\" : ["));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A place in a JSON document that knows its name, so that errors can tell it.
+//! A value in a JSON document with its path, for error messages.
 
 use std::collections::BTreeMap;
 

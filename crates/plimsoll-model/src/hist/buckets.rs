@@ -40,7 +40,7 @@ fn recorded(all: &Histogram<u64>) -> impl Iterator<Item = (u64, u64)> {
     all.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
 }
 
-/// The largest value that an HdrHistogram of three digits does not tell from this one: 2048 buckets of width 1, then 1024
+/// The largest value in the same bucket of an HdrHistogram of three digits: 2048 buckets of width 1, then 1024
 /// to the octave.
 fn highest_equivalent(value: u64) -> u64 {
     let width = 1u64 << value.max(1024).ilog2().saturating_sub(10);
@@ -51,7 +51,7 @@ fn highest_equivalent(value: u64) -> u64 {
 fn added(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut sum = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
-    // Without a branch on which comes next, which nobody can foretell.
+    // Without a branch on which comes next: it could not be predicted.
     while let (Some(first), Some(second)) = (a.get(i), b.get(j)) {
         let (takes_first, takes_second) = (first.0 <= second.0, second.0 <= first.0);
         let n = if takes_first { first.1 } else { 0 };

@@ -28,7 +28,7 @@ pub fn coarse_bounds(bucket: u32) -> (Nanos, Nanos) {
     (Nanos(low), Nanos(low.saturating_add(width)))
 }
 
-/// A histogram with sixteen buckets to the octave, sparse and small: one that holds nothing is a word. A run of hours has
+/// A histogram with sixteen buckets to the octave, sparse and small: an empty one takes one machine word. A run of hours has
 /// a million seconds, most of them read without their histograms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CoarseHist(Option<Box<Coarse>>);
@@ -159,7 +159,7 @@ impl CoarseHist {
     }
 
     /// LEB128 numbers: sum, max, the first bucket; then, in half bytes with the low one first, the counts of consecutive
-    /// buckets. A number takes three bits of each half byte, whose fourth says that more follow; a zero is followed by
+    /// buckets. A number takes three bits of each half byte, whose fourth marks that more follow; a zero is followed by
     /// how many empty buckets it stands for, less one. Most buckets of a second hold few values or none.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(16 + self.all().len());

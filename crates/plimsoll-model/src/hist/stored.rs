@@ -120,8 +120,8 @@ mod tests {
         out
     }
 
-    /// As the library reads it.
-    fn told(mut bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
+    /// The counts as the library reads them.
+    fn library_counts(mut bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
         let all: Histogram<u64> = Deserializer::new().deserialize(&mut bytes).ok()?;
         Some(all.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect())
     }
@@ -138,7 +138,7 @@ mod tests {
                 bytes[place] = byte;
             }
             match counts(&bytes) {
-                Ok(Some(own)) => prop_assert_eq!(Some(own), told(&bytes)),
+                Ok(Some(own)) => prop_assert_eq!(Some(own), library_counts(&bytes)),
                 // What is stored is read, unless it was spoilt.
                 own => prop_assert!(spoilt.is_some(), "{:?}", own),
             }

@@ -1,4 +1,4 @@
-//! Loads and samples to a record.
+//! Builds a record from loads and samples.
 
 use std::collections::BTreeMap;
 
@@ -16,31 +16,31 @@ use crate::record::{
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
 
-/// Reads the files and makes a record of them.
-pub fn import(sources: &[Source<'_>], told: &ImportOptions) -> Result<Imported, ImportError> {
+/// Reads the files and builds a record from them.
+pub fn import(sources: &[Source<'_>], options: &ImportOptions) -> Result<Imported, ImportError> {
     let mut read = attach::read(sources)?;
     if read.loads.is_empty() && read.host.is_empty() {
         return Err(ImportError::Together("no file to import\nGive the output of a tool.".into()));
     }
-    complete(&mut read.loads, told);
+    complete(&mut read.loads, options);
     rate::unify(&mut read.loads);
     let starts = starts(&read.loads);
     let began = read.loads.iter().filter_map(|load| load.started).min();
-    // Of samples alone the first says when the record begins.
-    let began = began.or(told.started).or_else(|| {
+    // A record of samples alone begins with the first of them.
+    let began = began.or(options.started).or_else(|| {
         let host = read.host.iter().map(|own| own.started).min().flatten();
         host.filter(|_| read.loads.is_empty())
     });
-    let mut record = empty(told);
+    let mut record = empty(options);
     record.run.started_at = began.and_then(when::written).unwrap_or_default();
     record.run.status = RunStatus::Complete;
-    let steps = steps(&read.loads, told);
+    let steps = steps(&read.loads, options);
     for ((load, start), step) in read.loads.iter().zip(starts).zip(steps) {
-        Assembly { record: &mut record, told, loads: &read.loads, step }.load(load, start);
+        Assembly { record: &mut record, options, loads: &read.loads, step }.load(load, start);
     }
     number_points(&mut record);
     record.run.lasted = record.phases.iter().map(|phase| phase.end).max().unwrap_or_default();
-    // What the run's times count from, to the nanosecond; where loads follow each other as they can, nobody knows.
+    // What the run's times count from, to the nanosecond; unknown where loads only follow each other.
     let zero = began.filter(|_| read.loads.len() <= 1 || read.loads.iter().all(|load| load.started.is_some()));
     if zero.is_none() && read.loads.len() > 1 && !read.host.is_empty() {
         return Err(ImportError::Together(format!(
@@ -60,28 +60,28 @@ fn files_of(loads: &[ImportedLoad]) -> String {
     files.join(", ")
 }
 
-/// What the user says, where the source does not.
-fn complete(loads: &mut [ImportedLoad], told: &ImportOptions) {
+/// Adds what the user gave where the source lacks it.
+fn complete(loads: &mut [ImportedLoad], options: &ImportOptions) {
     let single = loads.len() == 1;
     for load in loads {
-        if let (0, Some(users)) = (load.users, told.users) {
+        if let (0, Some(users)) = (load.users, options.users) {
             load.users = users;
             load.unknown.retain(|(what, _)| *what != "users");
             load.fact("import.told.users", users.to_string());
         }
-        if let (None, Some(started), true) = (load.started, told.started, single) {
+        if let (None, Some(started), true) = (load.started, options.started, single) {
             load.started = Some(started);
             load.unknown.retain(|(what, _)| *what != "started_at");
             load.fact("import.told.started_at", when::written(started).unwrap_or_default());
         }
-        if let Some(step) = &told.step {
+        if let Some(step) = &options.step {
             load.unknown.retain(|(what, _)| *what != "workload");
             load.fact("import.told.step", step.clone());
         }
     }
 }
 
-/// When each load begins in the record: as it did, or where that is not known of all of them, one after the other.
+/// Start of each load in the record: its real start, or one after the other if any start is unknown.
 fn starts(loads: &[ImportedLoad]) -> Vec<Nanos> {
     let known: Option<Vec<Nanos>> = loads.iter().map(|load| load.started).collect();
     if let Some(known) = known {
@@ -97,25 +97,25 @@ fn starts(loads: &[ImportedLoad]) -> Vec<Nanos> {
     loads.iter().map(follow).collect()
 }
 
-/// Loads of one tool stand in one step as long as they differ in users and rates; where their workloads differ, each
-/// workload is a step of its own, named by what differs.
-fn steps(loads: &[ImportedLoad], told: &ImportOptions) -> Vec<String> {
+/// Loads of one tool share a step while they differ only in users and rates. Each different workload gets its own step,
+/// named by the parameters that differ.
+fn steps(loads: &[ImportedLoad], options: &ImportOptions) -> Vec<String> {
     let step = |load: &ImportedLoad| {
         let is_alike = |other: &&ImportedLoad| other.tool.maker() == load.tool.maker() && other.block.is_none();
         let differs = |(key, value): &(&String, &String)| {
             let other_value = |other: &ImportedLoad| other.parameters.get(*key).is_some_and(|own| own != *value);
             load.block.is_none() && loads.iter().filter(is_alike).any(other_value)
         };
-        let name = told.step.clone().unwrap_or_else(|| load.tool.maker().to_owned());
+        let name = options.step.clone().unwrap_or_else(|| load.tool.maker().to_owned());
         let differing = load.parameters.iter().filter(differs);
         differing.fold(name, |name, (key, value)| format!("{name}, {key} {value}"))
     };
     loads.iter().map(step).collect()
 }
 
-fn empty(told: &ImportOptions) -> Record {
+fn empty(options: &ImportOptions) -> Record {
     Record {
-        run: told.run.clone(),
+        run: options.run.clone(),
         plan_written: String::new(),
         plan_resolved: String::new(),
         subjects: Vec::new(),
@@ -145,7 +145,7 @@ fn empty(told: &ImportOptions) -> Record {
 
 struct Assembly<'a> {
     record: &'a mut Record,
-    told: &'a ImportOptions,
+    options: &'a ImportOptions,
     /// All of the import.
     loads: &'a [ImportedLoad],
     step: String,
@@ -192,7 +192,7 @@ impl Assembly<'_> {
         let mut put = |key: &str, value: &str| fact(self.record, point.system, key, value);
         put(TOOL_FACT, load.tool.maker());
         match load.version.as_str() {
-            "" => put(&format!("{UNKNOWN_FACT}version"), "The output does not tell the version of the tool."),
+            "" => put(&format!("{UNKNOWN_FACT}version"), "The output does not contain the version of the tool."),
             version => put(VERSION_FACT, version),
         }
         load.files.iter().for_each(|file| put(FILE_FACT, file));
@@ -210,9 +210,9 @@ impl Assembly<'_> {
 
     fn point(&mut self, load: &ImportedLoad, maker: &str, system: SubjectId) -> Point {
         let block = load.block.is_some();
-        // Jobs of one file stand on one medium; of another file on another, so that both stand beside each other.
+        // Jobs of one file share a medium; those of another file have another one, so that the two can be compared.
         let unnamed = || load.files.first().cloned().filter(|_| block);
-        let medium = self.told.medium.clone().or_else(unnamed);
+        let medium = self.options.medium.clone().or_else(unnamed);
         let medium = medium.map(|name| subject(self.record, SubjectKind::Medium, &name));
         let step = self.step.clone();
         let known = self.record.points.iter().find(|point| point.step == step && point.is_block() == block);
@@ -256,7 +256,7 @@ impl Assembly<'_> {
         }));
     }
 
-    /// Jobs of one name that ask for something else are other jobs: what differs from the first stands in the name.
+    /// Jobs of one name with different options are different jobs: the name lists what differs from the first.
     fn job_name(&self, name: &str, parameters: &BTreeMap<String, String>) -> String {
         let first = self.record.blocks.iter().find(|block| block.job == name).map(|block| block.point);
         let first = first.and_then(|id| self.record.points.iter().find(|point| point.id == id));
@@ -309,12 +309,12 @@ impl Assembly<'_> {
     }
 }
 
-/// Warm-up comes first; what is not measured later stays with what is.
+/// Splits off the warm-up; later ticks that are not measured stay with the measured ones.
 fn split(ticks: &[LoadTick]) -> (&[LoadTick], &[LoadTick]) {
     ticks.split_at(ticks.iter().position(|tick| tick.measured).unwrap_or_default())
 }
 
-/// Places in the ladder by load, and repeats of one load in the order of the files.
+/// Numbers points in the ladder by load, and repeats of one load in the order of the files.
 fn number_points(record: &mut Record) {
     let job = |point: &Point| record.blocks.iter().find(|block| block.point == point.id).map(|block| block.job_index);
     let jobs: Vec<Option<u32>> = record.points.iter().map(job).collect();

@@ -1,4 +1,4 @@
-//! Files to loads: each output by its own reader, logs to the output that they belong to.
+//! Reads each file with the parser of its tool, and attaches logs to the output that they belong to.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use super::pgbench_log::{self, Logged};
 use super::{HostSamples, Source, Tool, detect};
 use super::{diskspd, fio, go_tpc, hammerdb, iostat, mpstat, pgbench, sysbench, vdbench, vmstat};
 
-/// Everything that the files hold.
+/// The content of all files.
 #[derive(Default)]
-pub(super) struct Read {
+pub(super) struct ParsedFiles {
     pub loads: Vec<ImportedLoad>,
     pub host: Vec<HostSamples>,
     pub taken: Vec<(String, Tool)>,
@@ -19,8 +19,8 @@ pub(super) struct Read {
     transactions: Vec<(String, Vec<Logged>)>,
 }
 
-pub(super) fn read(sources: &[Source<'_>]) -> Result<Read, ImportError> {
-    let mut all = Read::default();
+pub(super) fn read(sources: &[Source<'_>]) -> Result<ParsedFiles, ImportError> {
+    let mut all = ParsedFiles::default();
     for (i, source) in sources.iter().enumerate() {
         let unknown = || ImportError::Unknown {
             file: source.name.to_owned(),
@@ -62,7 +62,7 @@ fn refuse_second_log(logs: &[(String, Vec<Logged>)]) -> Result<(), ImportError> 
     Ok(())
 }
 
-impl Read {
+impl ParsedFiles {
     fn one(&mut self, source: &Source<'_>, tool: Tool) -> super::fault::Read<()> {
         let text = source.text.trim_start_matches('\u{feff}');
         let from = self.loads.len();
@@ -128,7 +128,7 @@ impl Read {
             [one] => *one,
             _ => {
                 return Err(ImportError::Together(
-                    "transaction logs with more than one run of pgbench: nothing says which of them they belong to\n\
+                    "transaction logs with more than one run of pgbench: the logs do not show which run they belong to\n\
                      Import each run with its own logs."
                         .into(),
                 ));

@@ -1,9 +1,9 @@
-//! Whose output a text is, told from its content; of fio's logs from the name as well.
+//! Detects from its content which tool wrote a text; logs of fio are detected by their name as well.
 
 use super::{Tool, fio, fio_log, vdbench};
 
-/// Lines that are looked at for marks.
-const LOOKED_AT: usize = 400;
+/// Lines that are searched for marks.
+const SEARCHED_LINES: usize = 400;
 
 /// The console begins a line with `hammerdb>`; its result may come after thousands of lines.
 const HAMMERDB: [&str; 6] =
@@ -11,7 +11,7 @@ const HAMMERDB: [&str; 6] =
 
 pub fn detect(name: &str, text: &str) -> Option<Tool> {
     let text = text.trim_start_matches('\u{feff}');
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LOOKED_AT).collect();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(SEARCHED_LINES).collect();
     let first = lines.first()?;
     let any = |mark: &str| lines.iter().any(|line| line.contains(mark));
     let begins = |mark: &str| lines.iter().any(|line| line.starts_with(mark));
@@ -36,7 +36,7 @@ pub fn detect(name: &str, text: &str) -> Option<Tool> {
     })
 }
 
-/// Whether the line holds at least so many words, the first two and the fourth of which are numbers.
+/// Whether the line has at least so many fields, the first two and the fourth of which are numbers.
 fn is_numbers(line: &str, least: usize) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let number = |at: usize| words.get(at).is_some_and(|word| word.parse::<u64>().is_ok());

@@ -106,7 +106,7 @@ fn of_span(index: usize, span: &Element, asked: Option<&Element>, version: &str)
     Ok(load)
 }
 
-/// The buckets of `-D`, and in the last one what is left to the totals.
+/// The buckets of `-D`; the last one also has the rest of the totals.
 fn ticks(load: &mut ImportedLoad, span: &Element, total: &[Counts], seconds: f64) -> Read<()> {
     if seconds <= 0.0 {
         return Ok(());
@@ -152,7 +152,7 @@ fn less(counts: &Counts, n: u64, bytes: u64) -> Counts {
     Counts { offered: committed, committed, bytes: counts.bytes.saturating_sub(bytes), ..*counts }
 }
 
-/// Percentiles that are kept of the more than a hundred.
+/// The percentiles that are kept, out of more than a hundred.
 const KEPT: [&str; 8] = ["0", "50", "90", "95", "99", "99.9", "99.99", "99.999"];
 
 fn figures(load: &mut ImportedLoad, span: &Element) {
@@ -182,7 +182,7 @@ fn figures(load: &mut ImportedLoad, span: &Element) {
     }
 }
 
-/// What was asked for in a time span.
+/// The load that a time span asks for.
 struct Asked<'a> {
     span: &'a Element,
     targets: Vec<&'a Element>,
@@ -278,14 +278,14 @@ fn block(load: &mut ImportedLoad, index: usize, asked: Option<&Element>, threads
             load.offered_per_second = asked.offered_per_second();
             load.parameters = parameters(asked);
         }
-        _ => load.unknown.push(("job", "The output has no <Profile>: what was asked for is not known.".to_owned())),
+        _ => load.unknown.push(("job", "The output has no <Profile>: the requested load is unknown.".to_owned())),
     }
     let size = get("BlockSize").min(1e12) as u64;
     let reads = 100 - get("WriteRatio").clamp(0.0, 100.0) as u32;
     let sizes = |used: bool| if used { vec![(size, 100)] } else { Vec::new() };
     let targets = asked.as_ref().map_or(0, |asked| asked.targets.len());
     if targets > 1 {
-        let text = format!("{targets} targets were asked for; sizes and the mix are those of the first.");
+        let text = format!("{targets} targets were given; sizes and the mix are those of the first.");
         load.unknown.push(("targets", text));
     }
     let random = if get("Random") > 0.0 || whether("Random") { 100.0 } else { 0.0 };
@@ -315,6 +315,6 @@ fn block(load: &mut ImportedLoad, index: usize, asked: Option<&Element>, threads
             sync: if whether("WriteThrough") || whether("DisableAllCache") { "each_write" } else { "none" }.into(),
         }],
     });
-    let text = "The output does not say how compressible the written data is: ENTROPY is not evaluated.";
+    let text = "The output does not contain the compressibility of the written data: ENTROPY is not evaluated.";
     load.unknown.push(("entropy", text.to_owned()));
 }

@@ -1,10 +1,10 @@
-//! What is wrong with a file: at which line, what stands there, what was expected.
+//! Errors in a file: the line, what was found there, what was expected.
 
 use thiserror::Error;
 
-/// Numbers beyond are nobody's measurement; sums of those below do not overflow.
+/// Larger numbers are not measurements; sums of smaller ones do not overflow.
 pub(super) const MOST: f64 = 1e15;
-/// Times beyond, in seconds (three years), are nobody's run.
+/// No run lasts longer, in seconds (three years).
 const LONGEST_S: f64 = 1e8;
 
 /// A file cannot be imported.
@@ -12,7 +12,7 @@ const LONGEST_S: f64 = 1e8;
 pub enum ImportError {
     #[error("{file}, line {line}: found {found}\nExpected: {expected}.")]
     At { file: String, line: usize, found: String, expected: String },
-    #[error("{file} is no output that plimsoll knows; it begins with {found}\nExpected: {}.", known())]
+    #[error("{file} is not an output that plimsoll reads: it begins with {found}\nExpected: {}.", known())]
     Unknown { file: String, found: String },
     #[error(
         "{file} is not in an encoding that plimsoll reads: {found}\nExpected: UTF-8, or UTF-16 with a byte order mark.\n\
@@ -25,7 +25,7 @@ pub enum ImportError {
 
 fn known() -> &'static str {
     "fio JSON or logs, sysbench 1.0 or 1.1, pgbench or its -l logs, HammerDB, go-tpc, vdbench flatfile.html or summary.html, \
-     diskspd XML, iostat, vmstat or mpstat; or say what it is with --tool"
+     diskspd XML, iostat, vmstat or mpstat; or give the tool with --tool"
 }
 
 /// An [`ImportError::At`] without its file. Lines count from 1.
@@ -54,7 +54,7 @@ impl Fault {
     }
 }
 
-/// The beginning of what stands there.
+/// The beginning of the text, in quotes.
 pub(super) fn quoted(found: &str) -> String {
     let found = found.trim();
     if found.is_empty() {

@@ -1,7 +1,7 @@
 //! fio's JSON and JSON+.
 //!
 //! JSON+ has the buckets of completion latencies, from which histograms are made; JSON has mean, maximum and percentiles,
-//! which stand as reported. A file may hold several reports of one run, and several runs. Jobs of one name are workers of
+//! which are kept as reported. A file may hold several reports of one run, and several runs. Jobs of one name are workers of
 //! one load, in their order.
 
 mod counts;
@@ -47,7 +47,7 @@ fn of_run(run: &Run) -> Vec<ImportedLoad> {
 struct Group {
     /// Their places in the report.
     places: Vec<usize>,
-    /// Jobs that they stand for; `None`: unknown.
+    /// Number of jobs that they report; `None`: unknown.
     workers: Option<u32>,
     /// One entry for jobs of several names, of which fio prints the first name and the last options.
     is_mixture: bool,
@@ -80,7 +80,7 @@ fn groups(jobs: &[Job]) -> Vec<Group> {
     groups
 }
 
-/// Jobs that an entry stands for which is the only one of its name on its machine.
+/// Number of jobs in an entry that is the only one of its name on its machine.
 fn jobs_of_entry(job: &Job, is_mixture: bool) -> Option<u32> {
     match is_mixture {
         true => members(job),
@@ -172,7 +172,8 @@ fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
     });
     facts(&mut load, asked, offered);
     if first.fio.unified {
-        let text = "fio reports all directions together (unified_rw_reporting): reads and writes cannot be told apart.";
+        let text =
+            "fio reports all directions together (unified_rw_reporting): reads and writes cannot be distinguished.";
         load.unknown.push(("directions", text.to_owned()));
     }
     load.failure = failure(&jobs);
@@ -185,7 +186,7 @@ fn depth(asked: &Options, job: &Job) -> u32 {
     asked.min(job.deepest.unwrap_or(u32::MAX).max(1))
 }
 
-/// Mix and sizes as they came out, where the options of the jobs are not known.
+/// Mix and sizes as measured, where the options of the jobs are unknown.
 fn mixture(load: &mut ImportedLoad, stream: &mut BlockStreamInfo, jobs: &[&Job]) {
     let sum = |kind: Kind| {
         let sides = jobs.iter().filter_map(|job| kind.side(&job.fio));
@@ -210,7 +211,7 @@ fn mixture(load: &mut ImportedLoad, stream: &mut BlockStreamInfo, jobs: &[&Job])
         load.users = 0;
     }
     let text = "fio reports jobs of several names as one (group_reporting), with the first name and the options of the last: \
-                what each asks for is unknown. Mix and sizes are those that came out.";
+                the options of each job are unknown. Mix and sizes are as measured.";
     load.unknown.push(("group", text.to_owned()));
 }
 
@@ -254,7 +255,7 @@ fn facts(load: &mut ImportedLoad, asked: &Options, offered: Offered) {
             load.fact(&format!("setting.{key}"), value.clone());
         }
     }
-    let text = "Whether the test space was written before is unknown: THIN cannot be judged.";
+    let text = "Whether the test space was written before is unknown: THIN cannot be evaluated.";
     load.unknown.push(("fill", text.to_owned()));
 }
 

@@ -1,7 +1,7 @@
 //! Logs of fio: `write_lat_log`, `write_bw_log`, `write_iops_log`, `write_hist_log` (HOWTO, "Log File Formats").
 //!
 //! A line is `ms, value, direction, block size, …`; of a histogram log `ms, direction, block size, bucket, bucket, …`
-//! with what was counted since the line before. Which kind a log is stands in its name.
+//! with what was counted since the line before. The kind of a log is in its name.
 
 mod fit;
 mod ticks;
@@ -31,7 +31,7 @@ pub(super) struct FioLog {
     pub kind: Kind,
     /// Number of the job in the run, from 1; `None`: of all jobs of the name (`per_job_logs=0`).
     pub job: Option<usize>,
-    /// What stands before the kind in the name.
+    /// The part of the name before the kind.
     pub prefix: String,
     /// Start of the job since 1970, where lines have such times (`log_unix_epoch`, `log_alternate_epoch`).
     began_ms: Option<u64>,
@@ -89,11 +89,11 @@ pub(super) fn named(name: &str) -> Option<(Kind, Option<usize>, String)> {
 
 pub(super) fn read(name: &str, text: &str) -> Read<FioLog> {
     let expected = "a name that ends in _lat, _clat, _slat, _bw, _iops or _clat_hist, a number and .log, as fio gives it: \
-                    nothing in the file says what it logs";
+                    its content does not show what it logs";
     let (kind, job, prefix) = named(name).ok_or_else(|| Fault::at(1, name, expected))?;
     let mut rows = Vec::new();
     let lines = || text.lines().enumerate().filter(|(_, content)| !content.trim().is_empty());
-    // `log_window_value=both`: the largest value stands between the mean and the direction, of which there are three.
+    // `log_window_value=both`: the largest value is between the mean and the direction, of which there are three.
     let third = |content: &str| content.split(',').nth(2)?.trim().parse::<u64>().ok();
     let both = kind != Kind::Hist && lines().any(|(_, content)| third(content).is_some_and(|value| value > 2));
     for (line, content) in lines() {
@@ -128,7 +128,7 @@ fn row(kind: Kind, both: bool, line: usize, content: &str) -> Read<Row> {
         "`ms, value, direction, block size`"
     };
     let wrong = || Fault::at(line, content, expected);
-    // What options add stands behind (`log_offset`, `log_prio`, `log_issue_time`).
+    // Options add further columns at the end (`log_offset`, `log_prio`, `log_issue_time`).
     let read = if kind == Kind::Hist { usize::MAX } else { 4 + usize::from(both) };
     let fields = content.split(',').take(read).map(|field| field.trim().parse::<u64>());
     let fields = fields.collect::<Result<Vec<u64>, _>>().map_err(|_| wrong())?;
@@ -177,7 +177,7 @@ pub(super) fn alone(prefix: &str) -> ImportedLoad {
     let mut load = ImportedLoad::new(Tool::FioLog);
     load.workload = if prefix.is_empty() { "log".into() } else { prefix.to_owned() };
     load.fact(super::RESPONSE_FACT, "unknown");
-    let text = "Logs alone do not tell what the job asked for: depth, rate and cache. OMISSION and LITTLE cannot be judged \
+    let text = "Logs do not contain the options of the job: depth, rate and cache. OMISSION and LITTLE cannot be evaluated \
                 without fio's JSON.";
     load.unknown.push(("job", text.to_owned()));
     load
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_what_a_log_holds() {
+    fn the_kind_of_a_log_is_in_its_name() {
         assert_eq!(named("a_b_clat_hist.2.log"), Some((Kind::Hist, Some(2), "a_b".into())));
         assert_eq!(named("l_clat.1.log"), Some((Kind::Clat, Some(1), "l".into())));
         assert_eq!(named("l_lat.log"), Some((Kind::Lat, None, "l".into())));

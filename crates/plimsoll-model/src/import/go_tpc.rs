@@ -1,7 +1,7 @@
 //! Output of `go-tpc tpcc run` in its three styles (`--output plain`, `table` and `json`): the summary of each transaction
 //! type, and `tpmC` below it. Several runs may follow each other.
 //!
-//! Lines of `[Current]` do not say when their part of the time began, so that nothing by second comes of them.
+//! Lines of `[Current]` do not contain the start of their interval, so there are no counts by second.
 
 use std::collections::BTreeMap;
 
@@ -254,7 +254,7 @@ impl Run {
         load.fact(RESPONSE_FACT, "start");
         load.fact(PERCENTILES_FACT, "merged");
         let text = "go-tpc counts New-Orders that are rolled back as the specification wants among the committed ones: their \
-                    share is not known.";
+                    share is unknown.";
         load.unknown.push(("rolled_back", text.to_owned()));
         load
     }

@@ -1,7 +1,7 @@
 //! HammerDB's console output, and what `jobs JOBID result`, `timing` and `tcount` print as JSON.
 //!
 //! NOPM comes from the database's order numbers over the whole minutes of the test, so New-Orders are NOPM × minutes, to
-//! within a minute's remainder. TPM counts what that database calls a transaction: it stands as reported, and is not
+//! within a minute's remainder. TPM counts what that database calls a transaction: it is kept as reported, and is not
 //! plimsoll's TPM.
 
 mod profile;
@@ -38,12 +38,12 @@ struct State {
     began: Option<Nanos>,
     /// Time of the next line, with `vuset timestamps 1`.
     stamp: Option<Nanos>,
-    /// When the next result's measurement began, by the line that says so.
+    /// When the next result's measurement began, by the line that reports it.
     timing: Option<Nanos>,
     settings: BTreeMap<String, String>,
 }
 
-/// What went wrong in one run.
+/// Errors of one run.
 #[derive(Debug, Clone, Default)]
 struct Errors {
     /// Numbers of the virtual users that ended early.
@@ -55,14 +55,14 @@ struct Errors {
 /// A result with its line.
 struct Achieved {
     line: usize,
-    /// Place of its errors in [`State::runs`].
+    /// Index of its errors in [`State::runs`].
     run: usize,
     load: ImportedLoad,
 }
 
-/// Where the result of a profile is.
+/// Position of a profile's result relative to the profile.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-enum Place {
+enum ResultPosition {
     /// xtprof reports once the test is over.
     #[default]
     Above,
@@ -76,7 +76,7 @@ enum Place {
 #[derive(Default)]
 struct Profile {
     line: usize,
-    result: Place,
+    result: ResultPosition,
     users: u32,
     figures: Vec<Figure>,
 }
@@ -125,9 +125,9 @@ fn assign(state: &State, mut results: Vec<Achieved>, profiles: Vec<Profile>) -> 
                 Some(results.len() - 1)
             }
             _ if results.len() == 1 => Some(0),
-            Place::Above => results.iter().rposition(|result| result.line < profile.line),
-            Place::Below => results.iter().position(|result| result.line > profile.line),
-            Place::Either => None,
+            ResultPosition::Above => results.iter().rposition(|result| result.line < profile.line),
+            ResultPosition::Below => results.iter().position(|result| result.line > profile.line),
+            ResultPosition::Either => None,
         };
         let at = at.filter(|at| !taken.contains(at)).ok_or_else(|| together(&profile))?;
         taken.push(at);
@@ -143,7 +143,7 @@ fn together(profile: &Profile) -> Fault {
 
 fn add(load: &mut ImportedLoad, profile: Profile) {
     let text = "Response times are those of the whole time that virtual users ran, ramp-up included; those of all virtual users \
-                stand under the procedure's name, those of one beside its number.";
+                are listed under the procedure's name, those of one with its number.";
     load.unknown.push(("percentiles", text.to_owned()));
     load.facts.retain(|(key, _)| key != PERCENTILES_FACT);
     load.fact(PERCENTILES_FACT, "unknown");
@@ -177,9 +177,10 @@ impl State {
         let content = content.trim();
         let whole = content.strip_prefix("hammerdb>").unwrap_or(content).trim_matches(['"', ',']);
         self.errors(whole);
-        let said = whole.split_once(':').filter(|(who, _)| who.starts_with("Vuser ")).map_or(whole, |(_, said)| said);
+        let message =
+            whole.split_once(':').filter(|(who, _)| who.starts_with("Vuser ")).map_or(whole, |(_, message)| message);
         let between = |from: &str, to: &str| -> Option<&str> {
-            let (_, rest) = said.split_once(from)?;
+            let (_, rest) = message.split_once(from)?;
             Some(rest.split_once(to)?.0.trim())
         };
         if let Some(minutes) = between("Timing test period of ", " in minutes") {
@@ -188,21 +189,21 @@ impl State {
             self.timing = self.stamp;
         } else if let Some(minutes) = between("Beginning rampup time of ", " minutes") {
             self.rampup = Some(minutes.to_owned());
-        } else if let Some((users, _)) = said.split_once(" Active Virtual Users configured") {
+        } else if let Some((users, _)) = message.split_once(" Active Virtual Users configured") {
             self.users = users_at(line, users, "the number of virtual users")?;
-        } else if let Some(version) = said.strip_prefix("HammerDB CLI v") {
+        } else if let Some(version) = message.strip_prefix("HammerDB CLI v") {
             self.version = version.trim().to_owned();
-        } else if let Some(time) = said.strip_prefix("Hammerdb Log @ ") {
+        } else if let Some(time) = message.strip_prefix("Hammerdb Log @ ") {
             self.began = when::instant(time);
-        } else if let Some((who, time)) = said.split_once(" @ ")
+        } else if let Some((who, time)) = message.split_once(" @ ")
             && who.starts_with("Timestamp ")
         {
             self.stamp = when::instant(time);
-        } else if content.starts_with('"') && when::instant(said).is_some() {
+        } else if content.starts_with('"') && when::instant(message).is_some() {
             // `jobs JOBID result` has the time at which the job began in a line of its own.
-            self.began = when::instant(said);
+            self.began = when::instant(message);
         } else {
-            self.setting(said);
+            self.setting(message);
         }
         Ok(())
     }
@@ -245,8 +246,8 @@ impl State {
 
     /// `Changed tpcc:pg_count_ware from 1 to 30 for PostgreSQL`, `Value 30 for tpcc:pg_count_ware is the same as …`, and
     /// `pg_count_ware = 30` of `print dict`.
-    fn setting(&mut self, said: &str) {
-        let words: Vec<&str> = said.split_whitespace().collect();
+    fn setting(&mut self, message: &str) {
+        let words: Vec<&str> = message.split_whitespace().collect();
         let (name, value) = match words.as_slice() {
             ["Changed", key, "from", _, "to", value, "for", ..]
             | ["Value", value, "for", key, "is", "the", "same", ..] => {
@@ -285,7 +286,7 @@ impl State {
         if let Some(minutes) = &self.rampup {
             load.fact("import.rampup", format!("{minutes} min"));
         }
-        let text = "Failed and rolled back transactions are not told: CONSERVE and RATIO cannot be judged.";
+        let text = "The output has no failed and rolled back transactions: CONSERVE and RATIO cannot be evaluated.";
         load.unknown.push(("failed", text.to_owned()));
         let text = "HammerDB verifies no consistency condition.";
         load.unknown.push(("consistency", text.to_owned()));
@@ -316,7 +317,7 @@ impl State {
                 load.fact("import.counts", "New-Orders are the reported NOPM x the minutes of the test");
             }
             None => {
-                let text = "The output does not tell how long was measured, so that nothing can be counted.";
+                let text = "The output does not contain the length of the measurement: transactions cannot be counted.";
                 load.unknown.push(("duration", text.to_owned()));
             }
         }
@@ -356,7 +357,7 @@ fn of_documents(text: &str) -> Vec<Profile> {
         let is_timing = of_document(&document.value, &mut figures);
         match profiles.last_mut().filter(|_| !(is_timing && timed)) {
             Some(last) => last.figures.extend(figures),
-            None => profiles.push(Profile { line: document.line, result: Place::Either, users: 0, figures }),
+            None => profiles.push(Profile { line: document.line, result: ResultPosition::Either, users: 0, figures }),
         }
         timed |= is_timing;
     }

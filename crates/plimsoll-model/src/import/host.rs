@@ -1,4 +1,4 @@
-//! What iostat, vmstat and mpstat saw of a machine, and how it joins a run.
+//! Samples of a machine by iostat, vmstat and mpstat, and how they join a run.
 
 use super::{ImportError, Source, Tool, attach, when};
 use crate::metric::Metric;
@@ -39,7 +39,7 @@ pub(super) struct Report {
 /// What the first report of an output covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum First {
-    /// Nothing: it only says when the others begin.
+    /// No interval: it only marks the start of the next one.
     Start,
     /// The time since the machine was started: an average, which is left out.
     SinceBoot,
@@ -117,7 +117,7 @@ pub fn samples(sources: &[Source<'_>]) -> Result<Vec<HostSamples>, ImportError> 
     let read = attach::read(sources)?;
     match read.loads.first() {
         Some(load) => Err(ImportError::Together(format!(
-            "{} is {}, which is a run of its own\nOnly outputs of iostat, vmstat and mpstat join a run.",
+            "{} is {}, which is a run itself\nOnly outputs of iostat, vmstat and mpstat join a run.",
             load.files.join(", "),
             load.tool.title()
         ))),
@@ -159,8 +159,7 @@ pub(super) fn join(record: &mut Record, started: Option<Nanos>, all: &[HostSampl
             fact(record, host, &format!("{}{}_{what}", super::UNKNOWN_FACT, own.tool.name()), text);
         }
         if aligned.is_none() && !alone {
-            let text =
-                format!("{} or the run does not tell when it began: both are taken to have begun together.", own.file);
+            let text = format!("{} or the run has no start time: both are assumed to have started together.", own.file);
             fact(record, host, &format!("{}{}_start", super::UNKNOWN_FACT, own.tool.name()), &text);
         }
         for (at, sample) in within {
@@ -203,7 +202,7 @@ pub(super) fn subject(record: &mut Record, kind: SubjectKind, name: &str) -> Sub
     id
 }
 
-/// A fact told again with another value has both.
+/// A fact that occurs again with another value has both.
 pub(super) fn fact(record: &mut Record, subject: SubjectId, key: &str, value: &str) {
     match record.facts.iter_mut().find(|fact| fact.subject == subject && fact.key == key) {
         Some(fact) if fact.value.split("; ").any(|own| own == value) => {}

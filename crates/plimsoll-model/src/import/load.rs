@@ -1,4 +1,4 @@
-//! What another tool says of one load, in the words of the record.
+//! One load as another tool reports it, in the terms of the record.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,17 +9,17 @@ use crate::lane::Counts;
 use crate::record::BlockPoint;
 use crate::units::Nanos;
 
-/// One load as one output tells of it. Times count from its start.
+/// One load as one output reports it. Times count from its start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedLoad {
     pub tool: Tool,
-    /// Empty where the output does not tell it.
+    /// Empty where the output lacks it.
     pub version: String,
-    /// The files that tell of it.
+    /// The files that report it.
     pub files: Vec<String>,
-    /// What runs: name of the job or script; empty where the output does not tell it.
+    /// What runs: name of the job or script; empty where the output lacks it.
     pub workload: String,
-    /// 0 where the output does not tell it.
+    /// 0 where the output lacks it.
     pub users: u32,
     /// Offered rate of an open loop.
     pub offered_per_second: Option<f64>,
@@ -37,11 +37,11 @@ pub struct ImportedLoad {
     pub figures: Vec<Figure>,
     /// What fio's logs of its jobs must fit.
     pub logs: JobLogs,
-    /// What the tool reports as failed, so that no figure of the load may be used.
+    /// The failure that the tool reports: no figure of the load may be used.
     pub failure: Option<String>,
     /// Facts about the system beside those of the import: `import.seconds`, `setting.fsync`.
     pub facts: Vec<(String, String)>,
-    /// What is not known, and what follows from that.
+    /// Missing information, and what cannot be evaluated without it.
     pub unknown: Vec<(&'static str, String)>,
 }
 

@@ -24,7 +24,7 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
     let mut reports: Vec<Report> = Vec::new();
     let mut table = Table::default();
     let mut date: Option<Date> = None;
-    let mut seen: Vec<&str> = Vec::new();
+    let mut reported: Vec<&str> = Vec::new();
     for (at, content) in text.lines().enumerate() {
         let words: Vec<&str> = content.split_whitespace().collect();
         // `02:00:10 PM` in some languages.
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
             (["Average:"], _) => {}
             (time, ["CPU" | "NODE", names @ ..]) => {
                 table = Table { is_of_cpus: rest[0] == "CPU" && names.contains(&"%idle"), names: names.to_vec() };
-                // The first line of names says when the first interval began.
+                // The first line of names has the start of the first interval.
                 if reports.is_empty() {
                     reports.push(Report { time: instant(date, time, None), ..Report::default() });
                 }
@@ -47,11 +47,11 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
                 let last = reports.last().and_then(|report| report.time);
                 let time = instant(date, time, last);
                 // Two reports may end within one second.
-                if time.is_none() || time != last || seen.contains(cpu) {
+                if time.is_none() || time != last || reported.contains(cpu) {
                     reports.push(Report { time, ..Report::default() });
-                    seen.clear();
+                    reported.clear();
                 }
-                seen.push(*cpu);
+                reported.push(*cpu);
                 values_of(at + 1, content, (&table.names, values), *cpu == "all", reports.last_mut())?;
             }
             _ => return Err(Fault::at(at + 1, content, "mpstat's line of names: `TIME CPU %usr … %idle`")),

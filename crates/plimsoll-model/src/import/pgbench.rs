@@ -36,7 +36,7 @@ struct Output {
     tps: Option<Tps>,
     rate_limited: bool,
     duration_s: Option<f64>,
-    /// What pgbench said of a client that ended early, or of the run.
+    /// The message of pgbench about a client that ended early, or about the run.
     abort: Option<String>,
     in_report: bool,
     /// With `--progress-timestamp`: the first line, whose part is as long as the second's.
@@ -97,7 +97,7 @@ impl Run for Output {
             return Ok(());
         }
         if text.starts_with("pgbench: error:") || text.starts_with("pgbench: fatal:") {
-            return Err(Fault::at(line, text, "output of a run that came to its end"));
+            return Err(Fault::at(line, text, "output of a complete run"));
         }
         if let Some(rest) = text.strip_prefix("progress: ") {
             return self.progress(line, rest);
@@ -108,7 +108,7 @@ impl Run for Output {
         }
         let is_report = KEYS.iter().any(|key| text.starts_with(key));
         self.in_report |= is_report;
-        // Before a report stand messages, behind it whatever comes next: neither has figures of pgbench.
+        // Messages precede a report, and anything may follow it: neither has figures of pgbench.
         let outside = !self.in_report || (self.tps.is_some() && !is_report && !self.in_scripts(text));
         if text.is_empty() || text.starts_with("pgbench: ") || outside { Ok(()) } else { self.report(line, text) }
     }
@@ -346,8 +346,8 @@ impl Output {
             load.fact(OFFERED_FACT, OFFERED);
         }
         if self.rate_limited && self.skipped.is_none() {
-            let text = "What was due and had not started at the end is in no figure of pgbench: in an overload the offered \
-                        rate was higher.";
+            let text = "pgbench does not count transactions that were due and had not started at the end: in an \\
+                        overload the offered rate was higher.";
             load.unknown.push(("unserved", text.to_owned()));
         }
         if !self.scripts.is_empty() {

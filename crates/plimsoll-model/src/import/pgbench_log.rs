@@ -1,7 +1,7 @@
 //! Per-transaction logs of pgbench (`-l`): each transaction with its latency, so a distribution.
 //!
 //! A line is `client_id transaction_no time script_no time_epoch time_us [schedule_lag] [retries]` (documentation of
-//! pgbench, "Per-Transaction Logging"); `time` is in microseconds or says what became of the transaction.
+//! pgbench, "Per-Transaction Logging"); `time` is in microseconds or the outcome of the transaction.
 //! `transaction_no` counts the transactions of a client, logged or not, so that gaps show a sample.
 
 mod held;
@@ -26,21 +26,21 @@ pub(super) struct Logged {
     /// From 1, by client.
     number: u64,
     script: u64,
-    outcome: Outcome,
+    outcome: LoggedOutcome,
     /// When it ended, since 1970.
     end: Nanos,
-    /// The seventh and eighth field: what they are, [`Columns`] knows.
+    /// The seventh and eighth field; [`Columns`] has their meaning.
     more: [Option<u64>; 2],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Outcome {
+enum LoggedOutcome {
     Done(Nanos),
     Failed,
     Skipped,
 }
 
-/// What stands behind the time: with `--rate` the schedule lag in microseconds, with `--max-tries` retries.
+/// The columns after the time: with `--rate` the schedule lag in microseconds, with `--max-tries` retries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Columns {
     Neither,
@@ -51,9 +51,9 @@ enum Columns {
     Either,
 }
 
-/// What happened in a part of the time, of one script. Full histograms of each part would take 270 kB each.
+/// Transactions of one script in a part of the time. Full histograms of each part would take 270 kB each.
 #[derive(Debug, Clone, Default)]
-struct Tally {
+struct ScriptCounts {
     counts: Counts,
     response: CoarseHist,
     service: CoarseHist,
@@ -69,7 +69,7 @@ struct Latencies {
 const EXPECTED: &str = "`client transaction latency_us script epoch_s epoch_us`, a line of pgbench -l";
 /// Log lines begin with the number of a client; those of --aggregate-interval with a time.
 const FIRST_TIME: u64 = 100_000_000;
-/// Longer than three years is nobody's run, and every second has a place in memory.
+/// Three years: no run lasts longer, and every second takes memory.
 const MOST_TICKS: u64 = 100_000_000;
 
 /// Each client of a run has its transactions in one log.
@@ -104,9 +104,9 @@ fn logged(line: usize, content: &str) -> Read<Logged> {
         return Err(Fault::at(line, content, EXPECTED));
     }
     let outcome = match *time {
-        "skipped" => Outcome::Skipped,
-        "failed" | "serialization" | "deadlock" | "other" => Outcome::Failed,
-        us => Outcome::Done(micros(count_at(line, us, "a latency in microseconds, `skipped` or `failed`")?)),
+        "skipped" => LoggedOutcome::Skipped,
+        "failed" | "serialization" | "deadlock" | "other" => LoggedOutcome::Failed,
+        us => LoggedOutcome::Done(micros(count_at(line, us, "a latency in microseconds, `skipped` or `failed`")?)),
     };
     let seconds = count_at(line, epoch_s, EXPECTED)?.min(10_000_000_000);
     let end = Nanos::from_secs(seconds) + micros(count_at(line, epoch_us, EXPECTED)?.min(999_999));
@@ -133,8 +133,8 @@ impl Logged {
 
     fn begin(&self) -> Nanos {
         match self.outcome {
-            Outcome::Done(latency) => self.end.saturating_sub(latency),
-            Outcome::Failed | Outcome::Skipped => self.end,
+            LoggedOutcome::Done(latency) => self.end.saturating_sub(latency),
+            LoggedOutcome::Failed | LoggedOutcome::Skipped => self.end,
         }
     }
 
@@ -152,12 +152,12 @@ impl Logged {
     }
 }
 
-impl Tally {
+impl ScriptCounts {
     fn count(&mut self, one: &Logged, columns: Columns) {
         let (committed, failed, dropped) = match one.outcome {
-            Outcome::Done(_) => (1, 0, 0),
-            Outcome::Failed => (0, 1, 0),
-            Outcome::Skipped => (0, 0, 1),
+            LoggedOutcome::Done(_) => (1, 0, 0),
+            LoggedOutcome::Failed => (0, 1, 0),
+            LoggedOutcome::Skipped => (0, 0, 1),
         };
         let retries = one.retries(columns);
         self.counts.add(&Counts { committed, failed, dropped, retries, ..Counts::default() });
@@ -166,7 +166,7 @@ impl Tally {
 
 impl Latencies {
     fn record(&mut self, one: &Logged, columns: Columns) {
-        if let Outcome::Done(latency) = one.outcome {
+        if let LoggedOutcome::Done(latency) = one.outcome {
             self.response.record(latency);
             if columns.has_lag() {
                 self.service.record(latency.saturating_sub(one.lag(columns)));
@@ -191,7 +191,7 @@ impl Columns {
     }
 }
 
-/// A load of logs alone, whose summary is not there.
+/// A load of logs alone, without pgbench's summary.
 pub(super) fn alone() -> ImportedLoad {
     let mut load = ImportedLoad::new(Tool::PgbenchLog);
     load.windows = vec![None];
@@ -216,7 +216,7 @@ pub(super) fn attach(load: &mut ImportedLoad, mut logs: Vec<Logged>, files: usiz
     // Where nothing was processed, the output has no rate, and so no time.
     let has_totals = !is_alone && !load.ticks.is_empty();
     if is_alone && held::has_gaps(logs) {
-        return Err("the logs are a sample (--sampling-rate), which does not say how many transactions there were; \
+        return Err("the logs are a sample (--sampling-rate), which does not show how many transactions there were; \
                     give pgbench's own output with them"
             .into());
     }
@@ -252,7 +252,7 @@ fn columns(load: &ImportedLoad, logs: &[Logged], is_alone: bool) -> Result<Colum
         return Err("the logs differ in the number of their fields: they are of different runs".into());
     }
     let due = load.facts.iter().any(|(key, value)| key == RESPONSE_FACT && value == "due");
-    let is_skipped = |one: &Logged| one.outcome == Outcome::Skipped;
+    let is_skipped = |one: &Logged| one.outcome == LoggedOutcome::Skipped;
     match (width, due) {
         (0, true) => Err("the output is of a run with --rate and the log is not: the logs are of another run".into()),
         (2, false) if !is_alone => {
@@ -289,12 +289,13 @@ struct Filling {
 fn fill(load: &mut ImportedLoad, logs: &[Logged], filling: Filling) {
     let Filling { start, columns, scripts, grid, has_totals } = filling;
     let types = scripts.len();
-    let mut rows: BTreeMap<u64, Vec<Tally>> = grid.rows().map(|row| (row, vec![Tally::default(); types])).collect();
+    let mut rows: BTreeMap<u64, Vec<ScriptCounts>> =
+        grid.rows().map(|row| (row, vec![ScriptCounts::default(); types])).collect();
     let mut whole = vec![Latencies::default(); types];
     let mut part = vec![Latencies::default(); types];
     let row_of = |one: &Logged| grid.row(one.end.saturating_sub(start));
     for logs in logs.chunk_by(|a, b| row_of(a) == row_of(b)) {
-        let tallies = rows.entry(row_of(&logs[0])).or_insert_with(|| vec![Tally::default(); types]);
+        let tallies = rows.entry(row_of(&logs[0])).or_insert_with(|| vec![ScriptCounts::default(); types]);
         for one in logs {
             let Some(place) = scripts.get(&one.script) else { continue };
             tallies[*place].count(one, columns);
@@ -320,7 +321,7 @@ fn fill(load: &mut ImportedLoad, logs: &[Logged], filling: Filling) {
     };
 }
 
-fn counts_by_script(rows: &BTreeMap<u64, Vec<Tally>>, types: usize) -> Vec<Counts> {
+fn counts_by_script(rows: &BTreeMap<u64, Vec<ScriptCounts>>, types: usize) -> Vec<Counts> {
     let mut whole = vec![Counts::default(); types];
     for tallies in rows.values() {
         whole.iter_mut().zip(tallies).for_each(|(sum, own)| sum.add(&own.counts));
@@ -329,7 +330,7 @@ fn counts_by_script(rows: &BTreeMap<u64, Vec<Tally>>, types: usize) -> Vec<Count
 }
 
 /// Seconds in which nothing ended are seconds too; one tick for each gap.
-fn ticks(rows: BTreeMap<u64, Vec<Tally>>, grid: &Grid, due: bool) -> Vec<LoadTick> {
+fn ticks(rows: BTreeMap<u64, Vec<ScriptCounts>>, grid: &Grid, due: bool) -> Vec<LoadTick> {
     let mut ticks: Vec<LoadTick> = Vec::with_capacity(rows.len());
     for (row, tallies) in rows {
         let (start, end) = grid.bounds(row);
@@ -337,7 +338,7 @@ fn ticks(rows: BTreeMap<u64, Vec<Tally>>, grid: &Grid, due: bool) -> Vec<LoadTic
         if start > from {
             ticks.push(LoadTick::new(from, start, vec![Counts::default(); tallies.len()]));
         }
-        let settled = |own: &Tally| Counts { offered: own.counts.settled(), ..own.counts };
+        let settled = |own: &ScriptCounts| Counts { offered: own.counts.settled(), ..own.counts };
         let mut tick = LoadTick::new(start, end, tallies.iter().map(settled).collect());
         for own in tallies {
             tick.response.push(own.response);
@@ -350,7 +351,7 @@ fn ticks(rows: BTreeMap<u64, Vec<Tally>>, grid: &Grid, due: bool) -> Vec<LoadTic
     ticks
 }
 
-/// What the log shows of a load whose output is not there.
+/// What the log shows of a load without its output.
 fn note_alone(load: &mut ImportedLoad, logs: &[Logged], columns: Columns) {
     let clients = logs.iter().map(|one| one.client).max().unwrap_or_default() + 1;
     load.users = u32::try_from(clients).unwrap_or(u32::MAX);
@@ -364,7 +365,7 @@ fn note_alone(load: &mut ImportedLoad, logs: &[Logged], columns: Columns) {
         }
         Columns::Either => {
             load.fact(RESPONSE_FACT, "unknown");
-            load.does_not_know(unknown::SEVENTH);
+            load.add_missing(unknown::SEVENTH);
         }
     }
 }

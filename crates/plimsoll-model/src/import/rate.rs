@@ -1,4 +1,4 @@
-//! Offered rates that no tool prints: what began over the time.
+//! Offered rates that no tool prints: transactions begun, divided by the time.
 
 use super::OFFERED_FACT;
 use super::load::ImportedLoad;

@@ -8,10 +8,10 @@ pub(super) trait Run: Default {
     /// Whether the line begins another run than the one read so far.
     fn ends_before(&self, line: &str) -> bool;
 
-    /// Reads a line of this run; a figure that it has already, or a line of its report that nobody knows, is a fault.
+    /// Reads a line of this run; a figure that it has already, or an unknown line of its report, is a fault.
     fn line(&mut self, line: usize, text: &str) -> Read<()>;
 
-    /// The load, or what its output lacks.
+    /// The load, or what is missing from its output.
     fn finish(self) -> Result<ImportedLoad, String>;
 }
 
@@ -38,7 +38,7 @@ pub(super) fn once<T>(slot: &mut Option<T>, value: T, line: usize, text: &str) -
     Ok(())
 }
 
-/// A figure stands in a run for the second time.
+/// A figure occurs in a run for the second time.
 pub(super) fn second(line: usize, text: &str) -> Fault {
     Fault::at(
         line,

@@ -27,13 +27,13 @@ struct Output {
     total_s: Option<f64>,
     errors: u64,
     queries: Queries,
-    /// Options stand before, results after.
+    /// The threads have started: options come before that line, results after it.
     is_running: bool,
-    /// A heading of the results stood above.
+    /// A heading of the results was read.
     in_results: bool,
     /// The last line of the results was read.
     has_ended: bool,
-    /// The heading that the line stands below.
+    /// The heading above the line.
     section: String,
     unit: String,
     sum_ms: Option<f64>,
@@ -49,7 +49,7 @@ struct Queries {
     other: u64,
 }
 
-/// Headings below which figures stand.
+/// Headings of figures.
 const SECTIONS: [&str; 8] = [
     "SQL statistics",
     "queries performed",
@@ -60,7 +60,7 @@ const SECTIONS: [&str; 8] = [
     "Latency",
     "Threads fairness",
 ];
-/// What sysbench says of itself between its figures.
+/// Messages that sysbench prints between its figures.
 const MESSAGES: [&str; 9] = [
     "DEBUG:",
     "WARNING:",
@@ -88,7 +88,7 @@ impl Run for Output {
     fn line(&mut self, line: usize, content: &str) -> Read<()> {
         let text = content.trim();
         if text.starts_with("FATAL:") {
-            return Err(Fault::at(line, text, "output of a run that came to its end"));
+            return Err(Fault::at(line, text, "output of a complete run"));
         }
         if text.is_empty() || MESSAGES.iter().any(|message| text.starts_with(message)) {
             return Ok(());
@@ -275,7 +275,7 @@ impl Output {
     /// `2554   (368.09 per sec.)`, `6.9371s`, `638.5000/55.65`.
     fn figure(&mut self, key: &str, value: &str) {
         let name = match self.section.as_str() {
-            // They stand beside that heading, and not below it.
+            // They are beside that heading, not below it.
             _ if ["transactions", "queries", "ignored errors", "reconnects"].contains(&key) => key.to_owned(),
             "" | "SQL statistics" | "General statistics" | "File operations" | "Throughput" | "CPU speed" => {
                 key.to_owned()
@@ -318,13 +318,12 @@ impl Output {
         let has_percentile = self.figures.iter().any(|figure| figure.name.ends_with("percentile"));
         load.fact(PERCENTILES_FACT, if has_percentile { "merged" } else { "none" });
         if load.offered_per_second.is_some() {
-            let text =
-                "What still waited in the queue at the end is in no figure: the latencies of an overload are too low.";
+            let text = "Events still queued at the end are not counted: latencies of an overload are too low.";
             load.unknown.push(("unserved", text.to_owned()));
         }
         load.workload = self.options.test.to_owned();
         if load.workload.is_empty() {
-            load.does_not_know(unknown::WORKLOAD);
+            load.add_missing(unknown::WORKLOAD);
         }
         load.parameters = self.options.parameters();
         let unnamed = if self.queries.transactions.is_some() { "sql" } else { "unnamed" };

@@ -71,7 +71,7 @@ pub(super) fn text(name: &str) -> &'static str {
     found.unwrap_or_else(|| panic!("no output {name}")).1
 }
 
-pub(super) fn told() -> ImportOptions {
+pub(super) fn import_options() -> ImportOptions {
     let run = RunInfo {
         id: "run".into(),
         title: "Test".into(),
@@ -89,7 +89,7 @@ pub(super) fn told() -> ImportOptions {
 
 pub(super) fn of(names: &[&str]) -> Imported {
     let sources: Vec<Source<'_>> = names.iter().map(|name| Source { name, text: text(name), tool: None }).collect();
-    import(&sources, &told()).unwrap_or_else(|error| panic!("{names:?}: {error}"))
+    import(&sources, &import_options()).unwrap_or_else(|error| panic!("{names:?}: {error}"))
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Counts by second, out of rates that a tool printed for parts of the time.
+//! Computes counts by second from rates that a tool printed for intervals.
 
 use super::load::LoadTick;
 use crate::lane::Counts;
 use crate::units::Nanos;
 
-/// One part of the time, with the rates that the tool told of it.
+/// One interval, with the rates that the tool printed for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Part {
     /// From the load's start.
@@ -83,11 +83,11 @@ mod tests {
     }
 
     #[test]
-    fn what_no_line_tells_of_is_in_the_last_tick() {
+    fn the_rest_of_the_total_is_in_the_last_tick() {
         let part = |end_s, rate| Part { end_s, done_per_second: rate, ..Part::default() };
         let ticks = of_parts(&[part(1.0, 93.79), part(2.0, 357.93)], committed(500), 2.4);
-        let told: Vec<(f64, u64)> = ticks.iter().map(|t| (t.end.as_secs_f64(), t.counts[0].committed)).collect();
-        assert_eq!(told, [(1.0, 94), (2.0, 358), (2.4, 48)]);
+        let counts: Vec<(f64, u64)> = ticks.iter().map(|t| (t.end.as_secs_f64(), t.counts[0].committed)).collect();
+        assert_eq!(counts, [(1.0, 94), (2.0, 358), (2.4, 48)]);
         let ticks = of_parts(&[], committed(7), 3.5);
         assert_eq!((ticks.len(), ticks[0].end, ticks[0].counts[0]), (1, Nanos::from_millis(3_500), committed(7)));
     }

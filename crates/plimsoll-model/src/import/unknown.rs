@@ -1,38 +1,37 @@
-//! What outputs of other tools do not say, and what follows from that: one sentence for each, used wherever it holds.
+//! Information that outputs of other tools lack, and the rules that need it: one sentence for each.
 
 use super::load::ImportedLoad;
 
-/// No tool tells of the machine that its system ran on.
-pub(super) const ENVIRONMENT: (&str, &str) = (
-    "environment",
-    "Nothing tells of hosts, kernels and drives: SAMEBOX, NOISE, CLIENT and ONEFACTOR cannot be judged.",
-);
+/// No tool reports the machine that its system ran on.
+pub(super) const ENVIRONMENT: (&str, &str) =
+    ("environment", "Hosts, kernels and drives are unknown: SAMEBOX, NOISE, CLIENT and ONEFACTOR cannot be evaluated.");
 pub(super) const DURABILITY: (&str, &str) =
-    ("durability", "Nothing tells of fsync, commit settings and write caches: DURABLE and LIES cannot be judged.");
+    ("durability", "fsync, commit settings and write caches are unknown: DURABLE and LIES cannot be evaluated.");
 pub(super) const DATA: (&str, &str) =
-    ("data_size", "Nothing tells how large the data set and the memory were: CACHED and SIZE cannot be judged.");
+    ("data_size", "The sizes of data set and memory are unknown: CACHED and SIZE cannot be evaluated.");
 pub(super) const STARTED: (&str, &str) =
-    ("started_at", "The output does not tell when it was made; say so with --started.");
+    ("started_at", "The output does not contain its start time; give it with --started.");
 pub(super) const DISTRIBUTION: (&str, &str) = (
     "distribution",
-    "The output has means and percentiles and no distribution: they stand as reported, and merge with nothing.",
+    "The output has means and percentiles, but no distribution: they are kept as reported and never merged.",
 );
 pub(super) const SERIES: (&str, &str) =
-    ("seconds", "The output tells only of the whole: STEADY, SHORT and MAINT cannot be judged.");
+    ("seconds", "The output has no intervals, only totals: STEADY, SHORT and MAINT cannot be evaluated.");
 pub(super) const FLIGHT: (&str, &str) =
-    ("in_flight", "The output does not tell what was under way at the end of each second: CONSERVE cannot be judged.");
-pub(super) const WORKLOAD: (&str, &str) = ("workload", "The output does not tell which test ran; say so with --step.");
+    ("in_flight", "Transactions in flight at the end of each second are unknown: CONSERVE cannot be evaluated.");
+pub(super) const WORKLOAD: (&str, &str) =
+    ("workload", "The output does not contain the name of the test; give it with --step.");
 pub(super) const USERS: (&str, &str) =
-    ("users", "The output does not tell how many users there were: LITTLE cannot be judged; say so with --users.");
+    ("users", "The output does not contain the number of users: LITTLE cannot be evaluated; give it with --users.");
 
 pub(super) const SEVENTH: (&str, &str) = (
     "response_from",
     "The log has a seventh field, and nothing shows whether it is a schedule lag (--rate) or retries (--max-tries): OMISSION \
-     and LITTLE cannot be judged without pgbench's own output.",
+     and LITTLE cannot be evaluated without pgbench's own output.",
 );
 
 impl ImportedLoad {
-    pub(super) fn does_not_know(&mut self, known: (&'static str, &str)) {
+    pub(super) fn add_missing(&mut self, known: (&'static str, &str)) {
         if !self.unknown.iter().any(|(what, _)| *what == known.0) {
             self.unknown.push((known.0, known.1.to_owned()));
         }
@@ -40,21 +39,21 @@ impl ImportedLoad {
 
     /// What follows from the load itself, once it is complete.
     pub(super) fn note_what_is_missing(&mut self) {
-        self.does_not_know(ENVIRONMENT);
-        self.does_not_know(DURABILITY);
-        self.does_not_know(DATA);
-        self.does_not_know(FLIGHT);
+        self.add_missing(ENVIRONMENT);
+        self.add_missing(DURABILITY);
+        self.add_missing(DATA);
+        self.add_missing(FLIGHT);
         if self.started.is_none() {
-            self.does_not_know(STARTED);
+            self.add_missing(STARTED);
         }
         if self.windows.iter().all(Option::is_none) {
-            self.does_not_know(DISTRIBUTION);
+            self.add_missing(DISTRIBUTION);
         }
         if self.ticks.len() < 2 {
-            self.does_not_know(SERIES);
+            self.add_missing(SERIES);
         }
         if self.users == 0 {
-            self.does_not_know(USERS);
+            self.add_missing(USERS);
         }
     }
 }

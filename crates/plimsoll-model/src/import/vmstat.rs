@@ -1,5 +1,5 @@
-//! vmstat, with `-t`, `-n`, `-w` or without. Only its CPU columns say something that the catalogue has: memory is in a unit
-//! that the output does not tell (`-S`), and blocks are of all devices together.
+//! vmstat, with `-t`, `-n`, `-w` or without. Only its CPU columns are metrics of the catalog: memory is in a unit
+//! that the output does not contain (`-S`), and blocks are of all devices together.
 
 use super::Tool;
 use super::fault::{Fault, Read, number};
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
         return Err(Fault::end(text, "at least two reports: the first is an average since the machine was started"));
     }
     let mut samples = HostSamples::of_reports(Tool::Vmstat, reports, First::Unknown);
-    let text = "Memory and blocks are in units that vmstat's output does not tell (-S): they are left out.";
+    let text = "The units of memory and blocks (-S) are not in vmstat's output: they are left out.";
     samples.unknown.push(("units", text.to_owned()));
     Ok(samples)
 }

@@ -18,7 +18,7 @@ pub(super) fn instant(text: &str) -> Option<Nanos> {
         }
     }
     let text = text.trim_end_matches(" UTC");
-    // `Fri Apr 19 16:11:02 GMT 2019`, with a zone that is not looked at.
+    // `Fri Apr 19 16:11:02 GMT 2019`, with a zone that is ignored.
     if let [_, month, day, time, _, year] = text.split_whitespace().collect::<Vec<_>>()[..] {
         let date = Date::strptime("%b %d %Y", format!("{month} {day} {year}")).ok()?;
         return at(date, clock(time)?);

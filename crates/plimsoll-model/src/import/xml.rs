@@ -183,12 +183,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_told_with_its_line() {
-        let told = |text: &str| parse(text).map_err(|fault| (fault.line, fault.expected)).unwrap_err();
-        assert_eq!(told("<R>\n<A>\n</R>"), (3, "</A>".into()));
-        assert_eq!(told("<R>\n<A>1</A>"), (2, "</R>".into()));
-        assert_eq!(told("text\n").1, "an XML document");
-        assert!(told("<!DOCTYPE r>").1.starts_with("elements only"));
+    fn a_syntax_error_has_its_line() {
+        let fault = |text: &str| parse(text).map_err(|fault| (fault.line, fault.expected)).unwrap_err();
+        assert_eq!(fault("<R>\n<A>\n</R>"), (3, "</A>".into()));
+        assert_eq!(fault("<R>\n<A>1</A>"), (2, "</R>".into()));
+        assert_eq!(fault("text\n").1, "an XML document");
+        assert!(fault("<!DOCTYPE r>").1.starts_with("elements only"));
     }
 
     proptest! {

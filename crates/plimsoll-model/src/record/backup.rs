@@ -22,14 +22,14 @@ pub struct BackupRow {
     pub kind: BackupKind,
     /// `physical` or `logical`.
     pub method: String,
-    /// What did it, with its version; empty where it did not come to that.
+    /// The tool, with its version; empty if it did not start.
     pub program: String,
     pub start: Nanos,
     pub end: Nanos,
     /// Of a backup: size of its files. Of a restore: bytes of the backup that were restored.
     pub bytes: u64,
     pub outcome: BackupOutcome,
-    /// What was done, how it compared, or why it failed, in words.
+    /// What was done, how it compared, or why it failed, as text.
     pub detail: String,
 }
 
@@ -90,9 +90,9 @@ pub enum Interference {
     /// The step has no noise.
     #[default]
     Alone,
-    /// The neighbours are there and do nothing: the baseline of the same load with noise.
+    /// The neighbors are idle: the baseline of the same load with noise.
     Quiet,
-    /// The neighbours do what the step says.
+    /// The neighbors make the step's noise.
     Noisy,
 }
 

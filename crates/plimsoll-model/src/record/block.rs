@@ -23,7 +23,7 @@ impl Point {
     }
 }
 
-/// What a point asks of a medium. Its [`super::Point`] says the rest: `mode` is `block`, `system` the subject that stands
+/// What a point asks of a medium. Its [`super::Point`] has the rest: `mode` is `block`, `system` the subject that stands
 /// for fio, `repeat` the round, `users` the requests in flight, `txns` the kinds of requests of all streams.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BlockPoint {
@@ -36,7 +36,7 @@ pub struct BlockPoint {
     pub workers: u32,
     /// Of each worker's file, or of its part of a device.
     pub worker_bytes: u64,
-    /// How often that was written before the first job; below 1 reads meet blocks that nobody ever wrote.
+    /// How often that was written before the first job; below 1 reads meet blocks that were never written.
     pub fill: f64,
     /// Offered rate in percent of what the job reached at full speed; `None`: full speed.
     pub share_percent: Option<f64>,
@@ -92,7 +92,7 @@ pub struct SteadyInfo {
     pub most_rounds: u32,
 }
 
-/// What the doctor says about one thing.
+/// A result of the doctor about one subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnosis {
     /// The medium; `None`: the machine.
@@ -110,7 +110,7 @@ pub struct Diagnosis {
 #[serde(rename_all = "snake_case")]
 pub enum DiagnosisLevel {
     Ok,
-    /// Could not be judged; `found` says why.
+    /// Could not be evaluated; `found` has the reason.
     Unknown,
     Warning,
     Error,

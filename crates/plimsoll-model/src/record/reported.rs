@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::PointId;
 use crate::units::Nanos;
 
-/// A figure as another tool printed it. Nothing is computed from it and it merges with nothing: a percentile of somebody
-/// else's stays what it is.
+/// A figure as another tool printed it. Nothing is computed from it and it merges with nothing: a percentile of another
+/// tool is kept as printed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reported {
     pub point: PointId,

@@ -18,14 +18,14 @@ pub struct RunInfo {
     /// Length of the run; of an unfinished one, up to the last thing recorded.
     pub lasted: Nanos,
     pub status: RunStatus,
-    /// Why it failed, in the words shown to the user.
+    /// Why it failed: the message shown to the user.
     pub failure: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// Still running, or killed: nobody closed the file.
+    /// Still running, or killed: the file was never closed.
     Unfinished,
     Complete,
     /// Ended by the user; what was measured is here.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use plimsoll_model::compare::Side;
-use plimsoll_model::history::{FigureSeries, HistoryRun, courses};
+use plimsoll_model::history::{FigureSeries, HistoryRun, figure_series};
 use plimsoll_report::history::{ListedRun, course_csv, courses_text, list_csv, list_table};
 use serde::Serialize;
 
@@ -115,7 +115,7 @@ fn history(args: &RunsArgs, heads: &[Head]) -> Vec<FigureSeries> {
         }
         runs.push(HistoryRun { file: head.path.display().to_string(), label: head.label.clone(), side });
     }
-    courses(&runs)
+    figure_series(&runs)
 }
 
 fn listed(dir: &Path, head: &Head) -> ListedRun {

@@ -1,4 +1,4 @@
-//! What jobs did: counts, distributions and reported figures.
+//! Counts, distributions and reported figures of jobs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What jobs ask for: fio's options, with its defaults (HOWTO) where a job has none.
+//! The options of jobs: fio's, with its defaults (HOWTO) where a job has none.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ fn read_percent(options: &Options) -> u32 {
     }
 }
 
-/// What each job asks for.
+/// The requests of each job, from its options.
 pub(super) fn stream(options: &Options, depth: u32, per_second: Option<f64>) -> BlockStreamInfo {
     let reads = read_percent(options);
     let sizes = |direction: usize| block_size(options, direction).map_or_else(Vec::new, |size| vec![(size, 100)]);
@@ -128,16 +128,16 @@ pub(super) enum Offered {
     Unlimited,
     /// Requests per second.
     PerSecond(f64),
-    /// A rate limits requests, and how many is not known: why.
+    /// A rate limits requests to an unknown number: the reason.
     Unknown(&'static str),
 }
 
-const PARTLY: &str = "A rate limits some directions and others not: OMISSION cannot be judged.";
+const PARTLY: &str = "A rate limits some directions and others not: OMISSION cannot be evaluated.";
 const BY_SMALLEST: &str = "A rate limits requests of several sizes (bssplit, or bsrange with rate_process=poisson): fio \
                            computes when they are due from the smallest size. How many were offered is unknown: OMISSION \
-                           cannot be judged.";
+                           cannot be evaluated.";
 const OF_SECTIONS: &str = "fio reports jobs of several names as one (group_reporting) with the options of the last: whether \
-                           every job has a rate, and which, is unknown. OMISSION cannot be judged.";
+                           every job has a rate, and which, is unknown. OMISSION cannot be evaluated.";
 
 /// What `rate` and `rate_iops` limit, where requests of each direction had `mean_sizes` bytes. `rate_min` and
 /// `rate_iops_min` offer nothing: a job that falls below them ends.

@@ -194,7 +194,7 @@ fn report(document: &str, line: usize, value: &Value) -> Read<Report> {
     }
     if let Some(job) = jobs.iter().find(|job| !super::counts::is_sane(&job.fio)) {
         let within = document.lines().position(|line| line.contains(&job.fio.name)).unwrap_or_default();
-        return Err(Fault::at(line + within, &job.fio.name, "counts, times and latencies that can be of a run"));
+        return Err(Fault::at(line + within, &job.fio.name, "counts, times and latencies that a run can have"));
     }
     Ok(Report { line, version: whole.version, at_ms: whole.timestamp_ms.min(4_000_000_000_000), jobs })
 }

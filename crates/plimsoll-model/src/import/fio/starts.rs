@@ -6,7 +6,7 @@ use super::counts::lasted_ms;
 use super::reports::Report;
 use crate::units::Nanos;
 
-/// By job of the report; `None` where neither the output nor its times say it.
+/// By job of the report; `None` where neither the output nor its times show it.
 pub(super) struct Starts {
     pub of: Vec<Option<Nanos>>,
     /// How they were found, where fio does not report them.

@@ -46,7 +46,7 @@ fn means(load: &mut ImportedLoad, log: &FioLog, name: &str) {
     let averaged =
         log.rows.windows(2).all(|rows| rows[0].direction != rows[1].direction || rows[0].at_ms < rows[1].at_ms);
     if !averaged || log.rows.len() > MOST_FIGURES {
-        let text = "A log of single latencies (no log_avg_msec) does not tell which of them belong to one moment; use \
+        let text = "A log of single latencies (no log_avg_msec) does not show which of them belong to one moment; use \
                     write_hist_log or json+.";
         load.unknown.push(("latency_log", text.to_owned()));
         return;
@@ -65,7 +65,7 @@ fn place(load: &ImportedLoad, direction: usize) -> Option<usize> {
     load.txns.iter().position(|name| name == DIRECTIONS[direction] || name == "mixed")
 }
 
-/// The times at which lines end, without those that follow each other at once.
+/// The times at which lines end; times of one tick count once.
 fn ends(logs: &[&FioLog]) -> Vec<u64> {
     let mut ends: Vec<u64> = logs.iter().flat_map(|log| log.rows.iter().map(|row| row.at_ms)).collect();
     ends.sort_unstable();
@@ -146,7 +146,7 @@ fn histogram(row: &Row) -> Hist {
 /// Puts the ticks of logs in place of the load's; `false` where they have no time.
 fn replace(load: &mut ImportedLoad, logs: &[&FioLog], ticks: Vec<LoadTick>, source: &str) -> Result<bool, String> {
     if ticks.is_empty() {
-        let text = "The logs have no line after 0 ms: what happened when is unknown.";
+        let text = "The logs have no line after 0 ms: counts by second are unknown.";
         load.unknown.push(("logs", text.to_owned()));
         return Ok(false);
     }

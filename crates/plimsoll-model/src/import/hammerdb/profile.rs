@@ -2,7 +2,7 @@
 
 use super::super::load::Figure;
 use super::super::when;
-use super::{Place, Profile};
+use super::{Profile, ResultPosition};
 use crate::units::Nanos;
 
 /// Time between two lines of etprof.
@@ -14,14 +14,14 @@ pub(super) fn read(text: &str) -> Vec<Profile> {
     let (mut user, mut procedure, mut done) = (String::new(), String::new(), true);
     let mut sampled = Sampled::default();
     for (line, content) in text.lines().enumerate().map(|(i, content)| (i + 1, content)) {
-        let (who, said) = match content.split_once(':').filter(|(who, _)| who.starts_with("Vuser ")) {
-            Some((who, said)) => (who, said.trim()),
+        let (who, message) = match content.split_once(':').filter(|(who, _)| who.starts_with("Vuser ")) {
+            Some((who, message)) => (who, message.trim()),
             None => ("", content.trim()),
         };
-        if said.contains("Hammerdb Time Profile Report @") {
+        if message.contains("Hammerdb Time Profile Report @") {
             reports.push(Profile { line, ..Profile::default() });
             (done, procedure) = (false, String::new());
-        } else if let Some(heading) = said.strip_prefix(">>>>> ") {
+        } else if let Some(heading) = message.strip_prefix(">>>>> ") {
             if done {
                 reports.push(Profile { line, ..Profile::default() });
                 done = false;
@@ -35,16 +35,16 @@ pub(super) fn read(text: &str) -> Vec<Profile> {
                 let users = users.split(' ').next().and_then(|users| users.parse().ok()).unwrap_or_default();
                 reports.iter_mut().last().into_iter().for_each(|report| report.users = users);
             }
-        } else if said.starts_with("+-+-") {
+        } else if message.starts_with("+-+-") {
             // The line below the summary ends a report.
             done = user.is_empty() && !procedure.is_empty();
             procedure.clear();
         } else if !procedure.is_empty()
             && let Some(report) = reports.last_mut()
         {
-            report.figures.extend(pairs(said, &format!("{procedure}{user}")));
+            report.figures.extend(pairs(message, &format!("{procedure}{user}")));
         } else {
-            sampled.line(line, who, said);
+            sampled.line(line, who, message);
         }
     }
     reports.extend(sampled.profiles);
@@ -76,22 +76,22 @@ struct Sampled {
 }
 
 impl Sampled {
-    fn line(&mut self, line: usize, who: &str, said: &str) {
-        if let Some(times) = said.strip_prefix("|PERCENTILES ") {
+    fn line(&mut self, line: usize, who: &str, message: &str) {
+        if let Some(times) = message.strip_prefix("|PERCENTILES ") {
             self.from = times.split_once(" to ").and_then(|(from, _)| when::instant(from));
             let restarts = self.first.is_none_or(|first| self.from.is_some_and(|from| from < first));
             if self.profiles.is_empty() || restarts {
-                self.profiles.push(Profile { line, result: Place::Below, ..Profile::default() });
+                self.profiles.push(Profile { line, result: ResultPosition::Below, ..Profile::default() });
                 self.first = self.from;
             }
             return;
         }
-        let cells: Vec<&str> = said.trim_matches('|').split('|').collect();
+        let cells: Vec<&str> = message.trim_matches('|').split('|').collect();
         let [procedure, values @ ..] = cells.as_slice() else { return };
         let (Some(first), Some(from), Some(profile)) = (self.first, self.from, self.profiles.last_mut()) else {
             return;
         };
-        if !said.starts_with('|') || !values.first().is_some_and(|value| value.starts_with("MIN-")) {
+        if !message.starts_with('|') || !values.first().is_some_and(|value| value.starts_with("MIN-")) {
             return;
         }
         let user = who.trim_start_matches("Vuser ").trim();

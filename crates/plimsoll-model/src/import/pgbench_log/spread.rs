@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Tally;
+use super::ScriptCounts;
 use crate::import::load::LoadTick;
 use crate::lane::Counts;
 use crate::units::Nanos;
@@ -70,7 +70,12 @@ const KINDS: [fn(&mut Counts) -> &mut u64; 4] =
 
 /// Puts the output's counts in place of the logs': of whole seconds those of the whole run, spread as the logged
 /// transactions are; of the output's own ticks each tick's, spread over the scripts.
-pub(super) fn take_totals(rows: &mut BTreeMap<u64, Vec<Tally>>, whole: &[Counts], ticks: &[LoadTick], grid: &Grid) {
+pub(super) fn take_totals(
+    rows: &mut BTreeMap<u64, Vec<ScriptCounts>>,
+    whole: &[Counts],
+    ticks: &[LoadTick],
+    grid: &Grid,
+) {
     let mut reported: Vec<Counts> = ticks.iter().map(|tick| total(&tick.counts)).collect();
     for kind in KINDS {
         let by_script: Vec<u64> = whole.iter().map(|counts| *kind(&mut counts.clone())).collect();
@@ -93,7 +98,7 @@ fn total(counts: &[Counts]) -> Counts {
     })
 }
 
-fn set<'a>(tallies: impl Iterator<Item = &'a mut Tally>, kind: fn(&mut Counts) -> &mut u64, values: &[u64]) {
+fn set<'a>(tallies: impl Iterator<Item = &'a mut ScriptCounts>, kind: fn(&mut Counts) -> &mut u64, values: &[u64]) {
     for (tally, value) in tallies.zip(values) {
         *kind(&mut tally.counts) = *value;
     }

@@ -3,49 +3,53 @@
 use proptest::prelude::*;
 
 use super::super::{ImportError, Source, Tool, detect, import};
-use super::{OUTPUTS, text, told};
+use super::{OUTPUTS, import_options, text};
 use crate::summary::summarise;
 
 fn error(name: &str, text: &str) -> String {
-    import(&[Source { name, text, tool: None }], &told()).unwrap_err().to_string()
+    import(&[Source { name, text, tool: None }], &import_options()).unwrap_err().to_string()
 }
 
 #[test]
-fn what_is_unknown_is_refused_with_what_is_known() {
-    let told = error("notes.txt", "\nDear diary\n");
-    assert!(told.starts_with("notes.txt is no output that plimsoll knows; it begins with \"Dear diary\""), "{told}");
-    assert!(told.contains("sysbench 1.0") && told.contains("--tool"), "{told}");
-}
-
-#[test]
-fn the_line_and_what_was_expected_are_told() {
-    let broken = text("sysbench_interval.txt").replace("tps: 357.93", "tps: many");
-    let told = error("a.txt", &broken);
-    assert_eq!(told, "a.txt, line 14: found \"many\"\nExpected: a rate, a number from 0 to 10^15.");
-    let cut: String = text("sysbench_interval.txt").lines().take(15).map(|line| format!("{line}\n")).collect();
-    let told = error("a.txt", &cut);
+fn an_unknown_format_is_refused_with_a_list_of_the_known_ones() {
+    let message = error("notes.txt", "\nDear diary\n");
     assert!(
-        told.starts_with("a.txt, line 15: found the end of the file\nExpected: `total number of events:`"),
-        "{told}"
+        message.starts_with("notes.txt is not an output that plimsoll reads: it begins with \"Dear diary\""),
+        "{message}"
     );
-    let told = error("p.txt", &text("pgbench_progress.txt").replace("number of clients: 4", "number of clients: four"));
-    assert!(told.starts_with("p.txt, line 12: found \"four\"\nExpected: the number of clients"), "{told}");
-    let told = error("f.json", &text("fio_jsonplus.json").replace("\"total_ios\"", "\"ios\""));
-    assert!(told.contains("total_ios is missing") && told.contains("f.json, line "), "{told}");
-    let cut = &text("fio_jsonplus.json")[..3000];
-    let told = error("f.json", cut);
-    assert!(told.contains("one whole JSON document of fio"), "{told}");
-    let told = error("d.xml", &text("diskspd.xml").replace("</TestTimeSeconds>", "</Test>"));
-    assert_eq!(told, "d.xml, line 30: found \"</Test>\"\nExpected: </TestTimeSeconds>.");
-    let told = error("v.html", &text("vdbench_flatfile.html").replace(" 5000 4998.20", " 4998.20"));
-    assert!(told.contains("v.html, line 9: ") && told.contains("23 columns"), "{told}");
+    assert!(message.contains("sysbench 1.0") && message.contains("--tool"), "{message}");
 }
 
 #[test]
-fn a_log_whose_name_says_nothing_is_refused() {
+fn an_error_has_the_line_and_what_was_expected() {
+    let broken = text("sysbench_interval.txt").replace("tps: 357.93", "tps: many");
+    let message = error("a.txt", &broken);
+    assert_eq!(message, "a.txt, line 14: found \"many\"\nExpected: a rate, a number from 0 to 10^15.");
+    let cut: String = text("sysbench_interval.txt").lines().take(15).map(|line| format!("{line}\n")).collect();
+    let message = error("a.txt", &cut);
+    assert!(
+        message.starts_with("a.txt, line 15: found the end of the file\nExpected: `total number of events:`"),
+        "{message}"
+    );
+    let message =
+        error("p.txt", &text("pgbench_progress.txt").replace("number of clients: 4", "number of clients: four"));
+    assert!(message.starts_with("p.txt, line 12: found \"four\"\nExpected: the number of clients"), "{message}");
+    let message = error("f.json", &text("fio_jsonplus.json").replace("\"total_ios\"", "\"ios\""));
+    assert!(message.contains("total_ios is missing") && message.contains("f.json, line "), "{message}");
+    let cut = &text("fio_jsonplus.json")[..3000];
+    let message = error("f.json", cut);
+    assert!(message.contains("one whole JSON document of fio"), "{message}");
+    let message = error("d.xml", &text("diskspd.xml").replace("</TestTimeSeconds>", "</Test>"));
+    assert_eq!(message, "d.xml, line 30: found \"</Test>\"\nExpected: </TestTimeSeconds>.");
+    let message = error("v.html", &text("vdbench_flatfile.html").replace(" 5000 4998.20", " 4998.20"));
+    assert!(message.contains("v.html, line 9: ") && message.contains("23 columns"), "{message}");
+}
+
+#[test]
+fn a_log_whose_name_does_not_show_its_kind_is_refused() {
     let source = Source { name: "x.log", text: text("fio_l_bw.1.log"), tool: Some(Tool::FioLog) };
-    let told = import(&[source], &told()).unwrap_err().to_string();
-    assert!(told.contains("nothing in the file says what it logs"), "{told}");
+    let message = import(&[source], &import_options()).unwrap_err().to_string();
+    assert!(message.contains("its content does not show what it logs"), "{message}");
     let aggregated = "1795355996 77 267148 1448087670 823 13252 0 0 0 0 0 0 0 0 0\n";
     assert!(error("agg.1", aggregated).contains("this one is aggregated"), "{}", error("agg.1", aggregated));
 }
@@ -58,12 +62,12 @@ fn logs_that_could_belong_to_several_outputs_are_refused() {
         source("b.txt", text("pgbench_l.txt")),
         source("log.1", text("pgbench_log.txt")),
     ];
-    assert!(matches!(import(&two, &told()), Err(ImportError::Together(_))));
+    assert!(matches!(import(&two, &import_options()), Err(ImportError::Together(_))));
 }
 
 /// Nothing that is read may break anything that follows: figures of whatever comes out are computed too.
 fn survives(name: &str, text: &str, tool: Option<Tool>) {
-    if let Ok(imported) = import(&[Source { name, text, tool }], &told()) {
+    if let Ok(imported) = import(&[Source { name, text, tool }], &import_options()) {
         let _ = summarise(&imported.record);
     }
 }
@@ -114,8 +118,8 @@ fn sums_of_the_largest_numbers_do_not_overflow() {
     let output = text("pgbench_rate_tries.txt");
     let sources =
         [Source { name: "p.txt", text: output, tool: None }, Source { name: "pgbench_log.1", text: &log, tool: None }];
-    let told = import(&sources, &told()).unwrap_err().to_string();
-    assert!(told.contains("the logs are of another run"), "{told}");
+    let message = import(&sources, &import_options()).unwrap_err().to_string();
+    assert!(message.contains("the logs are of another run"), "{message}");
     // Intervals of vdbench behind the last number that there is.
     let summary =
         text("vdbench_50407_block_summary.html").replacen("           1 ", "           18446744073709551615 ", 1);

@@ -1,8 +1,8 @@
 //! vdbench and diskspd: each run, its figures and what defines it.
 
 use super::super::{Source, import};
-use super::loads::{fact, knows_not, reported};
-use super::{of, text, told};
+use super::loads::{fact, is_missing, reported};
+use super::{import_options, of, text};
 use crate::audit::audit;
 use crate::record::{Point, Record};
 use crate::summary::{BlockJobSummary, summarise};
@@ -34,7 +34,7 @@ fn close(found: f64, expected: f64) -> bool {
 }
 
 fn error(name: &str, text: &str) -> String {
-    import(&[Source { name, text, tool: None }], &told()).unwrap_err().to_string()
+    import(&[Source { name, text, tool: None }], &import_options()).unwrap_err().to_string()
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn vdbench_file_system_columns_are_found_by_the_header() {
     let row = &rows(&imported.record)[0];
     assert!(close(row.iops, (42_014.0 + 58_261.0 + 139_022.0 + 176_502.0) / 4.0), "{}", row.iops);
     assert!(close(row.mib, (328.23 + 455.16 + 1086.1 + 1378.9) / 4.0), "{}", row.mib);
-    assert!(knows_not(&imported, "average"));
+    assert!(is_missing(&imported, "average"));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn each_run_of_vdbench_is_a_point() {
         }
         assert_eq!(record.points[1].parameters.get("threads").map(String::as_str), Some("1"), "{name}");
         assert_eq!(record.run.started_at, "2026-11-23T15:57:48Z", "{name}");
-        assert!(!knows_not(&of(&[name]), "started_at"), "{name}");
+        assert!(!is_missing(&of(&[name]), "started_at"), "{name}");
     }
     let flat = of(&["vdbench_50405_block_flatfile.html"]).record;
     let parameters = &flat.points[1].parameters;
@@ -105,8 +105,8 @@ fn both_files_of_a_vdbench_run_have_the_same_verdicts() {
     ] {
         let rules = |name: &str| {
             let record = of(&[name]).record;
-            let judged = audit(&record, &summarise(&record)).judged;
-            judged.iter().map(|own| format!("{:?} {:?}", own.rule, own.outcome.severity())).collect::<Vec<_>>()
+            let results = audit(&record, &summarise(&record)).judged;
+            results.iter().map(|own| format!("{:?} {:?}", own.rule, own.outcome.severity())).collect::<Vec<_>>()
         };
         assert_eq!(rules(summary), rules(flatfile), "{summary}");
     }
@@ -114,10 +114,10 @@ fn both_files_of_a_vdbench_run_have_the_same_verdicts() {
 
 #[test]
 fn a_header_of_vdbench_that_is_not_understood_is_refused() {
-    let told = error("v.html", &text("vdbench_50407_fs_summary.html").replace(".ReqstdOps...", ".Requests...."));
-    assert!(told.starts_with("v.html, line 5: found \"Nov 23, 2026 ..Interval.. .Requests"), "{told}");
-    let told = error("v.html", &text("vdbench_50407_block_summary.html").replace("i/o    pct", "i/o"));
-    assert!(told.starts_with("v.html, line 5: ") && told.contains("a header with rate, resp"), "{told}");
+    let message = error("v.html", &text("vdbench_50407_fs_summary.html").replace(".ReqstdOps...", ".Requests...."));
+    assert!(message.starts_with("v.html, line 5: found \"Nov 23, 2026 ..Interval.. .Requests"), "{message}");
+    let message = error("v.html", &text("vdbench_50407_block_summary.html").replace("i/o    pct", "i/o"));
+    assert!(message.starts_with("v.html, line 5: ") && message.contains("a header with rate, resp"), "{message}");
     let none: String = text("vdbench_50407_block_summary.html")
         .lines()
         .filter(|line| !line.contains("2026  "))
@@ -126,8 +126,8 @@ fn a_header_of_vdbench_that_is_not_understood_is_refused() {
     assert!(error("v.html", &none).contains("a header of columns above it"), "{}", error("v.html", &none));
     let gap: Vec<&str> =
         text("vdbench_50407_block_summary.html").lines().filter(|line| !line.starts_with("15:57:50.047")).collect();
-    let told = error("v.html", &gap.join("\n"));
-    assert!(told.contains("found \"interval 3\"\nExpected: interval 2"), "{told}");
+    let message = error("v.html", &gap.join("\n"));
+    assert!(message.contains("found \"interval 3\"\nExpected: interval 2"), "{message}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_vdbench_run_that_ended_early_is_invalid() {
         let at = text(name).rfind("avg_3-5").unwrap();
         let cut = text(name)[..at].lines().rev().skip(1).collect::<Vec<_>>();
         let cut: String = cut.into_iter().rev().map(|line| format!("{line}\n")).collect();
-        let record = import(&[Source { name, text: &cut, tool: None }], &told()).unwrap().record;
+        let record = import(&[Source { name, text: &cut, tool: None }], &import_options()).unwrap().record;
         let error = record.checks.iter().find(|check| !check.holds).unwrap();
         assert!(error.detail.starts_with("rd2 ended early"), "{name}: {}", error.detail);
         assert_eq!(record.points.len(), 3, "{name}");
@@ -146,7 +146,7 @@ fn a_vdbench_run_that_ended_early_is_invalid() {
 #[test]
 fn each_result_of_diskspd_is_a_point() {
     let both = format!("{}{}{}", text("diskspd.xml"), text("diskspd_paced.xml"), text("diskspd.xml"));
-    let record = import(&[Source { name: "d.xml", text: &both, tool: None }], &told()).unwrap().record;
+    let record = import(&[Source { name: "d.xml", text: &both, tool: None }], &import_options()).unwrap().record;
     let rows = rows(&record);
     let loads: Vec<_> = rows.iter().map(|row| (row.job.as_str(), row.users, row.offered)).collect();
     let second = ("time span 1 of run 2", 32, Some(4000.0));
@@ -161,7 +161,7 @@ fn each_result_of_diskspd_is_a_point() {
 fn diskspd_gives_its_time_and_what_was_asked_for() {
     let imported = of(&["diskspd_paced.xml"]);
     assert_eq!(imported.record.run.started_at, "2024-05-14T10:30:01Z");
-    assert!(!knows_not(&imported, "started_at"));
+    assert!(!is_missing(&imported, "started_at"));
     let parameters = &imported.record.points[0].parameters;
     for (key, value) in [("BlockSize", "8192"), ("WriteRatio", "30"), ("RandomRatio", "60"), ("DisableOSCache", "true")]
     {
@@ -170,7 +170,7 @@ fn diskspd_gives_its_time_and_what_was_asked_for() {
     assert_eq!(imported.record.blocks[0].streams[0].random_percent, 60);
     // -g in bytes per millisecond, of each of two threads.
     let bytes = text("diskspd_paced.xml").replace(r#"<Throughput unit="IOPS">2000<"#, "<Throughput>16384<");
-    let record = import(&[Source { name: "d.xml", text: &bytes, tool: None }], &told()).unwrap().record;
+    let record = import(&[Source { name: "d.xml", text: &bytes, tool: None }], &import_options()).unwrap().record;
     assert_eq!(record.points[0].offered_per_second, Some(4000.0));
 }
 
@@ -178,7 +178,7 @@ fn diskspd_gives_its_time_and_what_was_asked_for() {
 fn runs_of_diskspd_on_another_target_and_of_another_time_span_are_no_repeats() {
     let one = text("diskspd.xml");
     let jobs = |text: &str| -> Vec<String> {
-        let record = import(&[Source { name: "d.xml", text, tool: None }], &told()).unwrap().record;
+        let record = import(&[Source { name: "d.xml", text, tool: None }], &import_options()).unwrap().record;
         record.blocks.iter().map(|block| block.job.clone()).collect()
     };
     let other = one.replace("testfile.dat", "testfile.data");
@@ -204,7 +204,7 @@ fn a_zone_that_vdbench_printed_is_a_note_of_every_run() {
     let zoned = text("vdbench_50407_block_summary.html").replace("2026 UTC", "2026 CET");
     let cut: String = zoned.lines().filter(|line| !line.contains(" avg_")).map(|line| format!("{line}\n")).collect();
     for text in [zoned, cut] {
-        let record = import(&[Source { name: "v.html", text: &text, tool: None }], &told()).unwrap().record;
+        let record = import(&[Source { name: "v.html", text: &text, tool: None }], &import_options()).unwrap().record;
         let notes = record.facts.iter().filter(|fact| fact.key == "import.unknown.zone").count();
         assert!(notes > 0, "{:?}", record.facts);
     }

@@ -1,7 +1,7 @@
 //! fio: several reports in one file, groups, sequential jobs, rates, errors, and forms of output.
 
 use super::super::{Imported, RESPONSE_FACT, Source, UNKNOWN_FACT, import};
-use super::{of, text, told};
+use super::{import_options, of, text};
 use crate::audit::{Rule, audit};
 use crate::lane::Counts;
 use crate::metric::Metric;
@@ -10,7 +10,7 @@ use crate::summary::{Verdict, summarise};
 use crate::units::Nanos;
 
 pub(super) fn import_text(text: &str) -> Result<Imported, String> {
-    import(&[Source { name: "a.json", text, tool: None }], &told()).map_err(|error| error.to_string())
+    import(&[Source { name: "a.json", text, tool: None }], &import_options()).map_err(|error| error.to_string())
 }
 
 pub(super) fn record(text: &str) -> Record {
@@ -90,23 +90,23 @@ fn what_is_not_understood_between_reports_is_an_error_with_its_line() {
     let documents = status_documents();
     let (first, last) = (&documents[0], documents.last().unwrap());
     let lines = |text: &str| text.lines().count();
-    let told = error(&format!("{first}\nsomebody's notes\n{last}\n"));
-    assert!(told.starts_with(&format!("a.json, line {}: found \"somebody's notes\"", lines(first) + 1)), "{told}");
-    let told = error(&format!("{first}\n \"iops\" : 3,\n}}\n{last}\n"));
-    assert!(told.starts_with(&format!("a.json, line {}: ", lines(first) + 1)), "{told}");
+    let message = error(&format!("{first}\nmy own notes\n{last}\n"));
+    assert!(message.starts_with(&format!("a.json, line {}: found \"my own notes\"", lines(first) + 1)), "{message}");
+    let message = error(&format!("{first}\n \"iops\" : 3,\n}}\n{last}\n"));
+    assert!(message.starts_with(&format!("a.json, line {}: ", lines(first) + 1)), "{message}");
     let cut = &last[..last.len() / 2];
-    let told = error(&format!("{first}\n{cut}"));
-    assert!(told.starts_with(&format!("a.json, line {}: ", lines(first) + lines(cut))), "{told}");
-    let said = "fio: terminating on signal 2\n";
-    assert_eq!(record(&format!("{first}\n{said}{last}\n{said}")).points.len(), 1);
+    let message = error(&format!("{first}\n{cut}"));
+    assert!(message.starts_with(&format!("a.json, line {}: ", lines(first) + lines(cut))), "{message}");
+    let signal = "fio: terminating on signal 2\n";
+    assert_eq!(record(&format!("{first}\n{signal}{last}\n{signal}")).points.len(), 1);
 }
 
 #[test]
 fn counts_that_fall_within_a_run_are_refused() {
     let documents = status_documents();
     let fallen = documents[1].replace("\"total_ios\" : 79584", "\"total_ios\" : 3000");
-    let told = error(&[documents[0].as_str(), &fallen].concat());
-    assert!(told.contains("counts that grow from report to report"), "{told}");
+    let message = error(&[documents[0].as_str(), &fallen].concat());
+    assert!(message.contains("counts that grow from report to report"), "{message}");
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn samples_beside_jobs_whose_times_are_unknown_are_refused() {
         Source { name: "a.json", text: &neither, tool: None },
         Source { name: "iostat_seq.txt", text: text("iostat_seq.txt"), tool: None },
     ];
-    let told = import(&sources, &told()).unwrap_err().to_string();
-    assert!(told.starts_with("a.json does not report when each of its jobs ran"), "{told}");
+    let message = import(&sources, &import_options()).unwrap_err().to_string();
+    assert!(message.starts_with("a.json does not report when each of its jobs ran"), "{message}");
     assert!(is_unknown(&record(&neither), "concurrency"));
 }
 
@@ -212,12 +212,12 @@ fn logs_go_to_the_job_that_they_number() {
         Source { name: "a.json", text: text("fio_numjobs.json"), tool: None },
         Source { name: "fio_shared_iops.log", text: text("fio_shared_iops.log"), tool: None },
     ];
-    let told = import(&shared, &told()).unwrap_err().to_string();
-    assert!(told.contains("fio_shared_iops.log has no number of a job"), "{told}");
+    let message = import(&shared, &import_options()).unwrap_err().to_string();
+    assert!(message.contains("fio_shared_iops.log has no number of a job"), "{message}");
 }
 
 #[test]
-fn logs_with_times_since_1970_say_when_their_job_began() {
+fn logs_with_times_since_1970_set_the_start_of_their_job() {
     let record = of(&["fio_epoch.json", "fio_e_iops.1.log", "fio_e_iops.2.log"]).record;
     let starts = [span(&record, "a").0, span(&record, "b").0];
     // Their first lines are 1.192 s apart; each ends an interval of 250 ms or a little more.
@@ -235,8 +235,8 @@ fn requests_that_failed_are_not_committed_and_make_the_point_invalid() {
     assert_eq!(summary.blocks[0].media[0].jobs[0].points[0].verdict, Verdict::Invalid);
     let audit = audit(&record, &summary);
     let consist =
-        audit.judged.iter().find(|judged| judged.rule == Rule::Consist && judged.outcome.severity().is_some());
-    assert_eq!(consist.and_then(|judged| judged.outcome.severity()), Some(Severity::Error));
+        audit.judged.iter().find(|result| result.rule == Rule::Consist && result.outcome.severity().is_some());
+    assert_eq!(consist.and_then(|result| result.outcome.severity()), Some(Severity::Error));
     assert!(format!("{consist:?}").contains("4096 of 4096 requests failed"), "{consist:?}");
     // One that the device refused has no latency; it is not among those that completed.
     let one = text("fio_rate.json")
@@ -254,7 +254,7 @@ fn a_rate_in_bytes_or_requests_makes_an_open_load() {
     assert_eq!(record.points[0].offered_per_second, Some(1024.0));
     let omission = |record: &Record| {
         let audit = audit(record, &summarise(record));
-        audit.judged.iter().filter(|judged| judged.rule == Rule::Omission).filter_map(|j| j.outcome.severity()).max()
+        audit.judged.iter().filter(|result| result.rule == Rule::Omission).filter_map(|j| j.outcome.severity()).max()
     };
     assert_eq!(omission(&record), Some(Severity::Error), "latencies count from when a request was made");
     let rate = |instead: &str| {
@@ -350,9 +350,9 @@ fn outputs_of_a_client_hold_the_jobs_of_all_servers_once() {
 #[test]
 fn outputs_for_people_are_refused_with_how_to_get_json() {
     for name in ["fio_normal.txt", "fio_terse.txt"] {
-        let told = error(text(name));
-        assert!(told.starts_with("a.json, line 1: found fio's "), "{told}");
-        assert!(told.contains("--output-format=json+"), "{told}");
+        let message = error(text(name));
+        assert!(message.starts_with("a.json, line 1: found fio's "), "{message}");
+        assert!(message.contains("--output-format=json+"), "{message}");
     }
 }
 
@@ -397,7 +397,7 @@ pub(super) fn with_log(name: &str, log: &str) -> Record {
         Source { name: "a.json", text: text("fio_unified_both.json"), tool: None },
         Source { name, text: log, tool: None },
     ];
-    import(&sources, &told()).unwrap_or_else(|error| panic!("{error}")).record
+    import(&sources, &import_options()).unwrap_or_else(|error| panic!("{error}")).record
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::super::{Source, import};
 use super::fio::{is_unknown, point, total_of, with_log};
-use super::{of, text, told};
+use super::{import_options, of, text};
 use crate::record::{PointId, Record};
 
 /// End in milliseconds and requests of each tick of a point.
@@ -17,7 +17,7 @@ fn error(output: &str, logs: &[(&str, &str)]) -> String {
     let output = Source { name: "a.json", text: text(output), tool: None };
     let logs = logs.iter().map(|(name, text)| Source { name, text, tool: None });
     let sources: Vec<Source<'_>> = std::iter::once(output).chain(logs).collect();
-    import(&sources, &told()).map(|imported| imported.record.points).unwrap_err().to_string()
+    import(&sources, &import_options()).map(|imported| imported.record.points).unwrap_err().to_string()
 }
 
 #[test]
@@ -49,22 +49,22 @@ fn a_log_that_has_no_time_keeps_the_totals() {
 #[test]
 fn a_log_is_given_once_and_of_a_job_that_there_is() {
     let line = "500, 10, 0, 0, 0\n";
-    let told = error("fio_unified_both.json", &[("u_iops.7.log", line)]);
-    assert!(told.starts_with("u_iops.7.log is of job 7, which is none of the output's"), "{told}");
-    let told = error("fio_unified_both.json", &[("u_iops.1.log", line), ("v_iops.1.log", line)]);
-    assert!(told.starts_with("u_iops.1.log and v_iops.1.log are both"), "{told}");
+    let message = error("fio_unified_both.json", &[("u_iops.7.log", line)]);
+    assert!(message.starts_with("u_iops.7.log is of job 7, which is none of the output's"), "{message}");
+    let message = error("fio_unified_both.json", &[("u_iops.1.log", line), ("v_iops.1.log", line)]);
+    assert!(message.starts_with("u_iops.1.log and v_iops.1.log are both"), "{message}");
     let twice = ["a", "b"].map(|_| Source { name: "u_iops.1.log", text: line, tool: None });
-    let told = import(&twice, &super::told()).unwrap_err().to_string();
-    assert!(told.starts_with("u_iops.1.log and u_iops.1.log are both"), "{told}");
+    let message = import(&twice, &super::import_options()).unwrap_err().to_string();
+    assert!(message.starts_with("u_iops.1.log and u_iops.1.log are both"), "{message}");
 }
 
 #[test]
 fn logs_of_another_run_are_refused() {
     let lines = |n: u64, iops: u64| (1..=n).map(|i| format!("{}, {iops}, 0, 0, 0\n", i * 500)).collect::<String>();
-    let told = error("fio_unified_both.json", &[("u_iops.1.log", &lines(8, 100))]);
-    assert!(told.contains("u_iops.1.log reaches 4.0 s, and the job ran for 1.3 s"), "{told}");
-    let told = error("fio_unified_both.json", &[("u_iops.1.log", &lines(2, 90_000))]);
-    assert!(told.contains("90000 requests, and the output has 1024"), "{told}");
+    let message = error("fio_unified_both.json", &[("u_iops.1.log", &lines(8, 100))]);
+    assert!(message.contains("u_iops.1.log reaches 4.0 s, and the job ran for 1.3 s"), "{message}");
+    let message = error("fio_unified_both.json", &[("u_iops.1.log", &lines(2, 90_000))]);
+    assert!(message.contains("90000 requests, and the output has 1024"), "{message}");
     // What is too little may be of another run, or of some workers only.
     assert!(is_unknown(&with_log("u_iops.1.log", &lines(2, 100)), "logs"));
     assert!(!is_unknown(&with_log("u_iops.1.log", &lines(2, 900)), "logs"));
@@ -73,8 +73,8 @@ fn logs_of_another_run_are_refused() {
 #[test]
 fn logs_of_a_job_of_another_start_are_refused() {
     let old = text("fio_e_iops.1.log").replace("17954", "17854");
-    let told = error("fio_epoch.json", &[("s_iops.1.log", &old)]);
-    assert!(told.contains("s_iops.1.log begins"), "{told}");
+    let message = error("fio_epoch.json", &[("s_iops.1.log", &old)]);
+    assert!(message.contains("s_iops.1.log begins"), "{message}");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn jobs_of_one_name_apart_keep_their_numbers() {
     let output = Source { name: "a.json", text: text("fio_apart.json"), tool: None };
     let logs = logs.iter().map(|(name, text)| Source { name, text, tool: None });
     let sources: Vec<Source<'_>> = std::iter::once(output).chain(logs).collect();
-    let record = import(&sources, &told()).unwrap().record;
+    let record = import(&sources, &import_options()).unwrap().record;
     let own = |name: &str| ticks(&record, point(&record, name).id);
     assert_eq!((own("a")[0], own("b")[0]), ((500, 100), (100, 10)));
 }

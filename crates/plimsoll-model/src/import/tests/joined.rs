@@ -1,7 +1,7 @@
 //! iostat, vmstat and mpstat, alone and beside a run.
 
 use super::super::{Source, import};
-use super::{of, text, told};
+use super::{import_options, of, text};
 use crate::metric::Metric;
 use crate::record::{Record, SubjectKind};
 use crate::units::Nanos;
@@ -24,7 +24,10 @@ fn iostat_alone_gives_series_without_its_first_report() {
     assert_eq!(record.run.lasted, Nanos::from_secs(3));
     let plain = of(&["iostat_d.txt"]).record;
     assert_eq!(values(&plain, SubjectKind::Device, Metric::DeviceWriteBytes), [(1.0, 46184.0 * 1024.0), (2.0, 0.0)]);
-    assert!(values(&plain, SubjectKind::Device, Metric::DeviceReads).is_empty(), "tps is not told apart");
+    assert!(
+        values(&plain, SubjectKind::Device, Metric::DeviceReads).is_empty(),
+        "tps does not separate reads from writes"
+    );
     assert!(plain.facts.iter().any(|fact| fact.key == "import.unknown.iostat_interval"), "{:?}", plain.facts);
 }
 
@@ -49,7 +52,7 @@ fn samples_join_a_run_by_the_time_at_which_both_began() {
     let iostat = [report("38", "1.00"), report("39", "2.00"), report("41", "3.00"), report("59", "4.00")].concat();
     let sources =
         [Source { name: "p.txt", text: pgbench, tool: None }, Source { name: "i.txt", text: &iostat, tool: None }];
-    let record = import(&sources, &told()).unwrap().record;
+    let record = import(&sources, &import_options()).unwrap().record;
     // The run began at 1795355979.612, 13:59:39.612: what ended before is not of it, nor what came after its end.
     assert_eq!(record.run.started_at, "2026-11-22T13:59:39Z");
     let reads = values(&record, SubjectKind::Device, Metric::DeviceReads);
@@ -57,12 +60,12 @@ fn samples_join_a_run_by_the_time_at_which_both_began() {
     assert!((reads[0].0 - 1.388).abs() < 1e-6 && reads[0].1 == 3.0, "{reads:?}");
     let other_day = iostat.replace("11/22/26", "11/23/26");
     let sources = [sources[0], Source { name: "i.txt", text: &other_day, tool: None }];
-    let told = import(&sources, &told()).unwrap_err().to_string();
-    assert!(told.starts_with("i.txt was recorded at another time than the run"), "{told}");
+    let error = import(&sources, &import_options()).unwrap_err().to_string();
+    assert!(error.starts_with("i.txt was recorded at another time than the run"), "{error}");
 }
 
 #[test]
-fn without_times_both_are_taken_to_begin_together_and_that_is_said() {
+fn without_times_both_are_assumed_to_start_together_which_is_a_fact() {
     let record = of(&["sysbench_interval.txt", "vmstat.txt"]).record;
     assert_eq!(values(&record, SubjectKind::Host, Metric::CpuUser), [(1.0, 96.0), (2.0, 96.0)]);
     assert!(record.facts.iter().any(|fact| fact.key == "import.unknown.vmstat_start"), "{:?}", record.facts);

@@ -1,7 +1,7 @@
-//! What is made of each tool's output, beside what the output says.
+//! What each tool's output becomes, compared with the figures in the output.
 
 use super::super::{Imported, Source, UNKNOWN_FACT, import, point_fact};
-use super::{of, text, told};
+use super::{import_options, of, text};
 use crate::lane::Counts;
 use crate::record::{Record, Reported};
 use crate::summary::{PointSummary, Summary, Verdict, summarise};
@@ -25,7 +25,7 @@ pub(super) fn fact<'a>(record: &'a Record, key: &str) -> &'a str {
     record.facts.iter().find(|fact| fact.key == key).map_or("", |fact| &fact.value)
 }
 
-pub(super) fn knows_not(imported: &Imported, what: &str) -> bool {
+pub(super) fn is_missing(imported: &Imported, what: &str) -> bool {
     let key = format!("{UNKNOWN_FACT}{what}");
     imported.record.facts.iter().any(|fact| fact.key == key || point_fact::split(&fact.key).0 == key)
 }
@@ -52,13 +52,13 @@ fn sysbench_counts_are_its_totals_and_its_percentile_stays_reported() {
     let summary = summarise(record);
     let point = only(&summary);
     assert_eq!((point.users, point.imported.as_deref()), (4, Some("sysbench 1.0.20")));
-    // 2554 / 6.9371; sysbench says 368.09, because its rate leaves starting and ending out.
+    // 2554 / 6.9371; sysbench prints 368.09, because its rate leaves starting and ending out.
     assert!((point.completed_per_second.unwrap() - 368.165).abs() < 0.001);
     assert_eq!((point.overall.response, point.round_trips_per_txn), (None, None));
     assert_eq!(point.rate_interval, None, "seven seconds are too short");
-    assert_eq!(summary.verdict, Verdict::Doubtful, "somebody else measured");
+    assert_eq!(summary.verdict, Verdict::Doubtful, "imported runs are doubtful");
     for what in ["durability", "environment", "distribution", "started_at", "workload", "in_flight"] {
-        assert!(knows_not(&imported, what), "{what}");
+        assert!(is_missing(&imported, what), "{what}");
     }
 }
 
@@ -81,7 +81,7 @@ fn an_offered_rate_makes_an_open_loop_whose_latency_counts_from_the_due_time() {
     let imported = of(&["sysbench_rate.txt"]);
     assert_eq!(imported.record.points[0].offered_per_second, Some(100.0));
     assert_eq!(fact(&imported.record, "import.response_from"), "due");
-    assert!(knows_not(&imported, "unserved"));
+    assert!(is_missing(&imported, "unserved"));
     let files = of(&["sysbench_fileio.txt"]).record;
     assert_eq!(total(&files).committed, 43_757);
     assert_eq!(reported(&files, "", "reads/s").printed, "8561.03");
@@ -140,7 +140,7 @@ fn jsonplus_of_fio_has_distributions_and_json_has_not() {
     let job = &summary.blocks[0].media[0].jobs[0];
     assert_eq!((job.job.as_str(), job.streams[0].read_percent, job.points[0].in_flight), ("mix", 70, 4));
     assert!(job.points[0].latency.is_some());
-    assert!(!format!("{:?}", job.points[0].findings).contains("NeverWritten"), "nobody knows");
+    assert!(!format!("{:?}", job.points[0].findings).contains("NeverWritten"), "unknown");
     let plain = of(&["fio_json.json"]).record;
     assert_eq!(
         (plain.windows.len(), plain.points.len(), plain.points[0].txns.clone()),
@@ -182,7 +182,7 @@ fn hammerdb_gives_new_orders_and_keeps_its_tpm_reported() {
     let jobs = of(&["hammerdb_jobs.txt"]);
     assert_eq!(reported(&jobs.record, "NEWORD", "p95_ms").printed, "2.099");
     assert_eq!(jobs.record.reported.iter().filter(|r| r.name == "PostgreSQL tpm").count(), 2);
-    assert!(knows_not(&jobs, "duration") && knows_not(&jobs, "percentiles"));
+    assert!(is_missing(&jobs, "duration") && is_missing(&jobs, "percentiles"));
     let summary = summarise(&jobs.record);
     assert!(format!("{:?}", only(&summary).findings).contains("OnlyReported"), "{:?}", only(&summary).findings);
 }
@@ -207,8 +207,8 @@ fn vdbench_leaves_its_warm_up_out() {
         let job = &summary.blocks[0].media[0].jobs[0];
         let point = &job.points[0];
         assert_eq!(job.job, "rd1", "{name}");
-        let told = reported(&record, "", "rate").value;
-        assert!((point.iops.unwrap() - told).abs() < 0.5, "{name}: {:?} against {told}", point.iops);
+        let printed = reported(&record, "", "rate").value;
+        assert!((point.iops.unwrap() - printed).abs() < 0.5, "{name}: {:?} against {printed}", point.iops);
         assert_eq!(point.seconds[0].seconds, 5.0, "{name}");
         assert!(!point.seconds[0].measured && point.seconds[1].measured, "{name}");
         assert_eq!((point.by_op[0].op.as_str(), record.points[0].users), ("read", 8));
@@ -238,8 +238,8 @@ fn several_outputs_of_one_tool_make_one_ladder() {
         source("a.txt", text("sysbench_interval.txt")),
         source("c.txt", again.as_str()),
     ];
-    let told = super::super::ImportOptions { step: Some("oltp".into()), ..told() };
-    let record = import(&sources, &told).unwrap().record;
+    let options = super::super::ImportOptions { step: Some("oltp".into()), ..import_options() };
+    let record = import(&sources, &options).unwrap().record;
     let places: Vec<(u32, u32, u32)> = record.points.iter().map(|p| (p.users, p.ordinal, p.repeat)).collect();
     assert_eq!(places, [(8, 1, 0), (4, 0, 0), (4, 0, 1)]);
     let summary = summarise(&record);

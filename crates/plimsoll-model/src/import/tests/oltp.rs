@@ -1,8 +1,8 @@
 //! HammerDB and go-tpc: each run, its figures and what defines it.
 
 use super::super::{Source, import};
-use super::loads::{knows_not, reported};
-use super::{of, text, told};
+use super::loads::{is_missing, reported};
+use super::{import_options, of, text};
 use crate::record::{Point, Record, Reported};
 use crate::summary::{PointSummary, summarise};
 
@@ -42,7 +42,7 @@ fn each_run_of_go_tpc_is_a_point() {
     assert_eq!(parameters(&imported.record, 1), [("warehouses", "2"), ("workload", "tpcc")]);
     assert_eq!(summarise(&imported.record).ladders.len(), 1, "threads are users: one ladder");
     assert_eq!(imported.record.run.started_at, "2026-11-23T16:03:37Z");
-    assert!(!knows_not(&imported, "started_at") && !knows_not(&imported, "users"));
+    assert!(!is_missing(&imported, "started_at") && !is_missing(&imported, "users"));
     let tpmc = |r: &&Reported| r.name == "tpmC";
     let printed: Vec<&str> = imported.record.reported.iter().filter(tpmc).map(|r| r.printed.as_str()).collect();
     assert_eq!(printed, ["7419.5", "6428.0"]);
@@ -66,7 +66,7 @@ fn all_styles_of_go_tpc_are_read() {
     assert!(parameters(&record, 0).contains(&("wait", "true")));
     let cut = text("go_tpc_json.txt").trim_end().trim_end_matches("\"}]");
     let cut = &cut[..cut.len() - 20];
-    let error = import(&[Source { name: "j.txt", text: cut, tool: None }], &told()).unwrap_err().to_string();
+    let error = import(&[Source { name: "j.txt", text: cut, tool: None }], &import_options()).unwrap_err().to_string();
     assert!(error.starts_with("j.txt, line 8: ") && error.contains("whole in this line"), "{error}");
 }
 
@@ -77,12 +77,13 @@ fn profiles_of_one_virtual_user_and_of_all_are_apart() {
     assert_eq!(reported(&record, "NEWORD, virtual user 2", "P95").printed, "2.900");
     assert_eq!(reported(&record, "OSTAT", "P50").printed, "4.711");
     assert_eq!(record.points[0].users, 2);
-    // Two reports in one file are two loads; beside one result nothing says whose they are.
+    // Two reports in one file are two loads; beside one result they cannot be assigned.
     let twice = text("hammerdb_profiles.txt").repeat(2);
-    let two = import(&[Source { name: "p.txt", text: &twice, tool: None }], &told()).unwrap().record;
+    let two = import(&[Source { name: "p.txt", text: &twice, tool: None }], &import_options()).unwrap().record;
     assert_eq!(two.points.len(), 2);
     let with = format!("{}{twice}", text("hammerdb.txt"));
-    let error = import(&[Source { name: "p.txt", text: &with, tool: None }], &told()).unwrap_err().to_string();
+    let error =
+        import(&[Source { name: "p.txt", text: &with, tool: None }], &import_options()).unwrap_err().to_string();
     assert!(error.contains("a further time profile"), "{error}");
 }
 
@@ -94,7 +95,7 @@ fn percentiles_of_etprof_and_the_time_of_a_hammerdb_log_are_read() {
     assert_eq!(p95, [("NEWORD, virtual user 2", 1286.0), ("NEWORD, virtual user 2", 1270.0)]);
     assert_eq!(record.reported.iter().filter(|r| r.name == "P99" && r.unit == "us" && r.over.is_some()).count(), 2);
     assert_eq!(record.run.started_at, "2024-09-03T08:27:20Z");
-    assert!(!knows_not(&imported, "started_at"));
+    assert!(!is_missing(&imported, "started_at"));
     assert_eq!(parameters(record, 0), [("database", "PostgreSQL")]);
     let jobs = of(&["hammerdb_jobs.txt"]);
     assert_eq!(jobs.record.run.started_at, "2024-05-14T10:20:00Z");
@@ -108,7 +109,7 @@ fn results_of_one_hammerdb_log_are_points_by_virtual_users() {
     // Printed again by `jobs JOBID result`.
     let again = "[\n  \"8 Active Virtual Users configured\",\n  \"TEST RESULT : System achieved 41200 NOPM from 77404 PostgreSQL TPM\"\n]\n";
     let both = format!("{settings}{}{second}{again}", text("hammerdb.txt"));
-    let record = import(&[Source { name: "h.txt", text: &both, tool: None }], &told()).unwrap().record;
+    let record = import(&[Source { name: "h.txt", text: &both, tool: None }], &import_options()).unwrap().record;
     let rows = rows(&record);
     assert_eq!(rows.iter().map(|row| (row.users, row.nopm)).collect::<Vec<_>>(), [(4, 33_643.0), (8, 41_200.0)]);
     assert_eq!(parameters(&record, 1), [("database", "PostgreSQL"), ("warehouses", "30")]);
@@ -131,7 +132,7 @@ fn errors_of_hammerdb_belong_to_their_run() {
     let second =
         second.replace("Vuser 1:26", "Error in Virtual User 4: ERROR: invalid\nVuser 4:FINISHED FAILED\nVuser 1:26");
     let all = format!("{one}{second}{}", one.replace("2602", "2650"));
-    let record = import(&[Source { name: "h.txt", text: &all, tool: None }], &told()).unwrap().record;
+    let record = import(&[Source { name: "h.txt", text: &all, tool: None }], &import_options()).unwrap().record;
     assert_eq!(record.points.len(), 3);
     let failed: Vec<_> = record.checks.iter().map(|check| (check.point, check.detail.as_str())).collect();
     assert_eq!(failed, [(Some(record.points[1].id), "2 virtual users ended with an error (FINISHED FAILED)")]);
@@ -146,7 +147,7 @@ fn queries_of_go_tpc_ch_are_no_run_of_their_own() {
     assert_eq!(reported(&record, "Q10", "Avg").printed, "40034.3");
     assert_eq!(record.points[0].parameters["workload"], "ch");
     let twice = text("go_tpc_ch.txt").repeat(2);
-    let record = import(&[Source { name: "g.txt", text: &twice, tool: None }], &told()).unwrap().record;
+    let record = import(&[Source { name: "g.txt", text: &twice, tool: None }], &import_options()).unwrap().record;
     assert_eq!(record.points.iter().map(|point| point.users).collect::<Vec<_>>(), [50, 50]);
 }
 
@@ -155,10 +156,11 @@ fn queries_of_go_tpc_ch_are_no_run_of_their_own() {
 fn new_orders_of_go_tpc_are_counted_over_their_own_time() {
     let output = "[Summary] NEW_ORDER - Takes(s): 487.8, Count: 314, TPM: 38.6, Sum(ms): 282377, Avg(ms): 899\n\
                   [Summary] PAYMENT - Takes(s): 490.1, Count: 321, TPM: 39.3, Sum(ms): 144708, Avg(ms): 450\n";
-    let record = import(&[Source { name: "g.txt", text: output, tool: None }], &told()).unwrap().record;
+    let record = import(&[Source { name: "g.txt", text: output, tool: None }], &import_options()).unwrap().record;
     let nopm = rows(&record)[0].nopm;
     assert!((nopm - 38.6).abs() < 0.05, "{nopm}");
     let commented: String = output.lines().map(|line| format!("# {line}\n")).collect();
-    let error = import(&[Source { name: "g.txt", text: &commented, tool: None }], &told()).unwrap_err().to_string();
+    let error =
+        import(&[Source { name: "g.txt", text: &commented, tool: None }], &import_options()).unwrap_err().to_string();
     assert!(error.starts_with("g.txt") && error.contains("`[Summary] TYPE"), "{error}");
 }

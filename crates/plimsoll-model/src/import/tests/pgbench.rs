@@ -1,8 +1,8 @@
 //! pgbench and its transaction logs: several runs in one file, samples, missing logs, rates, retries.
 
 use super::super::{Imported, Source, import};
-use super::loads::{fact, knows_not, reported, total};
-use super::{of, text, told};
+use super::loads::{fact, is_missing, reported, total};
+use super::{import_options, of, text};
 use crate::audit::{Missing, Rule, RuleOutcome, audit};
 use crate::compare::{Ask, Side, compare};
 use crate::record::{Record, Reported, Severity};
@@ -10,7 +10,7 @@ use crate::summary::{Summary, summarise};
 
 fn error(sources: &[(&str, &str)]) -> String {
     let sources: Vec<Source<'_>> = sources.iter().map(|(name, text)| Source { name, text, tool: None }).collect();
-    import(&sources, &told()).unwrap_err().to_string()
+    import(&sources, &import_options()).unwrap_err().to_string()
 }
 
 /// Names of the findings of the only point, with their severity.
@@ -22,7 +22,7 @@ fn findings(summary: &Summary) -> Vec<(Severity, String)> {
 
 fn little(imported: &Imported) -> RuleOutcome {
     let audit = audit(&imported.record, &summarise(&imported.record));
-    audit.judged.into_iter().find(|judged| judged.rule == Rule::Little).unwrap().outcome
+    audit.judged.into_iter().find(|result| result.rule == Rule::Little).unwrap().outcome
 }
 
 #[test]
@@ -57,16 +57,16 @@ fn a_run_without_its_report_and_lines_of_no_run_are_refused_with_their_line() {
     let lines = whole.lines().count();
     let cut: String =
         whole.lines().take_while(|line| !line.starts_with("tps")).map(|line| format!("{line}\n")).collect();
-    let told = error(&[("p.txt", &format!("{cut}{whole}"))]);
+    let message = error(&[("p.txt", &format!("{cut}{whole}"))]);
     assert!(
-        told.starts_with(&format!("p.txt, line {}: ", cut.lines().count() + 1)) && told.contains("`tps = `"),
-        "{told}"
+        message.starts_with(&format!("p.txt, line {}: ", cut.lines().count() + 1)) && message.contains("`tps = `"),
+        "{message}"
     );
     // A second value of one figure belongs to no run.
-    let told = error(&[("p.txt", &format!("{whole}number of clients: 8\n"))]);
-    assert!(told.starts_with(&format!("p.txt, line {}: found \"number of clients: 8\"", lines + 1)), "{told}");
-    let told = error(&[("p.txt", &whole.replace("scaling factor:", "something else\nscaling factor:"))]);
-    assert!(told.contains("found \"something else\""), "{told}");
+    let message = error(&[("p.txt", &format!("{whole}number of clients: 8\n"))]);
+    assert!(message.starts_with(&format!("p.txt, line {}: found \"number of clients: 8\"", lines + 1)), "{message}");
+    let message = error(&[("p.txt", &whole.replace("scaling factor:", "something else\nscaling factor:"))]);
+    assert!(message.contains("found \"something else\""), "{message}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn logs_that_are_a_sample_give_distributions_and_not_totals() {
     let plain: String = text(names[0]).lines().filter(text_of).map(|line| format!("{line}\n")).collect();
     let source = |name, text| Source { name, text, tool: None };
     let sources = [source("p.txt", plain.as_str()), source("log.0", text(names[1])), source("log.1", text(names[2]))];
-    let spread = import(&sources, &told()).unwrap().record;
+    let spread = import(&sources, &import_options()).unwrap().record;
     assert_eq!((total(&spread).committed, spread.seconds.len()), (1_617, 3));
     assert!(fact(&spread, "import.seconds").starts_with("the output's totals"));
     let found = findings(&summary);
@@ -109,11 +109,11 @@ fn a_missing_log_of_a_thread_is_a_finding() {
     assert!(output.contains("number of clients: 4"), "{output}");
     let sources =
         [Source { name: "p.txt", text: output, tool: None }, Source { name: "pgbench_log.1", text: &log, tool: None }];
-    let imported = import(&sources, &told()).unwrap();
+    let imported = import(&sources, &import_options()).unwrap();
     let record = &imported.record;
     let processed = reported(record, "", "number of transactions actually processed").value;
     assert_eq!((total(record).committed as f64, record.windows[0].response.count()), (processed, 50));
-    assert!(knows_not(&imported, "logs"));
+    assert!(is_missing(&imported, "logs"));
     assert!(fact(record, "import.unknown.logs").contains("clients 2, 3"), "{}", fact(record, "import.unknown.logs"));
     let found = findings(&summarise(record));
     assert!(found.contains(&(Severity::Warning, "HistogramDisagrees".into())), "{found:?}");
@@ -121,8 +121,8 @@ fn a_missing_log_of_a_thread_is_a_finding() {
 
 #[test]
 fn logs_of_another_run_are_refused() {
-    let told = error(&[("p.txt", text("pgbench_rate.txt")), ("log.1", text("pgbench_log.txt"))]);
-    assert!(told.contains("the logs are of another run"), "{told}");
+    let message = error(&[("p.txt", text("pgbench_rate.txt")), ("log.1", text("pgbench_log.txt"))]);
+    assert!(message.contains("the logs are of another run"), "{message}");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn runs_of_one_rate_are_repeats() {
         let source = |(name, text)| Source { name, text, tool: None };
         let sources: Vec<Source<'_>> =
             names.iter().map(String::as_str).zip(runs.iter().map(String::as_str)).map(source).collect();
-        import(&sources, &told()).unwrap().record
+        import(&sources, &import_options()).unwrap().record
     };
     let runs = [run(1630, "avg 0.291"), run(1601, "avg 0.291"), run(2400, "avg 0.291"), run(1655, "avg 0.291")];
     let record = record_of(&runs);
@@ -208,7 +208,7 @@ fn runs_of_one_rate_are_repeats() {
         |first: &Side, second: &Side| compare(&[first.clone(), second.clone()], &Ask::default()).others[0].points.len();
     assert_eq!(pairs(&side(&runs[..1]), &side(&runs[1..2])), 1);
     assert_eq!(pairs(&side(&runs[..1]), &side(&runs[2..3])), 0);
-    // In an overload as much is done at any rate: how much was offered, nobody counted.
+    // In an overload as much is done at any rate: the offered rate is unknown.
     let record = record_of(&[run(1630, "avg 9000.5"), run(1601, "avg 12000.5")]);
     let places: Vec<_> = record.points.iter().map(|point| (point.ordinal, point.repeat)).collect();
     assert_eq!(places, [(1, 0), (0, 0)]);
@@ -218,10 +218,10 @@ fn runs_of_one_rate_are_repeats() {
 #[test]
 fn a_log_that_is_given_twice_and_logs_of_two_runs_are_refused() {
     let log = text("pgbench_log.txt");
-    let told = error(&[("log.1", log), ("log.2", log)]);
-    assert!(told.starts_with("log.1 and log.2 both hold transactions of client 0"), "{told}");
-    let told = error(&[("a", text("pgbench_rate_tries_log.0.txt")), ("b", text("pgbench_tries_log.txt"))]);
-    assert!(told.starts_with("a and b both hold"), "{told}");
+    let message = error(&[("log.1", log), ("log.2", log)]);
+    assert!(message.starts_with("log.1 and log.2 both hold transactions of client 0"), "{message}");
+    let message = error(&[("a", text("pgbench_rate_tries_log.0.txt")), ("b", text("pgbench_tries_log.txt"))]);
+    assert!(message.starts_with("a and b both hold"), "{message}");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_run_in_which_all_fail_keeps_its_failures_and_one_that_ended_early_is_invali
         .replace("transactions: 6 (6", "transactions: 100 (100")
         .replace("number of transactions per client: 25", "duration: 10 s")
         .replace("tps = 585.425399", "tps = 0.000000");
-    let record = import(&[Source { name: "p.txt", text: &failing, tool: None }], &told()).unwrap().record;
+    let record = import(&[Source { name: "p.txt", text: &failing, tool: None }], &import_options()).unwrap().record;
     assert_eq!((total(&record).committed, total(&record).failed), (0, 100));
     assert_eq!(record.run.lasted.as_secs_f64(), 10.0);
     let client = "pgbench: error: client 2 script 0 aborted in command 4 query 0: ERROR:  deadlock detected\n";
@@ -241,30 +241,30 @@ fn a_run_in_which_all_fail_keeps_its_failures_and_one_that_ended_early_is_invali
         ("", "Run was aborted; the above results are incomplete.\n"),
     ] {
         let text = format!("{before}{whole}{after}");
-        let record = import(&[Source { name: "p.txt", text: &text, tool: None }], &told()).unwrap().record;
+        let record = import(&[Source { name: "p.txt", text: &text, tool: None }], &import_options()).unwrap().record;
         let check = &record.checks[0];
         assert!(!check.holds && check.point == Some(record.points[0].id), "{check:?}");
         assert!(check.detail.starts_with("results are incomplete: "), "{}", check.detail);
         assert_eq!(total(&record).committed, 94);
     }
-    let told = error(&[("p.txt", client)]);
-    assert!(told.contains("no output that plimsoll knows"), "{told}");
+    let message = error(&[("p.txt", client)]);
+    assert!(message.contains("not an output that plimsoll reads"), "{message}");
 }
 
-/// What holds for one load only says nothing of the others.
+/// A fact of one load does not apply to the others.
 #[test]
 fn facts_of_a_load_are_not_those_of_another() {
     let open = text("pgbench_rate.txt").replace("number of transactions skipped: 0 (0.000%)\n", "");
     let sources = [("closed.txt", text("pgbench_l.txt")), ("open.txt", open.as_str())];
     let sources: Vec<Source<'_>> = sources.iter().map(|(name, text)| Source { name, text, tool: None }).collect();
-    let imported = import(&sources, &told()).unwrap();
+    let imported = import(&sources, &import_options()).unwrap();
     let record = &imported.record;
     assert_eq!(fact(record, "import.response_from.point.1"), "start");
     assert_eq!(fact(record, "import.response_from.point.2"), "due");
-    assert!(knows_not(&imported, "unserved.point.2") && knows_not(&imported, "distribution"));
+    assert!(is_missing(&imported, "unserved.point.2") && is_missing(&imported, "distribution"));
     let outcomes = |record: &Record, rule: Rule| -> Vec<RuleOutcome> {
-        let judged = audit(record, &summarise(record)).judged;
-        judged.into_iter().filter(|judged| judged.rule == rule).map(|judged| judged.outcome).collect()
+        let results = audit(record, &summarise(record)).judged;
+        results.into_iter().filter(|result| result.rule == rule).map(|result| result.outcome).collect()
     };
     let omission = outcomes(record, Rule::Omission);
     assert!(matches!(omission.as_slice(), [RuleOutcome::Passed { .. }]), "{omission:?}");

@@ -1,13 +1,13 @@
 //! sysbench: several runs in one file, version 1.1, tests without SQL.
 
 use super::super::{Source, import};
-use super::loads::{fact, knows_not, reported, total};
-use super::{of, text, told};
+use super::loads::{fact, is_missing, reported, total};
+use super::{import_options, of, text};
 use crate::record::Reported;
 use crate::summary::summarise;
 
 fn error(text: &str) -> String {
-    import(&[Source { name: "s.txt", text, tool: None }], &told()).unwrap_err().to_string()
+    import(&[Source { name: "s.txt", text, tool: None }], &import_options()).unwrap_err().to_string()
 }
 
 #[test]
@@ -33,17 +33,17 @@ fn runs_of_one_file_are_points_with_their_own_figures() {
 fn a_run_that_is_cut_off_before_another_and_figures_of_no_run_are_refused_with_their_line() {
     let whole = text("sysbench_interval.txt");
     let cut: String = whole.lines().take(15).map(|line| format!("{line}\n")).collect();
-    let told = error(&format!("{cut}{whole}"));
+    let message = error(&format!("{cut}{whole}"));
     assert!(
-        told.starts_with("s.txt, line 16: found \"sysbench 1.0.20") && told.contains("total number of events"),
-        "{told}"
+        message.starts_with("s.txt, line 16: found \"sysbench 1.0.20") && message.contains("total number of events"),
+        "{message}"
     );
-    let told = error(&format!("{whole}\nGeneral statistics:\n    total time:  3.0s\n"));
-    assert!(told.contains("found \"total time:"), "{told}");
-    let told = error(&whole.replace("    total time:", "    something else\n    total time:"));
-    assert!(told.contains("found \"something else\""), "{told}");
-    let told = error(&whole.replace("Report intermediate results", "Report checkpoint(s) at 1, 2 seconds\nReport"));
-    assert!(told.contains("without --report-checkpoints"), "{told}");
+    let message = error(&format!("{whole}\nGeneral statistics:\n    total time:  3.0s\n"));
+    assert!(message.contains("found \"total time:"), "{message}");
+    let message = error(&whole.replace("    total time:", "    something else\n    total time:"));
+    assert!(message.contains("found \"something else\""), "{message}");
+    let message = error(&whole.replace("Report intermediate results", "Report checkpoint(s) at 1, 2 seconds\nReport"));
+    assert!(message.contains("without --report-checkpoints"), "{message}");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn fileio_of_version_1_1_has_neither_counts_nor_a_time() {
         (reported(record, "", "write").unit.as_str(), reported(record, "", "fsync IOPS").printed.as_str()),
         ("MiB/s", "184.26")
     );
-    assert!(knows_not(&imported, "duration"));
+    assert!(is_missing(&imported, "duration"));
     let summary = summarise(record);
     assert!(format!("{:?}", summary.points().next().unwrap().findings).contains("OnlyReported"));
 }
@@ -98,14 +98,14 @@ fn tests_without_sql_have_their_names_figures_and_seconds() {
 fn without_a_percentile_none_is_claimed() {
     let disabled = text("sysbench_interval.txt")
         .replace("95th percentile:                       10.84", "percentile stats: disabled");
-    let record = import(&[Source { name: "s.txt", text: &disabled, tool: None }], &told()).unwrap().record;
+    let record = import(&[Source { name: "s.txt", text: &disabled, tool: None }], &import_options()).unwrap().record;
     assert_eq!(fact(&record, "import.percentiles"), "none");
 }
 
 #[test]
 fn two_tests_in_one_file_are_two_steps() {
     let both = format!("{}{}", text("sysbench_cpu.txt"), text("sysbench_memory.txt"));
-    let record = import(&[Source { name: "s.txt", text: &both, tool: None }], &told()).unwrap().record;
+    let record = import(&[Source { name: "s.txt", text: &both, tool: None }], &import_options()).unwrap().record;
     assert_eq!(record.points.len(), 2);
     assert_ne!(record.points[0].step, record.points[1].step);
 }

@@ -12,7 +12,7 @@ use crate::units::Nanos;
 
 const DAY: Nanos = Nanos::from_secs(86_400);
 const MIB: f64 = 1_048_576.0;
-/// vdbench 5.04.05 averages over intervals that it says it leaves out.
+/// vdbench 5.04.05 averages over intervals that its own row name excludes.
 const AVERAGE_DIFFERS: f64 = 0.01;
 
 pub(super) fn of_run(index: usize, run: &Run) -> Read<ImportedLoad> {
@@ -44,7 +44,7 @@ pub(super) fn of_run(index: usize, run: &Run) -> Read<ImportedLoad> {
     block(&mut load, index, run);
     load.fact(RESPONSE_FACT, "start");
     load.fact(PERCENTILES_FACT, "none");
-    let text = "The output does not say whether the page cache was bypassed (openflags) or data is compressible: CACHED and \
+    let text = "The output does not show whether the page cache was bypassed (openflags) or data is compressible: CACHED and \
                 ENTROPY are not evaluated.";
     load.unknown.push(("cache", text.to_owned()));
     Ok(load)
@@ -87,7 +87,7 @@ fn unit(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Which intervals are measured: the average says so; without it all but the first, or but those of the warm-up.
+/// Which intervals are measured: those that the average names; without it all but the first, or all but the warm-up.
 fn measured(run: &Run, length: Nanos) -> (u64, u64) {
     match run.average.as_ref().map(|average| average.interval) {
         Some(Interval::Average { first, last }) if first <= last => (first, last),
@@ -124,7 +124,7 @@ fn ticks(load: &mut ImportedLoad, run: &Run) -> Read<()> {
         return only_average(load, run);
     }
     let Some(lengths) = lengths(run) else {
-        let text = "Rows have no time of day, or there is only one: the length of an interval is not known.";
+        let text = "Rows have no time of day, or there is only one: the length of an interval is unknown.";
         load.unknown.push(("interval", text.to_owned()));
         return Ok(());
     };
