@@ -53,7 +53,7 @@ fn refuse_second_log(logs: &[(String, Vec<Logged>)]) -> Result<(), ImportError> 
         for client in pgbench_log::clients(log) {
             if let Some(first) = known.insert(client, name) {
                 return Err(ImportError::Together(format!(
-                    "{first} and {name} both hold transactions of client {client}: of one run only one log does\n\
+                    "{first} and {name} both hold transactions of client {client}: in one run only one log does\n\
                      Give the logs of one run, and each of them once."
                 )));
             }
@@ -162,8 +162,8 @@ fn job_of(loads: &[ImportedLoad], outputs: &[usize], log: &FioLog) -> Result<usi
     let why = match (own.as_slice(), log.job) {
         ([one], _) => return Ok(*one),
         (_, None) => format!("{name} has no number of a job (per_job_logs=0): it holds lines of several jobs"),
-        ([], Some(number)) => format!("{name} is of job {number}, which is none of the output's"),
-        (_, Some(number)) => format!("{name} is of job {number}, and several runs have one"),
+        ([], Some(number)) => format!("{name} is of job {number}, which is not in the output"),
+        (_, Some(number)) => format!("{name} is of job {number}, and several runs have such a job"),
     };
     Err(ImportError::Together(format!("{why}\nImport the output of one run, with the logs of its jobs.")))
 }

@@ -136,7 +136,7 @@ fn ticks(load: &mut ImportedLoad, span: &Element, total: &[Counts], seconds: f64
         start = ends;
     }
     if !load.ticks.is_empty() {
-        load.fact(SECONDS_FACT, "from the buckets of -D; what is left to the total is in the last one");
+        load.fact(SECONDS_FACT, "from the buckets of -D; the last one has the rest of the total");
     }
     match load.ticks.last_mut() {
         Some(last) if end.saturating_sub(start) < Nanos::from_millis(1) => {

@@ -59,7 +59,7 @@ impl HostSamples {
             times = times.map(before_first);
         }
         if first == First::Unknown {
-            let text = "Nothing in the output shows whether its first report is an average since the machine was started \
+            let text = "The output does not show whether its first report is an average since the machine was started \
                         or one interval (option -y): it is left out.";
             own.unknown.push(("first_report", text.to_owned()));
         }

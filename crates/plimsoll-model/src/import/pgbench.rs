@@ -336,7 +336,7 @@ impl Output {
         load.users = clients;
         load.started = self.started_s.map(Nanos::from_secs_f64);
         if !self.parts.is_empty() {
-            let text = "from the lines of -P: rate x interval, rounded; what is left to the total is in the last one";
+            let text = "from the lines of -P: rate x interval, rounded; the last one has the rest of the total";
             load.fact(SECONDS_FACT, text);
         }
         load.fact(RESPONSE_FACT, if self.rate_limited { "due" } else { "start" });

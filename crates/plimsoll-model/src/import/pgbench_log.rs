@@ -254,9 +254,11 @@ fn columns(load: &ImportedLoad, logs: &[Logged], is_alone: bool) -> Result<Colum
     let due = load.facts.iter().any(|(key, value)| key == RESPONSE_FACT && value == "due");
     let is_skipped = |one: &Logged| one.outcome == LoggedOutcome::Skipped;
     match (width, due) {
-        (0, true) => Err("the output is of a run with --rate and the log is not: the logs are of another run".into()),
+        (0, true) => {
+            Err("the output is of a run with --rate and the log is not: the logs belong to another run".into())
+        }
         (2, false) if !is_alone => {
-            Err("the log is of a run with --rate and the output is not: the logs are of another run".into())
+            Err("the log is of a run with --rate and the output is not: the logs belong to another run".into())
         }
         (0, false) => Ok(Columns::Neither),
         (1, true) => Ok(Columns::Lag),

@@ -310,8 +310,8 @@ impl Output {
         load.offered_per_second = self.rate.filter(|rate| *rate > 0.0);
         load.windows = vec![self.window()];
         if !self.parts.is_empty() && total_s > 0.0 {
-            let text = "from the --report-interval lines: rate x interval, rounded; what is left to the total is in the \
-                        last one";
+            let text = "from the --report-interval lines: rate x interval, rounded; the last one has the \
+                        rest of the total";
             load.fact(SECONDS_FACT, text);
         }
         load.fact(RESPONSE_FACT, if load.offered_per_second.is_some() { "due" } else { "start" });

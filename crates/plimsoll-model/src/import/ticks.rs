@@ -20,7 +20,7 @@ const SHORTEST_REST_S: f64 = 0.001;
 
 /// Ticks of one transaction type whose counts add up to `total`, over `lasted_s`.
 ///
-/// A rate × the length of its part gives a count to within the digits that the tool printed; what is left to the total
+/// A rate × the length of its part gives a count to within the digits that the tool printed; the rest of the total
 /// (the end of a run, which tools print no line for) is the last tick's. So totals and times are exact, and single
 /// seconds as good as the printed rates.
 pub(super) fn of_parts(parts: &[Part], total: Counts, lasted_s: f64) -> Vec<LoadTick> {

@@ -26,8 +26,8 @@ pub(super) const USERS: (&str, &str) =
 
 pub(super) const SEVENTH: (&str, &str) = (
     "response_from",
-    "The log has a seventh field, and nothing shows whether it is a schedule lag (--rate) or retries (--max-tries): OMISSION \
-     and LITTLE cannot be evaluated without pgbench's own output.",
+    "The log does not show whether its seventh field is a schedule lag (--rate) or retries (--max-tries): OMISSION and \
+     LITTLE cannot be evaluated without pgbench's own output.",
 );
 
 impl ImportedLoad {

@@ -53,7 +53,7 @@ fn check_times(load: &ImportedLoad, log: &FioLog) -> Result<(), String> {
     let late = Nanos::from_millis(LATE_MS.max(load.logs.every_ms.unwrap_or_default().saturating_mul(2)));
     if !load.logs.has_ramp && reaches > lasted + late {
         return Err(format!(
-            "{} reaches {:.1} s, and the job ran for {:.1} s: the log is of another run",
+            "{} reaches {:.1} s, and the job ran for {:.1} s: the log belongs to another run",
             log.name,
             reaches.as_secs_f64(),
             lasted.as_secs_f64()
@@ -64,7 +64,7 @@ fn check_times(load: &ImportedLoad, log: &FioLog) -> Result<(), String> {
     if !load.logs.has_ramp && apart > START_DIFFERS {
         let written = |at| when::written(at).unwrap_or_default();
         return Err(format!(
-            "{} begins at {}, and the job at {}: the log is of another run",
+            "{} begins at {}, and the job at {}: the log belongs to another run",
             log.name,
             written(log_start),
             written(start)
@@ -73,7 +73,7 @@ fn check_times(load: &ImportedLoad, log: &FioLog) -> Result<(), String> {
     Ok(())
 }
 
-/// What the logs count against the output's total: more is of another run, much less may be, and is a note.
+/// What the logs count against the output's total: more belongs to another run, much less may, and is a note.
 pub(super) fn check_counts(
     load: &ImportedLoad,
     logs: &[&FioLog],
@@ -90,7 +90,7 @@ pub(super) fn check_counts(
     let names: Vec<&str> = logs.iter().map(|log| log.name.as_str()).collect();
     let names = names.join(", ");
     if logged as f64 > total as f64 * (1.0 + ROUNDED) + FEW {
-        return Err(format!("{names}: {logged} requests, and the output has {total}: the logs are of another run"));
+        return Err(format!("{names}: {logged} requests, and the output has {total}: the logs belong to another run"));
     }
     // An interval that the job ends in may have no line.
     let lasted = load.lasted();
@@ -99,7 +99,7 @@ pub(super) fn check_counts(
     let is_part = (logged as f64) + rounded < total as f64 * (1.0 - ROUNDED - unlogged);
     Ok(is_part.then(|| {
         format!(
-            "{names} hold {logged} of {total} requests: logs of some jobs are missing, or these are of another run. The rest \
+            "{names} hold {logged} of {total} requests: logs of some jobs are missing, or these belong to another run. The rest \
              is in the last second."
         )
     }))

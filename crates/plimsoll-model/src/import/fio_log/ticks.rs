@@ -124,7 +124,7 @@ fn distributions(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), String
         tick.response = own.iter().map(Hist::coarse).collect();
     }
     bytes_of(load, &mut ticks);
-    if !replace(load, logs, ticks, "from the histogram log; what it does not reach to is in the last one")? {
+    if !replace(load, logs, ticks, "from the histogram log; the last one has the time after its end")? {
         return Ok(());
     }
     // Buckets of JSON+ are of the whole time, those of a log end with its last line.
@@ -205,7 +205,7 @@ fn spans(log: &FioLog, every_ms: u64) -> impl Iterator<Item = (&Row, Nanos)> {
 type Get = fn(&Counts) -> u64;
 type Put = fn(&mut Counts, u64);
 
-/// The ticks with what is left to the totals of fio's own output, where there is one: in a last tick, or where too much was
+/// The ticks with the rest of the totals of fio's own output, where there is one: in a last tick, or where too much was
 /// counted by rounding, taken from the end.
 fn settled(load: &ImportedLoad, mut ticks: Vec<LoadTick>) -> Vec<LoadTick> {
     /// A rest of less is the end of the last interval.
@@ -281,7 +281,7 @@ fn singles(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), String> {
     if let Some(last) = ticks.last_mut().filter(|last| lasted > last.start) {
         last.end = last.end.min(lasted);
     }
-    let source = "from the log of single requests, counted by second; what is left to the total is in the last one";
+    let source = "from the log of single requests, counted by second; the last one has the rest of the total";
     replace(load, logs, ticks, source).map(|_| ())
 }
 
@@ -305,6 +305,6 @@ fn counts(load: &mut ImportedLoad, rates: &[&FioLog], bandwidth: &[&FioLog]) -> 
     if bandwidth.is_empty() {
         bytes_of(load, &mut ticks);
     }
-    let source = "from the log of IOPS: value x interval, rounded; what is left to the total is in the last one";
+    let source = "from the log of IOPS: value x interval, rounded; the last one has the rest of the total";
     replace(load, rates, ticks, source).map(|_| ())
 }

@@ -30,13 +30,13 @@ impl Held {
         if let Some(client) = last.keys().find(|client| **client >= u64::from(load.users)) {
             let users = load.users;
             return Err(format!(
-                "there is a client {client}, and the output is of {users} clients: the logs are of another run"
+                "there is a client {client}, and the output is of {users} clients: the logs belong to another run"
             ));
         }
         if lines.max(reached) > transactions {
             let most = lines.max(reached);
             return Err(format!(
-                "there are {most} transactions, and the output has {transactions}: the logs are of another run"
+                "there are {most} transactions, and the output has {transactions}: the logs belong to another run"
             ));
         }
         let lost = transactions - reached;

@@ -119,7 +119,7 @@ fn sums_of_the_largest_numbers_do_not_overflow() {
     let sources =
         [Source { name: "p.txt", text: output, tool: None }, Source { name: "pgbench_log.1", text: &log, tool: None }];
     let message = import(&sources, &import_options()).unwrap_err().to_string();
-    assert!(message.contains("the logs are of another run"), "{message}");
+    assert!(message.contains("the logs belong to another run"), "{message}");
     // Intervals of vdbench behind the last number that there is.
     let summary =
         text("vdbench_50407_block_summary.html").replacen("           1 ", "           18446744073709551615 ", 1);

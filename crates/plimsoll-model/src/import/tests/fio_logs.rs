@@ -50,7 +50,7 @@ fn a_log_that_has_no_time_keeps_the_totals() {
 fn a_log_is_given_once_and_of_a_job_that_there_is() {
     let line = "500, 10, 0, 0, 0\n";
     let message = error("fio_unified_both.json", &[("u_iops.7.log", line)]);
-    assert!(message.starts_with("u_iops.7.log is of job 7, which is none of the output's"), "{message}");
+    assert!(message.starts_with("u_iops.7.log is of job 7, which is not in the output"), "{message}");
     let message = error("fio_unified_both.json", &[("u_iops.1.log", line), ("v_iops.1.log", line)]);
     assert!(message.starts_with("u_iops.1.log and v_iops.1.log are both"), "{message}");
     let twice = ["a", "b"].map(|_| Source { name: "u_iops.1.log", text: line, tool: None });

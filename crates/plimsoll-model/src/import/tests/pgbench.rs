@@ -122,7 +122,7 @@ fn a_missing_log_of_a_thread_is_a_finding() {
 #[test]
 fn logs_of_another_run_are_refused() {
     let message = error(&[("p.txt", text("pgbench_rate.txt")), ("log.1", text("pgbench_log.txt"))]);
-    assert!(message.contains("the logs are of another run"), "{message}");
+    assert!(message.contains("the logs belong to another run"), "{message}");
 }
 
 #[test]
