@@ -44,7 +44,7 @@ impl Progress {
     }
 
     /// A sentence that stays.
-    pub fn say(&self, text: &str) {
+    pub fn print(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| eprintln!("{text}")),
             None if self.plain => eprintln!("{text}"),
@@ -74,7 +74,7 @@ impl Progress {
 
     /// The outcome of a point, which stays.
     pub fn done(&self, text: &str) {
-        self.say(&format!("  {text}"));
+        self.print(&format!("  {text}"));
     }
 
     /// The next part begins: its time is no longer ahead.

@@ -277,7 +277,7 @@ fn a_user_may_leave_while_files_are_written() {
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("writing 6.2 GiB");
     run.signal(Signal::INT);
-    run.wait().failed(1, &["stopping, as you want", "interrupted"]);
+    run.wait().failed(1, &["stopping (Ctrl-C)", "interrupted"]);
     place.opens("x.run");
     place.expect_clean();
 }
@@ -292,7 +292,7 @@ fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
     run.until_measured("x.run");
     let emulator = processes_in(&place.path("")).into_iter().find(|(_, line)| line.contains("--control")).unwrap().0;
     send(emulator, Signal::KILL);
-    run.wait().failed(1, &["the emulator of medium here ended by itself", "What was measured until then"]);
+    run.wait().failed(1, &["the emulator of medium here ended unexpectedly", "everything measured until then"]);
     place.opens("x.run");
     place.expect_clean();
     let below = place.path("").display().to_string();
@@ -337,7 +337,7 @@ fn a_job_file_that_writes_elsewhere_needs_leave() {
     place.run(&with).succeeded();
     assert!(!fs::read(&precious).unwrap().starts_with(b"ppp"), "overwritten, as the user said");
     place.write("own.fio", "[a]\nexec_prerun=true\nrw=read\nsize=4k\n");
-    place.run(&["run", "plan.toml", "-o", "y.run"]).refused(&["nobody can tell what `exec_prerun=true` touches"]);
+    place.run(&["run", "plan.toml", "-o", "y.run"]).refused(&["unknown which files `exec_prerun=true` touches"]);
     place.write("plan.toml", &fs::read_to_string(place.path("plan.toml")).unwrap().replace("own.fio", "no.fio"));
     place.run(&["run", "plan.toml", "-o", "y.run"]).refused(&["the job file cannot be read"]);
     place.expect_clean();

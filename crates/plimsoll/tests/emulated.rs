@@ -98,7 +98,7 @@ fn a_power_cut_loses_nothing_on_an_honest_configuration() {
     );
     let (outcome, json) = place.run_until(enough_to_lose);
     let outcome = outcome.succeeded();
-    assert!(outcome.stderr.contains("nothing that clients saw committed is lost"), "{outcome:?}");
+    assert!(outcome.stderr.contains("no acknowledged transaction is lost"), "{outcome:?}");
     assert!(enough_to_lose(&json), "{}", point(&json));
     assert!(receipts(&json).iter().all(|receipt| receipt["lost"] == 0), "{:?}", receipts(&json));
     assert!(json["checks"].as_array().unwrap().iter().all(|check| check["holds"] == true), "{}", json["checks"]);
@@ -138,7 +138,7 @@ fn sqlite_survives_a_power_cut_on_a_volatile_drive() {
     );
     let (outcome, json) = place.run_until(enough_to_lose);
     let outcome = outcome.succeeded();
-    assert!(outcome.stderr.contains("nothing that clients saw committed is lost"), "{outcome:?}");
+    assert!(outcome.stderr.contains("no acknowledged transaction is lost"), "{outcome:?}");
     assert!(enough_to_lose(&json), "{}", point(&json));
     assert!(receipts(&json).iter().all(|receipt| receipt["lost"] == 0), "{:?}", receipts(&json));
     nothing_is_mounted(&place);
@@ -154,7 +154,7 @@ fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
         run.until_it_says("measure for 1m");
         run.until_measured("x.run");
         send(emulator(&place), Signal::KILL);
-        run.wait().failed(1, &["the emulator of medium here ended by itself", "What was measured until then"]);
+        run.wait().failed(1, &["the emulator of medium here ended unexpectedly", "everything measured until then"]);
         let json = place.opens("x.run");
         assert_eq!(json["run"]["status"], "failed");
         assert!(point(&json)["completed_per_second"].as_f64().unwrap() > 0.0, "{}", point(&json));

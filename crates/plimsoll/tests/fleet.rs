@@ -69,7 +69,7 @@ fn one_that_dies_ends_the_run_when_the_others_have_finished() {
     run.until_it_says("measure for 20s");
     run.until_measured("x.run");
     common::send(common::postmaster(&place.path("")).unwrap(), Signal::KILL);
-    run.wait().failed(1, &["the server of system db-", "ended by itself", "signal: 9"]);
+    run.wait().failed(1, &["the server of system db-", "ended unexpectedly", "signal: 9"]);
     let json = place.opens("x.run");
     let ladder = ladder(&json);
     assert_eq!(ladder["points"][0]["complete"], false);

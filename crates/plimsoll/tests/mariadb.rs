@@ -44,7 +44,7 @@ fn a_server_killed_while_measuring() {
     run.until_measured("x.run");
     send(server(&place).unwrap(), Signal::KILL);
     let outcome = run.wait();
-    outcome.failed(1, &["the server of system db ended by itself", "signal: 9", "its log ends with:", "dmesg"]);
+    outcome.failed(1, &["the server of system db ended unexpectedly", "signal: 9", "its log ends with:", "dmesg"]);
     let json = place.opens("x.run");
     assert_eq!(json["run"]["status"], "failed");
     common::expect_died(&json["summary"]["ladders"][0]["points"][0]);

@@ -1,4 +1,4 @@
-//! After a power cut: the drive comes back, the database recovers, and what clients saw committed is looked for.
+//! After a power cut: powers the drive on, recovers the database, and compares it with the acknowledged commits.
 
 use plimsoll_load::workload::tpcc::books;
 use plimsoll_model::receipt::{CommitCounts, reconcile};
@@ -6,20 +6,20 @@ use plimsoll_model::record::{Point, PowerCut, Receipt, Severity};
 use plimsoll_model::units::Nanos;
 
 use super::lane::PowerOff;
-use super::{Course, Execution, Halt};
+use super::{Execution, RunError, StepResult};
 
 /// What is compared after recovery.
 pub(super) struct Books<'a> {
-    /// The database's own before the load.
+    /// Counted in the database before the load.
     pub before: &'a CommitCounts,
-    /// What clients saw committed before the power failed.
+    /// Commits that clients got acknowledged before the power failed.
     pub acknowledged: &'a CommitCounts,
 }
 
 impl Execution<'_> {
-    /// What the database holds.
-    pub(super) fn books(&mut self, system: &str, medium: Option<&str>, what: &str) -> Course<CommitCounts> {
-        self.waiting(system, medium, what, |instance, _| instance.books()).map(|(_, ledger)| ledger)
+    /// Counts the database's committed transactions.
+    pub(super) fn books(&mut self, system: &str, medium: Option<&str>, what: &str) -> StepResult<CommitCounts> {
+        self.wait_for_task(system, medium, what, |instance, _| instance.books()).map(|(_, commits)| commits)
     }
 
     pub(super) fn after_power_cut(
@@ -28,12 +28,12 @@ impl Execution<'_> {
         point: &Point,
         books: &Books<'_>,
         off: PowerOff,
-    ) -> Course<()> {
-        self.progress.say(&format!("{}: the power has failed", point.step));
-        // Whatever becomes of it: the cut took place. Recorded anew when it is known what it took.
+    ) -> StepResult<()> {
+        self.progress.print(&format!("{}: the power has failed", point.step));
+        // Recorded at once, because recovery may fail; replaced when the losses are known.
         self.record_cut(point, off, None, Vec::new())?;
         if self.interrupt.is_wanted() {
-            return Err(Halt::Interrupted);
+            return Err(RunError::Interrupted);
         }
         let what = format!("{}: recovering", point.step);
         let returned = self.clock.now();
@@ -42,35 +42,35 @@ impl Execution<'_> {
         let after = match recovered {
             Ok(after) => after,
             // Only the database's own failure is a result.
-            Err(Halt::Failed(why)) if self.drives.get(medium).is_some_and(|drive| drive.died().is_none()) => {
+            Err(RunError::Failed(why)) if self.drives.get(medium).is_some_and(|drive| drive.died().is_none()) => {
                 return self.not_recovered(point, books, off, &why);
             }
-            Err(Halt::Broken(why)) => return self.not_recovered(point, books, off, &why),
-            Err(halt) => return Err(halt),
+            Err(RunError::Broken(why)) => return self.not_recovered(point, books, off, &why),
+            Err(error) => return Err(error),
         };
         let receipts = receipts(point, books, &after);
         let sum = |of: fn(&Receipt) -> u64| receipts.iter().map(of).sum::<u64>();
         let result = match (sum(|receipt| receipt.acknowledged), sum(|receipt| receipt.lost)) {
-            (0, 0) => "there was nothing committed to look for".to_owned(),
-            (_, 0) => "nothing that clients saw committed is lost".to_owned(),
-            (_, lost) => format!("{lost} transactions that clients saw committed are LOST"),
+            (0, 0) => "no transaction was acknowledged before the cut".to_owned(),
+            (_, 0) => "no acknowledged transaction is lost".to_owned(),
+            (_, lost) => format!("{lost} acknowledged transactions are LOST"),
         };
         let is_lossy = sum(|receipt| receipt.lost) > 0;
         self.record_cut(point, off, Some(recovery), receipts)?;
         let text =
             format!("{}: recovered in {:.1} s after the power cut; {result}", point.step, recovery.as_secs_f64());
-        self.progress.say(&text);
+        self.progress.print(&text);
         if is_lossy {
             self.not_durable.push(text);
         }
         self.watch_system(system, Some(medium))
     }
 
-    /// Power, filesystem, database, and what is in it.
-    fn recover(&mut self, (system, medium): (&str, &str), what: &str) -> Course<CommitCounts> {
+    /// Restores power, filesystem and database, and counts what the database holds.
+    fn recover(&mut self, (system, medium): (&str, &str), what: &str) -> StepResult<CommitCounts> {
         self.progress.begin(self.clock.now(), what);
         self.power_on(medium)?;
-        self.waiting(system, Some(medium), what, |instance, control| instance.recover(control))?;
+        self.wait_for_task(system, Some(medium), what, |instance, control| instance.recover(control))?;
         self.books(system, Some(medium), what)
     }
 
@@ -80,7 +80,7 @@ impl Execution<'_> {
         off: PowerOff,
         recovery: Option<Nanos>,
         receipts: Vec<Receipt>,
-    ) -> Course<()> {
+    ) -> StepResult<()> {
         let PowerOff { at, lost } = off;
         self.file.power_cut(&PowerCut {
             point: point.id,
@@ -95,23 +95,23 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// A database, or a filesystem, that does not come up again has lost everything.
-    fn not_recovered(&mut self, point: &Point, books: &Books<'_>, off: PowerOff, why: &str) -> Course<()> {
+    /// Records everything as lost: the database or its filesystem does not recover.
+    fn not_recovered(&mut self, point: &Point, books: &Books<'_>, off: PowerOff, why: &str) -> StepResult<()> {
         let receipts = receipts(point, books, books.before).into_iter();
         let receipts = receipts.map(|receipt| Receipt { lost: receipt.acknowledged, ..receipt }).collect();
         self.record_cut(point, off, None, receipts)?;
         let text = format!("{}: after the power cut the database does not come up again: {why}", point.step);
-        self.tell(Some(point.system), Severity::Error, "not_recovered", &text)?;
-        Err(Halt::Broken(text))
+        self.record_event(Some(point.system), Severity::Error, "not_recovered", &text)?;
+        Err(RunError::Broken(text))
     }
 
-    /// A cut was planned and did not take place: the point is not what the plan asked for.
-    pub(super) fn no_power_cut(&mut self, point: &Point) -> Course<()> {
+    /// Records that a planned cut did not take place.
+    pub(super) fn no_power_cut(&mut self, point: &Point) -> StepResult<()> {
         let text = format!(
-            "{}: the power was to fail and did not: there is no emulated drive, or the load ended before",
+            "{}: the planned power cut did not take place: there is no emulated drive, or the load ended before it",
             point.step
         );
-        self.tell(Some(point.system), Severity::Warning, "no_power_cut", &text)
+        self.record_event(Some(point.system), Severity::Warning, "no_power_cut", &text)
     }
 }
 

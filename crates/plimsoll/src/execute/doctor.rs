@@ -1,4 +1,4 @@
-//! The doctor's look at the machine and at each medium before the first load: what it finds is kept with the run.
+//! Runs the doctor on the machine and on each medium before the first load, and records its findings.
 
 use std::path::Path;
 
@@ -8,21 +8,23 @@ use plimsoll_model::plan::resolved::Medium;
 use plimsoll_model::record::{Diagnosis, DiagnosisLevel, Severity, SubjectId};
 use plimsoll_model::units::Nanos;
 
-use super::{Course, Execution};
+use super::{Execution, StepResult};
 use crate::{drive_file, known};
 
-/// Blocks that are read, and for how long at most: a run does not wait for the doctor.
+/// Blocks to read, and the longest time for that: short, because it delays the run.
 const BLOCKS: u32 = 64;
 const PATIENCE: Nanos = Nanos::from_millis(300);
 
 impl Execution<'_> {
-    /// Only reads, without a quiet moment.
-    pub(super) fn diagnose_machine(&self) -> Course<()> {
-        judge::machine(&gather::machine(None)).into_iter().try_for_each(|found| self.keep("this machine", found))
+    /// Only reads, and does not wait to measure other load.
+    pub(super) fn diagnose_machine(&self) -> StepResult<()> {
+        judge::machine(&gather::machine(None))
+            .into_iter()
+            .try_for_each(|found| self.record_diagnosis("this machine", found))
     }
 
     /// Each medium once. Only reads; `path` is where an emulated one is mounted.
-    pub(super) fn diagnose_medium(&mut self, medium: &Medium, subject: SubjectId, path: &Path) -> Course<()> {
+    pub(super) fn diagnose_medium(&mut self, medium: &Medium, subject: SubjectId, path: &Path) -> StepResult<()> {
         if self.probe.is_none() || !self.diagnosed.insert(medium.name.clone()) {
             return Ok(());
         }
@@ -35,7 +37,7 @@ impl Execution<'_> {
             quiet: None,
             known: &catalogue,
             is: is.as_ref(),
-            // Decided and told where the device is claimed.
+            // Checked and reported where the device is claimed.
             users: false,
             health: true,
             blocks: BLOCKS,
@@ -44,18 +46,18 @@ impl Execution<'_> {
         };
         match gather::medium(path, &options) {
             Ok(evidence) => judge::medium(&evidence).into_iter().try_for_each(|found| {
-                self.keep(&format!("medium {}", medium.name), Diagnosis { subject: Some(subject), ..found })
+                self.record_diagnosis(&format!("medium {}", medium.name), Diagnosis { subject: Some(subject), ..found })
             }),
-            Err(error) => self.tell(Some(subject), Severity::Note, "doctor", &error.to_string()),
+            Err(error) => self.record_event(Some(subject), Severity::Note, "doctor", &error.to_string()),
         }
     }
 
-    /// Into the run file; what speaks against the medium is told as well.
-    fn keep(&self, whom: &str, found: Diagnosis) -> Course<()> {
+    /// Records a finding; prints warnings and errors.
+    fn record_diagnosis(&self, target: &str, found: Diagnosis) -> StepResult<()> {
         self.file.diagnosis(&found)?;
         let Diagnosis { subject: _, code, level, found, next } = found;
         if matches!(level, DiagnosisLevel::Warning | DiagnosisLevel::Error) {
-            self.progress.say(&format!("{}: {whom}: {code}: {found}\n  {next}", level.name()));
+            self.progress.print(&format!("{}: {target}: {code}: {found}\n  {next}", level.name()));
         }
         Ok(())
     }

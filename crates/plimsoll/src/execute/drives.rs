@@ -1,4 +1,4 @@
-//! Emulated drives while they are in use: mounted, listened to, taken down.
+//! Emulated drives in use: mounts them, receives their messages, unmounts them.
 
 use std::path::{Path, PathBuf};
 
@@ -17,25 +17,25 @@ use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 use plimsoll_model::units::{Bytes, Nanos};
 use tokio::sync::watch;
 
-use super::inbox::DriveNews;
-use super::{Course, Execution, Halt, unresolved};
+use super::inbox::DriveMessage;
+use super::{Execution, RunError, StepResult, unresolved};
 use crate::drive_file;
 
 /// Name of the emulator's directory in the medium's scratch directory.
 pub const DRIVE_DIR: &str = "drive";
-/// Memory that an emulated drive leaves to everything else on the machine.
+/// Memory that an emulated drive leaves free.
 const MEMORY_LEFT: Bytes = Bytes(1 << 30);
 
-/// A drive that is not there, mounted. The directory outlives the emulator that works in it.
+/// A mounted emulated drive. The directory outlives the emulator that works in it.
 pub(super) struct MountedDrive {
     child: Child,
     /// Where files go.
     pub path: PathBuf,
     name: String,
-    /// Why the emulator ended by itself.
+    /// Why the emulator ended, if it was not stopped.
     ended: watch::Receiver<Option<String>>,
     scratch: Scratch,
-    /// Whom nobody can watch any more when it is taken down.
+    /// Subjects that are gone once it is unmounted.
     pub watched: Vec<SubjectId>,
 }
 
@@ -56,13 +56,13 @@ impl MountedDrive {
     pub fn died(&self) -> Option<String> {
         self.ended.borrow().as_ref().map(|why| {
             format!(
-                "the emulator of medium {} ended by itself: {why}\nWhat was measured until then is in the run file.",
+                "the emulator of medium {} ended unexpectedly: {why}\nThe run file has everything measured until then.",
                 self.name
             )
         })
     }
 
-    /// Takes the drive down and removes its directory; what could not be done is told.
+    /// Unmounts the drive and removes its directory; returns what failed.
     pub fn end(self) -> Vec<String> {
         let Self { child, scratch, path: _, name: _, ended: _, watched: _ } = self;
         let stopped = child.stop().unwrap_or_else(|error| vec![error.to_string()]);
@@ -72,17 +72,16 @@ impl MountedDrive {
 }
 
 impl Execution<'_> {
-    /// Mounts the medium's drive unless it is there. `false`: there is no FUSE, and the plan takes a plain directory
-    /// instead.
-    pub(super) fn mount(&mut self, medium: &Medium, drive: &EmulatedDrive) -> Course<bool> {
+    /// Mounts the medium's drive unless it is mounted. `false`: there is no FUSE, and the plan accepts a plain directory.
+    pub(super) fn mount(&mut self, medium: &Medium, drive: &EmulatedDrive) -> StepResult<bool> {
         if self.drives.contains_key(&medium.name) {
             return Ok(true);
         }
         self.progress.begin(self.clock.now(), &format!("mounting the drive {} ({})", medium.name, drive.drive));
         let (scratch, spec, task) = prepare_drive(self.run_id, self.plan.data_seed, medium, drive)?;
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
-        let (tell_end, ended) = watch::channel(None);
-        let listener = listener(subject, self.clock.clone(), self.inbox.from_drives.clone(), tell_end);
+        let (end_sender, ended) = watch::channel(None);
+        let listener = listener(subject, self.clock.clone(), self.inbox.from_drives.clone(), end_sender);
         match Child::start(&program()?, &task, listener) {
             Ok((child, ready)) => {
                 let name = medium.name.clone();
@@ -97,10 +96,10 @@ impl Execution<'_> {
                     "medium {}: the drive {} is NOT emulated, the figures are those of {}: {why}",
                     medium.name, drive.drive, medium.path
                 );
-                self.tell(Some(subject), Severity::Warning, "not_emulated", &text)?;
+                self.record_event(Some(subject), Severity::Warning, "not_emulated", &text)?;
                 Ok(false)
             }
-            Err(error) => Err(Halt::Failed(format!("medium {}: {error}", medium.name))),
+            Err(error) => Err(RunError::Failed(format!("medium {}: {error}", medium.name))),
         }
     }
 
@@ -111,7 +110,7 @@ impl Execution<'_> {
         spec: &DriveSpec,
         task: &MountSpec,
         ready: &Ready,
-    ) -> Course<SubjectId> {
+    ) -> StepResult<SubjectId> {
         let emulator = self.file.subject(SubjectKind::Emulator, &medium.name)?;
         self.watch(emulator, Watch::Processes { pid: ready.pid, data: None });
         let facts = drive_facts(spec, task, ready);
@@ -120,25 +119,25 @@ impl Execution<'_> {
         Ok(emulator)
     }
 
-    /// The power of a drive is back.
-    pub(super) fn power_on(&mut self, medium: &str) -> Course<()> {
+    /// Powers a drive on after a cut.
+    pub(super) fn power_on(&mut self, medium: &str) -> StepResult<()> {
         let drive = self.drives.get(medium).ok_or_else(|| unresolved("mounted drive", medium))?;
         drive.child.power_on().map_err(|error| match error.is_silence() {
-            // The emulator's word: the filesystem did not survive.
-            false => Halt::Broken(error.to_string()),
-            true => Halt::Failed(drive.died().unwrap_or_else(|| error.to_string())),
+            // The emulator answered: the filesystem did not survive.
+            false => RunError::Broken(error.to_string()),
+            true => RunError::Failed(drive.died().unwrap_or_else(|| error.to_string())),
         })
     }
 
-    /// Takes down a drive that no later step uses.
-    pub(super) fn unmount(&mut self, medium: &str) -> Course<()> {
+    /// Unmounts a drive that no later step uses.
+    pub(super) fn unmount(&mut self, medium: &str) -> StepResult<()> {
         let Some(drive) = self.drives.remove(medium) else { return Ok(()) };
         if let Some(probe) = &self.probe {
             drive.watched.iter().for_each(|subject| probe.unwatch(*subject));
         }
         let subject = self.file.subject(SubjectKind::Medium, medium)?;
         for text in drive.end() {
-            self.tell(Some(subject), Severity::Warning, "cleanup", &text)?;
+            self.record_event(Some(subject), Severity::Warning, "cleanup", &text)?;
         }
         Ok(())
     }
@@ -152,7 +151,7 @@ pub fn prepare_drive(
     drive: &EmulatedDrive,
 ) -> Result<(Scratch, DriveSpec, MountSpec), LoadError> {
     let spec = drive_file::emulated(drive).map_err(|_| {
-        LoadError::other(format!("the drive {}", drive.drive), "it could be read before and cannot now")
+        LoadError::other(format!("the drive {}", drive.drive), "it could be read before the run and cannot be read now")
     })?;
     let mut scratch = Scratch::create(Path::new(&medium.path), &format!("{run_id}-{}", medium.name))?;
     let task = MountSpec {
@@ -237,23 +236,25 @@ fn drive_facts(spec: &DriveSpec, task: &MountSpec, ready: &Ready) -> Vec<(String
     facts.into_iter().chain(slower).collect()
 }
 
-/// Passes on what the emulator tells, from its thread.
+/// Forwards the emulator's messages, from its thread.
 fn listener(
     subject: SubjectId,
     clock: Clock,
-    news: std::sync::mpsc::Sender<DriveNews>,
-    tell_end: watch::Sender<Option<String>>,
+    messages: std::sync::mpsc::Sender<DriveMessage>,
+    end_sender: watch::Sender<Option<String>>,
 ) -> impl Fn(Event) + Send + 'static {
-    move |heard| {
-        // A closed channel: the run is over, and nobody wants to know.
-        let _ = match heard {
+    move |event| {
+        // A closed channel: the run has ended.
+        let _ = match event {
             Event::Second(second) => {
                 let [start, end] = [second.from, second.to].map(|at| clock.of_monotonic(at));
-                news.send(DriveNews::Second { subject, start, end, second })
+                messages.send(DriveMessage::Second { subject, start, end, second })
             }
-            Event::Warning { code, text } => news.send(DriveNews::Warning { subject, at: clock.now(), code, text }),
+            Event::Warning { code, text } => {
+                messages.send(DriveMessage::Warning { subject, at: clock.now(), code, text })
+            }
             Event::Ended(error) => {
-                tell_end.send_replace(Some(error.to_string()));
+                end_sender.send_replace(Some(error.to_string()));
                 Ok(())
             }
         };

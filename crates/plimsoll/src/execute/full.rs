@@ -1,4 +1,4 @@
-//! A disk that became full under load: which one it is, and that the point is not to be used.
+//! A disk that became full under load: finds which one, and fails the run.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,9 @@ use plimsoll_load::probe::Watch;
 use plimsoll_model::record::{Event, Severity};
 use plimsoll_model::units::{Bytes, Nanos};
 
-use super::{Course, Execution, Halt};
+use super::{Execution, RunError, StepResult};
 
-/// What a system says of it.
+/// A full disk as the system reports it.
 pub(super) struct FullDisk {
     /// Where, as far as the system knows.
     pub place: String,
@@ -22,16 +22,16 @@ const LITTLE: Bytes = Bytes::mib(64);
 const LITTLE_PERCENT: u64 = 1;
 
 /// A directory and what is free on its filesystem.
-struct Place {
+struct FilesystemSpace {
     path: PathBuf,
     space: Space,
     /// `None` where the filesystem has no fixed number of files.
     free_files: Option<u64>,
 }
 
-impl Place {
+impl FilesystemSpace {
     fn read(path: PathBuf) -> Option<Self> {
-        // One that cannot be read is not named.
+        // One that cannot be read is left out.
         let (space, stat) = (space(&path).ok()?, rustix::fs::statvfs(&path).ok()?);
         Some(Self { path, space, free_files: (stat.f_files > 0).then_some(stat.f_favail) })
     }
@@ -53,17 +53,17 @@ impl Place {
 }
 
 /// The full one with the least space; the first of equal ones. `None` where none of them is full.
-fn fullest(places: impl Iterator<Item = Place>) -> Option<Place> {
-    places.filter(Place::is_full).min_by(|a, b| a.free_share().total_cmp(&b.free_share()))
+fn fullest(places: impl Iterator<Item = FilesystemSpace>) -> Option<FilesystemSpace> {
+    places.filter(FilesystemSpace::is_full).min_by(|a, b| a.free_share().total_cmp(&b.free_share()))
 }
 
-/// EDQUOT in the C locale, and MariaDB's number for it.
+/// EDQUOT in the C locale, or MariaDB's number for it.
 fn is_quota(why: &str) -> bool {
     why.contains("quota exceeded") || why.contains("Errcode: 122")
 }
 
 /// What failed and where; why; what to do.
-fn report(full: FullDisk, places: impl Iterator<Item = Place>) -> [String; 3] {
+fn report(full: FullDisk, places: impl Iterator<Item = FilesystemSpace>) -> [String; 3] {
     let FullDisk { place, why } = full;
     if is_quota(&why) {
         let next = "Raise the quota of this user there, or choose another medium.";
@@ -85,19 +85,19 @@ impl Execution<'_> {
         (system, medium): (&str, Option<&str>),
         at: Nanos,
         full: FullDisk,
-    ) -> Course<Halt> {
+    ) -> StepResult<RunError> {
         let running = self.running(system, medium)?;
         let subject = Some(running.subject);
-        let places = self.written_by(system, medium)?.into_iter().filter_map(Place::read);
+        let places = self.written_by(system, medium)?.into_iter().filter_map(FilesystemSpace::read);
         let [what, why, next] = report(full, places);
         let what = format!("system {system} cannot write: {what}");
         let (severity, code) = (Severity::Error, "disk_full".into());
         self.file.event(&Event { at, subject, severity, code, text: format!("{what}: {why}") })?;
-        Ok(Halt::Failed(format!("{what}\n{why}\n{next} What was measured until then is in the run file.")))
+        Ok(RunError::Failed(format!("{what}\n{why}\n{next} The run file has everything measured until then.")))
     }
 
     /// The directories that a system's files lie in: the medium's, below an emulated drive also that of its backing file.
-    fn written_by(&self, system: &str, medium: Option<&str>) -> Course<Vec<PathBuf>> {
+    fn written_by(&self, system: &str, medium: Option<&str>) -> StepResult<Vec<PathBuf>> {
         let data = match self.running(system, medium)?.instance.watch() {
             Some(Watch::Processes { data, .. }) => data,
             Some(Watch::EmbeddedData { path }) => path.parent().map(Path::to_owned),
@@ -114,9 +114,9 @@ impl Execution<'_> {
 mod tests {
     use super::*;
 
-    fn place(path: &str, free: Bytes, size: Bytes, free_files: Option<u64>) -> Place {
+    fn filesystem(path: &str, free: Bytes, size: Bytes, free_files: Option<u64>) -> FilesystemSpace {
         let space = Space { size, used: Bytes(size.0 - free.0), free };
-        Place { path: path.into(), space, free_files }
+        FilesystemSpace { path: path.into(), space, free_files }
     }
 
     fn full(why: &str) -> FullDisk {
@@ -124,28 +124,29 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_with_space_is_not_named_as_the_full_one() {
-        let roomy = || place("/data", Bytes::mib(40_000), Bytes::mib(100_000), Some(9));
+    fn a_disk_with_space_is_not_reported_as_full() {
+        let roomy = || filesystem("/data", Bytes::mib(40_000), Bytes::mib(100_000), Some(9));
         let [what, why, _] = report(full("table is full"), [roomy()].into_iter());
         assert_eq!((what.as_str(), why.as_str()), ("no space left on the server's disk", "table is full"));
-        let few = place("/log", Bytes::mib(900), Bytes::mib(100_000), None);
+        let few = filesystem("/log", Bytes::mib(900), Bytes::mib(100_000), None);
         let [what, why, next] = report(full("x"), [roomy(), few].into_iter());
         assert_eq!(what, "no space left on /log");
         assert!(why.starts_with("x (ENOSPC; ") && next == FREE_SPACE, "{why} {next}");
-        let small = place("/small", Bytes::mib(63), Bytes::mib(100), Some(1));
+        let small = filesystem("/small", Bytes::mib(63), Bytes::mib(100), Some(1));
         assert_eq!(report(full("x"), [roomy(), small].into_iter())[0], "no space left on /small");
     }
 
     #[test]
     fn a_filesystem_without_inodes_is_full() {
-        let [what, why, _] = report(full("x"), [place("/data", Bytes::mib(500), Bytes::mib(900), Some(0))].into_iter());
+        let [what, why, _] =
+            report(full("x"), [filesystem("/data", Bytes::mib(500), Bytes::mib(900), Some(0))].into_iter());
         assert_eq!(what, "no space left on /data");
         assert!(why.ends_with("; no inodes left)"), "{why}");
     }
 
     #[test]
     fn a_quota_is_not_a_full_disk() {
-        let tight = || [place("/small", Bytes(0), Bytes::mib(100), None)].into_iter();
+        let tight = || [filesystem("/small", Bytes(0), Bytes::mib(100), None)].into_iter();
         for text in ["could not extend file: Disk quota exceeded", "Disk is full (Errcode: 122)"] {
             let [what, why, next] = report(full(text), tight());
             assert_eq!(what, "disk quota exceeded on the server's disk");

@@ -1,4 +1,4 @@
-//! What probes and emulated drives tell while something else goes on.
+//! Receives what probes, backups and emulated drives send during other work.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::runfile::{RunFile, RunFileError};
 
 /// Of a medium, on the run's timeline.
-pub(super) enum DriveNews {
+pub(super) enum DriveMessage {
     Second { subject: SubjectId, start: Nanos, end: Nanos, second: Box<DriveSecond> },
     Warning { subject: SubjectId, at: Nanos, code: String, text: String },
 }
@@ -21,11 +21,11 @@ pub(super) enum DriveNews {
 pub(super) struct Inbox {
     clock: Clock,
     probe: Receiver<News>,
-    drives: Receiver<DriveNews>,
+    drives: Receiver<DriveMessage>,
     /// For the drives that are mounted later.
-    pub from_drives: Sender<DriveNews>,
+    pub from_drives: Sender<DriveMessage>,
     backups: Receiver<(String, BackupRow)>,
-    /// For the threads that save systems: which one, and what became of it.
+    /// For the backup threads: the system and the result.
     pub from_backups: Sender<(String, BackupRow)>,
 }
 
@@ -38,28 +38,28 @@ impl Inbox {
         (Self { clock, probe, drives, from_drives, backups, from_backups }, sender)
     }
 
-    /// Writes what has come since into the run file; warnings are shown as well.
+    /// Writes what has arrived into the run file; prints warnings.
     pub fn store(&self, file: &mut RunFile, progress: &Progress) -> Result<(), RunFileError> {
-        self.probe.try_iter().try_for_each(|news| match news {
+        self.probe.try_iter().try_for_each(|message| match message {
             News::Samples(samples) => file.samples(&samples),
             News::Waits(waits) => file.waits(&waits),
             News::Facts(subject, facts) => file.facts(subject, &facts),
             News::Warning(Warning { subject, code, text }) => {
-                progress.say(&format!("warning: {text}"));
+                progress.print(&format!("warning: {text}"));
                 let (at, code, severity) = (self.clock.now(), code.into(), Severity::Warning);
                 file.event(&Event { at, subject: Some(subject), severity, code, text })
             }
         })?;
         self.backups.try_iter().try_for_each(|(system, row)| {
-            backup::say(&row, &system, progress);
+            backup::print_row(&row, &system, progress);
             file.backup(&row)
         })?;
-        self.drives.try_iter().try_for_each(|news| match news {
-            DriveNews::Second { subject, start, end, second } => {
+        self.drives.try_iter().try_for_each(|message| match message {
+            DriveMessage::Second { subject, start, end, second } => {
                 file.drive_second(subject, start, end, &second.tallies)
             }
-            DriveNews::Warning { subject, at, code, text } => {
-                progress.say(&format!("warning: {text}"));
+            DriveMessage::Warning { subject, at, code, text } => {
+                progress.print(&format!("warning: {text}"));
                 file.event(&Event { at, subject: Some(subject), severity: Severity::Warning, code, text })
             }
         })

@@ -1,4 +1,4 @@
-//! A run's inputs, settled before anything is touched.
+//! A run's inputs, complete before anything is touched.
 
 use std::path::PathBuf;
 
@@ -19,13 +19,13 @@ pub struct Job {
     pub started_at: String,
     /// The command line as it was given.
     pub command: String,
-    /// What the user calls it: a commit, a version.
+    /// The user's name for it: a commit, a version.
     pub label: Option<String>,
     pub quiet: bool,
     pub virtual_time: bool,
-    /// What block steps may write to although plimsoll has not made it.
+    /// Devices and files of others that block steps may overwrite.
     pub overwrite: Vec<PathBuf>,
-    /// Told before the run and recorded with it, under these codes: `plan` (warnings about it), `leftovers` (what was
+    /// Printed before the run and recorded with it, under these codes: `plan` (its warnings), `leftovers` (what was
     /// cleared).
     pub notes: Vec<(&'static str, String)>,
 }

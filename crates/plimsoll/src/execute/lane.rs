@@ -1,5 +1,5 @@
-//! Lanes that run at the same time and what happens beside them: the user's orders, and the failure of an emulated drive
-//! or of its power.
+//! Lanes that run at the same time, and the events that stop them: Ctrl-C, a full disk, a dead server, the failure of an
+//! emulated drive or of its power.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -20,15 +20,15 @@ use plimsoll_model::record::Point;
 use plimsoll_model::units::Nanos;
 use tokio::sync::watch;
 
-use super::backup::saver::Saver;
-use super::backup::{CancelAtEnd, Racket, errand_saver, one_of, until_saved};
+use super::backup::worker::BackupWorker;
+use super::backup::{CancelAtEnd, NoiseJobs, backup_worker, merge_results, wait_for_backups};
 use super::drives::MountedDrive;
 use super::prepare::{Running, key};
-use super::recorder::{Desk, Outcome, Recorder};
-use super::{Course, Execution, Halt};
+use super::recorder::{LaneResult, Recorder, RunSink};
+use super::{Execution, RunError, StepResult};
 
-/// How often a server of plimsoll's own is looked for.
-const LOOK: Nanos = Nanos::from_millis(250);
+/// How often a server started by plimsoll is checked.
+const POLL_INTERVAL: Nanos = Nanos::from_millis(250);
 
 /// A power cut that took place.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ pub(super) struct PowerOff {
     pub lost: Lost,
 }
 
-/// That a lane met a full disk: the others of its point stop with it.
+/// Signals that a lane reported a full disk: the other lanes of its point stop.
 #[derive(Default)]
 struct FullDiskSignal(watch::Sender<bool>);
 
@@ -58,7 +58,7 @@ impl FullDiskSignal {
 type Cut = RefCell<Option<Result<PowerOff, String>>>;
 
 /// What one lane does.
-pub(super) struct Load {
+pub(super) struct LaneTask {
     /// The system's instance.
     pub system: String,
     pub spec: LaneSpec,
@@ -67,86 +67,93 @@ pub(super) struct Load {
 }
 
 impl Execution<'_> {
-    /// Drives one point: the loads of all its instances, which begin at the same time, and beside them what neighbours
-    /// save. The drive's power fails at the end of the measurement if the lanes are told so; that takes a single one.
-    pub(super) fn drive(&mut self, loads: Vec<Load>, rackets: Vec<Racket>, medium: Option<&str>) -> Course<Driven> {
+    /// Measures one point: the lanes of all its instances start together; neighbours' backups run beside them. With a
+    /// power cut, which takes a single lane, the drive's power fails at the end of the measurement.
+    pub(super) fn run_lanes(
+        &mut self,
+        tasks: Vec<LaneTask>,
+        noise_jobs: Vec<NoiseJobs>,
+        medium: Option<&str>,
+    ) -> StepResult<PointResult> {
         let Self { running, drives, probe, clock, inbox, file, progress, interrupt, .. } = self;
         let (clock, cut, disk_full) = (clock.clone(), Cut::default(), FullDiskSignal::default());
-        let (user, gate) = (interrupt.subscribe(), Gate::of(loads.len() as u32));
-        let timeline = loads.first().map(|load| load.spec.timeline.clone());
-        let desk = RefCell::new(Desk { file, inbox, progress });
+        let (user, gate) = (interrupt.subscribe(), Gate::of(tasks.len() as u32));
+        let timeline = tasks.first().map(|task| task.spec.timeline.clone());
+        let sink = RefCell::new(RunSink { file, inbox, progress });
         let drive = medium.and_then(|medium| drives.get(medium));
-        let (tell_start, started) = watch::channel(None);
-        let mut first_start = Some(tell_start);
-        let lanes = loads.into_iter().enumerate().map(|(i, Load { system, spec, point, title })| {
+        let (start_sender, started) = watch::channel(None);
+        let mut first_start = Some(start_sender);
+        let lanes = tasks.into_iter().enumerate().map(|(i, LaneTask { system, spec, point, title })| {
             let running = running.get(&key(&system, medium));
             let probe = probe.as_ref();
-            let around = Around { running, drive, probe, clock: &clock, cut: &cut, disk_full: &disk_full };
-            let (desk, user, gate) = (&desk, user.clone(), gate.clone());
+            let environment =
+                LaneEnvironment { running, drive, probe, clock: &clock, cut: &cut, disk_full: &disk_full };
+            let (sink, user, gate) = (&sink, user.clone(), gate.clone());
             let start = first_start.take().unwrap_or_else(|| watch::channel(None).0);
-            let lane = async move { around.lane(desk, i == 0, (spec, &point, &title), user, gate, start).await };
+            let lane = async move { environment.lane(sink, i == 0, (spec, &point, &title), user, gate, start).await };
             Box::pin(lane) as Lane<'_>
         });
         let lanes: Vec<Lane<'_>> = lanes.collect();
-        let savers = savers(rackets, running, &clock, probe.as_ref())?;
-        let (control, saves) = (LoadControl::default(), !savers.is_empty());
+        let workers = workers(noise_jobs, running, &clock, probe.as_ref())?;
+        let (control, saves) = (LoadControl::default(), !workers.is_empty());
         std::thread::scope(|scope| {
-            // Whatever ends this scope early, the threads are told to end as well.
+            // An early return from this scope stops the threads.
             let _ends = CancelAtEnd(&control);
             let (done, results) = mpsc::channel();
-            for (mut saver, cycles) in savers {
+            for (mut worker, cycles) in workers {
                 let (done, control, started, timeline) = (done.clone(), control.clone(), started.clone(), &timeline);
                 scope.spawn(move || {
                     // The receiver lives until all results are there.
-                    let _ = done.send(saver.beside(&cycles, &started, timeline.as_ref(), &control));
+                    let _ = done.send(worker.beside(&cycles, &started, timeline.as_ref(), &control));
                 });
             }
             drop(done);
-            let outcomes = clock.block_on(all(lanes));
-            let outcomes = outcomes.map_err(|error| Halt::Failed(format!("no runtime for the lanes: {error}")))?;
-            let outcomes = outcomes.into_iter().collect::<Course<Vec<Outcome>>>()?;
-            if outcomes.iter().any(|outcome| outcome.end != LaneEnd::Complete) {
+            let lane_results = clock.block_on(all(lanes));
+            let lane_results =
+                lane_results.map_err(|error| RunError::Failed(format!("no runtime for the lanes: {error}")))?;
+            let lane_results = lane_results.into_iter().collect::<StepResult<Vec<LaneResult>>>()?;
+            if lane_results.iter().any(|result| result.end != LaneEnd::Complete) {
                 control.cancel();
             }
-            // Backups that are under way when the measurement has ended are let finish: half of one says nothing.
+            // Half a backup has no duration: those under way at the end of the measurement finish.
             let what = "waiting for the backups that are under way";
             let noise = if saves {
-                until_saved(&results, &mut desk.borrow_mut(), interrupt, &clock, &control, what)?
+                wait_for_backups(&results, &mut sink.borrow_mut(), interrupt, &clock, &control, what)?
             } else {
                 Vec::new()
             };
-            let cut = cut.take().transpose().map_err(Halt::Failed)?;
-            Ok(Driven { outcomes, cut, noise: one_of(noise) })
+            let cut = cut.take().transpose().map_err(RunError::Failed)?;
+            Ok(PointResult { lane_results, cut, noise: merge_results(noise) })
         })
     }
 }
 
-/// What a point has come to.
-pub(super) struct Driven {
-    /// In the order of the loads.
-    pub outcomes: Vec<Outcome>,
+/// Result of a point.
+pub(super) struct PointResult {
+    /// In the order of the tasks.
+    pub lane_results: Vec<LaneResult>,
     pub cut: Option<PowerOff>,
-    /// What neighbours saved beside it.
-    pub noise: Course<()>,
+    /// Result of the neighbours' backups.
+    pub noise: StepResult<()>,
 }
 
-/// Who saves what beside the lanes.
-fn savers<'a>(
-    rackets: Vec<Racket>,
+/// The backup workers that run beside the lanes.
+fn workers<'a>(
+    noise_jobs: Vec<NoiseJobs>,
     running: &'a HashMap<(String, Option<String>), Running>,
     clock: &'a Clock,
     probe: Option<&'a Probe>,
-) -> Course<Vec<(Saver<'a>, Cycles)>> {
-    let errands = rackets
+) -> StepResult<Vec<(BackupWorker<'a>, Cycles)>> {
+    let jobs = noise_jobs
         .into_iter()
-        .flat_map(|Racket { errands, cycles }| errands.into_iter().map(move |errand| (errand, cycles.clone())));
-    let one = |(errand, cycles)| Ok((errand_saver(errand, running, clock, probe)?, cycles));
-    errands.map(one).collect()
+        .flat_map(|NoiseJobs { jobs, cycles }| jobs.into_iter().map(move |job| (job, cycles.clone())));
+    let one = |(job, cycles)| Ok((backup_worker(job, running, clock, probe)?, cycles));
+    jobs.map(one).collect()
 }
 
-type Lane<'a> = Pin<Box<dyn Future<Output = Course<Outcome>> + 'a>>;
+type Lane<'a> = Pin<Box<dyn Future<Output = StepResult<LaneResult>> + 'a>>;
 
-/// What all futures come to, side by side on this thread.
+/// The results of all futures, run concurrently on this thread.
 async fn all<T>(mut futures: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<T> {
     let mut done: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     std::future::poll_fn(|context| {
@@ -161,8 +168,8 @@ async fn all<T>(mut futures: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<
     done.into_iter().flatten().collect()
 }
 
-/// What happens beside a lane.
-struct Around<'a> {
+/// What a lane runs with, and the sources of events that stop it.
+struct LaneEnvironment<'a> {
     running: Option<&'a Running>,
     drive: Option<&'a MountedDrive>,
     probe: Option<&'a Probe>,
@@ -171,24 +178,24 @@ struct Around<'a> {
     disk_full: &'a FullDiskSignal,
 }
 
-impl Around<'_> {
+impl LaneEnvironment<'_> {
     async fn lane(
         &self,
-        desk: &RefCell<Desk<'_>>,
-        speaks: bool,
+        sink: &RefCell<RunSink<'_>>,
+        shows_progress: bool,
         (spec, point, title): (LaneSpec, &Point, &str),
         user: watch::Receiver<LaneControl>,
         gate: Gate,
-        tell_start: watch::Sender<Option<Nanos>>,
-    ) -> Course<Outcome> {
+        start_sender: watch::Sender<Option<Nanos>>,
+    ) -> StepResult<LaneResult> {
         let (out, messages) = tokio::sync::mpsc::channel(256);
         let lane = watch::channel(*user.borrow()).0;
-        let started = tell_start.subscribe();
+        let started = start_sender.subscribe();
         let cut_after = spec.power_cut.then(|| spec.timeline.load_end());
-        let recorder = Recorder::new(desk, point, spec.timeline.clone(), title, tell_start);
-        let recorder = if speaks { recorder } else { recorder.quiet() };
+        let recorder = Recorder::new(sink, point, spec.timeline.clone(), title, start_sender);
+        let recorder = if shows_progress { recorder } else { recorder.quiet() };
         let run = run_lane_together(spec, self.clock.clone(), lane.subscribe(), out, gate);
-        let recorded = async { tokio::join!(run, recorder.listen(messages, user.clone())).1 };
+        let recorded = async { tokio::join!(run, recorder.record(messages, user.clone())).1 };
         let full = Cell::default();
         let fails = async {
             tokio::select! {
@@ -202,17 +209,17 @@ impl Around<'_> {
             lane.send_replace(LaneControl::Stop);
             std::future::pending().await
         };
-        let outcome = tokio::select! {
+        let result = tokio::select! {
             recorded = recorded => recorded,
             never = relay(user.clone(), &lane) => never,
             never = fails => never,
         }?;
-        let outcome = match full.take() {
-            Some(why) => Outcome { end: LaneEnd::DiskFull { place: SERVERS_DISK.into(), why }, ..outcome },
-            None => outcome,
+        let result = match full.take() {
+            Some(why) => LaneResult { end: LaneEnd::DiskFull { place: SERVERS_DISK.into(), why }, ..result },
+            None => result,
         };
-        self.disk_full.note(&outcome.end);
-        Ok(outcome)
+        self.disk_full.note(&result.end);
+        Ok(result)
     }
 
     async fn drive_fails(&self, cut_after: Option<Nanos>, started: watch::Receiver<Option<Nanos>>) {
@@ -227,32 +234,32 @@ impl Around<'_> {
     }
 }
 
-/// Waits until the log of a server of plimsoll's own tells of a full disk. The server may end of it, fail some of its
-/// transactions, or wait for space and answer nobody meanwhile.
+/// Waits until the log of a server started by plimsoll reports a full disk. The server may exit, fail some of its
+/// transactions, or wait for space without an answer to any client.
 async fn lack_of_space(running: Option<&Running>, clock: &Clock) -> String {
     let Some(mut log) = running.and_then(|running| running.instance.log_tail()) else {
         return std::future::pending().await;
     };
     loop {
-        clock.sleep(LOOK).await;
+        clock.sleep(POLL_INTERVAL).await;
         if let Some(line) = log.lack_of_space() {
             return line;
         }
     }
 }
 
-/// Waits for the end of a server of plimsoll's own: users need not wait for it to come back, as they do for others.
+/// Waits for the death of a server started by plimsoll: unlike another server, it will not come back.
 async fn server_dies(running: Option<&Running>, clock: &Clock) {
     let Some(running) = running.filter(|running| matches!(running.instance.watch(), Some(Watch::Processes { .. })))
     else {
         return std::future::pending().await;
     };
     while running.instance.died().is_none() {
-        clock.sleep(LOOK).await;
+        clock.sleep(POLL_INTERVAL).await;
     }
 }
 
-/// Passes the user's orders on, without end; an order to stop that the lane has already stands.
+/// Forwards the user's orders forever; does not weaken an order that the lane already has.
 pub(super) async fn relay<T>(mut user: watch::Receiver<LaneControl>, lane: &watch::Sender<LaneControl>) -> T {
     while user.changed().await.is_ok() {
         let wanted = *user.borrow_and_update();
@@ -261,8 +268,8 @@ pub(super) async fn relay<T>(mut user: watch::Receiver<LaneControl>, lane: &watc
     std::future::pending().await
 }
 
-/// The drive goes first, while the database is at work; then the database's processes, with all that they had not
-/// written. Both block this thread for some ten milliseconds, in which the lane only waits to be stopped.
+/// Cuts the drive's power first, while the database works; then kills the database's processes with their unwritten
+/// data. Both block this thread for some ten milliseconds, in which the lane only waits to be stopped.
 async fn power_cut(
     running: &Running,
     drive: &MountedDrive,
@@ -280,7 +287,7 @@ async fn power_cut(
         () = clock.sleep_until(start + after) => {}
         () = drive.ended() => return Err(drive.died().unwrap_or_default()),
     }
-    // That its processes end is no news.
+    // The probe would report the end of its processes.
     if let Some(probe) = probe {
         probe.unwatch(running.subject);
     }
@@ -301,14 +308,14 @@ mod tests {
         let (signal, clock) = (FullDiskSignal::default(), Clock::Virtual(VirtualClock::default()));
         let full = async {
             signal.note(&LaneEnd::Complete);
-            clock.sleep(LOOK).await;
+            clock.sleep(POLL_INTERVAL).await;
             signal.note(&LaneEnd::DiskFull { place: "/data".into(), why: "ENOSPC".into() });
             clock.now()
         };
         let other = async {
             tokio::select! {
                 () = signal.given() => clock.now(),
-                () = clock.sleep(LOOK * 100) => clock.now(),
+                () = clock.sleep(POLL_INTERVAL * 100) => clock.now(),
             }
         };
         let lanes: Vec<Pin<Box<dyn Future<Output = Nanos> + '_>>> = vec![Box::pin(full), Box::pin(other)];

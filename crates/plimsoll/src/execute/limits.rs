@@ -10,10 +10,10 @@ use plimsoll_load::system::Instance;
 use plimsoll_model::plan::resolved::{IoLimits, ResolvedPlan, System, WithoutLimits};
 use plimsoll_model::record::{Severity, SubjectId};
 
-use super::{Course, Execution, Halt};
+use super::{Execution, RunError, StepResult};
 use crate::failure::Failure;
 
-/// Tries the limits that the plan cannot do without. Touches nothing but small control groups of its own.
+/// Tests the limits that the plan requires. Touches nothing but small control groups of its own.
 pub(super) fn check(plan: &ResolvedPlan) -> Result<(), Failure> {
     let used = |system: &&System| plan.steps.iter().any(|step| step.systems().any(|name| name == system.name));
     for system in plan.systems.iter().filter(used) {
@@ -25,46 +25,45 @@ pub(super) fn check(plan: &ResolvedPlan) -> Result<(), Failure> {
 }
 
 impl Execution<'_> {
-    /// What limits the system, whose data will be at that place.
-    pub(super) fn cage(
+    /// Creates the limits of a system whose data will be in the directory `place`.
+    pub(super) fn limit_system(
         &mut self,
         system: &System,
         subject: SubjectId,
         place: Option<&Path>,
-    ) -> Course<Option<CgroupLimits>> {
+    ) -> StepResult<Option<CgroupLimits>> {
         let limits = &system.limits;
         if limits.is_none() {
             return Ok(None);
         }
         let device = place.and_then(|place| device_of(place).ok()).map(|device| {
-            // Of a partition the kernel takes no limit.
+            // The kernel has no limits for partitions.
             let disk = device.disk();
             (disk.major, disk.minor)
         });
         let made = limit::probe(limits).and_then(|()| CgroupLimits::create(limits, device));
-        let made = made.and_then(|cage| Ok((cage, self.try_io(&limits.io, device.zip(place))?)));
+        let made = made.and_then(|made| Ok((made, self.try_io(&limits.io, device.zip(place))?)));
         match (made, limits.without) {
-            (Ok((cage, untried)), _) => {
+            (Ok((made, untried)), _) => {
                 if let Some(why) = untried {
-                    let text =
-                        format!("system {}: its limits of I/O are set and were not tried out: {why}", system.name);
-                    self.tell(Some(subject), Severity::Warning, "limits_untried", &text)?;
+                    let text = format!("system {}: its I/O limits are set but untested: {why}", system.name);
+                    self.record_event(Some(subject), Severity::Warning, "limits_untried", &text)?;
                 }
                 let facts: Vec<(String, String)> =
-                    cage.told().iter().map(|(file, is)| (format!("limit.{file}"), is.clone())).collect();
+                    made.told().iter().map(|(file, is)| (format!("limit.{file}"), is.clone())).collect();
                 self.file.facts(subject, &facts)?;
-                Ok(Some(cage))
+                Ok(Some(made))
             }
-            (Err(error), WithoutLimits::Refuse) => Err(Halt::Failed(format!("system {}: {error}", system.name))),
+            (Err(error), WithoutLimits::Refuse) => Err(RunError::Failed(format!("system {}: {error}", system.name))),
             (Err(error), WithoutLimits::Warn) => {
-                let text = format!("system {} is NOT limited, it may use the whole machine: {error}", system.name);
-                self.tell(Some(subject), Severity::Warning, "not_limited", &text)?;
+                let text = format!("system {} is NOT limited and may use the whole machine: {error}", system.name);
+                self.record_event(Some(subject), Severity::Warning, "not_limited", &text)?;
                 Ok(None)
             }
         }
     }
 
-    /// Tries limits of I/O where the data will be, once for each device: equal systems have equal ones.
+    /// Tests I/O limits where the data will be, once for each device and set of limits.
     fn try_io(&mut self, io: &IoLimits, at: Option<(Device, &Path)>) -> Result<Option<String>, LoadError> {
         let Some((device, place)) = at.filter(|(device, _)| !io.is_none() && !self.tried.contains(&(*device, *io)))
         else {
@@ -75,7 +74,7 @@ impl Execution<'_> {
         let removed = scratch.remove();
         let untried = tried?;
         removed?;
-        // What could not be tried is told of each system that it holds for.
+        // An untested limit is reported for each of its systems.
         if untried.is_none() {
             self.tried.push((device, *io));
         }
@@ -83,11 +82,11 @@ impl Execution<'_> {
     }
 }
 
-/// Whether the server is where its limits are.
-pub(super) fn verify(system: &System, instance: &Instance) -> Course<()> {
+/// Checks that the server is in its control groups.
+pub(super) fn verify(system: &System, instance: &Instance) -> StepResult<()> {
     match instance.limits() {
-        Some((cage, pid)) if !cage.holds(pid) => Err(Halt::Failed(format!(
-            "system {}: its server {pid} is not in the control groups that were made for it, so nothing limits it",
+        Some((limits, pid)) if !limits.holds(pid) => Err(RunError::Failed(format!(
+            "system {}: its server {pid} is not in its control groups, so it is not limited",
             system.name
         ))),
         _ => Ok(()),

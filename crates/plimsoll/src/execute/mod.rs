@@ -1,5 +1,5 @@
-//! Carrying out a plan: systems are started, loaded, put under load point by point, checked, stopped and removed;
-//! everything that happens goes into the run file.
+//! Runs a plan: starts systems, loads data, measures point by point, checks, stops and removes;
+//! records everything in the run file.
 
 mod backup;
 mod block;
@@ -37,16 +37,16 @@ use drives::MountedDrive;
 pub use drives::{DRIVE_DIR, prepare_drive, program};
 use inbox::Inbox;
 pub use job::Job;
-use point::{Aim, Place, Spot};
+use point::{InstanceContext, PointSpec, StepContext};
 pub use preflight::{check_output, preflight};
-use prepare::{Running, Site};
+use prepare::{InstanceSetup, Running};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::runfile::{LABEL, RunFile, RunFileError};
 use crate::signals::Interrupt;
 
-/// What became of a run.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Done {
     pub run_file: PathBuf,
@@ -55,23 +55,23 @@ pub struct Done {
     pub failure: Option<String>,
 }
 
-/// Why the course of a plan ends before its last step.
-enum Halt {
+/// Why a run ends before its last step.
+enum RunError {
     Interrupted,
     Failed(String),
-    /// The database does not hold what it should. After a power cut that is a result, and the plan goes on without it.
+    /// The database's content is wrong. After a power cut that is a result, and the plan continues with its next step.
     Broken(String),
     /// The run file itself cannot be written.
     Unrecorded(Failure),
 }
 
-impl From<RunFileError> for Halt {
+impl From<RunFileError> for RunError {
     fn from(error: RunFileError) -> Self {
         Self::Unrecorded(error.into())
     }
 }
 
-impl From<LoadError> for Halt {
+impl From<LoadError> for RunError {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Cancelled => Self::Interrupted,
@@ -80,14 +80,14 @@ impl From<LoadError> for Halt {
     }
 }
 
-type Course<T> = Result<T, Halt>;
+type StepResult<T> = Result<T, RunError>;
 
 struct Execution<'a> {
     plan: &'a ResolvedPlan,
     /// Of the inputs.
     seed: u64,
     run_id: &'a str,
-    /// What block steps may write to although plimsoll has not made it.
+    /// Devices and files of others that block steps may overwrite.
     overwrite: &'a [PathBuf],
     file: RunFile,
     clock: Clock,
@@ -98,17 +98,17 @@ struct Execution<'a> {
     running: HashMap<(String, Option<String>), Running>,
     /// Emulated drives that are mounted, by their media.
     drives: HashMap<String, MountedDrive>,
-    /// Media that the doctor has looked at.
+    /// Media that the doctor has checked.
     diagnosed: HashSet<String>,
     /// Points begun, of all purposes.
     points: u32,
-    /// What power cuts have taken.
+    /// Losses after power cuts.
     not_durable: Vec<String>,
-    /// Limits of I/O that were tried out on a device.
+    /// I/O limits that were tested on a device.
     tried: Vec<(Device, IoLimits)>,
 }
 
-/// Carries out the job. An error means that there is no run file to speak of; everything else is in it.
+/// Runs the job. An error means that there is no usable run file; every other failure is recorded in it.
 pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
     let clock = if job.virtual_time { Clock::Virtual(VirtualClock::default()) } else { Clock::real() };
     let file = RunFile::create(&job.output, &job.run_info(), &job.plan_text_redacted(), &job.plan_resolved())?;
@@ -143,11 +143,11 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
         not_durable: Vec::new(),
         tried: Vec::new(),
     };
-    let course = execution.carry_out(job);
-    execution.finish(course)
+    let result = execution.run_plan(job);
+    execution.finish(result)
 }
 
-/// A system that makes noise.
+/// A system that generates noise.
 struct Neighbour<'a> {
     of: &'a str,
     /// Its instances.
@@ -156,10 +156,10 @@ struct Neighbour<'a> {
 }
 
 impl Execution<'_> {
-    fn carry_out(&mut self, job: &Job) -> Course<()> {
+    fn run_plan(&mut self, job: &Job) -> StepResult<()> {
         self.describe_machine()?;
         for (code, text) in &job.notes {
-            self.tell(None, Severity::Note, code, text)?;
+            self.record_event(None, Severity::Note, code, text)?;
         }
         let uses = uses(self.plan);
         for (i, now @ Use { step, media, .. }) in uses.iter().enumerate() {
@@ -182,8 +182,8 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// The systems of a step go unless a later one uses them on the same medium.
-    fn retire_unused(&mut self, step: &Step, medium: Option<&str>, later: &[Use<'_>]) -> Course<()> {
+    /// Stops the systems of a step that no later step uses on the same medium.
+    fn retire_unused(&mut self, step: &Step, medium: Option<&str>, later: &[Use<'_>]) -> StepResult<()> {
         let again = |system: &str| {
             later.iter().any(|other| {
                 other.media.first().copied() == medium && other.step.systems().any(|another| another == system)
@@ -193,49 +193,49 @@ impl Execution<'_> {
     }
 
     /// A load step on one of its media.
-    fn load_use(&mut self, step: &LoadStep, medium: Option<&str>) -> Course<()> {
+    fn load_use(&mut self, step: &LoadStep, medium: Option<&str>) -> StepResult<()> {
         match self.load_step(step, medium) {
-            Err(Halt::Broken(why)) if step.power_cut.is_some() => {
-                self.progress.say(&why);
+            Err(RunError::Broken(why)) if step.power_cut.is_some() => {
+                self.progress.print(&why);
                 self.not_durable.push(why);
                 self.retire_all(&step.system, medium)?;
-                // A drive whose filesystem is gone is made anew by the next step.
+                // The next step creates a drive whose filesystem is gone anew.
                 if let Some(medium) = medium.filter(|medium| !self.drive_lives(Some(medium))) {
                     self.unmount(medium)?;
                 }
             }
-            course => course?,
+            result => result?,
         }
         Ok(())
     }
 
-    fn load_step(&mut self, step: &LoadStep, medium: Option<&str>) -> Course<()> {
+    fn load_step(&mut self, step: &LoadStep, medium: Option<&str>) -> StepResult<()> {
         let workload =
             self.plan.workload(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?.clone();
         let systems = self.instances(&step.system)?;
-        let place = Place { step, systems: &systems, medium, workload: &workload };
+        let step_context = StepContext { step, systems: &systems, medium, workload: &workload };
         let neighbours = self.neighbours(step)?;
         let beside = neighbours.iter().flat_map(|Neighbour { of, systems, workload }| {
-            systems.iter().map(move |system| Site { step: &step.name, of, system, medium, workload })
+            systems.iter().map(move |system| InstanceSetup { step: &step.name, of, system, medium, workload })
         });
-        let sites: Vec<Site<'_>> = place.spots().map(Site::from).chain(beside).collect();
-        self.prepare(&step.name, &sites)?;
-        place.spots().try_for_each(|spot| self.keep_first_state(&spot))?;
+        let setups: Vec<InstanceSetup<'_>> = step_context.instances().map(InstanceSetup::from).chain(beside).collect();
+        self.prepare(&step.name, &setups)?;
+        step_context.instances().try_for_each(|context| self.keep_first_state(&context))?;
         if let Some(precondition) = step.precondition {
-            self.precondition(&place, precondition)?;
+            self.precondition(&step_context, precondition)?;
         }
         match &step.search {
-            Some(search) => self.search(&place, search)?,
-            None => self.ladder(&place)?,
+            Some(search) => self.search(&step_context, search)?,
+            None => self.ladder(&step_context)?,
         }
         if step.check == CheckPolicy::EndOfStep {
-            place.spots().try_for_each(|spot| self.check(&spot, None))?;
+            step_context.instances().try_for_each(|context| self.check(&context, None))?;
         }
         Ok(())
     }
 
-    /// The systems that make a step's noise, their instances and their data.
-    fn neighbours<'s>(&self, step: &'s LoadStep) -> Course<Vec<Neighbour<'s>>> {
+    /// The systems that generate a step's noise, their instances and their data.
+    fn neighbours<'s>(&self, step: &'s LoadStep) -> StepResult<Vec<Neighbour<'s>>> {
         let one = |Noise { system, work }: &'s Noise| {
             let workload = self.plan.noise_data(work).ok_or_else(|| unresolved("data of", system))?;
             Ok(Neighbour { of: system, systems: self.instances(system)?, workload: workload.clone() })
@@ -243,36 +243,37 @@ impl Execution<'_> {
         step.noise.iter().map(one).collect()
     }
 
-    /// The whole ladder again and again, so that what drifts over hours shows as spread and not as a shape of the curve.
-    fn ladder(&mut self, place: &Place<'_>) -> Course<()> {
-        for repeat in 0..place.step.repeat {
-            for (ordinal, load) in place.step.points.iter().enumerate() {
-                for scene in place.step.scenes() {
+    /// Repeats the whole ladder, not each point, so that drift over hours shows as spread and not as a shape of the curve.
+    fn ladder(&mut self, step_context: &StepContext<'_>) -> StepResult<()> {
+        for repeat in 0..step_context.step.repeat {
+            for (ordinal, load) in step_context.step.points.iter().enumerate() {
+                for scene in step_context.step.scenes() {
                     let (purpose, ordinal) = (PointPurpose::Ladder, ordinal as u32);
-                    self.point(place, &Aim { purpose, ordinal, repeat, load: *load, scene: *scene })?;
+                    self.point(step_context, &PointSpec { purpose, ordinal, repeat, load: *load, scene: *scene })?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Verifies the consistency conditions. One that fails ends the run, unless it is a power cut's doing: figures of a
-    /// wrong database must not be quoted.
-    fn check(&mut self, spot: &Spot<'_>, point: Option<&Point>) -> Course<()> {
-        let Spot { step, system, medium, workload } = *spot;
+    /// Verifies the consistency conditions. A violation ends the run, except after a power cut: figures of a database
+    /// with wrong content must not be quoted.
+    fn check(&mut self, context: &InstanceContext<'_>, point: Option<&Point>) -> StepResult<()> {
+        let InstanceContext { step, system, medium, workload } = *context;
         let phase = self.file.open_phase(&step.name, point, PhaseKind::Check, self.clock.now())?;
         let what = format!("{}: verifying the consistency conditions", step.name);
-        let verdicts = self.waiting(system, medium, &what, |instance, _| instance.check(CheckedData::from(workload)));
-        let verdicts = verdicts.map_err(|halt| match halt {
-            // Tables that cannot even be read.
-            Halt::Failed(why) if step.power_cut.is_some() && self.drive_lives(medium) => Halt::Broken(why),
-            halt => halt,
+        let verdicts =
+            self.wait_for_task(system, medium, &what, |instance, _| instance.check(CheckedData::from(workload)));
+        let verdicts = verdicts.map_err(|error| match error {
+            // The tables cannot be read.
+            RunError::Failed(why) if step.power_cut.is_some() && self.drive_lives(medium) => RunError::Broken(why),
+            error => error,
         });
         let (subject, verdicts) = match verdicts {
             Ok(verdicts) => verdicts,
-            Err(halt) => {
+            Err(error) => {
                 self.file.close_phase(phase, self.clock.now(), false)?;
-                return Err(halt);
+                return Err(error);
             }
         };
         let mut failing = None;
@@ -288,10 +289,10 @@ impl Execution<'_> {
         self.file.close_phase(phase, self.clock.now(), true)?;
         self.file.commit()?;
         match failing {
-            Some(first) => Err(Halt::Broken(format!(
+            Some(first) => Err(RunError::Broken(format!(
                 "{first}\nThe database does not hold what its transactions should have left: do not quote these figures."
             ))),
-            None if self.interrupt.is_wanted() => Err(Halt::Interrupted),
+            None if self.interrupt.is_wanted() => Err(RunError::Interrupted),
             None => Ok(()),
         }
     }
@@ -301,13 +302,13 @@ impl Execution<'_> {
         medium.and_then(|medium| self.drives.get(medium)).is_none_or(|drive| drive.died().is_none())
     }
 
-    fn tell(&self, subject: Option<SubjectId>, severity: Severity, code: &str, text: &str) -> Course<()> {
-        self.progress.say(text);
+    fn record_event(&self, subject: Option<SubjectId>, severity: Severity, code: &str, text: &str) -> StepResult<()> {
+        self.progress.print(text);
         self.file.event(&Event { at: self.clock.now(), subject, severity, code: code.into(), text: text.into() })?;
         Ok(())
     }
 
-    /// What the probes could not read, where it was noticed.
+    /// Records what the probes could not read.
     pub(super) fn record_warnings(&self, warnings: Vec<probe::Warning>) -> Result<(), RunFileError> {
         warnings.into_iter().try_for_each(|probe::Warning { subject, code, text }| {
             let (at, severity) = (self.clock.now(), Severity::Warning);
@@ -315,25 +316,25 @@ impl Execution<'_> {
         })
     }
 
-    /// Stops and removes what was started, however the course ended, and closes the run file.
-    fn finish(mut self, course: Course<()>) -> Result<Done, Failure> {
+    /// Stops and removes what was started, also after an error, and closes the run file.
+    fn finish(mut self, result: StepResult<()>) -> Result<Done, Failure> {
         let lasted = self.clock.now();
-        // The probe first: a server that is stopped is no news.
+        // The probe first: it would report a server that is stopped here.
         let warnings = self.probe.take().map(Probe::stop).unwrap_or_default();
         let mut trouble: Vec<String> = self.running.drain().flat_map(|(_, running)| running.end()).collect();
         trouble.extend(self.drives.drain().flat_map(|(_, drive)| drive.end()));
-        trouble.iter().for_each(|text| self.progress.say(text));
+        trouble.iter().for_each(|text| self.progress.print(text));
         self.progress.finish();
-        let (status, failure) = match course {
+        let (status, failure) = match result {
             Ok(()) if self.not_durable.is_empty() => (RunStatus::Complete, None),
             Ok(()) => {
                 let lost = self.not_durable.join("\n");
-                (RunStatus::Failed, Some(format!("{lost}\nThe report says what was lost, by step.")))
+                (RunStatus::Failed, Some(format!("{lost}\nThe report lists the losses by step.")))
             }
-            Err(Halt::Interrupted) => (RunStatus::Interrupted, None),
-            Err(Halt::Failed(why) | Halt::Broken(why)) => (RunStatus::Failed, Some(why)),
-            // A file that could not be written is left as it is: what else would fail now says less.
-            Err(Halt::Unrecorded(failure)) => return Err(failure),
+            Err(RunError::Interrupted) => (RunStatus::Interrupted, None),
+            Err(RunError::Failed(why) | RunError::Broken(why)) => (RunStatus::Failed, Some(why)),
+            // The file cannot be written: errors of later writes would hide this one.
+            Err(RunError::Unrecorded(failure)) => return Err(failure),
         };
         self.record_warnings(warnings)?;
         self.inbox.store(&mut self.file, &self.progress)?;
@@ -346,22 +347,22 @@ impl Execution<'_> {
     }
 }
 
-fn ended_by_itself(system: &str, error: &LoadError) -> String {
+fn ended_unexpectedly(system: &str, error: &LoadError) -> String {
     format!(
-        "the server of system {system} ended by itself: {error}
-What was measured until then is in the run file."
+        "the server of system {system} ended unexpectedly: {error}
+The run file has everything measured until then."
     )
 }
 
-fn unresolved(what: &str, name: &str) -> Halt {
-    Halt::Failed(format!("the resolved plan has no {what} {name}: this is a fault of plimsoll"))
+fn unresolved(what: &str, name: &str) -> RunError {
+    RunError::Failed(format!("the resolved plan has no {what} {name}: this is a fault of plimsoll"))
 }
 
 /// A step with the media that it uses at the same time; none for a system that keeps its data elsewhere.
 struct Use<'a> {
     step: &'a Step,
     media: Vec<&'a str>,
-    /// Where backups go, beside those.
+    /// Other media, which backups are written to.
     vaults: Vec<&'a str>,
 }
 
@@ -371,7 +372,7 @@ impl<'a> Use<'a> {
     }
 }
 
-/// What is carried out, one after the other: each step on each of its media, unless it takes all of them at once.
+/// The steps in order: each on each of its media, unless it uses all of them at once.
 fn uses(plan: &ResolvedPlan) -> Vec<Use<'_>> {
     let of = |step| {
         let media: Vec<&str> = Step::on(step).iter().map(String::as_str).collect();
@@ -389,7 +390,7 @@ fn uses(plan: &ResolvedPlan) -> Vec<Use<'_>> {
     plan.steps.iter().flat_map(of).collect()
 }
 
-/// Subjects that are watched as long as the run lasts.
+/// Subjects that are watched for the whole run.
 fn always_watched() -> [(SubjectKind, &'static str, Watch); 2] {
     [(SubjectKind::Host, "host", Watch::Host), (SubjectKind::Generator, "plimsoll", Watch::Generator)]
 }

@@ -1,4 +1,4 @@
-//! One point: a load on a system, from its first intent to the check after it.
+//! One point: a load on a system, from its first transaction to the check after it.
 
 use std::collections::BTreeMap;
 
@@ -16,38 +16,38 @@ use plimsoll_model::units::Nanos;
 use super::backup::Beside;
 use super::cut::Books;
 use super::full::FullDisk;
-use super::lane::{Driven, Load};
-use super::recorder::Outcome;
-use super::{Course, Execution, Halt, ended_by_itself, unresolved};
+use super::lane::{LaneTask, PointResult};
+use super::recorder::LaneResult;
+use super::{Execution, RunError, StepResult, ended_unexpectedly, unresolved};
 
-/// Where points are measured: a step on one of its media, and the instances of its system.
+/// A step on one of its media, with the instances of its system.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct StepContext<'a> {
     pub step: &'a LoadStep,
     pub systems: &'a [String],
     pub medium: Option<&'a str>,
     pub workload: &'a Workload,
 }
 
-/// One of the instances.
+/// A step on one of its system's instances.
 #[derive(Clone, Copy)]
-pub(super) struct Spot<'a> {
+pub(super) struct InstanceContext<'a> {
     pub step: &'a LoadStep,
     pub system: &'a str,
     pub medium: Option<&'a str>,
     pub workload: &'a Workload,
 }
 
-impl<'a> Place<'a> {
-    pub fn spots(&self) -> impl Iterator<Item = Spot<'a>> + use<'a> {
+impl<'a> StepContext<'a> {
+    pub fn instances(&self) -> impl Iterator<Item = InstanceContext<'a>> + use<'a> {
         let Self { step, systems, medium, workload } = *self;
-        systems.iter().map(move |system| Spot { step, system, medium, workload })
+        systems.iter().map(move |system| InstanceContext { step, system, medium, workload })
     }
 }
 
-/// What a point is measured for, and with what load.
+/// Purpose and load of a point.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Aim {
+pub(super) struct PointSpec {
     pub purpose: PointPurpose,
     pub ordinal: u32,
     pub repeat: u32,
@@ -56,109 +56,133 @@ pub(super) struct Aim {
 }
 
 impl Execution<'_> {
-    /// Measures one point and verifies the conditions after it where the plan wants that. What has to happen to the data
-    /// before a point happens here. The point is that of the first instance, what was measured that of all.
-    pub(super) fn point(&mut self, place: &Place<'_>, aim: &Aim) -> Course<(Point, Measured)> {
-        // Asked for when the point before had just come to its end.
+    /// Resets the data, measures one point, and verifies the conditions after it, as the plan requires. Returns the first
+    /// instance's point, and the measurement of all instances.
+    pub(super) fn point(
+        &mut self,
+        step_context: &StepContext<'_>,
+        point_spec: &PointSpec,
+    ) -> StepResult<(Point, Measured)> {
+        // Ctrl-C at the end of the previous point.
         if self.interrupt.is_wanted() {
-            return Err(Halt::Interrupted);
+            return Err(RunError::Interrupted);
         }
-        self.reset(place)?;
-        let (points, measured) = self.under_load(place, aim, timeline(place.step))?;
-        if place.step.check == CheckPolicy::EachPoint {
-            for (spot, point) in place.spots().zip(&points) {
-                self.check(&spot, Some(point))?;
+        self.reset(step_context)?;
+        let (points, measured) = self.under_load(step_context, point_spec, timeline(step_context.step))?;
+        if step_context.step.check == CheckPolicy::EachPoint {
+            for (context, point) in step_context.instances().zip(&points) {
+                self.check(&context, Some(point))?;
             }
         }
-        let first = points.into_iter().next().ok_or_else(|| unresolved("instance of", &place.step.system))?;
+        let first = points.into_iter().next().ok_or_else(|| unresolved("instance of", &step_context.step.system))?;
         Ok((first, measured))
     }
 
-    /// Load of which no figures are taken: all of it is warm-up.
-    pub(super) fn precondition(&mut self, place: &Place<'_>, precondition: Precondition) -> Course<()> {
+    /// Load without a measurement: all of it is warm-up.
+    pub(super) fn precondition(
+        &mut self,
+        step_context: &StepContext<'_>,
+        precondition: Precondition,
+    ) -> StepResult<()> {
         let Precondition { load, lasts } = precondition;
-        let aim = Aim {
+        let point_spec = PointSpec {
             purpose: PointPurpose::Precondition,
             ordinal: 0,
             repeat: 0,
             load: steady(load),
             scene: Interference::Alone,
         };
-        self.reset(place)?;
-        let timeline = Timeline { warm: lasts, measure: Nanos::ZERO, cool: place.step.timeline.cool };
-        self.under_load(place, &aim, timeline).map(drop)
+        self.reset(step_context)?;
+        let timeline = Timeline { warm: lasts, measure: Nanos::ZERO, cool: step_context.step.timeline.cool };
+        self.under_load(step_context, &point_spec, timeline).map(drop)
     }
 
     /// The lanes run on this thread's runtime beside their recorders, their users on others.
-    fn under_load(&mut self, place: &Place<'_>, aim: &Aim, timeline: Timeline) -> Course<(Vec<Point>, Measured)> {
-        let (step, medium) = (place.step, place.medium);
+    fn under_load(
+        &mut self,
+        step_context: &StepContext<'_>,
+        point_spec: &PointSpec,
+        timeline: Timeline,
+    ) -> StepResult<(Vec<Point>, Measured)> {
+        let (step, medium) = (step_context.step, step_context.medium);
         // Without a window there is nothing that a power cut could end.
         let power_cut = step.power_cut.filter(|_| timeline.measure > Nanos::ZERO);
-        let (mut loads, points) = self.loads(place, aim, &timeline, power_cut.is_some())?;
-        let victims = loads.len();
-        let rackets = match (aim.scene, points.first()) {
+        let (mut tasks, points) = self.lane_tasks(step_context, point_spec, &timeline, power_cut.is_some())?;
+        let victims = tasks.len();
+        let noise_jobs = match (point_spec.scene, points.first()) {
             (Interference::Noisy, Some(first)) => {
-                self.noise_loads(place, aim, &timeline, &mut loads)?;
+                self.add_noise_tasks(step_context, point_spec, &timeline, &mut tasks)?;
                 let beside = Beside { step: &step.name, point: first.id };
-                self.rackets(&step.noise, medium, beside)?
+                self.noise_jobs(&step.noise, medium, beside)?
             }
             _ => Vec::new(),
         };
-        let system = place.systems.first().map_or("", String::as_str);
-        let before = match (power_cut, loads.first()) {
-            (Some(_), Some(load)) => {
-                let what = format!("{} · counting what is there", load.title);
+        let system = step_context.systems.first().map_or("", String::as_str);
+        let before = match (power_cut, tasks.first()) {
+            (Some(_), Some(task)) => {
+                let what = format!("{} · counting committed transactions", task.title);
                 self.books(system, medium, &what)?
             }
             _ => CommitCounts::default(),
         };
-        let systems: Vec<String> = loads.iter().map(|load| load.system.clone()).collect();
-        let Driven { mut outcomes, cut, noise } = self.drive(loads, rackets, medium)?;
+        let systems: Vec<String> = tasks.iter().map(|task| task.system.clone()).collect();
+        let PointResult { mut lane_results, cut, noise } = self.run_lanes(tasks, noise_jobs, medium)?;
         self.record_warnings(self.probe.as_ref().map(Probe::take_warnings).unwrap_or_default())?;
         // First: it has stopped all others.
-        let full = outcomes.iter().position(|outcome| matches!(outcome.end, LaneEnd::DiskFull { .. }));
+        let full = lane_results.iter().position(|result| matches!(result.end, LaneEnd::DiskFull { .. }));
         if let Some(full) = full.filter(|_| cut.is_none()) {
-            self.after_lane(&systems[full], medium, outcomes.swap_remove(full))?;
+            self.after_lane(&systems[full], medium, lane_results.swap_remove(full))?;
         }
-        let others = outcomes.split_off(victims.min(outcomes.len()));
+        let others = lane_results.split_off(victims.min(lane_results.len()));
         let mut measured = Measured::default();
-        for ((spot, point), outcome) in place.spots().zip(&points).zip(outcomes) {
-            measured.merge(&outcome.measured);
+        for ((context, point), result) in step_context.instances().zip(&points).zip(lane_results) {
+            measured.merge(&result.measured);
             match (cut, medium) {
                 (Some(off), Some(medium)) => {
-                    let books = Books { before: &before, acknowledged: &outcome.acknowledged };
-                    self.after_power_cut((spot.system, medium), point, &books, off)?;
+                    let books = Books { before: &before, acknowledged: &result.acknowledged };
+                    self.after_power_cut((context.system, medium), point, &books, off)?;
                 }
                 _ => {
-                    self.after_lane(spot.system, medium, outcome)?;
+                    self.after_lane(context.system, medium, result)?;
                     if power_cut.is_some() {
                         self.no_power_cut(point)?;
                     }
                 }
             }
         }
-        for (system, outcome) in systems[victims..].iter().zip(others) {
-            self.after_lane(system, medium, outcome)?;
+        for (system, result) in systems[victims..].iter().zip(others) {
+            self.after_lane(system, medium, result)?;
         }
         noise?;
         Ok((points, measured))
     }
 
-    /// What the neighbours' lanes are to do, beside those that are measured.
-    fn noise_loads(&mut self, place: &Place<'_>, aim: &Aim, timeline: &Timeline, loads: &mut Vec<Load>) -> Course<()> {
+    /// Adds the tasks of the neighbours' lanes to those that are measured.
+    fn add_noise_tasks(
+        &mut self,
+        step_context: &StepContext<'_>,
+        point_spec: &PointSpec,
+        timeline: &Timeline,
+        tasks: &mut Vec<LaneTask>,
+    ) -> StepResult<()> {
         let plan = self.plan;
-        for Noise { system, work } in &place.step.noise {
+        for Noise { system, work } in &step_context.step.noise {
             let NoiseWork::Load { workload: name, load } = work else { continue };
             let workload = plan.workload(name).ok_or_else(|| unresolved("workload", name))?;
             for instance in self.instances(system)? {
-                let spot = Spot { step: place.step, system: &instance, medium: place.medium, workload };
-                let aim = Aim { purpose: PointPurpose::Noise, load: *load, ..*aim };
-                let point = Point { workload: name.clone(), ..self.describe_point(&spot, &aim)? };
+                let context = InstanceContext {
+                    step: step_context.step,
+                    system: &instance,
+                    medium: step_context.medium,
+                    workload,
+                };
+                let point_spec = PointSpec { purpose: PointPurpose::Noise, load: *load, ..*point_spec };
+                let point = Point { workload: name.clone(), ..self.describe_point(&context, &point_spec)? };
                 self.points += 1;
                 self.file.point(&point)?;
-                let title = format!("{} · noise · {instance}", place.step.name);
-                let spec = self.lane_spec(&spot, &point, *load, timeline, false)?;
-                loads.push(Load { system: instance, spec, point, title });
+                let title = format!("{} · noise · {instance}", step_context.step.name);
+                let spec = self.lane_spec(&context, &point, *load, timeline, false)?;
+                tasks.push(LaneTask { system: instance, spec, point, title });
             }
         }
         Ok(())
@@ -166,50 +190,51 @@ impl Execution<'_> {
 
     fn lane_spec(
         &self,
-        spot: &Spot<'_>,
+        context: &InstanceContext<'_>,
         point: &Point,
         load: LoadShape,
         timeline: &Timeline,
         power_cut: bool,
-    ) -> Course<LaneSpec> {
+    ) -> StepResult<LaneSpec> {
         Ok(LaneSpec {
-            endpoint: self.running(spot.system, spot.medium)?.instance.endpoint(),
-            workload: spot.workload.clone(),
+            endpoint: self.running(context.system, context.medium)?.instance.endpoint(),
+            workload: context.workload.clone(),
             load,
-            pacing: spot.step.pacing,
+            pacing: context.step.pacing,
             seed: Seeds { load: self.seed, data: self.plan.data_seed },
             round: point.id.0,
-            max_retries: spot.step.max_retries,
+            max_retries: context.step.max_retries,
             power_cut,
             timeline: timeline.clone(),
         })
     }
 
-    /// The point of each instance, recorded, and what its lane is to do.
-    fn loads(
+    /// Records the point of each instance, and returns the points and the tasks of their lanes.
+    fn lane_tasks(
         &mut self,
-        place: &Place<'_>,
-        aim: &Aim,
+        step_context: &StepContext<'_>,
+        point_spec: &PointSpec,
         timeline: &Timeline,
         power_cut: bool,
-    ) -> Course<(Vec<Load>, Vec<Point>)> {
-        let (mut loads, mut points, mut title) = (Vec::new(), Vec::new(), None);
-        for spot in place.spots() {
-            let point = self.describe_point(&spot, aim)?;
+    ) -> StepResult<(Vec<LaneTask>, Vec<Point>)> {
+        let (mut tasks, mut points, mut title) = (Vec::new(), Vec::new(), None);
+        for context in step_context.instances() {
+            let point = self.describe_point(&context, point_spec)?;
             self.points += 1;
             self.file.point(&point)?;
             let title = title.get_or_insert_with(|| self.progress.point_begins(&point, timeline.load_end()));
-            let spec = self.lane_spec(&spot, &point, aim.load, timeline, power_cut)?;
-            let named = if place.systems.len() > 1 { format!("{title} · {}", spot.system) } else { title.clone() };
-            loads.push(Load { system: spot.system.to_owned(), spec, point: point.clone(), title: named });
+            let spec = self.lane_spec(&context, &point, point_spec.load, timeline, power_cut)?;
+            let named =
+                if step_context.systems.len() > 1 { format!("{title} · {}", context.system) } else { title.clone() };
+            tasks.push(LaneTask { system: context.system.to_owned(), spec, point: point.clone(), title: named });
             points.push(point);
         }
-        Ok((loads, points))
+        Ok((tasks, points))
     }
 
-    fn describe_point(&self, spot: &Spot<'_>, aim: &Aim) -> Course<Point> {
-        let Spot { step, system, medium, workload } = *spot;
-        let Aim { purpose, ordinal, repeat, load, scene } = *aim;
+    fn describe_point(&self, context: &InstanceContext<'_>, point_spec: &PointSpec) -> StepResult<Point> {
+        let InstanceContext { step, system, medium, workload } = *context;
+        let PointSpec { purpose, ordinal, repeat, load, scene } = *point_spec;
         let running = self.running(system, medium)?;
         let (offered_per_second, offered_to_per_second) = match load {
             LoadShape::Open { per_second, to_per_second, .. } => {
@@ -244,12 +269,12 @@ impl Execution<'_> {
         plan::parameters(&plan, &step.workload, &step.name)
     }
 
-    fn after_lane(&mut self, system: &str, medium: Option<&str>, outcome: Outcome) -> Course<()> {
-        // Whatever else ended, ended because of it.
+    fn after_lane(&mut self, system: &str, medium: Option<&str>, result: LaneResult) -> StepResult<()> {
+        // Other failures are only its consequences.
         if let Some(why) = medium.and_then(|medium| self.drives.get(medium)?.died()) {
-            return Err(Halt::Failed(why));
+            return Err(RunError::Failed(why));
         }
-        let Outcome { end, ended_at, .. } = outcome;
+        let LaneResult { end, ended_at, .. } = result;
         let died = self.running(system, medium)?.instance.died().filter(|_| end != LaneEnd::Complete);
         match (end, died) {
             (LaneEnd::DiskFull { place, why }, _) | (_, Some(LoadError::DiskFull { place, why, .. })) => {
@@ -257,19 +282,24 @@ impl Execution<'_> {
             }
             (_, Some(error)) => Err(self.server_died((system, medium), ended_at, &error)?),
             (LaneEnd::Complete, None) => Ok(()),
-            (LaneEnd::Closed | LaneEnd::Stopped, None) => Err(Halt::Interrupted),
-            (LaneEnd::Failed(why), None) => Err(Halt::Failed(why)),
+            (LaneEnd::Closed | LaneEnd::Stopped, None) => Err(RunError::Interrupted),
+            (LaneEnd::Failed(why), None) => Err(RunError::Failed(why)),
         }
     }
 
     /// Records the death beside the point: backends of PostgreSQL outlive their server by moments, connections to MariaDB
     /// do not, and how soon clients notice decides nothing.
-    fn server_died(&mut self, (system, medium): (&str, Option<&str>), at: Nanos, error: &LoadError) -> Course<Halt> {
+    fn server_died(
+        &mut self,
+        (system, medium): (&str, Option<&str>),
+        at: Nanos,
+        error: &LoadError,
+    ) -> StepResult<RunError> {
         let subject = Some(self.running(system, medium)?.subject);
-        let why = ended_by_itself(system, error);
+        let why = ended_unexpectedly(system, error);
         let (severity, text) = (Severity::Error, why.lines().next().unwrap_or_default().to_owned());
         self.file.event(&Event { at, subject, severity, code: "server_died".into(), text })?;
-        Ok(Halt::Failed(why))
+        Ok(RunError::Failed(why))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What must be true before anything is touched: media exist, can be written to, and have room.
+//! Checks before anything is touched: media exist, are writable, and have enough free space.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::drive_file;
 use crate::failure::Failure;
 use crate::runfile::RunFileError;
 
-/// Refuses a plan whose media cannot carry it. Writes nothing.
+/// Refuses a plan that its media or this machine cannot run. Writes nothing.
 pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failure> {
     let Estimate { space: needed, memory, .. } = estimate(plan);
     check_block_steps(plan, overwrite).map_err(|error| Failure::usage(error.to_string()))?;
@@ -41,7 +41,7 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
     Ok(())
 }
 
-/// fio is there, and every device and file that plimsoll has not made may be written to.
+/// fio is installed, and every device and file that plimsoll did not create may be overwritten.
 fn check_block_steps(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), BlockError> {
     let steps = plan.steps.iter().filter_map(|step| match step {
         Step::Block(step) => Some((step, plan.block(&step.workload)?)),
@@ -61,7 +61,7 @@ fn check_block_steps(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), B
     Ok(())
 }
 
-/// Refuses a place where no new run file can be made. Writes nothing.
+/// Refuses a path where no new run file can be created. Writes nothing.
 pub fn check_output(output: &Path) -> Result<(), Failure> {
     // A broken link counts as there.
     if output.symlink_metadata().is_ok() {
@@ -70,7 +70,7 @@ pub fn check_output(output: &Path) -> Result<(), Failure> {
     let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let refuse = |why: String| {
         Err(Failure::usage(format!(
-            "the run file {} cannot be created: {why}\nName a place for it with --output.",
+            "the run file {} cannot be created: {why}\nChoose another path with --output.",
             output.display()
         )))
     };
@@ -83,7 +83,7 @@ pub fn check_output(output: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Emulated drives that keep their data in memory exist side by side at the worst.
+/// In the worst case all emulated drives with data in memory exist at the same time.
 fn check_memory<'a>(needed: impl Iterator<Item = &'a (String, Bytes)>) -> Result<(), String> {
     let needed = needed.fold(Bytes(0), |sum, (_, bytes)| Bytes(sum.0.saturating_add(bytes.0)));
     if needed == Bytes(0) {
@@ -107,7 +107,7 @@ fn check_medium(medium: &Medium, needed: Bytes) -> Result<(), String> {
     if !meta.is_dir() {
         return Err(format!("medium {name}: {} is not a directory\nName a directory.", path.display()));
     }
-    // Asked of the kernel, so that read-only mounts and access lists are honoured as well.
+    // The kernel's answer respects read-only mounts and access lists as well.
     let writable = rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK);
     writable.map_err(|error| {
         format!(

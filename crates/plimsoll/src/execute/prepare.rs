@@ -1,4 +1,4 @@
-//! Starting systems on media, loading their data, and taking them away again.
+//! Starts systems on media, loads their data, stops and removes them.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -13,8 +13,8 @@ use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::summary::{DATA_FACT, FRESH, INSTANCE_OF, ORDERS_ADDED_FACT, REUSED};
 
-use super::point::Spot;
-use super::{Course, Execution, Halt, REFRESH, ended_by_itself, limits, unresolved};
+use super::point::InstanceContext;
+use super::{Execution, REFRESH, RunError, StepResult, ended_unexpectedly, limits, unresolved};
 
 /// A system in use. The directory outlives the server in it.
 pub(super) struct Running {
@@ -25,12 +25,12 @@ pub(super) struct Running {
     /// The state that the data can be brought back to, and of which workload they are.
     pub first: Option<FirstState>,
     pub kept_for: Option<String>,
-    /// Load has changed the data since.
+    /// Load has changed the data.
     pub dirty: bool,
 }
 
 impl Running {
-    /// Stops the system and removes its directory; what could not be done is told.
+    /// Stops the system and removes its directory; returns what failed.
     pub fn end(self) -> Vec<String> {
         let Self { instance, scratch, subject: _, medium: _, first: _, kept_for: _, dirty: _ } = self;
         let stopped = instance.stop().err();
@@ -41,7 +41,7 @@ impl Running {
 
 /// One instance of a system with the data set that it is to hold.
 #[derive(Clone, Copy)]
-pub(super) struct Site<'a> {
+pub(super) struct InstanceSetup<'a> {
     /// The step that wants it.
     pub step: &'a str,
     /// The plan's system that it is an instance of.
@@ -51,9 +51,9 @@ pub(super) struct Site<'a> {
     pub workload: &'a Workload,
 }
 
-impl<'a> From<Spot<'a>> for Site<'a> {
-    fn from(spot: Spot<'a>) -> Self {
-        let Spot { step, system, medium, workload } = spot;
+impl<'a> From<InstanceContext<'a>> for InstanceSetup<'a> {
+    fn from(context: InstanceContext<'a>) -> Self {
+        let InstanceContext { step, system, medium, workload } = context;
         Self { step: &step.name, of: &step.system, system, medium, workload }
     }
 }
@@ -63,79 +63,79 @@ pub(super) fn key(system: &str, medium: Option<&str>) -> (String, Option<String>
 }
 
 impl Execution<'_> {
-    pub(super) fn running(&self, system: &str, medium: Option<&str>) -> Course<&Running> {
+    pub(super) fn running(&self, system: &str, medium: Option<&str>) -> StepResult<&Running> {
         self.running.get(&key(system, medium)).ok_or_else(|| unresolved("running system", system))
     }
 
     /// Names of the system's instances: its own where it has one.
-    pub(super) fn instances(&self, system: &str) -> Course<Vec<String>> {
+    pub(super) fn instances(&self, system: &str) -> StepResult<Vec<String>> {
         let spec = self.plan.system(system).ok_or_else(|| unresolved("system", system))?;
         Ok(spec.instances())
     }
 
-    /// Starts a step's systems unless they run already, and loads their data unless they are there.
-    pub(super) fn prepare(&mut self, step: &str, sites: &[Site<'_>]) -> Course<()> {
+    /// Starts a step's systems unless they run already, and loads their data unless they are loaded.
+    pub(super) fn prepare(&mut self, step: &str, setups: &[InstanceSetup<'_>]) -> StepResult<()> {
         let phase = self.file.open_phase(step, None, PhaseKind::Prepare, self.clock.now())?;
-        for site in sites {
-            self.prepare_one(site)?;
+        for setup in setups {
+            self.prepare_one(setup)?;
         }
         self.file.close_phase(phase, self.clock.now(), true)?;
         self.file.commit()?;
         Ok(())
     }
 
-    fn prepare_one(&mut self, site: &Site<'_>) -> Course<()> {
-        let Site { step, of, system, medium, workload } = *site;
+    fn prepare_one(&mut self, setup: &InstanceSetup<'_>) -> StepResult<()> {
+        let InstanceSetup { step, of, system, medium, workload } = *setup;
         let starts = !self.running.contains_key(&key(system, medium));
         if starts {
-            let model = self.model_of(site)?;
+            let model = self.model_of(setup)?;
             self.start(of, system, medium, model.as_deref())?;
         }
         let name = if system == of { String::new() } else { format!(" {system}") };
         let what = format!("{step}: loading{name}");
         let seed = self.plan.data_seed;
         let (subject, loaded) =
-            self.waiting(system, medium, &what, move |instance, control| instance.load(workload, seed, control))?;
+            self.wait_for_task(system, medium, &what, move |instance, control| instance.load(workload, seed, control))?;
         // The file of an embedded database takes its place only now.
         if let Some(watch @ Watch::EmbeddedData { .. }) = self.running(system, medium)?.instance.watch() {
             self.watch(subject, watch);
         }
-        // A database that is used again may have been set otherwise since.
+        // The settings of a reused database may have changed.
         if starts || loaded == Loaded::Fresh {
             let facts = self.running(system, medium)?.instance.facts()?;
             self.file.facts(subject, &facts)?;
         }
         if starts {
-            self.record_data(site, subject, loaded)?;
+            self.record_data(setup, subject, loaded)?;
         }
         Ok(())
     }
 
     /// Whether the data were loaded for this run; later steps go on with what this one has left. Only an existing server
     /// keeps data from run to run: a copy of another instance's data is as fresh as these.
-    fn record_data(&mut self, site: &Site<'_>, subject: SubjectId, loaded: Loaded) -> Course<()> {
-        let instance = &self.running(site.system, site.medium)?.instance;
+    fn record_data(&mut self, setup: &InstanceSetup<'_>, subject: SubjectId, loaded: Loaded) -> StepResult<()> {
+        let instance = &self.running(setup.system, setup.medium)?.instance;
         if !instance.has_data() {
             return Ok(());
         }
         let reused = loaded == Loaded::Reused && instance.is_existing();
         let mut facts = vec![(DATA_FACT.to_owned(), if reused { REUSED } else { FRESH }.to_owned())];
         if reused {
-            let added = instance.orders_added(site.workload)?;
+            let added = instance.orders_added(setup.workload)?;
             facts.extend(added.map(|orders| (ORDERS_ADDED_FACT.to_owned(), orders.to_string())));
         }
         Ok(self.file.facts(subject, &facts)?)
     }
 
     /// The first instance of a system, where another one can begin with a copy of its data: it has just been loaded.
-    fn model_of(&self, site: &Site<'_>) -> Course<Option<String>> {
-        let first = self.instances(site.of)?.into_iter().next().filter(|first| first != site.system);
-        let running = |first: &String| self.running.get(&key(first, site.medium));
+    fn model_of(&self, setup: &InstanceSetup<'_>) -> StepResult<Option<String>> {
+        let first = self.instances(setup.of)?.into_iter().next().filter(|first| first != setup.system);
+        let running = |first: &String| self.running.get(&key(first, setup.medium));
         Ok(first.filter(|first| running(first).is_some_and(|first| !first.dirty && first.instance.has_files())))
     }
 
     /// Starts one instance of a system; with a `model` as its copy.
-    fn start(&mut self, of: &str, system: &str, medium: Option<&str>, model: Option<&str>) -> Course<()> {
+    fn start(&mut self, of: &str, system: &str, medium: Option<&str>, model: Option<&str>) -> StepResult<()> {
         let spec = self.plan.system(of).ok_or_else(|| unresolved("system", of))?;
         let name = medium.map_or_else(|| system.to_owned(), |medium| format!("{system}@{medium}"));
         let subject = self.file.subject(SubjectKind::System, &name)?;
@@ -145,7 +145,7 @@ impl Execution<'_> {
         let mut scratch = None;
         let (mut on, mut place): (_, Option<PathBuf>) = (None, None);
         if let Some(medium) = medium {
-            let (subject, drive) = self.ground(medium)?;
+            let (subject, drive) = self.prepare_medium(medium)?;
             let path = &self.plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?.path;
             on = Some(subject);
             place = Some(drive.clone().unwrap_or_else(|| path.into()));
@@ -155,20 +155,20 @@ impl Execution<'_> {
             });
         }
         self.progress.begin(self.clock.now(), &format!("starting {name}"));
-        let cage = self.cage(spec, subject, place.as_deref())?;
+        let limits = self.limit_system(spec, subject, place.as_deref())?;
         let instance = match (model, scratch.as_mut()) {
-            (Some(model), Some(scratch)) => self.unasked((model, medium), |this| {
+            (Some(model), Some(scratch)) => self.while_unwatched((model, medium), |this| {
                 let what = format!("copying the data of {model} for {system}");
-                let twin = |first: &Instance, control: &LoadControl| first.twin(scratch, cage, control);
-                Ok(this.waiting(model, medium, &what, twin)?.1)
+                let twin = |first: &Instance, control: &LoadControl| first.twin(scratch, limits, control);
+                Ok(this.wait_for_task(model, medium, &what, twin)?.1)
             })?,
-            (_, scratch) => Instance::start(&spec.kind, scratch, cage)?,
+            (_, scratch) => Instance::start(&spec.kind, scratch, limits)?,
         };
         limits::verify(spec, &instance)?;
         if let Some(watch) = instance.watch().filter(|watch| !matches!(watch, Watch::EmbeddedData { .. })) {
             self.watch(subject, watch);
         }
-        self.ask(subject, &instance)?;
+        self.sample_statistics(subject, &instance)?;
         self.running.insert(
             key(system, medium),
             Running { instance, subject, medium: on, scratch, first: None, kept_for: None, dirty: false },
@@ -177,7 +177,7 @@ impl Execution<'_> {
     }
 
     /// A medium made ready for files: described, its drive mounted if it is an emulated one, and then where.
-    pub(super) fn ground(&mut self, medium: &str) -> Course<(SubjectId, Option<PathBuf>)> {
+    pub(super) fn prepare_medium(&mut self, medium: &str) -> StepResult<(SubjectId, Option<PathBuf>)> {
         let plan = self.plan;
         let medium = plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?;
         let mounted = match &medium.kind {
@@ -190,47 +190,49 @@ impl Execution<'_> {
         Ok((subject, drive))
     }
 
-    /// Watches the system's processes and files from now on, and asks it about itself.
-    pub(super) fn watch_system(&self, system: &str, medium: Option<&str>) -> Course<()> {
+    /// Watches the system's processes and files, and samples its statistics.
+    pub(super) fn watch_system(&self, system: &str, medium: Option<&str>) -> StepResult<()> {
         let running = self.running(system, medium)?;
         if let Some(watch) = running.instance.watch() {
             self.watch(running.subject, watch);
         }
-        self.ask(running.subject, &running.instance)
+        self.sample_statistics(running.subject, &running.instance)
     }
 
-    /// Asks the system about itself from now on, if it is a server.
-    fn ask(&self, subject: SubjectId, instance: &Instance) -> Course<()> {
+    /// Samples the system's own statistics from now on, if it is a server.
+    fn sample_statistics(&self, subject: SubjectId, instance: &Instance) -> StepResult<()> {
         let asked = self.probe.as_ref().map_or(Ok(()), |probe| probe.ask(subject, instance.endpoint()));
-        asked.map_err(|error| Halt::Failed(format!("no thread to ask the server about itself: {error}")))
+        asked.map_err(|error| {
+            RunError::Failed(format!("cannot start a thread to sample the server's statistics: {error}"))
+        })
     }
 
     /// Stops and removes all instances of a system that no later step uses.
-    pub(super) fn retire_all(&mut self, system: &str, medium: Option<&str>) -> Course<()> {
+    pub(super) fn retire_all(&mut self, system: &str, medium: Option<&str>) -> StepResult<()> {
         self.instances(system)?.iter().try_for_each(|instance| self.retire(instance, medium))
     }
 
     /// Stops and removes one instance.
-    fn retire(&mut self, system: &str, medium: Option<&str>) -> Course<()> {
+    fn retire(&mut self, system: &str, medium: Option<&str>) -> StepResult<()> {
         let Some(running) = self.running.remove(&key(system, medium)) else { return Ok(()) };
         if let Some(probe) = &self.probe {
             probe.unwatch(running.subject);
         }
         let subject = running.subject;
         for text in running.end() {
-            self.tell(Some(subject), Severity::Warning, "cleanup", &text)?;
+            self.record_event(Some(subject), Severity::Warning, "cleanup", &text)?;
         }
         Ok(())
     }
 
-    /// Runs a blocking task of a system on a thread, while progress is shown, samples are kept and Ctrl-C is heard.
-    pub(super) fn waiting<T: Send>(
+    /// Runs a blocking task of a system on a thread; shows progress, stores samples and handles Ctrl-C meanwhile.
+    pub(super) fn wait_for_task<T: Send>(
         &mut self,
         system: &str,
         medium: Option<&str>,
         what: &str,
         task: impl FnOnce(&Instance, &LoadControl) -> Result<T, LoadError> + Send,
-    ) -> Course<(SubjectId, T)> {
+    ) -> StepResult<(SubjectId, T)> {
         let Self { running, drives, progress, clock, inbox, file, interrupt, .. } = self;
         let Running { instance, subject, .. } =
             running.get(&key(system, medium)).ok_or_else(|| unresolved("running system", system))?;
@@ -246,17 +248,17 @@ impl Execution<'_> {
             });
             loop {
                 match result.recv_timeout(REFRESH.into()) {
-                    Ok(result) => return result.map_err(Halt::from),
+                    Ok(result) => return result.map_err(RunError::from),
                     Err(RecvTimeoutError::Disconnected) => {
                         // Joined here, its panic does not become this thread's; it has printed its message.
                         let _ = thread.join();
-                        return Err(Halt::Failed(format!("{what}: ended by a fault of plimsoll")));
+                        return Err(RunError::Failed(format!("{what}: ended by a fault of plimsoll")));
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                 }
                 if interrupt.is_wanted() && !control.is_cancelled() {
                     control.cancel();
-                    progress.say(&format!("{what}: stopping, as you want"));
+                    progress.print(&format!("{what}: stopping (Ctrl-C)"));
                 }
                 let kept = inbox.store(file, progress).and_then(|()| file.commit());
                 if let Err(error) = kept {
@@ -268,12 +270,14 @@ impl Execution<'_> {
                 progress.now(now, &loading_line(what, &control, (now - began).as_secs_f64()));
             }
         });
-        // What a connection saw says less than why the server is gone.
+        // A connection's error is only a consequence of the server's death.
         let drive_died = medium.and_then(|medium| drives.get(medium)?.died());
-        let result = result.map_err(|halt| match (halt, instance.died()) {
-            (Halt::Failed(_), _) if drive_died.is_some() => Halt::Failed(drive_died.unwrap_or_default()),
-            (Halt::Failed(_), Some(error)) => Halt::Failed(format!("{what}: {}", ended_by_itself(system, &error))),
-            (halt, _) => halt,
+        let result = result.map_err(|error| match (error, instance.died()) {
+            (RunError::Failed(_), _) if drive_died.is_some() => RunError::Failed(drive_died.unwrap_or_default()),
+            (RunError::Failed(_), Some(error)) => {
+                RunError::Failed(format!("{what}: {}", ended_unexpectedly(system, &error)))
+            }
+            (error, _) => error,
         })?;
         Ok((*subject, result))
     }

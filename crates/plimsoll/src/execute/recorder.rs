@@ -1,4 +1,4 @@
-//! From a lane's messages to the run file, one transaction a second.
+//! Writes a lane's messages to the run file, one transaction a second.
 
 use std::cell::RefCell;
 
@@ -11,25 +11,25 @@ use plimsoll_model::units::Nanos;
 use tokio::sync::watch;
 
 use super::inbox::Inbox;
-use super::{Course, Halt};
+use super::{RunError, StepResult};
 use crate::progress::{Progress, block_figures, figures, whole_seconds};
 use crate::runfile::RunFile;
 
-/// What the recorders of lanes that run at the same time share.
-pub(super) struct Desk<'a> {
+/// Shared by the recorders of concurrent lanes.
+pub(super) struct RunSink<'a> {
     pub file: &'a mut RunFile,
     pub inbox: &'a Inbox,
     pub progress: &'a mut Progress,
 }
 
 pub(super) struct Recorder<'a, 'd> {
-    desk: &'a RefCell<Desk<'d>>,
-    /// One of the lanes speaks for all while they run.
-    speaks: bool,
+    sink: &'a RefCell<RunSink<'d>>,
+    /// Only one of concurrent lanes shows progress.
+    shows_progress: bool,
     point: &'a Point,
     timeline: Timeline,
     title: &'a str,
-    tell_start: watch::Sender<Option<Nanos>>,
+    start_sender: watch::Sender<Option<Nanos>>,
     /// When the lane started, on the run's timeline.
     origin: Nanos,
     /// The phase that was announced last.
@@ -43,14 +43,14 @@ pub(super) struct Recorder<'a, 'd> {
     ended_at: Nanos,
 }
 
-/// What a lane has come to.
-pub(super) struct Outcome {
+/// Result of a lane.
+pub(super) struct LaneResult {
     pub end: LaneEnd,
     /// On the run's timeline; zero of a lane that never started.
     pub ended_at: Nanos,
     /// What the database acknowledged before a power cut.
     pub acknowledged: CommitCounts,
-    /// The measure phase, for who has to decide by it what is measured next.
+    /// The measure phase, for the search to choose the next load.
     pub measured: Measured,
 }
 
@@ -68,19 +68,19 @@ struct OpenPhase {
 
 impl<'a, 'd> Recorder<'a, 'd> {
     pub fn new(
-        desk: &'a RefCell<Desk<'d>>,
+        sink: &'a RefCell<RunSink<'d>>,
         point: &'a Point,
         timeline: Timeline,
         title: &'a str,
-        tell_start: watch::Sender<Option<Nanos>>,
+        start_sender: watch::Sender<Option<Nanos>>,
     ) -> Self {
         Self {
-            desk,
-            speaks: true,
+            sink,
+            shows_progress: true,
             point,
             timeline,
             title,
-            tell_start,
+            start_sender,
             origin: Nanos::ZERO,
             announced: None,
             phase: None,
@@ -91,27 +91,27 @@ impl<'a, 'd> Recorder<'a, 'd> {
         }
     }
 
-    /// Says nothing while the lane runs.
+    /// Shows no progress while the lane runs.
     pub fn quiet(self) -> Self {
-        Self { speaks: false, ..self }
+        Self { shows_progress: false, ..self }
     }
 
     /// Until the lane's last message. On an error the channel closes, which ends the lane.
-    pub async fn listen(
+    pub async fn record(
         mut self,
         mut messages: tokio::sync::mpsc::Receiver<LaneMessage>,
         mut orders: watch::Receiver<LaneControl>,
-    ) -> Course<Outcome> {
+    ) -> StepResult<LaneResult> {
         let mut asked = false;
         loop {
             let message = tokio::select! {
                 biased;
-                // An error means that nobody can ask any more.
+                // An error means that no order can come any more.
                 Ok(_) = orders.wait_for(|order| *order != LaneControl::Run), if !asked => {
                     asked = true;
-                    if self.speaks {
-                        let desk = self.desk.borrow();
-                        desk.progress.say("Closing the phase and keeping what was measured; Ctrl-C again stops at once.");
+                    if self.shows_progress {
+                        let sink = self.sink.borrow();
+                        sink.progress.print("Ending the phase and keeping its results; press Ctrl-C again to stop at once.");
                     }
                     continue;
                 }
@@ -121,16 +121,16 @@ impl<'a, 'd> Recorder<'a, 'd> {
             self.take(message)?;
         }
         let Self { end, ended_at, acknowledged, measured, .. } = self;
-        let end =
-            end.ok_or_else(|| Halt::Failed("the lane ended without a word: this is a fault of plimsoll".into()))?;
-        Ok(Outcome { end, ended_at, acknowledged, measured })
+        let end = end
+            .ok_or_else(|| RunError::Failed("the lane exited without a result: this is a fault of plimsoll".into()))?;
+        Ok(LaneResult { end, ended_at, acknowledged, measured })
     }
 
-    fn take(&mut self, message: LaneMessage) -> Course<()> {
+    fn take(&mut self, message: LaneMessage) -> StepResult<()> {
         match message {
             LaneMessage::Started { at } => {
                 self.origin = at;
-                self.tell_start.send_replace(Some(at));
+                self.start_sender.send_replace(Some(at));
                 let first = self.timeline.tick_at(Nanos::ZERO).map_or(PhaseKind::Warm, |tick| tick.phase);
                 self.announce(first, at);
             }
@@ -139,47 +139,47 @@ impl<'a, 'd> Recorder<'a, 'd> {
                 let severity = if event.code == "conservation" { Severity::Error } else { Severity::Warning };
                 self.event(self.origin + event.at, severity, &event.code, event.text)?;
             }
-            LaneMessage::Acknowledged(ledger) => self.acknowledged = ledger,
+            LaneMessage::Acknowledged(commits) => self.acknowledged = commits,
             LaneMessage::Ended(end) => {
                 self.close_phase()?;
                 self.end = Some(end);
             }
         }
-        let Desk { file, inbox, progress } = &mut *self.desk.borrow_mut();
+        let RunSink { file, inbox, progress } = &mut *self.sink.borrow_mut();
         inbox.store(file, progress)?;
         file.commit()?;
         Ok(())
     }
 
-    fn event(&mut self, at: Nanos, severity: Severity, code: &str, text: String) -> Course<()> {
+    fn event(&mut self, at: Nanos, severity: Severity, code: &str, text: String) -> StepResult<()> {
         let subject = Some(self.point.system);
-        let desk = self.desk.borrow();
-        desk.progress.say(&format!("{}: {text}", severity.name()));
-        desk.file.event(&Event { at, subject, severity, code: code.into(), text })?;
+        let sink = self.sink.borrow();
+        sink.progress.print(&format!("{}: {text}", severity.name()));
+        sink.file.event(&Event { at, subject, severity, code: code.into(), text })?;
         Ok(())
     }
 
-    fn second(&mut self, second: &LaneSecond) -> Course<()> {
+    fn second(&mut self, second: &LaneSecond) -> StepResult<()> {
         let tick = second.tick;
         if self.phase.as_ref().is_none_or(|phase| phase.kind != tick.phase) {
             self.close_phase()?;
             let start = self.origin + tick.start;
-            let id = self.desk.borrow().file.open_phase(&self.point.step, Some(self.point), tick.phase, start)?;
+            let id = self.sink.borrow().file.open_phase(&self.point.step, Some(self.point), tick.phase, start)?;
             let tallies = vec![TransactionStats::default(); second.tallies.len()];
             self.phase = Some(OpenPhase { id, kind: tick.phase, start, end: start, tallies, in_flight: 0 });
             self.announce(tick.phase, start);
         }
-        self.doubts(second)?;
+        self.report_inexact(second)?;
         let (point, figures) = (self.point, self.figures());
         let Some(phase) = &mut self.phase else { return Ok(()) };
         phase.end = self.origin + tick.end;
         phase.in_flight = second.in_flight;
         phase.tallies.iter_mut().zip(&second.tallies).for_each(|(sum, tally)| sum.merge(tally));
-        self.desk.borrow().file.second(phase.id, self.point.system, self.origin, second)?;
+        self.sink.borrow().file.second(phase.id, self.point.system, self.origin, second)?;
         if !second.absence.is_none() {
             let (start, end) = (self.origin + tick.start, phase.end);
             let outage = Outage { phase: phase.id, subject: point.system, start, end, absence: second.absence };
-            self.desk.borrow().file.outage(&outage)?;
+            self.sink.borrow().file.outage(&outage)?;
         }
         if phase.kind == PhaseKind::Measure {
             let mut counts = Counts::default();
@@ -188,7 +188,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
         }
         let lasted = phase.end - phase.start;
         // The figures of a line are quantiles: they cost as much as the recording.
-        if self.speaks {
+        if self.shows_progress {
             let of = planned(&self.timeline, phase.kind).map(|planned| format!("/{}", whole_seconds(planned)));
             let line = format!(
                 "{} · {} {}{} · {} · {} left",
@@ -197,33 +197,31 @@ impl<'a, 'd> Recorder<'a, 'd> {
                 lasted_shown(point, lasted),
                 of.unwrap_or_default(),
                 figures(&point.txns, &phase.tallies, lasted),
-                self.desk.borrow().progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
+                self.sink.borrow().progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
             );
-            self.desk.borrow_mut().progress.now(phase.end, &line);
+            self.sink.borrow_mut().progress.now(phase.end, &line);
         }
         Ok(())
     }
 
     fn announce(&mut self, kind: PhaseKind, at: Nanos) {
-        // What fio still does after it was told to end is over when it is known.
+        // fio reports what it did after the order to stop only once that is over.
         if self.is_block() && kind == PhaseKind::Cool {
             return;
         }
-        if self.announced.replace(kind) != Some(kind) && self.speaks {
+        if self.announced.replace(kind) != Some(kind) && self.shows_progress {
             let lasts = planned(&self.timeline, kind).map(|planned| format!(" for {}", whole_seconds(planned)));
             let text = format!("{} · {}{}", self.title, kind.name(), lasts.unwrap_or_default());
-            self.desk.borrow_mut().progress.begin(at, &text);
+            self.sink.borrow_mut().progress.begin(at, &text);
         }
     }
 
-    /// What makes a second less than exact is told and recorded, never corrected in silence.
-    fn doubts(&mut self, second: &LaneSecond) -> Course<()> {
+    /// Reports and records what makes a second less than exact; corrects nothing silently.
+    fn report_inexact(&mut self, second: &LaneSecond) -> StepResult<()> {
         let at = self.origin + second.tick.end;
         if second.late > 0 {
-            let text = format!(
-                "{} outcomes were written down after their second was merged and count in the next",
-                second.late
-            );
+            let text =
+                format!("{} outcomes were recorded after their second was merged and count in the next", second.late);
             self.event(at, Severity::Warning, "late", text)?;
         }
         if second.overflow > 0 {
@@ -243,7 +241,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
     }
 
     /// A phase is complete when it ran to its planned end; cooling when nothing was left under way or given up.
-    fn close_phase(&mut self) -> Course<()> {
+    fn close_phase(&mut self) -> StepResult<()> {
         let Some(phase) = self.phase.take() else { return Ok(()) };
         let lasted = phase.end - phase.start;
         let given_up = phase.tallies.iter().any(|tally| tally.counts.dropped > 0);
@@ -253,7 +251,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
             planned(&self.timeline, phase.kind).map_or(settled, |planned| lasted.0.saturating_add(slack) >= planned.0);
         if phase.kind == PhaseKind::Measure {
             let figures = self.figures()(&self.point.txns, &phase.tallies, lasted);
-            self.desk.borrow().progress.done(&format!(
+            self.sink.borrow().progress.done(&format!(
                 "{} · measured {} · {figures}",
                 self.title,
                 lasted_shown(self.point, lasted)
@@ -264,7 +262,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
         for (txn, tally) in phase.tallies.into_iter().enumerate() {
             let (_, response, service) = tally.into_parts();
             let (subject, txn) = (self.point.system, txn as u32);
-            self.desk.borrow().file.window(&Window {
+            self.sink.borrow().file.window(&Window {
                 phase: phase.id,
                 subject,
                 txn,
@@ -273,7 +271,7 @@ impl<'a, 'd> Recorder<'a, 'd> {
                 coarse: false,
             })?;
         }
-        self.desk.borrow().file.close_phase(phase.id, phase.end, complete)?;
+        self.sink.borrow().file.close_phase(phase.id, phase.end, complete)?;
         self.ended_at = phase.end;
         Ok(())
     }

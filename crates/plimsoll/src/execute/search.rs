@@ -1,21 +1,21 @@
-//! The search for the load line: the state machine names a load, its points are measured and judged as the report does.
+//! The search for the load line: the state machine names a load; its points are measured and evaluated as in the report.
 
 use plimsoll_model::lane::LoadShape;
 use plimsoll_model::plan::resolved::Search;
 use plimsoll_model::record::{Interference, PointPurpose, SearchInfo};
 use plimsoll_model::search::{Attempt, Bracket, LineSearch, SearchRules};
-use plimsoll_model::summary::judge;
+use plimsoll_model::summary::judge as evaluate;
 use plimsoll_model::units::Nanos;
 
-use super::point::{Aim, Place, steady};
-use super::{Course, Execution};
+use super::point::{PointSpec, StepContext, steady};
+use super::{Execution, StepResult};
 
 impl Execution<'_> {
-    /// Tries loads until the line is known as precisely as the plan wants.
-    pub(super) fn search(&mut self, place: &Place<'_>, wanted: &Search) -> Course<()> {
-        let Some(first) = place.step.points.first() else { return Ok(()) };
+    /// Tries loads until the line is known with the plan's precision.
+    pub(super) fn search(&mut self, step_context: &StepContext<'_>, wanted: &Search) -> StepResult<()> {
+        let Some(first) = step_context.step.points.first() else { return Ok(()) };
         let first = steady(*first);
-        let info = self.describe_search(place, wanted)?;
+        let info = self.describe_search(step_context, wanted)?;
         self.file.search(&info)?;
         let mut search = LineSearch::new(SearchRules {
             start: load_of(first),
@@ -23,37 +23,37 @@ impl Execution<'_> {
             precision: info.precision,
             whole: matches!(first, LoadShape::Closed { .. }),
         });
-        let step = place.step;
+        let step = step_context.step;
         let expected = Nanos(step.point_duration().0.saturating_mul(step.expected_points()));
         let ahead = self.progress.ahead_after(expected);
         let mut ordinal = 0;
         while let Some(load) = search.next_load() {
             let mut met = Vec::new();
             for repeat in 0..step.repeat {
-                let aim = Aim {
+                let point_spec = PointSpec {
                     purpose: PointPurpose::Search,
                     ordinal,
                     repeat,
                     load: with_load(first, load),
                     scene: Interference::Alone,
                 };
-                let (point, measured) = self.point(place, &aim)?;
+                let (point, measured) = self.point(step_context, &point_spec)?;
                 let open = point.offered_per_second.is_some();
-                met.push(judge(&info.objective, &point.txns, open, &measured).is_met());
+                met.push(evaluate(&info.objective, &point.txns, open, &measured).is_met());
             }
             search.tell(load, Attempt::of(met));
-            self.progress.say(&format!("  {}", standing(&search.bracket(), first)));
+            self.progress.print(&format!("  {}", describe_bracket(&search.bracket(), first)));
             ordinal += 1;
         }
         self.progress.is_ahead(ahead);
         Ok(())
     }
 
-    fn describe_search(&self, place: &Place<'_>, wanted: &Search) -> Course<SearchInfo> {
-        let running = self.running(place.systems.first().map_or("", String::as_str), place.medium)?;
-        let step_index = self.plan.step_index(&place.step.name);
+    fn describe_search(&self, step_context: &StepContext<'_>, wanted: &Search) -> StepResult<SearchInfo> {
+        let running = self.running(step_context.systems.first().map_or("", String::as_str), step_context.medium)?;
+        let step_index = self.plan.step_index(&step_context.step.name);
         Ok(SearchInfo {
-            step: place.step.name.clone(),
+            step: step_context.step.name.clone(),
             step_index,
             system: running.subject,
             medium: running.medium,
@@ -88,7 +88,7 @@ fn with_load(first: LoadShape, load: f64) -> LoadShape {
     }
 }
 
-fn standing(bracket: &Bracket, load: LoadShape) -> String {
+fn describe_bracket(bracket: &Bracket, load: LoadShape) -> String {
     let unit = if matches!(load, LoadShape::Open { .. }) { "/s" } else { " users" };
     match (bracket.low, bracket.high) {
         (Some(low), Some(high)) => format!("load line between {low} and {high}{unit}"),
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_varied_is_users_or_the_rate() {
+    fn the_search_varies_users_or_the_rate() {
         let own = with_load(LoadShape::closed(8), 3.0);
         assert_eq!(own, LoadShape::closed(3));
         let shared = LoadShape::Closed { users: 8, connections: 4 };
@@ -119,11 +119,11 @@ mod tests {
     }
 
     #[test]
-    fn where_the_search_stands_is_told() {
-        let said = |low, high| standing(&Bracket { low, high }, LoadShape::closed(1));
-        assert_eq!(said(Some(4.0), Some(5.0)), "load line between 4 and 5 users");
-        assert_eq!(said(Some(4.0), None), "load line at 4 users or above");
-        assert_eq!(said(None, Some(1.0)), "load line below 1 users");
-        assert_eq!(said(None, None), "load line unknown so far");
+    fn the_bracket_names_its_unit() {
+        let shown = |low, high| describe_bracket(&Bracket { low, high }, LoadShape::closed(1));
+        assert_eq!(shown(Some(4.0), Some(5.0)), "load line between 4 and 5 users");
+        assert_eq!(shown(Some(4.0), None), "load line at 4 users or above");
+        assert_eq!(shown(None, Some(1.0)), "load line below 1 users");
+        assert_eq!(shown(None, None), "load line unknown so far");
     }
 }

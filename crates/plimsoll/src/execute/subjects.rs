@@ -1,4 +1,4 @@
-//! Who is watched, and what is known about them.
+//! Subjects: what is watched, and the facts about it.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use plimsoll_load::probe::environment::{device_facts, host_facts, medium_facts};
 use plimsoll_model::plan::resolved::{Medium, MediumKind};
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 
-use super::{Course, Execution, always_watched};
+use super::{Execution, StepResult, always_watched};
 
 impl Execution<'_> {
     /// Host and generator: facts, and watched from now to the end.
-    pub(super) fn describe_machine(&mut self) -> Course<()> {
+    pub(super) fn describe_machine(&mut self) -> StepResult<()> {
         for (kind, name, watch) in always_watched() {
             let subject = self.file.subject(kind, name)?;
             self.watch(subject, watch);
@@ -35,7 +35,7 @@ impl Execution<'_> {
 
     /// The medium and the block device below it: facts, and watched from now to the end. `drive` is where an emulated
     /// one is mounted.
-    pub(super) fn describe_medium(&mut self, medium: &Medium, drive: Option<&Path>) -> Course<SubjectId> {
+    pub(super) fn describe_medium(&mut self, medium: &Medium, drive: Option<&Path>) -> StepResult<SubjectId> {
         let path = drive.unwrap_or(Path::new(&medium.path));
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
         let mut watched = vec![subject];
@@ -57,7 +57,7 @@ impl Execution<'_> {
             }
             Err(why) => {
                 let text = format!("medium {}: no block device to watch: {why}", medium.name);
-                self.tell(Some(subject), Severity::Note, "no_device", &text)?;
+                self.record_event(Some(subject), Severity::Note, "no_device", &text)?;
             }
         }
         self.file.facts(subject, &facts)?;

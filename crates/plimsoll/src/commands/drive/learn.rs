@@ -98,10 +98,10 @@ fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Inte
     let progress = std::cell::RefCell::new(Progress::new(args.quiet, Nanos::from_millis(planned)));
     let clock = Clock::real();
     for sentence in &told {
-        progress.borrow().say(sentence);
+        progress.borrow().print(sentence);
     }
     for path in &prepared.swept {
-        progress.borrow().say(&format!("removed {}, left by a killed run", path.display()));
+        progress.borrow().print(&format!("removed {}, left by a killed run", path.display()));
     }
     let now = std::cell::Cell::new((Nanos::ZERO, Nanos::ZERO));
     let count = steps(options).len();

@@ -1,6 +1,6 @@
 //! Backup steps, and backups beside the load of others.
 
-pub(super) mod saver;
+pub(super) mod worker;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,37 +16,37 @@ use plimsoll_model::record::{BackupKind, BackupOutcome, BackupRow, PointId, Subj
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 
-use super::prepare::{Running, Site};
-use super::recorder::Desk;
-use super::{Course, Execution, Halt, REFRESH, unresolved};
+use super::prepare::{InstanceSetup, Running};
+use super::recorder::RunSink;
+use super::{Execution, REFRESH, RunError, StepResult, unresolved};
 use crate::progress::Progress;
 use crate::signals::Interrupt;
-use saver::{Ground, Orders, Saver};
+use worker::{BackupSpec, BackupTarget, BackupWorker};
 
-/// One system's backups, with what limits the system that they are restored into.
-pub(super) struct Errand {
-    pub orders: Orders,
-    pub cage: Option<CgroupLimits>,
+/// One system's backups, and the limits of the system that they are restored into.
+pub(super) struct BackupJob {
+    pub spec: BackupSpec,
+    pub limits: Option<CgroupLimits>,
 }
 
-/// The backups that one noise makes: of all instances of a system.
-pub(super) struct Racket {
-    pub errands: Vec<Errand>,
+/// The backups of one noise: those of all instances of a system.
+pub(super) struct NoiseJobs {
+    pub jobs: Vec<BackupJob>,
     pub cycles: Cycles,
 }
 
 impl Execution<'_> {
-    /// Saves the data of a step's systems on one medium, and brings them back, as often as the step says.
-    pub(super) fn backup_step(&mut self, step: &BackupStep, medium: &str) -> Course<()> {
+    /// Backs up and restores the data of a step's systems on one medium, as often as the step requires.
+    pub(super) fn backup_step(&mut self, step: &BackupStep, medium: &str) -> StepResult<()> {
         let plan = self.plan;
         let backup = plan.backup(&step.backup).ok_or_else(|| unresolved("backup", &step.backup))?;
         let workload = plan.workload(&backup.data).ok_or_else(|| unresolved("workload", &backup.data))?;
         let systems = self.instances(&step.system)?;
-        let sites: Vec<Site<'_>> = systems
+        let setups: Vec<InstanceSetup<'_>> = systems
             .iter()
-            .map(|system| Site { step: &step.name, of: &step.system, system, medium: Some(medium), workload })
+            .map(|system| InstanceSetup { step: &step.name, of: &step.system, system, medium: Some(medium), workload })
             .collect();
-        self.prepare(&step.name, &sites)?;
+        self.prepare(&step.name, &setups)?;
         let target = self.vault(step.cycles.to.medium(medium))?;
         let lasts = step.expected_cycle(plan);
         let mut first = None;
@@ -57,12 +57,12 @@ impl Execution<'_> {
             let now = self.clock.now();
             first.get_or_insert(now);
             let phase = self.file.open_phase(&step.name, None, PhaseKind::Backup, now)?;
-            let errands = sites.iter().map(|site| self.errand(site, backup, &target, None));
-            let errands = errands.collect::<Course<Vec<_>>>();
-            let done = errands.and_then(|errands| {
+            let jobs = setups.iter().map(|setup| self.backup_job(setup, backup, &target, None));
+            let jobs = jobs.collect::<StepResult<Vec<_>>>();
+            let done = jobs.and_then(|jobs| {
                 let name = format!("{} · backup {} of {}", step.name, cycle + 1, step.cycles.count);
                 let what = self.progress.named_point_begins(&name, lasts);
-                self.save_all(errands, cycle, &what)
+                self.save_all(jobs, cycle, &what)
             });
             self.file.close_phase(phase, self.clock.now(), done.is_ok())?;
             self.file.commit()?;
@@ -71,61 +71,67 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// What the backups of a noise need, of all its instances.
-    pub(super) fn rackets(&mut self, noise: &[Noise], medium: Option<&str>, beside: Beside<'_>) -> Course<Vec<Racket>> {
+    /// The backup jobs of each noise, for all instances of its system.
+    pub(super) fn noise_jobs(
+        &mut self,
+        noise: &[Noise],
+        medium: Option<&str>,
+        beside: Beside<'_>,
+    ) -> StepResult<Vec<NoiseJobs>> {
         let plan = self.plan;
-        let mut rackets = Vec::new();
+        let mut noise_jobs = Vec::new();
         for Noise { system, work } in noise {
             let NoiseWork::Backup { backup, cycles } = work else { continue };
             let medium = medium.ok_or_else(|| unresolved("medium of", system))?;
             let backup = plan.backup(backup).ok_or_else(|| unresolved("backup", backup))?;
-            // What is brought back while others are measured would be another noise.
+            // A restore beside the measurement would be another kind of noise.
             let backup = Backup { restore: false, ..backup.clone() };
             let workload = plan.workload(&backup.data).ok_or_else(|| unresolved("workload", &backup.data))?;
             let target = self.vault(cycles.to.medium(medium))?;
             let instances = self.instances(system)?;
-            let errands = instances.iter().map(|instance| {
-                let site = Site { step: beside.step, of: system, system: instance, medium: Some(medium), workload };
-                self.errand(&site, &backup, &target, Some(beside.point))
+            let jobs = instances.iter().map(|instance| {
+                let setup =
+                    InstanceSetup { step: beside.step, of: system, system: instance, medium: Some(medium), workload };
+                self.backup_job(&setup, &backup, &target, Some(beside.point))
             });
-            rackets.push(Racket { errands: errands.collect::<Course<_>>()?, cycles: cycles.clone() });
+            noise_jobs.push(NoiseJobs { jobs: jobs.collect::<StepResult<_>>()?, cycles: cycles.clone() });
         }
-        Ok(rackets)
+        Ok(noise_jobs)
     }
 
-    /// The medium that backups go to, ready for them.
-    fn vault(&mut self, medium: &str) -> Course<(SubjectId, Ground)> {
-        let (subject, drive) = self.ground(medium)?;
-        Ok((subject, self.place(medium, drive)?))
+    /// Prepares the medium that backups are written to.
+    fn vault(&mut self, medium: &str) -> StepResult<(SubjectId, BackupTarget)> {
+        let (subject, drive) = self.prepare_medium(medium)?;
+        Ok((subject, self.backup_target(medium, drive)?))
     }
 
-    fn place(&self, medium: &str, drive: Option<PathBuf>) -> Course<Ground> {
+    fn backup_target(&self, medium: &str, drive: Option<PathBuf>) -> StepResult<BackupTarget> {
         let Medium { path, .. } = self.plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?;
-        let own = || Ground::Path { path: path.into(), run_id: self.run_id.to_owned() };
-        Ok(drive.map_or_else(own, Ground::Drive))
+        let own = || BackupTarget::Path { path: path.into(), run_id: self.run_id.to_owned() };
+        Ok(drive.map_or_else(own, BackupTarget::Drive))
     }
 
-    fn errand(
+    fn backup_job(
         &mut self,
-        site: &Site<'_>,
+        setup: &InstanceSetup<'_>,
         backup: &Backup,
-        (target, vault): &(SubjectId, Ground),
+        (target, vault): &(SubjectId, BackupTarget),
         point: Option<PointId>,
-    ) -> Course<Errand> {
-        let Site { step, of, system, medium, workload } = *site;
+    ) -> StepResult<BackupJob> {
+        let InstanceSetup { step, of, system, medium, workload } = *setup;
         let spec = self.plan.system(of).ok_or_else(|| unresolved("system", of))?;
         let running = self.running(system, medium)?;
         let (subject, on) = (running.subject, running.medium);
         let drive = medium.and_then(|medium| self.drives.get(medium)).map(|drive| drive.path.clone());
         let restores = match medium.filter(|_| backup.restore) {
-            Some(medium) => Some(self.place(medium, drive)?),
+            Some(medium) => Some(self.backup_target(medium, drive)?),
             None => None,
         };
         let name = medium.map_or_else(|| system.to_owned(), |medium| format!("{system}@{medium}"));
         let watched = self.file.subject(SubjectKind::Backup, &name)?;
-        let place = restores.as_ref().map(Ground::path);
-        let cage = if restores.is_some() { self.cage(spec, subject, place)? } else { None };
-        let orders = Orders {
+        let place = restores.as_ref().map(BackupTarget::path);
+        let limits = if restores.is_some() { self.limit_system(spec, subject, place)? } else { None };
+        let spec = BackupSpec {
             step: step.to_owned(),
             step_index: self.plan.step_index(step),
             point,
@@ -138,39 +144,39 @@ impl Execution<'_> {
             workload: workload.clone(),
             vault: vault.clone(),
             restores,
-            news: self.inbox.from_backups.clone(),
+            rows: self.inbox.from_backups.clone(),
         };
-        Ok(Errand { orders, cage })
+        Ok(BackupJob { spec, limits })
     }
 
-    /// One backup of each system at the same time, while progress is shown, samples are kept and Ctrl-C is heard.
-    fn save_all(&mut self, errands: Vec<Errand>, cycle: u32, what: &str) -> Course<()> {
+    /// Backs up all systems at the same time; shows progress, stores samples and handles Ctrl-C meanwhile.
+    fn save_all(&mut self, jobs: Vec<BackupJob>, cycle: u32, what: &str) -> StepResult<()> {
         let Self { running, probe, progress, clock, inbox, file, interrupt, .. } = self;
-        let savers = errands.into_iter().map(|errand| errand_saver(errand, running, clock, probe.as_ref()));
-        let savers = savers.collect::<Course<Vec<_>>>()?;
+        let workers = jobs.into_iter().map(|job| backup_worker(job, running, clock, probe.as_ref()));
+        let workers = workers.collect::<StepResult<Vec<_>>>()?;
         let control = LoadControl::default();
         progress.begin(clock.now(), what);
         let results = std::thread::scope(|scope| {
-            // Whatever ends this scope early, the threads are told to end as well.
+            // An early return from this scope stops the threads.
             let _ends = CancelAtEnd(&control);
             let (done, results) = mpsc::channel();
-            for mut saver in savers {
+            for mut worker in workers {
                 let (done, control) = (done.clone(), control.clone());
                 scope.spawn(move || {
                     // The receiver lives until all results are there.
-                    let _ = done.send(saver.cycle(cycle, &control));
+                    let _ = done.send(worker.cycle(cycle, &control));
                 });
             }
             drop(done);
-            until_saved(&results, &mut Desk { file, inbox, progress }, interrupt, clock, &control, what)
+            wait_for_backups(&results, &mut RunSink { file, inbox, progress }, interrupt, clock, &control, what)
         })?;
-        one_of(results)
+        merge_results(results)
     }
 
     /// Until a time on the run's timeline.
-    fn wait_for(&mut self, due: Nanos, what: &str) -> Course<()> {
+    fn wait_for(&mut self, due: Nanos, what: &str) -> StepResult<()> {
         if self.interrupt.is_wanted() {
-            return Err(Halt::Interrupted);
+            return Err(RunError::Interrupted);
         }
         while self.clock.now() < due {
             self.progress.now(self.clock.now(), what);
@@ -178,7 +184,7 @@ impl Execution<'_> {
             self.inbox.store(&mut self.file, &self.progress)?;
             self.file.commit()?;
             if self.interrupt.is_wanted() {
-                return Err(Halt::Interrupted);
+                return Err(RunError::Interrupted);
             }
         }
         Ok(())
@@ -192,7 +198,7 @@ pub(super) struct Beside<'a> {
     pub point: PointId,
 }
 
-/// Tells threads to end, in whichever way the work around them ends.
+/// Cancels the threads' work when the scope around them ends, also by an error.
 pub(super) struct CancelAtEnd<'a>(pub &'a LoadControl);
 
 impl Drop for CancelAtEnd<'_> {
@@ -201,25 +207,25 @@ impl Drop for CancelAtEnd<'_> {
     }
 }
 
-/// Waits for all savers, while progress is shown, what they tell is kept and Ctrl-C is heard.
-pub(super) fn until_saved(
+/// Waits for all workers; shows progress, stores their rows and handles Ctrl-C meanwhile.
+pub(super) fn wait_for_backups(
     results: &mpsc::Receiver<Result<(), LoadError>>,
-    Desk { file, inbox, progress }: &mut Desk<'_>,
+    RunSink { file, inbox, progress }: &mut RunSink<'_>,
     interrupt: &Interrupt,
     clock: &Clock,
     control: &LoadControl,
     what: &str,
-) -> Course<Vec<Result<(), LoadError>>> {
+) -> StepResult<Vec<Result<(), LoadError>>> {
     let mut ended = Vec::new();
     loop {
-        let news = results.recv_timeout(REFRESH.into());
+        let result = results.recv_timeout(REFRESH.into());
         if interrupt.is_wanted() && !control.is_cancelled() {
             control.cancel();
-            progress.say(&format!("{what}: stopping, as you want"));
+            progress.print(&format!("{what}: stopping (Ctrl-C)"));
         }
         inbox.store(file, progress).and_then(|()| file.commit())?;
         progress.now(clock.now(), what);
-        match news {
+        match result {
             Ok(result) => ended.push(result),
             Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(ended),
             Err(mpsc::RecvTimeoutError::Timeout) => {}
@@ -227,32 +233,32 @@ pub(super) fn until_saved(
     }
 }
 
-/// Every failure told, with an interruption only where there is none.
-pub(super) fn one_of(results: Vec<Result<(), LoadError>>) -> Course<()> {
+/// All failures as one error; an interruption only where nothing else failed.
+pub(super) fn merge_results(results: Vec<Result<(), LoadError>>) -> StepResult<()> {
     let errors: Vec<LoadError> = results.into_iter().filter_map(Result::err).collect();
-    let told: Vec<String> =
+    let failures: Vec<String> =
         errors.iter().filter(|error| !matches!(error, LoadError::Cancelled)).map(ToString::to_string).collect();
-    match (errors.is_empty(), told.is_empty()) {
+    match (errors.is_empty(), failures.is_empty()) {
         (true, _) => Ok(()),
-        (false, true) => Err(Halt::Interrupted),
-        (false, false) => Err(Halt::Failed(told.join("\n"))),
+        (false, true) => Err(RunError::Interrupted),
+        (false, false) => Err(RunError::Failed(failures.join("\n"))),
     }
 }
 
-/// With the system that is to be saved.
-pub(super) fn errand_saver<'a>(
-    Errand { orders, cage }: Errand,
+/// The worker of a job, with the system that it backs up.
+pub(super) fn backup_worker<'a>(
+    BackupJob { spec, limits }: BackupJob,
     running: &'a HashMap<(String, Option<String>), Running>,
     clock: &'a Clock,
     probe: Option<&'a Probe>,
-) -> Course<Saver<'a>> {
-    let found = running.values().find(|running| running.subject == orders.system);
-    let instance = &found.ok_or_else(|| unresolved("running system", &orders.name))?.instance;
-    Ok(Saver { instance, clock, probe, cage, orders })
+) -> StepResult<BackupWorker<'a>> {
+    let system = running.values().find(|running| running.subject == spec.system);
+    let instance = &system.ok_or_else(|| unresolved("running system", &spec.name))?.instance;
+    Ok(BackupWorker { instance, clock, probe, limits, spec })
 }
 
 /// `nightly: backup 2 took 12.3 s, 593 MB/s (db-1)`.
-pub(super) fn say(row: &BackupRow, system: &str, progress: &Progress) {
+pub(super) fn print_row(row: &BackupRow, system: &str, progress: &Progress) {
     let step = &row.step;
     let seconds = row.end.saturating_sub(row.start).as_secs_f64();
     let what = match row.kind {
@@ -260,7 +266,7 @@ pub(super) fn say(row: &BackupRow, system: &str, progress: &Progress) {
         BackupKind::Restore => "restore",
     };
     let cycle = row.cycle + 1;
-    progress.say(&match row.outcome {
+    progress.print(&match row.outcome {
         BackupOutcome::Complete if seconds > 0.0 => {
             let rate = row.bytes as f64 / 1e6 / seconds;
             format!("{step}: {what} {cycle} took {seconds:.1} s, {rate:.0} MB/s ({system})")

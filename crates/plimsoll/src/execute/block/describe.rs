@@ -1,36 +1,42 @@
-//! What a point asks for, as it is stored.
+//! Descriptions of a block point for the run file.
 
 use plimsoll_block::fio::Fio;
 use plimsoll_model::plan::resolved::{Access, Block, BlockStream, SizeShare, SyncPolicy};
 use plimsoll_model::record::{BlockPoint, BlockStreamInfo, Interference, Point, PointId, PointPurpose};
 
-use super::Place;
-use super::point::Aim;
+use super::BlockContext;
+use super::point::BlockPointSpec;
 
 /// `rates`: requests per second of each stream of each worker, where there are any.
-pub(super) fn point(id: u32, step_index: u32, place: &Place<'_>, aim: &Aim<'_>, rates: &[Option<f64>]) -> Point {
-    let workers = place.ground.workers.len() as u32;
-    let in_flight: u32 = aim.job.streams.iter().map(BlockStream::in_flight).fold(0, u32::saturating_add);
-    // Of a job file nobody knows; one each is the least.
+pub(super) fn point(
+    id: u32,
+    step_index: u32,
+    context: &BlockContext<'_>,
+    spec: &BlockPointSpec<'_>,
+    rates: &[Option<f64>],
+) -> Point {
+    let workers = context.target.workers.len() as u32;
+    let in_flight: u32 = spec.job.streams.iter().map(BlockStream::in_flight).fold(0, u32::saturating_add);
+    // Unknown for a job file; one each is the least.
     let users = in_flight.max(1).saturating_mul(workers);
     let rate: Option<f64> = rates.iter().copied().collect::<Option<Vec<f64>>>().map(|rates| rates.iter().sum());
     Point {
         id: PointId(id),
-        step: place.step.name.clone(),
+        step: context.step.name.clone(),
         step_index,
-        ordinal: aim.ordinal,
-        system: place.ground.subject,
-        medium: place.ground.only_medium(),
-        workload: place.step.workload.clone(),
+        ordinal: spec.ordinal,
+        system: context.target.subject,
+        medium: context.target.only_medium(),
+        workload: context.step.workload.clone(),
         mode: "block".into(),
         users,
         connections: users,
         offered_per_second: rate.filter(|rate| *rate > 0.0).map(|rate| rate * f64::from(workers)),
         offered_to_per_second: None,
-        repeat: aim.round,
+        repeat: spec.round,
         purpose: PointPurpose::Ladder,
         scene: Interference::Alone,
-        txns: if aim.job.streams.is_empty() { file_txns() } else { aim.job.txns() },
+        txns: if spec.job.streams.is_empty() { file_txns() } else { spec.job.txns() },
         parameters: Default::default(),
     }
 }
@@ -39,18 +45,23 @@ fn file_txns() -> Vec<String> {
     Block::FILE_TXNS.map(str::to_owned).into()
 }
 
-pub(super) fn block_point(point: PointId, place: &Place<'_>, aim: &Aim<'_>, rates: &[Option<f64>]) -> BlockPoint {
+pub(super) fn block_point(
+    point: PointId,
+    context: &BlockContext<'_>,
+    spec: &BlockPointSpec<'_>,
+    rates: &[Option<f64>],
+) -> BlockPoint {
     let stream = |(i, stream): (usize, &BlockStream)| stream_info(stream, rates.get(i).copied().flatten());
     BlockPoint {
         point,
-        profile: place.block.profile.clone(),
-        job: aim.job.name.clone(),
-        job_index: aim.job_index as u32,
-        workers: place.ground.workers.len() as u32,
-        worker_bytes: place.block.size.0,
-        fill: place.block.fill,
-        share_percent: aim.share,
-        streams: aim.job.streams.iter().enumerate().map(stream).collect(),
+        profile: context.block.profile.clone(),
+        job: spec.job.name.clone(),
+        job_index: spec.job_index as u32,
+        workers: context.target.workers.len() as u32,
+        worker_bytes: context.block.size.0,
+        fill: context.block.fill,
+        share_percent: spec.share,
+        streams: spec.job.streams.iter().enumerate().map(stream).collect(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Laying out a step's files, while progress is shown, samples are kept and Ctrl-C is heard.
+//! Lays out a step's files; shows progress, stores samples and handles Ctrl-C meanwhile.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -9,32 +9,32 @@ use plimsoll_block::layout::{Layout, lay_out};
 use plimsoll_model::plan::resolved::{Block, BlockStep, BlockStream};
 use plimsoll_model::units::{Bytes, Nanos};
 
-use super::super::{Course, Execution, Halt, REFRESH};
-use super::ground::{Ground, failed};
+use super::super::{Execution, REFRESH, RunError, StepResult};
+use super::target::{BlockTarget, failed};
 use crate::progress::whole_seconds;
 
 impl Execution<'_> {
-    pub(super) fn lay_out(&mut self, step: &BlockStep, block: &Block, ground: &Ground) -> Course<()> {
-        let layout = layout(block, ground, self.plan.data_seed);
+    pub(super) fn lay_out(&mut self, step: &BlockStep, block: &Block, target: &BlockTarget) -> StepResult<()> {
+        let layout = layout(block, target, self.plan.data_seed);
         if layout.total() == 0 {
             return Ok(());
         }
         let command = ("command.layout".to_owned(), command_line(&layout.arguments(0)));
-        self.file.facts(ground.subject, &[command])?;
-        let what = format!("{} · writing {} on {}", step.name, Bytes(layout.total()), ground.name);
-        self.write_out(&layout, &what).map_err(|halt| match halt {
-            // What fio saw says less than why the drive is gone.
-            Halt::Failed(why) => Halt::Failed(self.drive_death(ground).unwrap_or(why)),
-            halt => halt,
+        self.file.facts(target.subject, &[command])?;
+        let what = format!("{} · writing {} on {}", step.name, Bytes(layout.total()), target.name);
+        self.write_out(&layout, &what).map_err(|error| match error {
+            // fio's error is only a consequence of the drive's failure.
+            RunError::Failed(why) => RunError::Failed(self.drive_death(target).unwrap_or(why)),
+            error => error,
         })
     }
 
-    /// Why one of the ground's drives is gone.
-    pub(super) fn drive_death(&self, ground: &Ground) -> Option<String> {
-        ground.media().find_map(|medium| self.drives.get(medium)?.died())
+    /// Why the emulator of one of the target's drives ended.
+    pub(super) fn drive_death(&self, target: &BlockTarget) -> Option<String> {
+        target.media().find_map(|medium| self.drives.get(medium)?.died())
     }
 
-    fn write_out(&mut self, layout: &Layout, what: &str) -> Course<()> {
+    fn write_out(&mut self, layout: &Layout, what: &str) -> StepResult<()> {
         let Self { progress, clock, inbox, file, interrupt, .. } = self;
         let (stop, written) = (AtomicBool::new(false), AtomicU64::new(0));
         let began = clock.now();
@@ -53,12 +53,12 @@ impl Execution<'_> {
                     Err(RecvTimeoutError::Disconnected) => {
                         // Joined here, its panic does not become this thread's; it has printed its message.
                         let _ = thread.join();
-                        return Err(Halt::Failed(format!("{what}: ended by a fault of plimsoll")));
+                        return Err(RunError::Failed(format!("{what}: ended by a fault of plimsoll")));
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                 }
                 if interrupt.is_wanted() && !stop.swap(true, Ordering::Relaxed) {
-                    progress.say(&format!("{what}: stopping, as you want"));
+                    progress.print(&format!("{what}: stopping (Ctrl-C)"));
                 }
                 let kept = inbox.store(file, progress).and_then(|()| file.commit());
                 if let Err(error) = kept {
@@ -73,15 +73,15 @@ impl Execution<'_> {
     }
 }
 
-fn layout(block: &Block, ground: &Ground, plan_seed: u64) -> Layout {
+fn layout(block: &Block, target: &BlockTarget, plan_seed: u64) -> Layout {
     let streams = || block.jobs().iter().flat_map(|job| &job.streams);
     Layout {
-        parts: ground.workers.iter().map(|worker| worker.part.clone()).collect(),
+        parts: target.workers.iter().map(|worker| worker.part.clone()).collect(),
         fill: block.fill,
         direct: streams().any(|stream: &BlockStream| stream.direct),
         // As hard to compress as the hardest of what is written later.
         compressible_percent: streams().map(|stream| stream.compressible_percent).min().unwrap_or_default(),
-        engine: ground.fio.engine,
+        engine: target.fio.engine,
         seed: seed(plan_seed, &[]),
     }
 }
@@ -101,10 +101,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_far_the_writing_is() {
-        let told = |written| line("corners · writing", written, 4 << 30, Nanos::from_secs(10));
-        assert_eq!(told(0), "corners · writing");
-        assert_eq!(told(1 << 30), "corners · writing · 1.0 GiB · 25 % · 30s left");
-        assert_eq!(told(5 << 30), "corners · writing · 5.0 GiB · 100 % · 0s left");
+    fn the_progress_line_has_bytes_percent_and_time_left() {
+        let shown = |written| line("corners · writing", written, 4 << 30, Nanos::from_secs(10));
+        assert_eq!(shown(0), "corners · writing");
+        assert_eq!(shown(1 << 30), "corners · writing · 1.0 GiB · 25 % · 30s left");
+        assert_eq!(shown(5 << 30), "corners · writing · 5.0 GiB · 100 % · 0s left");
     }
 }

@@ -1,4 +1,4 @@
-//! Leave to write to what plimsoll has not made: devices, and what job files name outside of their directory.
+//! Permission to overwrite what plimsoll did not create: devices, and paths in job files outside of their directory.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use plimsoll_block::device::overwrite_grant::{OverwriteGrant, permit};
 use plimsoll_block::jobfile::outside;
 use plimsoll_model::plan::resolved::{Block, BlockWork, Medium};
 
-/// For a medium that is a device, with room for all workers.
+/// The grant for a medium that is a device, with room for all workers.
 pub(in super::super) fn device_permit(
     medium: &Medium,
     block: &Block,
@@ -30,7 +30,7 @@ pub(in super::super) fn device_permit(
     Ok(permit)
 }
 
-/// For what a job file names elsewhere.
+/// Grants for the paths in a job file outside of its directory.
 pub(in super::super) fn job_file_permits(
     block: &Block,
     overwrite: &[PathBuf],
@@ -44,7 +44,7 @@ pub(in super::super) fn job_file_permits(
     })?;
     let outside = outside(&text);
     if !outside.options.is_empty() {
-        let why = outside.options.iter().map(|option| format!("nobody can tell what `{option}` touches"));
+        let why = outside.options.iter().map(|option| format!("unknown which files `{option}` touches"));
         let next = "Remove it from the job file, or run fio by hand.".into();
         return Err(BlockError::Refused { path: file.into(), why: why.collect(), next });
     }

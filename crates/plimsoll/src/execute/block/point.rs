@@ -16,20 +16,20 @@ use plimsoll_model::units::Nanos;
 use tokio::sync::watch;
 
 use super::super::lane::relay;
-use super::super::recorder::{Desk, Outcome, Recorder};
-use super::super::{Course, Execution, Halt};
-use super::ground::{Ground, Worker};
-use super::{Place, describe};
+use super::super::recorder::{LaneResult, Recorder, RunSink};
+use super::super::{Execution, RunError, StepResult};
+use super::target::{BlockTarget, Worker};
+use super::{BlockContext, describe};
 use crate::progress::block_title;
 
-/// How often it is looked whether a drive is gone.
-const LOOK: Nanos = Nanos::from_millis(250);
-/// How long fio goes on when nobody ends it: a leftover of a killed run ends as well.
+/// How often the drives are checked during a point.
+const POLL_INTERVAL: Nanos = Nanos::from_millis(250);
+/// How long fio runs beyond its time without an order to stop: fio left by a killed run ends as well.
 const SPARE: Nanos = Nanos::from_secs(300);
 
 /// What is measured.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Aim<'a> {
+pub(super) struct BlockPointSpec<'a> {
     pub job: &'a BlockJob,
     pub job_index: usize,
     pub round: u32,
@@ -70,110 +70,127 @@ fn is_flush(op: &str) -> bool {
 
 impl Execution<'_> {
     /// Measures one point. `rates`: requests per second of each stream of each worker; empty for the job's own.
-    pub(super) fn block_point(&mut self, place: &Place<'_>, aim: &Aim<'_>, rates: &[f64]) -> Course<Speed> {
+    pub(super) fn block_point(
+        &mut self,
+        context: &BlockContext<'_>,
+        spec: &BlockPointSpec<'_>,
+        rates: &[f64],
+    ) -> StepResult<Speed> {
         let own = |(i, stream): (usize, &BlockStream)| rates.get(i).copied().or(stream.per_second);
-        let rates: Vec<Option<f64>> = aim.job.streams.iter().enumerate().map(own).collect();
-        let task = match &place.block.work {
-            BlockWork::Jobs(_) => self.task(place, aim, &rates),
-            BlockWork::File { path } => file_task(place, aim, path),
+        let rates: Vec<Option<f64>> = spec.job.streams.iter().enumerate().map(own).collect();
+        let task = match &context.block.work {
+            BlockWork::Jobs(_) => self.task(context, spec, &rates),
+            BlockWork::File { path } => file_task(context, spec, path),
         };
-        self.run_task(place, aim, &rates, &task)
+        self.run_task(context, spec, &rates, &task)
     }
 
-    fn task(&self, place: &Place<'_>, aim: &Aim<'_>, rates: &[Option<f64>]) -> Task {
-        let Place { step, ground, .. } = *place;
+    fn task(&self, context: &BlockContext<'_>, spec: &BlockPointSpec<'_>, rates: &[Option<f64>]) -> Task {
+        let BlockContext { step, target, .. } = *context;
         let worker = |(number, worker): (usize, &Worker)| {
-            let numbers = [number as u64 + 1, aim.job_index as u64, u64::from(aim.round), u64::from(aim.ordinal)];
+            let numbers = [number as u64 + 1, spec.job_index as u64, u64::from(spec.round), u64::from(spec.ordinal)];
             let manner = Manner {
-                engine: ground.fio.engine,
+                engine: target.fio.engine,
                 seed: seed(self.seed, &numbers),
                 at_most: step.warm + step.measure + SPARE,
                 rates: rates.to_vec(),
             };
-            WorkerTask { args: of_job(aim.job, &worker.part, &manner), directory: None }
+            WorkerTask { args: of_job(spec.job, &worker.part, &manner), directory: None }
         };
         Task {
-            job: aim.job.name.clone(),
-            workers: ground.workers.iter().enumerate().map(worker).collect(),
-            shape: Shape::of_job(aim.job),
+            job: spec.job.name.clone(),
+            workers: target.workers.iter().enumerate().map(worker).collect(),
+            shape: Shape::of_job(spec.job),
             warm: step.warm,
             measure: step.measure,
             ends: false,
         }
     }
 
-    /// Runs the lane, and keeps what it tells and what each worker did.
-    fn run_task(&mut self, place: &Place<'_>, aim: &Aim<'_>, rates: &[Option<f64>], task: &Task) -> Course<Speed> {
-        // Asked for when the point before had just come to its end.
+    /// Runs the lane; records its messages and the share of each worker.
+    fn run_task(
+        &mut self,
+        context: &BlockContext<'_>,
+        spec: &BlockPointSpec<'_>,
+        rates: &[Option<f64>],
+        task: &Task,
+    ) -> StepResult<Speed> {
+        // Ctrl-C at the end of the previous point.
         if self.interrupt.is_wanted() {
-            return Err(Halt::Interrupted);
+            return Err(RunError::Interrupted);
         }
-        let step_index = self.plan.step_index(&place.step.name);
-        let point = describe::point(self.points + 1, step_index, place, aim, rates);
+        let step_index = self.plan.step_index(&context.step.name);
+        let point = describe::point(self.points + 1, step_index, context, spec, rates);
         self.points += 1;
         self.file.point(&point)?;
-        self.file.block_point(&describe::block_point(point.id, place, aim, rates))?;
+        self.file.block_point(&describe::block_point(point.id, context, spec, rates))?;
         if let Some(first) = task.workers.first() {
-            let fact = (format!("command.{}", aim.job.name), command_line(&first.args));
-            self.file.facts(place.ground.subject, &[fact])?;
+            let fact = (format!("command.{}", spec.job.name), command_line(&first.args));
+            self.file.facts(context.target.subject, &[fact])?;
         }
-        let timeline = Timeline { warm: task.warm, measure: known(task), cool: Nanos::ZERO };
-        let title = block_title(&point, &aim.job.name, aim.share);
+        let timeline = Timeline { warm: task.warm, measure: known_duration(task), cool: Nanos::ZERO };
+        let title = block_title(&point, &spec.job.name, spec.share);
         let title = self.progress.named_point_begins(&title, timeline.load_end());
-        let (outcome, shares) = self.drive_fio(place.ground, &point, &title, timeline, task)?;
-        self.keep_shares(place.ground, point.id, &outcome, &shares)?;
-        self.after_fio(place.ground, outcome.end)?;
-        let seconds: f64 = outcome.measured.ticks.iter().map(|(lasted, _)| lasted.as_secs_f64()).sum();
-        Ok(Speed::of(aim.job, &shares, seconds))
+        let (result, shares) = self.drive_fio(context.target, &point, &title, timeline, task)?;
+        self.record_shares(context.target, point.id, &result, &shares)?;
+        self.after_fio(context.target, result.end)?;
+        let seconds: f64 = result.measured.ticks.iter().map(|(lasted, _)| lasted.as_secs_f64()).sum();
+        Ok(Speed::of(spec.job, &shares, seconds))
     }
 
     /// The lane is on a thread of its own, the recorder on this one.
     fn drive_fio(
         &mut self,
-        ground: &Ground,
+        target: &BlockTarget,
         point: &Point,
         title: &str,
         timeline: Timeline,
         task: &Task,
-    ) -> Course<(Outcome, Vec<Share>)> {
+    ) -> StepResult<(LaneResult, Vec<Share>)> {
         let (out, messages) = tokio::sync::mpsc::channel(256);
         let user = self.interrupt.subscribe();
         let orders = watch::channel(*user.borrow()).0;
-        let (heard, clock) = (orders.subscribe(), self.clock.clone());
-        let drives: Vec<_> = ground.media().filter_map(|medium| self.drives.get(medium)).collect();
-        let tell_start = watch::channel(None).0;
-        let desk = RefCell::new(Desk { file: &mut self.file, inbox: &self.inbox, progress: &mut self.progress });
-        let recorder = Recorder::new(&desk, point, timeline, title, tell_start);
+        let (control, clock) = (orders.subscribe(), self.clock.clone());
+        let drives: Vec<_> = target.media().filter_map(|medium| self.drives.get(medium)).collect();
+        let start_sender = watch::channel(None).0;
+        let sink = RefCell::new(RunSink { file: &mut self.file, inbox: &self.inbox, progress: &mut self.progress });
+        let recorder = Recorder::new(&sink, point, timeline, title, start_sender);
         let all = async {
             let drive_fails = async {
                 while drives.iter().all(|drive| drive.died().is_none()) {
-                    clock.sleep(LOOK).await;
+                    clock.sleep(POLL_INTERVAL).await;
                 }
                 orders.send_replace(LaneControl::Stop);
                 std::future::pending().await
             };
             tokio::select! {
-                recorded = recorder.listen(messages, user.clone()) => recorded,
+                recorded = recorder.record(messages, user.clone()) => recorded,
                 never = relay(user.clone(), &orders) => never,
                 never = drive_fails => never,
             }
         };
-        let (outcome, shares) = std::thread::scope(|scope| {
-            let lane = scope.spawn(|| run_fio(task, &clock, &heard, out));
-            let outcome = clock.block_on(all);
-            (outcome, lane.join())
+        let (result, shares) = std::thread::scope(|scope| {
+            let lane = scope.spawn(|| run_fio(task, &clock, &control, out));
+            let result = clock.block_on(all);
+            (result, lane.join())
         });
-        let outcome = outcome.map_err(|error| Halt::Failed(format!("no runtime for the lane: {error}")))??;
-        let shares = shares.map_err(|_| Halt::Failed(format!("{title}: ended by a fault of plimsoll")))?;
-        Ok((outcome, shares))
+        let result = result.map_err(|error| RunError::Failed(format!("no runtime for the lane: {error}")))??;
+        let shares = shares.map_err(|_| RunError::Failed(format!("{title}: ended by a fault of plimsoll")))?;
+        Ok((result, shares))
     }
 
-    /// Nothing was measured where the measurement did not begin.
-    fn keep_shares(&self, ground: &Ground, point: PointId, outcome: &Outcome, shares: &[Share]) -> Course<()> {
-        let measured = !outcome.measured.ticks.is_empty();
+    /// Records the shares of the workers, unless the measurement never began.
+    fn record_shares(
+        &self,
+        target: &BlockTarget,
+        point: PointId,
+        result: &LaneResult,
+        shares: &[Share],
+    ) -> StepResult<()> {
+        let measured = !result.measured.ticks.is_empty();
         for share in shares.iter().filter(|_| measured) {
             let Share { worker, txn, requests, bytes, response } = share;
-            let Some(medium) = ground.workers.get(*worker).map(|worker| worker.medium) else { continue };
+            let Some(medium) = target.workers.get(*worker).map(|worker| worker.medium) else { continue };
             self.file.block_share(&BlockShare {
                 point,
                 worker: *worker as u32,
@@ -188,27 +205,27 @@ impl Execution<'_> {
         Ok(())
     }
 
-    fn after_fio(&self, ground: &Ground, end: LaneEnd) -> Course<()> {
-        // Whatever fio saw, it saw because of it.
-        if let Some(why) = self.drive_death(ground) {
-            return Err(Halt::Failed(why));
+    fn after_fio(&self, target: &BlockTarget, end: LaneEnd) -> StepResult<()> {
+        // fio's error is only a consequence of the drive's failure.
+        if let Some(why) = self.drive_death(target) {
+            return Err(RunError::Failed(why));
         }
         match end {
             LaneEnd::Complete => Ok(()),
-            LaneEnd::Closed | LaneEnd::Stopped => Err(Halt::Interrupted),
-            LaneEnd::Failed(why) | LaneEnd::DiskFull { why, .. } => Err(Halt::Failed(why)),
+            LaneEnd::Closed | LaneEnd::Stopped => Err(RunError::Interrupted),
+            LaneEnd::Failed(why) | LaneEnd::DiskFull { why, .. } => Err(RunError::Failed(why)),
         }
     }
 }
 
 /// fio with a job file as it is. It ends by itself, and all of it is measured.
-fn file_task(place: &Place<'_>, aim: &Aim<'_>, path: &str) -> Task {
+fn file_task(context: &BlockContext<'_>, spec: &BlockPointSpec<'_>, path: &str) -> Task {
     // It is run in another directory.
     let path = std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.display().to_string());
     let worker = |worker: &Worker| WorkerTask { args: of_file(&path), directory: Some(worker.directory.clone()) };
     Task {
-        job: aim.job.name.clone(),
-        workers: place.ground.workers.iter().map(worker).collect(),
+        job: spec.job.name.clone(),
+        workers: context.target.workers.iter().map(worker).collect(),
         shape: Shape::Whole,
         warm: Nanos::ZERO,
         measure: Nanos(u64::MAX),
@@ -216,8 +233,8 @@ fn file_task(place: &Place<'_>, aim: &Aim<'_>, path: &str) -> Task {
     }
 }
 
-/// A job file that ends by itself ends when it likes.
-fn known(task: &Task) -> Nanos {
+/// Length of the measurement; zero if unknown, because the job file ends by itself.
+fn known_duration(task: &Task) -> Nanos {
     if task.ends { Nanos::ZERO } else { task.measure }
 }
 
@@ -232,8 +249,8 @@ fn run_fio(
     let zero = unix_micros() as f64 / 1e3 - clock.now().as_secs_f64() * 1e3;
     let of_unix_ms = |ms: f64| Nanos(((ms - zero).max(0.0) * 1e6) as u64);
     let order = || *orders.borrow();
-    let mut tell = |message| if out.blocking_send(message).is_ok() { Flow::GoOn } else { Flow::Stop };
-    lane::run(task, Links { now: &now, of_unix_ms: &of_unix_ms, order: &order, tell: &mut tell })
+    let mut send = |message| if out.blocking_send(message).is_ok() { Flow::GoOn } else { Flow::Stop };
+    lane::run(task, Links { now: &now, of_unix_ms: &of_unix_ms, order: &order, tell: &mut send })
 }
 
 #[cfg(test)]
@@ -246,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_curve_is_a_share_of_leaves_flushes_out() {
+    fn the_speed_of_a_job_excludes_flushes() {
         let size = vec![SizeShare { size: Bytes(4096), percent: 100 }];
         let stream = |name: &str, read_percent| BlockStream {
             name: name.into(),

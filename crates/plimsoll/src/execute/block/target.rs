@@ -1,4 +1,4 @@
-//! Where workers work: a directory of plimsoll's own on each medium, with a file for each of them.
+//! What block I/O runs on: a directory on each medium, with a file for each worker, or a part of a device.
 
 use std::path::{Path, PathBuf};
 
@@ -11,20 +11,20 @@ use plimsoll_load::scratch::Scratch;
 use plimsoll_model::plan::resolved::{Block, BlockStep, BlockWork, Medium, MediumKind};
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 
-use super::super::{Course, Execution, Halt, unresolved};
+use super::super::{Execution, RunError, StepResult, unresolved};
 use super::describe::fio_facts;
 use super::{device_permit, job_file_permits};
 
-/// What a step has on its media. Taken away by [`Execution::leave`].
-pub(super) struct Ground {
+/// A step's files on its media. Removed by [`Execution::remove_target`].
+pub(super) struct BlockTarget {
     pub fio: Fio,
     /// Stands for fio on these media.
     pub subject: SubjectId,
     /// Joined by ` + ` where there are several.
     pub name: String,
     pub workers: Vec<Worker>,
-    sites: Vec<Site>,
-    /// Devices and files of others that may be written to; kept from everybody else meanwhile.
+    media: Vec<TargetMedium>,
+    /// Devices and files of others that may be overwritten; locked meanwhile.
     permits: Vec<OverwriteGrant>,
 }
 
@@ -35,54 +35,60 @@ pub(super) struct Worker {
     pub directory: PathBuf,
 }
 
-struct Site {
+struct TargetMedium {
     medium: SubjectId,
     name: String,
     /// A device has none.
     scratch: Option<Scratch>,
 }
 
-impl Ground {
+impl BlockTarget {
     /// The medium, unless there are several at once.
     pub fn only_medium(&self) -> Option<SubjectId> {
-        if let [only] = &self.sites[..] { Some(only.medium) } else { None }
+        if let [only] = &self.media[..] { Some(only.medium) } else { None }
     }
 
     pub fn media(&self) -> impl Iterator<Item = &str> {
-        self.sites.iter().map(|site| site.name.as_str())
+        self.media.iter().map(|site| site.name.as_str())
     }
 }
 
-pub(super) fn failed(error: BlockError) -> Halt {
+pub(super) fn failed(error: BlockError) -> RunError {
     match error {
-        BlockError::Cancelled => Halt::Interrupted,
-        other => Halt::Failed(other.to_string()),
+        BlockError::Cancelled => RunError::Interrupted,
+        other => RunError::Failed(other.to_string()),
     }
 }
 
 impl Execution<'_> {
-    /// Mounts or looks at the media, makes directories and files, and writes the files full.
-    pub(super) fn prepare_ground(&mut self, step: &BlockStep, block: &Block, media: &[&str]) -> Course<Ground> {
+    /// Mounts or checks the media, creates directories and files, and fills the files.
+    pub(super) fn prepare_target(
+        &mut self,
+        step: &BlockStep,
+        block: &Block,
+        media: &[&str],
+    ) -> StepResult<BlockTarget> {
         let fio = fio::find().map_err(failed)?;
         let name = media.join(" + ");
         let subject = self.file.subject(SubjectKind::System, &format!("fio@{name}"))?;
         self.file.facts(subject, &fio_facts(&fio))?;
-        let mut ground = Ground { fio, subject, name, workers: Vec::new(), sites: Vec::new(), permits: Vec::new() };
-        ground.permits = job_file_permits(block, self.overwrite).map_err(failed)?;
+        let mut target =
+            BlockTarget { fio, subject, name, workers: Vec::new(), media: Vec::new(), permits: Vec::new() };
+        target.permits = job_file_permits(block, self.overwrite).map_err(failed)?;
         for medium in media {
             let plan = self.plan;
             let medium = plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?;
-            self.add_site(&mut ground, block, medium)?;
+            self.add_medium(&mut target, block, medium)?;
         }
         if matches!(block.work, BlockWork::Jobs(_)) {
-            self.lay_out(step, block, &ground)?;
+            self.lay_out(step, block, &target)?;
         }
-        Ok(ground)
+        Ok(target)
     }
 
-    fn add_site(&mut self, ground: &mut Ground, block: &Block, medium: &Medium) -> Course<()> {
+    fn add_medium(&mut self, target: &mut BlockTarget, block: &Block, medium: &Medium) -> StepResult<()> {
         if medium.kind == MediumKind::Device {
-            return self.add_device(ground, block, medium);
+            return self.add_device(target, block, medium);
         }
         let mounted = match medium.kind.emulated() {
             Some(drive) => self.mount(medium, drive)?,
@@ -95,41 +101,41 @@ impl Execution<'_> {
             None => Scratch::create(Path::new(&medium.path), &format!("{}-fio", self.run_id))?,
         };
         let directory = scratch.path().to_owned();
-        ground.sites.push(Site { medium: subject, name: medium.name.clone(), scratch: Some(scratch) });
+        target.media.push(TargetMedium { medium: subject, name: medium.name.clone(), scratch: Some(scratch) });
         for number in 1..=block.workers {
             let file = directory.join(format!("worker-{number}"));
             if matches!(block.work, BlockWork::Jobs(_)) {
                 make_file(&file, block.size.0).map_err(failed)?;
             }
             let part = Part { file, offset: 0, size: block.size.0 };
-            ground.workers.push(Worker { medium: subject, part, directory: directory.clone() });
+            target.workers.push(Worker { medium: subject, part, directory: directory.clone() });
         }
         Ok(())
     }
 
     /// Each worker has a part of the device to itself.
-    fn add_device(&mut self, ground: &mut Ground, block: &Block, medium: &Medium) -> Course<()> {
+    fn add_device(&mut self, target: &mut BlockTarget, block: &Block, medium: &Medium) -> StepResult<()> {
         let permit = device_permit(medium, block, self.overwrite).map_err(failed)?;
         let subject = self.describe_medium(medium, None)?;
-        let lost = if permit.lost.is_empty() { "nothing was recognised on it".into() } else { permit.lost.join("; ") };
+        let lost = if permit.lost.is_empty() { "nothing was recognized on it".into() } else { permit.lost.join("; ") };
         let text = format!("medium {}: {} is overwritten: {lost}", medium.name, permit.path.display());
-        self.tell(Some(subject), Severity::Note, "overwritten", &text)?;
-        ground.sites.push(Site { medium: subject, name: medium.name.clone(), scratch: None });
+        self.record_event(Some(subject), Severity::Note, "overwritten", &text)?;
+        target.media.push(TargetMedium { medium: subject, name: medium.name.clone(), scratch: None });
         for number in 0..block.workers {
             let offset = u64::from(number) * block.size.0;
             let part = Part { file: permit.path.clone(), offset, size: block.size.0 };
-            ground.workers.push(Worker { medium: subject, part, directory: PathBuf::from("/") });
+            target.workers.push(Worker { medium: subject, part, directory: PathBuf::from("/") });
         }
-        ground.permits.push(permit);
+        target.permits.push(permit);
         Ok(())
     }
 
-    /// Removes what the step has made. What cannot be removed from a drive that is gone goes with the drive.
-    pub(super) fn leave(&mut self, ground: Ground) -> Course<()> {
-        for Site { medium, name, scratch } in ground.sites {
+    /// Removes what the step created. Errors on a drive whose emulator ended don't matter: its files are gone with it.
+    pub(super) fn remove_target(&mut self, target: BlockTarget) -> StepResult<()> {
+        for TargetMedium { medium, name, scratch } in target.media {
             match scratch.map_or(Ok(()), Scratch::remove) {
                 Err(error) if self.drive_lives(Some(&name)) => {
-                    self.tell(Some(medium), Severity::Warning, "cleanup", &error.to_string())?;
+                    self.record_event(Some(medium), Severity::Warning, "cleanup", &error.to_string())?;
                 }
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! One system that is saved again and again: what its thread does.
+//! The thread that backs up one system again and again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,19 +18,19 @@ use plimsoll_model::schedule::Timeline;
 use plimsoll_model::units::Nanos;
 use tokio::sync::watch;
 
-/// How often an order to stop is looked for while nothing is to be done.
-const LOOK: Nanos = Nanos::from_millis(100);
+/// How often a waiting worker checks for cancellation.
+const POLL_INTERVAL: Nanos = Nanos::from_millis(100);
 
-/// A place that directories of plimsoll's own are made on.
+/// Where a backup or a restored system gets its directory.
 #[derive(Debug, Clone)]
-pub(in crate::execute) enum Ground {
+pub(in crate::execute) enum BackupTarget {
     /// A directory of the user's.
     Path { path: PathBuf, run_id: String },
     /// An emulated drive.
     Drive(PathBuf),
 }
 
-impl Ground {
+impl BackupTarget {
     pub fn path(&self) -> &Path {
         match self {
             Self::Path { path, .. } | Self::Drive(path) => path,
@@ -45,9 +45,9 @@ impl Ground {
     }
 }
 
-/// What is to be saved, where to, and who is told.
+/// What to back up, where to, and where to send the rows.
 #[derive(Clone)]
-pub(in crate::execute) struct Orders {
+pub(in crate::execute) struct BackupSpec {
     pub step: String,
     pub step_index: u32,
     pub point: Option<PointId>,
@@ -56,29 +56,29 @@ pub(in crate::execute) struct Orders {
     pub system: SubjectId,
     pub medium: Option<SubjectId>,
     pub target: SubjectId,
-    /// Whom the growth of files is told of.
+    /// The subject that the growth of files is recorded for.
     pub watched: SubjectId,
     pub backup: Backup,
     pub workload: Workload,
     /// Where backups go.
-    pub vault: Ground,
+    pub vault: BackupTarget,
     /// Where they are restored; `None`: they are not.
-    pub restores: Option<Ground>,
-    pub news: Sender<(String, BackupRow)>,
+    pub restores: Option<BackupTarget>,
+    pub rows: Sender<(String, BackupRow)>,
 }
 
-/// The thread's own things.
-pub(in crate::execute) struct Saver<'a> {
-    pub orders: Orders,
+/// A worker thread's state.
+pub(in crate::execute) struct BackupWorker<'a> {
+    pub spec: BackupSpec,
     pub instance: &'a Instance,
     pub clock: &'a Clock,
     pub probe: Option<&'a Probe>,
     /// Limits of the restored system.
-    pub cage: Option<CgroupLimits>,
+    pub limits: Option<CgroupLimits>,
 }
 
-impl Saver<'_> {
-    /// Backups beside load, from the beginning of its measurement; none begins after that. Ends with the first that fails.
+impl BackupWorker<'_> {
+    /// Makes backups during the measurement of a load; none begins after it. Stops at the first failure.
     pub fn beside(
         &mut self,
         cycles: &Cycles,
@@ -92,7 +92,7 @@ impl Saver<'_> {
             if let Some(origin) = origin {
                 break origin;
             }
-            wait_until(self.clock, self.clock.now() + LOOK, control)?;
+            wait_until(self.clock, self.clock.now() + POLL_INTERVAL, control)?;
         };
         let (from, until) = (origin + timeline.warm, origin + timeline.load_end());
         for cycle in 0..cycles.count {
@@ -106,30 +106,30 @@ impl Saver<'_> {
         Ok(())
     }
 
-    /// One backup, restored if that is wanted; nothing of it is left.
+    /// One backup, restored if the plan asks for it, then removed.
     pub fn cycle(&mut self, cycle: u32, control: &LoadControl) -> Result<(), LoadError> {
-        let name = format!("backup-{}", self.orders.name);
+        let name = format!("backup-{}", self.spec.name);
         let start = self.clock.now();
-        let made = self.orders.vault.scratch(&name).and_then(|mut vault| Ok((vault.dir("files")?, vault)));
+        let made = self.spec.vault.scratch(&name).and_then(|mut vault| Ok((vault.dir("files")?, vault)));
         let (files, vault) = made.inspect_err(|error| self.failed(BackupKind::Backup, cycle, start, error))?;
-        let done = self.save(cycle, &files, control).and_then(|()| match self.orders.restores.clone() {
-            Some(ground) => self.restore(cycle, &files, &ground, control),
+        let done = self.back_up(cycle, &files, control).and_then(|()| match self.spec.restores.clone() {
+            Some(target) => self.restore(cycle, &files, &target, control),
             None => Ok(()),
         });
-        // What failed first says more than that it could not be removed.
+        // The first failure matters more than one to remove the directory.
         let removed = vault.remove();
         done.and(removed)
     }
 
-    fn save(&self, cycle: u32, files: &Path, control: &LoadControl) -> Result<(), LoadError> {
+    fn back_up(&self, cycle: u32, files: &Path, control: &LoadControl) -> Result<(), LoadError> {
         self.watch(files);
-        let Backup { method, jobs, .. } = self.orders.backup;
+        let Backup { method, jobs, .. } = self.spec.backup;
         let start = self.clock.now();
         let taken = self.instance.back_up(method, jobs, files, control);
         let end = self.clock.now();
         self.unwatch();
         let taken = taken.inspect_err(|error| self.failed(BackupKind::Backup, cycle, start, error))?;
-        self.tell(BackupRow {
+        self.record_event(BackupRow {
             program: taken.program,
             bytes: taken.bytes,
             ..self.row(BackupKind::Backup, cycle, (start, end), BackupOutcome::Complete)
@@ -137,16 +137,22 @@ impl Saver<'_> {
         Ok(())
     }
 
-    /// Restores beside the system, and compares.
-    fn restore(&mut self, cycle: u32, files: &Path, ground: &Ground, control: &LoadControl) -> Result<(), LoadError> {
+    /// Restores beside the system, and compares the two.
+    fn restore(
+        &mut self,
+        cycle: u32,
+        files: &Path,
+        target: &BackupTarget,
+        control: &LoadControl,
+    ) -> Result<(), LoadError> {
         let start = self.clock.now();
         let failed = |this: &Self, error: &LoadError| this.failed(BackupKind::Restore, cycle, start, error);
-        let scratch = ground.scratch(&format!("restored-{}", self.orders.name));
+        let scratch = target.scratch(&format!("restored-{}", self.spec.name));
         let mut scratch = scratch.inspect_err(|error| failed(self, error))?;
         self.watch(scratch.path());
-        let Backup { method, jobs, .. } = self.orders.backup;
-        let cage = self.cage.take();
-        let restored = self.instance.restore(method, jobs, files, &mut scratch, cage, control);
+        let Backup { method, jobs, .. } = self.spec.backup;
+        let limits = self.limits.take();
+        let restored = self.instance.restore(method, jobs, files, &mut scratch, limits, control);
         self.unwatch();
         let done = match restored {
             Ok(restored) => self.verify(cycle, restored, control),
@@ -171,18 +177,18 @@ impl Saver<'_> {
             Err(error) => (BackupOutcome::Failed, error.to_string()),
         };
         let row = self.row(BackupKind::Restore, cycle, times, outcome);
-        self.tell(BackupRow { program, bytes, detail: detail.clone(), ..row });
+        self.record_event(BackupRow { program, bytes, detail: detail.clone(), ..row });
         match compared? {
             Compared { same: true, .. } => stopped,
             Compared { same: false, .. } => Err(LoadError::other(
-                format!("what was restored of {} is not what was saved", self.orders.name),
+                format!("the restored data of {} differ from the original", self.spec.name),
                 detail,
             )),
         }
     }
 
     fn compare(&self, restored: &Instance, control: &LoadControl) -> Result<Compared, LoadError> {
-        let verdicts = restored.check(CheckedData::from(&self.orders.workload))?;
+        let verdicts = restored.check(CheckedData::from(&self.spec.workload))?;
         if control.is_cancelled() {
             return Err(LoadError::Cancelled);
         }
@@ -201,7 +207,7 @@ impl Saver<'_> {
     }
 
     fn row(&self, kind: BackupKind, cycle: u32, (start, end): (Nanos, Nanos), outcome: BackupOutcome) -> BackupRow {
-        let Orders { step, step_index, point, system, medium, target, backup, .. } = &self.orders;
+        let BackupSpec { step, step_index, point, system, medium, target, backup, .. } = &self.spec;
         BackupRow {
             step: step.clone(),
             step_index: *step_index,
@@ -227,23 +233,23 @@ impl Saver<'_> {
             other => (BackupOutcome::Failed, other.to_string()),
         };
         let row = self.row(kind, cycle, (start, self.clock.now()), outcome);
-        self.tell(BackupRow { detail, ..row });
+        self.record_event(BackupRow { detail, ..row });
     }
 
-    fn tell(&self, row: BackupRow) {
-        // A closed channel: the run is over, and nobody wants to know.
-        let _ = self.orders.news.send((self.orders.name.clone(), row));
+    fn record_event(&self, row: BackupRow) {
+        // A closed channel: the run has ended.
+        let _ = self.spec.rows.send((self.spec.name.clone(), row));
     }
 
     fn watch(&self, path: &Path) {
         if let Some(probe) = self.probe {
-            probe.watch(self.orders.watched, Watch::Backup { path: path.into() });
+            probe.watch(self.spec.watched, Watch::Backup { path: path.into() });
         }
     }
 
     fn unwatch(&self) {
         if let Some(probe) = self.probe {
-            probe.unwatch(self.orders.watched);
+            probe.unwatch(self.spec.watched);
         }
     }
 }
@@ -263,13 +269,13 @@ fn difference(there: &BTreeMap<String, u64>, back: &BTreeMap<String, u64>) -> Op
     })
 }
 
-/// Waits for a time on the run's timeline, unless it is told to stop.
+/// Waits for a time on the run's timeline; an error if canceled.
 pub(super) fn wait_until(clock: &Clock, at: Nanos, control: &LoadControl) -> Result<(), LoadError> {
     while clock.now() < at {
         if control.is_cancelled() {
             return Err(LoadError::Cancelled);
         }
-        clock.block_until(at.min(clock.now() + LOOK));
+        clock.block_until(at.min(clock.now() + POLL_INTERVAL));
     }
     if control.is_cancelled() { Err(LoadError::Cancelled) } else { Ok(()) }
 }
@@ -284,11 +290,11 @@ mod tests {
 
     #[test]
     fn the_first_table_that_differs_is_named_with_both_counts() {
-        let there = counts(&[("item", 100), ("orders", 30)]);
+        let there = counts(&[("item", 100), ("spec", 30)]);
         assert_eq!(difference(&there, &there), None);
-        let fewer = difference(&there, &counts(&[("item", 100), ("orders", 29)])).unwrap();
-        assert_eq!(fewer, "table orders has 30 rows in the system and has 29 rows in what was restored");
+        let fewer = difference(&there, &counts(&[("item", 100), ("spec", 29)])).unwrap();
+        assert_eq!(fewer, "table spec has 30 rows in the system and has 29 rows in what was restored");
         let more = difference(&counts(&[("item", 100)]), &there).unwrap();
-        assert_eq!(more, "table orders is not there in the system and has 30 rows in what was restored");
+        assert_eq!(more, "table spec is not there in the system and has 30 rows in what was restored");
     }
 }
