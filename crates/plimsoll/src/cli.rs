@@ -26,7 +26,7 @@ pub use parse::parse;
 pub use profile::{ProfileCommand, ProfileShowArgs};
 use value::{positive, seconds, share, size};
 
-/// Find out how much load a storage carries under a database, and whether the number can be trusted.
+/// Measure how much load a database can handle on a drive, and audit whether the result is valid.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Cli {
@@ -34,35 +34,35 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met: a regression, or an error of doctor's or of audit --strict · 4 a gate cannot tell";
+const EXIT_CODES: &str = "Exit codes: 0 ok · 1 the run or check failed · 2 usage or plan error · 3 threshold not met: a regression, or an error of doctor's or of audit --strict · 4 a gate cannot be evaluated";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Carry out a plan and write a run file.
+    /// Run a plan and write a run file.
     Run(RunArgs),
-    /// Make a self-contained HTML report of a run file, also of one that was interrupted.
+    /// Write an HTML report of a run file, also of an interrupted run.
     Report(ReportArgs),
     /// Print a run file's figures as JSON or CSV.
     Export(ExportArgs),
-    /// Compare runs or sets of runs: ratios with intervals, response times, and what else differs.
+    /// Compare runs or sets of runs: ratios with intervals, latency, and differences in the setup.
     Compare(CompareArgs),
-    /// Hold a run against a baseline: exit code 3 if it is worse by more than is allowed.
+    /// Compare a run with a baseline: exit code 3 for a regression.
     Gate(GateArgs),
     /// List the run files of a directory, and find where figures changed from run to run.
     List(RunsArgs),
-    /// Make a run file of other tools' outputs, for reports and comparisons; what they do not say is marked.
+    /// Convert other tools' outputs to a run file, for reports and comparisons.
     Import(ImportArgs),
-    /// Say which figures of runs, or of published tables, must not be quoted, and why.
+    /// Audit runs or published tables: which figures are invalid, and why.
     Audit(AuditArgs),
-    /// Verify the consistency conditions (TPC-C clause 3.3.2) on a database that was loaded by plimsoll.
+    /// Verify the consistency conditions (TPC-C clause 3.3.2) of a database loaded by plimsoll.
     Check(CheckArgs),
-    /// Look at drives that are not there, and use them.
+    /// List, simulate, mount and measure emulated drives.
     #[command(subcommand)]
     Drive(DriveCommand),
-    /// Look at the block workloads that plans can name.
+    /// List and show the block workloads for plans.
     #[command(subcommand)]
     Profile(ProfileCommand),
-    /// Find out what is wrong with a machine, a drive or the media of a plan before anything is measured there.
+    /// Check a machine, a drive or the media of a plan for problems before a measurement.
     Doctor(DoctorArgs),
     /// Print the JSON Schema of plan files.
     Schema,
@@ -78,7 +78,7 @@ pub struct RunArgs {
     /// directory of its run files [default: TITLE-TIME.set].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Go on with a set of runs (a plan with [matrix]) that was interrupted: its directory.
+    /// Resume an interrupted set of runs (a plan with [matrix]): its directory.
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub resume: Option<PathBuf>,
     /// Multiply all times by this factor.
@@ -91,17 +91,17 @@ pub struct RunArgs {
     // A plan is TOML, whose integers have a sign.
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
-    /// Lets block steps write to this device, or file or directory that a job file names: WHAT IT HOLDS IS LOST. By its
-    /// own name, in no use; may be given several times.
+    /// Allow block steps to overwrite this device, or file or directory in a job file: ITS DATA IS LOST. It must be given
+    /// by its own name and not be in use. Repeatable.
     #[arg(long, value_name = "PATH")]
     pub overwrite: Vec<PathBuf>,
-    /// What to call this run in lists and histories: a version, a commit of the database.
+    /// Label of this run in lists and histories: a version, a commit of the database.
     #[arg(long)]
     pub label: Option<String>,
     /// Print the resolved plan, its duration and the space it needs; touch nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// How the result is printed.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// No progress on stderr.
@@ -127,7 +127,7 @@ pub struct ExportArgs {
     pub run: PathBuf,
     #[arg(long, value_enum)]
     pub to: ExportFormat,
-    /// Which CSV: the ladder's points, outcomes by second, every series in long form, or emulated drives by second.
+    /// Which CSV table: the ladder's points, transactions by second, all series in long form, or emulated drives by second.
     #[arg(long, value_enum, default_value_t = Table::Ladder)]
     pub table: Table,
 }

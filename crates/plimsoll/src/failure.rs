@@ -7,7 +7,7 @@ use plimsoll_load::error::LoadError;
 
 use crate::runfile::RunFileError;
 
-/// Exit codes: 1 the run failed, 2 usage or plan error, 3 threshold not met or regression, 4 a gate cannot tell.
+/// Exit codes: 1 the run failed, 2 usage or plan error, 3 threshold not met or regression, 4 a gate cannot be evaluated.
 #[derive(Debug)]
 pub struct Failure {
     code: u8,
@@ -41,7 +41,7 @@ impl Failure {
     }
 }
 
-/// Chooses how messages look: lines in a log stay whole, a terminal's are wrapped. Call before any failure is made.
+/// Chooses the layout of messages: whole lines in a log, wrapped lines in a terminal. Call before any failure is made.
 pub fn set_style() {
     if !std::io::stderr().is_terminal() {
         // Fails only when there is a style already.

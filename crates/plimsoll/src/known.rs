@@ -1,4 +1,4 @@
-//! What drive files say about real and emulated drives, for the doctor.
+//! Facts from drive files about real and emulated drives, for the doctor.
 
 use plimsoll_block::doctor::evidence::{KnownDrive, Protection};
 use plimsoll_drive::catalogue;
@@ -28,12 +28,12 @@ pub fn known(spec: &DriveSpec) -> KnownDrive {
     }
 }
 
-/// An emulated one, whose times are those of its model. Whether it flushes is not said here: that is measured.
+/// An emulated one, whose times are those of its model. Whether it flushes is not stated here: that is measured.
 pub fn emulated(spec: &DriveSpec, capacity: Bytes, fill: f64, seed: u64) -> KnownDrive {
     KnownDrive { synced_per_second: Some(synced_per_second(spec, capacity, fill, seed)), ..known(spec) }
 }
 
-/// The drives of the catalogue that say by what name they are recognised.
+/// The drives of the catalogue with a name that they are recognized by.
 pub fn catalogue() -> Vec<KnownDrive> {
     let specs = catalogue::all().iter().filter_map(|entry| catalogue::load(entry.name, entry.text).ok());
     specs.map(|spec| known(&spec)).filter(|known| !known.models.is_empty()).collect()

@@ -62,7 +62,7 @@ impl Progress {
         }
     }
 
-    /// A new phase or task: told at once wherever the output goes.
+    /// Begins a new phase or task: printed at once, to a terminal and to a log.
     pub fn begin(&mut self, at: Nanos, text: &str) {
         self.last_plain = at;
         match &self.bar {
@@ -105,7 +105,7 @@ impl Progress {
         self.ahead.saturating_sub(part)
     }
 
-    /// A part whose length nobody knew is over.
+    /// A part of unknown length has ended.
     pub fn is_ahead(&mut self, ahead: Nanos) {
         self.ahead = ahead;
     }

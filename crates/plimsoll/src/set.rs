@@ -106,7 +106,7 @@ impl RunSet {
         Ok(Self { path: path.into(), list })
     }
 
-    /// Whether a directory looks like a set.
+    /// Whether a directory is a set.
     pub fn is_one(path: &Path) -> bool {
         path.join(LIST).is_file()
     }

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 /// without the process they get errors, and the parent takes down what is left.
 pub fn abort_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
-        // Nobody may be reading.
+        // There may be no reader.
         let _ = writeln!(std::io::stderr(), "{panic}\nThis is a fault in plimsoll; report it.");
         std::process::abort();
     }));

@@ -12,13 +12,13 @@ pub struct AuditArgs {
     /// audited by itself; each run after the first also against the first.
     #[arg(required_unless_present = "explain", value_name = "RUN|CLAIM.toml")]
     pub files: Vec<PathBuf>,
-    /// Exit with 3 when a rule says that a figure must not be quoted.
+    /// Exit with 3 when a rule reports an error.
     #[arg(long)]
     pub strict: bool,
-    /// Say what a rule holds, and what its thresholds are.
+    /// Explain a rule and its thresholds.
     #[arg(long, value_name = "CODE", conflicts_with = "files")]
     pub explain: Option<String>,
-    /// How the result is printed.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }

@@ -1,4 +1,4 @@
-//! Arguments of what looks at several runs.
+//! Arguments of `plimsoll compare` and `plimsoll gate`.
 
 use std::path::PathBuf;
 
@@ -11,14 +11,13 @@ use super::value::share;
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Run files, or sets of runs (directories). The first is what the others are compared with; of a single set its first
-    /// combination.
+    /// Run files, or sets of runs (directories). The first is the baseline; of a single set, its first combination.
     #[arg(required = true)]
     pub runs: Vec<PathBuf>,
-    /// The smallest change that matters, in percent: below it sides count as equal.
+    /// The smallest relevant change, in percent: smaller ones count as equal.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub min_effect: Option<f64>,
-    /// The one thing that is meant to differ: hosts, cpus, kernel, drives, software, settings, workload, sizes, load,
+    /// The one intended difference: hosts, cpus, kernel, drives, software, settings, workload, sizes, load,
     /// generator-place or loaded-systems.
     #[arg(long, value_name = "GROUP", value_parser = group)]
     pub factor: Option<Group>,
@@ -28,7 +27,7 @@ pub struct CompareArgs {
     /// Also make a self-contained HTML page.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// How the comparison is printed.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
@@ -36,19 +35,19 @@ pub struct CompareArgs {
 #[derive(Debug, Args)]
 #[command(after_help = GATE_CODES)]
 pub struct GateArgs {
-    /// The run to judge: a run file, or a set of repeats.
+    /// The run to evaluate: a run file, or a set of repeats.
     pub run: PathBuf,
-    /// What it is judged by: a run file, or a set of repeats.
+    /// The baseline: a run file, or a set of repeats.
     #[arg(long, value_name = "RUN")]
     pub baseline: PathBuf,
-    /// By how much a rate may be lower, in percent; by how much the 99th percentile may be higher where the rate was
-    /// offered.
+    /// Largest allowed decrease of throughput, in percent; for open-loop load, largest allowed increase of the 99th
+    /// percentile of response times.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub max_regression: f64,
-    /// By how much the 99th percentile of response times may be higher, in percent, at every load.
+    /// Largest allowed increase of the 99th percentile of response times, in percent, at every load.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub max_latency_regression: Option<f64>,
-    /// A rule of the audit that may speak against the comparison all the same; may be given several times.
+    /// An audit rule to ignore. Repeatable.
     #[arg(long, value_name = "RULE", value_parser = rule)]
     pub allow: Vec<Rule>,
     #[arg(long, value_enum, default_value_t = Format::Table)]

@@ -9,16 +9,15 @@ pub struct DoctorArgs {
     /// A directory, a block device, a file, or a plan (ends with .toml): then every medium of it, emulated ones too.
     #[arg(value_name = "PATH|DEVICE|PLAN")]
     pub target: PathBuf,
-    /// Test what a flush is worth as well: a file is written in the directory, and removed. Drives that plimsoll emulates
-    /// for a plan are tested in any case.
+    /// Test flushes as well: writes a file in the directory and removes it. A plan's emulated drives are always tested.
     #[arg(long)]
     pub write: bool,
-    /// What the drive is, where it does not say so: a name in the catalogue, or a drive file (ends with .toml).
+    /// The drive, if it does not report its model: a name in the catalogue, or a drive file (ends with .toml).
     #[arg(long, value_name = "DRIVE")]
     pub drive: Option<String>,
     #[arg(long, value_enum, default_value_t = DoctorFormat::Table)]
     pub format: DoctorFormat,
-    /// Seed of the places that are read.
+    /// Seed of the positions to read.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// No progress on stderr.

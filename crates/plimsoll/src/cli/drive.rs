@@ -9,13 +9,13 @@ pub use crate::commands::drive::{CutArgs, MountArgs};
 pub enum DriveCommand {
     /// List the drives of the catalogue.
     List(ListArgs),
-    /// Show all figures of a drive with their sources, and what the model makes of them.
+    /// Show all figures of a drive with their sources, and the model's results.
     Show(ShowArgs),
     /// Simulate a block workload on a drive, or its data sheet, in virtual time.
     Simulate(SimulateArgs),
     /// Emulate a drive below a directory until Ctrl-C. Needs FUSE.
     Mount(MountArgs),
-    /// Cut the power of a drive mounted by `drive mount`, bring it back, and say what was lost.
+    /// Cut the power of a drive mounted by `drive mount`, restore it, and report the losses.
     Cut(CutArgs),
     /// Measure a drive with fio and write a drive file, with the error of every figure.
     Learn(LearnArgs),
@@ -55,7 +55,7 @@ pub struct SimulateArgs {
     /// Share of reads in percent.
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), requires = "profile")]
     pub read: Option<u8>,
-    /// Requests per second, whatever becomes of them (open loop).
+    /// Requests per second, independent of completions (open loop).
     #[arg(long, value_name = "PER_SECOND", value_parser = super::positive, requires = "profile")]
     pub rate: Option<f64>,
     /// How the requests of an open loop arrive.

@@ -15,7 +15,7 @@ pub struct ImportArgs {
     /// Output of iostat, vmstat or mpstat that was recorded meanwhile; joined by the time at which both began.
     #[arg(long, value_name = "FILE")]
     pub with: Vec<PathBuf>,
-    /// What the files are, instead of telling it from their content.
+    /// The tool that wrote the files, instead of detecting it from their content.
     #[arg(long, value_parser = tool, value_name = "TOOL")]
     pub tool: Option<Tool>,
     /// Where the run file goes [default: the first FILE with .plimsoll].
@@ -27,13 +27,13 @@ pub struct ImportArgs {
     /// Name of the step, for comparisons with a plan's step of that name [default: the tool's].
     #[arg(long)]
     pub step: Option<String>,
-    /// What the data was on, for comparisons.
+    /// The medium that held the data, for comparisons.
     #[arg(long, value_name = "NAME")]
     pub medium: Option<String>,
-    /// When the load started, where the output does not tell: 2026-11-22T14:00:10Z.
+    /// Start of the load, if the output does not contain it: 2026-11-22T14:00:10Z.
     #[arg(long, value_parser = instant, value_name = "TIME")]
     pub started: Option<Nanos>,
-    /// How many users there were, where the output does not tell.
+    /// Number of users, if the output does not contain it.
     #[arg(long, value_name = "N")]
     pub users: Option<u32>,
 }

@@ -14,7 +14,7 @@ pub struct LearnArgs {
     /// Where the drive file goes [default: MODEL.toml in the current directory].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write to the device as well: WHAT IT HOLDS IS LOST. It has to be given by its own name and be in no use.
+    /// Write to the device as well: ITS DATA IS LOST. It must be given by its own name and not be in use.
     #[arg(long)]
     pub overwrite: bool,
     /// How long each load is measured, in seconds.

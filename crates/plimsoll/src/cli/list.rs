@@ -11,7 +11,7 @@ pub struct RunsArgs {
     /// A directory with run files; sets of runs in it count as well.
     #[arg(default_value = ".")]
     pub dir: PathBuf,
-    /// Only runs whose title holds this, in any case.
+    /// Only runs whose title contains this text, ignoring case.
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
     /// Only runs with this status.
@@ -26,10 +26,10 @@ pub struct RunsArgs {
     /// Only runs on a medium of this name.
     #[arg(long)]
     pub medium: Option<String>,
-    /// Only runs whose label holds this.
+    /// Only runs whose label contains this text.
     #[arg(long)]
     pub label: Option<String>,
-    /// Also tell, load by load, where the figure changed from run to run (E-divisive), and with which run.
+    /// Also find, for each load, with which run results changed (E-divisive).
     #[arg(long)]
     pub changes: bool,
     #[arg(long, value_enum, default_value_t = Format::Table)]

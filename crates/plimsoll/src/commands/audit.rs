@@ -1,4 +1,4 @@
-//! `plimsoll audit`: what rules say about runs and published tables.
+//! `plimsoll audit`: evaluates the rules on runs and published tables.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

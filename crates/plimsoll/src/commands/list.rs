@@ -27,7 +27,7 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
     for path in run_files(&args.dir)? {
         match runfile::read_head(&path) {
             Ok(head) => heads.push(head),
-            // Another program's files are not told of; a run file that cannot be read is.
+            // Other programs' files are skipped silently; a run file that cannot be read is reported.
             Err(runfile::RunFileError::Foreign { .. }) => {}
             Err(error) => eprintln!("warning: {error}"),
         }

@@ -55,7 +55,7 @@ fn told(name: &str, warnings: &[PlanWarning]) -> Vec<String> {
 }
 
 fn listen() -> Result<Interrupt, Failure> {
-    Interrupt::listen().map_err(|error| Failure::run(format!("signals cannot be heard: {error}")))
+    Interrupt::listen().map_err(|error| Failure::run(format!("cannot receive signals: {error}")))
 }
 
 /// Refuses what cannot be carried out. Writes nothing.

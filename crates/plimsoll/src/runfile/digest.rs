@@ -63,7 +63,7 @@ pub(super) fn of_content(path: &Path) -> Result<String, RunFileError> {
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// As the file itself says: a log beside it may be gone, or may be a reader's. <https://www.sqlite.org/fileformat.html>, 1.3.3.
+/// From the file's header: a log beside it may be gone, or may be a reader's. <https://www.sqlite.org/fileformat.html>, 1.3.3.
 fn is_in_wal_mode(path: &Path) -> io::Result<bool> {
     let mut header = [0; 20];
     File::open(path)?.read_exact(&mut header)?;

@@ -1,4 +1,4 @@
-//! What emulated drives told, and what power cuts took: the tables that came with schema 2.
+//! Seconds of emulated drives, and losses of power cuts: the tables of schema 2.
 
 use plimsoll_model::drive::{DriveOp, DriveTally};
 use plimsoll_model::hist::CoarseHist;

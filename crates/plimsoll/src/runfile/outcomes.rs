@@ -78,7 +78,7 @@ fn put(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Response and service times of the next type, of which those that nobody wants are empty.
+/// Response and service times of the next type; those not wanted are empty.
 pub(super) fn take_times(times: &mut &[u8], wanted: Times) -> Result<(CoarseHist, Option<CoarseHist>), Broken> {
     let (response, service) = (take(times)?, take(times)?);
     let decode = |bytes| CoarseHist::decode(bytes).map_err(|error| error.to_string());

@@ -1,4 +1,4 @@
-//! Reading a run file, also one that nobody closed.
+//! Reads a run file, also one that was not closed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -72,7 +72,7 @@ fn read_parts(path: &Path, parts: Parts) -> Result<Record, RunFileError> {
         let integrity = digest::integrity(&db, path, schema)?;
         return Ok(whole(record, histograms.map_err(damaged)?, metrics.map_err(damaged)?, integrity));
     }
-    // What takes long, of what nobody writes any more, on other processors.
+    // Slow reads of what is no longer written, on other processors.
     std::thread::scope(|scope| {
         let histograms = scope.spawn(|| beside(path, |db| Histograms::read(db, schema, parts).map_err(damaged)));
         let metrics = scope.spawn(|| beside(path, |db| Metrics::read(db, schema, parts).map_err(damaged)));
@@ -264,12 +264,12 @@ fn read_record(db: &Connection, schema: i32, parts: Parts) -> Result<Record, Bro
     })
 }
 
-/// The last time that anything in the file speaks of.
+/// The latest time in the file.
 fn lasted(db: &Connection) -> Result<Nanos, Broken> {
-    // A run that was closed says so itself; only of one that was not all rows are looked at.
-    let told = "SELECT lasted_ns FROM run WHERE NOT EXISTS (SELECT 1 FROM phase WHERE end_ns IS NULL)";
-    if let Some(Some(told)) = rows(db, told, |row| row.get::<_, Option<u64>>(0))?.first() {
-        return Ok(Nanos(*told));
+    // A closed run has its length; only of a run that was not closed all rows are read.
+    let recorded = "SELECT lasted_ns FROM run WHERE NOT EXISTS (SELECT 1 FROM phase WHERE end_ns IS NULL)";
+    if let Some(Some(lasted)) = rows(db, recorded, |row| row.get::<_, Option<u64>>(0))?.first() {
+        return Ok(Nanos(*lasted));
     }
     let sql = "SELECT max(coalesce((SELECT max(end_ns) FROM tick), 0), coalesce((SELECT max(at_ns) FROM sample), 0),
                           coalesce((SELECT max(end_ns) FROM phase), 0), coalesce((SELECT max(start_ns) FROM phase), 0))";
@@ -329,7 +329,7 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     })
 }
 
-/// A phase that nobody closed ends with its last second, or where the run ended if it has none.
+/// A phase that was not closed ends with its last second, or where the run ended if it has none.
 fn phases(db: &Connection, ends: Nanos) -> Result<Vec<Phase>, Broken> {
     // One pass over the seconds, and only where it is needed: a run of hours has hundreds of thousands.
     let last =
@@ -381,10 +381,10 @@ fn stored_windows(db: &Connection, parts: Parts) -> Result<Vec<Window>, Broken> 
     })
 }
 
-/// Of phases that nobody closed, windows merged from their seconds.
+/// Of phases that were not closed, windows merged from their seconds.
 fn merged_windows(closed: &HashSet<PhaseId>, record: &Record) -> Vec<Window> {
     let is_closed = |phase: &Phase| phase.point.is_none() || closed.contains(&phase.id);
-    // Mostly there is nothing to do, which is known without a look at a million seconds.
+    // Mostly there is nothing to do, which is known without reading a million seconds.
     if record.phases.iter().filter(|phase| phase.kind.is_under_load()).all(is_closed) {
         return Vec::new();
     }

@@ -29,7 +29,7 @@ pub(super) enum Times {
     Both,
 }
 
-/// Phases that have windows: what nobody closed has none.
+/// Phases that have windows: those that were not closed have none.
 pub(super) fn closed(db: &Connection) -> Result<HashSet<PhaseId>, Broken> {
     Ok(rows(db, "SELECT DISTINCT phase FROM window", |row| row.get(0).map(PhaseId))?.into_iter().collect())
 }
@@ -63,7 +63,7 @@ pub(super) fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<V
     }
     let mut seconds: Vec<Second> = Vec::new();
     let mut told = Vec::new();
-    // What nobody wants is not even looked up.
+    // What is not wanted is not looked up.
     let times = if wanted.values().flatten().any(|wanted| *wanted != Times::Nothing) { "times" } else { "NULL" };
     let sql = format!("SELECT phase, subject, start_ns, end_ns, in_flight, counts, {times} FROM tick ORDER BY id");
     rows(db, &sql, |row| {

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::reader::{Broken, Parts, json, meaningless, rows};
 use super::{database, samples};
 
-/// Layouts whose numbers are smaller are told apart by the bits of a number.
+/// Layouts with smaller numbers are distinguished by the bits of a number.
 const MASK: i64 = 62;
 
 /// Metrics that findings hold figures against: what the database counted, and what the kernel saw of an emulated drive.
@@ -25,7 +25,7 @@ fn is_held_against_figures(metric: Metric) -> bool {
     )
 }
 
-/// Metrics that no rule of the audit looks at: they are shown, or explain what is. Most of what a server tells is of them.
+/// Metrics that no audit rule uses: they are shown, or explain others. Most of a server's metrics are among them.
 fn is_only_shown(metric: Metric) -> bool {
     matches!(
         metric,
@@ -56,7 +56,7 @@ fn is_wanted(metric: Metric, parts: Parts) -> bool {
 }
 
 pub(super) fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<Series>, Broken> {
-    // A metric that this version does not know is left out: it cannot say what it means.
+    // A metric that this version does not know is left out: its meaning is unknown.
     let known = |name: &String| Metric::parse(name).filter(|metric| is_wanted(*metric, parts));
     let layouts: BTreeMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
         Ok((row.get("id")?, json::<Vec<String>>(row, "metrics")?.iter().map(known).collect()))

@@ -74,7 +74,7 @@ impl RunFile {
     }
 }
 
-/// One second of an emulated drive as its emulator tells it.
+/// One second of an emulated drive as its emulator reports it.
 fn tallies(rows: &[DriveRow]) -> [DriveTally; DriveOp::ALL.len()] {
     let mut tallies: [DriveTally; DriveOp::ALL.len()] = Default::default();
     for DriveRow { subject: _, start: _, end: _, op, ops, bytes, errors, modelled, real, late, beyond } in rows {

@@ -107,7 +107,7 @@ impl RunFile {
         Ok(SubjectId(id))
     }
 
-    /// A fact told again replaces the one before.
+    /// A fact recorded again replaces the one before.
     pub fn facts(&self, subject: SubjectId, facts: &[(String, String)]) -> Result<()> {
         facts.iter().try_for_each(|(key, value)| {
             self.execute("INSERT OR REPLACE INTO fact VALUES (?1, ?2, ?3)", params![subject.0, key, value])
@@ -220,7 +220,7 @@ impl RunFile {
         )
     }
 
-    /// Closes the run, stores the digest of the content and folds the WAL in, unless somebody reads the file just now:
+    /// Closes the run, stores the digest of the content and folds the WAL in, unless another process reads the file:
     /// then the WAL stays beside it.
     pub fn finish(self, status: RunStatus, failure: Option<&str>, lasted: Nanos) -> Result<PathBuf> {
         self.close(status, failure, lasted)?;

@@ -148,7 +148,7 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Vec<Cell>>, Failure> {
         });
         given.extend(read.into_iter().collect::<Result<Vec<_>, _>>()?);
     }
-    // Of two files with one name the directory says which is which.
+    // Two files with one name are distinguished by their directories.
     for (i, cells) in given.iter_mut().enumerate() {
         if labels.iter().filter(|other| **other == labels[i]).count() > 1 {
             cells.iter_mut().for_each(|cell| cell.label = format!("{} ({})", cell.label, paths[i].display()));
@@ -190,7 +190,7 @@ fn read(path: &Path) -> Result<Vec<Cell>, Failure> {
 fn side(path: &Path, label: String) -> Result<Side, Failure> {
     let record = runfile::read_for_comparison(path)?;
     let side = Side::of(label, &record);
-    // To give back a million seconds takes a while, for which nobody has to wait: not even the end of the program.
+    // Freeing a million seconds takes a while: neither the user nor the end of the program waits for it.
     let _ = std::thread::Builder::new().spawn(move || drop(record));
     Ok(side)
 }

@@ -18,7 +18,7 @@ use crate::known;
 use crate::progress::Progress;
 use crate::signals::Interrupt;
 
-/// How long plimsoll keeps still and looks at what others do.
+/// How long plimsoll is idle and measures the load of others.
 const QUIET: Nanos = Nanos::from_secs(2);
 /// Blocks that are read, and for how long at most.
 const BLOCKS: u32 = 256;
@@ -37,7 +37,7 @@ struct Examined {
 
 pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let patients = patients::of(args)?;
-    let interrupt = Interrupt::listen().map_err(|error| Failure::run(format!("signals cannot be heard: {error}")))?;
+    let interrupt = Interrupt::listen().map_err(|error| Failure::run(format!("cannot receive signals: {error}")))?;
     let clock = Clock::real();
     let mut progress = Progress::new(args.quiet || args.format == DoctorFormat::Json, Nanos::ZERO);
     progress.begin(clock.now(), &format!("keeping still for {QUIET}, to see what others do"));

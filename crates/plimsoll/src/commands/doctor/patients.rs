@@ -1,4 +1,4 @@
-//! Whom the doctor looks at: a path, or each medium of a plan; emulated drives are mounted for it and taken down again.
+//! What the doctor checks: a path, or each medium of a plan; emulated drives are mounted for it and unmounted again.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use crate::execute::{prepare_drive, program};
 use crate::failure::Failure;
 use crate::{drive_file, known};
 
-/// Somebody to be looked at.
+/// A target of the doctor.
 pub enum Patient {
     Path { name: String, path: PathBuf, is: Option<KnownDrive>, write: bool },
     Emulated { medium: Medium, drive: EmulatedDrive, seed: u64 },
@@ -39,7 +39,7 @@ pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
     }
     if args.drive.is_some() {
         return Err(Failure::usage(
-            "--drive says what one drive is, and a plan has media of its own\nGive the medium's path.",
+            "--drive describes one drive, and a plan has several media\nGive the medium's path.",
         ));
     }
     let (_, Parsed { plan, .. }) = parse_plan(&args.target, &drive_file::options())?;
@@ -86,7 +86,7 @@ impl Patient {
         let name = self.name();
         match self {
             Self::Path { path, is, write, .. } => {
-                // One that plimsoll emulates says which it is, as a real one does.
+                // An emulated drive reports its model, as a real one does.
                 let is = is.or_else(|| mounted_by_hand(&path));
                 let look = if write { gather::medium_with_writes } else { gather::medium };
                 let mut evidence = look(&path, &Options { is: is.as_ref(), ..*options }).map_err(refused)?;
@@ -138,16 +138,16 @@ fn mounted_by_hand(path: &Path) -> Option<KnownDrive> {
     Some(known::emulated(&spec, which.capacity, which.fill, 1))
 }
 
-/// Mounts a medium's drive, looks at it, tests it, and takes it down.
+/// Mounts a medium's drive, checks it, tests it, and unmounts it.
 fn mounted(medium: &Medium, drive: &EmulatedDrive, seed: u64, options: &Options<'_>) -> Result<Evidence, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::run(format!("medium {}: {error}", medium.name));
     let id = format!("doctor-{}", std::process::id());
     let (scratch, spec, task) = prepare_drive(&id, seed, medium, drive).map_err(|error| failed(&error))?;
     let is = known::emulated(&spec, task.capacity, task.fill, seed);
-    // What it tells each second is for reports.
+    // Its messages of each second are for reports.
     let started = Child::start(&program().map_err(|error| failed(&error))?, &task, |_| {});
     let (child, ready) = started.map_err(|error| failed(&error))?;
-    // Nobody but plimsoll has anything to do with it: noise is not looked for.
+    // Only plimsoll uses it: other load is not measured.
     let options = Options { is: Some(&is), quiet: None, ..*options };
     let evidence = gather::medium_with_writes(&ready.path, &options).map_err(|error| failed(&error));
     child.stop().map_err(|error| failed(&error))?;

@@ -44,7 +44,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
         return Err(exists(&output));
     }
     // Caught from before anything exists that has to be removed.
-    let interrupt = Interrupt::listen().map_err(|error| Failure::run(format!("signals cannot be heard: {error}")))?;
+    let interrupt = Interrupt::listen().map_err(|error| Failure::run(format!("cannot receive signals: {error}")))?;
     let facts = Facts::of(args, &intent, &fio);
     let (about, size) = (intent.about.clone(), intent.size);
     let measured = measure(args, intent, &options, &interrupt)?;
@@ -91,7 +91,9 @@ fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Inte
     let (mut told, size) = (intent.told.clone(), intent.size);
     told.extend(busy(&intent.about));
     if !fio::ends_with_us() {
-        told.push("setpriv (util-linux 2.33) is not there: if plimsoll is killed, fio finishes its run alone.".into());
+        told.push(
+            "setpriv (util-linux 2.33) is not installed: if plimsoll is killed, fio finishes its run alone.".into(),
+        );
     }
     let prepared = intent.prepare().map_err(refused)?;
     let planned: u64 = steps(options).iter().map(|step| step.expected_millis(options, size)).sum();
@@ -138,7 +140,7 @@ fn busy(about: &About) -> Option<String> {
     Some(format!("The machine was not idle (load average {load}): latencies are too long, rates too low."))
 }
 
-/// What the head of the file says.
+/// Facts in the head of the file.
 struct Facts {
     when: String,
     command: String,
@@ -225,7 +227,7 @@ fn text(facts: &Facts, fitted: &Fitted, options: &Options) -> String {
     head + &fitted.file.to_toml()
 }
 
-/// Whether it says all that a drive of its kind has to say.
+/// Whether it has all figures of a drive of its kind.
 fn is_complete(fitted: &Fitted) -> bool {
     DriveSpec::parse("learned", &fitted.file.to_toml()).is_ok()
 }
@@ -264,7 +266,7 @@ fn slug(about: &About) -> String {
     if words.is_empty() { "learned".into() } else { format!("{}-learned", words.join("-")) }
 }
 
-/// Writes a file as a whole or not at all, and replaces none unless told to.
+/// Writes a file as a whole or not at all; replaces one only with `--force`.
 fn write_new(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     let mut part = path.as_os_str().to_owned();
     part.push(format!(".{}.part", std::process::id()));

@@ -29,7 +29,7 @@ pub struct MountArgs {
     /// Make the drive this large, such as 20GiB or 64MB [default: as rated].
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub capacity: Option<Bytes>,
-    /// Share of the capacity that holds data which nobody rewrites; 1 is steady state.
+    /// Share of the capacity that holds data that is not rewritten; 1 is steady state.
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub fill: f64,
     /// Of all random draws.
@@ -50,7 +50,7 @@ pub struct MountArgs {
     /// Print each second's account on stdout, a JSON object a line.
     #[arg(long)]
     pub stats: bool,
-    /// Take the task from stdin and speak the emulator's protocol.
+    /// Take the task from stdin and use the emulator's protocol.
     #[arg(long, hide = true)]
     pub control: bool,
 }
@@ -106,7 +106,7 @@ pub fn mount(args: &MountArgs) -> Result<ExitCode, Failure> {
 }
 
 fn stop_on_signal(order: Sender<Order>) -> Result<(), Failure> {
-    let deaf = |error: std::io::Error| Failure::run(format!("signals cannot be heard: {error}"));
+    let deaf = |error: std::io::Error| Failure::run(format!("cannot receive signals: {error}"));
     let mut signals = Interrupt::listen().map_err(deaf)?.subscribe();
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(deaf)?;
     let wait = move || {
@@ -122,7 +122,7 @@ fn tell_person(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// One JSON object a line. Nobody may be reading any more; then stdin ends, too, which is what counts.
+/// One JSON object a line. Without a reader stdin ends, too, which ends the emulator.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
@@ -148,7 +148,7 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
                 return;
             }
         }
-        // The run is over, whether it said so or was killed.
+        // The run has ended, or was killed.
         end_users(&dir);
         let _ = order.send(Order::Stop);
     };
@@ -167,7 +167,7 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
     };
     let served = serve(&spec, orders, &tell);
     drop(claim);
-    // The failure has been told.
+    // The failure has been reported.
     Ok(served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
@@ -188,7 +188,7 @@ fn foreground(args: &MountArgs, order: Sender<Order>, orders: &Receiver<Order>) 
     let tell: MessageSender = Arc::new(move |told| {
         show(&told, stats);
         if !matches!(told, Message::Ready(_) | Message::Second(_) | Message::Warning { .. }) {
-            // Nobody asked when this fails.
+            // Fails only without a waiting request.
             let _ = answer.lock().unwrap_or_else(PoisonError::into_inner).send(told);
         }
     });
