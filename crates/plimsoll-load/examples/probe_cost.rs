@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
 use plimsoll_load::clock::Clock;
-use plimsoll_load::probe::{self, News, Watch, environment};
+use plimsoll_load::probe::{self, ProbeMessage, Watch, environment};
 use plimsoll_model::metric::Metric;
 use plimsoll_model::record::SubjectId;
 
@@ -36,8 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mut costs = Vec::new();
     let mut latest = std::collections::BTreeMap::new();
-    for news in receiver.iter().take(seconds) {
-        let News::Samples(samples) = news else { continue };
+    for message in receiver.iter().take(seconds) {
+        let ProbeMessage::Samples(samples) = message else { continue };
         costs.extend(samples.iter().filter(|(_, metric, _)| *metric == Metric::ProbeCost).map(|(_, _, s)| s.value));
         latest.extend(samples.into_iter().map(|(_, metric, sample)| (metric, sample)));
     }

@@ -238,7 +238,7 @@ impl VirtualSleep {
     }
 }
 
-/// A sleep that nobody waits for any more must not be woken: the thread would park with nothing to wake it.
+/// An abandoned sleep must not be woken: the thread would park with nothing to wake it.
 impl Drop for VirtualSleep {
     fn drop(&mut self) {
         let clock = self.clock.clone();

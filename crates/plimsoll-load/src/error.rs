@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// An error of an engine, a managed system or a load. Every text says what to do next; none holds a password.
+/// An error of an engine, a managed system or a load. Every text has the next step; none holds a password.
 #[derive(Debug, Error)]
 pub enum LoadError {
     #[error("{what} cannot be reached: {why}\n{next}")]
@@ -23,12 +23,12 @@ pub enum LoadError {
     Died { what: String, why: String, next: String },
     #[error("{what} already exists and was not made by plimsoll\n{next}")]
     Foreign { what: String, next: String },
-    /// Data of plimsoll's that it will not replace without being told to.
+    /// Data of plimsoll's that it replaces only with permission.
     #[error("{what} already holds {holds}\n{next}")]
     Occupied { what: String, holds: String, next: String },
     #[error("stopped by the user")]
     Cancelled,
-    /// Anything else, in the server's or system's words.
+    /// Anything else, with the server's or system's message.
     #[error("{what}: {why}")]
     Other { what: String, why: String },
 }
@@ -48,7 +48,7 @@ impl LoadError {
         Self::Other { what: what.into(), why: why.to_string() }
     }
 
-    /// Whether the same connection may be opened a little later, with nobody doing anything about it but starting the
+    /// Whether the same connection may be opened a little later, with nothing done about it but starting the
     /// server: not so after a refused password or with a database that is gone.
     pub fn may_pass(&self) -> bool {
         match self {

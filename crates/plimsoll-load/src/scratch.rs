@@ -251,8 +251,8 @@ impl Drop for Scratch {
 
 /// Removes a scratch directory; the owner file goes last, so that an interruption can be taken up again.
 ///
-/// Where something is mounted inside, nothing is removed: it may be somebody else's, and what could not be unmounted is
-/// better looked at.
+/// Where something is mounted inside, nothing is removed: it may be the user's, and what could not be unmounted is
+/// better inspected first.
 fn remove(path: &Path, owner: &Owner) -> Result<(), LoadError> {
     if let Some(mount) = mounted_below(path) {
         return Err(LoadError::Other {
@@ -281,7 +281,7 @@ fn remove(path: &Path, owner: &Owner) -> Result<(), LoadError> {
     }
     fs::remove_dir(path).map_err(|e| io_error(path, &e))?;
     if let Some(folder) = path.parent() {
-        // Fails, and should, when somebody else's scratch is there.
+        // Fails, and should, when another user's scratch is there.
         let _ = fs::remove_dir(folder);
     }
     Ok(())
@@ -295,7 +295,7 @@ fn mounted_below(path: &Path) -> Option<PathBuf> {
     points.map(|point| PathBuf::from(unescape(point))).find(|point| point.starts_with(path) && point != path)
 }
 
-/// Removes a directory named as ours with sockets in it and nothing else: the owner file of a medium that somebody
+/// Removes a directory named as ours with sockets in it and nothing else: the owner file of a medium that was
 /// else can write to must not make plimsoll remove anything more.
 fn remove_socket_dir(path: &Path) {
     let named_ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(OUTSIDE_PREFIX));
@@ -313,7 +313,7 @@ fn remove_socket_dir(path: &Path) {
     let _ = fs::remove_dir(path);
 }
 
-/// Polls up to `seconds`; says whether it came true.
+/// Polls up to `seconds`; returns whether it came true.
 pub(crate) fn wait_until(seconds: u64, mut done: impl FnMut() -> bool) -> bool {
     const STEP: Duration = Duration::from_millis(20);
     for _ in 0..seconds * 50 {
@@ -379,9 +379,9 @@ mod tests {
         dead.owner.outside.insert(medium.path().join("precious"));
         fs::create_dir(medium.path().join("precious")).unwrap();
         let dead = dead.abandon();
-        let said = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
-        assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].contains("dead"), "{said:?}");
+        let actions = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
+        assert_eq!(actions.len(), 1, "{actions:?}");
+        assert!(actions[0].contains("dead"), "{actions:?}");
         assert!(!dead.exists() && !socket.exists());
         assert!(living.path().exists() && medium.path().join("precious").exists());
         for name in ["foreign", "broken", "list"] {
@@ -441,8 +441,8 @@ mod tests {
     fn a_folder_of_another_user_is_theirs() {
         let passwd = "root:x:0:0::/:/bin/sh\nbad\nanna:x:1000:1000::/home/anna:/bin/sh\n";
         assert_eq!([0, 1000, 7].map(|uid| user_name(passwd, uid)), ["root", "anna", "user 7"]);
-        let said = belongs_to(Path::new("/m/.plimsoll"), "anna").to_string();
-        assert!(said.contains("it belongs to anna") && said.contains("rm -r '/m/.plimsoll'"), "{said}");
+        let message = belongs_to(Path::new("/m/.plimsoll"), "anna").to_string();
+        assert!(message.contains("it belongs to anna") && message.contains("rm -r '/m/.plimsoll'"), "{message}");
         let own = tempfile::tempdir().unwrap();
         let denied = io::Error::from(io::ErrorKind::PermissionDenied);
         assert!(matches!(closed(own.path(), &denied), LoadError::ReadOnly { .. }));

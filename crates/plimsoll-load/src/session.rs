@@ -12,7 +12,7 @@ pub enum TxnEnd {
 }
 
 /// What went wrong with one attempt. After `Retry`, `Failed`, `Permanent` and `DiskFull` the attempt has left no trace: its database
-/// transaction is rolled back. After `Lost` nobody knows: a connection that ends while a COMMIT or a function's call is on
+/// transaction is rolled back. After `Lost` that is unknown: a connection that ends while a COMMIT or a function's call is on
 /// its way may have been committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionError {
@@ -21,11 +21,11 @@ pub enum SessionError {
     /// The system refused this intent.
     Failed(String),
     /// What every further intent needs is gone or forbidden (a table dropped, a privilege revoked), and will not come back
-    /// by itself: the lane ends with these words, whose last line says what to do next.
+    /// by itself: the lane ends with this message, whose last line is the next step.
     Permanent(String),
     /// The connection is gone; the session must be opened anew.
     Lost(String),
-    /// No space is left for what the load writes: where, as far as it is known, and the system's words. The lane ends.
+    /// No space is left for what the load writes: where, as far as it is known, and the system's message. The lane ends.
     DiskFull { place: String, why: String },
 }
 
@@ -36,15 +36,15 @@ impl SessionError {
     }
 
     /// What the load needs is not in the database any more.
-    pub fn gone(said: &str) -> Self {
-        let next = "Somebody dropped or changed what plimsoll had loaded: remove the rest, or name another `schema`.";
-        Self::Permanent(format!("the workload's tables are no longer as they were: {said}\n{next}"))
+    pub fn gone(message: &str) -> Self {
+        let next = "The loaded tables were dropped or changed: remove the rest, or name another `schema`.";
+        Self::Permanent(format!("the workload's tables are no longer as they were: {message}\n{next}"))
     }
 
     /// A right was taken away.
-    pub fn forbidden(said: &str) -> Self {
+    pub fn forbidden(message: &str) -> Self {
         let next = "Grant this user what was revoked, or connect as the owner of the tables.";
-        Self::Permanent(format!("the server forbids this user what it had allowed before: {said}\n{next}"))
+        Self::Permanent(format!("the server forbids this user what it had allowed before: {message}\n{next}"))
     }
 
     /// An input of another workload than the session was opened for: a fault of plimsoll.
@@ -56,7 +56,7 @@ impl SessionError {
 /// One connection, used by one virtual user at a time.
 ///
 /// Sessions live on the thread that opened them; futures need not be `Send`. A blocking engine (SQLite) blocks inside
-/// `run` and says so with [`crate::engine::Opener::connections_per_worker`].
+/// `run` and declares it with [`crate::engine::Opener::connections_per_worker`].
 #[allow(async_fn_in_trait)]
 pub trait Session {
     /// Carries out one attempt of one business transaction.

@@ -25,7 +25,7 @@ mod reset;
 mod reset_tests;
 mod twin;
 
-pub use reset::{FirstState, Restored};
+pub use reset::{InitialState, Restored};
 
 /// A system that runs, or can be reached.
 pub struct Instance(Backing);
@@ -39,11 +39,11 @@ enum Backing {
 
 impl Instance {
     /// Starts the system in `scratch`, which systems that keep their data on a medium need; an existing one is left as
-    /// it is. `cage` limits a server of plimsoll's own, and nothing else.
+    /// it is. `cgroup` limits a server of plimsoll's own, and nothing else.
     pub fn start(
         kind: &SystemKind,
         scratch: Option<&mut Scratch>,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
         let place = || scratch.ok_or_else(|| LoadError::other("the system", "needs a medium to keep its data on"));
         Ok(Self(match kind {
@@ -52,7 +52,7 @@ impl Instance {
                 Backing::Sqlite { path: place()?.dir("sqlite")?.join("tpcc.db"), pragmas: settings.clone() }
             }
             SystemKind::Managed { engine, settings, binaries } => {
-                Backing::Managed(Box::new(ManagedServer::start(*engine, place()?, settings, binaries, cage)?))
+                Backing::Managed(Box::new(ManagedServer::start(*engine, place()?, settings, binaries, cgroup)?))
             }
             SystemKind::Existing { engine, url, schema } => {
                 Backing::Existing(Target { engine: *engine, conninfo: url.reveal().into(), schema: schema.clone() })
@@ -128,7 +128,7 @@ impl Instance {
     /// What limits the system, with the process that is to be in it; `None` where nothing does.
     pub fn limits(&self) -> Option<(&CgroupLimits, u32)> {
         let Backing::Managed(server) = &self.0 else { return None };
-        server.process().limits().map(|cage| (cage, server.process().pid()))
+        server.process().limits().map(|cgroup| (cgroup, server.process().pid()))
     }
 
     /// How the system's own processes and files can be watched from here.

@@ -1,6 +1,6 @@
 //! Six hours of load in virtual time: what a lane holds does not grow with its length.
 //!
-//! The only test of its program, because it looks at the memory of the process.
+//! The only test of its program, because it reads the memory of the process.
 
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::runner::run_lane;

@@ -253,7 +253,7 @@ fn a_table_was_dropped(place: &Place, server: &Server) {
     let outcome = run.wait();
     outcome.failed(
         1,
-        &["the workload's tables are no longer as they were", "\"stock\" does not exist", "Somebody dropped"],
+        &["the workload's tables are no longer as they were", "\"stock\" does not exist", "were dropped or changed"],
     );
     let json = place.opens("dropped.run");
     assert_eq!(json["run"]["status"], "failed");

@@ -14,7 +14,7 @@ use crate::error::LoadError;
 use crate::scratch::copy::like;
 use crate::scratch::io_error;
 
-/// Between two looks at the stop button.
+/// Between two checks for a stop.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// What is below a directory, by paths relative to it; a directory before what is in it.
@@ -73,7 +73,7 @@ fn sync(path: &Path) -> Result<(), LoadError> {
 }
 
 /// Lets a directory's files be read from their medium the next time, and not from the memory of who wrote them. They must
-/// have been flushed; the kernel keeps what somebody else uses.
+/// have been flushed; the kernel keeps what others use.
 pub fn forget_cached(dir: &Path) -> Result<(), LoadError> {
     for (file, _) in Tree::of(dir)?.files {
         let path = dir.join(file);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_stops_when_told_to_and_where_it_cannot_go_on() {
+    fn a_copy_stops_on_request_and_where_it_cannot_go_on() {
         let (_dir, from, to) = place();
         let control = LoadControl::default();
         fs::write(to.join("conf"), "in the way").unwrap();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_told() {
+    fn a_link_is_an_error() {
         let (_dir, from, to) = place();
         symlink("/usr", from.join("link")).unwrap();
         let control = LoadControl::default();

@@ -22,7 +22,7 @@ const TAIL_BYTES: u64 = 64 * 1024;
 /// A program that works on a backup. Its command puts it into a process group of its own.
 pub(crate) struct Program<'a> {
     pub command: Command,
-    /// Where its standard output goes when that is the backup; else it is what the program says.
+    /// Where its standard output goes when that is the backup; else it is part of the program's messages.
     pub output: Option<File>,
     /// The directory that it writes to.
     pub place: &'a Path,
@@ -38,9 +38,9 @@ impl Program<'_> {
         let name = name(Path::new(command.get_program()));
         let failed = |error: &dyn ToString| LoadError::other(format!("{name} cannot be started"), error.to_string());
         // In memory: nothing of it falls on a medium that is measured, or full.
-        let said = File::from(memfd_create(c"plimsoll", MemfdFlags::CLOEXEC).map_err(|error| failed(&error))?);
-        let stdout = output.map_or_else(|| said.try_clone(), Ok).map_err(|error| failed(&error))?;
-        command.stdout(stdout).stderr(said.try_clone().map_err(|error| failed(&error))?);
+        let messages = File::from(memfd_create(c"plimsoll", MemfdFlags::CLOEXEC).map_err(|error| failed(&error))?);
+        let stdout = output.map_or_else(|| messages.try_clone(), Ok).map_err(|error| failed(&error))?;
+        command.stdout(stdout).stderr(messages.try_clone().map_err(|error| failed(&error))?);
         let mut running = Running(command.spawn().map_err(|error| failed(&error))?);
         while !wait_until(1, || running.has_ended() || control.is_cancelled()) {}
         let ended = running.has_ended();
@@ -48,7 +48,7 @@ impl Program<'_> {
         if !ended {
             return Err(LoadError::Cancelled);
         }
-        if status.success() { Ok(()) } else { Err(explain(&name, status, &tail(&said), place, next)) }
+        if status.success() { Ok(()) } else { Err(explain(&name, status, &tail(&messages), place, next)) }
     }
 }
 
@@ -92,21 +92,21 @@ fn name(program: &Path) -> String {
     program.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The end of what a program said.
-fn tail(said: &File) -> String {
-    let length = said.metadata().map_or(0, |about| about.len());
+/// The end of a program's messages.
+fn tail(messages: &File) -> String {
+    let length = messages.metadata().map_or(0, |about| about.len());
     let from = length.saturating_sub(TAIL_BYTES);
     let mut bytes = vec![0; usize::try_from(length - from).unwrap_or_default()];
     // Whoever wrote is gone: it is there as a whole.
-    let read = said.read_at(&mut bytes, from).unwrap_or_default();
+    let read = messages.read_at(&mut bytes, from).unwrap_or_default();
     bytes.truncate(read);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Why a program failed, in its own words.
-fn explain(name: &str, status: ExitStatus, said: &str, place: &Path, next: &str) -> LoadError {
-    if let Some(line) = said.lines().rfind(|line| is_disk_full(line) || is_full_by_number(line)) {
-        // What PostgreSQL's server says is about its own files.
+/// Why a program failed, with its own messages.
+fn explain(name: &str, status: ExitStatus, messages: &str, place: &Path, next: &str) -> LoadError {
+    if let Some(line) = messages.lines().rfind(|line| is_disk_full(line) || is_full_by_number(line)) {
+        // Messages of PostgreSQL's server are about its own files.
         let of_server = ["ERROR:", "FATAL:", "PANIC:"].iter().any(|level| line.contains(level));
         return LoadError::DiskFull {
             place: if of_server { SERVERS_DISK.into() } else { place.display().to_string() },
@@ -114,13 +114,14 @@ fn explain(name: &str, status: ExitStatus, said: &str, place: &Path, next: &str)
             next: "Free space there, or choose a larger medium for it.".into(),
         };
     }
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = messages.lines().filter(|line| !line.trim().is_empty()).collect();
     let lines = lines[lines.len().saturating_sub(LINES)..].join("\n");
-    let lines = if lines.is_empty() { "it said nothing".to_owned() } else { format!("it said:\n{lines}") };
+    let lines =
+        if lines.is_empty() { "it printed nothing".to_owned() } else { format!("its output ends with:\n{lines}") };
     LoadError::Died { what: name.into(), why: format!("it ended with {status}; {lines}"), next: next.into() }
 }
 
-/// Whether a line of mariadb-dump's says a full disk by its number only: `Got errno 28 on write`.
+/// Whether a line of mariadb-dump's reports a full disk by its number only: `Got errno 28 on write`.
 fn is_full_by_number(line: &str) -> bool {
     let number = |after: &str| after.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse().ok());
     let errno = line.rsplit_once("errno ").and_then(|(_, after)| number(after));
@@ -133,18 +134,18 @@ fn is_full_by_number(line: &str) -> bool {
 pub(crate) fn version(program: &Path) -> String {
     let name = name(program);
     let Ok(output) = Command::new(program).arg("--version").output() else { return name };
-    // mariadb-backup says it as it says an error.
-    let said = [output.stdout, output.stderr].concat();
-    match number(&String::from_utf8_lossy(&said)) {
+    // mariadb-backup prints it to standard error.
+    let printed = [output.stdout, output.stderr].concat();
+    match number(&String::from_utf8_lossy(&printed)) {
         Some(number) => format!("{name} {number}"),
         None => name,
     }
 }
 
-/// The version in what a program says of itself. Some of MariaDB's say a number of their own first.
-fn number(said: &str) -> Option<&str> {
+/// The version in a program's answer to `--version`. Some of MariaDB's print a number of their own first.
+fn number(printed: &str) -> Option<&str> {
     let numbers = || {
-        let words = said.split_whitespace().map(|word| word.trim_end_matches(','));
+        let words = printed.split_whitespace().map(|word| word.trim_end_matches(','));
         words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
     };
     numbers().find(|word| word.contains("MariaDB")).or_else(|| numbers().next())
@@ -154,10 +155,10 @@ fn number(said: &str) -> Option<&str> {
 pub(crate) fn find(places: &[PathBuf], names: &[&str], next: &str) -> Result<PathBuf, LoadError> {
     let candidates = names.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
     candidates.into_iter().find(|program| program.is_file()).ok_or_else(|| {
-        let looked: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+        let searched: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
         LoadError::Missing {
             what: format!("The program {}", names.join(" or ")),
-            searched: format!("looked in {}", looked.join(", ")),
+            searched: format!("searched {}", searched.join(", ")),
             next: next.into(),
         }
     })
@@ -180,11 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_in_the_programs_words() {
+    fn a_failure_quotes_the_programs_messages() {
         let control = LoadControl::default();
         shell("exit 0").run(&control).unwrap();
         let error = shell("echo first; echo last >&2; exit 3").run(&control).unwrap_err().to_string();
-        assert_eq!(error, "sh ended by itself: it ended with exit status: 3; it said:\nfirst\nlast\nDo that.",);
+        assert_eq!(
+            error,
+            "sh ended by itself: it ended with exit status: 3; its output ends with:\nfirst\nlast\nDo that.",
+        );
         let full = shell("echo 'could not write: No space left on device'; echo more; exit 1");
         let error = full.run(&control).unwrap_err();
         assert!(matches!(&error, LoadError::DiskFull { place, .. } if place == "/backup"), "{error}");
@@ -203,7 +207,7 @@ mod tests {
         let program =
             Program { output: Some(File::create(&file).unwrap()), ..shell("echo data; echo trouble >&2; exit 1") };
         let error = program.run(&LoadControl::default()).unwrap_err().to_string();
-        assert!(error.contains("it said:\ntrouble\n"), "{error}");
+        assert!(error.contains("its output ends with:\ntrouble\n"), "{error}");
         assert_eq!(std::fs::read_to_string(file).unwrap(), "data\n");
     }
 
@@ -232,23 +236,23 @@ mod tests {
     #[test]
     fn versions_are_those_of_the_distribution() {
         assert_eq!(number("pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)"), Some("15.18"));
-        let said = "mariadb-dump  Ver 10.19 Distrib 10.11.19-MariaDB, for debian-linux-gnu (x86_64)";
-        assert_eq!(number(said), Some("10.11.19-MariaDB"));
+        let printed = "mariadb-dump  Ver 10.19 Distrib 10.11.19-MariaDB, for debian-linux-gnu (x86_64)";
+        assert_eq!(number(printed), Some("10.11.19-MariaDB"));
         assert_eq!(number("no number"), None);
     }
 
     #[test]
-    fn a_missing_program_is_told_with_the_next_step() {
+    fn a_missing_program_is_an_error_with_the_next_step() {
         let error = find(&["/nowhere".into()], &["pg_dump"], "Install it.").unwrap_err().to_string();
-        assert_eq!(error, "The program pg_dump was not found (looked in /nowhere)\nInstall it.");
+        assert_eq!(error, "The program pg_dump was not found (searched /nowhere)\nInstall it.");
     }
 
     proptest! {
         #[test]
-        fn any_words_can_be_quoted(said in ".*") {
-            let _ = number(&said);
+        fn any_text_can_be_quoted(messages in ".*") {
+            let _ = number(&messages);
             let status = std::os::unix::process::ExitStatusExt::from_raw(256);
-            let _ = explain("x", status, &said, Path::new("/"), "next").to_string();
+            let _ = explain("x", status, &messages, Path::new("/"), "next").to_string();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a database server tells about itself while it is under load: counters, and what its sessions do.
+//! What a database server reports about itself under load: counters, and what its sessions do.
 
 use plimsoll_model::lane::Endpoint;
 use plimsoll_model::metric::Metric;
@@ -9,9 +9,9 @@ use plimsoll_model::units::{Bytes, Nanos};
 use super::{mariadb, postgres};
 use crate::error::LoadError;
 
-/// How many of plimsoll's sessions one look found in a state.
+/// How many of plimsoll's sessions one sample found in a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct SessionCount {
     pub state: WaitState,
     /// The server's own name for what they wait for; empty where it names nothing.
     pub event: String,
@@ -47,20 +47,20 @@ impl Insight {
                 Ok(Self::Mariadb(Box::new(mariadb::Insight::connect(conninfo, schema)?)))
             }
             Endpoint::Mock(_) | Endpoint::Sqlite { .. } => {
-                Err(LoadError::other("the system", "tells nothing about itself"))
+                Err(LoadError::other("the system", "reports nothing about itself"))
             }
         }
     }
 
     /// What plimsoll's own sessions do at this moment; the one that asks is left out.
-    pub async fn look(&mut self) -> Result<Vec<Seen>, LoadError> {
+    pub async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
         match self {
-            Self::Postgres(insight) => insight.look().await,
-            Self::Mariadb(insight) => insight.look(),
+            Self::Postgres(insight) => insight.sample_sessions().await,
+            Self::Mariadb(insight) => insight.sample_sessions(),
         }
     }
 
-    /// The least time from an answer to the next look: a server may show the same again before it.
+    /// The least time from an answer to the next sample: a server may show the same again before it.
     pub fn rest(&self) -> Nanos {
         match self {
             Self::Postgres(_) => Nanos::ZERO,
@@ -91,7 +91,7 @@ impl Insight {
         }
     }
 
-    /// What this server cannot tell, and what would change that: each a sentence.
+    /// What this server does not report, and what would change that: each a sentence.
     pub fn lacks(&self) -> Vec<String> {
         match self {
             Self::Postgres(insight) => insight.lacks(),

@@ -87,7 +87,7 @@ impl<'a> From<&'a Workload> for CheckedData<'a> {
     }
 }
 
-/// What a consistency condition said about a database.
+/// The result of a consistency condition on a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConditionResult {
     /// Of the specification: `3.3.2.1`.

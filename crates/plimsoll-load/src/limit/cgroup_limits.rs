@@ -27,8 +27,8 @@ static MADE: AtomicU32 = AtomicU32::new(0);
 #[derive(Debug)]
 pub struct CgroupLimits {
     groups: Vec<PathBuf>,
-    /// What was asked of the kernel and what it says, by file: `memory.max`, `1073741824`.
-    told: Vec<(String, String)>,
+    /// The limits in effect, as the kernel's files read, by file: `memory.max`, `1073741824`.
+    in_effect: Vec<(String, String)>,
 }
 
 /// The machine's groups as this process sees them.
@@ -42,22 +42,22 @@ impl CgroupLimits {
     /// Makes the groups and sets the limits; `device` is the block device that I/O limits are of.
     ///
     /// # Errors
-    /// The machine cannot limit, or does not do as it was told.
+    /// The machine cannot limit, or does not keep a limit.
     pub fn create(limits: &Limits, device: Option<Device>) -> Result<Self, LoadError> {
         let parents = parents();
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let pid = std::process::id();
         let began = start_time(pid.cast_signed()).unwrap_or_default();
         let name = format!("{PREFIX}{pid}-{began}-{number}");
-        let mut cage = Self { groups: Vec::new(), told: Vec::new() };
+        let mut cgroup = Self { groups: Vec::new(), in_effect: Vec::new() };
         for controller in files::needed(limits) {
             if controller == Controller::Io && device.is_none() {
                 return Err(cannot(controller, "no block device was found below the medium"));
             }
             let parent = parents.get(&controller).ok_or_else(|| cannot(controller, "no control group has it"))?;
-            cage.limit(controller, parent, &name, limits, device)?;
+            cgroup.limit(controller, parent, &name, limits, device)?;
         }
-        Ok(cage)
+        Ok(cgroup)
     }
 
     fn limit(
@@ -96,18 +96,18 @@ impl CgroupLimits {
                 other => other.map_err(|error| failed(controller, &path, &error))?,
             }
             let is = fs::read_to_string(&path).map_err(|error| failed(controller, &path, &error))?;
-            if !files::says(file, &value, &is) {
-                let why = format!("{} says {:?} after {value:?} was written", path.display(), is.trim());
+            if !files::is_in_effect(file, &value, &is) {
+                let why = format!("{} reads {:?} after {value:?} was written", path.display(), is.trim());
                 return Err(cannot(controller, &why));
             }
-            self.told.push((file.to_owned(), is.trim().replace('\n', "; ")));
+            self.in_effect.push((file.to_owned(), is.trim().replace('\n', "; ")));
         }
         Ok(())
     }
 
-    /// What the kernel says of each limit, by the name of its file.
-    pub fn told(&self) -> &[(String, String)] {
-        &self.told
+    /// The kernel's value of each limit, by the name of its file.
+    pub fn in_effect(&self) -> &[(String, String)] {
+        &self.in_effect
     }
 
     /// A command that enters the groups, then becomes `program` as that user; arguments can be added to it. The shell writes
@@ -132,7 +132,7 @@ impl CgroupLimits {
         self.groups.iter().all(in_group)
     }
 
-    /// How often the kernel has killed a process in here for want of memory; `None` where it does not say.
+    /// How often the kernel has killed a process in here for want of memory; `None` where it does not report that.
     pub fn killed_for_memory(&self) -> Option<u64> {
         self.groups.iter().find_map(|group| {
             let text = ["memory.events", "memory.oom_control"]
@@ -218,19 +218,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cage_holds_what_is_started_in_it_and_goes() {
+    fn a_group_limits_what_is_started_in_it_and_is_removed() {
         let limits = Limits { memory: Some(Bytes::mib(64)), cpus: Some(0.5), ..Limits::default() };
-        let cage = CgroupLimits::create(&limits, None).unwrap();
-        let groups = cage.groups.clone();
+        let cgroup = CgroupLimits::create(&limits, None).unwrap();
+        let groups = cgroup.groups.clone();
         assert!(!groups.is_empty() && groups.iter().all(|group| group.is_dir()));
-        assert!(cage.told().iter().any(|(_, is)| is.starts_with("50000")), "{:?}", cage.told());
-        let mut child = cage.command(OsStr::new("sleep"), Some((65534, 65534))).arg("60").spawn().unwrap();
-        assert!(wait_until(60, || cage.holds(child.id())));
+        assert!(cgroup.in_effect().iter().any(|(_, is)| is.starts_with("50000")), "{:?}", cgroup.in_effect());
+        let mut child = cgroup.command(OsStr::new("sleep"), Some((65534, 65534))).arg("60").spawn().unwrap();
+        assert!(wait_until(60, || cgroup.holds(child.id())));
         let user = || fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         assert!(wait_until(60, || user().contains("Uid:\t65534")), "{}", user());
         child.kill().unwrap();
         child.wait().unwrap();
-        drop(cage);
+        drop(cgroup);
         assert!(groups.iter().all(|group| !group.exists()));
     }
 

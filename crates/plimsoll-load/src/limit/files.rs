@@ -84,8 +84,8 @@ pub fn version_2(controller: Controller, limits: &Limits, device: Option<Device>
     }
 }
 
-/// Whether a file says what was written: numbers may be rounded down to whole pages.
-pub fn says(file: &str, written: &str, read: &str) -> bool {
+/// Whether a file reads as it was written: numbers may be rounded down to whole pages.
+pub fn is_in_effect(file: &str, written: &str, read: &str) -> bool {
     let (written, read) = (written.trim(), read.trim());
     match (written.parse::<u64>(), read.parse::<u64>()) {
         (Ok(wanted), Ok(is)) if file.starts_with("memory.") => is <= wanted && wanted - is < 1 << 16,
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn both_versions_say_the_same() {
+    fn both_versions_set_the_same_limits() {
         let of = |files: Vec<(&'static str, String)>| {
             files.iter().map(|(file, text)| format!("{file}={text}")).collect::<Vec<_>>().join(", ")
         };
@@ -138,18 +138,18 @@ mod tests {
 
     #[test]
     fn what_is_read_back_is_compared_by_its_meaning() {
-        assert!(says("memory.max", "5000", "4096\n"), "whole pages");
-        assert!(!says("memory.max", "5000", "9223372036854771712\n"));
-        assert!(!says("memory.limit_in_bytes", "1048576", "4096"));
-        assert!(says("cpu.max", "150000 100000", "150000 100000\n"));
-        assert!(!says("cpu.max", "150000 100000", "max 100000\n"));
-        assert!(says(
+        assert!(is_in_effect("memory.max", "5000", "4096\n"), "whole pages");
+        assert!(!is_in_effect("memory.max", "5000", "9223372036854771712\n"));
+        assert!(!is_in_effect("memory.limit_in_bytes", "1048576", "4096"));
+        assert!(is_in_effect("cpu.max", "150000 100000", "150000 100000\n"));
+        assert!(!is_in_effect("cpu.max", "150000 100000", "max 100000\n"));
+        assert!(is_in_effect(
             "io.max",
             "8:16 rbps=7 wiops=90",
             "8:0 rbps=1 wbps=max\n8:16 rbps=7 wbps=max riops=max wiops=90\n"
         ));
-        assert!(!says("io.max", "8:16 rbps=7", "8:16 rbps=max wbps=max\n"));
-        assert!(says("blkio.throttle.read_bps_device", "8:16 7", "8:0 5\n8:16 7\n"));
-        assert!(!says("blkio.throttle.read_bps_device", "8:16 7", "8:16 70\n"));
+        assert!(!is_in_effect("io.max", "8:16 rbps=7", "8:16 rbps=max wbps=max\n"));
+        assert!(is_in_effect("blkio.throttle.read_bps_device", "8:16 7", "8:0 5\n8:16 7\n"));
+        assert!(!is_in_effect("blkio.throttle.read_bps_device", "8:16 7", "8:16 70\n"));
     }
 }

@@ -61,7 +61,7 @@ pub fn parents(mountinfo: &str, own: &str, unified: impl Fn(&Path) -> Option<Str
         let mount = mounts.iter().find(|mount| mount.kind == "cgroup" && of(mount.options));
         let group = groups.iter().find(|(controllers, _)| of(controllers));
         if let (Some(mount), Some((_, group))) = (mount, group) {
-            // What is mounted may be a part of the tree (in containers), and the group is told from its top.
+            // What is mounted may be a part of the tree (in containers), and the group is named from its top.
             let below = group.strip_prefix(mount.root.trim_end_matches('/')).unwrap_or(group);
             let path = Path::new(mount.point).join(below.trim_start_matches('/'));
             found.entry(controller).or_insert(Parent::V1(path));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mounted_part_of_a_tree_is_told_from_its_top() {
+    fn a_mounted_part_of_a_tree_is_named_from_its_top() {
         let mounts = "1 2 0:3 /docker/ab /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
         let found = parents(mounts, "4:memory:/docker/ab/c\n", |_| None);
         assert_eq!(found[&Controller::Memory], Parent::V1("/sys/fs/cgroup/memory/c".into()));

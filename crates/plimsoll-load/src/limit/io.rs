@@ -13,7 +13,7 @@ use super::files::Device;
 use super::probe::does_not_hold;
 use crate::error::LoadError;
 
-/// Limits that are soon seen to hold: in a second, 4 MiB and 50 requests.
+/// Limits that are soon known to hold: in a second, 4 MiB and 50 requests.
 const BYTES: Bytes = Bytes::mib(4);
 const REQUESTS: u64 = 50;
 /// Eight times that is tried, so that what a group may do at once at its beginning does not count.
@@ -58,13 +58,13 @@ pub fn try_io(io: &IoLimits, device: Device, dir: &Path) -> Result<Option<String
         return Ok(Some(format!("dd cannot write 32 MiB past the page cache in {} ({first})", dir.display())));
     }
     for Trial { what, limits, args, writes } in trials(io) {
-        let cage = CgroupLimits::create(&Limits { io: limits, ..Limits::default() }, Some(device))?;
-        let mut timed = cage.command(OsStr::new("timeout"), None);
+        let cgroup = CgroupLimits::create(&Limits { io: limits, ..Limits::default() }, Some(device))?;
+        let mut timed = cgroup.command(OsStr::new("timeout"), None);
         timed.args(["-s", "KILL", "1", "dd"]);
         let ended = dd(timed, &file, args, writes)?;
         if ended.success() {
-            let told = format!("in one second dd did {} in a group that may do an eighth of that", args.join(" "));
-            return Err(does_not_hold(what, &told));
+            let observed = format!("in one second dd did {} in a group that may do an eighth of that", args.join(" "));
+            return Err(does_not_hold(what, &observed));
         }
         if !was_killed(ended) {
             return Ok(Some(format!("dd {} in {} failed ({ended})", args.join(" "), dir.display())));
@@ -73,7 +73,7 @@ pub fn try_io(io: &IoLimits, device: Device, dir: &Path) -> Result<Option<String
     Ok(None)
 }
 
-/// timeout(1) ends itself as it ended the other, or says so by its code.
+/// timeout(1) ends itself as it ended the other, or reports it by its code.
 fn was_killed(ended: ExitStatus) -> bool {
     ended.signal() == Some(9) || matches!(ended.code(), Some(124 | 137))
 }

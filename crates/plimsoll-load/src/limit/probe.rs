@@ -1,4 +1,4 @@
-//! Whether the machine's limits hold: tried out on small groups of our own, because a file that says so is no proof.
+//! Whether the machine's limits hold: tried out on small groups of our own, because a file that shows a limit is no proof.
 
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};
@@ -38,28 +38,29 @@ fn quiet(command: &mut Command) -> &mut Command {
 
 /// tail(1) keeps all of what it shall print: four times what is allowed.
 fn memory() -> Result<(), LoadError> {
-    let cage = CgroupLimits::create(&Limits { memory: Some(MEMORY), ..Limits::default() }, None)?;
+    let cgroup = CgroupLimits::create(&Limits { memory: Some(MEMORY), ..Limits::default() }, None)?;
     let bytes = (MEMORY.0 * 4).to_string();
     let script = format!("head -c {bytes} /dev/zero | tail -c {bytes}");
-    let status = quiet(cage.command(OsStr::new("/bin/sh"), None).args(["-c", &script])).status();
+    let status = quiet(cgroup.command(OsStr::new("/bin/sh"), None).args(["-c", &script])).status();
     let status = status.map_err(|error| LoadError::other("the probe of the memory limit", error))?;
     if status.success() {
-        let told = format!("a process took {} in a group of {MEMORY}", Bytes(MEMORY.0 * 4));
-        return Err(does_not_hold("memory", &told));
+        let observed = format!("a process took {} in a group of {MEMORY}", Bytes(MEMORY.0 * 4));
+        return Err(does_not_hold("memory", &observed));
     }
     Ok(())
 }
 
-/// A busy loop for [`BUSY_SECONDS`], of which the shell says what processor time it took.
+/// A busy loop for [`BUSY_SECONDS`], whose processor time the shell reports.
 fn cpus() -> Result<(), LoadError> {
-    let cage = CgroupLimits::create(&Limits { cpus: Some(CPUS), ..Limits::default() }, None)?;
+    let cgroup = CgroupLimits::create(&Limits { cpus: Some(CPUS), ..Limits::default() }, None)?;
     let script = format!("timeout {BUSY_SECONDS} sh -c 'while :; do :; done'; times");
-    let mut command = cage.command(OsStr::new("/bin/sh"), None);
+    let mut command = cgroup.command(OsStr::new("/bin/sh"), None);
     let output = quiet(command.args(["-c", &script])).stdout(Stdio::piped()).output();
     let output = output.map_err(|error| LoadError::other("the probe of the CPU limit", error))?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let used = children_seconds(&said)
-        .ok_or_else(|| LoadError::other("the probe of the CPU limit", format!("the shell says {:?}", said.trim())))?;
+    let times = String::from_utf8_lossy(&output.stdout);
+    let used = children_seconds(&times).ok_or_else(|| {
+        LoadError::other("the probe of the CPU limit", format!("the shell reports {:?}", times.trim()))
+    })?;
     let cpus = used / BUSY_SECONDS;
     if cpus > MOST_CPUS {
         return Err(does_not_hold("processor time", &format!("a process took {cpus:.2} CPUs in a group of {CPUS}")));
@@ -68,18 +69,18 @@ fn cpus() -> Result<(), LoadError> {
 }
 
 /// User and system time of a shell's children, by its `times` (POSIX, 2.14): `0m0.10s 0m0.00s` in the second line.
-fn children_seconds(said: &str) -> Option<f64> {
+fn children_seconds(times: &str) -> Option<f64> {
     let seconds = |field: &str| {
         let (minutes, seconds) = field.strip_suffix('s')?.split_once('m')?;
         Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
     };
-    said.lines().nth(1)?.split_whitespace().map(seconds).sum()
+    times.lines().nth(1)?.split_whitespace().map(seconds).sum()
 }
 
-pub(super) fn does_not_hold(what: &str, told: &str) -> LoadError {
+pub(super) fn does_not_hold(what: &str, observed: &str) -> LoadError {
     LoadError::Missing {
         what: format!("A limit of {what} that holds"),
-        searched: told.into(),
+        searched: observed.into(),
         next: "The kernel takes the limit and does not keep it here: let the run go on without limits \
                (limits = { …, without = \"warn\" } in the plan's system), or use another machine."
             .into(),
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_says_of_its_children() {
+    fn the_time_of_a_shells_children_is_parsed() {
         assert_eq!(children_seconds("0m0.00s 0m0.00s\n1m0.10s 0m0.15s\n"), Some(60.25));
         for rubbish in ["", "0m0.00s", "\nx y", "\n1:2"] {
             assert_eq!(children_seconds(rubbish), None, "{rubbish:?}");

@@ -65,7 +65,7 @@ impl Data {
         let over = self.rest.start(emit.at, thread_cpu().saturating_sub(started), emit.among);
         match size {
             Ok(size) => emit.put_over(Metric::SystemData, over, size.0 as f64),
-            Err((path, error)) => warnings.say(emit.subject, "unreadable", "data", || {
+            Err((path, error)) => warnings.warn(emit.subject, "unreadable", "data", || {
                 format!("{}: {error}; no figures for the size of the system's data", path.display())
             }),
         }
@@ -73,7 +73,7 @@ impl Data {
 }
 
 /// Files that something writes just now. They are few, and what is asked is how they grow from second to second, so they
-/// are looked at each time.
+/// are listed each time.
 #[derive(Debug)]
 pub(super) struct Growth {
     path: PathBuf,
@@ -95,7 +95,7 @@ impl Growth {
             }
             // It has been removed already.
             Err((_, error)) if error.kind() == io::ErrorKind::NotFound => {}
-            Err((path, error)) => warnings.say(emit.subject, "unreadable", "backup", || {
+            Err((path, error)) => warnings.warn(emit.subject, "unreadable", "backup", || {
                 format!("{}: {error}; no figures for what backups write each second", path.display())
             }),
         }

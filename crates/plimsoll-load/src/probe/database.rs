@@ -1,6 +1,6 @@
 //! A database server, asked about itself on a thread of its own: a server that answers slowly must delay no other sample.
 //!
-//! Ten times a second it is looked at what plimsoll's sessions do (of more than four servers at once, forty times a
+//! Ten times a second the states of plimsoll's sessions are sampled (of more than four servers at once, forty times a
 //! second at one or the other), once a second the counters are read. A server that
 //! does not answer is asked again each second, quietly: that it is gone is noticed elsewhere.
 
@@ -19,15 +19,15 @@ use tokio::sync::watch;
 
 use super::data::{Rest, thread_cpu};
 use super::emit::Emit;
-use super::{News, Warning};
+use super::{ProbeMessage, Warning};
 use crate::clock::Clock;
 use crate::engine::insight::Insight;
 use crate::error::LoadError;
 use counters::Counters;
-use looks::Looks;
+use session_sampler::SessionSampler;
 
 mod counters;
-mod looks;
+mod session_sampler;
 
 /// What an answer may take. Longer than a stalled drive stalls a counter, and short enough to be asked anew.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -49,14 +49,15 @@ impl Asking {
         clock: Clock,
         subject: SubjectId,
         endpoint: Endpoint,
-        news: Sender<News>,
+        messages: Sender<ProbeMessage>,
         among: &Arc<AtomicU32>,
     ) -> io::Result<Self> {
         let (stop, stopped) = watch::channel(false);
         let among = Arc::clone(among);
         let thread = std::thread::Builder::new().name("insight".into()).spawn(move || {
             let among = Among::join(&among);
-            let mut asker = Asker { clock: clock.clone(), subject, news, told: Vec::new(), connected: false, among };
+            let mut asker =
+                Asker { clock: clock.clone(), subject, messages, warned: Vec::new(), connected: false, among };
             let ended = clock.block_on(asker.until_stopped(&endpoint, stopped));
             if let Err(error) = ended {
                 tracing::error!("no runtime to ask a server: {error}");
@@ -80,14 +81,14 @@ impl Drop for Asking {
 struct Asker {
     clock: Clock,
     subject: SubjectId,
-    news: Sender<News>,
-    /// Each is told once.
-    told: Vec<String>,
+    messages: Sender<ProbeMessage>,
+    /// Each is sent once.
+    warned: Vec<String>,
     connected: bool,
     among: Among,
 }
 
-/// Counts the servers that are asked at the same time: they share what looking at them may cost.
+/// Counts the servers that are asked at the same time: they share what sampling may cost.
 struct Among(Arc<AtomicU32>);
 
 impl Among {
@@ -109,8 +110,8 @@ impl Drop for Among {
 
 /// Why asking ends.
 enum End {
-    /// Nobody listens any more.
-    Unheard,
+    /// The receiver is gone.
+    Disconnected,
     Server(LoadError),
 }
 
@@ -133,7 +134,7 @@ impl Asker {
     async fn ask_on(&mut self, endpoint: &Endpoint) {
         loop {
             match self.ask(endpoint).await {
-                Err(End::Unheard) => return,
+                Err(End::Disconnected) => return,
                 Err(End::Server(error)) if self.connected => tracing::debug!("asking the server: {error}"),
                 Err(End::Server(error)) => {
                     let text = format!("no counters and no wait states until the server answers: {error}");
@@ -151,18 +152,18 @@ impl Asker {
     async fn ask(&mut self, endpoint: &Endpoint) -> Result<std::convert::Infallible, End> {
         let mut insight = in_time(Insight::connect(endpoint)).await?;
         self.connected = true;
-        self.send(News::Facts(self.subject, vec![("wait_states".into(), insight.source())]))?;
-        let mut looks = Looks::new(self.clock.now());
+        self.send(ProbeMessage::Facts(self.subject, vec![("wait_states".into(), insight.source())]))?;
+        let mut sampler = SessionSampler::new(self.clock.now());
         let mut counters = Counters::default();
         let mut costs = Costs::new();
         let mut size = Rest::default();
         loop {
-            let end = looks.end();
-            let due = looks.next(self.clock.now(), costs.last, insight.rest(), self.among.count());
+            let end = sampler.end();
+            let due = sampler.next(self.clock.now(), costs.last, insight.rest(), self.among.count());
             if due < end {
                 self.clock.sleep_until(due).await;
                 let asked = self.clock.now();
-                looks.add(in_time(insight.look()).await?);
+                sampler.add(in_time(insight.sample_sessions()).await?);
                 costs.spent(self.clock.now() - asked);
                 continue;
             }
@@ -181,23 +182,23 @@ impl Asker {
                 let over = size.start(at, took.max(SIZE_COST), 1);
                 emit.put_over(Metric::DbSize, over, bytes.0 as f64);
             }
-            self.send(News::Samples(samples))?;
-            let rows = looks.take(self.subject, at);
-            self.send(News::Waits(rows))?;
+            self.send(ProbeMessage::Samples(samples))?;
+            let rows = sampler.take(self.subject, at);
+            self.send(ProbeMessage::Waits(rows))?;
             insight.lacks().into_iter().try_for_each(|text| self.warn(text))?;
         }
     }
 
     fn warn(&mut self, text: String) -> Result<(), End> {
-        if self.told.contains(&text) {
+        if self.warned.contains(&text) {
             return Ok(());
         }
-        self.told.push(text.clone());
-        self.send(News::Warning(Warning { subject: self.subject, code: "unreadable", text }))
+        self.warned.push(text.clone());
+        self.send(ProbeMessage::Warning(Warning { subject: self.subject, code: "unreadable", text }))
     }
 
-    fn send(&self, news: News) -> Result<(), End> {
-        self.news.send(news).map_err(|_| End::Unheard)
+    fn send(&self, message: ProbeMessage) -> Result<(), End> {
+        self.messages.send(message).map_err(|_| End::Disconnected)
     }
 }
 

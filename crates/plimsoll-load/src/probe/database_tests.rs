@@ -30,7 +30,7 @@ struct Server {
 }
 
 impl Server {
-    fn asked() -> (Self, Receiver<News>) {
+    fn asked() -> (Self, Receiver<ProbeMessage>) {
         let medium = tempfile::tempdir().unwrap();
         std::fs::set_permissions(medium.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "insight").unwrap();
@@ -50,58 +50,59 @@ fn endpoint(conninfo: String) -> Endpoint {
     Endpoint::Server { engine: ServerKind::Postgres, conninfo, schema: String::new() }
 }
 
-/// Metrics that only one of the servers tells; all others are told by both.
+/// Metrics that only one of the servers reports; both report all others.
 const ONLY_POSTGRES: [Metric; 5] =
     [Metric::DbTempBytes, Metric::DbLogSyncs, Metric::DbCheckpoints, Metric::DbCheckpointTime, Metric::DbVacuums];
 const ONLY_MARIADB: [Metric; 5] =
     [Metric::DbSyncs, Metric::DbTempTables, Metric::DbLockWaits, Metric::DbPurgeLag, Metric::DbCheckpointAge];
 
-/// Until all metrics of databases but those of the other server are told.
-fn until_metrics(news: &Receiver<News>, not: &[Metric]) {
+/// Until all metrics of databases but those of the other server have arrived.
+fn until_metrics(messages: &Receiver<ProbeMessage>, not: &[Metric]) {
     let own = |metric: &Metric| metric.is_of_database() && !not.contains(metric);
     let mut missing: BTreeSet<Metric> = Metric::ALL.iter().copied().filter(own).collect();
-    until(news, "metrics", |told| {
-        if let News::Samples(samples) = told {
+    until(messages, "metrics", |message| {
+        if let ProbeMessage::Samples(samples) = message {
             assert!(samples.iter().all(|(subject, metric, _)| *subject == SYSTEM && !not.contains(metric)));
-            missing.retain(|metric| !samples.iter().any(|(_, told, _)| told == metric));
+            missing.retain(|metric| !samples.iter().any(|(_, sampled, _)| sampled == metric));
         }
         missing.is_empty()
     });
 }
 
-/// What a counter rose by, as these samples tell.
+/// What a counter rose by in these samples.
 fn rise(samples: &[(SubjectId, Metric, Sample)], metric: Metric) -> f64 {
     let of = samples.iter().filter(|(_, own, _)| *own == metric);
     of.map(|(.., sample)| f64::from(sample.value) * sample.over.as_secs_f64()).sum()
 }
 
-/// Until `holds`, which is asked about everything that is told.
-fn until(news: &Receiver<News>, what: &str, mut holds: impl FnMut(&News) -> bool) {
+/// Until `holds` for a message.
+fn until(messages: &Receiver<ProbeMessage>, what: &str, mut holds: impl FnMut(&ProbeMessage) -> bool) {
     loop {
-        let told = news.recv_timeout(LONG).unwrap_or_else(|_| panic!("{what}: nothing more is told"));
-        if holds(&told) {
+        let message = messages.recv_timeout(LONG).unwrap_or_else(|_| panic!("{what}: no more messages"));
+        if holds(&message) {
             return;
         }
     }
 }
 
-/// Until each look of a second finds exactly so many sessions in these states.
-fn until_waits(news: &Receiver<News>, expected: &[(WaitState, &str, u32)]) {
+/// Until each sample of a second has exactly so many sessions in these states.
+fn until_waits(messages: &Receiver<ProbeMessage>, expected: &[(WaitState, &str, u32)]) {
     let mut last = Vec::new();
     let began = Clock::real();
-    until(news, "waits", |told| {
-        let News::Waits(rows) = told else { return false };
+    until(messages, "waits", |message| {
+        let ProbeMessage::Waits(rows) = message else { return false };
         assert!(began.now() < Nanos::from(LONG), "{last:?}");
         last.clone_from(rows);
-        let seen: Vec<_> = rows.iter().map(|row| (row.state, row.event.as_str(), row.seen)).collect();
-        let looks = rows.first().map_or(0, |row| row.looks);
-        looks > 0 && seen == expected.iter().map(|(state, event, n)| (*state, *event, n * looks)).collect::<Vec<_>>()
+        let counts: Vec<_> = rows.iter().map(|row| (row.state, row.event.as_str(), row.seen)).collect();
+        let samples = rows.first().map_or(0, |row| row.looks);
+        samples > 0
+            && counts == expected.iter().map(|(state, event, n)| (*state, *event, n * samples)).collect::<Vec<_>>()
     });
 }
 
 #[test]
-fn sessions_are_seen_in_the_states_they_are_in() {
-    let (server, news) = Server::asked();
+fn sessions_are_sampled_in_their_states() {
+    let (server, messages) = Server::asked();
     Clock::real()
         .block_on(async {
             let sessions = [connect(&server.conninfo()).await.unwrap(), connect(&server.conninfo()).await.unwrap()];
@@ -111,21 +112,21 @@ fn sessions_are_seen_in_the_states_they_are_in() {
                 .await
                 .unwrap();
             holds.batch_execute("BEGIN; UPDATE t SET n = 1 WHERE id = 1").await.unwrap();
-            let (until_seen, seen) = tokio::sync::oneshot::channel();
+            let (sampled, until_sampled) = tokio::sync::oneshot::channel();
             let watcher = std::thread::spawn(move || {
-                until_waits(&news, &[(WaitState::Lock, "transactionid", 1), (WaitState::Client, "ClientRead", 1)]);
-                until_seen.send(()).unwrap();
-                news
+                until_waits(&messages, &[(WaitState::Lock, "transactionid", 1), (WaitState::Client, "ClientRead", 1)]);
+                sampled.send(()).unwrap();
+                messages
             });
             let blocked = waits.batch_execute("UPDATE t SET n = 2 WHERE id = 1");
             let release = async {
-                seen.await.unwrap();
+                until_sampled.await.unwrap();
                 holds.batch_execute("COMMIT").await
             };
             let (blocked, released) = tokio::join!(blocked, release);
             blocked.and(released).unwrap();
-            let news = watcher.join().unwrap();
-            let idle = std::thread::spawn(move || until_waits(&news, &[(WaitState::Idle, "ClientRead", 2)]));
+            let messages = watcher.join().unwrap();
+            let idle = std::thread::spawn(move || until_waits(&messages, &[(WaitState::Idle, "ClientRead", 2)]));
             while !idle.is_finished() {
                 // The connections live while their runtime runs.
                 Clock::real().sleep(Nanos::from_millis(50)).await;
@@ -137,8 +138,8 @@ fn sessions_are_seen_in_the_states_they_are_in() {
 
 #[test]
 fn every_metric_of_databases_is_emitted_and_commits_are_counted_without_the_probes_own() {
-    let (server, news) = Server::asked();
-    until_metrics(&news, &ONLY_MARIADB);
+    let (server, messages) = Server::asked();
+    until_metrics(&messages, &ONLY_MARIADB);
     const TRANSACTIONS: u32 = 3000;
     let writes =
         format!("DO $$ BEGIN FOR i IN 1..{TRANSACTIONS} LOOP INSERT INTO t VALUES (i); COMMIT; END LOOP; END $$");
@@ -150,8 +151,8 @@ fn every_metric_of_databases_is_emitted_and_commits_are_counted_without_the_prob
     });
     writes.unwrap();
     let (mut commits, mut syncs, mut bytes) = (0.0, 0.0, 0.0);
-    until(&news, "commits", |told| {
-        let News::Samples(samples) = told else { return false };
+    until(&messages, "commits", |message| {
+        let ProbeMessage::Samples(samples) = message else { return false };
         commits += rise(samples, Metric::DbCommits);
         syncs += rise(samples, Metric::DbLogSyncs);
         bytes += rise(samples, Metric::DbLogBytes);
@@ -163,36 +164,39 @@ fn every_metric_of_databases_is_emitted_and_commits_are_counted_without_the_prob
 }
 
 #[test]
-fn a_server_that_dies_and_comes_back_is_asked_again_without_a_word() {
-    let (server, news) = Server::asked();
-    let waits = |told: &News| match told {
-        News::Waits(_) => true,
-        News::Warning(warning) => panic!("{warning:?}"),
+fn a_server_that_dies_and_restarts_is_sampled_again_without_a_warning() {
+    let (server, messages) = Server::asked();
+    let waits = |message: &ProbeMessage| match message {
+        ProbeMessage::Waits(_) => true,
+        ProbeMessage::Warning(warning) => panic!("{warning:?}"),
         _ => false,
     };
-    until(&news, "before", waits);
+    until(&messages, "before", waits);
     server.server.process().crash().unwrap();
     server.server.restart(&|| false).unwrap();
-    let facts = |told: &News| matches!(told, News::Facts(SYSTEM, facts) if facts[0].1 == "pg_stat_activity");
-    until(&news, "a new connection", facts);
-    until(&news, "after", waits);
+    let facts = |message: &ProbeMessage| matches!(message, ProbeMessage::Facts(SYSTEM, facts) if facts[0].1 == "pg_stat_activity");
+    until(&messages, "a new connection", facts);
+    until(&messages, "after", waits);
     server.probe.unwatch(SYSTEM);
     drop(server);
-    assert!(news.iter().all(|told| !matches!(told, News::Warning(_))), "the sender is gone with the threads");
+    assert!(
+        messages.iter().all(|message| !matches!(message, ProbeMessage::Warning(_))),
+        "the sender is gone with the threads"
+    );
 }
 
 #[test]
-fn a_server_that_never_answers_is_told_once_and_keeps_nobody_waiting() {
-    let (sender, news) = mpsc::channel();
+fn a_server_that_never_answers_warns_once_and_delays_no_other_sample() {
+    let (sender, messages) = mpsc::channel();
     let probe = spawn(Clock::real(), sender).unwrap();
     let conninfo = "postgres://u:secret@127.0.0.1:1/db".to_owned();
     probe.ask(SYSTEM, endpoint(conninfo)).unwrap();
     let mut warnings = Vec::new();
     let mut seconds = 0;
-    until(&news, "seconds", |told| {
-        match told {
-            News::Warning(warning) => warnings.push(warning.clone()),
-            News::Samples(_) => seconds += 1,
+    until(&messages, "seconds", |message| {
+        match message {
+            ProbeMessage::Warning(warning) => warnings.push(warning.clone()),
+            ProbeMessage::Samples(_) => seconds += 1,
             other => panic!("{other:?}"),
         }
         seconds >= 3 && !warnings.is_empty()
@@ -200,5 +204,5 @@ fn a_server_that_never_answers_is_told_once_and_keeps_nobody_waiting() {
     assert_eq!(probe.stop(), []);
     assert!(warnings.len() == 1 && warnings[0].text.contains("127.0.0.1:1"), "{warnings:?}");
     assert!(!warnings[0].text.contains("secret"));
-    assert!(news.iter().all(|told| matches!(told, News::Samples(_))));
+    assert!(messages.iter().all(|message| matches!(message, ProbeMessage::Samples(_))));
 }

@@ -28,13 +28,13 @@ impl Device {
             .parse("proc/diskstats", |text| parse::diskstats(text, major, minor))
             .inspect_err(|error| {
                 let about = format!("device {major}:{minor}");
-                warnings.say(emit.subject, "unreadable", &about, || {
+                warnings.warn(emit.subject, "unreadable", &about, || {
                     format!("/proc/diskstats, {about}: {error}, or the device is gone; no figures for it")
                 });
             })
             .ok();
         if new.as_ref().is_some_and(|disk| disk.flushes.is_none()) {
-            warnings.say(emit.subject, "unreadable", "flushes", || {
+            warnings.warn(emit.subject, "unreadable", "flushes", || {
                 "/proc/diskstats has no flush counters on this kernel (5.5 brought them); no figures for flushes".into()
             });
         }

@@ -1,8 +1,8 @@
 //! What is watched while the load runs: once a second, from files under /proc and /sys; and servers, asked with SQL.
 //!
-//! A [`Watch`] says what, a [`Sampler`] turns counters into rates over the real interval between two readings, and
+//! A [`Watch`] names the subject, a [`Sampler`] turns counters into rates over the real interval between two readings, and
 //! [`spawn`] runs a sampler on a thread of its own. Each server that is asked has one more ([`Probe::ask`]). [`environment`] collects what holds for a whole run.
-//! Nothing here writes to what it watches. What cannot be read is said once, as a [`Warning`].
+//! Nothing here writes to what it watches. What cannot be read gives one [`Warning`].
 
 use std::path::PathBuf;
 
@@ -49,9 +49,9 @@ pub enum Watch {
     Generator,
 }
 
-/// What the probe's threads tell.
+/// What the probe's threads send.
 #[derive(Debug)]
-pub enum News {
+pub enum ProbeMessage {
     Samples(Vec<(SubjectId, Metric, Sample)>),
     /// A second of a server's sessions.
     Waits(Vec<WaitRow>),
@@ -60,7 +60,7 @@ pub enum News {
     Warning(Warning),
 }
 
-/// Something that could not be read, or not read in full. Each is said once per subject and source.
+/// Something that could not be read, or not read in full. One for each subject and source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     pub subject: SubjectId,

@@ -11,7 +11,7 @@ use super::data::{Data, Rest, thread_cpu};
 use super::emit::Emit;
 use super::parse::{self, PidStat};
 use super::source::{Source, Warnings};
-use super::tree::{self, Outcome, Reading};
+use super::tree::{self, Reading, TreeResult};
 
 /// How a tree's memory is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,17 +45,17 @@ impl Processes {
         }
         let known = self.last.as_ref().map(|(_, reading)| reading.members.clone()).unwrap_or_default();
         let reading = match tree::read(source, self.root, &known) {
-            Outcome::Read(reading) => reading,
-            Outcome::Disturbed => return,
-            Outcome::Gone(error) => {
+            TreeResult::Read(reading) => reading,
+            TreeResult::Disturbed => return,
+            TreeResult::Gone(error) => {
                 let root = self.root;
-                return warnings.say(emit.subject, "ended", "tree", || {
+                return warnings.warn(emit.subject, "ended", "tree", || {
                     format!("/proc/{root}/stat: {error}; no more figures for the CPU, memory and I/O of this process")
                 });
             }
         };
         if let Err(error) = &reading.io {
-            warnings.say(emit.subject, "unreadable", "io", || {
+            warnings.warn(emit.subject, "unreadable", "io", || {
                 format!(
                     "/proc/PID/io of process {} or its children: {error}; no figures for the system's I/O",
                     self.root
@@ -86,7 +86,7 @@ impl Processes {
                 Ok(bytes) => memory = bytes,
                 Err((pid, error)) => {
                     self.method = MemoryMethod::Approximated;
-                    warnings.say(emit.subject, "approximated", "memory", || {
+                    warnings.warn(emit.subject, "approximated", "memory", || {
                         format!(
                             "/proc/{pid}/smaps_rollup: {error}; the system's memory is approximated as the sum of \
                              what each process has for itself, and the largest that one shares"

@@ -97,7 +97,7 @@ impl Sampler {
                         emit.put(Metric::MediumUsed, space.used.0 as f64);
                         emit.put(Metric::MediumFree, space.free.0 as f64);
                     }
-                    Err(error) => warnings.say(*subject, "unreadable", "space", || {
+                    Err(error) => warnings.warn(*subject, "unreadable", "space", || {
                         format!("{}: {error}; no figures for used and free space", path.display())
                     }),
                 },
@@ -111,7 +111,7 @@ impl Sampler {
     }
 
     /// What a backup has written since the last reading; nothing of any other subject. A backup begins and ends between
-    /// two whole seconds, and a short one would not be seen at all.
+    /// two whole seconds, and a short one would be missed.
     pub fn sample_backup(&mut self, subject: SubjectId, now: Nanos) -> Vec<(SubjectId, Metric, Sample)> {
         let mut out = Vec::new();
         if let Some(Watched { last, state: State::Backup(growth) }) = self.watched.get_mut(&subject) {

@@ -79,7 +79,7 @@ fn metrics(samples: &[(SubjectId, Metric, Sample)]) -> BTreeSet<Metric> {
     samples.iter().map(|(_, metric, _)| *metric).collect()
 }
 
-/// Those that are read from files. What servers tell of themselves is held by `probe::database`'s tests.
+/// Those that are read from files. What servers report is covered by `probe::database`'s tests.
 fn all_metrics() -> BTreeSet<Metric> {
     Metric::ALL.iter().copied().filter(|metric| !metric.is_of_database()).collect()
 }
@@ -182,7 +182,7 @@ fn an_ended_childs_figures_are_found_with_its_parent() {
 }
 
 #[test]
-fn what_is_gone_is_said_once() {
+fn what_is_gone_warns_once() {
     let recorded = Recorded::new();
     let mut sampler = recorded.sampler();
     at(&mut sampler, 1000);
@@ -203,7 +203,7 @@ fn what_is_gone_is_said_once() {
 }
 
 #[test]
-fn memory_without_proportional_sizes_is_approximated_and_said() {
+fn memory_without_proportional_sizes_is_approximated_with_a_warning() {
     let recorded = Recorded::new();
     for pid in fs::read_dir(recorded.0.path().join("proc")).unwrap() {
         let _ = fs::remove_file(pid.unwrap().path().join("smaps_rollup"));
@@ -309,7 +309,7 @@ fn a_process_without_data_has_no_size_of_data() {
 }
 
 #[test]
-fn a_backup_between_two_seconds_is_seen_whole() {
+fn a_backup_between_two_seconds_is_counted_whole() {
     let directory = tempfile::tempdir().unwrap();
     let mut sampler = Sampler::new();
     sampler.watch(BACKUP, Watch::Backup { path: directory.path().into() });
@@ -318,5 +318,5 @@ fn a_backup_between_two_seconds_is_seen_whole() {
     let [(subject, metric, sample)] = sampler.sample_backup(BACKUP, Nanos::from_millis(1700)).try_into().unwrap();
     assert_eq!((subject, metric, sample.over), (BACKUP, Metric::BackupWritten, Nanos::from_millis(500)));
     assert!((sample.value - 6000.0).abs() < 1.0, "{sample:?}");
-    assert_eq!(sampler.sample_backup(SYSTEM, Nanos::SECOND), [], "nobody else");
+    assert_eq!(sampler.sample_backup(SYSTEM, Nanos::SECOND), [], "no one else");
 }

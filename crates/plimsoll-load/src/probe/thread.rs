@@ -12,11 +12,11 @@ use plimsoll_model::record::SubjectId;
 use plimsoll_model::units::Nanos;
 
 use super::database::Asking;
-use super::{News, Sampler, Warning, Watch};
+use super::{ProbeMessage, Sampler, Warning, Watch};
 use crate::clock::Clock;
 use crate::engine::insight::Insight;
 
-/// The longest sleep before the thread looks whether it shall end.
+/// The longest sleep before the thread checks whether to end.
 const NAP: Nanos = Nanos::from_millis(200);
 
 /// A running sampling thread, and those that ask servers; all end when it is dropped.
@@ -28,7 +28,7 @@ pub struct Probe {
     /// How many.
     asked: Arc<AtomicU32>,
     clock: Clock,
-    news: Sender<News>,
+    news: Sender<ProbeMessage>,
 }
 
 #[derive(Debug, Default)]
@@ -48,11 +48,11 @@ impl Shared {
     }
 }
 
-/// Starts a thread that samples on each whole second of the run's timeline, until [`Probe::stop`] or until nobody
+/// Starts a thread that samples on each whole second of the run's timeline, until [`Probe::stop`] or until the receiver
 /// receives. The thread's own cost and lateness belong to the subject of [`Watch::Generator`].
 ///
 /// Errors: no thread can be started; the clock is virtual, under which no thread can wait.
-pub fn spawn(clock: Clock, news: Sender<News>) -> io::Result<Probe> {
+pub fn spawn(clock: Clock, news: Sender<ProbeMessage>) -> io::Result<Probe> {
     if let Clock::Virtual(_) = clock {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "a sampling thread needs the real clock"));
     }
@@ -63,7 +63,7 @@ pub fn spawn(clock: Clock, news: Sender<News>) -> io::Result<Probe> {
     Ok(Probe { shared, thread: Some(thread), asking: Mutex::default(), asked: Arc::default(), clock, news })
 }
 
-fn run(shared: &Shared, clock: &Clock, news: &Sender<News>) {
+fn run(shared: &Shared, clock: &Clock, news: &Sender<ProbeMessage>) {
     loop {
         let due = next_second(clock.now());
         while clock.now() < due {
@@ -77,7 +77,7 @@ fn run(shared: &Shared, clock: &Clock, news: &Sender<News>) {
         let now = clock.now();
         let samples = sampler.sample(now, now.saturating_sub(due));
         drop(sampler);
-        if news.send(News::Samples(samples)).is_err() {
+        if news.send(ProbeMessage::Samples(samples)).is_err() {
             return;
         }
     }
@@ -122,8 +122,8 @@ impl Probe {
         sampler.unwatch(subject);
         drop(sampler);
         if !last.is_empty() {
-            // A closed channel: the run is over, and nobody wants to know.
-            let _ = self.news.send(News::Samples(last));
+            // A closed channel: the run is over.
+            let _ = self.news.send(ProbeMessage::Samples(last));
         }
         let asking = self.asking().remove(&subject);
         drop(asking);
@@ -179,8 +179,8 @@ mod tests {
             (sample.at, sample.value)
         };
         for _ in 0..2 {
-            let News::Samples(samples) = receiver.recv_timeout(Duration::from_secs(30)).unwrap() else {
-                panic!("only samples are told")
+            let ProbeMessage::Samples(samples) = receiver.recv_timeout(Duration::from_secs(30)).unwrap() else {
+                panic!("only samples are sent")
             };
             assert!(samples.iter().all(|(subject, _, _)| *subject == SubjectId(3)));
             let (at, late_ms) = jitter(&samples);
@@ -190,7 +190,7 @@ mod tests {
         let before = clock.now();
         assert_eq!(probe.stop(), []);
         assert!(clock.now() - before < Nanos::from_secs(10));
-        // What it sent while nobody received, which may be several seconds on a busy machine.
+        // What it sent before this receives, which may be several seconds on a busy machine.
         receiver.try_iter().for_each(drop);
         assert!(receiver.recv().is_err(), "the sender is gone with the thread");
     }

@@ -28,7 +28,7 @@ pub(super) struct Reading {
 
 /// How reading a tree ended.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum TreeResult {
     Read(Reading),
     /// Processes ended during each attempt: nothing is known about this moment, and nothing lost.
     Disturbed,
@@ -37,16 +37,16 @@ pub(super) enum Outcome {
 }
 
 /// Reads the tree below `root`. `known`: members of the last reading, which belong to the tree even when their parent
-/// ended and somebody else adopted them, or when the kernel's list of children has a gap (proc(5), `children`).
-pub(super) fn read(source: &Source, root: u32, known: &BTreeMap<u32, PidStat>) -> Outcome {
+/// ended and another process adopted them, or when the kernel's list of children has a gap (proc(5), `children`).
+pub(super) fn read(source: &Source, root: u32, known: &BTreeMap<u32, PidStat>) -> TreeResult {
     for _ in 0..ATTEMPTS {
         match Walk::new(source, root, known).run() {
-            Ok(Some(reading)) => return Outcome::Read(reading),
+            Ok(Some(reading)) => return TreeResult::Read(reading),
             Ok(None) => {}
-            Err(error) => return Outcome::Gone(error),
+            Err(error) => return TreeResult::Gone(error),
         }
     }
-    Outcome::Disturbed
+    TreeResult::Disturbed
 }
 
 /// One attempt at reading a tree.
@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
         let reading = &mut self.reading;
         reading.cpu = reading.cpu.saturating_add(stat.cpu).saturating_add(stat.children_cpu);
         match self.source.parse(&format!("proc/{pid}/io"), parse::pid_io) {
-            // It ended since its stat was read: its parent tells, and the tree is read again. That the root has no such
+            // It ended since its stat was read: its parent's counts show it, and the tree is read again. That the root has no such
             // file means a kernel without CONFIG_TASK_IO_ACCOUNTING.
             Err(error) if is_gone(&error) && pid != self.root => {}
             one => add_io(&mut reading.io, one),
@@ -208,7 +208,7 @@ mod tests {
         let (mut known, mut highest, mut read, mut most) = (BTreeMap::new(), 0, 0, 0);
         while clock.now() < Nanos::from_millis(1500) {
             let outcome = super::read(&source, shell.0.id(), &known);
-            if let Outcome::Read(reading) = outcome {
+            if let TreeResult::Read(reading) = outcome {
                 assert!(reading.cpu >= highest, "{} ticks after {highest}", reading.cpu);
                 (highest, known) = (reading.cpu, reading.members);
                 most = most.max(known.len());
@@ -218,6 +218,6 @@ mod tests {
         let pid = shell.0.id();
         drop(shell);
         assert!(read > 10 && most > 1 && highest > 10, "{read} readings, {most} processes, {highest} ticks");
-        assert!(matches!(super::read(&source, pid, &known), Outcome::Gone(_)));
+        assert!(matches!(super::read(&source, pid, &known), TreeResult::Gone(_)));
     }
 }

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::intents::Intent;
 use super::outage::{Backoff, PATIENCE};
 use super::shared::Shared;
-use super::tally::{Notebook, Offered, Outcome, Settled};
+use super::tally::{Notebook, Offered, Settled, SettledIntent};
 use super::user::User;
 use crate::engine::AnySession;
 use crate::error::LoadError;
@@ -62,7 +62,7 @@ impl<'a> UnderWay<'a> {
 
     fn write(&self, settled: Settled, retries: u16, round_trips: u32) {
         let Self { shared, notebook, txn, due, start } = *self;
-        notebook.settled(Outcome { txn, settled, retries, round_trips, due, start, end: shared.clock.now() });
+        notebook.settled(SettledIntent { txn, settled, retries, round_trips, due, start, end: shared.clock.now() });
         shared.under_way.fetch_sub(1, Ordering::AcqRel);
     }
 }
@@ -98,7 +98,7 @@ impl<'a> Reserved<'a> {
         }
     }
 
-    /// It is carried out, or becomes due no more. Gives whether it is counted as offered.
+    /// It is run, or becomes due no more. Gives whether it is counted as offered.
     fn release(self) -> bool {
         let counted = self.counted;
         std::mem::forget(self);
@@ -112,7 +112,7 @@ impl Drop for Reserved<'_> {
         let Self { shared, notebook, txn, due, counted } = *self;
         if counted {
             let (now, settled) = (shared.clock.now(), Settled::Dropped);
-            notebook.settled(Outcome { txn, settled, retries: 0, round_trips: 0, due, start: now, end: now });
+            notebook.settled(SettledIntent { txn, settled, retries: 0, round_trips: 0, due, start: now, end: now });
         }
     }
 }
@@ -161,7 +161,7 @@ impl Connection {
         }
     }
 
-    /// Until the load ends, the lane is told to, or the system is lost.
+    /// Until the load ends, the lane is closed, or the system is lost.
     pub async fn run(mut self) -> Result<(), LoadError> {
         while let Some(Intent { due, input, counted, user }) = self.next_intent().await {
             let txn = input.txn() as u8;
@@ -201,7 +201,7 @@ impl Connection {
         self.when_due(intent).await
     }
 
-    /// Waits until an intent is due. Told to end, one that became due before that is still carried out.
+    /// Waits until an intent is due. After an order to end, one that became due before it is still run.
     async fn when_due(&mut self, intent: Intent) -> Option<Intent> {
         let (clock, due) = (&self.shared.clock, intent.due);
         let reserved = Reserved::new(&self.shared, &self.notebook, &intent);
@@ -253,7 +253,7 @@ impl Connection {
             self.failing_since = now;
         }
         self.failures_in_a_row += 1;
-        self.shared.events.tell(code, || format!("connection {}: {why}", self.number));
+        self.shared.events.report(code, || format!("connection {}: {why}", self.number));
         // While others of its connections are away, a system may fail for a while what it can do later.
         let bears = self.shared.outages.is_under_way() && now < self.failing_since + PATIENCE;
         if self.failures_in_a_row >= HOPELESS && !bears {
@@ -283,7 +283,7 @@ impl Connection {
         (intent.due < self.shared.load_end()).then_some(intent)
     }
 
-    /// Tries until the connection is open, for as long as [`PATIENCE`] after it was lost. What can be seen not to pass ends
+    /// Tries until the connection is open, for as long as [`PATIENCE`] after it was lost. An error that waiting cannot end, ends
     /// the lane at once. What its user wants meanwhile counts from when it is due.
     async fn reopen(&mut self, why: &str) -> Result<bool, LoadError> {
         let (shared, notebook) = (self.shared.clone(), self.notebook.clone());

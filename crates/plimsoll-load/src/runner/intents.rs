@@ -9,7 +9,7 @@ use plimsoll_model::lane::{LaneSpec, LoadShape};
 use plimsoll_model::units::Nanos;
 
 use super::rate::Schedule;
-use super::tally::{Notebook, Offered, Outcome, Settled};
+use super::tally::{Notebook, Offered, Settled, SettledIntent};
 use super::user::User;
 use crate::rng::Rng;
 use crate::workload::{Input, Source};
@@ -27,10 +27,10 @@ pub struct Intent {
 /// Intents in the order of their due times, across all connections and threads of the lane.
 ///
 /// A connection without work reserves the one that is due next. The reserved ones are always the earliest of all, because
-/// a new intent enters only when a connection has finished one and takes the earliest itself: nobody waits while a
+/// a new intent enters only when a connection has finished one and takes the earliest itself: no intent waits while a
 /// connection is idle.
 ///
-/// What waits when the load ends is still carried out while cooling lasts, with its due time, and dropped at the end of
+/// What waits when the load ends is still run while cooling lasts, with its due time, and dropped at the end of
 /// that: counted as in flight until then, and as offered in the second in which it became due.
 pub struct IntentQueue {
     state: Mutex<State>,
@@ -219,7 +219,7 @@ impl State {
 }
 
 fn drop_intent(notebook: &Notebook, intent: &Intent, at: Nanos) {
-    notebook.settled(Outcome {
+    notebook.settled(SettledIntent {
         txn: intent.input.txn() as u8,
         settled: Settled::Dropped,
         retries: 0,

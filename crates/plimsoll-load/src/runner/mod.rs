@@ -63,7 +63,7 @@ pub async fn run_lane_together(
     gate: Gate,
 ) {
     let end = Lane::run(spec, clock, control, &out, &gate).await;
-    // Nobody listens any more: there is nobody to tell.
+    // The receiver is gone.
     let _ = out.send(LaneMessage::Ended(end)).await;
 }
 
@@ -79,7 +79,7 @@ struct Lane<'a> {
     left: bool,
 }
 
-/// Opens all sessions and waits for the other lanes; an order to end is heard meanwhile, and nothing of the workers is left
+/// Opens all sessions and waits for the other lanes; an order to end is obeyed meanwhile, and nothing of the workers is left
 /// when this fails.
 async fn open(shared: &Arc<Shared>, gate: &Gate) -> Result<Workers, LaneEnd> {
     let mut control = shared.control.clone();
@@ -125,8 +125,8 @@ impl<'a> Lane<'a> {
         out: &'a mpsc::Sender<LaneMessage>,
         gate: &Gate,
     ) -> LaneEnd {
-        let (tell, events) = mpsc::channel(EVENTS);
-        let shared = Arc::new(Shared::new(spec, LaneClock::new(clock), control, tell));
+        let (report, events) = mpsc::channel(EVENTS);
+        let shared = Arc::new(Shared::new(spec, LaneClock::new(clock), control, report));
         let workers = match open(&shared, gate).await {
             Ok(workers) => workers,
             Err(end) => return end,
@@ -247,7 +247,7 @@ impl<'a> Lane<'a> {
         self.drop_waiting();
         let now = self.shared.clock.now();
         while let Some(tick) = timeline.tick_at(start).filter(|tick| tick.end <= now) {
-            // A closed channel, here and below: nobody wants to know.
+            // A closed channel, here and below: the receiver is gone.
             let _ = self.report(tick).await;
             start = tick.end;
         }
@@ -267,7 +267,7 @@ impl<'a> Lane<'a> {
         while let Ok(event) = self.events.try_recv() {
             let _ = self.out.send(LaneMessage::Event(event)).await;
         }
-        for event in self.shared.events.untold() {
+        for event in self.shared.events.unreported() {
             let _ = self.out.send(LaneMessage::Event(event)).await;
         }
         if let Some(event) = self.left_under_way(now, counted) {
@@ -299,7 +299,7 @@ impl<'a> Lane<'a> {
         let awaits_order = matches!(end, LaneEnd::Complete | LaneEnd::Closed);
         let patience = async {
             if awaits_order && control.wait_for(|order| *order == LaneControl::Stop).await.is_err() {
-                // Nobody can order anything any more.
+                // The sender of orders is gone.
                 std::future::pending::<()>().await;
             }
             clock.sleep_until(clock.now() + PATIENCE_AT_END).await;

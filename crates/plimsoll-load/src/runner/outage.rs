@@ -1,4 +1,4 @@
-//! Connections that are lost, and opened again: how long to wait in between, how long to go on trying, and what is told.
+//! Connections that are lost, and opened again: how long to wait in between, how long to go on trying, and which events to report.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -73,7 +73,7 @@ struct State {
     /// Connections that are lost now.
     away: u32,
     gap: Option<Gap>,
-    /// What nobody has taken yet.
+    /// Not yet taken.
     absence: Absence,
     /// Until when the time of lost connections is in it.
     counted: Nanos,
@@ -110,7 +110,7 @@ impl Outages {
         f(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A connection was lost. The outage's first one is told.
+    /// A connection was lost. The outage's first one is reported.
     pub fn lost(&self, now: Nanos, connection: u32, why: &str, events: &Events) {
         let first = self.with(|state| {
             state.count(now);
@@ -133,7 +133,7 @@ impl Outages {
             first
         });
         if first {
-            events.tell("connection_lost", || format!("connection {connection} was lost and is opened again: {why}"));
+            events.report("connection_lost", || format!("connection {connection} was lost and is opened again: {why}"));
         }
     }
 
@@ -174,23 +174,23 @@ impl Outages {
         self.with(|state| state.current.is_some())
     }
 
-    /// Tells an outage that is over.
+    /// Reports an outage that is over.
     pub fn settle(&self, now: Nanos, events: &Events) {
         let over = self.with(|state| {
             let over = |outage: &Outage| outage.last_back + QUIET <= now;
             if state.away == 0 && state.current.as_ref().is_some_and(over) { state.current.take() } else { None }
         });
         if let Some(outage) = over {
-            events.tell("reconnected", || outage.describe(self.connections));
+            events.report("reconnected", || outage.describe(self.connections));
         }
     }
 
-    /// Tells what is left to tell at the lane's end.
+    /// Reports at the lane's end what is not yet reported.
     pub fn end(&self, now: Nanos, events: &Events) {
         let (left, away) = self.with(|state| (state.current.take(), state.away));
         match left {
-            Some(outage) if away == 0 => events.tell("reconnected", || outage.describe(self.connections)),
-            Some(outage) => events.tell("connection_lost", || {
+            Some(outage) if away == 0 => events.report("reconnected", || outage.describe(self.connections)),
+            Some(outage) => events.report("connection_lost", || {
                 let (lost, from) = (outage.lost, seconds(outage.from));
                 format!(
                     "{lost} connections were lost from {from} on, and {away} of them were not open again when the point \
@@ -202,7 +202,7 @@ impl Outages {
         }
         let (outages, lost, reopened) = self.with(|state| (state.outages, state.lost, state.reopened));
         if outages > 1 {
-            events.tell("connections_lost", || {
+            events.report("connections_lost", || {
                 format!("connections were lost {lost} times in {outages} outages, and opened again {reopened} times")
             });
         }
@@ -213,7 +213,7 @@ impl Outage {
     fn describe(&self, connections: u32) -> String {
         let Self { from, why, lost, refused, reopened, first_back, last_back } = self;
         let [from, first, last] = [*from, *first_back, *last_back].map(seconds);
-        // One session that somebody ended is not the server's absence.
+        // One session that an administrator ended is not the server's absence.
         if *refused > 0 || *lost >= u64::from(connections) {
             format!(
                 "the server was away from {from} to {first} of this point: connections were lost {lost} times and opened \

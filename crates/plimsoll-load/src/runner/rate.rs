@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn poisson_arrivals_follow_the_rate_and_scatter() {
-        // Seen on the axis of the cumulative rate the distances are exponential with mean one: mean and variance are 1,
+        // On the axis of the cumulative rate the distances are exponential with mean one: mean and variance are 1,
         // also where the rate rises.
         let mut schedule = Schedule::new((50.0, 5_000.0), Arrivals::Poisson, &timeline(4, 10), Rng::new(3));
         let (mut before, mut gaps) = (0.0, Vec::new());

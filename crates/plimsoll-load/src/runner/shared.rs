@@ -71,7 +71,7 @@ impl Shared {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Waits until `due`, or until the lane is told to end. False in the latter case.
+    /// Waits until `due`, or until the lane is ordered to end. False in the latter case.
     ///
     /// Exact to some ten microseconds: what a connection wakes too late would show as response time of an idle system.
     pub async fn wait_until(&self, control: &mut watch::Receiver<LaneControl>, due: Nanos) -> bool {
@@ -99,7 +99,7 @@ impl Receipts {
         Self { until, counts: Mutex::default() }
     }
 
-    /// What ends later was not acknowledged in time: nobody can tell whether the database still had power.
+    /// What ends later was not acknowledged in time: whether the database still had power is unknown.
     pub fn note(&self, input: &Input, ended: Nanos) {
         if let Some(place) = input.place().filter(|_| ended < self.until) {
             *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(place).or_default() += 1;

@@ -31,7 +31,7 @@ pub struct Offered {
 
 /// An intent that is over. Times count from the lane's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outcome {
+pub struct SettledIntent {
     pub txn: u8,
     pub settled: Settled,
     pub retries: u16,
@@ -45,7 +45,7 @@ pub struct Outcome {
 #[derive(Debug, Default)]
 pub struct Entries {
     pub offered: Vec<Offered>,
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<SettledIntent>,
     /// Entries that found the buffer full.
     pub overflow: u64,
 }
@@ -78,7 +78,7 @@ impl Notebook {
         });
     }
 
-    pub fn settled(&self, entry: Outcome) {
+    pub fn settled(&self, entry: SettledIntent) {
         self.with(|entries| {
             if entries.outcomes.len() < CAPACITY {
                 entries.outcomes.push(entry);
@@ -148,8 +148,8 @@ impl Merger {
     }
 }
 
-fn count(tally: &mut TransactionStats, entry: &Outcome) {
-    let Outcome { txn: _, settled, retries, round_trips, due, start, end } = *entry;
+fn count(tally: &mut TransactionStats, entry: &SettledIntent) {
+    let SettledIntent { txn: _, settled, retries, round_trips, due, start, end } = *entry;
     let counts = &mut tally.counts;
     counts.retries += u64::from(retries);
     counts.round_trips += u64::from(round_trips);
@@ -170,9 +170,9 @@ mod tests {
     use plimsoll_model::schedule::PhaseKind;
     use proptest::prelude::*;
 
-    fn outcome(due: u64, start: u64, end: u64) -> Outcome {
+    fn outcome(due: u64, start: u64, end: u64) -> SettledIntent {
         let [due, start, end] = [due, start, end].map(Nanos::from_millis);
-        Outcome { txn: 0, settled: Settled::Committed, retries: 1, round_trips: 3, due, start, end }
+        SettledIntent { txn: 0, settled: Settled::Committed, retries: 1, round_trips: 3, due, start, end }
     }
 
     fn tick(second: u64) -> Tick {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_notebook_says_so() {
+    fn a_full_notebook_counts_its_overflow() {
         let (notebook, mut merger) = (Notebook::default(), Merger::new(1));
         for _ in 0..CAPACITY + 7 {
             notebook.offered(Offered { txn: 0, due: Nanos::ZERO });

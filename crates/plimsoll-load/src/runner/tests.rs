@@ -35,15 +35,15 @@ fn open(per_second: f64, users: u32, queue: u32) -> LoadShape {
     LoadShape::Open { users, per_second, to_per_second: per_second, arrivals: Arrivals::Constant, queue }
 }
 
-/// What a lane answered.
-struct Told {
+/// The messages of a lane.
+struct LaneRun {
     seconds: Vec<LaneSecond>,
     events: Vec<LaneEvent>,
     acknowledged: CommitCounts,
     end: LaneEnd,
 }
 
-impl Told {
+impl LaneRun {
     fn all(&self) -> TransactionStats {
         self.merged(|_| true)
     }
@@ -63,7 +63,7 @@ impl Told {
         sum
     }
 
-    /// What was told under this code.
+    /// The texts of the events with this code.
     fn texts(&self, code: &str) -> Vec<&str> {
         self.events.iter().filter(|event| event.code == code).map(|event| event.text.as_str()).collect()
     }
@@ -85,20 +85,24 @@ impl Told {
     }
 }
 
-fn run(spec: LaneSpec) -> Told {
+fn run(spec: LaneSpec) -> LaneRun {
     run_ordered(spec, &[])
 }
 
 /// Runs a lane in virtual time and gives it orders at these times.
-fn run_ordered(spec: LaneSpec, orders: &[(Nanos, LaneControl)]) -> Told {
+fn run_ordered(spec: LaneSpec, orders: &[(Nanos, LaneControl)]) -> LaneRun {
     run_on(Clock::Virtual(VirtualClock::default()), spec, orders)
 }
 
-fn run_on(clock: Clock, spec: LaneSpec, orders: &[(Nanos, LaneControl)]) -> Told {
+fn run_on(clock: Clock, spec: LaneSpec, orders: &[(Nanos, LaneControl)]) -> LaneRun {
     let (out, mut messages) = mpsc::channel(1024);
     let (order, control) = watch::channel(LaneControl::Run);
-    let mut told =
-        Told { seconds: Vec::new(), events: Vec::new(), acknowledged: CommitCounts::default(), end: LaneEnd::Complete };
+    let mut result = LaneRun {
+        seconds: Vec::new(),
+        events: Vec::new(),
+        acknowledged: CommitCounts::default(),
+        end: LaneEnd::Complete,
+    };
     clock
         .block_on(async {
             let lane = run_lane(spec, clock.clone(), control, out);
@@ -112,17 +116,17 @@ fn run_on(clock: Clock, spec: LaneSpec, orders: &[(Nanos, LaneControl)]) -> Told
                 while let Some(message) = messages.recv().await {
                     match message {
                         LaneMessage::Started { .. } => {}
-                        LaneMessage::Second(second) => told.seconds.push(*second),
-                        LaneMessage::Event(event) => told.events.push(event),
-                        LaneMessage::Acknowledged(ledger) => told.acknowledged = ledger,
-                        LaneMessage::Ended(end) => told.end = end,
+                        LaneMessage::Second(second) => result.seconds.push(*second),
+                        LaneMessage::Event(event) => result.events.push(event),
+                        LaneMessage::Acknowledged(ledger) => result.acknowledged = ledger,
+                        LaneMessage::Ended(end) => result.end = end,
                     }
                 }
             };
             tokio::join!(lane, giving, listening);
         })
         .unwrap();
-    told
+    result
 }
 
 fn latency(ms: u64) -> MockScript {
@@ -131,14 +135,14 @@ fn latency(ms: u64) -> MockScript {
 
 #[test]
 fn a_closed_loop_obeys_little_exactly() {
-    let told = run(spec(latency(10), LoadShape::closed(4)));
-    told.conserved();
-    assert_eq!(told.end, LaneEnd::Complete);
+    let lane = run(spec(latency(10), LoadShape::closed(4)));
+    lane.conserved();
+    assert_eq!(lane.end, LaneEnd::Complete);
     // 4 users, 10 ms each: 400 a second, in every second of the window.
-    for second in told.seconds.iter().filter(|second| second.tick.phase == PhaseKind::Measure) {
+    for second in lane.seconds.iter().filter(|second| second.tick.phase == PhaseKind::Measure) {
         assert_eq!(second.tallies.iter().map(|tally| tally.counts.completed()).sum::<u64>(), 400);
     }
-    let measured = told.measured();
+    let measured = lane.measured();
     assert_eq!(measured.counts.completed(), 4_000);
     assert!(measured.differing_service().is_none(), "in a closed loop due = start");
     assert_eq!(measured.response.mean(), Some(Nanos::from_millis(10)));
@@ -148,16 +152,16 @@ fn a_closed_loop_obeys_little_exactly() {
 fn a_stall_shows_in_response_and_not_in_service() {
     let stall = Stall { at: Nanos::from_secs(5), lasts: Nanos::from_secs(2) };
     let script = MockScript { stalls: vec![stall], ..latency(1) };
-    let told = run(spec(script, open(100.0, 64, 100_000)));
-    told.conserved();
-    let measured = told.measured();
+    let lane = run(spec(script, open(100.0, 64, 100_000)));
+    lane.conserved();
+    let measured = lane.measured();
     assert_eq!(measured.counts.offered, 1_000, "the system's stall does not slow the offered rate");
     // 200 of 1,000 intents become due during the stall and wait for up to its whole length. Of the 64 that are under
     // way when it begins or start in it, each sees it in its service time; the others only wait for a user.
     let p = |hist: &plimsoll_model::hist::Hist, q| hist.quantile(q).unwrap().as_millis_f64();
     assert!(p(&measured.response, 0.99) > 1_800.0, "{}", p(&measured.response, 0.99));
-    let told = run(spec(MockScript { stalls: vec![stall], ..latency(1) }, open(100.0, 1, 100_000)));
-    let measured = told.measured();
+    let lane = run(spec(MockScript { stalls: vec![stall], ..latency(1) }, open(100.0, 1, 100_000)));
+    let measured = lane.measured();
     assert!(p(&measured.response, 0.99) > 1_800.0, "{}", p(&measured.response, 0.99));
     assert_eq!(p(measured.service(), 0.99).round(), 1.0, "one of 1,000 meets the stall in service");
     assert!(measured.service().max().unwrap() >= Nanos::from_secs(2));
@@ -165,126 +169,130 @@ fn a_stall_shows_in_response_and_not_in_service() {
 
 #[test]
 fn constant_arrivals_are_due_at_exact_times() {
-    let told = run(spec(latency(1), open(250.0, 8, 10)));
-    told.conserved();
-    for second in told.seconds.iter().filter(|second| second.tick.phase != PhaseKind::Cool) {
+    let lane = run(spec(latency(1), open(250.0, 8, 10)));
+    lane.conserved();
+    for second in lane.seconds.iter().filter(|second| second.tick.phase != PhaseKind::Cool) {
         assert_eq!(second.tallies.iter().map(|tally| tally.counts.offered).sum::<u64>(), 250);
     }
-    assert_eq!(told.all().response.max(), Some(Nanos::from_millis(1)), "nobody waits below capacity");
+    assert_eq!(lane.all().response.max(), Some(Nanos::from_millis(1)), "no wait below capacity");
 }
 
 #[test]
 fn overload_drops_what_the_queue_cannot_hold_and_counts_it() {
     // One user, 10 ms: capacity 100/s at an offered 200/s, and room for 50.
-    let told = run(spec(latency(10), open(200.0, 1, 50)));
-    told.conserved();
-    let measured = told.measured().counts;
+    let lane = run(spec(latency(10), open(200.0, 1, 50)));
+    lane.conserved();
+    let measured = lane.measured().counts;
     assert_eq!((measured.offered, measured.completed()), (2_000, 1_000));
     assert_eq!(measured.dropped, 1_000);
-    assert_eq!(told.all().counts.offered, 2_400);
-    assert_eq!(told.all().counts.dropped, 2_400 - told.all().counts.completed());
+    assert_eq!(lane.all().counts.offered, 2_400);
+    assert_eq!(lane.all().counts.dropped, 2_400 - lane.all().counts.completed());
 }
 
 #[test]
 fn what_still_waits_when_cooling_ends_is_dropped() {
     let mut spec = spec(latency(10), open(200.0, 1, 100_000));
     spec.timeline.cool = Nanos::from_secs(1);
-    let told = run(spec);
-    told.conserved();
-    assert_eq!(told.all().counts.offered, 2_400);
+    let lane = run(spec);
+    lane.conserved();
+    assert_eq!(lane.all().counts.offered, 2_400);
     // 12 s of load, one of cooling and the last tick's grace at 100/s; the one under way at the end is abandoned.
-    let counts = told.all().counts;
+    let counts = lane.all().counts;
     assert_eq!((counts.completed(), counts.failed), (1_301, 1), "{counts:?}");
     assert_eq!(counts.dropped, 2_400 - 1_302);
 }
 
 #[test]
 fn retries_are_counted_apart_and_bounded() {
-    let told = run(spec(MockScript { retry_every: Some(5), ..latency(10) }, LoadShape::closed(1)));
-    told.conserved();
-    let counts = told.all().counts;
+    let lane = run(spec(MockScript { retry_every: Some(5), ..latency(10) }, LoadShape::closed(1)));
+    lane.conserved();
+    let counts = lane.all().counts;
     assert_eq!(counts.failed, 0);
     assert_eq!(counts.retries, counts.completed() / 5);
     assert_eq!(counts.round_trips, counts.completed() + counts.retries);
     let mut spec = spec(MockScript { retry_every: Some(5), ..latency(10) }, LoadShape::closed(1));
     spec.max_retries = 0;
-    let told = run(spec);
-    told.conserved();
-    assert!(told.all().counts.failed > 0 && told.all().counts.retries == 0);
-    assert!(!told.texts("retries_exhausted").is_empty());
+    let lane = run(spec);
+    lane.conserved();
+    assert!(lane.all().counts.failed > 0 && lane.all().counts.retries == 0);
+    assert!(!lane.texts("retries_exhausted").is_empty());
 }
 
 #[test]
-fn failures_are_counted_told_and_kept_out_of_latency() {
-    let told = run(spec(MockScript { fail_every: Some(4), ..latency(10) }, LoadShape::closed(2)));
-    told.conserved();
-    let all = told.all();
+fn failures_are_counted_reported_and_kept_out_of_latency() {
+    let lane = run(spec(MockScript { fail_every: Some(4), ..latency(10) }, LoadShape::closed(2)));
+    lane.conserved();
+    let all = lane.all();
     assert_eq!(all.counts.failed, all.counts.offered / 4);
     assert_eq!(all.response.count(), all.counts.completed());
-    let texts = told.texts("failed");
+    let texts = lane.texts("failed");
     assert_eq!(texts.len(), 5, "not thousands");
-    let more = format!("{} more events of the kind failed were counted and not told one by one", all.counts.failed - 5);
-    assert_eq!(told.texts("untold"), [more]);
+    let more = format!("{} more events of code failed were counted, not listed", all.counts.failed - 5);
+    assert_eq!(lane.texts("untold"), [more]);
 }
 
 #[test]
 fn a_hopeless_system_ends_the_lane_with_its_own_words() {
-    let told = run(spec(MockScript { fail_every: Some(1), ..latency(1) }, LoadShape::closed(2)));
-    told.conserved();
-    assert!(matches!(&told.end, LaneEnd::Failed(why) if why.contains("the script fails")), "{:?}", told.end);
+    let lane = run(spec(MockScript { fail_every: Some(1), ..latency(1) }, LoadShape::closed(2)));
+    lane.conserved();
+    assert!(matches!(&lane.end, LaneEnd::Failed(why) if why.contains("the script fails")), "{:?}", lane.end);
 }
 
 #[test]
 fn one_order_closes_the_phase_and_keeps_everything() {
     let at = Nanos::from_millis(5_505);
-    let told = run_ordered(spec(latency(10), LoadShape::closed(4)), &[(at, LaneControl::Close)]);
-    told.conserved();
-    assert_eq!(told.end, LaneEnd::Closed);
-    assert_eq!(told.measured_time(), Nanos::from_millis(3_505));
-    assert_eq!(told.all().counts.failed, 0, "what was under way was finished");
-    assert_eq!(told.all().counts.completed(), 4 * 551, "550 each, and one that was under way");
+    let lane = run_ordered(spec(latency(10), LoadShape::closed(4)), &[(at, LaneControl::Close)]);
+    lane.conserved();
+    assert_eq!(lane.end, LaneEnd::Closed);
+    assert_eq!(lane.measured_time(), Nanos::from_millis(3_505));
+    assert_eq!(lane.all().counts.failed, 0, "what was under way was finished");
+    assert_eq!(lane.all().counts.completed(), 4 * 551, "550 each, and one that was under way");
 }
 
 #[test]
 fn a_second_order_stops_at_once_and_counts_what_was_under_way() {
     let script = latency(3_000);
     let orders = [(Nanos::from_millis(5_500), LaneControl::Close), (Nanos::from_millis(5_600), LaneControl::Stop)];
-    let told = run_ordered(spec(script, LoadShape::closed(4)), &orders);
-    told.conserved();
-    assert_eq!(told.end, LaneEnd::Stopped);
-    assert_eq!((told.all().counts.completed(), told.all().counts.failed), (4, 4));
-    assert!(told.seconds.last().unwrap().tick.end < Nanos::from_millis(5_700));
+    let lane = run_ordered(spec(script, LoadShape::closed(4)), &orders);
+    lane.conserved();
+    assert_eq!(lane.end, LaneEnd::Stopped);
+    assert_eq!((lane.all().counts.completed(), lane.all().counts.failed), (4, 4));
+    assert!(lane.seconds.last().unwrap().tick.end < Nanos::from_millis(5_700));
 }
 
 #[test]
-fn what_was_committed_before_the_power_failed_is_told_by_place() {
+fn commits_before_the_power_failed_are_counted_by_place() {
     let load = LoadShape::closed(4);
     let cut = Nanos::from_secs(12);
     let stop = [(cut + Nanos::from_millis(1_500), LaneControl::Stop)];
-    let told = run_ordered(LaneSpec { power_cut: true, ..spec(latency(10), load) }, &stop);
-    assert_eq!((told.measured().counts.completed(), told.end.clone()), (4_000, LaneEnd::Stopped));
-    assert_eq!(told.all().counts.offered, told.all().counts.settled());
+    let lane = run_ordered(LaneSpec { power_cut: true, ..spec(latency(10), load) }, &stop);
+    assert_eq!((lane.measured().counts.completed(), lane.end.clone()), (4_000, LaneEnd::Stopped));
+    assert_eq!(lane.all().counts.offered, lane.all().counts.settled());
     let of = |txn: usize, end: Nanos| {
-        let seconds = told.seconds.iter().filter(|second| second.tick.end <= end);
+        let seconds = lane.seconds.iter().filter(|second| second.tick.end <= end);
         seconds.map(|second| second.tallies[txn].counts.committed).sum::<u64>()
     };
-    assert_eq!(told.acknowledged.total(), of(0, cut) + of(1, cut), "New-Orders and Payments, not a stroke more");
+    assert_eq!(lane.acknowledged.total(), of(0, cut) + of(1, cut), "New-Orders and Payments, not a stroke more");
     let second = cut + Nanos::from_secs(1);
     assert!(of(0, second) > of(0, cut), "the load is there when the power fails");
-    assert_eq!(run(spec(latency(10), load)).acknowledged, CommitCounts::default(), "without a cut nobody keeps books");
+    assert_eq!(
+        run(spec(latency(10), load)).acknowledged,
+        CommitCounts::default(),
+        "without a cut no commits are recorded"
+    );
 }
 
 #[test]
 fn keying_and_thinking_pace_the_users_and_are_in_no_figure() {
     let mut spec = spec(latency(10), LoadShape::closed(200));
     spec.pacing = Pacing { keying: 0.1, think: 0.1 };
-    let told = run(spec);
-    told.conserved();
+    let lane = run(spec);
+    lane.conserved();
     // Mean cycle of the mix at a tenth: keying 0.1 × (0.45·18 + 0.43·3 + 0.12·2) = 0.963 s, thinking
     // 0.1 × (0.45·12 + 0.43·12 + 0.04·(10 + 5 + 5)) = 1.136 s, 0.01 s of service.
-    let rate = told.measured().counts.completed() as f64 / 10.0;
+    let rate = lane.measured().counts.completed() as f64 / 10.0;
     assert!((rate / (200.0 / 2.109) - 1.0).abs() < 0.15, "{rate}");
-    assert_eq!(told.measured().response.max(), Some(Nanos::from_millis(10)));
+    assert_eq!(lane.measured().response.max(), Some(Nanos::from_millis(10)));
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl Workers {
     }
 
     /// Waits until every session is open, or the first one cannot be. When the server takes no more, all are tried, to
-    /// tell how many it takes.
+    /// show how many it takes.
     pub async fn ready(&mut self, shared: &Shared) -> Result<(), LaneEnd> {
         let mut full = None;
         for _ in 0..self.running {
@@ -93,7 +93,7 @@ impl Workers {
                 let answer = worker.answer.clone();
                 let body = move || {
                     if let Err(error) = clock.block_on(worker.run()) {
-                        // The lane may be gone already: then nobody needs to know.
+                        // The lane may be gone already.
                         let why = LaneEnd::Failed(format!("no runtime for a worker: {error}"));
                         let _ = answer.try_send(Answer::Ended(Err(why)));
                     }
@@ -123,7 +123,7 @@ impl Workers {
                     self.running -= 1;
                     result?;
                 }
-                // Every sender is gone, and some without a word.
+                // Every sender is gone, and some without a result.
                 None => {
                     self.running = 0;
                     return Err(LaneEnd::Failed(VANISHED.into()));
@@ -136,7 +136,7 @@ impl Workers {
     /// Ends what still runs and waits for it.
     pub async fn finish(&mut self) {
         self.abort();
-        // Failures were told when they happened; here only the end counts.
+        // Failures were reported when they happened; here only the end counts.
         while self.running > 0 {
             let _ = self.ended().await;
         }
@@ -163,7 +163,7 @@ fn shares(connections: u32, per_worker: u32) -> Vec<Range<u32>> {
     (0..workers).map(|i| (connections * i / workers)..(connections * (i + 1) / workers)).collect()
 }
 
-/// The server's words with figures that help: how many it takes, and which key of the plan sets how many are wanted.
+/// The server's message with figures that help: how many it takes, and which key of the plan sets how many are wanted.
 fn too_many(error: LoadError, shared: &Shared) -> String {
     let LoadError::TooManyConnections { what, why, .. } = error else { return error.to_string() };
     let (takes, wants) = (shared.opened.load(Ordering::Acquire), shared.spec.load.connections());
@@ -189,7 +189,7 @@ impl Worker {
     async fn run(self) {
         let answer = self.answer.clone();
         let result = self.work().await;
-        // Without a lane there is nobody to tell.
+        // The lane is gone.
         let _ = answer.send(Answer::Ended(result)).await;
     }
 
@@ -207,7 +207,7 @@ impl Worker {
                     connections.push(Connection::new(self.shared.clone(), self.notebook.clone(), number, session));
                 }
                 Err(error) => {
-                    // Without a lane there is nobody to tell, and the wait ends at once.
+                    // The lane is gone, and the wait ends at once.
                     let _ = self.answer.send(Answer::NotReady(error)).await;
                     let _ = self.orders.wait_for(|order| *order == Order::Abort).await;
                     return Ok(());

@@ -1,4 +1,4 @@
-//! Copies of directories, for data sets that are brought back to their first state.
+//! Copies of directories, for data sets that are reset.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stops_when_told_to() {
+    fn it_stops_on_request() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("place")).unwrap();
         fs::write(dir.path().join("place/a"), "x").unwrap();

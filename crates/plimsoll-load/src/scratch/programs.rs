@@ -65,7 +65,7 @@ fn programs_in(dir: &Path) -> Vec<Program> {
     .collect()
 }
 
-/// Whether a process was told to put a backup there.
+/// Whether a process was started to put a backup there.
 fn targets(pid: i32, dir: &Path) -> bool {
     let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let mut targets = arguments.split(|byte| *byte == 0).filter_map(|argument| argument.strip_prefix(TARGET));
@@ -134,14 +134,14 @@ mod tests {
         assert!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap().is_empty(), "the owner lives");
 
         let path = scratch.abandon();
-        // Nobody reaps them meanwhile.
-        let said = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
+        // They are not reaped meanwhile.
+        let actions = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
         for program in [("pg_basebackup", &base), ("mariadb-backup", &files)] {
-            let told = format!("Ended {} {} of the dead run backup.", program.0, program.1.0.id());
-            assert!(said.contains(&told), "{said:?}");
+            let action = format!("Ended {} {} of the dead run backup.", program.0, program.1.0.id());
+            assert!(actions.contains(&action), "{actions:?}");
         }
-        assert_eq!(said.len(), 3, "{said:?}");
+        assert_eq!(actions.len(), 3, "{actions:?}");
         assert!(!path.exists());
-        assert!(strange.0.try_wait().unwrap().is_none(), "somebody else's goes on");
+        assert!(strange.0.try_wait().unwrap().is_none(), "a program of another run goes on");
     }
 }

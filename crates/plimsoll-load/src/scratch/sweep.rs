@@ -13,11 +13,11 @@ use super::{
 };
 use crate::error::LoadError;
 
-/// Clears what dead runs left on a medium and says what was done, a sentence for each. Never touches a directory
+/// Clears what dead runs left on a medium and returns what was done, a sentence for each. Never touches a directory
 /// without a valid owner file, nor one whose owner lives or lived on another host. `unmount` takes down what a dead run
 /// has mounted below a directory; it is called when nothing works there any more.
 pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> io::Result<Vec<String>>) -> Result<Vec<String>, LoadError> {
-    let mut said = Vec::new();
+    let mut actions = Vec::new();
     let folder = match medium.canonicalize() {
         Ok(medium) => medium.join(FOLDER),
         Err(error) => return Err(io_error(medium, &error)),
@@ -25,16 +25,16 @@ pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> io::Result<Vec<String>>) 
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(said);
+            return Ok(actions);
         }
         Err(error) => {
             let closed = closed(&folder, &error);
-            // Whoever may write there may make a directory of one's own, seen or unseen.
+            // Whoever may write there may make a directory of one's own, hidden or not.
             if rustix::fs::access(&folder, Access::WRITE_OK | Access::EXEC_OK).is_err() {
                 return Err(closed);
             }
-            said.push(format!("Did not look for what dead runs left. {closed}"));
-            return Ok(said);
+            actions.push(format!("Did not search for leftovers of dead runs. {closed}"));
+            return Ok(actions);
         }
     };
     for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
@@ -46,7 +46,7 @@ pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> io::Result<Vec<String>>) 
             continue;
         }
         if owner.host != host() {
-            said.push(format!(
+            actions.push(format!(
                 "Left {} alone: it belongs to process {} on host {:?}. Remove it when that run is over.",
                 path.display(),
                 owner.pid,
@@ -57,12 +57,12 @@ pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> io::Result<Vec<String>>) 
         // Held until the directory is gone, so that two plimsolls do not sweep the same one.
         let Ok(_lock) = gone(&path, &owner) else { continue };
         for program in end_programs(&path)? {
-            said.push(format!("Ended {program} of the dead run {}.", owner.run_id));
+            actions.push(format!("Ended {program} of the dead run {}.", owner.run_id));
         }
         for server in mains(&path) {
             end(&server)?;
             let title = server.kind.title();
-            said.push(format!("Stopped the {title} server {} of the dead run {}.", server.pid, owner.run_id));
+            actions.push(format!("Stopped the {title} server {} of the dead run {}.", server.pid, owner.run_id));
         }
         end_stranded(&path);
         if !wait_until(MAKERS_SECONDS, || !servers_work_in(&path)) {
@@ -72,16 +72,16 @@ pub fn sweep(medium: &Path, unmount: &dyn Fn(&Path) -> io::Result<Vec<String>>) 
             ));
         }
         sockets_on_drives(&path).iter().for_each(|outside| remove_socket_dir(outside));
-        said.extend(unmount(&path).map_err(|error| {
+        actions.extend(unmount(&path).map_err(|error| {
             let why = format!("what the dead run {} had mounted could not be taken down: {error}", owner.run_id);
             LoadError::other(path.display().to_string(), why)
         })?);
         remove(&path, &owner)?;
-        said.push(format!("Removed {}, left by process {} which is gone.", path.display(), owner.pid));
+        actions.push(format!("Removed {}, left by process {} which is gone.", path.display(), owner.pid));
     }
     // Fails, and should, when something is left in it.
     let _ = fs::remove_dir(&folder);
-    Ok(said)
+    Ok(actions)
 }
 
 /// Socket directories of systems on drives that are mounted in a scratch directory ([`Scratch::inside`]).
@@ -99,7 +99,7 @@ pub(super) fn parse_owner(text: &str) -> Option<Owner> {
     (owner.format == FORMAT && owner.pid > 0).then_some(owner)
 }
 
-/// Whether the owner is gone: no process with its pid and start time, and nobody holds the lock (which is seen from
+/// Whether the owner is gone: no process with its pid and start time, and no process holds the lock (which is visible from
 /// other pid namespaces, too). `Ok` holds the lock, where the file system has locks.
 fn gone(path: &Path, owner: &Owner) -> Result<Option<File>, ()> {
     if start_time(owner.pid) == Some(owner.start_time) {

@@ -47,7 +47,7 @@ impl Instance {
     }
 
     /// Restores the backup in `from`, which this system gave, as a second one in `scratch`, a directory on the data
-    /// medium that no other system lives in. `cage` limits its server. An existing server's backup is restored as a
+    /// medium that no other system lives in. `cgroup` limits its server. An existing server's backup is restored as a
     /// server of plimsoll's own.
     pub fn restore(
         &self,
@@ -55,7 +55,7 @@ impl Instance {
         jobs: u32,
         from: &Path,
         scratch: &mut Scratch,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
         control: &LoadControl,
     ) -> Result<RestoredBackup, LoadError> {
         // Before a server is made for it.
@@ -67,14 +67,14 @@ impl Instance {
                 let (path, timed) = sqlite::restore(task, from, &scratch.dir("sqlite")?)?;
                 (Backing::Sqlite { path, pragmas: pragmas.clone() }, timed)
             }
-            Backing::Managed(server) => managed(server.restore(method, task, from, scratch, cage)?),
-            Backing::Existing(target) => managed(target.restore_elsewhere(task, from, scratch, cage)?),
+            Backing::Managed(server) => managed(server.restore(method, task, from, scratch, cgroup)?),
+            Backing::Existing(target) => managed(target.restore_elsewhere(task, from, scratch, cgroup)?),
         };
         let Timed { program, bytes, began, ended } = timed;
         Ok(RestoredBackup { instance: Self(backing), program, bytes, began, ended })
     }
 
-    /// How many rows each table of the data set has. Equal for a system and what was restored of its backup if nobody has
+    /// How many rows each table of the data set has. Equal for a system and what was restored of its backup if no session has
     /// written since that was begun.
     pub fn row_counts(&self) -> Result<BTreeMap<String, u64>, LoadError> {
         match &self.0 {

@@ -74,8 +74,8 @@ impl Loaded {
         assert!(taken.program.starts_with(program), "{taken:?}");
     }
 
-    /// Restores a backup, and has `look` look at what that gave.
-    fn restore(&self, name: &str, (method, jobs): Way, look: impl FnOnce(&Instance)) {
+    /// Restores a backup, and runs `check` on the result.
+    fn restore(&self, name: &str, (method, jobs): Way, check: impl FnOnce(&Instance)) {
         let from = self.keeper.path().join(name);
         let mut scratch = Scratch::create(self.media[0].path(), "restored").unwrap();
         let control = LoadControl::default();
@@ -83,7 +83,7 @@ impl Loaded {
         assert!(restored.bytes > 20_000_000 && restored.began < restored.ended);
         assert!(restored.program.contains('.'), "{}", restored.program);
         assert!(place(&restored.instance).unwrap().starts_with(scratch.path()), "a second one");
-        look(&restored.instance);
+        check(&restored.instance);
         restored.instance.stop().unwrap();
         scratch.remove().unwrap();
     }
@@ -140,7 +140,7 @@ fn write(instance: &Instance, stop: &AtomicBool, done: &AtomicU64) {
 }
 
 /// What every engine's backup keeps: one state of the data while others write, in a system of their own, as often as it is
-/// restored; and what goes wrong is told, and harms nothing.
+/// restored; and a failure is reported, and harms nothing.
 fn keeps_the_contract(system: &mut Loaded, ways: &[(Way, &str)]) {
     let rows = system.instance.row_counts().unwrap();
     assert_eq!((rows["item"], rows["customer"]), (100_000, 30_000));
@@ -220,7 +220,7 @@ fn sqlite_keeps_the_contract() {
     assert!(error.to_string().contains("leave `method` out"), "{error}");
 }
 
-/// A server that is somebody else's, with data in a schema of another name: dumped, and restored as one of plimsoll's.
+/// A server of the user's, with data in a schema of another name: dumped, and restored as one of plimsoll's.
 fn existing(system: &mut Loaded) {
     let Backing::Managed(server) = &system.instance.0 else { panic!("no server") };
     let Target { engine, conninfo, schema: _ } = server.target();
@@ -251,10 +251,10 @@ impl Drop for Small {
     }
 }
 
-/// Each of these is told, and harms nothing: no room, the user's stop, the server's end.
+/// Each of these is reported, and harms nothing: no room, the user's stop, the server's end.
 fn no_room(system: &mut Loaded, (method, jobs): Way) {
     if !rustix::process::geteuid().is_root() {
-        // Only root can make a file system to fill. What a program says of a full one is tested with the programs.
+        // Only root can make a file system to fill. A program's message about a full one is tested with the programs.
         return;
     }
     let to = system.keeper.dir(&format!("small-{}", method.name())).unwrap();
@@ -262,11 +262,11 @@ fn no_room(system: &mut Loaded, (method, jobs): Way) {
     let _small = Small(to.clone());
     let error = system.instance.back_up(method, jobs, &to, &LoadControl::default()).unwrap_err();
     assert!(matches!(&error, LoadError::DiskFull { .. }), "{method:?} {error:?}");
-    let said = error.to_string();
-    assert!(said.contains(&to.display().to_string()) && said.contains("Free space there"), "{said}");
+    let message = error.to_string();
+    assert!(message.contains(&to.display().to_string()) && message.contains("Free space there"), "{message}");
 }
 
-/// Until something of a backup is there, or `over`. Looks more often than [`wait_until`]: so little data is soon saved.
+/// Until something of a backup is there, or `over`. Polls more often than [`wait_until`]: so little data is soon saved.
 fn until_begun(to: &Path, over: &AtomicBool) {
     for _ in 0..60_000 {
         if written(to) > 0 || over.load(Ordering::Relaxed) {
@@ -276,7 +276,7 @@ fn until_begun(to: &Path, over: &AtomicBool) {
     }
 }
 
-/// How often a backup is made until one has not ended before it is seen to have begun.
+/// How often a backup is made until one has not ended before it is known to have begun.
 const TRIES: u32 = 5;
 
 fn cancelled(system: &mut Loaded, (method, jobs): Way) {
@@ -331,5 +331,5 @@ fn server_dies(system: &mut Loaded, (method, jobs): Way) {
         server.restart(&|| false).unwrap();
     };
     let error = result.unwrap_err().to_string();
-    assert!(error.contains("its log ends with") && error.contains("it said:"), "{error}");
+    assert!(error.contains("its log ends with") && error.contains("its output ends with:"), "{error}");
 }

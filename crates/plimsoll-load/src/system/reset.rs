@@ -1,4 +1,4 @@
-//! Bringing a data set back to its first state, so that every point of a ladder finds the same data.
+//! Resets a data set, so that every point of a ladder finds the same data.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::scratch::io_error;
 
 /// The state that a system's data are brought back to.
 #[derive(Debug)]
-pub struct FirstState {
+pub struct InitialState {
     way: Way,
     size: Bytes,
     evidence: Evidence,
@@ -27,7 +27,7 @@ pub struct FirstState {
 enum Way {
     /// A copy of the data directory, beside it.
     Files(PathBuf),
-    /// A database that nobody uses.
+    /// A database that no session uses.
     Template,
     Reload,
 }
@@ -51,14 +51,14 @@ pub struct Restored {
 }
 
 impl Instance {
-    /// Keeps the data as they are now. Nobody may use them meanwhile; a server of plimsoll's own may be stopped and
+    /// Keeps the data as they are now. No session may use them meanwhile; a server of plimsoll's own may be stopped and
     /// started for it. `None` for a system without data.
     pub fn keep_first_state(
         &self,
         method: ResetMethod,
         workload: &Workload,
         control: &LoadControl,
-    ) -> Result<Option<FirstState>, LoadError> {
+    ) -> Result<Option<InitialState>, LoadError> {
         let Some(method) = self.method(method)? else { return Ok(None) };
         let (size, evidence) = (self.size()?, self.evidence(workload)?);
         let way = match method {
@@ -69,13 +69,13 @@ impl Instance {
             ResetMethod::Files => Way::Files(self.keep_files(control)?),
             ResetMethod::Reload | ResetMethod::Auto => Way::Reload,
         };
-        Ok(Some(FirstState { way, size, evidence }))
+        Ok(Some(InitialState { way, size, evidence }))
     }
 
-    /// Brings the data back, and compares them with what was kept. Nobody may use them meanwhile.
+    /// Brings the data back, and compares them with what was kept. No session may use them meanwhile.
     pub fn reset(
         &self,
-        first: &FirstState,
+        first: &InitialState,
         (workload, seed): (&Workload, u64),
         verify: bool,
         control: &LoadControl,
@@ -192,7 +192,7 @@ impl Instance {
         })
     }
 
-    fn verify(&self, first: &FirstState, workload: &Workload, conditions: bool) -> Result<String, LoadError> {
+    fn verify(&self, first: &InitialState, workload: &Workload, conditions: bool) -> Result<String, LoadError> {
         let wrong = |why: String| LoadError::other("the data set after its reset", format!("{why}: do not use it"));
         let evidence = self.evidence(workload)?;
         if evidence != first.evidence {

@@ -77,7 +77,7 @@ fn what_was_changed_is_brought_back_in_every_way() {
             assert!(restored.verified.ends_with("12 conditions hold"), "{restored:?}");
             assert!(restored.from > Bytes(0) && restored.to > Bytes(0), "{restored:?}");
             if way != ResetMethod::Reload {
-                // And again, of the same first state.
+                // And again, of the same kept data.
                 work(&instance);
                 instance.reset(&first, (&workload(), 3), false, &control).unwrap();
                 assert_eq!(instance.books().unwrap(), before);
@@ -87,7 +87,7 @@ fn what_was_changed_is_brought_back_in_every_way() {
 }
 
 #[test]
-fn a_system_without_data_needs_no_reset_and_a_wrong_way_is_told() {
+fn a_system_without_data_needs_no_reset_and_a_wrong_way_is_an_error() {
     let mock = Instance::start(&SystemKind::Mock(Default::default()), None, None).unwrap();
     assert!(mock.keep_first_state(ResetMethod::Auto, &workload(), &LoadControl::default()).unwrap().is_none());
     let (engine, url, schema) = (ServerKind::Postgres, Secret::new("postgres://nobody@nowhere/none"), "s".to_owned());

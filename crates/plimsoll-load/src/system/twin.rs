@@ -14,11 +14,11 @@ impl Instance {
     }
 
     /// Starts a second system like this one, with a copy of its data, which is on its medium when this returns. A server
-    /// stands still meanwhile; nobody may use it.
+    /// stands still meanwhile; no other session may use it.
     pub fn twin(
         &self,
         scratch: &mut Scratch,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
         control: &LoadControl,
     ) -> Result<Self, LoadError> {
         match &self.0 {
@@ -30,7 +30,7 @@ impl Instance {
             }
             Backing::Managed(server) => {
                 server.process().end()?;
-                let twin = server.twin(scratch, cage, control);
+                let twin = server.twin(scratch, cgroup, control);
                 // It has to come back, whatever became of the copy.
                 let again = server.restart(&|| control.is_cancelled());
                 let twin = Self(Backing::Managed(Box::new(twin?)));

@@ -27,7 +27,7 @@ impl Input {
         }
     }
 
-    /// Where a committed transaction can be looked for in the database, if it can.
+    /// Where a committed transaction can be found in the database, if it can.
     pub fn place(&self) -> Option<Place> {
         match self {
             Self::Tpcc(input) => tpcc::books::place(input),

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use plimsoll_load::clock::Clock;
-use plimsoll_load::probe::{News, Warning};
+use plimsoll_load::probe::{ProbeMessage, Warning};
 use plimsoll_model::drive::DriveSecond;
 use plimsoll_model::record::{BackupRow, Event, Severity, SubjectId};
 use plimsoll_model::units::Nanos;
@@ -20,7 +20,7 @@ pub(super) enum DriveMessage {
 
 pub(super) struct Inbox {
     clock: Clock,
-    probe: Receiver<News>,
+    probe: Receiver<ProbeMessage>,
     drives: Receiver<DriveMessage>,
     /// For the drives that are mounted later.
     pub from_drives: Sender<DriveMessage>,
@@ -31,7 +31,7 @@ pub(super) struct Inbox {
 
 impl Inbox {
     /// With the sender for the probe.
-    pub fn new(clock: Clock) -> (Self, Sender<News>) {
+    pub fn new(clock: Clock) -> (Self, Sender<ProbeMessage>) {
         let (sender, probe) = mpsc::channel();
         let (from_drives, drives) = mpsc::channel();
         let (from_backups, backups) = mpsc::channel();
@@ -41,10 +41,10 @@ impl Inbox {
     /// Writes what has arrived into the run file; prints warnings.
     pub fn store(&self, file: &mut RunFile, progress: &Progress) -> Result<(), RunFileError> {
         self.probe.try_iter().try_for_each(|message| match message {
-            News::Samples(samples) => file.samples(&samples),
-            News::Waits(waits) => file.waits(&waits),
-            News::Facts(subject, facts) => file.facts(subject, &facts),
-            News::Warning(Warning { subject, code, text }) => {
+            ProbeMessage::Samples(samples) => file.samples(&samples),
+            ProbeMessage::Waits(waits) => file.waits(&waits),
+            ProbeMessage::Facts(subject, facts) => file.facts(subject, &facts),
+            ProbeMessage::Warning(Warning { subject, code, text }) => {
                 progress.print(&format!("warning: {text}"));
                 let (at, code, severity) = (self.clock.now(), code.into(), Severity::Warning);
                 file.event(&Event { at, subject: Some(subject), severity, code, text })

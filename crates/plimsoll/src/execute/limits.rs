@@ -50,7 +50,7 @@ impl Execution<'_> {
                     self.record_event(Some(subject), Severity::Warning, "limits_untried", &text)?;
                 }
                 let facts: Vec<(String, String)> =
-                    made.told().iter().map(|(file, is)| (format!("limit.{file}"), is.clone())).collect();
+                    made.in_effect().iter().map(|(file, is)| (format!("limit.{file}"), is.clone())).collect();
                 self.file.facts(subject, &facts)?;
                 Ok(Some(made))
             }

@@ -7,7 +7,7 @@ use plimsoll_load::engine::{LoadControl, Loaded};
 use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
-use plimsoll_load::system::{FirstState, Instance};
+use plimsoll_load::system::{InitialState, Instance};
 use plimsoll_model::plan::resolved::{MediumKind, Workload};
 use plimsoll_model::record::{Severity, SubjectId, SubjectKind};
 use plimsoll_model::schedule::PhaseKind;
@@ -23,7 +23,7 @@ pub(super) struct Running {
     pub medium: Option<SubjectId>,
     scratch: Option<Scratch>,
     /// The state that the data can be brought back to, and of which workload they are.
-    pub first: Option<FirstState>,
+    pub first: Option<InitialState>,
     pub kept_for: Option<String>,
     /// Load has changed the data.
     pub dirty: bool,

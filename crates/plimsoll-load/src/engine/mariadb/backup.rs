@@ -16,7 +16,7 @@ use super::quote_ident;
 use crate::backup::program::{Program, version};
 use crate::backup::{Taken, Task, Timed, files};
 use crate::clock::monotonic;
-use crate::engine::server::{MANAGED_SCHEMA, Site, command_in};
+use crate::engine::server::{MANAGED_SCHEMA, ServerContext, command_in};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::{Scratch, io_error};
@@ -30,19 +30,19 @@ const CLIENT: [&str; 2] = ["mariadb", "mysql"];
 const DUMP_FILE: &str = "dump.sql";
 
 const NEXT_OF_BACKUP: &str =
-    "If it speaks of versions, install the mariadb-backup of the server's version, or take a logical backup.";
-const NEXT_OF_DUMP: &str = "If it speaks of rights, connect as a user who may read the schema and show its routines.";
-const NEXT_OF_RESTORE: &str = "Look at what it says of the backup; where that was damaged, look after its medium.";
+    "If it names versions, install the mariadb-backup of the server's version, or take a logical backup.";
+const NEXT_OF_DUMP: &str = "If it names rights, connect as a user who may read the schema and show its routines.";
+const NEXT_OF_RESTORE: &str = "Read its message about the backup; where that was damaged, check its medium.";
 
 impl ManagedMariadb {
     /// Takes a backup of the running server into `to`, a directory of plimsoll's own that is empty.
     pub(crate) fn back_up(&self, method: BackupMethod, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
-        self.process().site.admit(to)?;
+        self.process().context.admit(to)?;
         match method {
             BackupMethod::Physical => self.files_backup(task, to),
             BackupMethod::Logical => {
                 let program = binaries::client(Some(&self.programs), &DUMP)?;
-                let command = self.process().site.command(&program);
+                let command = self.process().context.command(&program);
                 dump_by(command, &self.conninfo(), MANAGED_SCHEMA, task, to)
             }
         }
@@ -53,9 +53,9 @@ impl ManagedMariadb {
     fn files_backup(&self, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
         let (program, jobs) = (binaries::client(Some(&self.programs), &BACKUP)?, task.jobs.max(1));
         let opts = parse(&self.conninfo())?;
-        let mut command = self.process().site.command(&program);
+        let mut command = self.process().context.command(&program);
         command.current_dir(to);
-        // What tells it where the server's files are, and must come first.
+        // Names the server's files, and must come first.
         command.arg(format!("--defaults-file={}", self.config.display()));
         command.args(["--backup", "--user=root", &format!("--parallel={jobs}")]);
         command.arg(format!("--target-dir={}", to.display()));
@@ -71,25 +71,25 @@ impl ManagedMariadb {
         task: Task<'_>,
         from: &Path,
         scratch: &mut Scratch,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
     ) -> Result<(Self, Timed), LoadError> {
         files::forget_cached(from)?;
         match method {
             BackupMethod::Physical => {
                 let (mut bytes, mut began) = (0, monotonic());
-                let fill = |site: &Site| {
+                let fill = |context: &ServerContext| {
                     began = monotonic();
-                    prepare(&self.programs, site, task, from)?;
-                    bytes = files::copy(from, &site.data, &is_servers, task)?;
+                    prepare(&self.programs, context, task, from)?;
+                    bytes = files::copy(from, &context.data, &is_servers, task)?;
                     Ok(())
                 };
-                let server = self.start_second(scratch, cage, fill, &|| task.control.is_cancelled())?;
+                let server = self.start_second(scratch, cgroup, fill, &|| task.control.is_cancelled())?;
                 let ended = monotonic();
                 let program = version(&binaries::client(Some(&self.programs), &BACKUP)?);
                 Ok((server, Timed { program, bytes, began, ended }))
             }
             BackupMethod::Logical => {
-                let server = self.start_empty(scratch, cage)?;
+                let server = self.start_empty(scratch, cgroup)?;
                 let restored = server.restore_dump(true, task, from);
                 let timed = restored.map_err(|error| server.process().explain(error))?;
                 Ok((server, timed))
@@ -103,7 +103,7 @@ impl ManagedMariadb {
         let schema = quote_ident(MANAGED_SCHEMA);
         let made = connect(&self.conninfo())?.query_drop(format!("CREATE DATABASE {schema}"));
         made.map_err(|error| server_error("restoring", &error))?;
-        let mut command = if as_server { self.process().site.command(&program) } else { command_in(&program, from) };
+        let mut command = if as_server { self.process().context.command(&program) } else { command_in(&program, from) };
         let dump = from.join(DUMP_FILE);
         let began = monotonic();
         command.current_dir(from).stdin(File::open(&dump).map_err(|error| io_error(&dump, &error))?);
@@ -117,9 +117,9 @@ impl ManagedMariadb {
 }
 
 /// Applies the log to the files, in place. Again is no trouble: a backup can be restored more than once.
-fn prepare(programs: &Programs, site: &Site, task: Task<'_>, from: &Path) -> Result<(), LoadError> {
+fn prepare(programs: &Programs, context: &ServerContext, task: Task<'_>, from: &Path) -> Result<(), LoadError> {
     let program = binaries::client(Some(programs), &BACKUP)?;
-    let mut command = site.command(&program);
+    let mut command = context.command(&program);
     // What it needs to know about the server is in the backup.
     command.current_dir(from).args(["--no-defaults", "--prepare"]).arg(format!("--target-dir={}", from.display()));
     Program { command, output: None, place: from, next: NEXT_OF_RESTORE }.run(task.control)
@@ -142,10 +142,10 @@ pub(crate) fn restore_elsewhere(
     task: Task<'_>,
     from: &Path,
     scratch: &mut Scratch,
-    cage: Option<CgroupLimits>,
+    cgroup: Option<CgroupLimits>,
 ) -> Result<(ManagedMariadb, Timed), LoadError> {
     files::forget_cached(from)?;
-    let server = ManagedMariadb::start(scratch, &BTreeMap::new(), "", cage)?;
+    let server = ManagedMariadb::start(scratch, &BTreeMap::new(), "", cgroup)?;
     let timed = server.restore_dump(false, task, from).map_err(|error| server.process().explain(error))?;
     Ok((server, timed))
 }
@@ -162,7 +162,7 @@ fn dump_by(mut command: Command, conninfo: &str, schema: &str, task: Task<'_>, t
     Ok(Taken { bytes: files::flush(to, task.control)?, program: version(&program), jobs: 1 })
 }
 
-/// How to connect, as plimsoll's own connections do, and nothing that somebody has set for other servers. The password
+/// How to connect, as plimsoll's own connections do, and nothing that is set for other servers. The password
 /// is in the environment: command lines can be read by everybody.
 fn access(command: &mut Command, conninfo: &str) -> Result<(), LoadError> {
     let opts = parse(conninfo)?;
@@ -210,8 +210,8 @@ mod tests {
     fn the_password_is_not_on_the_command_line() {
         let mut command = Command::new("mariadb-dump");
         access(&mut command, "mariadb://u:p%40ss@h:3307/d").unwrap();
-        let said: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        assert_eq!(said, ["--no-defaults", "--skip-ssl", "--protocol=tcp", "--host=h", "--port=3307", "--user=u"]);
+        let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        assert_eq!(args, ["--no-defaults", "--skip-ssl", "--protocol=tcp", "--host=h", "--port=3307", "--user=u"]);
         assert!(command.get_envs().any(|(name, value)| name == "MYSQL_PWD" && value.is_some_and(|v| v == "p@ss")));
         let mut command = Command::new("mariadb");
         access(&mut command, "mariadb://root@localhost?socket=/a%20b/s").unwrap();

@@ -35,7 +35,7 @@ pub fn find(given: &str) -> Result<Programs, LoadError> {
     let programs = first(&places, &SERVERS).zip(first(&places, &MAKERS));
     programs
         .map(|(server, maker)| Programs { server, maker, base: None })
-        .ok_or_else(|| missing("looked at: PATH, /usr/sbin, /usr/libexec, /usr/bin, /usr/local".into()))
+        .ok_or_else(|| missing("searched: PATH, /usr/sbin, /usr/libexec, /usr/bin, /usr/local".into()))
 }
 
 fn usual_places() -> Vec<PathBuf> {

@@ -14,7 +14,7 @@ use crate::engine::LoadControl;
 use crate::error::LoadError;
 use crate::scratch::wait_until;
 
-/// After this time a load goes on without looking whether the user wants it to end.
+/// After this time a load goes on without checking for a stop.
 const LONGEST_SECONDS: u64 = 30 * 24 * 3600;
 
 /// A part of a data set that is put into one table with one LOAD DATA.
@@ -30,7 +30,7 @@ pub struct Bulk<'a> {
     conninfo: &'a str,
     schema: &'a str,
     control: &'a LoadControl,
-    /// Ends what the others are doing when nobody wants it any more.
+    /// Ends what the others are doing when the load is cancelled.
     main: &'a mut Conn,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Bulk<'a> {
                     next.store(statements.len(), Ordering::Relaxed);
                     control.check()?;
                     if failed.swap(true, Ordering::Relaxed) {
-                        // It was ended because of another one's failure, which is told.
+                        // It was ended because of another one's failure, which is reported.
                         return Ok(());
                     }
                     return Err(server_error(first_words(sql), &error));

@@ -6,24 +6,24 @@ use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Row};
 use plimsoll_model::receipt::CommitCounts;
 
-use super::connect::{UNKNOWN_TABLE, code, connect_to, not_loaded, server_error, words};
+use super::connect::{UNKNOWN_TABLE, code, connect_to, error_text, not_loaded, server_error};
 use super::guard::{self, Use};
 use super::load::{FINISHED, MARKER};
 use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::workload::tpcc::books;
-use crate::workload::tpcc::consistency::{CONDITIONS, Found, Violation, lacking, sizes_sql};
+use crate::workload::tpcc::consistency::{CONDITIONS, ConditionRows, Violation, lacking, sizes_sql};
 
 /// Every condition reads its tables as a whole. The optimizer would compute the sums anew for each customer: hours instead
 /// of seconds.
 const OPTIMIZER: &str = "SET SESSION optimizer_switch = 'split_materialized=off'";
 
-/// Verifies the conditions of clause 3.3.2 in `schema`, in their order. Nobody should write meanwhile: every condition
+/// Verifies the conditions of clause 3.3.2 in `schema`, in their order. No other session should write meanwhile: every condition
 /// sees a snapshot of its own.
 pub fn check(conninfo: &str, schema: &str) -> Result<Vec<ConditionResult>, LoadError> {
     let (mut first, second) = (open(conninfo, schema)?, open(conninfo, schema)?);
     if let Some(lacking) = whole(&mut first, schema)? {
-        return Ok(CONDITIONS.iter().map(|condition| condition.unjudged(&lacking)).collect());
+        return Ok(CONDITIONS.iter().map(|condition| condition.not_evaluated(&lacking)).collect());
     }
     // Those with odd and those with even numbers on a connection each.
     let (odd, even) = thread::scope(|scope| {
@@ -58,14 +58,14 @@ fn half(mut conn: Conn, first: usize) -> Result<Vec<ConditionResult>, LoadError>
     Ok(verdicts)
 }
 
-fn found(row: Row) -> Option<Found> {
+fn found(row: Row) -> Option<ConditionRows> {
     let (of, count, key, left, right): (i64, Option<i64>, Option<String>, Option<String>, Option<String>) =
         mysql::from_row_opt(row).ok()?;
     let violation = match count {
         Some(count) => Some(Violation { count, key: key?, left: left?, right: right? }),
         None => None,
     };
-    Some(Found { of, violation })
+    Some(ConditionRows { of, violation })
 }
 
 /// What is in the database by place (see [`plimsoll_model::receipt`]).
@@ -85,8 +85,8 @@ pub fn orders_added(conninfo: &str, schema: &str) -> Result<u64, LoadError> {
 /// What the schema lacks, going by its marker; an error when it holds no finished load.
 fn whole(conn: &mut Conn, schema: &str) -> Result<Option<String>, LoadError> {
     let error = |error: Error| match code(&error) {
-        Some(UNKNOWN_TABLE) => not_loaded(schema, &words(&error)),
-        _ => server_error("looking at what was loaded", &error),
+        Some(UNKNOWN_TABLE) => not_loaded(schema, &error_text(&error)),
+        _ => server_error("inspecting the loaded data", &error),
     };
     let marker: Option<(String, i64)> =
         conn.query_first(format!("SELECT state, warehouses FROM {MARKER}")).map_err(error)?;

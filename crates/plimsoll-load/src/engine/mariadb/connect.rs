@@ -25,7 +25,7 @@ pub fn parse(conninfo: &str) -> Result<Opts, LoadError> {
     let rest = plimsoll_model::plan::resolved::ServerKind::Mariadb.rest_of(conninfo);
     let rest = rest.ok_or_else(|| wrong("it does not begin with mariadb:// or mysql://"))?;
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
-    // The parser's words may hold a piece of a password.
+    // The parser's message may hold a piece of a password.
     let opts = Opts::from_url(&format!("mysql://{address}")).map_err(|_| wrong("cannot be parsed"))?;
     let mut socket = None;
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -88,7 +88,7 @@ fn open(opts: Opts) -> Result<Conn, LoadError> {
 pub fn connect_to(conninfo: &str, schema: &str) -> Result<Conn, LoadError> {
     let mut conn = connect(conninfo)?;
     conn.select_db(schema).map_err(|error| match code(&error) {
-        Some(UNKNOWN_DATABASE) => not_loaded(schema, &words(&error)),
+        Some(UNKNOWN_DATABASE) => not_loaded(schema, &error_text(&error)),
         _ => server_error(&format!("schema {schema}"), &error),
     })?;
     Ok(conn)
@@ -110,10 +110,10 @@ fn place(opts: &Opts) -> String {
     }
 }
 
-/// What went wrong, in the server's words with its number, or the driver's.
-pub fn words(error: &Error) -> String {
+/// The server's message with its number, or the driver's.
+pub fn error_text(error: &Error) -> String {
     match error {
-        Error::MySqlError(said) => format!("{} (error {}, SQLSTATE {})", said.message, said.code, said.state),
+        Error::MySqlError(reply) => format!("{} (error {}, SQLSTATE {})", reply.message, reply.code, reply.state),
         Error::IoError(error) => error.to_string(),
         // Others may quote the URL.
         Error::UrlError(_) => "the URL cannot be parsed".into(),
@@ -123,7 +123,7 @@ pub fn words(error: &Error) -> String {
 
 /// The server's number of the error.
 pub fn code(error: &Error) -> Option<u16> {
-    if let Error::MySqlError(said) = error { Some(said.code) } else { None }
+    if let Error::MySqlError(reply) = error { Some(reply.code) } else { None }
 }
 
 // Numbers of errors (the manual's "MariaDB Error Codes").
@@ -133,7 +133,7 @@ pub const UNKNOWN_PROCEDURE: u16 = 1305;
 pub const UNKNOWN_COLUMN: u16 = 1054;
 pub const DEADLOCK: u16 = 1213;
 pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
-/// With innodb_snapshot_isolation: somebody else has changed the row since the snapshot.
+/// With innodb_snapshot_isolation: another session has changed the row since the snapshot.
 pub const RECORD_CHANGED: u16 = 1020;
 pub const ACCESS_DENIED: [u16; 7] = [1044, 1045, 1142, 1143, 1227, 1370, 1698];
 const NOT_ALLOWED_FROM_HERE: u16 = 1130;
@@ -145,7 +145,7 @@ const LOCAL_INFILE_OFF: [u16; 3] = [1148, 3948, 4166];
 /// Whether the connection is gone, or will be.
 pub fn is_lost(error: &Error) -> bool {
     match error {
-        Error::MySqlError(said) => SHUTDOWN.contains(&said.code),
+        Error::MySqlError(reply) => SHUTDOWN.contains(&reply.code),
         Error::IoError(_) | Error::CodecError(_) | Error::DriverError(_) => true,
         _ => false,
     }
@@ -153,7 +153,7 @@ pub fn is_lost(error: &Error) -> bool {
 
 /// An error of connecting, with the next step.
 fn explain(opts: &Opts, error: &Error) -> LoadError {
-    let (what, why) = (place(opts), words(error));
+    let (what, why) = (place(opts), error_text(error));
     let user = opts.get_user().unwrap_or_default();
     match code(error) {
         Some(1045 | 1698) => {
@@ -183,7 +183,7 @@ fn explain(opts: &Opts, error: &Error) -> LoadError {
 
 /// An error of a statement, with the next step where there is one.
 pub fn server_error(what: &str, error: &Error) -> LoadError {
-    let (what, why) = (what.to_owned(), words(error));
+    let (what, why) = (what.to_owned(), error_text(error));
     match code(error) {
         Some(code) if DISK_FULL.contains(&code) || is_disk_full(&why) => {
             LoadError::disk_full(SERVERS_DISK, format!("{what}: {why}"))
@@ -201,7 +201,7 @@ pub fn server_error(what: &str, error: &Error) -> LoadError {
         _ if is_lost(error) => LoadError::Died {
             what: format!("{what}: the server's connection"),
             why,
-            next: "Look into the server's log.".into(),
+            next: "Read the server's log.".into(),
         },
         _ => LoadError::Other { what, why },
     }
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_says_where_and_as_whom() {
+    fn a_url_names_the_server_and_the_user() {
         let opts = parse("mysql://u:p%40ss@h:3307/db").unwrap();
         assert_eq!((opts.get_user(), opts.get_pass(), opts.get_tcp_port()), (Some("u"), Some("p@ss"), 3307));
         assert_eq!((opts.get_db_name(), place(&opts)), (Some("db"), "MariaDB at h:3307".into()));
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_there() {
+    fn a_server_that_does_not_run_is_unreachable() {
         let error = connect("mariadb://u:secret@127.0.0.1:1/db").unwrap_err();
         assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
         assert!(error.to_string().contains("127.0.0.1:1") && !error.to_string().contains("secret"), "{error}");

@@ -1,4 +1,4 @@
-//! What a report says about a MariaDB server.
+//! Facts of a MariaDB server for reports.
 
 use mysql::Error;
 use mysql::prelude::Queryable;
@@ -9,8 +9,8 @@ use super::connect::{connect, server_error};
 use crate::engine::server::Facts;
 use crate::error::LoadError;
 
-/// Those that somebody has set, and those that decide whether a commit is durable and how the drive is used, whatever
-/// they are. Places say nothing.
+/// Those that are set, and those that decide whether a commit is durable and how the drive is used, whatever
+/// they are. Paths are left out.
 const SETTINGS: &str =
     "SELECT LOWER(VARIABLE_NAME), COALESCE(GLOBAL_VALUE, '') FROM information_schema.SYSTEM_VARIABLES
     WHERE VARIABLE_SCOPE <> 'SESSION ONLY'

@@ -1,8 +1,8 @@
 //! Who may use a schema: one plimsoll that loads it, or any number that measure or check it.
 //!
-//! The server's named locks say so, which it releases when their connection ends, in whichever way that comes. It has
+//! The server's named locks show it, which it releases when their connection ends, in whichever way that comes. It has
 //! exclusive ones only: whoever measures or checks takes any of a number of places, and a loader takes the door and
-//! then looks whether all places are free. Both take theirs first and look at the other's after that, so that never both
+//! then checks that all places are free. Both take theirs first and check the other's after that, so that never both
 //! go on.
 
 use mysql::Conn;

@@ -1,4 +1,4 @@
-//! What a MariaDB server tells about itself: its status variables, and the states of its sessions.
+//! What a MariaDB server reports about itself: its status variables, and the states of its sessions.
 //!
 //! Nothing asked here reads a table, opens a transaction or is a COMMIT. The list of sessions is asked for with `SHOW`:
 //! information_schema.PROCESSLIST makes a temporary table in files for each query, on the medium that is measured.
@@ -12,7 +12,7 @@ use plimsoll_model::metric::Metric;
 use plimsoll_model::units::{Bytes, Nanos};
 
 use super::connect::{code, connect_impatient, server_error};
-use crate::engine::insight::{Reading, Seen};
+use crate::engine::insight::{Reading, SessionCount};
 use crate::error::LoadError;
 use waits::Session;
 
@@ -76,7 +76,7 @@ fn error(error: Error) -> LoadError {
 }
 
 impl Insight {
-    /// InnoDB gathers what INNODB_TRX shows only when nobody has read it for 100 ms, since it locks all transactions to do
+    /// InnoDB gathers what INNODB_TRX shows only when it was not read for 100 ms, since it locks all transactions to do
     /// so (CACHE_MIN_IDLE_TIME_NS in storage/innobase/trx/trx0i_s.cc); asked sooner, it shows the same again.
     pub const REST: Nanos = Nanos::from_millis(101);
 
@@ -97,19 +97,19 @@ impl Insight {
         Ok(Self { conn, user: user.unwrap_or_default(), schema, read: read_statement(), sees_transactions })
     }
 
-    pub fn look(&mut self) -> Result<Vec<Seen>, LoadError> {
+    pub fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
         let (sessions, transactions) = self.sessions().map_err(error)?;
         let own = u64::from(self.conn.connection_id());
         let theirs = |session: &&Session| {
             session.id != own && session.user == self.user && session.schema.as_deref() == Some(&*self.schema)
         };
-        let mut seen = BTreeMap::new();
+        let mut counts = BTreeMap::new();
         for session in sessions.iter().filter(theirs) {
             let transaction = transactions.get(&session.id).map(String::as_str);
-            *seen.entry(waits::classify(session, transaction)).or_insert(0) += 1;
+            *counts.entry(waits::classify(session, transaction)).or_insert(0) += 1;
         }
-        let told = |((state, event), sessions): ((_, &str), _)| Seen { state, event: event.into(), sessions };
-        Ok(seen.into_iter().map(told).collect())
+        let count = |((state, event), sessions): ((_, &str), _)| SessionCount { state, event: event.into(), sessions };
+        Ok(counts.into_iter().map(count).collect())
     }
 
     /// All sessions that are shown, and states of transactions by their sessions.
@@ -143,10 +143,10 @@ impl Insight {
         Ok(Bytes(size.unwrap_or_default()))
     }
 
-    /// What this server never tells is said here: it is no fault of this run.
+    /// Names what this server never reports: it is no fault of this run.
     pub fn source(&self) -> String {
         let from = if self.sees_transactions { "SHOW PROCESSLIST, INNODB_TRX" } else { "SHOW PROCESSLIST" };
-        format!("{from}; reads and writes of data and latches are not told apart from cpu")
+        format!("{from}; reads and writes of data and latches are not distinguished from cpu")
     }
 
     pub fn lacks(&self) -> Vec<String> {
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn variables_are_read_as_metrics() {
-        let told = reading(rows(&[
+        let metrics = reading(rows(&[
             ("Com_commit", "16717"),
             ("Innodb_buffer_pool_read_requests", "914"),
             ("Innodb_buffer_pool_reads", "165"),
@@ -204,7 +204,7 @@ mod tests {
             (Metric::DbPurgeLag, 7.0),
             (Metric::DbCheckpointAge, 16.0),
         ];
-        assert_eq!(told, expected, "what a server lacks, or tells as no number, is left out");
+        assert_eq!(metrics, expected, "what a server lacks, or reports as no number, is left out");
     }
 
     #[test]

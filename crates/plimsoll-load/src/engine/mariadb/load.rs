@@ -1,7 +1,7 @@
 //! The bulk load: tables, LOAD DATA over several connections from memory, then indexes, then ANALYZE.
 //!
-//! A marker table says what was loaded. It is made before all other tables, so a load that was cut off is known as
-//! plimsoll's own and begins again; a schema without a marker is somebody else's and is left alone unless it is empty.
+//! A marker table records what was loaded. It is made before all other tables, so a load that was cut off is known as
+//! plimsoll's own and begins again; a schema without a marker is the user's and is left alone unless it is empty.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use super::connect::{connect, connect_to, server_error};
 use super::guard::{self, Use};
 use super::quote_ident;
 use super::tsv::TsvSink;
-use crate::engine::server::{IfOther, sysbench};
+use crate::engine::server::{IfOther, TpccSchemaState, sysbench};
 use crate::engine::{LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::workload::tpcc::population::{Chunk, Population, VERSION};
@@ -38,7 +38,7 @@ pub fn load(
     control: &LoadControl,
 ) -> Result<Loaded, LoadError> {
     let main = connect(conninfo)?;
-    Load { conninfo, schema, population, if_other, control, main }.run()
+    MariadbTpccLoad { conninfo, schema, population, if_other, control, main }.run()
 }
 
 /// Makes the next [`load`] begin anew although its data are there.
@@ -69,20 +69,10 @@ pub(super) fn take_schema(main: &mut Conn, schema: &str, options: &str) -> Resul
 /// Names of all tables that are there.
 pub(super) fn tables_in(main: &mut Conn, schema: &str) -> Result<Vec<String>, LoadError> {
     let sql = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? ORDER BY 1";
-    main.exec(sql, (schema,)).map_err(|e| server_error("looking at the schema", &e))
+    main.exec(sql, (schema,)).map_err(|e| server_error("inspecting the schema", &e))
 }
 
-/// What is in the schema.
-#[derive(Debug, PartialEq, Eq)]
-enum Found {
-    Nothing,
-    Same,
-    /// Something else that plimsoll loaded, in words.
-    Other(String),
-    Unfinished,
-}
-
-struct Load<'a> {
+struct MariadbTpccLoad<'a> {
     conninfo: &'a str,
     schema: &'a str,
     population: Population,
@@ -92,15 +82,15 @@ struct Load<'a> {
     main: Conn,
 }
 
-impl Load<'_> {
+impl MariadbTpccLoad<'_> {
     fn run(&mut self) -> Result<Loaded, LoadError> {
         take_schema(&mut self.main, self.schema, " CHARACTER SET latin1 COLLATE latin1_bin")?;
         let loaded = match self.find()? {
-            Found::Same => {
+            TpccSchemaState::Same => {
                 self.create_procedures()?;
                 Loaded::Reused
             }
-            Found::Other(what) if self.if_other == IfOther::Refuse => return Err(self.occupied(&what)),
+            TpccSchemaState::Other(what) if self.if_other == IfOther::Refuse => return Err(self.occupied(&what)),
             found => {
                 self.fresh(&found)?;
                 Loaded::Fresh
@@ -110,7 +100,7 @@ impl Load<'_> {
         Ok(loaded)
     }
 
-    fn fresh(&mut self, found: &Found) -> Result<(), LoadError> {
+    fn fresh(&mut self, found: &TpccSchemaState) -> Result<(), LoadError> {
         self.control.start(self.population.rows());
         self.create(found)?;
         let now = "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)";
@@ -148,15 +138,15 @@ impl Load<'_> {
         PROCEDURES.split("\n$$\n").try_for_each(|sql| self.run_sql("creating procedures", sql))
     }
 
-    fn find(&mut self) -> Result<Found, LoadError> {
-        let error = |e: mysql::Error| server_error("looking at the schema", &e);
+    fn find(&mut self) -> Result<TpccSchemaState, LoadError> {
+        let error = |e: mysql::Error| server_error("inspecting the schema", &e);
         let mut there = tables_in(&mut self.main, self.schema)?;
         // Tables of sysbench's beside their marker are plimsoll's own, and no obstacle.
         if there.iter().any(|name| name == sysbench::MARKER) {
             there.retain(|name| name != sysbench::MARKER && !sysbench::is_table(name));
         }
         if there.is_empty() {
-            return Ok(Found::Nothing);
+            return Ok(TpccSchemaState::Nothing);
         }
         if !there.iter().any(|name| name == MARKER) {
             let shown = &there[..there.len().min(10)];
@@ -167,24 +157,24 @@ impl Load<'_> {
         }
         let sql = format!("SELECT state, version, warehouses, seed FROM {MARKER}");
         let row: Option<(String, i32, u32, String)> = self.main.query_first(sql).map_err(error)?;
-        let Some((state, version, warehouses, seed)) = row else { return Ok(Found::Unfinished) };
+        let Some((state, version, warehouses, seed)) = row else { return Ok(TpccSchemaState::Unfinished) };
         if state != FINISHED {
-            return Ok(Found::Unfinished);
+            return Ok(TpccSchemaState::Unfinished);
         }
         let wanted = (VERSION, self.population.warehouses, self.population.seed.to_string());
         let whole = all_tables().all(|name| there.iter().any(|found| found == name));
         if (version, warehouses, &seed) == (wanted.0, wanted.1, &wanted.2) && whole {
-            return Ok(Found::Same);
+            return Ok(TpccSchemaState::Same);
         }
-        Ok(Found::Other(format!("a finished load of {warehouses} warehouses, seed {seed}, layout {version}")))
+        Ok(TpccSchemaState::Other(format!("a finished load of {warehouses} warehouses, seed {seed}, layout {version}")))
     }
 
     /// The marker, then empty tables; before them what an earlier load left. Each statement is a transaction of its own
-    /// here: from the first to the last a marker says that these tables are plimsoll's, and unfinished.
-    fn create(&mut self, found: &Found) -> Result<(), LoadError> {
+    /// here: from the first to the last a marker shows that these tables are plimsoll's, and unfinished.
+    fn create(&mut self, found: &TpccSchemaState) -> Result<(), LoadError> {
         let Population { warehouses, seed } = self.population;
         let what = "creating tables";
-        if let Found::Other(_) | Found::Unfinished = found {
+        if let TpccSchemaState::Other(_) | TpccSchemaState::Unfinished = found {
             self.run_sql(what, &format!("DELETE FROM {MARKER}"))?;
             let tables: Vec<&str> = Table::ALL.into_iter().map(Table::name).collect();
             self.run_sql(what, &format!("DROP TABLE IF EXISTS {}", tables.join(", ")))?;

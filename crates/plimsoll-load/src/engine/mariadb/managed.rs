@@ -12,7 +12,9 @@ use plimsoll_model::plan::resolved::ServerKind;
 
 use super::binaries::{self, Programs};
 use super::connect::{connect, encoded};
-use crate::engine::server::{RECOVERY_SECONDS, START_SECONDS, ServerProcess, Site, remove_left, write_durably};
+use crate::engine::server::{
+    RECOVERY_SECONDS, START_SECONDS, ServerContext, ServerProcess, remove_left, write_durably,
+};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::{Scratch, io_error};
@@ -30,18 +32,18 @@ pub struct ManagedMariadb {
 }
 
 impl ManagedMariadb {
-    /// Creates a data directory in `scratch` and starts its server. `settings` go to a file of options and are judged by
-    /// the server; `binaries` is the folder of its programs, empty to look for them.
+    /// Creates a data directory in `scratch` and starts its server. `settings` go to a file of options and are checked by
+    /// the server; `binaries` is the folder of its programs, empty to search for them.
     pub fn start(
         scratch: &mut Scratch,
         settings: &BTreeMap<String, String>,
         binaries: &str,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
         let programs = binaries::find(binaries)?;
         let settings = configuration(settings)?;
-        let fill = |config: &Path, site: &Site| init(&programs, config, site);
-        Self::start_in(scratch, cage, (&programs, &settings), fill, START_SECONDS, &|| false)
+        let fill = |config: &Path, context: &ServerContext| init(&programs, config, context);
+        Self::start_in(scratch, cgroup, (&programs, &settings), fill, START_SECONDS, &|| false)
     }
 
     /// A second server with the same programs and settings. `fill` puts its data directory, which is there, in place of
@@ -49,35 +51,35 @@ impl ManagedMariadb {
     pub(crate) fn start_second(
         &self,
         scratch: &mut Scratch,
-        cage: Option<CgroupLimits>,
-        fill: impl FnOnce(&Site) -> Result<(), LoadError>,
+        cgroup: Option<CgroupLimits>,
+        fill: impl FnOnce(&ServerContext) -> Result<(), LoadError>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self, LoadError> {
-        let fill = |_: &Path, site: &Site| fill(site);
-        Self::start_in(scratch, cage, (&self.programs, &self.settings), fill, RECOVERY_SECONDS, cancelled)
+        let fill = |_: &Path, context: &ServerContext| fill(context);
+        Self::start_in(scratch, cgroup, (&self.programs, &self.settings), fill, RECOVERY_SECONDS, cancelled)
     }
 
     /// A second server as this one was before anything was in it.
-    pub(super) fn start_empty(&self, scratch: &mut Scratch, cage: Option<CgroupLimits>) -> Result<Self, LoadError> {
-        let fill = |config: &Path, site: &Site| init(&self.programs, config, site);
-        Self::start_in(scratch, cage, (&self.programs, &self.settings), fill, START_SECONDS, &|| false)
+    pub(super) fn start_empty(&self, scratch: &mut Scratch, cgroup: Option<CgroupLimits>) -> Result<Self, LoadError> {
+        let fill = |config: &Path, context: &ServerContext| init(&self.programs, config, context);
+        Self::start_in(scratch, cgroup, (&self.programs, &self.settings), fill, START_SECONDS, &|| false)
     }
 
     fn start_in(
         scratch: &mut Scratch,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
         (programs, settings): (&Programs, &str),
-        fill: impl FnOnce(&Path, &Site) -> Result<(), LoadError>,
+        fill: impl FnOnce(&Path, &ServerContext) -> Result<(), LoadError>,
         seconds: u64,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self, LoadError> {
-        let site = Site::create(ServerKind::Mariadb, scratch, SOCKET.len() + 1, cage)?;
-        let temporary = site.directory(scratch, "tmp")?;
+        let context = ServerContext::create(ServerKind::Mariadb, scratch, SOCKET.len() + 1, cgroup)?;
+        let temporary = context.directory(scratch, "tmp")?;
         let config = scratch.path().join("mariadb.cnf");
-        write_config(&config, &site, &temporary, settings)?;
-        fill(&config, &site)?;
-        let mut serve = serve(programs, &config, &site);
-        let process = ServerProcess::start(site, &mut serve)?;
+        write_config(&config, &context, &temporary, settings)?;
+        fill(&config, &context)?;
+        let mut serve = serve(programs, &config, &context);
+        let process = ServerProcess::start(context, &mut serve)?;
         let server = Self { process, programs: programs.clone(), config, settings: settings.to_owned() };
         server.wait_ready(seconds, cancelled)?;
         Ok(server)
@@ -89,32 +91,32 @@ impl ManagedMariadb {
 
     /// Starts the server again after a crash, on the data that are there. It recovers before it is ready.
     pub fn restart(&self, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
-        let site = &self.process.site;
-        remove_left(&site.socket.join(SOCKET))?;
-        remove_left(&pid_file(site))?;
-        self.process.start_again(&mut serve(&self.programs, &self.config, site))?;
+        let context = &self.process.context;
+        remove_left(&context.socket.join(SOCKET))?;
+        remove_left(&pid_file(context))?;
+        self.process.start_again(&mut serve(&self.programs, &self.config, context))?;
         self.wait_ready(RECOVERY_SECONDS, cancelled)
     }
 
     /// How to connect. Holds no secret: the socket's directory is what protects the server.
     pub fn conninfo(&self) -> String {
-        let socket = self.process.site.socket.join(SOCKET);
+        let socket = self.process.context.socket.join(SOCKET);
         format!("mariadb://root@localhost?socket={}", encoded(&socket.display().to_string()))
     }
 
     /// It answers before it is ready only while it makes its data directory, and then on no socket.
     fn wait_ready(&self, seconds: u64, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
-        let (socket, conninfo) = (self.process.site.socket.join(SOCKET), self.conninfo());
+        let (socket, conninfo) = (self.process.context.socket.join(SOCKET), self.conninfo());
         self.process.wait_ready(seconds, cancelled, &|| socket.exists() && connect(&conninfo).is_ok())
     }
 }
 
-fn pid_file(site: &Site) -> PathBuf {
-    site.data.join("mariadb.pid")
+fn pid_file(context: &ServerContext) -> PathBuf {
+    context.data.join("mariadb.pid")
 }
 
 /// The plan's settings as lines of an option file. Names are checked here because a name could smuggle in another
-/// directive; values are the server's to judge.
+/// directive; the server checks values.
 fn configuration(settings: &BTreeMap<String, String>) -> Result<String, LoadError> {
     let mut lines = String::new();
     for (name, value) in settings {
@@ -140,15 +142,15 @@ fn quote(value: &str) -> String {
     format!("\"{}\"", value.replace('\\', "\\\\"))
 }
 
-/// Lost connections are plimsoll's to tell: a warning for each would be a write on the medium that is measured.
-fn write_config(config: &Path, site: &Site, temporary: &Path, settings: &str) -> Result<(), LoadError> {
+/// Lost connections are plimsoll's to report: a warning for each would be a write on the medium that is measured.
+fn write_config(config: &Path, context: &ServerContext, temporary: &Path, settings: &str) -> Result<(), LoadError> {
     let path = |path: &Path| quote(&path.display().to_string());
     let text = format!(
         "[mysqld]\ndatadir = {}\nsocket = {}\npid_file = {}\ntmpdir = {}\nskip_networking\nskip_name_resolve\n\
          local_infile = 1\nlc_messages = en_US\nlog_warnings = 1\n\n# The plan\n{settings}",
-        path(&site.data),
-        path(&site.socket.join(SOCKET)),
-        path(&pid_file(site)),
+        path(&context.data),
+        path(&context.socket.join(SOCKET)),
+        path(&pid_file(context)),
         path(temporary),
     );
     let write = || write_durably(&mut File::create(config)?, &text);
@@ -167,15 +169,15 @@ fn with_config(mut command: Command, programs: &Programs, config: &Path) -> Comm
     command
 }
 
-fn serve(programs: &Programs, config: &Path, site: &Site) -> Command {
-    with_config(site.serve(&programs.server), programs, config)
+fn serve(programs: &Programs, config: &Path, context: &ServerContext) -> Command {
+    with_config(context.serve(&programs.server), programs, config)
 }
 
-/// With the plan's settings: some of them decide what the files look like (innodb_page_size).
-fn init(programs: &Programs, config: &Path, site: &Site) -> Result<(), LoadError> {
-    let mut command = with_config(site.command(&programs.maker), programs, config);
+/// With the plan's settings: some of them decide the format of the files (innodb_page_size).
+fn init(programs: &Programs, config: &Path, context: &ServerContext) -> Result<(), LoadError> {
+    let mut command = with_config(context.command(&programs.maker), programs, config);
     command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
-    site.make(&mut command)
+    context.make(&mut command)
 }
 
 #[cfg(test)]
@@ -255,7 +257,7 @@ mod tests {
         // Long enough for the socket to go elsewhere.
         let mut scratch = Scratch::create(medium.path(), &"long".repeat(25)).unwrap();
         let server = ManagedMariadb::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
-        let (pid, socket) = (server.process.pid(), server.process.site.socket.clone());
+        let (pid, socket) = (server.process.pid(), server.process.context.socket.clone());
         assert!(socket.join(SOCKET).exists() && !socket.starts_with(medium.path()));
         assert_eq!(fs::metadata(&socket).unwrap().mode() & 0o777, 0o700);
         if rustix::process::geteuid().is_root() {
@@ -265,11 +267,11 @@ mod tests {
         assert!(server.process.died().is_none());
 
         let path = scratch.abandon();
-        // As init would reap an orphan, so that the process is seen to end.
+        // As init would reap an orphan, so that the process is known to have ended.
         std::thread::scope(|scope| {
             scope.spawn(|| wait_until(60, || server.process.died().is_some()));
-            let said = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
-            assert!(said[0].contains(&format!("Stopped the MariaDB server {pid}")), "{said:?}");
+            let actions = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
+            assert!(actions[0].contains(&format!("Stopped the MariaDB server {pid}")), "{actions:?}");
         });
         assert!(!path.exists() && !socket.exists());
         assert!(matches!(server.process.died(), Some(LoadError::Died { .. })));

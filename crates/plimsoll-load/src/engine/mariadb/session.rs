@@ -6,7 +6,7 @@ use plimsoll_model::plan::resolved::TxnMode;
 
 use super::connect::{
     ACCESS_DENIED, DEADLOCK, DISK_FULL, LOCK_WAIT_TIMEOUT, RECORD_CHANGED, UNKNOWN_COLUMN, UNKNOWN_DATABASE,
-    UNKNOWN_PROCEDURE, UNKNOWN_TABLE, code, connect_to, is_lost, not_loaded, server_error, words,
+    UNKNOWN_PROCEDURE, UNKNOWN_TABLE, code, connect_to, error_text, is_lost, not_loaded, server_error,
 };
 use super::dialect::{Text, Texts, amount, param, texts, values};
 use super::guard::{self, Use};
@@ -37,7 +37,7 @@ pub(super) enum Work {
     Statements {
         /// By [`Stmt`].
         prepared: Vec<Prepared>,
-        /// Whether a transaction that only reads must be told to keep its snapshot.
+        /// Whether a transaction that only reads must ask to keep its snapshot.
         asks_for_snapshot: bool,
     },
     Sysbench {
@@ -111,7 +111,7 @@ pub(super) fn open(conninfo: &str, schema: &str) -> Result<Conn, LoadError> {
 /// An error of preparing what a session needs.
 pub(super) fn unprepared(schema: &str, error: &Error) -> LoadError {
     match code(error) {
-        Some(UNKNOWN_TABLE | UNKNOWN_PROCEDURE) => not_loaded(schema, &words(error)),
+        Some(UNKNOWN_TABLE | UNKNOWN_PROCEDURE) => not_loaded(schema, &error_text(error)),
         _ => server_error("preparing a session", error),
     }
 }
@@ -219,14 +219,14 @@ fn write_call(out: &mut String, input: &input::Input) {
 }
 
 fn error(error: &Error) -> SessionError {
-    let said = words(error);
+    let message = error_text(error);
     match code(error) {
-        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&said) => SessionError::server_full(said),
-        _ if is_lost(error) => SessionError::Lost(said),
-        Some(DEADLOCK | LOCK_WAIT_TIMEOUT | RECORD_CHANGED) => SessionError::Retry(said),
-        Some(UNKNOWN_DATABASE | UNKNOWN_TABLE | UNKNOWN_PROCEDURE | UNKNOWN_COLUMN) => SessionError::gone(&said),
-        Some(code) if ACCESS_DENIED.contains(&code) => SessionError::forbidden(&said),
-        _ => SessionError::Failed(said),
+        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&message) => SessionError::server_full(message),
+        _ if is_lost(error) => SessionError::Lost(message),
+        Some(DEADLOCK | LOCK_WAIT_TIMEOUT | RECORD_CHANGED) => SessionError::Retry(message),
+        Some(UNKNOWN_DATABASE | UNKNOWN_TABLE | UNKNOWN_PROCEDURE | UNKNOWN_COLUMN) => SessionError::gone(&message),
+        Some(code) if ACCESS_DENIED.contains(&code) => SessionError::forbidden(&message),
+        _ => SessionError::Failed(message),
     }
 }
 
@@ -236,7 +236,7 @@ impl Session for MariadbSession {
             (Input::Tpcc(input), Work::Statements { .. }) => transactions::run(self, input).await,
             (Input::Tpcc(input), Work::Procedures) => match self.call(input) {
                 Ok(()) => Ok(TxnEnd::Committed),
-                Err(Error::MySqlError(said)) if said.state == UNUSED_ITEM => Ok(TxnEnd::RolledBack),
+                Err(Error::MySqlError(reply)) if reply.state == UNUSED_ITEM => Ok(TxnEnd::RolledBack),
                 Err(failed) => Err(error(&failed)),
             },
             (Input::Sysbench(input), Work::Sysbench { .. }) => sysbench::transactions::run(self, input).await,

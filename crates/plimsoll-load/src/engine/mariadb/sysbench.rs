@@ -8,13 +8,13 @@ use mysql::prelude::Queryable;
 use mysql::{Conn, Error};
 use plimsoll_model::plan::resolved::Sysbench;
 
-use super::connect::{UNKNOWN_TABLE, code, not_loaded, server_error, words};
+use super::connect::{UNKNOWN_TABLE, code, error_text, not_loaded, server_error};
 use super::dialect::param;
 use super::session::{MariadbSession, Work, open, send, unprepared, without_begin};
 use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::session::SessionError;
-use crate::workload::sysbench::check::{self, Found};
+use crate::workload::sysbench::check::{self, TableCheck};
 use crate::workload::sysbench::input::{Bracket, NewRow};
 use crate::workload::sysbench::sql::{Dialect, Prepared, Stmt};
 use crate::workload::sysbench::transactions::Connection;
@@ -66,10 +66,10 @@ impl Connection for MariadbSession {
     }
 }
 
-/// Tables that are looked at at the same time.
+/// Tables that are checked at the same time.
 const CHECKERS: usize = 2;
 
-/// What holds of the tables in `schema` after the plan's script; see [`check::verdicts`]. Nobody should write meanwhile.
+/// What holds of the tables in `schema` after the plan's script; see [`check::verdicts`]. No other session should write meanwhile.
 pub fn check(conninfo: &str, schema: &str, sysbench: &Sysbench) -> Result<Vec<ConditionResult>, LoadError> {
     let tables: Vec<u32> = (1..=sysbench.tables).collect();
     let shares = tables.chunks(tables.len().div_ceil(CHECKERS).max(1));
@@ -82,17 +82,17 @@ pub fn check(conninfo: &str, schema: &str, sysbench: &Sysbench) -> Result<Vec<Co
     Ok(check::verdicts(sysbench, &found?.concat()))
 }
 
-fn found_in(conninfo: &str, schema: &str, sysbench: &Sysbench, tables: &[u32]) -> Result<Vec<Found>, LoadError> {
+fn found_in(conninfo: &str, schema: &str, sysbench: &Sysbench, tables: &[u32]) -> Result<Vec<TableCheck>, LoadError> {
     let mut conn = open(conninfo, schema)?;
     let found = tables.iter().map(|&table| found(&mut conn, sysbench, table));
     found.collect::<Result<_, _>>().map_err(|e| match code(&e) {
-        Some(UNKNOWN_TABLE) => not_loaded(schema, &words(&e)),
+        Some(UNKNOWN_TABLE) => not_loaded(schema, &error_text(&e)),
         _ => server_error("checking sysbench's tables", &e),
     })
 }
 
-fn found(conn: &mut Conn, sysbench: &Sysbench, table: u32) -> Result<Found, Error> {
+fn found(conn: &mut Conn, sysbench: &Sysbench, table: u32) -> Result<TableCheck, Error> {
     let row = conn.query_first(check::sql(sysbench, table, Dialect::Mariadb))?;
     let (rows, loaded, sum, whole) = row.unwrap_or_default();
-    Ok(Found { rows, loaded, sum, whole })
+    Ok(TableCheck { rows, loaded, sum, whole })
 }

@@ -1,4 +1,4 @@
-//! The contract of an engine, kept against a real server. A machine without one fails these tests, and says what to
+//! The contract of an engine, kept against a real server. A machine without one fails these tests, with a message what to
 //! install.
 
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ const BATCH: usize = 256 << 10;
 /// Room for the longest row beyond a full batch.
 const SPARE: usize = 4 << 10;
 
-/// Writes rows and counts those that were taken. What fails is told at the end; the rest of the rows then goes nowhere.
+/// Writes rows and counts those that were taken. A failure is reported at the end; the rest of the rows then goes nowhere.
 pub struct TsvSink<'a, W: Write> {
     out: Vec<u8>,
     rows: u64,

@@ -14,7 +14,7 @@ use super::{binaries, blocking, quote_ident};
 use crate::backup::program::{Program, version};
 use crate::backup::{Taken, Task, Timed, files};
 use crate::clock::monotonic;
-use crate::engine::server::{MANAGED_SCHEMA, Site, command_in};
+use crate::engine::server::{MANAGED_SCHEMA, ServerContext, command_in};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
@@ -24,16 +24,16 @@ const BASE: &str = "pg_basebackup";
 const DUMP: &str = "pg_dump";
 const RESTORE: &str = "pg_restore";
 
-const NEXT_OF_BASE: &str = "If it speaks of wal_level or max_wal_senders, leave them out of `settings` in the plan (a base backup \
+const NEXT_OF_BASE: &str = "If it names wal_level or max_wal_senders, leave them out of `settings` in the plan (a base backup \
      needs wal_level = \"replica\" and max_wal_senders of at least 2), or take a logical backup.";
-const NEXT_OF_DUMP: &str = "If it speaks of versions, install the programs of the server's version or a later one. If it speaks of \
+const NEXT_OF_DUMP: &str = "If it names versions, install the programs of the server's version or a later one. If it names \
      permissions, connect as the owner of the schema.";
-const NEXT_OF_RESTORE: &str = "Look at what it says of the backup; where that was damaged, look after its medium.";
+const NEXT_OF_RESTORE: &str = "Read its message about the backup; where that was damaged, check its medium.";
 
 impl ManagedPostgres {
     /// Takes a backup of the running server into `to`, a directory of plimsoll's own that is empty.
     pub(crate) fn back_up(&self, method: BackupMethod, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
-        self.process().site.admit(to)?;
+        self.process().context.admit(to)?;
         match method {
             BackupMethod::Physical => self.base_backup(task, to),
             BackupMethod::Logical => dump_by(Some(self), &self.conninfo(), MANAGED_SCHEMA, task, to),
@@ -53,7 +53,7 @@ impl ManagedPostgres {
 
     /// A program that works in this directory, as the server's user.
     fn client(&self, program: &Path, dir: &Path) -> Command {
-        let mut command = self.process().site.command(program);
+        let mut command = self.process().context.command(program);
         command.current_dir(dir);
         command
     }
@@ -65,24 +65,24 @@ impl ManagedPostgres {
         task: Task<'_>,
         from: &Path,
         scratch: &mut Scratch,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
     ) -> Result<(Self, Timed), LoadError> {
         files::forget_cached(from)?;
         match method {
             BackupMethod::Physical => {
                 let (mut bytes, mut began) = (0, monotonic());
-                let fill = |site: &Site| {
+                let fill = |context: &ServerContext| {
                     began = monotonic();
-                    bytes = files::copy(from, &site.data, &|_| true, task)?;
+                    bytes = files::copy(from, &context.data, &|_| true, task)?;
                     Ok(())
                 };
-                let server = self.start_second(scratch, cage, fill, &|| task.control.is_cancelled())?;
+                let server = self.start_second(scratch, cgroup, fill, &|| task.control.is_cancelled())?;
                 let ended = monotonic();
                 let program = format!("copy of files, {}", version(&self.programs.join("postgres")));
                 Ok((server, Timed { program, bytes, began, ended }))
             }
             BackupMethod::Logical => {
-                let server = self.start_empty(scratch, cage)?;
+                let server = self.start_empty(scratch, cgroup)?;
                 let timed = server.restore_dump(Some(self), MANAGED_SCHEMA, task, from);
                 let timed = timed.map_err(|error| server.process().explain(error))?;
                 Ok((server, timed))
@@ -135,10 +135,10 @@ pub(crate) fn restore_elsewhere(
     task: Task<'_>,
     from: &Path,
     scratch: &mut Scratch,
-    cage: Option<CgroupLimits>,
+    cgroup: Option<CgroupLimits>,
 ) -> Result<(ManagedPostgres, Timed), LoadError> {
     files::forget_cached(from)?;
-    let server = ManagedPostgres::start(scratch, &BTreeMap::new(), "", cage)?;
+    let server = ManagedPostgres::start(scratch, &BTreeMap::new(), "", cgroup)?;
     let timed = server.restore_dump(None, schema, task, from).map_err(|error| server.process().explain(error))?;
     Ok((server, timed))
 }
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_are_told_where_to_connect_and_the_password_not_on_the_command_line() {
+    fn programs_get_the_server_by_arguments_and_the_password_by_environment() {
         let url = "postgres://u:p%40ss@h:5433/d?sslmode=verify-full";
         let found = environment(url).unwrap();
         let named = |name| found.get(name).map(String::as_str);

@@ -14,7 +14,7 @@ pub fn find(given: &str) -> Result<PathBuf, LoadError> {
         return if holds_server(&given) { Ok(given) } else { Err(missing(given.display().to_string())) };
     }
     places().into_iter().find(|place| holds_server(place)).ok_or_else(|| {
-        missing("looked at: pg_config --bindir, /usr/lib/postgresql/*/bin, /usr/pgsql-*/bin, PATH".into())
+        missing("searched: pg_config --bindir, /usr/lib/postgresql/*/bin, /usr/pgsql-*/bin, PATH".into())
     })
 }
 

@@ -5,26 +5,26 @@ use plimsoll_model::receipt::CommitCounts;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error, Row};
 
-use super::connect::{connect, server_error, words};
+use super::connect::{connect, error_text, server_error};
 use super::guard::{self, Use};
 use super::load::{FINISHED, MARKER};
 use super::{blocking, search_path};
 use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::workload::tpcc::books;
-use crate::workload::tpcc::consistency::{CONDITIONS, Found, Violation, lacking, sizes_sql};
+use crate::workload::tpcc::consistency::{CONDITIONS, ConditionRows, Violation, lacking, sizes_sql};
 
 /// Every condition reads its tables as a whole. The planner takes a GROUP BY over three correlated columns for one row,
 /// and would then run the other side of the join once for each row: hours instead of seconds.
 const PLANNER: &str = "SET enable_nestloop = off";
 
-/// Verifies the conditions of clause 3.3.2 in `schema`, in their order. Nobody should write meanwhile: every condition
+/// Verifies the conditions of clause 3.3.2 in `schema`, in their order. No other session should write meanwhile: every condition
 /// sees a snapshot of its own. Blocks the calling thread.
 pub fn check(conninfo: &str, schema: &str) -> Result<Vec<ConditionResult>, LoadError> {
     blocking(|| async {
         let (first, second) = try_join(open(conninfo, schema), open(conninfo, schema)).await?;
         if let Some(lacking) = whole(&first, schema).await? {
-            return Ok(CONDITIONS.iter().map(|condition| condition.unjudged(&lacking)).collect());
+            return Ok(CONDITIONS.iter().map(|condition| condition.not_evaluated(&lacking)).collect());
         }
         // Those with odd and those with even numbers on a connection each.
         let (odd, even) = try_join(half(&first, 0), half(&second, 1)).await?;
@@ -82,8 +82,8 @@ async fn whole(client: &Client, schema: &str) -> Result<Option<String>, LoadErro
         next: "Load it first: plimsoll run.".into(),
     };
     let error = |error: Error| match error.code() {
-        Some(code) if *code == SqlState::UNDEFINED_TABLE => missing(words(&error)),
-        _ => server_error("looking at what was loaded", &error),
+        Some(code) if *code == SqlState::UNDEFINED_TABLE => missing(error_text(&error)),
+        _ => server_error("inspecting the loaded data", &error),
     };
     let marker = format!("SELECT state, warehouses FROM {MARKER}");
     let Some(row) = client.query_opt(&marker, &[]).await.map_err(error)? else {
@@ -98,10 +98,10 @@ async fn whole(client: &Client, schema: &str) -> Result<Option<String>, LoadErro
     Ok(lacking(i64::from(warehouses), &rows))
 }
 
-fn found(row: &Row) -> Result<Found, Error> {
+fn found(row: &Row) -> Result<ConditionRows, Error> {
     let violation = match row.try_get::<_, Option<i64>>(1)? {
         Some(count) => Some(Violation { count, key: row.try_get(2)?, left: row.try_get(3)?, right: row.try_get(4)? }),
         None => None,
     };
-    Ok(Found { of: row.try_get(0)?, violation })
+    Ok(ConditionRows { of: row.try_get(0)?, violation })
 }

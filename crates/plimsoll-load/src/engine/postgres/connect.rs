@@ -26,7 +26,7 @@ pub fn parse(conninfo: &str) -> Result<Config, LoadError> {
     let text =
         conninfo.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
     let mut config: Config = text.parse().map_err(|error: Error| {
-        // The parser's words may hold a piece of a password that was not quoted.
+        // The parser's message may hold a piece of a password that was not quoted.
         let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         let safe = match unknown_option(&cause) {
             Some(name) => format!("unknown option {name}"),
@@ -78,7 +78,7 @@ fn unknown_option(cause: &str) -> Option<&'static str> {
     OF_LIBPQ.into_iter().find(|known| *known == name)
 }
 
-/// The half of a connection that reads and writes. It ends with the connection, with what the server said last if that
+/// The half of a connection that reads and writes. It ends with the connection, with the server's last message if that
 /// was the answer to no request: that it shuts down, or why it ended this session.
 pub type Driver = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
 
@@ -98,7 +98,7 @@ pub async fn connect_with_driver(conninfo: &str) -> Result<(Client, Driver), Loa
     }
     match open(&config, MakeRustlsConnect::new(tls_config()?)).await {
         Err(error) if config.get_ssl_mode() == SslMode::Prefer && is_tls(&error) => {
-            tracing::warn!("{}: no TLS: {}", place(&config), words(&error));
+            tracing::warn!("{}: no TLS: {}", place(&config), error_text(&error));
             config.ssl_mode(SslMode::Disable);
             open(&config, NoTls).await
         }
@@ -122,8 +122,8 @@ where
 
 async fn drive(connection: impl Future<Output = Result<(), Error>>) -> Option<String> {
     let error = connection.await.err()?;
-    tracing::debug!("connection ended: {}", words(&error));
-    error.as_db_error().map(|_| words(&error))
+    tracing::debug!("connection ended: {}", error_text(&error));
+    error.as_db_error().map(|_| error_text(&error))
 }
 
 /// The local server's socket, if it answers; whatever stands in the way is for the driver to explain.
@@ -165,8 +165,8 @@ fn place(config: &Config) -> String {
     format!("PostgreSQL at {host}:{port}")
 }
 
-/// What went wrong, in the server's words with SQLSTATE, or the chain of causes of a client-side error.
-pub fn words(error: &Error) -> String {
+/// The server's message with SQLSTATE, or the chain of causes of a client-side error.
+pub fn error_text(error: &Error) -> String {
     if let Some(db) = error.as_db_error() {
         let more = [db.detail(), db.hint()].into_iter().flatten().map(|text| format!("; {text}")).collect::<String>();
         return format!("{} (SQLSTATE {}){more}", db.message(), db.code().code());
@@ -183,7 +183,7 @@ pub fn words(error: &Error) -> String {
 /// An error of connecting, with the next step.
 fn explain(config: &Config, error: &Error) -> LoadError {
     let what = place(config);
-    let why = words(error);
+    let why = error_text(error);
     let user = config.get_user().unwrap_or_default();
     let database = config.get_dbname().unwrap_or(user);
     let Some(code) = error.code() else {
@@ -203,7 +203,7 @@ fn explain(config: &Config, error: &Error) -> LoadError {
         return LoadError::Refused { what, why, next };
     }
     if *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION {
-        let next = format!("Check the user {user:?} and what pg_hba.conf says of connections from here.");
+        let next = format!("Check the user {user:?} and what pg_hba.conf allows from here.");
         return LoadError::Refused { what, why, next };
     }
     if *code == SqlState::INVALID_CATALOG_NAME {
@@ -215,7 +215,7 @@ fn explain(config: &Config, error: &Error) -> LoadError {
         return LoadError::TooManyConnections { what, why, next };
     }
     if *code == SqlState::CANNOT_CONNECT_NOW {
-        let next = "Try again when the server has started, or look into its log.".into();
+        let next = "Try again when the server has started, or read its log.".into();
         return LoadError::Unreachable { what, why, next };
     }
     server_error(&what, error)
@@ -223,7 +223,7 @@ fn explain(config: &Config, error: &Error) -> LoadError {
 
 /// An error of a statement, with the next step where there is one.
 pub fn server_error(what: &str, error: &Error) -> LoadError {
-    let (what, why) = (what.to_owned(), words(error));
+    let (what, why) = (what.to_owned(), error_text(error));
     match error.code() {
         Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&why) => {
             LoadError::disk_full(SERVERS_DISK, format!("{what}: {why}"))
@@ -240,11 +240,7 @@ pub fn server_error(what: &str, error: &Error) -> LoadError {
 }
 
 fn died(what: String, why: String) -> LoadError {
-    LoadError::Died {
-        what: format!("{what}: the server's connection"),
-        why,
-        next: "Look into the server's log.".into(),
-    }
+    LoadError::Died { what: format!("{what}: the server's connection"), why, next: "Read the server's log.".into() }
 }
 
 /// The server ended this session, and more than this session may be gone.
@@ -291,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_there() {
+    async fn a_server_that_does_not_run_is_unreachable() {
         let error = connect("postgres://u:secret@127.0.0.1:1/db").await.unwrap_err();
         assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
         assert!(error.to_string().contains("127.0.0.1:1") && !error.to_string().contains("secret"), "{error}");

@@ -55,7 +55,7 @@ impl<'a> CopySink<'a> {
         self.to.is_closed()
     }
 
-    /// A connection that has failed says so itself; the rest of its rows then goes nowhere.
+    /// A connection that has failed reports it itself; the rest of its rows then goes nowhere.
     fn send(&self, piece: Piece) {
         let _ = self.to.blocking_send(piece);
     }

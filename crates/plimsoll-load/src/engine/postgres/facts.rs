@@ -1,4 +1,4 @@
-//! What a report says about a PostgreSQL server.
+//! Facts of a PostgreSQL server for reports.
 
 use plimsoll_model::plan::resolved::redact;
 use plimsoll_model::units::Bytes;
@@ -9,7 +9,7 @@ use super::connect::{connect, server_error};
 use crate::engine::server::Facts;
 use crate::error::LoadError;
 
-/// The session's own settings (`client`, `session`) say nothing about the server.
+/// The session's own settings (`client`, `session`) are not the server's.
 const SETTINGS: &str = "SELECT name, current_setting(name) FROM pg_settings
     WHERE source NOT IN ('default', 'override', 'client', 'session')
        OR name IN ('fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method', 'data_checksums')

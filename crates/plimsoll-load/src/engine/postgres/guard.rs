@@ -1,6 +1,6 @@
 //! Who may use a schema: one plimsoll that loads it, or any number that measure or check it.
 //!
-//! An advisory lock says so, which the server releases when its connection ends, in whichever way that comes.
+//! An advisory lock shows it, which the server releases when its connection ends, in whichever way that comes.
 
 use plimsoll_model::units::Nanos;
 use tokio_postgres::{Client, Error};

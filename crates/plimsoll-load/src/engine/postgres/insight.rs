@@ -1,4 +1,4 @@
-//! What a PostgreSQL server tells about itself: counters of its statistics views, and the wait events of its sessions.
+//! What a PostgreSQL server reports about itself: counters of its statistics views, and the wait events of its sessions.
 //!
 //! Statistics of a session become visible when it is idle, at most once a second (PostgreSQL manual, "The Cumulative
 //! Statistics System"), so that rates lag by up to a second; wait events and the log's position are those of now.
@@ -8,7 +8,7 @@ use plimsoll_model::units::Bytes;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::connect::{connect, server_error};
-use crate::engine::insight::{Reading, Seen};
+use crate::engine::insight::{Reading, SessionCount};
 use crate::error::LoadError;
 
 mod waits;
@@ -18,7 +18,7 @@ const OLDEST: i32 = 100_000;
 
 /// Sessions of plimsoll's are those in this database that call themselves what this one does.
 /// A session that has just begun has no state yet; that does not mean that it is hidden.
-const LOOK: &str = "SELECT CASE WHEN query = '<insufficient privilege>' THEN NULL
+const SESSIONS: &str = "SELECT CASE WHEN query = '<insufficient privilege>' THEN NULL
         ELSE coalesce(state, 'starting') END, wait_event_type, wait_event, count(*) FROM pg_stat_activity
     WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()
       AND datname = current_database() AND coalesce(backend_type, 'client backend') = 'client backend'
@@ -33,7 +33,7 @@ pub struct Insight {
     version: i32,
     tracks: bool,
     metrics: Vec<Metric>,
-    look: Statement,
+    sessions: Statement,
     read: Statement,
     /// Transactions of this connection, which the server counts with all others.
     own: u64,
@@ -56,18 +56,18 @@ impl Insight {
             return Err(LoadError::other("asking the server about itself", why));
         }
         let (metrics, sql) = counters(version);
-        let look = client.prepare(LOOK).await.map_err(error)?;
+        let sessions = client.prepare(SESSIONS).await.map_err(error)?;
         let read = client.prepare(&sql).await.map_err(error)?;
         let (user, tracks) = (about.try_get(1).map_err(error)?, about.try_get(2).map_err(error)?);
-        Ok(Self { client, user, version, tracks, metrics, look, read, own: 0, hidden: false })
+        Ok(Self { client, user, version, tracks, metrics, sessions, read, own: 0, hidden: false })
     }
 
-    pub async fn look(&mut self) -> Result<Vec<Seen>, LoadError> {
+    pub async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
         self.own += 1;
-        let rows = self.client.query(&self.look, &[]).await.map_err(error)?;
-        let seen: Vec<Seen> = rows.iter().map(seen).collect::<Result<_, _>>().map_err(error)?;
-        self.hidden |= seen.iter().any(|seen| seen.event == waits::HIDDEN);
-        Ok(seen)
+        let rows = self.client.query(&self.sessions, &[]).await.map_err(error)?;
+        let counts: Vec<SessionCount> = rows.iter().map(session_count).collect::<Result<_, _>>().map_err(error)?;
+        self.hidden |= counts.iter().any(|count| count.event == waits::HIDDEN);
+        Ok(counts)
     }
 
     pub async fn read(&mut self) -> Result<Reading, LoadError> {
@@ -111,12 +111,12 @@ impl Insight {
     }
 }
 
-fn seen(row: &Row) -> Result<Seen, Error> {
+fn session_count(row: &Row) -> Result<SessionCount, Error> {
     let (state, kind, event): (Option<&str>, Option<&str>, Option<&str>) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let (state, event) = waits::classify(state, kind, event);
     let sessions: i64 = row.try_get(3)?;
-    Ok(Seen { state, event: event.into(), sessions: u32::try_from(sessions).unwrap_or(u32::MAX) })
+    Ok(SessionCount { state, event: event.into(), sessions: u32::try_from(sessions).unwrap_or(u32::MAX) })
 }
 
 /// pg_stat_wal came with 14.

@@ -1,7 +1,7 @@
 //! The bulk load: tables, binary COPY over several connections, then indexes, then VACUUM ANALYZE.
 //!
-//! A marker table says what was loaded. It is committed with the empty tables, so a load that was cut off is known as
-//! plimsoll's own and begins again; tables without a marker are somebody else's and are left alone.
+//! A marker table records what was loaded. It is committed with the empty tables, so a load that was cut off is known as
+//! plimsoll's own and begins again; tables without a marker are the user's and are left alone.
 
 use tokio_postgres::Client;
 
@@ -10,7 +10,7 @@ use super::connect::{connect, server_error};
 use super::copy::CopySink;
 use super::guard::{self, Use};
 use super::{blocking, quote_ident, search_path};
-use crate::engine::server::{IfOther, sysbench};
+use crate::engine::server::{IfOther, TpccSchemaState, sysbench};
 use crate::engine::{LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::workload::tpcc::population::{Chunk, Population, VERSION};
@@ -36,7 +36,7 @@ pub fn load(
 ) -> Result<Loaded, LoadError> {
     blocking(|| async {
         let main = connect(conninfo).await?;
-        Load { conninfo, schema, population, if_other, control, main }.run().await
+        PostgresTpccLoad { conninfo, schema, population, if_other, control, main }.run().await
     })
 }
 
@@ -71,17 +71,7 @@ pub(super) async fn take_schema(client: &Client, schema: &str) -> Result<(), Loa
     client.batch_execute(&search_path(schema)).await.map_err(error)
 }
 
-/// What is in the schema.
-#[derive(Debug, PartialEq, Eq)]
-enum Found {
-    Nothing,
-    Same,
-    /// Something else that plimsoll loaded, in words.
-    Other(String),
-    Unfinished,
-}
-
-struct Load<'a> {
+struct PostgresTpccLoad<'a> {
     conninfo: &'a str,
     schema: &'a str,
     population: Population,
@@ -91,15 +81,15 @@ struct Load<'a> {
     main: Client,
 }
 
-impl Load<'_> {
+impl PostgresTpccLoad<'_> {
     async fn run(&self) -> Result<Loaded, LoadError> {
         take_schema(&self.main, self.schema).await?;
         let loaded = match self.find().await? {
-            Found::Same => {
+            TpccSchemaState::Same => {
                 self.batch("creating functions", PROCEDURES).await?;
                 Loaded::Reused
             }
-            Found::Other(what) if self.if_other == IfOther::Refuse => return Err(self.occupied(&what)),
+            TpccSchemaState::Other(what) if self.if_other == IfOther::Refuse => return Err(self.occupied(&what)),
             found => {
                 self.fresh(&found).await?;
                 Loaded::Fresh
@@ -109,7 +99,7 @@ impl Load<'_> {
         Ok(loaded)
     }
 
-    async fn fresh(&self, found: &Found) -> Result<(), LoadError> {
+    async fn fresh(&self, found: &TpccSchemaState) -> Result<(), LoadError> {
         self.control.start(self.population.rows());
         self.create(found).await?;
         let bulk = Bulk::open(self.conninfo, self.schema, self.control).await?;
@@ -136,15 +126,15 @@ impl Load<'_> {
         self.main.batch_execute(sql).await.map_err(|e| server_error(what, &e))
     }
 
-    async fn find(&self) -> Result<Found, LoadError> {
-        let error = |e: tokio_postgres::Error| server_error("looking at the schema", &e);
+    async fn find(&self) -> Result<TpccSchemaState, LoadError> {
+        let error = |e: tokio_postgres::Error| server_error("inspecting the schema", &e);
         let names: Vec<&str> = all_tables().collect();
         let sql = "SELECT relname::text FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
                    WHERE nspname = $1 AND relname = ANY ($2) ORDER BY 1";
         let rows = self.main.query(sql, &[&self.schema, &names]).await.map_err(error)?;
         let there: Vec<String> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(error)?;
         if there.is_empty() {
-            return Ok(Found::Nothing);
+            return Ok(TpccSchemaState::Nothing);
         }
         if !there.iter().any(|name| name == MARKER) {
             return Err(LoadError::Foreign {
@@ -153,28 +143,30 @@ impl Load<'_> {
             });
         }
         let sql = format!("SELECT version, state, warehouses, seed FROM {MARKER}");
-        let Some(row) = self.main.query_opt(&sql, &[]).await.map_err(error)? else { return Ok(Found::Unfinished) };
+        let Some(row) = self.main.query_opt(&sql, &[]).await.map_err(error)? else {
+            return Ok(TpccSchemaState::Unfinished);
+        };
         let state: String = row.try_get(1).map_err(error)?;
         if state != FINISHED {
-            return Ok(Found::Unfinished);
+            return Ok(TpccSchemaState::Unfinished);
         }
         let marked: (i32, i32, String) =
             (row.try_get(0).map_err(error)?, row.try_get(2).map_err(error)?, row.try_get(3).map_err(error)?);
         let Population { warehouses, seed } = self.population;
         if marked == (VERSION, warehouses.cast_signed(), seed.to_string()) && there.len() == names.len() {
-            return Ok(Found::Same);
+            return Ok(TpccSchemaState::Same);
         }
         let (version, warehouses, seed) = marked;
-        Ok(Found::Other(format!("a finished load of {warehouses} warehouses, seed {seed}, layout {version}")))
+        Ok(TpccSchemaState::Other(format!("a finished load of {warehouses} warehouses, seed {seed}, layout {version}")))
     }
 
     /// Empty tables and the marker, in one transaction; before them what an earlier load left.
-    async fn create(&self, found: &Found) -> Result<(), LoadError> {
+    async fn create(&self, found: &TpccSchemaState) -> Result<(), LoadError> {
         let drop = match found {
-            Found::Other(_) | Found::Unfinished => {
+            TpccSchemaState::Other(_) | TpccSchemaState::Unfinished => {
                 format!("DROP TABLE IF EXISTS {};", all_tables().collect::<Vec<_>>().join(", "))
             }
-            Found::Nothing | Found::Same => String::new(),
+            TpccSchemaState::Nothing | TpccSchemaState::Same => String::new(),
         };
         let Population { warehouses, seed } = self.population;
         let sql = format!(
@@ -194,7 +186,7 @@ impl Load<'_> {
         let part = |chunk| ChunkPart { population, chunk, now };
         bulk.copy(population.chunks().into_iter().map(part).collect()).await?;
         bulk.run(INDEXES.lines().filter(|line| !line.starts_with("--")).map(str::to_owned)).await?;
-        // Sets hint bits and the visibility map now, which would otherwise be somebody's work during the measurement.
+        // Sets hint bits and the visibility map now, which would otherwise be work during the measurement.
         let largest_first = [Table::OrderLine, Table::Stock, Table::Customer, Table::Orders, Table::History];
         let rest = Table::ALL.into_iter().filter(|table| !largest_first.contains(table));
         let vacuum = largest_first.into_iter().chain(rest);

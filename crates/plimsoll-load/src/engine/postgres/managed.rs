@@ -1,6 +1,6 @@
 //! A PostgreSQL server of plimsoll's own: created in a scratch directory, started, watched, stopped.
 //!
-//! It listens on a Unix socket in a directory that only its user may enter, and on no port. What it says goes to a log
+//! It listens on a Unix socket in a directory that only its user may enter, and on no port. Its messages go to a log
 //! file in the scratch directory; errors quote it.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,9 @@ use std::process::Command;
 use plimsoll_model::plan::resolved::ServerKind;
 
 use super::binaries;
-use crate::engine::server::{RECOVERY_SECONDS, START_SECONDS, ServerProcess, Site, remove_left, write_durably};
+use crate::engine::server::{
+    RECOVERY_SECONDS, START_SECONDS, ServerContext, ServerProcess, remove_left, write_durably,
+};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::{Scratch, io_error};
@@ -32,19 +34,19 @@ pub struct ManagedPostgres {
 }
 
 impl ManagedPostgres {
-    /// Creates a database cluster in `scratch` and starts its server. `settings` go to postgresql.conf and are judged
-    /// by the server; `binaries` is the folder of its programs, empty to look for it; `cage` limits it.
+    /// Creates a database cluster in `scratch` and starts its server. `settings` go to postgresql.conf and are checked
+    /// by the server; `binaries` is the folder of its programs, empty to search for it; `cgroup` limits it.
     pub fn start(
         scratch: &mut Scratch,
         settings: &BTreeMap<String, String>,
         binaries: &str,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
         let programs = binaries::find(binaries)?;
         let settings = configuration(settings)?;
-        let site = Site::create(ServerKind::Postgres, scratch, SOCKET_NAME, cage)?;
-        init(&programs, &site)?;
-        Self::start_in(site, programs, settings, START_SECONDS, &|| false)
+        let context = ServerContext::create(ServerKind::Postgres, scratch, SOCKET_NAME, cgroup)?;
+        init(&programs, &context)?;
+        Self::start_in(context, programs, settings, START_SECONDS, &|| false)
     }
 
     /// A second server with the same programs and settings. `fill` puts its data directory, which is there, in place of
@@ -52,30 +54,30 @@ impl ManagedPostgres {
     pub(crate) fn start_second(
         &self,
         scratch: &mut Scratch,
-        cage: Option<CgroupLimits>,
-        fill: impl FnOnce(&Site) -> Result<(), LoadError>,
+        cgroup: Option<CgroupLimits>,
+        fill: impl FnOnce(&ServerContext) -> Result<(), LoadError>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self, LoadError> {
-        let site = Site::create(ServerKind::Postgres, scratch, SOCKET_NAME, cage)?;
-        fill(&site)?;
-        Self::start_in(site, self.programs.clone(), self.settings.clone(), RECOVERY_SECONDS, cancelled)
+        let context = ServerContext::create(ServerKind::Postgres, scratch, SOCKET_NAME, cgroup)?;
+        fill(&context)?;
+        Self::start_in(context, self.programs.clone(), self.settings.clone(), RECOVERY_SECONDS, cancelled)
     }
 
     /// A second server as this one was before anything was in it.
-    pub(super) fn start_empty(&self, scratch: &mut Scratch, cage: Option<CgroupLimits>) -> Result<Self, LoadError> {
-        self.start_second(scratch, cage, |site| init(&self.programs, site), &|| false)
+    pub(super) fn start_empty(&self, scratch: &mut Scratch, cgroup: Option<CgroupLimits>) -> Result<Self, LoadError> {
+        self.start_second(scratch, cgroup, |context| init(&self.programs, context), &|| false)
     }
 
     fn start_in(
-        site: Site,
+        context: ServerContext,
         programs: PathBuf,
         settings: String,
         seconds: u64,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self, LoadError> {
-        configure(&site, &settings)?;
-        let mut serve = serve(&programs, &site);
-        let server = Self { process: ServerProcess::start(site, &mut serve)?, programs, settings };
+        configure(&context, &settings)?;
+        let mut serve = serve(&programs, &context);
+        let server = Self { process: ServerProcess::start(context, &mut serve)?, programs, settings };
         server.wait_ready(seconds, cancelled)?;
         Ok(server)
     }
@@ -87,29 +89,29 @@ impl ManagedPostgres {
     /// Starts the server again after a crash, on the data that are there. It recovers before it is ready.
     /// That may take long on a slow drive, and ends early only when `cancelled`.
     pub fn restart(&self, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
-        let site = &self.process.site;
-        // What the dead server has left says "ready", or is a lock file that nobody can read any more.
-        let socket = site.socket.join(".s.PGSQL.5432");
-        for left in [site.data.join("postmaster.pid"), socket.with_extension("5432.lock"), socket] {
+        let context = &self.process.context;
+        // The dead server's file still reads "ready", or is a lock file that is no longer readable.
+        let socket = context.socket.join(".s.PGSQL.5432");
+        for left in [context.data.join("postmaster.pid"), socket.with_extension("5432.lock"), socket] {
             remove_left(&left)?;
         }
-        self.process.start_again(&mut serve(&self.programs, site))?;
+        self.process.start_again(&mut serve(&self.programs, context))?;
         self.wait_ready(RECOVERY_SECONDS, cancelled)
     }
 
     /// How to connect, as key/value pairs. Holds no secret: the socket's directory is what protects the server.
     ///
     /// Errors of plimsoll's own sessions are not logged (`log` ranks above `error` there, below `fatal`): plimsoll counts
-    /// and tells them, and the log is on the medium that is measured, where the rollbacks of clause 2.4.1.4 would write
+    /// and reports them, and the log is on the medium that is measured, where the rollbacks of clause 2.4.1.4 would write
     /// three lines each. FATAL, PANIC and LOG are logged, and so are the errors of the server's own processes.
     pub fn conninfo(&self) -> String {
-        let socket = self.process.site.socket.display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
+        let socket = self.process.context.socket.display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
         format!(
             "host='{socket}' port=5432 user={USER} dbname=postgres application_name=plimsoll options='-c log_min_messages=log'"
         )
     }
 
-    /// As `pg_ctl start` does: the last line of postmaster.pid says when connections are accepted.
+    /// As `pg_ctl start` does: the last line of postmaster.pid shows when connections are accepted.
     fn wait_ready(&self, seconds: u64, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
         let pid_file = self.process.data_dir().join("postmaster.pid");
         self.process.wait_ready(seconds, cancelled, &|| {
@@ -120,7 +122,7 @@ impl ManagedPostgres {
 }
 
 /// The plan's settings as lines of postgresql.conf. Names are checked here because a name could smuggle in another
-/// directive; values are the server's to judge.
+/// directive; the server checks values.
 fn configuration(settings: &BTreeMap<String, String>) -> Result<String, LoadError> {
     let mut lines = String::new();
     for (name, value) in settings {
@@ -146,33 +148,33 @@ fn quote(value: &str) -> String {
     format!("'{}'", value.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Writes the settings and who may connect: any name over the socket, nobody over TCP. `all` databases are not those that
+/// Writes the settings and who may connect: any name over the socket, none over TCP. `all` databases are not those that
 /// a base backup is taken through.
-fn configure(site: &Site, settings: &str) -> Result<(), LoadError> {
-    let conf = site.data.join("postgresql.conf");
+fn configure(context: &ServerContext, settings: &str) -> Result<(), LoadError> {
+    let conf = context.data.join("postgresql.conf");
     let lines = format!(
         "\n# plimsoll\nlisten_addresses = ''\nunix_socket_directories = {}\nunix_socket_permissions = 0700\n\
          logging_collector = off\nlog_destination = 'stderr'\n\n# The plan\n{settings}",
-        quote(&format!("\"{}\"", site.socket.display().to_string().replace('"', "\"\"")))
+        quote(&format!("\"{}\"", context.socket.display().to_string().replace('"', "\"\"")))
     );
     let append = || write_durably(&mut OpenOptions::new().append(true).open(&conf)?, &lines);
     append().map_err(|e| io_error(&conf, &e))?;
-    let hba = site.data.join("pg_hba.conf");
+    let hba = context.data.join("pg_hba.conf");
     let replace = || write_durably(&mut File::create(&hba)?, "local all all trust\nlocal replication all trust\n");
     replace().map_err(|e| io_error(&hba, &e))
 }
 
-fn serve(programs: &Path, site: &Site) -> Command {
-    let mut command = site.serve(&programs.join("postgres"));
-    command.arg("-D").arg(&site.data);
+fn serve(programs: &Path, context: &ServerContext) -> Command {
+    let mut command = context.serve(&programs.join("postgres"));
+    command.arg("-D").arg(&context.data);
     command
 }
 
 /// `initdb` with its own final sync: the files must be on the medium before anything is measured.
-fn init(programs: &Path, site: &Site) -> Result<(), LoadError> {
-    let mut command = site.command(&programs.join("initdb"));
-    command.arg("-D").arg(&site.data).args(["-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C"]);
-    site.make(&mut command)
+fn init(programs: &Path, context: &ServerContext) -> Result<(), LoadError> {
+    let mut command = context.command(&programs.join("initdb"));
+    command.arg("-D").arg(&context.data).args(["-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C"]);
+    context.make(&mut command)
 }
 
 #[cfg(test)]
@@ -243,11 +245,11 @@ mod tests {
         let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         let (conninfo, data) = (server.conninfo(), server.process.data_dir().to_owned());
         // Busy without ever waiting: it does not notice at once that the postmaster is gone.
-        let (tell, connected) = std::sync::mpsc::channel();
+        let (report, connected) = std::sync::mpsc::channel();
         let busy = std::thread::spawn(move || {
             super::super::blocking(|| async {
                 let client = super::super::connect::connect(&conninfo).await?;
-                tell.send(()).unwrap();
+                report.send(()).unwrap();
                 let _ = client.batch_execute("SELECT count(*) FROM generate_series(1, 20000000)").await;
                 Ok(())
             })
@@ -257,7 +259,7 @@ mod tests {
         rustix::process::kill_process(Pid::from_raw(server.process.pid().cast_signed()).unwrap(), Signal::KILL)
             .unwrap();
         assert!(wait_until(60, || server.process.died().is_some()));
-        // As a backend that found no room writes it, with what its end makes the others say.
+        // As a backend that found no room writes it, with the messages of the others at its end.
         let last_words = format!("FATAL:  x: No space left on device\n{}", "LOG:  x\n".repeat(20));
         OpenOptions::new().append(true).open(server.process.log()).unwrap().write_all(last_words.as_bytes()).unwrap();
         let error = server.process.died().unwrap();
@@ -301,18 +303,18 @@ mod tests {
         let mut scratch = Scratch::create(medium.path(), &"long".repeat(25)).unwrap();
         let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         assert!(server.process.died().is_none());
-        let (pid, socket) = (server.process.pid().cast_signed(), server.process.site.socket.clone());
+        let (pid, socket) = (server.process.pid().cast_signed(), server.process.context.socket.clone());
         assert!(socket.join(".s.PGSQL.5432").exists() && !socket.starts_with(medium.path()));
         assert_eq!(fs::metadata(&socket).unwrap().mode() & 0o777, 0o700);
         assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap(), [""; 0], "the owner lives");
         assert!(server.process.died().is_none());
 
         let path = scratch.abandon();
-        // As init would reap an orphan, so that the process is seen to end.
+        // As init would reap an orphan, so that the process is known to have ended.
         std::thread::scope(|scope| {
             scope.spawn(|| wait_until(60, || server.process.died().is_some()));
-            let said = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
-            assert!(said[0].contains(&format!("Stopped the PostgreSQL server {pid}")), "{said:?}");
+            let actions = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
+            assert!(actions[0].contains(&format!("Stopped the PostgreSQL server {pid}")), "{actions:?}");
         });
         assert!(!path.exists() && !socket.exists());
         assert!(matches!(server.process.died(), Some(LoadError::Died { .. })));

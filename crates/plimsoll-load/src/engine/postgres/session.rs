@@ -12,7 +12,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Statement};
 
 use super::codec::{SqlParam, values};
-use super::connect::{Driver, connect_with_driver, is_shutdown, server_error, words};
+use super::connect::{Driver, connect_with_driver, error_text, is_shutdown, server_error};
 use super::guard::{self, Use};
 use super::search_path;
 use crate::engine::server::is_disk_full;
@@ -62,7 +62,7 @@ pub(super) enum Work {
 /// cost two switches between tasks for each request.
 struct Wire {
     driver: Fuse<Driver>,
-    /// What the server said before it ended the connection.
+    /// The server's last message before it ended the connection.
     last_words: Option<String>,
 }
 
@@ -73,7 +73,7 @@ impl Wire {
             if let Poll::Ready(done) = request.as_mut().poll(context) {
                 return Poll::Ready(done);
             }
-            // When this ends, the request ends with an error that says so.
+            // When this ends, the request ends with an error that reports it.
             if let Poll::Ready(last_words) = self.driver.poll_unpin(context) {
                 self.last_words = last_words;
             }
@@ -108,7 +108,7 @@ impl PostgresSession {
         let prepared = prepared.map_err(|error| match error.code() {
             Some(code) if *code == absent => LoadError::Missing {
                 what: format!("{data} data in schema {schema}"),
-                searched: words(&error),
+                searched: error_text(&error),
                 next: "Load it first.".into(),
             },
             _ => server_error("preparing a session", &error),
@@ -180,33 +180,33 @@ impl PostgresSession {
     pub(super) fn error(&self, error: &Error) -> SessionError {
         const AGAIN: [SqlState; 3] =
             [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
-        let said = words(error);
+        let message = error_text(error);
         match error.code() {
             // Before it takes the server with it.
-            Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&said) => SessionError::server_full(said),
-            _ if self.is_lost(error, &said) => SessionError::Lost(match &self.wire.last_words {
-                Some(last) => format!("{said}; before that the server said: {last}"),
-                None => said,
+            Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&message) => SessionError::server_full(message),
+            _ if self.is_lost(error, &message) => SessionError::Lost(match &self.wire.last_words {
+                Some(last) => format!("{message}; before that the server reported: {last}"),
+                None => message,
             }),
-            Some(code) if AGAIN.contains(code) => SessionError::Retry(said),
-            Some(code) => permanent(code, &said).unwrap_or(SessionError::Failed(said)),
-            None => SessionError::Failed(said),
+            Some(code) if AGAIN.contains(code) => SessionError::Retry(message),
+            Some(code) => permanent(code, &message).unwrap_or(SessionError::Failed(message)),
+            None => SessionError::Failed(message),
         }
     }
 
-    fn is_lost(&self, error: &Error, said: &str) -> bool {
+    fn is_lost(&self, error: &Error, message: &str) -> bool {
         match error.as_db_error() {
             // Whatever the reason: after these the server ends the session.
             Some(db) => {
                 matches!(db.parsed_severity(), Some(Severity::Fatal | Severity::Panic)) || is_shutdown(db.code())
             }
-            None => error.is_closed() || self.client.is_closed() || said.contains("communicating with the server"),
+            None => error.is_closed() || self.client.is_closed() || message.contains("communicating with the server"),
         }
     }
 }
 
 /// What will be so for every further transaction: the workload's tables and functions are gone, or out of reach.
-fn permanent(code: &SqlState, said: &str) -> Option<SessionError> {
+fn permanent(code: &SqlState, message: &str) -> Option<SessionError> {
     const GONE: [SqlState; 4] = [
         SqlState::UNDEFINED_TABLE,
         SqlState::UNDEFINED_COLUMN,
@@ -214,9 +214,9 @@ fn permanent(code: &SqlState, said: &str) -> Option<SessionError> {
         SqlState::INVALID_SCHEMA_NAME,
     ];
     if *code == SqlState::INSUFFICIENT_PRIVILEGE {
-        return Some(SessionError::forbidden(said));
+        return Some(SessionError::forbidden(message));
     }
-    GONE.contains(code).then(|| SessionError::gone(said))
+    GONE.contains(code).then(|| SessionError::gone(message))
 }
 
 /// One of the two is given, the other is NULL.

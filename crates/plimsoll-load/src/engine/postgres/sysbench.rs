@@ -8,14 +8,14 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error, Row};
 
 use super::codec::SqlParam;
-use super::connect::{connect, server_error, words};
+use super::connect::{connect, error_text, server_error};
 use super::guard::{self, Use};
 use super::session::{PostgresSession, Work};
 use super::{blocking, search_path};
 use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::session::SessionError;
-use crate::workload::sysbench::check::{self, Found};
+use crate::workload::sysbench::check::{self, TableCheck};
 use crate::workload::sysbench::input::NewRow;
 use crate::workload::sysbench::sql::{Dialect, Prepared, Stmt};
 use crate::workload::sysbench::transactions::Connection;
@@ -35,7 +35,7 @@ impl PostgresSession {
     /// and a row where its own should go. sysbench tries again then as well (`src/drivers/pgsql/drv_pgsql.c`).
     fn conflict(&self, error: &Error) -> SessionError {
         match error.code() {
-            Some(code) if *code == SqlState::UNIQUE_VIOLATION => SessionError::Retry(words(error)),
+            Some(code) if *code == SqlState::UNIQUE_VIOLATION => SessionError::Retry(error_text(error)),
             _ => self.error(error),
         }
     }
@@ -74,10 +74,10 @@ impl Connection for PostgresSession {
     }
 }
 
-/// Tables that are looked at at the same time.
+/// Tables that are checked at the same time.
 const CHECKERS: usize = 2;
 
-/// What holds of the tables in `schema` after the plan's script; see [`check::verdicts`]. Nobody should write meanwhile.
+/// What holds of the tables in `schema` after the plan's script; see [`check::verdicts`]. No other session should write meanwhile.
 /// Blocks the calling thread.
 pub fn check(conninfo: &str, schema: &str, sysbench: &Sysbench) -> Result<Vec<ConditionResult>, LoadError> {
     blocking(|| async {
@@ -88,7 +88,12 @@ pub fn check(conninfo: &str, schema: &str, sysbench: &Sysbench) -> Result<Vec<Co
     })
 }
 
-async fn found_in(conninfo: &str, schema: &str, sysbench: &Sysbench, tables: &[u32]) -> Result<Vec<Found>, LoadError> {
+async fn found_in(
+    conninfo: &str,
+    schema: &str,
+    sysbench: &Sysbench,
+    tables: &[u32],
+) -> Result<Vec<TableCheck>, LoadError> {
     let client = connect(conninfo).await?;
     let error = |e: Error| server_error("checking sysbench's tables", &e);
     client.batch_execute(&search_path(schema)).await.map_err(error)?;
@@ -100,7 +105,7 @@ async fn found_in(conninfo: &str, schema: &str, sysbench: &Sysbench, tables: &[u
     Ok(all)
 }
 
-async fn found(client: &Client, sysbench: &Sysbench, table: u32) -> Result<Found, Error> {
+async fn found(client: &Client, sysbench: &Sysbench, table: u32) -> Result<TableCheck, Error> {
     let row: Row = client.query_one(&check::sql(sysbench, table, Dialect::Postgres), &[]).await?;
-    Ok(Found { rows: row.try_get(0)?, loaded: row.try_get(1)?, sum: row.try_get(2)?, whole: row.try_get(3)? })
+    Ok(TableCheck { rows: row.try_get(0)?, loaded: row.try_get(1)?, sum: row.try_get(2)?, whole: row.try_get(3)? })
 }

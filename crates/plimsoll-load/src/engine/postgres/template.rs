@@ -7,7 +7,7 @@ use crate::engine::server::TemplateTask;
 use crate::error::LoadError;
 use plimsoll_model::units::Nanos;
 
-const WHAT: &str = "bringing the database back to its first state";
+const WHAT: &str = "resetting the database";
 const TEMPLATE: &str = "plimsoll_first_state";
 /// Databases are made and dropped from a connection to another one; this one every cluster has.
 const ELSEWHERE: &str = "template1";

@@ -28,15 +28,15 @@ impl ManagedServer {
         task: Task<'_>,
         from: &Path,
         scratch: &mut Scratch,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
     ) -> Result<(Self, Timed), LoadError> {
         match self {
             Self::Postgres(server) => {
-                let restored = server.restore(method, task, from, scratch, cage);
+                let restored = server.restore(method, task, from, scratch, cgroup);
                 restored.map(|(server, timed)| (Self::Postgres(server), timed))
             }
             Self::Mariadb(server) => {
-                let restored = server.restore(method, task, from, scratch, cage);
+                let restored = server.restore(method, task, from, scratch, cgroup);
                 restored.map(|(server, timed)| (Self::Mariadb(server), timed))
             }
         }
@@ -58,15 +58,15 @@ impl Target {
         task: Task<'_>,
         from: &Path,
         scratch: &mut Scratch,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
     ) -> Result<(ManagedServer, Timed), LoadError> {
         match self.engine {
             ServerKind::Postgres => {
-                let restored = postgres::restore_elsewhere(&self.schema, task, from, scratch, cage);
+                let restored = postgres::restore_elsewhere(&self.schema, task, from, scratch, cgroup);
                 restored.map(|(server, timed)| (ManagedServer::Postgres(server), timed))
             }
             ServerKind::Mariadb => {
-                let restored = mariadb::restore_elsewhere(task, from, scratch, cage);
+                let restored = mariadb::restore_elsewhere(task, from, scratch, cgroup);
                 restored.map(|(server, timed)| (ManagedServer::Mariadb(server), timed))
             }
         }

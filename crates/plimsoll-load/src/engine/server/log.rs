@@ -1,4 +1,4 @@
-//! What a server's log tells of its end.
+//! Why a server ended, from its log.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::LoadError;
 
-/// What the log says, as an error with the next step; `next` unless the log names a better one.
+/// The log's reason, as an error with the next step; `next` unless the log names a better one.
 pub(crate) fn failed(what: &str, why: &str, log: &Path, next: &str) -> LoadError {
     if let Some(line) = lack_of_space(log) {
         let place = log.parent().unwrap_or(log).display().to_string();
@@ -25,7 +25,7 @@ pub(crate) fn is_disk_full(message: &str) -> bool {
     message.contains("No space left on device") || message.contains("Disk quota exceeded")
 }
 
-/// The last line of the log that is about a full disk. A server that lost a backend to it tells some twenty lines more:
+/// The last line of the log that is about a full disk. A server that lost a backend to it writes some twenty lines more:
 /// of the end of its connections, and of recovering.
 pub(super) fn lack_of_space(log: &Path) -> Option<String> {
     last_lines(log, 60).lines().rfind(|line| is_disk_full(line)).map(str::to_owned)
@@ -56,11 +56,11 @@ impl LogTail {
     }
 }
 
-/// What mariadb-install-db says after an error, at length, and after a success.
+/// The advice of mariadb-install-db after an error, at length, and after a success.
 const INSTALL_FAILED: &str = "Installation of system tables failed!";
 const INSTALL_DONE: &str = "https://mariadb.org/get-involved/";
 
-/// The last lines of a log, without what initdb and mariadb-install-db say to a person.
+/// The last lines of a log, without the advice of initdb and mariadb-install-db.
 fn last_lines(log: &Path, most: usize) -> String {
     let bytes = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_noticed_when_the_log_says_so() {
+    fn a_full_disk_is_recognized_from_the_log() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("mariadb.log");
         fs::write(&log, "long ago: No space left on device\n").unwrap();

@@ -24,26 +24,36 @@ mod unprivileged;
 pub use log::LogTail;
 pub(crate) use log::is_disk_full;
 pub use process::ServerProcess;
-pub(crate) use process::{RECOVERY_SECONDS, START_SECONDS, Site, command_in, remove_left, write_durably};
+pub(crate) use process::{RECOVERY_SECONDS, START_SECONDS, ServerContext, command_in, remove_left, write_durably};
 #[cfg(test)]
 pub(crate) use unprivileged::unprivileged;
 
 /// The schema on a server of plimsoll's own.
 pub const MANAGED_SCHEMA: &str = "plimsoll";
 
+/// What a load of TPC-C's tables finds in its schema.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum TpccSchemaState {
+    Nothing,
+    Same,
+    /// Something else that plimsoll loaded, described.
+    Other(String),
+    Unfinished,
+}
+
 /// What becomes of a finished load of another population.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfOther {
     /// On a server of plimsoll's own.
     Replace,
-    /// On a server of somebody else's, who may want to keep it.
+    /// On a server of the user's, who may want to keep it.
     Refuse,
 }
 
 /// Version, settings and size of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
-    /// Number and build, in the server's words.
+    /// Number and build, as the server reports it.
     pub version: String,
     /// `name`, `value with unit`, sorted by name: all that are not at their default, and those that decide whether a
     /// commit is durable, whatever they are.
@@ -60,20 +70,22 @@ pub enum ManagedServer {
 }
 
 impl ManagedServer {
-    /// Creates a server's data in `scratch` and starts it. `settings` are judged by the server; `binaries` is the folder
-    /// of its programs, empty to look for them.
+    /// Creates a server's data in `scratch` and starts it. The server checks `settings`; `binaries` is the folder
+    /// of its programs, empty to search for them.
     pub fn start(
         kind: ServerKind,
         scratch: &mut Scratch,
         settings: &BTreeMap<String, String>,
         binaries: &str,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
         match kind {
             ServerKind::Postgres => {
-                postgres::ManagedPostgres::start(scratch, settings, binaries, cage).map(Self::Postgres)
+                postgres::ManagedPostgres::start(scratch, settings, binaries, cgroup).map(Self::Postgres)
             }
-            ServerKind::Mariadb => mariadb::ManagedMariadb::start(scratch, settings, binaries, cage).map(Self::Mariadb),
+            ServerKind::Mariadb => {
+                mariadb::ManagedMariadb::start(scratch, settings, binaries, cgroup).map(Self::Mariadb)
+            }
         }
     }
 
@@ -97,15 +109,15 @@ impl ManagedServer {
     pub(crate) fn twin(
         &self,
         scratch: &mut Scratch,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
         control: &LoadControl,
     ) -> Result<Self, LoadError> {
         let from = self.process().data_dir();
-        let fill = |site: &Site| put_back(from, &site.data, &|| control.check()).map(drop);
+        let fill = |context: &ServerContext| put_back(from, &context.data, &|| control.check()).map(drop);
         let cancelled = || control.is_cancelled();
         match self {
-            Self::Postgres(server) => server.start_second(scratch, cage, fill, &cancelled).map(Self::Postgres),
-            Self::Mariadb(server) => server.start_second(scratch, cage, fill, &cancelled).map(Self::Mariadb),
+            Self::Postgres(server) => server.start_second(scratch, cgroup, fill, &cancelled).map(Self::Postgres),
+            Self::Mariadb(server) => server.start_second(scratch, cgroup, fill, &cancelled).map(Self::Mariadb),
         }
     }
 
@@ -185,7 +197,7 @@ impl Target {
         }
     }
 
-    /// The verdicts on all consistency conditions, in their order. Nobody should write meanwhile.
+    /// The verdicts on all consistency conditions, in their order. No other session should write meanwhile.
     pub fn check(&self, data: CheckedData<'_>) -> Result<Vec<ConditionResult>, LoadError> {
         let Self { engine, conninfo, schema } = self;
         match (engine, data) {

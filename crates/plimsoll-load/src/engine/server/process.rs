@@ -22,34 +22,34 @@ pub(crate) const RECOVERY_SECONDS: u64 = 24 * 3600;
 /// How long a backend may go on with its query after its server's end.
 const BACKENDS_SECONDS: u64 = 30;
 
-/// Said of a server that ended after the kernel had killed a process of its group.
+/// Why a server ended after the kernel had killed a process of its group.
 const SHORT_OF_MEMORY: &str =
     "the kernel killed one of its processes because the memory that the plan allows was used up";
 const NEXT_WHEN_REFUSED: &str = "If it names a setting, correct `settings` in the plan.";
-const NEXT_WHEN_DEAD: &str = "If nobody stopped the server, `dmesg` tells whether memory ran out.";
+const NEXT_WHEN_DEAD: &str = "If the server was not stopped on purpose, check `dmesg` for an out-of-memory kill.";
 
 /// Where a server lives in a scratch directory, and the user it runs as.
 #[derive(Debug)]
-pub(crate) struct Site {
+pub(crate) struct ServerContext {
     kind: ServerKind,
     user: Option<Unprivileged>,
     pub data: PathBuf,
     /// A directory that only the server's user may enter.
     pub socket: PathBuf,
-    /// What the server says goes to this file; errors quote it.
+    /// The server writes its log to this file; errors quote it.
     pub log: PathBuf,
     /// What limits the server; its data directory is made outside.
-    cage: Option<CgroupLimits>,
+    cgroup: Option<CgroupLimits>,
 }
 
-impl Site {
+impl ServerContext {
     /// Makes the directories `name` and `socket`, the latter short enough for a socket's name of that many bytes (with
     /// its slash), and the file `name.log`.
     pub fn create(
         kind: ServerKind,
         scratch: &mut Scratch,
         socket_name: usize,
-        cage: Option<CgroupLimits>,
+        cgroup: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
         let user = unprivileged(kind)?;
         let name = kind.engine().name();
@@ -63,7 +63,7 @@ impl Site {
         }
         let log = scratch.path().join(format!("{name}.log"));
         File::create(&log).map_err(|e| io_error(&log, &e))?;
-        Ok(Self { kind, user, data, socket, log, cage })
+        Ok(Self { kind, user, data, socket, log, cgroup })
     }
 
     /// One more directory that only the server's user may enter.
@@ -85,9 +85,9 @@ impl Site {
 
     /// The server itself: within its limits.
     pub fn serve(&self, program: &Path) -> Command {
-        let Some(cage) = &self.cage else { return self.command(program) };
+        let Some(cgroup) = &self.cgroup else { return self.command(program) };
         let user = self.user.as_ref().map(|user| (user.uid, user.gid));
-        surroundings(cage.command(program.as_os_str(), user), &self.data)
+        surroundings(cgroup.command(program.as_os_str(), user), &self.data)
     }
 
     /// Runs a program that makes the data directory, to its end.
@@ -121,19 +121,19 @@ impl Site {
 /// A running server. Stops when dropped. The scratch directory it lives in must outlive it.
 #[derive(Debug)]
 pub struct ServerProcess {
-    pub(crate) site: Site,
+    pub(crate) context: ServerContext,
     child: Mutex<Child>,
 }
 
 impl ServerProcess {
-    pub(crate) fn start(site: Site, command: &mut Command) -> Result<Self, LoadError> {
-        let child = Mutex::new(site.spawn(command)?);
-        Ok(Self { site, child })
+    pub(crate) fn start(context: ServerContext, command: &mut Command) -> Result<Self, LoadError> {
+        let child = Mutex::new(context.spawn(command)?);
+        Ok(Self { context, child })
     }
 
     /// Starts the server again after [`Self::crash`].
     pub(crate) fn start_again(&self, command: &mut Command) -> Result<(), LoadError> {
-        *self.lock() = self.site.spawn(command)?;
+        *self.lock() = self.context.spawn(command)?;
         Ok(())
     }
 
@@ -147,20 +147,20 @@ impl ServerProcess {
     }
 
     pub fn data_dir(&self) -> &Path {
-        &self.site.data
+        &self.context.data
     }
 
-    /// What the server says.
+    /// The server's log.
     pub fn log(&self) -> &Path {
-        &self.site.log
+        &self.context.log
     }
 
     /// Ends all of the server's processes at once, as a power failure does.
     pub fn crash(&self) -> Result<(), LoadError> {
         // Again and again: a process may have been about to start another one.
         let ended = wait_until(10, || {
-            kill_all(&self.site.data);
-            self.exit_status().is_some() && !servers_work_in(&self.site.data)
+            kill_all(&self.context.data);
+            self.exit_status().is_some() && !servers_work_in(&self.context.data)
         });
         if ended { Ok(()) } else { Err(self.does_not_end()) }
     }
@@ -169,7 +169,7 @@ impl ServerProcess {
     pub fn died(&self) -> Option<LoadError> {
         let status = self.exit_status()?;
         let why = self.with_memory(describe(status));
-        Some(failed(&self.site.title(), &why, &self.site.log, NEXT_WHEN_DEAD))
+        Some(failed(&self.context.title(), &why, &self.context.log, NEXT_WHEN_DEAD))
     }
 
     /// Whether the kernel has killed one of its processes because its memory was used up.
@@ -183,10 +183,10 @@ impl ServerProcess {
 
     /// What limits it, if anything does.
     pub fn limits(&self) -> Option<&CgroupLimits> {
-        self.site.cage.as_ref()
+        self.context.cgroup.as_ref()
     }
 
-    /// The reason behind an error that a connection saw, where the server's log tells more: a full disk makes the server
+    /// The reason behind a connection's error, where the server's log has more: a full disk makes the server
     /// end all connections, and perhaps itself.
     pub fn explain(&self, error: LoadError) -> LoadError {
         if !matches!(error, LoadError::Died { .. } | LoadError::Unreachable { .. }) {
@@ -194,9 +194,9 @@ impl ServerProcess {
         }
         // Connections notice before the server has ended.
         wait_until(2, || self.exit_status().is_some());
-        if self.exit_status().is_some() || lack_of_space(&self.site.log).is_some() || self.is_short_of_memory() {
+        if self.exit_status().is_some() || lack_of_space(&self.context.log).is_some() || self.is_short_of_memory() {
             let why = self.with_memory(error.to_string());
-            return failed(&self.site.title(), &why, &self.site.log, NEXT_WHEN_DEAD);
+            return failed(&self.context.title(), &why, &self.context.log, NEXT_WHEN_DEAD);
         }
         error
     }
@@ -221,16 +221,16 @@ impl ServerProcess {
             return Err(LoadError::Cancelled);
         }
         match ended {
-            Some(status) => Err(self.site.not_started(&describe(status))),
+            Some(status) => Err(self.context.not_started(&describe(status))),
             None if ready => Ok(()),
-            None => Err(self.site.not_started(&format!("it is not ready after {seconds} s"))),
+            None => Err(self.context.not_started(&format!("it is not ready after {seconds} s"))),
         }
     }
 
     /// Stops the server: gently first, then at any price. Its processes outlive a server that was killed, and write
     /// until they notice.
     pub fn end(&self) -> Result<(), LoadError> {
-        for (signal, seconds) in endings(self.site.kind) {
+        for (signal, seconds) in endings(self.context.kind) {
             if self.exit_status().is_some() {
                 break;
             }
@@ -240,14 +240,17 @@ impl ServerProcess {
             }
             wait_until(seconds, || self.exit_status().is_some());
         }
-        if self.exit_status().is_some() && wait_until(BACKENDS_SECONDS, || !servers_work_in(&self.site.data)) {
+        if self.exit_status().is_some() && wait_until(BACKENDS_SECONDS, || !servers_work_in(&self.context.data)) {
             return Ok(());
         }
         Err(self.does_not_end())
     }
 
     fn does_not_end(&self) -> LoadError {
-        LoadError::other(format!("{} server {}", self.site.kind.title(), self.pid()), "does not end, not even killed")
+        LoadError::other(
+            format!("{} server {}", self.context.kind.title(), self.pid()),
+            "does not end, not even killed",
+        )
     }
 }
 
@@ -281,7 +284,7 @@ pub(crate) fn command_in(program: &Path, dir: &Path) -> Command {
 
 /// Working directory, environment and process group of a server's programs.
 fn surroundings(mut command: Command, data: &Path) -> Command {
-    // An error message in another language could not be recognised; these variables belong to somebody else's server.
+    // An error message in another language could not be recognised; these variables belong to another server.
     command.env("LC_ALL", "C");
     for (name, _) in std::env::vars_os() {
         if ["PG", "MYSQL", "MARIADB"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {

@@ -1,4 +1,4 @@
-//! What a server's schema holds of sysbench's tables: plimsoll's own beside a marker table, or somebody else's, which are
+//! What a server's schema holds of sysbench's tables: plimsoll's own beside a marker table, or the user's, which are
 //! used as they are if they are of the plan's size, and never replaced.
 
 use plimsoll_model::plan::resolved::Script;
@@ -19,7 +19,7 @@ pub fn is_table(name: &str) -> bool {
     !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// What the marker's only row says.
+/// The marker's only row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marker {
     pub version: i32,
@@ -45,7 +45,7 @@ pub struct Contents<'a> {
 
 /// What that is to a load.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum SysbenchSchemaState {
     Nothing,
     /// Tables without a marker.
     Foreign,
@@ -53,7 +53,7 @@ pub enum Found {
     Same,
     /// Of plimsoll's, in need of a new load: unfinished, or used up by inserts or deletes. How many tables it made.
     Stale(u32),
-    /// A finished load of another population, in words.
+    /// A finished load of another population, described.
     Other(u32, String),
 }
 
@@ -63,10 +63,14 @@ impl Contents<'_> {
     }
 
     /// An error when there are tables of the plan's names that plimsoll's last load did not make.
-    pub fn judge(&self, population: &Population) -> Result<Found, LoadError> {
+    pub fn classify(&self, population: &Population) -> Result<SysbenchSchemaState, LoadError> {
         let mut there = (1..=population.tables).filter(|table| self.has(&table_name(*table)));
         if !self.has(MARKER) {
-            return Ok(if there.next().is_none() { Found::Nothing } else { Found::Foreign });
+            return Ok(if there.next().is_none() {
+                SysbenchSchemaState::Nothing
+            } else {
+                SysbenchSchemaState::Foreign
+            });
         }
         let made = self.marker.as_ref().map_or(0, |marker| marker.tables);
         if let Some(foreign) = there.find(|table| *table > made) {
@@ -76,12 +80,12 @@ impl Contents<'_> {
             });
         }
         match &self.marker {
-            Some(marker) if (1..=made).all(|table| self.has(&table_name(table))) => Ok(marker.judge(population)),
-            _ => Ok(Found::Stale(made)),
+            Some(marker) if (1..=made).all(|table| self.has(&table_name(table))) => Ok(marker.classify(population)),
+            _ => Ok(SysbenchSchemaState::Stale(made)),
         }
     }
 
-    /// Tables that plimsoll did not make are used if there are as many as the plan says; their rows are counted apart.
+    /// Tables that plimsoll did not make are used if there are as many as the plan wants; their rows are counted apart.
     pub fn expect_tables(&self, tables: u32) -> Result<(), LoadError> {
         let lacking: Vec<String> = (1..=tables).map(table_name).filter(|name| !self.has(name)).collect();
         let Some(first) = lacking.first() else { return Ok(()) };
@@ -89,12 +93,12 @@ impl Contents<'_> {
         Err(self.other_size(&format!("{there} of {tables} tables, {first} is missing")))
     }
 
-    /// Each of them has to have as many rows as the plan says.
+    /// Each of them has to have as many rows as the plan wants.
     pub fn expect_rows(&self, table: &str, found: i64, rows: u32) -> Result<(), LoadError> {
         if found == i64::from(rows) {
             return Ok(());
         }
-        Err(self.other_size(&format!("{found} rows in {table}, and the plan says {rows}")))
+        Err(self.other_size(&format!("{found} rows in {table}, and the plan wants {rows}")))
     }
 
     fn other_size(&self, holds: &str) -> LoadError {
@@ -142,19 +146,19 @@ impl Marker {
     }
 
     /// A load whose tables are all there.
-    fn judge(&self, population: &Population) -> Found {
+    fn classify(&self, population: &Population) -> SysbenchSchemaState {
         let Self { version, state, tables, rows, distribution, seed, rows_kept } = self;
         if state != FINISHED {
-            return Found::Stale(*tables);
+            return SysbenchSchemaState::Stale(*tables);
         }
         let Population { tables: wanted_tables, rows: wanted_rows, distribution: law, seed: own } = *population;
         let same = (*version, *tables, *rows) == (VERSION, wanted_tables, wanted_rows);
         if !same || (distribution.as_str(), seed.as_str()) != (law.name(), own.to_string().as_str()) {
             let holds =
                 format!("sysbench's tables: {tables} of {rows} rows, {distribution}, seed {seed}, layout {version}");
-            return Found::Other(*tables, holds);
+            return SysbenchSchemaState::Other(*tables, holds);
         }
-        if *rows_kept { Found::Same } else { Found::Stale(*tables) }
+        if *rows_kept { SysbenchSchemaState::Same } else { SysbenchSchemaState::Stale(*tables) }
     }
 }
 
@@ -172,32 +176,38 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_is_judged_by_its_marker_and_tables() {
+    fn a_schema_is_classified_by_its_marker_and_tables() {
         let population = Population::new(&SMALL, 7);
-        let judge = |names: &[&str], marker| contents(names, marker).judge(&population);
+        let classify = |names: &[&str], marker| contents(names, marker).classify(&population);
         let both = ["sbtest1", "sbtest2", MARKER];
-        assert_eq!(judge(&["sbtest3", "other"], None).unwrap(), Found::Nothing);
-        assert_eq!(judge(&["sbtest2"], None).unwrap(), Found::Foreign);
-        assert_eq!(judge(&both, Some(marker())).unwrap(), Found::Same);
-        assert_eq!(judge(&both[1..], Some(marker())).unwrap(), Found::Stale(2));
-        assert_eq!(judge(&[MARKER], None).unwrap(), Found::Stale(0));
-        assert_eq!(judge(&both, Some(Marker { state: "started".into(), ..marker() })).unwrap(), Found::Stale(2));
-        assert_eq!(judge(&both, Some(Marker { rows_kept: false, ..marker() })).unwrap(), Found::Stale(2));
+        assert_eq!(classify(&["sbtest3", "other"], None).unwrap(), SysbenchSchemaState::Nothing);
+        assert_eq!(classify(&["sbtest2"], None).unwrap(), SysbenchSchemaState::Foreign);
+        assert_eq!(classify(&both, Some(marker())).unwrap(), SysbenchSchemaState::Same);
+        assert_eq!(classify(&both[1..], Some(marker())).unwrap(), SysbenchSchemaState::Stale(2));
+        assert_eq!(classify(&[MARKER], None).unwrap(), SysbenchSchemaState::Stale(0));
+        assert_eq!(
+            classify(&both, Some(Marker { state: "started".into(), ..marker() })).unwrap(),
+            SysbenchSchemaState::Stale(2)
+        );
+        assert_eq!(
+            classify(&both, Some(Marker { rows_kept: false, ..marker() })).unwrap(),
+            SysbenchSchemaState::Stale(2)
+        );
         for other in [
             Marker { version: 0, ..marker() },
             Marker { rows: 99, ..marker() },
             Marker { distribution: "uniform".into(), ..marker() },
             Marker { seed: "8".into(), ..marker() },
         ] {
-            assert!(matches!(judge(&both, Some(other)).unwrap(), Found::Other(2, _)));
+            assert!(matches!(classify(&both, Some(other)).unwrap(), SysbenchSchemaState::Other(2, _)));
         }
     }
 
     #[test]
-    fn a_table_beyond_the_markers_is_somebody_elses() {
+    fn a_table_beyond_the_markers_is_the_users() {
         let population = Population::new(&SMALL, 7);
         for marker in [None, Some(Marker { tables: 1, ..marker() })] {
-            let found = contents(&["sbtest2", MARKER], marker).judge(&population);
+            let found = contents(&["sbtest2", MARKER], marker).classify(&population);
             assert!(matches!(&found, Err(LoadError::Foreign { what, .. }) if what.contains("sbtest2")), "{found:?}");
         }
     }

@@ -32,7 +32,7 @@ pub(crate) fn unprivileged(kind: ServerKind) -> Result<Option<Unprivileged>, Loa
     };
     [own, "nobody"].iter().find_map(|name| find_user(&passwd, name)).map(Some).ok_or_else(|| LoadError::Missing {
         what: "An unprivileged user for the server (it refuses to run as root)".into(),
-        searched: format!("looked for {own} and nobody in /etc/passwd"),
+        searched: format!("searched for {own} and nobody in /etc/passwd"),
         next: format!("Run plimsoll as an ordinary user, or create one (useradd --system {own})."),
     })
 }

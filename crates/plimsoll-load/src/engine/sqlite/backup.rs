@@ -15,7 +15,7 @@ use crate::scratch::wait_until;
 
 /// The database of a backup, and of what is restored of one.
 const NAME: &str = "tpcc.db";
-/// Between two looks at the stop button.
+/// Between two checks for a stop.
 const PAGES: i32 = 256;
 
 /// Takes a backup into the directory `to`, whatever is written meanwhile.
@@ -48,7 +48,7 @@ fn program() -> String {
 /// Copies a database into a new file; its length, once it is on its medium.
 ///
 /// A backup begins anew whenever another connection has written between two steps, and under load it would never end. A
-/// transaction that reads keeps one snapshot for all steps. In WAL mode nobody waits for that, but the log grows as long
+/// transaction that reads keeps one snapshot for all steps. In WAL mode no session waits for that, but the log grows as long
 /// as it lasts.
 fn copy(source: &Connection, from: &Path, to: &Path, task: Task<'_>) -> Result<u64, LoadError> {
     let reading = |error: Error| explain(from, "backing up", &error);
@@ -69,7 +69,7 @@ fn copy(source: &Connection, from: &Path, to: &Path, task: Task<'_>) -> Result<u
 /// Whether there are more.
 fn next_pages(backup: &Backup<'_, '_>, task: Task<'_>) -> rusqlite::Result<bool> {
     let mut stepped = backup.step(PAGES);
-    // Somebody holds the database's locks, if only to recover it.
+    // Another process holds the database's locks, if only to recover it.
     wait_until(5, || {
         let waits = matches!(stepped, Ok(StepResult::Busy | StepResult::Locked)) && !task.control.is_cancelled();
         if waits {

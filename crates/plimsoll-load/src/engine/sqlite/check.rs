@@ -10,7 +10,7 @@ use super::connection::{apply, explain, has_log, open, open_read_only, read};
 use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::workload::tpcc::books;
-use crate::workload::tpcc::consistency::{CONDITIONS, Condition, Found, Violation, lacking, sizes_sql};
+use crate::workload::tpcc::consistency::{CONDITIONS, Condition, ConditionRows, Violation, lacking, sizes_sql};
 use crate::workload::tpcc::rows::Table;
 
 /// Pages' memory while checking, in KiB.
@@ -24,13 +24,13 @@ pub fn check(path: &Path) -> Result<Vec<ConditionResult>, LoadError> {
     let snapshot = connection.transaction().map_err(|error| explain(path, "checking", &error))?;
     let verdicts = verdicts(&snapshot, path);
     if quiet && has_log(path) {
-        let next = "somebody began to write to it meanwhile; check it again when nobody does";
+        let next = "another process began to write to it meanwhile; check it again when none does";
         return Err(LoadError::other(format!("checking {}", path.display()), next));
     }
     verdicts
 }
 
-/// Nobody wants to write here: that the file is somebody else's only means that there is nothing to check.
+/// Nothing is written here: a file that is not plimsoll's only means that there is nothing to check.
 fn not_loaded(error: LoadError) -> LoadError {
     match error {
         LoadError::Foreign { what, next: _ } => LoadError::Missing {
@@ -44,7 +44,7 @@ fn not_loaded(error: LoadError) -> LoadError {
 
 pub(super) fn verdicts(snapshot: &Connection, path: &Path) -> Result<Vec<ConditionResult>, LoadError> {
     if let Some(lacking) = whole(snapshot, path)? {
-        return Ok(CONDITIONS.iter().map(|condition| condition.unjudged(&lacking)).collect());
+        return Ok(CONDITIONS.iter().map(|condition| condition.not_evaluated(&lacking)).collect());
     }
     CONDITIONS
         .iter()
@@ -95,13 +95,13 @@ fn whole(snapshot: &Connection, path: &Path) -> Result<Option<String>, LoadError
     Ok(lacking(warehouses, &snapshot.query_row(&sizes_sql(), [], counts).map_err(failed)?))
 }
 
-fn found(row: &Row<'_>, condition: &Condition) -> rusqlite::Result<Found> {
+fn found(row: &Row<'_>, condition: &Condition) -> rusqlite::Result<ConditionRows> {
     let side = |i| row.get(i).map(|text: String| if condition.money { amount(&text) } else { text });
     let violation = match row.get::<_, Option<i64>>(1)? {
         Some(count) => Some(Violation { count, key: row.get(2)?, left: side(3)?, right: side(4)? }),
         None => None,
     };
-    Ok(Found { of: row.get(0)?, violation })
+    Ok(ConditionRows { of: row.get(0)?, violation })
 }
 
 /// Cents as an amount; anything else as it is.
@@ -113,7 +113,7 @@ fn amount(cents: &str) -> String {
 }
 
 /// PRAGMAs that change what is measured.
-const TELLING: [&str; 12] = [
+const MEASURED_PRAGMAS: [&str; 12] = [
     "journal_mode",
     "synchronous",
     "page_size",
@@ -132,8 +132,8 @@ const TELLING: [&str; 12] = [
 pub fn facts(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<Vec<(String, String)>, LoadError> {
     let connection = open(path, pragmas)?;
     let mut facts = vec![("sqlite_version".to_owned(), rusqlite::version().to_owned())];
-    let others = pragmas.keys().map(String::as_str).filter(|name| !TELLING.contains(name));
-    for name in TELLING.into_iter().chain(others) {
+    let others = pragmas.keys().map(String::as_str).filter(|name| !MEASURED_PRAGMAS.contains(name));
+    for name in MEASURED_PRAGMAS.into_iter().chain(others) {
         let value =
             read(&connection, name).map_err(|error| explain(path, &format!("reading PRAGMA {name} of"), &error))?;
         let value = value.map(|value| if name == "synchronous" { synchronous(&value) } else { value });

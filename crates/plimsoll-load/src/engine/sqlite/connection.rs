@@ -1,4 +1,4 @@
-//! Opening databases, and saying in plain words what SQLite complains about.
+//! Opens databases, and describes SQLite's errors.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use crate::session::SessionError;
 /// How long a statement waits for another process's lock before it is "busy".
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Opens a database that plimsoll loaded, as every session does: WAL and synchronous=FULL unless the plan's settings say
+/// Opens a database that plimsoll loaded, as every session does: WAL and synchronous=FULL unless the plan's settings state
 /// otherwise, and those.
 pub fn open(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<Connection, LoadError> {
     let connection = open_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -31,9 +31,9 @@ pub fn open(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<Connectio
     Ok(connection)
 }
 
-/// Opens a database that plimsoll loaded, to look at it as it is.
+/// Opens a database that plimsoll loaded, to read it as it is.
 ///
-/// Where no log is beside it nobody is at work, and it is opened as immutable: SQLite would otherwise make a log and leave
+/// Where no log is beside it no process is at work, and it is opened as immutable: SQLite would otherwise make a log and leave
 /// it there, and could not open the database at all where it may not write (wal.html, "Read-Only Databases").
 pub fn open_read_only(path: &Path) -> Result<Connection, LoadError> {
     if has_log(path) {
@@ -78,7 +78,7 @@ fn open_with(path: &Path, access: OpenFlags) -> Result<Connection, LoadError> {
 }
 
 /// Refuses a file that plimsoll did not make. Reads the file's header (fileformat2.html, §1.3) and leaves SQLite out of it:
-/// merely opening somebody else's database could replay its log.
+/// merely opening the user's database could replay its log.
 pub fn verify_own(path: &Path) -> Result<(), LoadError> {
     const ID_AT: usize = 68;
     let mut header = Vec::with_capacity(ID_AT + 4);
@@ -108,7 +108,7 @@ const WORDS: [(&str, &[&str]); 6] = [
 const RAISED: &str = "max_page_count";
 
 /// Sets PRAGMAs and reads each back. SQLite ignores a name that it does not know, takes a word that it does not know for
-/// another one, and keeps its value where it cannot do as told; here all of that is an error.
+/// another one, and keeps its value where it cannot change it; here all of that is an error.
 pub fn apply(connection: &Connection, path: &Path, pragmas: &BTreeMap<String, String>) -> Result<(), LoadError> {
     for (name, value) in pragmas {
         let known = connection
@@ -211,7 +211,7 @@ pub fn explain(path: &Path, doing: &str, error: &rusqlite::Error) -> LoadError {
         Some(ErrorCode::CannotOpen) => LoadError::ReadOnly { path: path.to_owned(), why: error.to_string() },
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => LoadError::other(
             format!("{doing} {place}"),
-            format!("{error}. The file is damaged: look after the storage, then remove it to have it loaded anew."),
+            format!("{error}. The file is damaged: check the storage, then remove it to have it loaded anew."),
         ),
         _ => LoadError::other(format!("{doing} {place}"), error),
     }
@@ -231,7 +231,7 @@ pub fn session_error(path: &Path, doing: &str, error: &rusqlite::Error) -> Sessi
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => SessionError::Retry(format!("{doing}: {error}")),
         Some(ErrorCode::DiskFull) => full(),
-        // SQLite says so when the index of its log (-shm) cannot grow.
+        // SQLite's error when the index of its log (-shm) cannot grow.
         Some(ErrorCode::SystemIoFailure) if has_no_space(path) => full(),
         Some(ErrorCode::ReadOnly) => SessionError::Failed(format!("{place} cannot be written: {error}")),
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {

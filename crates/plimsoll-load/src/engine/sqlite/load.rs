@@ -20,7 +20,7 @@ use crate::error::LoadError;
 use crate::workload::tpcc::population::{Population, VERSION};
 use crate::workload::tpcc::rows::RowSink;
 
-/// Rows between two looks at the stop button.
+/// Rows between two checks for a stop.
 const BATCH: u64 = 1_000;
 
 /// Pages' memory while loading, in KiB (negative is SQLite's sign for that unit); sorting for the indexes uses as much.
@@ -31,7 +31,7 @@ pub fn loading_path(path: &Path) -> PathBuf {
     beside(path, ".plimsoll-loading")
 }
 
-/// What a database is loaded with. It holds one data set, which says in a table of its own what it is.
+/// What a database is loaded with. It holds one data set, which a table of its own describes.
 pub(super) trait DataSet {
     fn rows(&self) -> u64;
     fn create_tables(&self) -> String;
@@ -93,19 +93,19 @@ pub fn is_loaded(path: &Path, tpcc: &Tpcc, seed: u64) -> Result<bool, LoadError>
     })
 }
 
-/// What `judge` says of the database if it has this marker.
+/// Whether the database has this marker and `check` holds for it.
 pub(super) fn holds(
     path: &Path,
     marker: &str,
-    judge: impl FnOnce(&Connection) -> rusqlite::Result<bool>,
+    check: impl FnOnce(&Connection) -> rusqlite::Result<bool>,
 ) -> Result<bool, LoadError> {
     if !path.exists() {
         return Ok(false);
     }
     let connection = open(path, &BTreeMap::new())?;
     let there = connection.table_exists(None, marker);
-    let judged = there.and_then(|there| if there { judge(&connection) } else { Ok(false) });
-    judged.map_err(|error| explain(path, "reading what was loaded into", &error))
+    let checked = there.and_then(|there| if there { check(&connection) } else { Ok(false) });
+    checked.map_err(|error| explain(path, "reading what was loaded into", &error))
 }
 
 fn build(

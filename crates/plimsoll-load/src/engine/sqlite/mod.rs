@@ -1,7 +1,7 @@
 //! SQLite, embedded: one file on the medium, in WAL mode with synchronous=FULL.
 //!
 //! SQLite admits one writer at a time. Users of one process queue for it first come, first served ([`WriterQueue`]), so
-//! that waiting is part of the service time and nobody starves; readers do not queue.
+//! that waiting is part of the service time and no session starves; readers do not queue.
 
 mod backup;
 mod check;

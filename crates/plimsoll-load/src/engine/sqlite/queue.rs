@@ -78,7 +78,7 @@ mod tests {
                 let (waiting, order) = (queue.clone(), order.clone());
                 let thread = std::thread::spawn(move || {
                     let _turn = waiting.wait();
-                    order.try_lock().expect("nobody else has the turn").push(i);
+                    order.try_lock().expect("no other has the turn").push(i);
                 });
                 while queue.lock().waiting.len() <= i {
                     std::thread::yield_now();

@@ -65,7 +65,7 @@ pub const INDEXES: [&str; 4] = [
     "CREATE INDEX orders_customer ON orders (o_w_id, o_d_id, o_c_id, o_id)",
 ];
 
-/// Says what was loaded. The file gets its name only when everything is in it; this table says what that was.
+/// Records what was loaded. The file gets its name only when everything is in it; this table records what that was.
 pub const MARKER: &str = "
 CREATE TABLE plimsoll_load (format INTEGER NOT NULL, warehouses INTEGER NOT NULL, seed INTEGER NOT NULL) STRICT";
 

@@ -20,7 +20,7 @@ use super::session::SqliteSession;
 use crate::engine::{ConditionResult, LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::session::SessionError;
-use crate::workload::sysbench::check::{self, Found};
+use crate::workload::sysbench::check::{self, TableCheck};
 use crate::workload::sysbench::input::NewRow;
 use crate::workload::sysbench::population::Population;
 use crate::workload::sysbench::sql::{COLUMNS, Dialect, Prepared, Stmt, create_index, table_name};
@@ -29,7 +29,7 @@ use crate::workload::tpcc::statement::Param;
 
 /// Version of the tables and the marker.
 const FORMAT: i64 = 1;
-/// Rows between two looks at whether anybody still wants them.
+/// Rows between two checks for a cancelled load.
 const BATCH: u32 = 10_000;
 
 /// Loads the population into a new database at `path`, or finds it there with every row. A database that plimsoll loaded
@@ -55,7 +55,7 @@ struct Data {
 }
 
 impl Data {
-    /// Whether it is there as it was loaded; then the marker says whether it will stay so.
+    /// Whether it is there as it was loaded; then the marker records whether it will stay so.
     fn is_in(&self, connection: &Database) -> rusqlite::Result<bool> {
         let Population { tables, rows, distribution, seed } = self.population;
         let sql = "SELECT count(*) FROM plimsoll_sysbench
@@ -149,7 +149,7 @@ impl Connection for SqliteSession {
 pub fn check(path: &Path, sysbench: &Sysbench) -> Result<Vec<ConditionResult>, LoadError> {
     let connection = open_read_only(path)?;
     let found =
-        |row: &Row<'_>| Ok(Found { rows: row.get(0)?, loaded: row.get(1)?, sum: row.get(2)?, whole: row.get(3)? });
+        |row: &Row<'_>| Ok(TableCheck { rows: row.get(0)?, loaded: row.get(1)?, sum: row.get(2)?, whole: row.get(3)? });
     let found = (1..=sysbench.tables).map(|table| {
         let found = connection.query_row(&check::sql(sysbench, table, Dialect::Sqlite), [], found);
         found.map_err(|error| explain(path, &format!("checking {} in", table_name(table)), &error))

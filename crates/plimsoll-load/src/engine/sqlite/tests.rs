@@ -235,7 +235,7 @@ fn emptied_tables_and_half_a_load_do_not_pass() {
             assert_eq!(failed.len(), 2, "{failed:?}");
         } else {
             assert_eq!(failed.len(), 12, "{failed:?}");
-            assert!(failed[0].contains(&format!("cannot be judged: {} has 0 rows", table.name())), "{failed:?}");
+            assert!(failed[0].contains(&format!("cannot be evaluated: {} has 0 rows", table.name())), "{failed:?}");
         }
     }
     connection.execute_batch("DELETE FROM stock WHERE s_w_id = 2 AND s_i_id = 17").unwrap();
@@ -255,7 +255,7 @@ const STATE: &str = "SELECT (SELECT sum(d_next_o_id) FROM district), (SELECT cou
     (SELECT sum(s_quantity) FROM stock), (SELECT sum(s_order_cnt) FROM stock)";
 
 #[test]
-fn a_new_order_changes_what_the_clause_says_and_a_rolled_back_one_nothing() {
+fn a_new_order_changes_what_the_clause_requires_and_a_rolled_back_one_nothing() {
     let (_dir, path) = copy();
     let connection = Connection::open(&path).unwrap();
     let mut session = SqliteSession::open(&path, &pragmas([]), WriterQueue::default()).unwrap();
@@ -283,7 +283,7 @@ fn a_new_order_changes_what_the_clause_says_and_a_rolled_back_one_nothing() {
 }
 
 #[test]
-fn payments_and_deliveries_change_what_the_clauses_say() {
+fn payments_and_deliveries_change_what_the_clauses_require() {
     let (_dir, path) = copy();
     let connection = Connection::open(&path).unwrap();
     let mut session = SqliteSession::open(&path, &pragmas([]), WriterQueue::default()).unwrap();
@@ -346,7 +346,7 @@ fn an_interrupted_load_leaves_nothing() {
 }
 
 #[test]
-fn a_file_of_somebody_else_is_not_touched() {
+fn a_file_of_the_users_is_not_touched() {
     let dir = tempfile::tempdir().unwrap();
     let text = dir.path().join("text.db");
     fs::write(&text, "dear diary, ".repeat(100)).unwrap();
@@ -378,7 +378,7 @@ fn settings_are_applied_shown_and_never_ignored() {
     let shown = ["journal_mode", "synchronous", "page_size", "cache_size", "wal_autocheckpoint", "cell_size_check"];
     assert_eq!(shown.map(|name| facts[name].as_str()), ["wal", "FULL", "4096", "-8000", "5000", "1"]);
     let set = |name: &str, value: &str| SqliteSession::open(&path, &pragmas([(name, value)]), WriterQueue::default());
-    for (name, value, said) in [
+    for (name, value, reason) in [
         ("cash_size", "1", "no such PRAGMA"),
         ("synchronous", "FULLL", "setting synchronous = FULLL: is no value of synchronous. Choose one of OFF, NORMAL"),
         ("synchronous", "4", "Choose one of"),
@@ -389,7 +389,7 @@ fn settings_are_applied_shown_and_never_ignored() {
         ("cache_size", "1e3", "is no number"),
     ] {
         let error = set(name, value).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(reason), "{error}");
     }
     for (name, value) in
         [("synchronous", "extra"), ("synchronous", "1"), ("temp_store", "memory"), ("mmap_size", "4096")]
@@ -417,7 +417,7 @@ fn a_check_leaves_the_database_as_it_is() {
 }
 
 #[test]
-fn failures_are_told_apart_and_leave_no_trace() {
+fn failures_are_distinguished_and_leave_no_trace() {
     let (_dir, path) = copy();
     let connection = Connection::open(&path).unwrap();
     let before = numbers(&connection, STATE);

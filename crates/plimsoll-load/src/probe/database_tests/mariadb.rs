@@ -19,8 +19,8 @@ struct Server {
 }
 
 impl Server {
-    /// With an empty table; nobody asks it yet.
-    fn started() -> (Self, Receiver<News>) {
+    /// With an empty table; not yet sampled.
+    fn started() -> (Self, Receiver<ProbeMessage>) {
         let medium = tempfile::tempdir().unwrap();
         std::fs::set_permissions(medium.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "insight").unwrap();
@@ -36,10 +36,10 @@ impl Server {
         (Self { probe, server, _scratch: scratch, _medium: medium }, receiver)
     }
 
-    fn asked() -> (Self, Receiver<News>) {
-        let (server, news) = Self::started();
+    fn asked() -> (Self, Receiver<ProbeMessage>) {
+        let (server, messages) = Self::started();
         server.ask(server.server.conninfo());
-        (server, news)
+        (server, messages)
     }
 
     fn ask(&self, conninfo: String) {
@@ -54,17 +54,17 @@ impl Server {
     }
 }
 
-fn is_of_system(told: &News) -> bool {
-    match told {
-        News::Waits(_) => true,
-        News::Warning(warning) => panic!("{warning:?}"),
+fn is_of_system(message: &ProbeMessage) -> bool {
+    match message {
+        ProbeMessage::Waits(_) => true,
+        ProbeMessage::Warning(warning) => panic!("{warning:?}"),
         _ => false,
     }
 }
 
 #[test]
-fn sessions_are_seen_in_the_states_they_are_in() {
-    let (server, news) = Server::asked();
+fn sessions_are_sampled_in_their_states() {
+    let (server, messages) = Server::asked();
     let (mut holds, mut waits) = (server.session(), server.session());
     // A session elsewhere is none of plimsoll's.
     let mut stranger = connect(&server.server.conninfo()).unwrap();
@@ -74,16 +74,16 @@ fn sessions_are_seen_in_the_states_they_are_in() {
     holds.query_drop("UPDATE t SET n = 1 WHERE id = 1").unwrap();
     std::thread::scope(|scope| {
         let blocked = scope.spawn(|| waits.query_drop("UPDATE t SET n = 2 WHERE id = 1").unwrap());
-        until_waits(&news, &[(WaitState::Lock, "LOCK WAIT", 1), (WaitState::Client, "Sleep", 1)]);
+        until_waits(&messages, &[(WaitState::Lock, "LOCK WAIT", 1), (WaitState::Client, "Sleep", 1)]);
         holds.query_drop("COMMIT").unwrap();
         blocked.join().unwrap();
     });
-    until_waits(&news, &[(WaitState::Idle, "Sleep", 2)]);
+    until_waits(&messages, &[(WaitState::Idle, "Sleep", 2)]);
     std::thread::scope(|scope| {
         holds.query_drop("LOCK TABLES t WRITE").unwrap();
         let blocked = scope.spawn(|| waits.query_drop("UPDATE t SET n = 3 WHERE id = 1").unwrap());
         let metadata = (WaitState::Lock, "Waiting for table metadata lock", 1);
-        until_waits(&news, &[metadata, (WaitState::Idle, "Sleep", 1)]);
+        until_waits(&messages, &[metadata, (WaitState::Idle, "Sleep", 1)]);
         holds.query_drop("UNLOCK TABLES").unwrap();
         blocked.join().unwrap();
     });
@@ -91,8 +91,8 @@ fn sessions_are_seen_in_the_states_they_are_in() {
 
 #[test]
 fn every_metric_is_emitted_and_the_probe_neither_commits_nor_makes_temporary_tables() {
-    let (server, news) = Server::asked();
-    until_metrics(&news, &ONLY_POSTGRES);
+    let (server, messages) = Server::asked();
+    until_metrics(&messages, &ONLY_POSTGRES);
     const TRANSACTIONS: u32 = 2000;
     let mut session = server.session();
     let writes = format!(
@@ -103,8 +103,8 @@ fn every_metric_is_emitted_and_the_probe_neither_commits_nor_makes_temporary_tab
     session.query_drop(writes).unwrap();
     session.query_drop("CALL p()").unwrap();
     let (mut commits, mut syncs, mut bytes, mut temporary, mut size, mut after) = (0.0, 0.0, 0.0, 0.0, 0.0, 0);
-    until(&news, "commits", |told| {
-        let News::Samples(samples) = told else { return false };
+    until(&messages, "commits", |message| {
+        let ProbeMessage::Samples(samples) = message else { return false };
         commits += rise(samples, Metric::DbCommits);
         syncs += rise(samples, Metric::DbSyncs);
         bytes += rise(samples, Metric::DbLogBytes);
@@ -121,22 +121,25 @@ fn every_metric_is_emitted_and_the_probe_neither_commits_nor_makes_temporary_tab
 }
 
 #[test]
-fn a_server_that_dies_and_comes_back_is_asked_again_without_a_word() {
-    let (server, news) = Server::asked();
-    until(&news, "before", is_of_system);
+fn a_server_that_dies_and_restarts_is_sampled_again_without_a_warning() {
+    let (server, messages) = Server::asked();
+    until(&messages, "before", is_of_system);
     server.server.process().crash().unwrap();
     server.server.restart(&|| false).unwrap();
-    let facts = |told: &News| matches!(told, News::Facts(SYSTEM, facts) if facts[0].1.starts_with("SHOW PROCESSLIST, INNODB_TRX;"));
-    until(&news, "a new connection", facts);
-    until(&news, "after", is_of_system);
+    let facts = |message: &ProbeMessage| matches!(message, ProbeMessage::Facts(SYSTEM, facts) if facts[0].1.starts_with("SHOW PROCESSLIST, INNODB_TRX;"));
+    until(&messages, "a new connection", facts);
+    until(&messages, "after", is_of_system);
     server.probe.unwatch(SYSTEM);
     drop(server);
-    assert!(news.iter().all(|told| !matches!(told, News::Warning(_))), "the sender is gone with the threads");
+    assert!(
+        messages.iter().all(|message| !matches!(message, ProbeMessage::Warning(_))),
+        "the sender is gone with the threads"
+    );
 }
 
 #[test]
-fn what_is_hidden_from_a_user_is_told_once_and_the_rest_is_still_asked_for() {
-    let (server, news) = Server::started();
+fn what_is_hidden_from_a_user_warns_once_and_the_rest_is_still_sampled() {
+    let (server, messages) = Server::started();
     let mut root = connect(&server.server.conninfo()).unwrap();
     root.query_drop("CREATE USER u@localhost").unwrap();
     root.query_drop(format!("GRANT ALL ON `{SCHEMA}`.* TO u@localhost")).unwrap();
@@ -148,18 +151,22 @@ fn what_is_hidden_from_a_user_is_told_once_and_the_rest_is_still_asked_for() {
     let _other = server.session();
     server.ask(conninfo);
     let (mut warnings, mut sized) = (Vec::new(), false);
-    until(&news, "a second warning, or three seconds", {
+    until(&messages, "a second warning, or three seconds", {
         let mut seconds = 0;
         let (warnings, sized) = (&mut warnings, &mut sized);
-        move |told| {
-            match told {
-                News::Warning(warning) => warnings.push(warning.text.clone()),
-                News::Samples(samples) => *sized |= samples.iter().any(|(_, metric, _)| *metric == Metric::DbSize),
-                News::Facts(..) | News::Waits(_) => seconds += u32::from(matches!(told, News::Waits(_))),
+        move |message| {
+            match message {
+                ProbeMessage::Warning(warning) => warnings.push(warning.text.clone()),
+                ProbeMessage::Samples(samples) => {
+                    *sized |= samples.iter().any(|(_, metric, _)| *metric == Metric::DbSize)
+                }
+                ProbeMessage::Facts(..) | ProbeMessage::Waits(_) => {
+                    seconds += u32::from(matches!(message, ProbeMessage::Waits(_)))
+                }
             }
             seconds >= 3 && *sized && !warnings.is_empty()
         }
     });
     assert!(warnings.len() == 1 && warnings[0].contains("GRANT PROCESS"), "{warnings:?}");
-    until_waits(&news, &[(WaitState::Idle, "Sleep", 1)]);
+    until_waits(&messages, &[(WaitState::Idle, "Sleep", 1)]);
 }

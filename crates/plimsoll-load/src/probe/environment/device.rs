@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapped_device_says_what_it_is_made_of() {
+    fn a_mapped_device_lists_its_parts() {
         let root = recorded();
         let source = Source::new(root.path());
         let facts = shown(&source, &device_at(&source, 253, 0).unwrap());

@@ -57,7 +57,7 @@ fn cpu(facts: &mut Facts<'_>) {
     facts.file("smt", &[&format!("{CPU}/smt/control"), &format!("{CPU}/smt/active")]);
 }
 
-/// machine (from DMI, where there is any) and virtualisation (the CPU's `hypervisor` flag, or what Xen says).
+/// machine (from DMI, where there is any) and virtualisation (the CPU's `hypervisor` flag, or Xen's own files).
 fn machine(facts: &mut Facts<'_>) {
     let dmi = |facts: &Facts<'_>, name| facts.text(&format!("sys/class/dmi/id/{name}"));
     let machine: Vec<String> = ["sys_vendor", "product_name"].into_iter().filter_map(|name| dmi(facts, name)).collect();

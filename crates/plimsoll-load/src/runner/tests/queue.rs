@@ -44,11 +44,11 @@ fn shared_connections_serve_in_the_order_of_due_times() {
         spec.pacing = Pacing { keying: 0.1, think: 0.1 };
         spec.seed = u64::into(seed);
         let expected = model(&spec, Nanos::from_millis(ms));
-        let told = run(spec);
-        told.conserved();
-        assert_eq!((told.all().counts.failed, told.all().counts.dropped), (0, 0));
-        assert_eq!(told.all().response, expected, "{users} users, {connections} connections");
-        assert_eq!(told.all().service().max(), Some(Nanos::from_millis(ms)), "service has no waiting in it");
+        let lane = run(spec);
+        lane.conserved();
+        assert_eq!((lane.all().counts.failed, lane.all().counts.dropped), (0, 0));
+        assert_eq!(lane.all().response, expected, "{users} users, {connections} connections");
+        assert_eq!(lane.all().service().max(), Some(Nanos::from_millis(ms)), "service has no waiting in it");
         if connections == 5 {
             assert!(expected.max() > Some(Nanos::from_millis(100)), "some waited");
         }
@@ -57,22 +57,22 @@ fn shared_connections_serve_in_the_order_of_due_times() {
 
 #[test]
 fn users_without_a_pause_wait_for_their_turn() {
-    let told = run(spec(latency(100), shared(50, 2)));
-    told.conserved();
-    let measured = told.measured();
+    let lane = run(spec(latency(100), shared(50, 2)));
+    lane.conserved();
+    let measured = lane.measured();
     assert_eq!(measured.counts.completed(), 200);
     assert_eq!(measured.service().mean(), Some(Nanos::from_millis(100)));
     // After the first round: 50 users at 20 a second are 2.5 s of waiting and service (Little).
-    let late = told.seconds.iter().filter(|second| second.tick.start >= Nanos::from_secs(4));
+    let late = lane.seconds.iter().filter(|second| second.tick.start >= Nanos::from_secs(4));
     let mut response = TransactionStats::default();
     late.flat_map(|second| &second.tallies).for_each(|tally| response.merge(tally));
     assert_eq!(response.response.max(), Some(Nanos::from_millis(2_500)));
-    assert!(told.seconds.iter().take(11).all(|second| second.in_flight == 50), "all wait or are served");
+    assert!(lane.seconds.iter().take(11).all(|second| second.in_flight == 50), "all wait or are served");
     let mut short = spec(latency(100), shared(50, 2));
     short.timeline.cool = Nanos::SECOND;
-    let told = run(short);
-    told.conserved();
-    let counts = told.all().counts;
+    let lane = run(short);
+    lane.conserved();
+    let counts = lane.all().counts;
     assert_eq!((counts.completed(), counts.failed), (260, 2), "12 s, a second of cooling; two were abandoned");
     assert_eq!(counts.dropped, 48 - 20 - 2, "who still waited when cooling ended; two came back too late to want more");
 }
@@ -82,14 +82,14 @@ fn thousands_of_users_do_not_come_in_waves() {
     let mut spec = spec(latency(1), shared(3_000, 64));
     spec.pacing = Pacing { keying: 0.2, think: 0.2 };
     spec.timeline = Timeline { warm: Nanos::from_secs(8), measure: Nanos::from_secs(10), cool: Nanos::from_secs(5) };
-    let told = run(spec);
-    told.conserved();
+    let lane = run(spec);
+    lane.conserved();
     // A cycle is 1.93 s of keying and 2.27 s of thinking on average: 3,000 users want 714 a second.
-    let rates: Vec<u64> = told.seconds.iter().filter(|s| s.tick.phase != PhaseKind::Cool).map(offered).collect();
+    let rates: Vec<u64> = lane.seconds.iter().filter(|s| s.tick.phase != PhaseKind::Cool).map(offered).collect();
     assert!(rates.iter().all(|rate| (600..870).contains(rate)), "{rates:?}");
-    let measured = told.measured().counts.completed() as f64 / 10.0;
+    let measured = lane.measured().counts.completed() as f64 / 10.0;
     assert!((measured / 714.0 - 1.0).abs() < 0.05, "{measured}");
-    assert_eq!(told.measured().response.max(), Some(Nanos::from_millis(1)), "64 connections are plenty");
+    assert_eq!(lane.measured().response.max(), Some(Nanos::from_millis(1)), "64 connections are plenty");
 }
 
 #[test]
@@ -139,25 +139,25 @@ fn shared_connections_on_several_threads_lose_nothing() {
     let [warm, measure, cool] = [100, 400, 60_000].map(Nanos::from_millis);
     spec.timeline = Timeline { warm, measure, cool };
     // Every user wants something at least once, however slow this machine is.
-    let told = run_on(Clock::real(), spec, &[]);
-    assert_eq!(told.end, LaneEnd::Complete);
-    let counts = told.all().counts;
+    let lane = run_on(Clock::real(), spec, &[]);
+    assert_eq!(lane.end, LaneEnd::Complete);
+    let counts = lane.all().counts;
     assert!(counts.completed() >= 500 && counts.offered == counts.settled(), "{counts:?}");
     assert_eq!((counts.failed, counts.dropped), (0, 0));
-    assert_eq!((told.seconds.last().map(|second| second.in_flight), told.texts("conservation")), (Some(0), vec![]));
+    assert_eq!((lane.seconds.last().map(|second| second.in_flight), lane.texts("conservation")), (Some(0), vec![]));
 }
 
 #[test]
 fn a_rising_rate_is_offered_exactly() {
     let load = |arrivals| LoadShape::Open { users: 64, per_second: 100.0, to_per_second: 200.0, arrivals, queue: 100 };
-    let told = run(spec(latency(10), load(Arrivals::Constant)));
-    told.conserved();
-    let rates: Vec<u64> = told.seconds.iter().filter(|s| s.tick.phase != PhaseKind::Cool).map(offered).collect();
+    let lane = run(spec(latency(10), load(Arrivals::Constant)));
+    lane.conserved();
+    let rates: Vec<u64> = lane.seconds.iter().filter(|s| s.tick.phase != PhaseKind::Cool).map(offered).collect();
     assert_eq!(rates, [100, 100, 105, 115, 125, 135, 145, 155, 165, 175, 185, 195]);
-    assert_eq!(told.measured().response.max(), Some(Nanos::from_millis(10)));
-    let told = run(spec(latency(10), load(Arrivals::Poisson)));
-    told.conserved();
-    let rates: Vec<u64> = told.seconds.iter().filter(|s| s.tick.phase == PhaseKind::Measure).map(offered).collect();
+    assert_eq!(lane.measured().response.max(), Some(Nanos::from_millis(10)));
+    let lane = run(spec(latency(10), load(Arrivals::Poisson)));
+    lane.conserved();
+    let rates: Vec<u64> = lane.seconds.iter().filter(|s| s.tick.phase == PhaseKind::Measure).map(offered).collect();
     let (first, last): (u64, u64) = (rates[..5].iter().sum(), rates[5..].iter().sum());
     assert!((550..700).contains(&first) && (790..960).contains(&last), "625 and 875 expected: {rates:?}");
 }
@@ -167,9 +167,9 @@ fn a_rising_rate_is_offered_exactly() {
 fn a_fifth_more_than_the_capacity_piles_up_exactly() {
     let mut spec = spec(latency(10), open(120.0, 1, 100_000));
     spec.timeline.warm = Nanos::ZERO;
-    let told = run(spec.clone());
-    told.conserved();
-    for (second, n) in told.seconds.iter().take(10).zip(1u64..) {
+    let lane = run(spec.clone());
+    lane.conserved();
+    for (second, n) in lane.seconds.iter().take(10).zip(1u64..) {
         // What ends with the second counts in the next.
         assert_eq!((offered(second), second.in_flight), (120, 120 * n - (100 * n - 1)));
         let counts = second.tallies.iter().fold(Counts::default(), |mut sum, tally| {
@@ -181,9 +181,9 @@ fn a_fifth_more_than_the_capacity_piles_up_exactly() {
         let k = (100 * n - 2) as f64;
         assert_eq!(slowest, Nanos::from_millis(100 * n * 10 - 10) - Nanos::from_secs_f64(k / 120.0), "second {n}");
     }
-    assert_eq!((told.measured().counts.offered, told.measured().counts.completed()), (1_200, 999));
-    assert_eq!(told.measured().service().max(), Some(Nanos::from_millis(10)));
-    let all = told.all();
+    assert_eq!((lane.measured().counts.offered, lane.measured().counts.completed()), (1_200, 999));
+    assert_eq!(lane.measured().service().max(), Some(Nanos::from_millis(10)));
+    let all = lane.all();
     assert_eq!(
         (all.counts.completed(), all.counts.dropped, all.counts.failed),
         (1_200, 0, 0),
@@ -191,9 +191,9 @@ fn a_fifth_more_than_the_capacity_piles_up_exactly() {
     );
     assert_eq!(all.response.max(), Some(Nanos::from_secs(12) - Nanos::from_secs_f64(1_199.0 / 120.0)));
     spec.load = open(120.0, 1, 150);
-    let told = run(spec);
-    told.conserved();
-    let all = told.all().counts;
+    let lane = run(spec);
+    lane.conserved();
+    let all = lane.all().counts;
     // The queue is full when 150 wait and one is served; from then on what comes too much is dropped.
     assert_eq!((all.offered, all.completed() + all.dropped), (1_200, 1_200));
     assert_eq!(all.dropped, 1_200 - 1_000 - 150, "served until 10 s, and what waits then");

@@ -1,4 +1,4 @@
-//! What can be said of the tables after a load: every script but insert and delete leaves exactly the ids that were
+//! What holds of the tables after a load: every script but insert and delete leaves exactly the ids that were
 //! there, insert adds others, delete removes some, and no value is ever written in part.
 
 use plimsoll_model::plan::resolved::{Script, Sysbench};
@@ -9,7 +9,7 @@ use crate::engine::ConditionResult;
 
 /// What [`sql`] finds in one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
+pub struct TableCheck {
     pub rows: i64,
     /// Rows whose ids are 1 to the number of rows loaded, and the sum of these ids.
     pub loaded: i64,
@@ -18,7 +18,7 @@ pub struct Found {
     pub whole: i64,
 }
 
-/// Columns as in [`Found`]; reads the table once, without trusting an index.
+/// Columns as in [`TableCheck`]; reads the table once, without trusting an index.
 pub fn sql(sysbench: &Sysbench, table: u32, dialect: Dialect) -> String {
     let (rows, integer) = (sysbench.rows, dialect.integer());
     format!(
@@ -32,7 +32,7 @@ pub fn sql(sysbench: &Sysbench, table: u32, dialect: Dialect) -> String {
 }
 
 /// One verdict for each condition over all tables; `found` is in the tables' order.
-pub fn verdicts(sysbench: &Sysbench, found: &[Found]) -> Vec<ConditionResult> {
+pub fn verdicts(sysbench: &Sysbench, found: &[TableCheck]) -> Vec<ConditionResult> {
     let rows = i64::from(sysbench.rows);
     let (amount, rows_hold): (_, fn(i64, i64) -> bool) = match sysbench.script {
         Script::Insert => ("at least", |found, loaded| found >= loaded),
@@ -43,7 +43,7 @@ pub fn verdicts(sysbench: &Sysbench, found: &[Found]) -> Vec<ConditionResult> {
     // stood beside a gap of the same sum.
     let sum = rows * (rows + 1) / 2;
     let kept = sysbench.script != Script::Delete;
-    let ids_hold = |found: &Found| {
+    let ids_hold = |found: &TableCheck| {
         if kept { (found.loaded, found.sum) == (rows, sum) } else { found.loaded == found.rows }
     };
     let ids = if kept { format!("ids 1 to {rows} are all there") } else { format!("no id is outside of 1 to {rows}") };
@@ -54,11 +54,16 @@ pub fn verdicts(sysbench: &Sysbench, found: &[Found]) -> Vec<ConditionResult> {
     ]
 }
 
-fn verdict(clause: &'static str, statement: &str, found: &[Found], holds: impl Fn(&Found) -> bool) -> ConditionResult {
+fn verdict(
+    clause: &'static str,
+    statement: &str,
+    found: &[TableCheck],
+    holds: impl Fn(&TableCheck) -> bool,
+) -> ConditionResult {
     let violation = found.iter().zip(1..).find(|(found, _)| !holds(found));
     let detail = match violation {
         None => statement.to_owned(),
-        Some((Found { rows, loaded, sum, whole }, table)) => format!(
+        Some((TableCheck { rows, loaded, sum, whole }, table)) => format!(
             "{statement}: {} has {rows} rows, {loaded} of them with loaded ids (sum {sum}), {whole} with full texts",
             table_name(table)
         ),
@@ -71,17 +76,17 @@ mod tests {
     use super::*;
     use crate::workload::sysbench::population::testing::SMALL;
 
-    const GOOD: Found = Found { rows: 100, loaded: 100, sum: 5050, whole: 100 };
+    const GOOD: TableCheck = TableCheck { rows: 100, loaded: 100, sum: 5050, whole: 100 };
 
-    fn failing(script: Script, second: Found) -> Vec<&'static str> {
+    fn failing(script: Script, second: TableCheck) -> Vec<&'static str> {
         let verdicts = verdicts(&Sysbench { script, ..SMALL }, &[GOOD, second]);
         verdicts.iter().filter(|verdict| !verdict.holds).map(|verdict| verdict.clause).collect()
     }
 
     #[test]
     fn each_script_leaves_what_it_can_leave() {
-        let more = Found { rows: 105, whole: 105, ..GOOD };
-        let less = Found { rows: 99, loaded: 99, sum: 5049, whole: 99 };
+        let more = TableCheck { rows: 105, whole: 105, ..GOOD };
+        let less = TableCheck { rows: 99, loaded: 99, sum: 5049, whole: 99 };
         for script in Script::ALL {
             assert!(failing(script, GOOD).is_empty(), "{script:?}");
             let (with_more, with_less) = (failing(script, more), failing(script, less));
@@ -95,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_violation_names_its_table_and_figures() {
-        let verdicts = verdicts(&SMALL, &[GOOD, Found { whole: 98, ..GOOD }]);
+        let verdicts = verdicts(&SMALL, &[GOOD, TableCheck { whole: 98, ..GOOD }]);
         assert!(verdicts[0].holds && verdicts[1].holds && !verdicts[2].holds);
         let expected = "c and pad have their full length: sbtest2 has 100 rows, 100 of them with loaded ids (sum 5050), \
                         98 with full texts";

@@ -7,7 +7,7 @@ use super::sql::Stmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
     pub bracket: Bracket,
-    /// In the order in which they are carried out.
+    /// In the order in which they are run.
     pub operations: Vec<Operation>,
 }
 

@@ -1,5 +1,5 @@
 //! sysbench's OLTP scripts, after sysbench 1.0.20 (`oltp_common.lua` and `oltp_*.lua`): the same tables, the same
-//! statements in the same order, the same random draws, carried out by plimsoll's own sessions.
+//! statements in the same order, the same random draws, run by plimsoll's own sessions.
 //!
 //! An engine gives its [`sql::Dialect`] and a [`transactions::Connection`]; nothing else here knows which one it is.
 

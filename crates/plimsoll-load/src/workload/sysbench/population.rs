@@ -88,9 +88,9 @@ mod tests {
     use super::*;
 
     #[derive(Default, PartialEq, Debug)]
-    struct Seen(Vec<String>);
+    struct RowTexts(Vec<String>);
 
-    impl RowSink for Seen {
+    impl RowSink for RowTexts {
         fn int(&mut self, value: i32) {
             self.0.push(value.to_string());
         }
@@ -112,21 +112,21 @@ mod tests {
         fn end_row(&mut self) {}
     }
 
-    fn seen(population: Population, table: u32, most: u32) -> Vec<String> {
-        let (mut rows, mut seen) = (population.table(table), Seen::default());
-        while rows.fill(most, &mut seen) > 0 {}
-        seen.0
+    fn texts(population: Population, table: u32, most: u32) -> Vec<String> {
+        let (mut rows, mut texts) = (population.table(table), RowTexts::default());
+        while rows.fill(most, &mut texts) > 0 {}
+        texts.0
     }
 
     #[test]
     fn tables_differ_and_pieces_do_not_matter() {
         let population = Population::new(&SMALL, 7);
-        let whole = seen(population, 1, u32::MAX);
+        let whole = texts(population, 1, u32::MAX);
         assert_eq!(whole.len(), 400);
         assert!(whole.chunks(4).zip(1..).all(|(row, id)| row[0] == id.to_string() && row[3].len() == 59));
-        assert_eq!(whole, seen(population, 1, 7));
-        assert_ne!(whole, seen(population, 2, 7));
-        assert_ne!(whole, seen(Population { seed: 8, ..population }, 1, 7));
+        assert_eq!(whole, texts(population, 1, 7));
+        assert_ne!(whole, texts(population, 2, 7));
+        assert_ne!(whole, texts(Population { seed: 8, ..population }, 1, 7));
         assert_eq!(population.total(), 200);
     }
 }

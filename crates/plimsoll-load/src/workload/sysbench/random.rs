@@ -69,7 +69,7 @@ fn bell(rng: &mut Rng) -> f64 {
     (0..ITERATIONS).map(|_| rng.unit()).sum::<f64>() / f64::from(ITERATIONS)
 }
 
-/// One uniform draw says both which part it goes to and where in the special part: so the lower quarter of that is never
+/// One uniform draw decides both which part it goes to and where in the special part: so the lower quarter of that is never
 /// drawn, and its upper end lies one id too high. That is how sysbench has it.
 fn special(span: f64, rng: &mut Rng) -> f64 {
     let drawn = rng.unit();
@@ -235,14 +235,14 @@ mod tests {
     #[test]
     fn texts_have_the_form_of_sysbench() {
         let (mut rng, mut text) = (Rng::new(1), String::new());
-        let mut seen = [0u32; 10];
+        let mut counts = [0u32; 10];
         for _ in 0..1_000 {
             digits(&mut rng, C_GROUPS, &mut text);
             assert_eq!((text.len(), text.split('-').count()), (length(C_GROUPS), C_GROUPS));
             assert!(text.split('-').all(|group| group.len() == GROUP));
-            text.bytes().filter(u8::is_ascii_digit).for_each(|digit| seen[usize::from(digit - b'0')] += 1);
+            text.bytes().filter(u8::is_ascii_digit).for_each(|digit| counts[usize::from(digit - b'0')] += 1);
         }
-        assert!(seen.iter().all(|count| (10_600..11_400).contains(count)), "{seen:?}");
+        assert!(counts.iter().all(|count| (10_600..11_400).contains(count)), "{counts:?}");
         digits(&mut rng, PAD_GROUPS, &mut text);
         assert_eq!((text.len(), length(C_GROUPS), length(PAD_GROUPS)), (59, 119, 59));
     }

@@ -7,7 +7,7 @@ use super::input::{NewRow, Operation};
 /// What databases write differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// sysbench 1.0 has no driver for it: as for the others, in SQLite's words.
+    /// sysbench 1.0 has no driver for it: as for the others, in SQLite's syntax.
     Sqlite,
     Postgres,
     Mariadb,

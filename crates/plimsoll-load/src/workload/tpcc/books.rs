@@ -1,4 +1,4 @@
-//! What New-Orders and Payments leave in the database, by district: what a power cut is judged by
+//! What New-Orders and Payments leave in the database, by district: what a power cut is evaluated by
 //! (see [`plimsoll_model::receipt`]).
 
 use plimsoll_model::receipt::Place;
@@ -18,7 +18,7 @@ pub const SQL: &str = "SELECT CAST(0 AS bigint), CAST((d_w_id - 1) * 10 + d_id -
 /// New-Orders since the load (clause 4.3.3.1: a district's next order number is 3,001 then), in all dialects.
 pub const ORDERS_ADDED: &str = "SELECT CAST(coalesce(sum(d_next_o_id - 3001), 0) AS bigint) FROM district";
 
-/// Where a transaction can be looked for; `None` for types that leave nothing that could be counted by place.
+/// Where a transaction can be found; `None` for types that leave nothing that could be counted by place.
 pub fn place(input: &Input) -> Option<Place> {
     let of =
         |warehouse: i32, district: i32| ((warehouse - 1).unsigned_abs() * DISTRICTS) + (district - 1).unsigned_abs();

@@ -9,7 +9,7 @@ use crate::engine::ConditionResult;
 pub struct Condition {
     pub clause: &'static str,
     /// The identity: left side, sign, right side.
-    pub says: &'static str,
+    pub statement: &'static str,
     /// What the condition holds for: each row of this table.
     pub each: Table,
     /// Whether both sides are amounts: an engine that stores cents as integers shows them as such.
@@ -20,8 +20,8 @@ pub struct Condition {
 
 /// What a condition's query found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Rows looked at.
+pub struct ConditionRows {
+    /// Rows read.
     pub of: i64,
     pub violation: Option<Violation>,
 }
@@ -37,7 +37,7 @@ pub struct Violation {
 }
 
 impl Condition {
-    /// A query that gives one row: the number of rows looked at, the number of violations (integers), and the first
+    /// A query that gives one row: the number of rows read, the number of violations (integers), and the first
     /// violation's key, left and right side (text). The last four are NULL when nothing violates the condition.
     pub fn sql(&self) -> String {
         format!(
@@ -48,22 +48,25 @@ impl Condition {
         )
     }
 
-    /// Nothing was violated where nothing was looked at, yet nothing was shown either: such a condition does not hold.
-    pub fn verdict(&self, found: &Found) -> ConditionResult {
-        let (clause, says, each) = (self.clause, self.says, self.each.name());
+    /// A condition on an empty table does not hold: nothing is violated, and nothing is shown.
+    pub fn verdict(&self, found: &ConditionRows) -> ConditionResult {
+        let (clause, statement, each) = (self.clause, self.statement, self.each.name());
         let detail = match &found.violation {
             Some(Violation { key, left, right, count }) => {
-                format!("{clause}: {says} fails for {key}: {left} ≠ {right} ({count} of {} rows of {each})", found.of)
+                format!(
+                    "{clause}: {statement} fails for {key}: {left} ≠ {right} ({count} of {} rows of {each})",
+                    found.of
+                )
             }
-            None if found.of == 0 => format!("{clause}: {says} cannot be judged: {each} is empty"),
-            None => format!("{clause}: {says} holds"),
+            None if found.of == 0 => format!("{clause}: {statement} cannot be evaluated: {each} is empty"),
+            None => format!("{clause}: {statement} holds"),
         };
         ConditionResult { clause, holds: found.violation.is_none() && found.of > 0, detail }
     }
 
-    /// The verdict on a database that lacks rows, as [`lacking`] says.
-    pub fn unjudged(&self, lacking: &str) -> ConditionResult {
-        let detail = format!("{}: {} cannot be judged: {lacking}", self.clause, self.says);
+    /// The verdict on a database that lacks rows, as [`lacking`] describes it.
+    pub fn not_evaluated(&self, lacking: &str) -> ConditionResult {
+        let detail = format!("{}: {} cannot be evaluated: {lacking}", self.clause, self.statement);
         ConditionResult { clause: self.clause, holds: false, detail }
     }
 }
@@ -106,7 +109,7 @@ const MIN_LINES: i64 = 5;
 pub const CONDITIONS: [Condition; 12] = [
     Condition {
         clause: "3.3.2.1",
-        says: "W_YTD = Σ D_YTD",
+        statement: "W_YTD = Σ D_YTD",
         each: Table::Warehouse,
         money: true,
         violations: "SELECT 'w_id=' || w_id AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
@@ -116,7 +119,7 @@ pub const CONDITIONS: [Condition; 12] = [
     // The clause does not apply to NEW-ORDER where a district has no undelivered order.
     Condition {
         clause: "3.3.2.2",
-        says: "D_NEXT_O_ID − 1 = max(O_ID) = max(NO_O_ID)",
+        statement: "D_NEXT_O_ID − 1 = max(O_ID) = max(NO_O_ID)",
         each: Table::District,
         money: false,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(d_next_o_id - 1 AS TEXT) AS a,
@@ -130,7 +133,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.3",
-        says: "max(NO_O_ID) − min(NO_O_ID) + 1 = rows of NEW-ORDER",
+        statement: "max(NO_O_ID) − min(NO_O_ID) + 1 = rows of NEW-ORDER",
         each: Table::District,
         money: false,
         violations: "SELECT 'w_id=' || no_w_id || ', d_id=' || no_d_id AS k,
@@ -139,7 +142,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.4",
-        says: "Σ O_OL_CNT = rows of ORDER-LINE",
+        statement: "Σ O_OL_CNT = rows of ORDER-LINE",
         each: Table::District,
         money: false,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(coalesce(o, 0) AS TEXT) AS a,
@@ -153,7 +156,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.5",
-        says: "O_CARRIER_ID is null exactly when NEW-ORDER has the order",
+        statement: "O_CARRIER_ID is null exactly when NEW-ORDER has the order",
         each: Table::Orders,
         money: false,
         violations: "SELECT 'w_id=' || o_w_id || ', d_id=' || o_d_id || ', o_id=' || o_id AS k,
@@ -164,7 +167,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.6",
-        says: "O_OL_CNT = rows of ORDER-LINE",
+        statement: "O_OL_CNT = rows of ORDER-LINE",
         each: Table::Orders,
         money: false,
         violations: "SELECT 'w_id=' || o_w_id || ', d_id=' || o_d_id || ', o_id=' || o_id AS k,
@@ -176,7 +179,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.7",
-        says: "OL_DELIVERY_D is null exactly when O_CARRIER_ID is",
+        statement: "OL_DELIVERY_D is null exactly when O_CARRIER_ID is",
         each: Table::OrderLine,
         money: false,
         violations: "SELECT 'w_id=' || ol_w_id || ', d_id=' || ol_d_id || ', o_id=' || ol_o_id || ', number=' || ol_number AS k,
@@ -187,7 +190,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.8",
-        says: "W_YTD = Σ H_AMOUNT",
+        statement: "W_YTD = Σ H_AMOUNT",
         each: Table::Warehouse,
         money: true,
         violations: "SELECT 'w_id=' || w_id AS k, CAST(w_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
@@ -197,7 +200,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.9",
-        says: "D_YTD = Σ H_AMOUNT",
+        statement: "D_YTD = Σ H_AMOUNT",
         each: Table::District,
         money: true,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k, CAST(d_ytd AS TEXT) AS a, CAST(coalesce(s, 0) AS TEXT) AS b
@@ -208,7 +211,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.10",
-        says: "C_BALANCE = Σ delivered OL_AMOUNT − Σ H_AMOUNT",
+        statement: "C_BALANCE = Σ delivered OL_AMOUNT − Σ H_AMOUNT",
         each: Table::Customer,
         money: true,
         violations: "SELECT 'w_id=' || c_w_id || ', d_id=' || c_d_id || ', c_id=' || c_id AS k,
@@ -224,11 +227,11 @@ pub const CONDITIONS: [Condition; 12] = [
               ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id
             WHERE c_balance <> coalesce(s, 0) - coalesce(h, 0)",
     },
-    // The clause says 2,100, which is so as long as nothing has been delivered since the load; each delivery adds one to
+    // The clause has 2,100, which is so as long as nothing has been delivered since the load; each delivery adds one to
     // the difference and one to its customer's C_DELIVERY_CNT, so this form holds at any time and is the same at the start.
     Condition {
         clause: "3.3.2.11",
-        says: "rows of ORDER − rows of NEW-ORDER = 2100 + Σ C_DELIVERY_CNT",
+        statement: "rows of ORDER − rows of NEW-ORDER = 2100 + Σ C_DELIVERY_CNT",
         each: Table::District,
         money: false,
         violations: "SELECT 'w_id=' || d_w_id || ', d_id=' || d_id AS k,
@@ -244,7 +247,7 @@ pub const CONDITIONS: [Condition; 12] = [
     },
     Condition {
         clause: "3.3.2.12",
-        says: "C_BALANCE + C_YTD_PAYMENT = Σ delivered OL_AMOUNT",
+        statement: "C_BALANCE + C_YTD_PAYMENT = Σ delivered OL_AMOUNT",
         each: Table::Customer,
         money: true,
         violations: "SELECT 'w_id=' || c_w_id || ', d_id=' || c_d_id || ', c_id=' || c_id AS k,
@@ -264,11 +267,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_looked_at_is_no_proof() {
+    fn an_empty_table_does_not_meet_a_condition() {
         for condition in CONDITIONS {
-            let verdict = condition.verdict(&Found { of: 0, violation: None });
+            let verdict = condition.verdict(&ConditionRows { of: 0, violation: None });
             assert!(!verdict.holds && verdict.detail.contains("is empty"), "{}", verdict.detail);
-            assert!(condition.verdict(&Found { of: 1, violation: None }).holds);
+            assert!(condition.verdict(&ConditionRows { of: 1, violation: None }).holds);
         }
     }
 
@@ -279,8 +282,8 @@ mod tests {
         for (i, table) in Table::ALL.into_iter().enumerate().filter(|(_, table)| *table != Table::NewOrder) {
             let mut rows = whole;
             rows[i] = 0;
-            let said = lacking(2, &rows).unwrap();
-            assert!(said.starts_with(&format!("{} has 0 rows, not ", table.name())), "{said}");
+            let lacks = lacking(2, &rows).unwrap();
+            assert!(lacks.starts_with(&format!("{} has 0 rows, not ", table.name())), "{lacks}");
         }
         assert!(lacking(3, &whole).unwrap().contains("stock has 200000 rows, not 300000"));
         assert!(lacking(0, &[100_000, 0, 0, 0, 0, 0, 0, 0, 0]).is_some());

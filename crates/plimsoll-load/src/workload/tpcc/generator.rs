@@ -237,9 +237,9 @@ mod tests {
             Input::StockLevel(i) => i.warehouse,
         };
         assert!(draw(1, 5, &tpcc(3, Home::Fixed), 300).iter().all(|i| warehouse(i) == 3));
-        let seen: std::collections::BTreeSet<_> =
+        let drawn: std::collections::BTreeSet<_> =
             draw(1, 5, &tpcc(3, Home::Roaming), 300).iter().map(warehouse).collect();
-        assert_eq!(seen.into_iter().collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [1, 2, 3]);
         // The first users of a warehouse have districts of their own (clause 2.8.1.1).
         let districts: Vec<_> = [2, 5, 8].map(|user| Generator::new(1, 0, user, &tpcc(3, Home::Fixed)).district).into();
         assert_eq!(districts, [1, 2, 3]);

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::workload::tpcc::random::last_name;
 
-    /// Rows as text, for looking at them.
+    /// Rows as text, for reading.
     #[derive(Default)]
     struct Rows {
         rows: Vec<Vec<String>>,

@@ -1,4 +1,4 @@
-//! The five transactions carried out by the client, one prepared statement at a time (clauses 2.4.2, 2.5.2, 2.6.2, 2.7.4,
+//! The five transactions run by the client, one prepared statement at a time (clauses 2.4.2, 2.5.2, 2.6.2, 2.7.4,
 //! 2.8.2).
 //!
 //! They are right under READ COMMITTED with any number of users: whatever is changed is changed by `UPDATE … RETURNING`
@@ -149,7 +149,7 @@ async fn by_name<S: Statements<Stmt>>(session: &mut S, w: i32, d: i32, name: &st
     let mut found = session.query(Stmt::CustomersByName, &[int(w), int(d), Param::Text(name)]).await?;
     if found.is_empty() {
         return Err(SessionError::Failed(format!(
-            "nobody is called {name} in district {d} of warehouse {w}: it was not loaded for this plan"
+            "no customer is called {name} in district {d} of warehouse {w}: it was not loaded for this plan"
         )));
     }
     Ok(found.swap_remove(middle(found.len())))
@@ -219,13 +219,13 @@ async fn delivery<S: Statements<Stmt>>(session: &mut S, input: &Delivery) -> Res
     Ok(delivered)
 }
 
-/// How often a delivery looks again after another session took the order that it wanted.
+/// How often a delivery searches again after another session took the order that it wanted.
 const TAKE_ATTEMPTS: usize = 10;
 
-/// The number of the oldest undelivered order, which from now on is nobody else's.
+/// The number of the oldest undelivered order, which from now on is no other session's.
 ///
 /// Under READ COMMITTED the statement may wait for another delivery of the same order and then, when that commits, finds
-/// nothing although younger orders are left. Nothing found is therefore believed only when a look of its own says so.
+/// nothing although younger orders are left. Nothing found is therefore believed only after a look-up of its own.
 async fn take_new_order<S: Statements<Stmt>>(session: &mut S, w: i32, d: i32) -> Result<Option<i64>, SessionError> {
     for _ in 0..TAKE_ATTEMPTS {
         if let Some(taken) = session.query(Stmt::TakeNewOrder, &[int(w), int(d)]).await?.first() {

@@ -1,8 +1,8 @@
 //! States of sessions as the server lists them.
 //!
 //! Source: MariaDB Knowledge Base, "Thread Command Values" and "General Thread States", and the stages in sql/mysqld.cc
-//! (10.11). A stage says what a statement is at, not what it waits for: a page that is read, a page that is written to
-//! make room and a latch of InnoDB's look like work.
+//! (10.11). A stage names what a statement does, not what it waits for: a page that is read, a page that is written to
+//! make room and a latch of InnoDB's count as work.
 
 use mysql::{FromValueError, Row};
 use plimsoll_model::record::WaitState::{self, Client, Cpu, DataWrite, Idle, Latch, Lock, Log, Other};
@@ -62,7 +62,7 @@ const STATES: [(&str, WaitState); 24] = [
     ("reading from net", Client),
 ];
 
-/// InnoDB's word for a transaction that waits for a lock.
+/// InnoDB's name for a transaction that waits for a lock.
 const LOCK_WAIT: &str = "LOCK WAIT";
 
 /// State and event of a session, and the state of its transaction, if it has one.
@@ -131,16 +131,16 @@ mod tests {
         ] {
             for state in states {
                 for command in ["Query", "Execute"] {
-                    let seen = session(command, state);
-                    assert_eq!(classify(&seen, Some("RUNNING")), (expected, *state));
-                    assert_eq!(classify(&seen, None), (expected, *state));
+                    let sampled = session(command, state);
+                    assert_eq!(classify(&sampled, Some("RUNNING")), (expected, *state));
+                    assert_eq!(classify(&sampled, None), (expected, *state));
                 }
             }
         }
     }
 
     #[test]
-    fn a_transaction_says_what_its_session_waits_for() {
+    fn a_transaction_shows_what_its_session_waits_for() {
         assert_eq!(classify(&session("Execute", "Updating"), Some("LOCK WAIT")), (Lock, "LOCK WAIT"));
         assert_eq!(classify(&session("Sleep", ""), Some("RUNNING")), (Client, "Sleep"));
         assert_eq!(classify(&session("Sleep", ""), None), (Idle, "Sleep"));

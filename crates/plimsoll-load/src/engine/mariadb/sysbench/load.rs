@@ -12,13 +12,13 @@ use crate::engine::mariadb::load::{tables_in, take_schema};
 use crate::engine::mariadb::tsv::TsvSink;
 use crate::engine::mariadb::{guard, quote_ident};
 use crate::engine::server::IfOther;
-use crate::engine::server::sysbench::{Contents, FINISHED, Found, MARKER, Marker};
+use crate::engine::server::sysbench::{Contents, FINISHED, MARKER, Marker, SysbenchSchemaState};
 use crate::engine::{LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::workload::sysbench::population::Population;
 use crate::workload::sysbench::sql::{COLUMNS, Dialect, create_index, table_name};
 
-/// Rows between two looks at whether anybody still wants them.
+/// Rows between two checks for a cancelled load.
 const BATCH: u32 = 10_000;
 
 /// Loads the population into `schema`, which is created when it is missing, or finds it there: plimsoll's own if every
@@ -33,10 +33,10 @@ pub fn load(
 ) -> Result<Loaded, LoadError> {
     let main = connect(conninfo)?;
     let population = Population::new(sysbench, seed);
-    Load { conninfo, schema, script: sysbench.script, population, if_other, control, main }.run()
+    MariadbSysbenchLoad { conninfo, schema, script: sysbench.script, population, if_other, control, main }.run()
 }
 
-struct Load<'a> {
+struct MariadbSysbenchLoad<'a> {
     conninfo: &'a str,
     schema: &'a str,
     script: Script,
@@ -47,18 +47,18 @@ struct Load<'a> {
     main: Conn,
 }
 
-impl<'a> Load<'a> {
+impl<'a> MariadbSysbenchLoad<'a> {
     fn run(&mut self) -> Result<Loaded, LoadError> {
         // Characters are the server's default, as for whoever makes a database for sysbench.
         take_schema(&mut self.main, self.schema, "")?;
         let contents = self.contents()?;
-        let loaded = match contents.judge(&self.population)? {
-            Found::Foreign => self.use_foreign(&contents)?,
-            Found::Same => self.use_again()?,
-            Found::Nothing => self.fresh(0)?,
-            Found::Stale(tables) => self.fresh(tables)?,
-            Found::Other(tables, _) if self.if_other == IfOther::Replace => self.fresh(tables)?,
-            Found::Other(_, holds) => return Err(contents.occupied(&holds, &quote_ident(self.schema))),
+        let loaded = match contents.classify(&self.population)? {
+            SysbenchSchemaState::Foreign => self.use_foreign(&contents)?,
+            SysbenchSchemaState::Same => self.use_again()?,
+            SysbenchSchemaState::Nothing => self.fresh(0)?,
+            SysbenchSchemaState::Stale(tables) => self.fresh(tables)?,
+            SysbenchSchemaState::Other(tables, _) if self.if_other == IfOther::Replace => self.fresh(tables)?,
+            SysbenchSchemaState::Other(_, holds) => return Err(contents.occupied(&holds, &quote_ident(self.schema))),
         };
         guard::release(&mut self.main, self.schema)?;
         Ok(loaded)
@@ -77,7 +77,7 @@ impl<'a> Load<'a> {
         let mut marker = None;
         if names.iter().any(|name| name == MARKER) {
             let sql = format!("SELECT version, state, tables, `rows`, distribution, seed, rows_kept FROM {MARKER}");
-            marker = self.first("looking at what was loaded", &sql)?.map(
+            marker = self.first("inspecting the loaded data", &sql)?.map(
                 |(version, state, tables, rows, distribution, seed, rows_kept)| Marker {
                     version,
                     state,
@@ -128,7 +128,7 @@ impl<'a> Load<'a> {
     }
 
     /// The marker, then empty tables; before them what an earlier load left. Each statement is a transaction of its own
-    /// here: as long as there is a table of plimsoll's, a marker says so, and that it is unfinished.
+    /// here: as long as there is a table of plimsoll's, a marker shows that it is, and unfinished.
     fn create(&mut self, earlier: u32) -> Result<(), LoadError> {
         let what = "creating tables";
         if earlier > 0 {

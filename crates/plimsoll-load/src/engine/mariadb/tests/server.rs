@@ -54,7 +54,7 @@ fn a_deadlock_and_a_long_wait_may_be_tried_again() {
         let mut watcher = shared.client();
         let waiting = "SELECT count(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'";
         let user_waits = || {
-            // The server refreshes this view only when nobody has looked for a tenth of a second.
+            // The server refreshes this view only when it was not read for a tenth of a second.
             std::thread::sleep(std::time::Duration::from_millis(200));
             one::<i64>(&mut watcher, waiting) > 0
         };
@@ -133,7 +133,7 @@ fn the_server_is_described() {
 }
 
 #[test]
-fn who_may_not_enter_is_told_what_to_do() {
+fn a_refused_user_gets_the_next_step() {
     let shared = Shared::get();
     let mut client = shared.client();
     for sql in [

@@ -71,9 +71,12 @@ fn an_order_with_an_unused_item_leaves_no_trace() {
         let status = input::OrderStatus { warehouse: 1, district: 1, customer: CustomerBy::Id(1) };
         let status = Input::Tpcc(input::Input::OrderStatus(status));
         assert_eq!(run(&mut session, &status), Ok(TxnEnd::Committed), "{mode:?}");
-        let nobody = input::OrderStatus { warehouse: 1, district: 1, customer: CustomerBy::Id(9_999) };
-        let nobody = run(&mut session, &Input::Tpcc(input::Input::OrderStatus(nobody)));
-        assert!(matches!(&nobody, Err(SessionError::Failed(why)) if why.contains("not loaded")), "{mode:?} {nobody:?}");
+        let order_status = input::OrderStatus { warehouse: 1, district: 1, customer: CustomerBy::Id(9_999) };
+        let order_status = run(&mut session, &Input::Tpcc(input::Input::OrderStatus(order_status)));
+        assert!(
+            matches!(&order_status, Err(SessionError::Failed(why)) if why.contains("not loaded")),
+            "{mode:?} {order_status:?}"
+        );
     }
     assert_eq!(digest(&mut client), before);
 }
@@ -181,7 +184,7 @@ fn deliveries_take_the_oldest_orders_and_readers_read() {
     shared.assert_consistent();
 }
 
-/// A few hundred transactions of four users in each mode; what they say they did is what the database holds.
+/// A few hundred transactions of four users in each mode; what they report is what the database holds.
 #[test]
 fn concurrent_users_keep_the_database_consistent() {
     let shared = Shared::get();

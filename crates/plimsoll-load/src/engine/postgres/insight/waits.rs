@@ -35,7 +35,7 @@ const STATES: [(&str, &str, WaitState); 37] = [
     // Version 18: reads that were begun before they were needed.
     ("IO", "aio", DataRead),
     ("IO", "", Other),
-    // Somebody else reads or writes the page that is needed.
+    // Another session reads or writes the page that is needed.
     ("IPC", "bufferio", DataRead),
     ("IPC", "procarraygroupupdate", Latch),
     ("IPC", "xactgroupupdate", Latch),
@@ -63,11 +63,11 @@ pub(super) fn classify<'a>(state: Option<&str>, kind: Option<&str>, event: Optio
     let named = event.unwrap_or_default();
     match state {
         None => (Other, HIDDEN),
-        // plimsoll's own word, see the query.
+        // plimsoll's own name, see the query.
         Some("starting") => (Other, named),
         Some("idle") => (Idle, named),
         Some("idle in transaction" | "idle in transaction (aborted)") => (Client, named),
-        // With track_activities off nothing says whether a session that does not wait is at work.
+        // With track_activities off it is unknown whether a session that does not wait is at work.
         Some("disabled") if kind.is_none() => (Other, named),
         // active, fastpath function call
         Some(_) => (kind.map_or(Cpu, |kind| of_event(kind, named)), named),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_says_what_the_wait_for_the_client_means() {
+    fn a_wait_for_the_client_is_classified_by_the_session_state() {
         let read = (Some("Client"), Some("ClientRead"));
         assert_eq!(classify(Some("idle"), read.0, read.1), (Idle, "ClientRead"));
         assert_eq!(classify(Some("idle in transaction"), read.0, read.1), (Client, "ClientRead"));

@@ -11,13 +11,13 @@ use crate::engine::postgres::guard;
 use crate::engine::postgres::load::take_schema;
 use crate::engine::postgres::quote_ident;
 use crate::engine::server::IfOther;
-use crate::engine::server::sysbench::{Contents, FINISHED, Found, MARKER, Marker};
+use crate::engine::server::sysbench::{Contents, FINISHED, MARKER, Marker, SysbenchSchemaState};
 use crate::engine::{LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::workload::sysbench::population::Population;
 use crate::workload::sysbench::sql::{COLUMNS, Dialect, create_index, table_name};
 
-/// Rows between two looks at whether anybody still wants them.
+/// Rows between two checks for a cancelled load.
 const BATCH: u32 = 10_000;
 
 /// Loads the population into `schema`, which is created when it is missing, or finds it there: plimsoll's own if every
@@ -33,11 +33,13 @@ pub fn load(
     blocking(|| async {
         let main = connect(conninfo).await?;
         let population = Population::new(sysbench, seed);
-        Load { conninfo, schema, script: sysbench.script, population, if_other, control, main }.run().await
+        PostgresSysbenchLoad { conninfo, schema, script: sysbench.script, population, if_other, control, main }
+            .run()
+            .await
     })
 }
 
-struct Load<'a> {
+struct PostgresSysbenchLoad<'a> {
     conninfo: &'a str,
     schema: &'a str,
     script: Script,
@@ -48,17 +50,17 @@ struct Load<'a> {
     main: Client,
 }
 
-impl<'a> Load<'a> {
+impl<'a> PostgresSysbenchLoad<'a> {
     async fn run(&self) -> Result<Loaded, LoadError> {
         take_schema(&self.main, self.schema).await?;
         let contents = self.contents().await?;
-        let loaded = match contents.judge(&self.population)? {
-            Found::Foreign => self.use_foreign(&contents).await?,
-            Found::Same => self.use_again().await?,
-            Found::Nothing => self.fresh(0).await?,
-            Found::Stale(tables) => self.fresh(tables).await?,
-            Found::Other(tables, _) if self.if_other == IfOther::Replace => self.fresh(tables).await?,
-            Found::Other(_, holds) => return Err(contents.occupied(&holds, &quote_ident(self.schema))),
+        let loaded = match contents.classify(&self.population)? {
+            SysbenchSchemaState::Foreign => self.use_foreign(&contents).await?,
+            SysbenchSchemaState::Same => self.use_again().await?,
+            SysbenchSchemaState::Nothing => self.fresh(0).await?,
+            SysbenchSchemaState::Stale(tables) => self.fresh(tables).await?,
+            SysbenchSchemaState::Other(tables, _) if self.if_other == IfOther::Replace => self.fresh(tables).await?,
+            SysbenchSchemaState::Other(_, holds) => return Err(contents.occupied(&holds, &quote_ident(self.schema))),
         };
         guard::release(&self.main, self.schema).await?;
         Ok(loaded)
@@ -80,13 +82,13 @@ impl<'a> Load<'a> {
     }
 
     async fn contents(&self) -> Result<Contents<'a>, LoadError> {
-        let error = |e: Error| server_error("looking at the schema", &e);
+        let error = |e: Error| server_error("inspecting the schema", &e);
         let sql = "SELECT relname::text FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1";
         let rows = self.main.query(sql, &[&self.schema]).await.map_err(error)?;
         let names: Vec<String> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(error)?;
         let mut marker = None;
         if names.iter().any(|name| name == MARKER) {
-            let error = |e: Error| server_error("looking at what was loaded", &e);
+            let error = |e: Error| server_error("inspecting the loaded data", &e);
             let sql = format!("SELECT version, state, tables, rows, distribution, seed, rows_kept FROM {MARKER}");
             let row = self.main.query_opt(&sql, &[]).await.map_err(error)?;
             marker = row.map(|row| read(&row)).transpose().map_err(error)?;
@@ -137,7 +139,7 @@ impl<'a> Load<'a> {
         // The ids came with the rows, and inserts go on behind them.
         let serial = |name: String| format!("SELECT setval(pg_get_serial_sequence('{name}', 'id'), {rows})");
         bulk.run((1..=tables).map(table_name).map(serial)).await?;
-        // Sets hint bits and the visibility map now, which would otherwise be somebody's work during the measurement.
+        // Sets hint bits and the visibility map now, which would otherwise be work during the measurement.
         bulk.run((1..=tables).map(|table| format!("VACUUM ANALYZE {}", table_name(table)))).await
     }
 }

@@ -1,4 +1,4 @@
-//! Loading: complete, used again, begun again, never over somebody else's tables.
+//! Loading: complete, used again, begun again, never over the user's tables.
 
 use super::*;
 
@@ -27,17 +27,17 @@ fn the_load_is_complete_and_used_again() {
 }
 
 #[test]
-fn nobody_loads_while_others_measure_or_replaces_what_is_not_plimsolls_to_replace() {
+fn a_schema_in_use_is_not_loaded_and_other_data_is_not_replaced() {
     let shared = Shared::get();
     let _turn = shared.turn();
     let other = Population { warehouses: 1, seed: 1 };
     let replace = |how| load(&shared.conninfo(), SCHEMA, other, how, &LoadControl::default());
     let error = replace(IfOther::Refuse).unwrap_err();
     assert!(matches!(&error, LoadError::Occupied { .. }), "{error}");
-    let said = error.to_string();
+    let message = error.to_string();
     assert!(
-        said.contains("2 warehouses, seed 42") && said.contains("DROP TABLE IF EXISTS \"plimsoll\".item, "),
-        "{said}"
+        message.contains("2 warehouses, seed 42") && message.contains("DROP TABLE IF EXISTS \"plimsoll\".item, "),
+        "{message}"
     );
     block_on(async {
         let client = shared.client().await;

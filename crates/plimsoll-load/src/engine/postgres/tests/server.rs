@@ -38,7 +38,7 @@ fn a_killed_connection_is_lost_and_a_new_one_works() {
 }
 
 #[test]
-fn a_session_that_the_server_ended_is_lost_and_says_why() {
+fn a_session_that_the_server_ended_is_lost_with_the_reason() {
     let shared = Shared::get();
     let _turn = shared.turn();
     block_on(async {
@@ -84,7 +84,7 @@ fn a_deadlock_may_be_tried_again() {
         let (client, gate) = (shared.client().await, shared.client().await);
         let before = digest(&client).await;
         let lock = |item: i32| format!("SELECT FROM stock WHERE s_w_id = 1 AND s_i_id = {item} FOR UPDATE");
-        // Who waits looks for a circle once, after this time, and is the victim if there is one: the user shall be.
+        // A waiter checks for a deadlock once, after this time, and is the victim if there is one: the user shall be.
         client.batch_execute("SET deadlock_timeout = '60s'").await.unwrap();
         let pid: i32 = one(&client, "SELECT pg_backend_pid()").await;
         let user_waits =
@@ -97,7 +97,7 @@ fn a_deadlock_may_be_tried_again() {
             let lines = [(10, 1, 1), (15, 1, 1), (20, 1, 1)];
             let user = tokio::task::spawn_local(async move { session.run(&new_order(&lines)).await });
             // The user now holds item 10 and waits at the gate, however long it takes until the client waits for that
-            // item. Only then the user goes on to item 20, which closes the circle: there is one when it looks.
+            // item. Only then the user goes on to item 20, which closes the circle before the check.
             until(&gate, user_waits).await;
             let item_10 = lock(10);
             let open_gate = async {
@@ -233,7 +233,7 @@ fn the_server_is_described() {
 }
 
 #[test]
-fn who_may_not_enter_is_told_what_to_do() {
+fn a_refused_user_gets_the_next_step() {
     let shared = Shared::get();
     block_on(async {
         let client = shared.client().await;

@@ -19,12 +19,12 @@ const SMALL: Sysbench = Sysbench {
 };
 
 /// A server with a schema that no other test uses.
-struct Place {
+struct PostgresSysbenchSchema {
     shared: Arc<Shared>,
     schema: &'static str,
 }
 
-impl Place {
+impl PostgresSysbenchSchema {
     fn new(schema: &'static str) -> Self {
         Self { shared: Shared::get(), schema }
     }
@@ -74,21 +74,22 @@ impl Place {
             .env("PGPASSWORD", String::from_utf8_lossy(config.get_password().unwrap_or_default()).as_ref())
             .output()
             .expect("sysbench is installed");
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success() && !said.contains("FATAL"), "{script:?} {command}: {said}");
-        said
+        let output_text =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && !output_text.contains("FATAL"), "{script:?} {command}: {output_text}");
+        output_text
     }
 }
 
 #[test]
 fn every_script_leaves_what_it_can_leave() {
-    let place = Place::new("sysbench_scripts");
+    let sbtest = PostgresSysbenchSchema::new("sysbench_scripts");
     for script in Script::ALL {
         let sysbench = Sysbench { script, ..SMALL };
-        place.load(&sysbench, IfOther::Replace).unwrap();
-        block_on(futures_util::future::join(place.work(&sysbench, 0, 50), place.work(&sysbench, 1, 50)));
-        place.assert_holds(&sysbench);
-        let rows: i64 = block_on(place.one("SELECT (SELECT count(*) FROM sbtest1) + (SELECT count(*) FROM sbtest2)"));
+        sbtest.load(&sysbench, IfOther::Replace).unwrap();
+        block_on(futures_util::future::join(sbtest.work(&sysbench, 0, 50), sbtest.work(&sysbench, 1, 50)));
+        sbtest.assert_holds(&sysbench);
+        let rows: i64 = block_on(sbtest.one("SELECT (SELECT count(*) FROM sbtest1) + (SELECT count(*) FROM sbtest2)"));
         match script {
             Script::Insert => assert_eq!(rows, 1_100),
             Script::Delete => assert!((900..1_000).contains(&rows), "{rows}"),
@@ -99,68 +100,71 @@ fn every_script_leaves_what_it_can_leave() {
 
 #[test]
 fn a_data_set_is_used_again_while_its_rows_are_all_there() {
-    let place = Place::new("sysbench_again");
-    let load = |script| place.load(&Sysbench { script, ..SMALL }, IfOther::Refuse).unwrap();
+    let sbtest = PostgresSysbenchSchema::new("sysbench_again");
+    let load = |script| sbtest.load(&Sysbench { script, ..SMALL }, IfOther::Refuse).unwrap();
     assert_eq!(load(Script::ReadWrite), Loaded::Fresh);
     assert_eq!(load(Script::UpdateIndex), Loaded::Reused);
     assert_eq!(load(Script::Insert), Loaded::Reused);
     assert_eq!(load(Script::Insert), Loaded::Fresh, "rows were added");
     assert_eq!(load(Script::ReadOnly), Loaded::Fresh);
     let more = Sysbench { rows: 501, ..SMALL };
-    let error = place.load(&more, IfOther::Refuse).unwrap_err();
+    let error = sbtest.load(&more, IfOther::Refuse).unwrap_err();
     assert!(matches!(&error, LoadError::Occupied { .. }), "{error}");
     assert!(error.to_string().contains("2 of 500 rows, uniform, seed 7"), "{error}");
-    assert_eq!(place.load(&more, IfOther::Replace).unwrap(), Loaded::Fresh);
-    place.assert_holds(&more);
+    assert_eq!(sbtest.load(&more, IfOther::Replace).unwrap(), Loaded::Fresh);
+    sbtest.assert_holds(&more);
 }
 
 #[test]
 fn sysbench_itself_works_on_plimsolls_tables() {
-    let place = Place::new("sysbench_theirs_on_ours");
-    place.load(&SMALL, IfOther::Refuse).unwrap();
+    let sbtest = PostgresSysbenchSchema::new("sysbench_theirs_on_ours");
+    sbtest.load(&SMALL, IfOther::Refuse).unwrap();
     for script in Script::ALL.into_iter().filter(|script| script.keeps_rows()) {
-        let said = place.sysbench(script, "run");
-        assert!(said.contains("total number of events:              100"), "{said}");
-        place.assert_holds(&Sysbench { script, ..SMALL });
+        let output_text = sbtest.sysbench(script, "run");
+        assert!(output_text.contains("total number of events:              100"), "{output_text}");
+        sbtest.assert_holds(&Sysbench { script, ..SMALL });
     }
     for script in [Script::Insert, Script::Delete] {
-        place.load(&Sysbench { script, ..SMALL }, IfOther::Refuse).unwrap();
-        place.sysbench(script, "run");
-        place.assert_holds(&Sysbench { script, ..SMALL });
+        sbtest.load(&Sysbench { script, ..SMALL }, IfOther::Refuse).unwrap();
+        sbtest.sysbench(script, "run");
+        sbtest.assert_holds(&Sysbench { script, ..SMALL });
     }
 }
 
 #[test]
 fn plimsoll_works_on_tables_that_sysbench_prepared_and_keeps_them() {
-    let place = Place::new("sysbench_ours_on_theirs");
+    let sbtest = PostgresSysbenchSchema::new("sysbench_ours_on_theirs");
     let create = "CREATE SCHEMA sysbench_ours_on_theirs";
-    block_on(async { place.shared.client().await.batch_execute(create).await.unwrap() });
-    place.sysbench(Script::ReadWrite, "prepare");
+    block_on(async { sbtest.shared.client().await.batch_execute(create).await.unwrap() });
+    sbtest.sysbench(Script::ReadWrite, "prepare");
     for script in Script::ALL.into_iter().filter(|script| script.keeps_rows()) {
         let sysbench = Sysbench { script, ..SMALL };
-        assert_eq!(place.load(&sysbench, IfOther::Replace).unwrap(), Loaded::Reused);
-        block_on(place.work(&sysbench, 0, 20));
-        place.assert_holds(&sysbench);
+        assert_eq!(sbtest.load(&sysbench, IfOther::Replace).unwrap(), Loaded::Reused);
+        block_on(sbtest.work(&sysbench, 0, 20));
+        sbtest.assert_holds(&sysbench);
     }
-    for (other, said) in [
-        (Sysbench { rows: 499, ..SMALL }, "500 rows in sbtest1, and the plan says 499"),
+    for (other, output_text) in [
+        (Sysbench { rows: 499, ..SMALL }, "500 rows in sbtest1, and the plan wants 499"),
         (Sysbench { tables: 3, ..SMALL }, "2 of 3 tables, sbtest3 is missing"),
     ] {
-        let error = place.load(&other, IfOther::Replace).unwrap_err();
+        let error = sbtest.load(&other, IfOther::Replace).unwrap_err();
         assert!(matches!(&error, LoadError::Occupied { .. }), "{error}");
-        assert!(error.to_string().contains(said) && error.to_string().contains("`tables` and `rows`"), "{error}");
+        assert!(
+            error.to_string().contains(output_text) && error.to_string().contains("`tables` and `rows`"),
+            "{error}"
+        );
     }
-    assert_eq!(block_on(place.one::<i64>("SELECT count(*) FROM sbtest2")), 500, "nothing of theirs was replaced");
+    assert_eq!(block_on(sbtest.one::<i64>("SELECT count(*) FROM sbtest2")), 500, "nothing of theirs was replaced");
 }
 
 /// The columns, keys and indexes are those that sysbench makes.
 #[test]
 fn the_tables_are_made_as_sysbench_makes_them() {
-    let (ours, theirs) = (Place::new("sysbench_ours"), Place::new("sysbench_theirs"));
+    let (ours, theirs) = (PostgresSysbenchSchema::new("sysbench_ours"), PostgresSysbenchSchema::new("sysbench_theirs"));
     ours.load(&SMALL, IfOther::Refuse).unwrap();
     block_on(async { ours.shared.client().await.batch_execute("CREATE SCHEMA sysbench_theirs").await.unwrap() });
     theirs.sysbench(Script::ReadWrite, "prepare");
-    let described = |place: &Place| {
+    let described = |sbtest: &PostgresSysbenchSchema| {
         let columns = "SELECT string_agg(concat_ws(' ', table_name, column_name, data_type, is_nullable, \
                        character_maximum_length, replace(column_default, table_schema || '.', '')), ', ' \
                        ORDER BY table_name, ordinal_position) FROM information_schema.columns \
@@ -170,25 +174,25 @@ fn the_tables_are_made_as_sysbench_makes_them() {
         let last = "SELECT string_agg(sequencename || ' ' || last_value, ', ' ORDER BY 1) FROM pg_sequences \
                     WHERE schemaname = current_schema";
         let last = last.replace("ORDER BY 1", "ORDER BY sequencename");
-        [columns, indexes, &last].map(|sql| block_on(place.one::<String>(sql)))
+        [columns, indexes, &last].map(|sql| block_on(sbtest.one::<String>(sql)))
     };
     assert_eq!(described(&ours), described(&theirs));
     let forms = "SELECT count(*) FROM sbtest1 WHERE c ~ '^(\\d{11}-){9}\\d{11} *$' AND pad ~ '^(\\d{11}-){4}\\d{11} *$' \
                  AND k BETWEEN 1 AND 500";
-    assert_eq!([&ours, &theirs].map(|place| block_on(place.one::<i64>(forms))), [500, 500]);
+    assert_eq!([&ours, &theirs].map(|sbtest| block_on(sbtest.one::<i64>(forms))), [500, 500]);
 }
 
 #[test]
 fn a_wrong_table_is_found() {
-    let place = Place::new("sysbench_wrong");
-    place.load(&SMALL, IfOther::Refuse).unwrap();
+    let sbtest = PostgresSysbenchSchema::new("sysbench_wrong");
+    sbtest.load(&SMALL, IfOther::Refuse).unwrap();
     let failing = |sql: &str| {
         block_on(async {
-            let client = connect(&place.shared.conninfo()).await.unwrap();
-            client.batch_execute(&search_path(place.schema)).await.unwrap();
+            let client = connect(&sbtest.shared.conninfo()).await.unwrap();
+            client.batch_execute(&search_path(sbtest.schema)).await.unwrap();
             client.batch_execute(sql).await.unwrap();
         });
-        let verdicts = check(&place.shared.conninfo(), place.schema, &SMALL).unwrap();
+        let verdicts = check(&sbtest.shared.conninfo(), sbtest.schema, &SMALL).unwrap();
         verdicts.iter().filter(|verdict| !verdict.holds).map(|verdict| verdict.clause).collect::<Vec<_>>()
     };
     assert_eq!(failing("UPDATE sbtest2 SET c = 'cut' WHERE id = 5"), ["values"]);
@@ -198,13 +202,13 @@ fn a_wrong_table_is_found() {
 
 #[test]
 fn begin_travels_with_the_first_statement() {
-    let place = Place::new("sysbench_trips");
-    place.load(&SMALL, IfOther::Refuse).unwrap();
+    let sbtest = PostgresSysbenchSchema::new("sysbench_trips");
+    sbtest.load(&SMALL, IfOther::Refuse).unwrap();
     for (script, trips) in [(Script::ReadWrite, 19), (Script::ReadOnly, 15), (Script::PointSelect, 1)] {
         let sysbench = Sysbench { script, ..SMALL };
         block_on(async {
-            let conninfo = place.shared.conninfo();
-            let mut session = PostgresSession::open_sysbench(&conninfo, place.schema, &sysbench).await.unwrap();
+            let conninfo = sbtest.shared.conninfo();
+            let mut session = PostgresSession::open_sysbench(&conninfo, sbtest.schema, &sysbench).await.unwrap();
             let input = Source::new(&Workload::Sysbench(sysbench), 7, 0, 0).next();
             assert_eq!(session.run(&input).await, Ok(TxnEnd::Committed));
             assert_eq!(session.take_round_trips(), trips, "{script:?}");

@@ -52,7 +52,7 @@ fn a_new_order_does_what_the_specification_wants() {
                  AND c_w_id = 1 AND c_d_id = 3 AND c_id = 7 GROUP BY total, c_discount, w_tax, d_tax;
              ROLLBACK";
         assert_eq!(texts(&client, call).await, [["t"]]);
-        // Lines as the terminal shows them, an item twice; brand only where item and stock both say so.
+        // Lines as the terminal shows them, an item twice; brand only where item and stock both have it.
         let call = "BEGIN; UPDATE item SET i_data = 'anORIGINALitem' WHERE i_id IN (5, 6);
              UPDATE item SET i_data = 'x' WHERE i_id = 8;
              UPDATE stock SET s_data = CASE s_i_id WHEN 6 THEN 'x' ELSE 'ORIGINAL' END WHERE s_i_id IN (5, 6, 8);
@@ -127,7 +127,7 @@ fn customers_found_by_name_are_really_read() {
     });
 }
 
-/// A function of the same name and other arguments is somebody else's.
+/// A function of the same name and other arguments is the user's.
 #[test]
 fn loading_again_drops_no_foreign_function() {
     let shared = Shared::get();
@@ -281,7 +281,7 @@ fn deliveries_take_the_oldest_orders_and_readers_read() {
     shared.assert_consistent();
 }
 
-/// A few hundred transactions of four users in each mode; what they say they did is what the database holds.
+/// A few hundred transactions of four users in each mode; what they report is what the database holds.
 #[test]
 fn concurrent_users_keep_the_database_consistent() {
     let shared = Shared::get();

@@ -96,7 +96,7 @@ fn data_of_the_other_workload_are_replaced_and_other_files_refused() {
     cancelled.cancel();
     let error = crate::engine::sqlite::load(&path, &tpcc, 7, &BTreeMap::new(), &cancelled).unwrap_err();
     assert!(matches!(error, LoadError::Cancelled) && !path.exists(), "{error}");
-    std::fs::write(&path, "somebody's").unwrap();
+    std::fs::write(&path, "the user's").unwrap();
     let error = load(&path, &SMALL, 7, &BTreeMap::new(), &LoadControl::default()).unwrap_err();
     assert!(matches!(error, LoadError::Foreign { .. }), "{error}");
 }
