@@ -19,7 +19,7 @@ pub struct Part {
     pub size: u64,
 }
 
-/// How a job is carried out, beside what it asks for.
+/// How a job is run, beside what it asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manner {
     pub engine: Engine,
@@ -31,7 +31,7 @@ pub struct Manner {
     pub rates: Vec<Option<f64>>,
 }
 
-/// One seed out of a plan's and the numbers that tell runs of fio apart (the mixing of SplitMix64, Steele et al. 2014).
+/// One seed out of a plan's and the numbers that distinguish runs of fio (the mixing of SplitMix64, Steele et al. 2014).
 pub fn seed(plan: u64, numbers: &[u64]) -> u64 {
     let mix = |seed: u64, number: &u64| {
         let mut z = (seed ^ number.wrapping_mul(0xd134_2543_de82_ef95)).wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -132,7 +132,7 @@ fn pattern(stream: &BlockStream) -> Vec<String> {
     let mut args = match stream.read_percent {
         100 => vec![format!("--rw={random}read")],
         0 => vec![format!("--rw={random}write")],
-        // Of sequential requests fio's word is `rw`.
+        // fio calls mixed sequential requests `rw`.
         reads => vec![format!("--rw={random}rw"), format!("--rwmixread={reads}")],
     };
     if (1..100).contains(&stream.random_percent) {
@@ -200,7 +200,7 @@ fn writing(stream: &BlockStream) -> Vec<String> {
 
 /// `per_second` requests of one thread, by direction, each of which fio paces by itself.
 ///
-/// At equal distances they are told as bytes: fio turns `rate_iops` into bytes of the smallest size and would be far too
+/// At equal distances the rate is given in bytes: fio turns `rate_iops` into bytes of the smallest size and would be far too
 /// slow with several sizes. Of random distances it turns it back and is right (`backend.c`, `usec_for_io`).
 fn pacing(stream: &BlockStream, per_second: f64) -> Vec<String> {
     let reads = per_second * f64::from(stream.read_percent) / 100.0;
@@ -363,13 +363,13 @@ pub(crate) mod tests {
             ..stream()
         };
         let line = of(vec![boot.clone()], Engine::Libaio);
-        for words in [
+        for expected in [
             "--rw=randrw --rwmixread=80 --percentage_random=60 --random_distribution=zipf:1.2",
             "--bssplit=4096/50:65536/50,4096/100",
             "--fdatasync=4",
             "--rate_iops=80,20 --rate_process=poisson",
         ] {
-            assert!(line.contains(words), "{words}: {line}");
+            assert!(line.contains(expected), "{expected}: {line}");
         }
         assert!(!line.contains("--direct"), "{line}");
         // Bytes of the mean size.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use plimsoll_model::fio::FioError;
 use thiserror::Error;
 
-/// Why block I/O cannot be measured. Every text says what to do next.
+/// Why block I/O cannot be measured. Every message ends with what to do next.
 #[derive(Debug, Error)]
 pub enum BlockError {
-    #[error("{} cannot be looked at: {why}\nGive a directory on the drive, or a block device.", path.display())]
+    #[error("cannot access {}: {why}\nGive a directory on the drive, or a block device.", path.display())]
     NotThere { path: PathBuf, why: String },
     #[error(
         "{} is {what}\nGive a directory on the drive: a test file is made in it and removed. Or give a block device.",
@@ -31,7 +31,7 @@ pub enum BlockError {
     Fio { job: String, why: String, command: String },
     #[error("fio's output of {job} cannot be used: {error}\nThe command was: {command}")]
     Output { job: String, error: FioError, command: String },
-    /// What a lane ended with; tells the command.
+    /// Why a lane failed, with the command.
     #[error("{0}")]
     Lane(String),
     #[error("stopped by the user")]

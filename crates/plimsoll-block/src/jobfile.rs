@@ -1,8 +1,8 @@
 //! What a job file of fio's works on, before it is run as it is. Pure.
 //!
 //! A job file is an ini file (HOWTO, "Job file format"). It runs in a directory of its own, and what it makes there goes
-//! again. Files and directories that it names elsewhere are listed, and so are options of which nobody can tell what
-//! they touch.
+//! again. Files and directories that it names elsewhere are listed, and so are options
+//! whose effects cannot be determined.
 
 use std::path::{Component, Path};
 
@@ -29,7 +29,7 @@ const LOGS: [&str; 9] = [
     "aux_path",
     "logfile",
 ];
-/// Options of which nobody can tell what they touch.
+/// Options whose effects cannot be determined.
 const UNKNOWN: [&str; 6] = ["exec_prerun", "exec_postrun", "include", "read_iolog", "opendir", "program"];
 /// Engines that work on the files that are named, or on none.
 const ENGINES: [&str; 17] = [
@@ -88,7 +88,7 @@ fn split(value: &str) -> Vec<String> {
     names.into_iter().filter(|name| !name.is_empty()).collect()
 }
 
-/// Whether a name stays below the directory in which fio runs. What the environment puts in nobody knows.
+/// Whether a name stays below the directory in which fio runs. What the environment inserts is unknown.
 fn lies_inside(path: &str) -> bool {
     let below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     !path.contains("${") && path != "-" && Path::new(path).components().all(below)
@@ -101,14 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stays_inside_is_nobodys_business() {
+    fn names_inside_the_directory_are_not_listed() {
         let text = "; a comment with filename=/dev/sda\n# filename=/dev/sdb\n[global]\nioengine = libaio\nrw=randrw\n\
                     filename=a:sub/b\nwrite_bw_log=mine\ndirectory=./here\n[job1]\nsize=1g\nstonewall\n";
         assert_eq!(outside(text), Outside::default());
     }
 
     #[test]
-    fn what_is_elsewhere_is_listed() {
+    fn names_outside_the_directory_are_listed() {
         let text = "[a]\nfilename=/dev/sda:b:/srv/x\\:y\n[b]\ndirectory = ../up\nwrite_iolog=/var/log/x\n[c]\n\
                     filename=${DISK}\n[d]\nreplay_redirect=/dev/sdc\n";
         let expected = ["/dev/sda", "/srv/x:y", "../up", "/var/log/x", "${DISK}", "/dev/sdc"];
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_tell_is_listed() {
+    fn options_with_unknown_effects_are_listed() {
         let text = "include more.fio\n[a]\nexec_prerun=rm -rf /\nioengine=rbd\nread_iolog=trace\n";
         let expected = ["include more.fio", "exec_prerun=rm -rf /", "ioengine=rbd", "read_iolog=trace"];
         assert_eq!(outside(text).options, expected);

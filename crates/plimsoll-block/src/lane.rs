@@ -1,7 +1,7 @@
 //! A point of a block step: one fio for each worker, from their start to their end.
 //!
-//! All start at once. What they tell each second goes through a [`Course`] and out as the same messages that other lanes
-//! send. They end by SIGINT, after which each tells a last time; nothing of them is left when [`run`] returns.
+//! All start at once. Their snapshots of each second go through an [`IntervalAssembler`] and out as the same messages that
+//! other lanes send. They end by SIGINT, after which each sends a last snapshot; none of them is left when [`run`] returns.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use plimsoll_model::fio;
 use plimsoll_model::lane::{LaneControl, LaneEnd, LaneMessage};
 use plimsoll_model::units::Nanos;
 
-use crate::course::{Course, Share};
-use crate::fio::{Flow, Heard, Process, Words, failed};
+use crate::fio::{FioEvent, Flow, Messages, Process, failed};
+use crate::interval_assembler::{IntervalAssembler, Share};
 use crate::snapshot::{Shape, Snapshot};
 
 /// What a lane of fio is to do.
@@ -26,7 +26,7 @@ pub struct Task {
     pub shape: Shape,
     pub warm: Nanos,
     pub measure: Nanos,
-    /// fio ends by itself when it has done what its job file says; else that it ends is a failure.
+    /// fio ends by itself when its job file is done; otherwise ending by itself is a failure.
     pub ends: bool,
 }
 
@@ -44,11 +44,11 @@ pub struct Links<'a> {
     /// The time of the run at which the wall clock showed so many milliseconds since 1970-01-01 UTC.
     pub of_unix_ms: &'a dyn Fn(f64) -> Nanos,
     pub order: &'a dyn Fn() -> LaneControl,
-    /// Takes messages; [`Flow::Stop`]: nobody listens any more.
-    pub tell: &'a mut dyn FnMut(LaneMessage) -> Flow,
+    /// Sends a message; [`Flow::Stop`]: the receiver is gone.
+    pub send: &'a mut dyn FnMut(LaneMessage) -> Flow,
 }
 
-/// How often orders are looked for.
+/// How often orders are checked.
 const TICK: Duration = Duration::from_millis(100);
 /// How many ticks fio gets to end once it was asked to, before it is killed: requests under way on a slow disk take their
 /// time.
@@ -60,35 +60,35 @@ const AGAIN: u32 = 20;
 ///
 /// The thread that calls this must live until it returns, which it does.
 pub fn run(task: &Task, mut links: Links<'_>) -> Vec<Share> {
-    let (heard, events) = mpsc::channel();
+    let (sender, events) = mpsc::channel();
     let mut workers = Vec::new();
     for (number, worker) in task.workers.iter().enumerate() {
-        let heard = heard.clone();
-        // Nobody listens any more: the lane has ended.
-        let hear = move |piece| drop(heard.send((number, piece)));
-        match Process::start(&worker.args, worker.directory.as_deref(), hear) {
+        let sender = sender.clone();
+        // An error means that the lane has ended.
+        let on_event = move |event| drop(sender.send((number, event)));
+        match Process::start(&worker.args, worker.directory.as_deref(), on_event) {
             Ok(process) => workers.push(Worker::new(process)),
             Err(error) => {
-                (links.tell)(LaneMessage::Ended(LaneEnd::Failed(error.to_string())));
+                (links.send)(LaneMessage::Ended(LaneEnd::Failed(error.to_string())));
                 return Vec::new();
             }
         }
     }
-    let course = Course::new(workers.len(), task.shape.txns(), task.warm, task.measure);
-    let mut lane = Lane { task, course, workers, events, origin: None };
+    let assembler = IntervalAssembler::new(workers.len(), task.shape.txns(), task.warm, task.measure);
+    let mut lane = Lane { task, assembler, workers, events, origin: None };
     let end = lane.drive(&mut links);
     let end = lane.finish(end, &mut links);
-    (links.tell)(LaneMessage::Ended(end));
-    lane.course.shares()
+    (links.send)(LaneMessage::Ended(end));
+    lane.assembler.shares()
 }
 
 struct Worker {
     process: Process,
-    words: Words,
+    messages: Messages,
     runs: bool,
-    /// It was told to end.
+    /// It was asked to end.
     asked: bool,
-    /// It was ended at once: how it ended says nothing.
+    /// It was killed: its exit status has no meaning.
     killed: bool,
     /// Why it failed.
     error: Option<String>,
@@ -96,7 +96,7 @@ struct Worker {
 
 impl Worker {
     fn new(process: Process) -> Self {
-        Self { process, words: Words::default(), runs: true, asked: false, killed: false, error: None }
+        Self { process, messages: Messages::default(), runs: true, asked: false, killed: false, error: None }
     }
 
     fn interrupt(&mut self) {
@@ -117,15 +117,15 @@ impl Worker {
 
 struct Lane<'a> {
     task: &'a Task,
-    course: Course,
+    assembler: IntervalAssembler,
     workers: Vec<Worker>,
-    events: Receiver<(usize, Heard)>,
-    /// When it began, on the run's timeline; told once.
+    events: Receiver<(usize, FioEvent)>,
+    /// When it began, on the run's timeline; sent once.
     origin: Option<Nanos>,
 }
 
 impl Lane<'_> {
-    /// Until the measurement is over, the user wants an end, or a worker has ended.
+    /// Runs until the measurement is over, the user stops it, or a worker has ended.
     fn drive(&mut self, links: &mut Links<'_>) -> LaneEnd {
         loop {
             match (links.order)() {
@@ -133,8 +133,8 @@ impl Lane<'_> {
                 LaneControl::Close => return LaneEnd::Closed,
                 LaneControl::Stop => return LaneEnd::Stopped,
             }
-            self.hear();
-            if self.pass_on(links) == Flow::Stop {
+            self.receive();
+            if self.send_complete(links) == Flow::Stop {
                 return LaneEnd::Stopped;
             }
             let ended = self.workers.iter().filter(|worker| !worker.runs).count();
@@ -142,67 +142,67 @@ impl Lane<'_> {
             if has_failed || (ended > 0 && !self.task.ends) {
                 return LaneEnd::Failed(String::new());
             }
-            if self.course.is_over() || ended == self.workers.len() {
+            if self.assembler.is_over() || ended == self.workers.len() {
                 return LaneEnd::Complete;
             }
         }
     }
 
-    /// Whatever is told in the next tenth of a second, at most one thing.
-    fn hear(&mut self) {
-        let Ok((number, heard)) = self.events.recv_timeout(TICK) else { return };
+    /// Handles the next event, if one comes within a tenth of a second.
+    fn receive(&mut self) {
+        let Ok((number, event)) = self.events.recv_timeout(TICK) else { return };
         let Some(worker) = self.workers.get_mut(number) else { return };
-        match heard {
-            Heard::Said(line) => worker.words.take(line),
-            Heard::End => worker.runs = false,
-            Heard::Document(text) => match read(&text, &self.task.shape) {
+        match event {
+            FioEvent::Message(line) => worker.messages.push(line),
+            FioEvent::End => worker.runs = false,
+            FioEvent::Document(text) => match read(&text, &self.task.shape) {
                 Ok(snapshot) => {
                     if snapshot.error != 0 {
                         worker.error.get_or_insert_with(|| format!("error {}", snapshot.error));
                     }
-                    self.course.take(number, snapshot);
+                    self.assembler.add(number, snapshot);
                 }
                 Err(why) => drop(worker.error.get_or_insert(why)),
             },
         }
     }
 
-    /// Tells the seconds that are complete.
-    fn pass_on(&mut self, links: &mut Links<'_>) -> Flow {
-        while let Some(second) = self.course.second() {
-            if self.tell(second, links) == Flow::Stop {
+    /// Sends the seconds that are complete.
+    fn send_complete(&mut self, links: &mut Links<'_>) -> Flow {
+        while let Some(second) = self.assembler.next_second() {
+            if self.send(second, links) == Flow::Stop {
                 return Flow::Stop;
             }
         }
         Flow::GoOn
     }
 
-    fn tell(&mut self, mut second: plimsoll_model::lane::LaneSecond, links: &mut Links<'_>) -> Flow {
+    fn send(&mut self, mut second: plimsoll_model::lane::LaneSecond, links: &mut Links<'_>) -> Flow {
         let origin = match self.origin {
             Some(origin) => origin,
             None => {
-                let at = (links.of_unix_ms)(self.course.began_ms().unwrap_or_default());
+                let at = (links.of_unix_ms)(self.assembler.began_ms().unwrap_or_default());
                 self.origin = Some(at);
-                if (links.tell)(LaneMessage::Started { at }) == Flow::Stop {
+                if (links.send)(LaneMessage::Started { at }) == Flow::Stop {
                     return Flow::Stop;
                 }
                 at
             }
         };
         second.merge_lag = (links.now)().saturating_sub(origin + second.tick.end);
-        (links.tell)(LaneMessage::Second(Box::new(second)))
+        (links.send)(LaneMessage::Second(Box::new(second)))
     }
 
-    /// Ends all workers, hears them out, and tells the rest.
+    /// Ends all workers, waits for them, and sends the remaining load.
     fn finish(&mut self, mut end: LaneEnd, links: &mut Links<'_>) -> LaneEnd {
-        let came_to_its_end = self.workers.iter().all(|worker| !worker.runs);
+        let ended_by_themselves = self.workers.iter().all(|worker| !worker.runs);
         let killed = end == LaneEnd::Stopped;
         self.workers.iter_mut().filter(|worker| worker.runs).for_each(|worker| match killed {
             true => worker.kill(),
             false => worker.interrupt(),
         });
         // Only the user stops a lane: workers that take too long to end change nothing about what was measured before.
-        if self.hear_out(links) == Flow::Stop && !matches!(end, LaneEnd::Failed(_)) {
+        if self.wait_for_workers(links) == Flow::Stop && !matches!(end, LaneEnd::Failed(_)) {
             end = LaneEnd::Stopped;
         }
         let stopped = end == LaneEnd::Stopped;
@@ -211,15 +211,15 @@ impl Lane<'_> {
         } else if matches!(end, LaneEnd::Failed(_)) {
             end = LaneEnd::Failed(format!("fio ended by itself at {}", self.task.job));
         }
-        if let Some(rest) = self.course.rest(came_to_its_end && end == LaneEnd::Complete) {
-            // A closed channel: nobody wants to know.
-            let _ = self.tell(rest, links);
+        if let Some(remainder) = self.assembler.remainder(ended_by_themselves && end == LaneEnd::Complete) {
+            // A closed channel is no error: the lane ends here anyway.
+            let _ = self.send(remainder, links);
         }
         end
     }
 
-    /// Until all have ended; those that take too long are killed. Tells whether the user wanted no more.
-    fn hear_out(&mut self, links: &mut Links<'_>) -> Flow {
+    /// Waits until all have ended and kills those that take too long. [`Flow::Stop`]: the user stopped the lane meanwhile.
+    fn wait_for_workers(&mut self, links: &mut Links<'_>) -> Flow {
         let (mut asked, mut flow, mut ticks) = (true, Flow::GoOn, 0);
         while self.workers.iter().any(|worker| worker.runs) {
             ticks += 1;
@@ -233,12 +233,12 @@ impl Lane<'_> {
                 // fio passes a signal on to the jobs that it has begun by then, and to none that come after.
                 self.workers.iter_mut().filter(|worker| worker.runs).for_each(Worker::interrupt);
             }
-            self.hear();
+            self.receive();
         }
         flow
     }
 
-    /// The first worker's failure, in fio's words. `stopped`: how they ended says nothing.
+    /// The first failure of a worker, with fio's messages. `stopped`: their exit status has no meaning.
     fn failure(&mut self, stopped: bool) -> Option<String> {
         for worker in &mut self.workers {
             let why = match worker.process.wait() {
@@ -248,24 +248,23 @@ impl Lane<'_> {
             };
             worker.error.get_or_insert(why);
         }
-        // What was said until the end.
-        while let Ok((number, heard)) = self.events.try_recv() {
-            if let (Some(worker), Heard::Said(line)) = (self.workers.get_mut(number), heard) {
-                worker.words.take(line);
+        while let Ok((number, event)) = self.events.try_recv() {
+            if let (Some(worker), FioEvent::Message(line)) = (self.workers.get_mut(number), event) {
+                worker.messages.push(line);
             }
         }
         let (number, worker) = self.workers.iter().enumerate().find(|(_, worker)| worker.error.is_some())?;
-        let (why, words) = (worker.error.as_deref().unwrap_or_default(), &worker.words);
+        let why = worker.error.as_deref().unwrap_or_default();
         let who = if self.workers.len() > 1 { format!("worker {}: ", number + 1) } else { String::new() };
-        let said = words.to_string();
-        let why = if said.is_empty() { format!("{who}{why}") } else { format!("{who}{why}; {said}") };
+        let messages = worker.messages.to_string();
+        let why = if messages.is_empty() { format!("{who}{why}") } else { format!("{who}{why}; {messages}") };
         Some(failed(&self.task.job, &self.task.workers[number].args, why).to_string())
     }
 }
 
 fn read(text: &str, shape: &Shape) -> Result<Snapshot, String> {
     let output = fio::parse(text).map_err(|error| error.to_string())?;
-    Snapshot::read(&output, shape).ok_or_else(|| "its output does not tell one group for each stream".to_owned())
+    Snapshot::read(&output, shape).ok_or_else(|| "its output does not have one group for each stream".to_owned())
 }
 
 #[cfg(test)]

@@ -87,10 +87,10 @@ impl Layout {
     }
 }
 
-/// Writes it all. `tick` hears several times a second how far it is.
+/// Writes it all. `tick` receives the progress several times a second.
 ///
 /// # Errors
-/// fio's own, in its words; [`BlockError::Cancelled`] after [`Flow::Stop`].
+/// fio's own, with its messages; [`BlockError::Cancelled`] after [`Flow::Stop`].
 pub fn lay_out(layout: &Layout, tick: &mut dyn FnMut(Written) -> Flow) -> Result<(), BlockError> {
     let of = layout.total();
     if of == 0 {
@@ -113,7 +113,7 @@ pub fn lay_out(layout: &Layout, tick: &mut dyn FnMut(Written) -> Flow) -> Result
         Flow::GoOn => LaneControl::Run,
         Flow::Stop => LaneControl::Stop,
     };
-    let mut tell = |message| {
+    let mut send = |message| {
         match message {
             LaneMessage::Second(second) => {
                 let more: u64 = second.tallies.iter().map(|tally| tally.counts.bytes).sum();
@@ -124,9 +124,9 @@ pub fn lay_out(layout: &Layout, tick: &mut dyn FnMut(Written) -> Flow) -> Result
         }
         Flow::GoOn
     };
-    // Nobody looks at the times.
+    // The times are not used.
     let zero = || Nanos::ZERO;
-    lane::run(&task, Links { now: &zero, of_unix_ms: &|_| Nanos::ZERO, order: &order, tell: &mut tell });
+    lane::run(&task, Links { now: &zero, of_unix_ms: &|_| Nanos::ZERO, order: &order, send: &mut send });
     match ended {
         LaneEnd::Complete => Ok(()),
         LaneEnd::Closed | LaneEnd::Stopped => Err(BlockError::Cancelled),
@@ -210,8 +210,8 @@ mod tests {
         };
         let line = |fill, size| command_line(&of(fill, size).arguments(0));
         let once = line(1.0, 8 << 20);
-        for words in ["--offset=1048576", "--bs=1048576 --io_size=8388608", "--end_fsync=1", "percentage=40"] {
-            assert!(once.contains(words), "{words}: {once}");
+        for expected in ["--offset=1048576", "--bs=1048576 --io_size=8388608", "--end_fsync=1", "percentage=40"] {
+            assert!(once.contains(expected), "{expected}: {once}");
         }
         assert!(line(2.0, 8 << 20).contains("--bs=131072 --io_size=16777216"), "SNIA");
         assert!(line(0.5, 8 << 20).contains("--io_size=4194304"));
@@ -226,8 +226,11 @@ mod tests {
         let stopped = lay_out(&layout, &mut |_| Flow::Stop);
         assert!(matches!(stopped, Err(BlockError::Cancelled)), "{stopped:?}");
         std::fs::remove_file(directory.path().join("0")).unwrap();
-        let told = lay_out(&layout, &mut |_| Flow::GoOn).unwrap_err().to_string();
-        assert!(told.starts_with("fio failed at laying out: ") && told.contains("file creation disallowed"), "{told}");
+        let error = lay_out(&layout, &mut |_| Flow::GoOn).unwrap_err().to_string();
+        assert!(
+            error.starts_with("fio failed at laying out: ") && error.contains("file creation disallowed"),
+            "{error}"
+        );
     }
 
     #[test]

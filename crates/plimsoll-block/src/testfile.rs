@@ -45,12 +45,12 @@ pub fn advice(error: &io::Error, directory: &Path) -> String {
             format!("Free space there, or give another directory: df {}", directory.display())
         }
         io::ErrorKind::ReadOnlyFilesystem => {
-            "It is mounted read-only: mount -o remount,rw, or look why in the kernel's log (dmesg).".into()
+            "It is mounted read-only: mount -o remount,rw, or find the reason in the kernel's log (dmesg).".into()
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => {
             "Give a directory on the drive that this user may write to.".into()
         }
-        _ => "Look into the kernel's log (dmesg), or give another directory on the drive.".into(),
+        _ => "Check the kernel's log (dmesg), or give another directory on the drive.".into(),
     }
 }
 
@@ -75,7 +75,7 @@ impl TestFile {
         let made = Self { path, lock };
         (&made.lock).write_all(MARK).map_err(|error| fault(&made.path, &error))?;
         if room > Bytes::default() {
-            // fio is told to make no files longer.
+            // fio runs with an option that forbids it to extend files.
             reserve(&made.lock, RESERVED + room.0).map_err(|error| fault(&made.path, &error))?;
         }
         Ok(made)
@@ -114,14 +114,14 @@ impl Drop for TestFile {
     }
 }
 
-/// Whether a file bears our mark, both in its name and in its first block, and nobody holds it.
+/// Whether a file bears our mark, both in its name and in its first block, and is not locked.
 fn is_leftover(path: &Path) -> bool {
     let named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
     let marked = |mut file: &File| {
         let mut head = [0; MARK.len()];
         file.read_exact(&mut head).is_ok() && head == MARK
     };
-    // It may have become something else since it was looked at.
+    // It may have become something else since it was checked.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let open = || OpenOptions::new().read(true).custom_flags(flags).open(path);
     let plain = path.symlink_metadata().is_ok_and(|about| about.is_file());
@@ -183,8 +183,8 @@ mod tests {
         let held = TestFile::create(dir.path(), Bytes::default()).unwrap();
         assert_eq!(directory_of(&path(".plimsoll-learn-1")).unwrap(), dir.path());
         for foreign in [".plimsoll-learn-2", "copy", ".plimsoll-learn-3"] {
-            let told = directory_of(&path(foreign)).unwrap_err().to_string();
-            assert!(told.contains("a file that plimsoll did not make"), "{told}");
+            let error = directory_of(&path(foreign)).unwrap_err().to_string();
+            assert!(error.contains("a file that plimsoll did not make"), "{error}");
         }
         assert!(directory_of(held.path()).is_err(), "in use");
         assert_eq!(sweep(dir.path()), [path(".plimsoll-learn-1")]);
@@ -197,8 +197,8 @@ mod tests {
         assert_eq!(of(None, 100_000).unwrap(), Bytes::mib(4096));
         assert_eq!(of(None, 1_000).unwrap(), Bytes::mib(250));
         assert_eq!(of(Some(64), 1_000).unwrap(), Bytes::mib(64));
-        let told = of(Some(1_000), 1_000).unwrap_err().to_string();
-        assert!(told.contains("/srv: a test file of 1000.0 MiB does not fit into the 1000.0 MiB"), "{told}");
+        let error = of(Some(1_000), 1_000).unwrap_err().to_string();
+        assert!(error.contains("/srv: a test file of 1000.0 MiB does not fit into the 1000.0 MiB"), "{error}");
         assert!(of(None, 40).unwrap_err().to_string().contains("10.0 MiB is too little"), "a quarter of little");
     }
 }

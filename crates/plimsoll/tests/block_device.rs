@@ -83,7 +83,7 @@ fn a_device_is_overwritten_only_when_it_is_named() {
         // Only root may make loop devices; anybody else sees that a device they may not open is refused.
         let node = "/dev/loop0";
         plan(&place, node, 1);
-        let words = if Path::new(node).exists() { "must not be overwritten" } else { "cannot be looked at" };
+        let words = if Path::new(node).exists() { "must not be overwritten" } else { "cannot access" };
         place.run(&with(node)).refused(&[node, words]);
     }
     place.expect_clean();

@@ -272,7 +272,7 @@ fn a_mounted_device_is_only_read_and_says_what_holds_it() {
 #[test]
 fn what_cannot_be_looked_at_is_refused() {
     let place = Place::new();
-    place.run(&["doctor", "nowhere"]).refused(&["nowhere cannot be looked at"]);
+    place.run(&["doctor", "nowhere"]).refused(&["cannot access nowhere"]);
     place.run(&["doctor", "/dev/null"]).refused(&["a character device"]);
     place.run(&["doctor", "medium", "--drive", "kingston"]).refused(&["there is no drive `kingston`"]);
     place.write("bad.toml", "title = \"x\"\n[mediun.here]\npath = \".\"\n");

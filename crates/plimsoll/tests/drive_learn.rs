@@ -90,7 +90,7 @@ fn what_is_not_a_drive_is_refused() {
     fs::write(place.path("medium/mine"), "precious").unwrap();
     place.run(&["drive", "learn", "medium/mine", "--overwrite"]).refused(&["a file that plimsoll did not make"]);
     place.run(&["drive", "learn", "/dev/null", "--overwrite"]).refused(&["character device"]);
-    place.run(&["drive", "learn", "nowhere"]).refused(&["nowhere cannot be looked at"]);
+    place.run(&["drive", "learn", "nowhere"]).refused(&["cannot access nowhere"]);
     place.run(&["drive", "learn", "medium", "--size", "1M"]).refused(&["1.0 MiB is too little"]);
     place.run(&["drive", "learn", "medium", "--size", "900T"]).refused(&["does not fit"]);
     assert_eq!(fs::read_to_string(place.path("medium/mine")).unwrap(), "precious");
@@ -152,7 +152,7 @@ fn as_ordinary_user(place: &Place) {
         assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""));
         assert!(said.stderr.contains(words[0]), "{said:?}");
     } else {
-        place.run(&["drive", "learn", "/dev/loop0", "--overwrite"]).refused(&["cannot be looked at"]);
+        place.run(&["drive", "learn", "/dev/loop0", "--overwrite"]).refused(&["cannot access /dev/loop0"]);
     }
 }
 
@@ -249,7 +249,7 @@ fn a_partition_of_a_disk_in_use_is_never_written() {
     tool("losetup", &["-d", &upper]);
     // Others may look at a device for a moment after it has changed.
     let free = || place.run(&learn(&partition, &["--overwrite", "--plan"])).code == Some(0);
-    wait_for("a plan for the partition once nobody uses it", || free().then_some(()));
+    wait_for("a plan for the partition once it is not in use", || free().then_some(()));
     assert!(!place.path("loop.toml").exists());
 }
 
@@ -267,7 +267,7 @@ fn where_processes_are_hidden_nothing_is_written() {
                 exec setpriv --regid=65534 --clear-groups --bounding-set=-sys_ptrace \"$@\"";
     let hiding = [
         (&["unshare", "--pid", "--fork", "--mount-proc"][..], "outside of this container"),
-        (&["unshare", "--mount", "sh", "-c", hide, "sh"], "processes of other users cannot be seen"),
+        (&["unshare", "--mount", "sh", "-c", hide, "sh"], "processes of other users are hidden"),
     ];
     for (wrapper, words) in hiding {
         let mut command = Command::new(wrapper[0]);

@@ -10,7 +10,7 @@ use super::evidence::Target;
 use crate::host::mount::mount_of;
 use crate::host::source::Source;
 
-/// What the kernel tells; `None` where it does not.
+/// What the kernel reports; `None` where it does not.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct About {
     /// `nvme0n1`.
@@ -20,7 +20,7 @@ pub struct About {
     pub capacity: Option<Bytes>,
     /// Of the device measured; the disk's where that is a directory.
     pub device_size: Option<Bytes>,
-    /// What the kernel says. Virtual disks say so too often: the seek curve decides.
+    /// As the kernel reports it. Virtual disks often report it wrongly: the seek curve decides.
     pub rotational: Option<bool>,
     /// `write back`: the kernel sends flushes. `write through`: it sends none.
     pub write_cache: Option<String>,
@@ -30,7 +30,7 @@ pub struct About {
     pub load: Option<f64>,
 }
 
-/// Looks at the drive under a directory or device.
+/// Reads the properties of the drive under a directory or device.
 pub fn about(target: &Target) -> About {
     let path = match target {
         Target::Directory(path) | Target::Device(path) | Target::File(path) => path,

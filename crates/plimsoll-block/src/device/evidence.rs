@@ -23,7 +23,7 @@ pub enum Target {
     File(PathBuf),
 }
 
-/// Looks at a path.
+/// Resolves a path.
 pub fn target(path: &Path) -> Result<Target, BlockError> {
     let not_there = |error: io::Error| BlockError::NotThere { path: path.into(), why: error.to_string() };
     let real = fs::canonicalize(path).map_err(not_there)?;
@@ -39,7 +39,7 @@ pub fn target(path: &Path) -> Result<Target, BlockError> {
     }
 }
 
-/// A device that the kernel gives to nobody else as long as this lives: it cannot be mounted meanwhile.
+/// A device that the kernel gives to no other process as long as this lives: it cannot be mounted meanwhile.
 #[derive(Debug, Default)]
 pub struct Claim(Option<File>);
 
@@ -59,7 +59,7 @@ pub(crate) fn hand_down(file: &File) -> io::Result<()> {
     Ok(rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty())?)
 }
 
-/// Tries to get the device alone, then looks at everything else. `given` is what the user wrote.
+/// Tries to get the device alone, then gathers everything else. `given` is what the user wrote.
 pub fn gather(given: &Path, node: &Path) -> Result<(DeviceEvidence, Claim), BlockError> {
     let about = fs::metadata(node).map_err(|e| BlockError::NotThere { path: node.into(), why: e.to_string() })?;
     let number = (rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev()));
@@ -102,7 +102,7 @@ fn claim(node: &Path) -> (Exclusive, Claim) {
 }
 
 pub(super) type Number = (u32, u32);
-pub(super) type Found = Result<Vec<String>, String>;
+pub(super) type NameList = Result<Vec<String>, String>;
 
 pub(super) fn parse_number(text: &str) -> Option<Number> {
     let (major, minor) = text.split_once(':')?;
@@ -114,14 +114,14 @@ pub(super) fn first_line(path: &Path) -> Result<String, String> {
     Ok(text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
-pub(super) fn names_in(directory: &Path) -> Found {
+pub(super) fn names_in(directory: &Path) -> NameList {
     let entries = fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(names)
 }
 
-pub(super) fn partitions(directory: &Path) -> Found {
+pub(super) fn partitions(directory: &Path) -> NameList {
     let names = names_in(directory)?;
     Ok(names.into_iter().filter(|name| directory.join(name).join("partition").exists()).collect())
 }
@@ -133,7 +133,7 @@ pub(super) fn number_at(path: impl AsRef<Path>) -> Option<Number> {
     about.file_type().is_block_device().then_some(number)
 }
 
-fn mounts(numbers: &BTreeSet<Number>) -> Found {
+fn mounts(numbers: &BTreeSet<Number>) -> NameList {
     let path = "/proc/self/mountinfo";
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let found = text.lines().filter_map(parse_mount).filter(|(number, _, source)| {
@@ -151,7 +151,7 @@ fn parse_mount(line: &str) -> Option<(Number, &str, &str)> {
     Some((number, front.nth(1)?, back.split(' ').nth(1)?))
 }
 
-fn swaps(numbers: &BTreeSet<Number>) -> Found {
+fn swaps(numbers: &BTreeSet<Number>) -> NameList {
     let path = "/proc/swaps";
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let names = text.lines().skip(1).filter_map(|line| line.split_whitespace().next());
@@ -160,7 +160,7 @@ fn swaps(numbers: &BTreeSet<Number>) -> Found {
 }
 
 /// Devices that the kernel knows to be built on it, and loop devices, which it does not list as holders.
-fn holders(relatives: &Relatives) -> Found {
+fn holders(relatives: &Relatives) -> NameList {
     let mut found = Vec::new();
     for directory in &relatives.claimable {
         found.extend(names_in(&directory.join("holders"))?);
@@ -174,19 +174,19 @@ fn holders(relatives: &Relatives) -> Found {
     Ok(found)
 }
 
-/// Every signature that libblkid knows, as wipefs(8) lists them; it is told not to act.
-pub(super) fn signatures(node: &Path) -> Found {
+/// Every signature that libblkid knows, as wipefs(8) lists them; it runs with `--no-act`.
+pub(super) fn signatures(node: &Path) -> NameList {
     let places = ["wipefs", "/usr/sbin/wipefs", "/sbin/wipefs"];
     let run = |place: &&str| {
         let mut command = Command::new(place);
         command.args(["--no-act", "--noheadings", "--output", "TYPE"]).arg(node).stdin(Stdio::null()).output().ok()
     };
     let output = places.iter().find_map(run).ok_or("wipefs is not installed")?;
-    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() || !errors.trim().is_empty() {
         return Err(format!("wipefs: {}", errors.trim()));
     }
-    let types: BTreeSet<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let types: BTreeSet<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     Ok(types.into_iter().map(|name| format!("a signature of {name}")).collect())
 }
 
@@ -203,9 +203,9 @@ mod tests {
         assert_eq!(target(dir.path()).unwrap(), Target::Directory(real.clone()));
         fs::write(dir.path().join("f"), "x").unwrap();
         assert_eq!(target(&dir.path().join("f")).unwrap(), Target::File(real.join("f")));
-        let told = |path: &str| target(Path::new(path)).unwrap_err().to_string();
-        assert!(told("/dev/null").starts_with("/dev/null is a character device"), "{}", told("/dev/null"));
-        assert!(told("/no/such").contains("cannot be looked at"), "{}", told("/no/such"));
+        let error = |path: &str| target(Path::new(path)).unwrap_err().to_string();
+        assert!(error("/dev/null").starts_with("/dev/null is a character device"), "{}", error("/dev/null"));
+        assert!(error("/no/such").starts_with("cannot access /no/such: "), "{}", error("/no/such"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::evidence::{Found, Number, first_line, names_in};
+use super::evidence::{NameList, Number, first_line, names_in};
 
 /// The initial PID namespace: `PID_NS_INIT_INO` of linux/nsfs.h.
 const INITIAL: u64 = 0xEFFF_FFFC;
@@ -20,22 +20,22 @@ const INIT: u32 = 1;
 /// Other processes that hold one of these open. A virtual machine, for one, may use a disk without claiming it.
 ///
 /// # Errors
-/// Not every process can be seen, so that nothing found would mean nothing. What is open in a thread that shares no
+/// Some processes are hidden, so that an empty result would be no evidence. What is open in a thread that shares no
 /// files with its process, and what is only mapped, is not found.
-pub(super) fn open_by(numbers: &BTreeSet<Number>) -> Found {
+pub(super) fn open_by(numbers: &BTreeSet<Number>) -> NameList {
     let proc = Path::new("/proc");
     let namespace = fs::metadata(proc.join("self/ns/pid")).map_err(|error| format!("/proc/self/ns/pid: {error}"))?;
     if namespace.ino() != INITIAL {
-        return Err("processes outside of this container (PID namespace) cannot be seen".into());
+        return Err("processes outside of this container (PID namespace) are hidden".into());
     }
     found_in(proc, numbers, std::process::id())
 }
 
 /// In a proc filesystem: which processes but `own` hold one of these open.
-fn found_in(proc: &Path, numbers: &BTreeSet<Number>, own: u32) -> Found {
-    // With `hidepid` others' processes are not listed. Whoever may look into the first, which is root's and has every
+fn found_in(proc: &Path, numbers: &BTreeSet<Number>, own: u32) -> NameList {
+    // With `hidepid` others' processes are not listed. Whoever may read the first, which is root's and has every
     // capability, sees all.
-    names_in(&proc.join("1/fd")).map_err(|error| format!("processes of other users cannot be seen ({error})"))?;
+    names_in(&proc.join("1/fd")).map_err(|error| format!("processes of other users are hidden ({error})"))?;
     let mut found = Vec::new();
     for pid in names_in(proc)?.iter().filter_map(|name| name.parse::<u32>().ok()).filter(|pid| *pid != own) {
         let directory = proc.join(pid.to_string());
@@ -98,19 +98,19 @@ mod tests {
         let none = BTreeSet::new();
         assert_eq!(found_in(proc(&["1", "7", "9"]).path(), &none, 9), Ok(Vec::new()));
         // What a user sees with hidepid=2: only what is his.
-        let told = found_in(proc(&["7", "9"]).path(), &none, 9).unwrap_err();
-        assert!(told.starts_with("processes of other users cannot be seen (") && told.contains("/1/fd"), "{told}");
+        let error = found_in(proc(&["7", "9"]).path(), &none, 9).unwrap_err();
+        assert!(error.starts_with("processes of other users are hidden (") && error.contains("/1/fd"), "{error}");
     }
 
     #[test]
-    fn what_cannot_be_looked_into_is_not_nothing() {
+    fn a_process_that_cannot_be_read_is_an_error() {
         let root = proc(&["1"]);
         // One that has ended.
         fs::create_dir(root.path().join("5")).unwrap();
         assert_eq!(found_in(root.path(), &BTreeSet::new(), 9), Ok(Vec::new()));
         fs::create_dir(root.path().join("7")).unwrap();
         fs::write(root.path().join("7/fd"), "no directory").unwrap();
-        let told = found_in(root.path(), &BTreeSet::new(), 9).unwrap_err();
-        assert!(told.contains("/7/fd: "), "{told}");
+        let error = found_in(root.path(), &BTreeSet::new(), 9).unwrap_err();
+        assert!(error.contains("/7/fd: "), "{error}");
     }
 }

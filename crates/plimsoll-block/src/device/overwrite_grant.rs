@@ -1,4 +1,4 @@
-//! Leave to overwrite a device, or a file that somebody else made, because the user named it.
+//! Permission to overwrite a device or a file that plimsoll did not make, because the user named it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use plimsoll_model::units::Bytes;
 
 use super::about::about;
-use super::evidence::{Claim, Found, Target, first_line, gather, names_in, signatures, target};
+use super::evidence::{Claim, NameList, Target, first_line, gather, names_in, signatures, target};
 use super::safety::{Decision, DeviceEvidence, Exclusive, decide};
 use crate::BlockError;
 
-/// What may be overwritten. A device is kept from everybody else, also by the programs that this one starts, as long as
+/// What may be overwritten. A device is kept from all other processes, also by the programs that this one starts, as long as
 /// this lives.
 #[derive(Debug)]
 pub struct OverwriteGrant {
@@ -26,7 +26,7 @@ pub struct OverwriteGrant {
 
 const OTHERWISE: &str = "name another one";
 
-/// Leave for what the user named with `--overwrite`; `named` are all that were.
+/// Grants permission for what the user named with `--overwrite`; `named` are all that were.
 ///
 /// # Errors
 /// It was not named, or it is in use, or what is known about it does not suffice.
@@ -96,14 +96,14 @@ fn is_same(a: &Path, b: &Path) -> bool {
     place(a).is_some_and(|a| Some(a) == place(b))
 }
 
-fn swaps(node: &Path) -> Found {
+fn swaps(node: &Path) -> NameList {
     let path = "/proc/swaps";
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let names = text.lines().skip(1).filter_map(|line| line.split_whitespace().next());
     Ok(names.filter(|name| is_same(Path::new(name), node)).map(str::to_owned).collect())
 }
 
-fn loops(node: &Path) -> Found {
+fn loops(node: &Path) -> NameList {
     let names = names_in(Path::new("/sys/block"))?;
     let lies_on = |name: &String| {
         let backing = first_line(&Path::new("/sys/block").join(name).join("loop/backing_file"));
@@ -116,7 +116,7 @@ fn loops(node: &Path) -> Found {
 mod tests {
     use super::*;
 
-    fn told(path: &Path, named: &[PathBuf]) -> String {
+    fn refusal(path: &Path, named: &[PathBuf]) -> String {
         permit(path, named).unwrap_err().to_string()
     }
 
@@ -137,7 +137,7 @@ mod tests {
         let image = dir.join("image");
         fs::write(&image, with_partition_table()).unwrap();
         let other = [dir.join("other")];
-        let text = told(&image, &other);
+        let text = refusal(&image, &other);
         assert!(text.contains("--overwrite was not given; it holds a signature of dos"), "{text}");
         assert!(text.ends_with(&format!("plimsoll run --overwrite {} …", image.display())), "{text}");
         let permit = permit(&image, std::slice::from_ref(&image)).unwrap();
@@ -151,14 +151,14 @@ mod tests {
         let (file, link) = (dir.join("file"), dir.join("link"));
         fs::write(&file, "x").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        let text = told(&link, std::slice::from_ref(&link));
+        let text = refusal(&link, std::slice::from_ref(&link));
         assert!(text.contains("is another name of") && text.contains("give its own name"), "{text}");
     }
 
     #[test]
     fn a_directory_is_named_or_left_alone() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(told(dir.path(), &[]).contains("--overwrite was not given"));
+        assert!(refusal(dir.path(), &[]).contains("--overwrite was not given"));
         assert_eq!(permit(dir.path(), &[dir.path().to_owned()]).unwrap().size, None);
     }
 }

@@ -1,4 +1,4 @@
-//! Devices that share their blocks with a device, as sysfs tells: who uses one of them uses all.
+//! Devices that share their blocks with a device, according to sysfs: who uses one of them uses all.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -118,8 +118,8 @@ mod tests {
     fn what_cannot_be_read_is_an_error() {
         let root = tree();
         fs::write(root.path().join("sda/dev"), "rubbish").unwrap();
-        let told = Relatives::of(&root.path().join("sda/sda1")).unwrap_err();
-        assert!(told.ends_with("sda/dev: the number is \"rubbish\""), "{told}");
+        let error = Relatives::of(&root.path().join("sda/sda1")).unwrap_err();
+        assert!(error.ends_with("sda/dev: the number is \"rubbish\""), "{error}");
         fs::remove_dir_all(root.path().join("dm-1/slaves")).unwrap();
         assert!(Relatives::of(&root.path().join("dm-1")).unwrap_err().contains("slaves"));
     }

@@ -1,7 +1,7 @@
 //! Whether a device may be written to. A pure decision on evidence that [`super::evidence`] gathers.
 //!
 //! Reading is always allowed. Writing destroys what a device holds, so it takes `--overwrite`, the device's own name,
-//! and evidence that nobody uses it. What could not be found out counts as being in use.
+//! and evidence that it is not in use. What could not be found out counts as being in use.
 
 use std::path::{Path, PathBuf};
 
@@ -83,8 +83,8 @@ pub fn decide(evidence: &DeviceEvidence, overwrite: bool) -> Decision {
     let (in_use, holds) = (in_use(evidence), holds(evidence));
     let node = evidence.node.display();
     if !overwrite {
-        let told = in_use.into_iter().chain(holds);
-        return Decision::ReadOnly(std::iter::once("--overwrite was not given".to_owned()).chain(told).collect());
+        let reasons = in_use.into_iter().chain(holds);
+        return Decision::ReadOnly(std::iter::once("--overwrite was not given".to_owned()).chain(reasons).collect());
     }
     if !in_use.is_empty() {
         return Decision::Refused { why: in_use, remedy: Remedy::Release(evidence.node.clone()) };
@@ -111,8 +111,8 @@ fn other_than_given(evidence: &DeviceEvidence) -> Option<&Path> {
 
 /// Signs of use, one sentence each.
 fn in_use(evidence: &DeviceEvidence) -> Vec<String> {
-    let each = |found: &Result<Vec<String>, String>, say: &dyn Fn(&str) -> String| {
-        found.iter().flatten().map(|name| say(name)).collect::<Vec<_>>()
+    let each = |found: &Result<Vec<String>, String>, describe: &dyn Fn(&str) -> String| {
+        found.iter().flatten().map(|name| describe(name)).collect::<Vec<_>>()
     };
     let mut signs = each(&evidence.mounts, &|at| format!("it is mounted: {at}"));
     signs.extend(each(&evidence.swaps, &|name| format!("it is swap space in use: {name}")));
@@ -160,7 +160,7 @@ mod tests {
 
     use super::*;
 
-    /// An empty disk that nobody uses.
+    /// An empty disk that is not in use.
     fn idle() -> DeviceEvidence {
         DeviceEvidence {
             given: "/dev/sdb".into(),
@@ -185,7 +185,7 @@ mod tests {
         Err("no permission".into())
     }
 
-    /// What differs from [`idle`], the words that tell it, and whether `--overwrite` helps.
+    /// What differs from [`idle`], the reason that is reported, and whether `--overwrite` helps.
     fn table() -> Vec<(DeviceEvidence, &'static str, bool)> {
         let idle = idle();
         vec![
@@ -202,21 +202,21 @@ mod tests {
     #[test]
     fn without_overwrite_everything_is_only_read_and_says_why() {
         assert_eq!(decide(&idle(), false), Decision::ReadOnly(vec!["--overwrite was not given".into()]));
-        for (evidence, words, _) in table() {
+        for (evidence, expected, _) in table() {
             let Decision::ReadOnly(why) = decide(&evidence, false) else { panic!("{evidence:?}") };
-            assert!(why.join("\n").contains(words), "{words:?} is not in {why:?}");
+            assert!(why.join("\n").contains(expected), "{expected:?} is not in {why:?}");
         }
     }
 
     #[test]
     fn overwrite_writes_to_what_nobody_uses_and_tells_what_is_lost() {
         assert_eq!(decide(&idle(), true), Decision::Overwrite(Vec::new()));
-        for (evidence, words, helps) in table() {
+        for (evidence, expected, helps) in table() {
             match decide(&evidence, true) {
-                Decision::Overwrite(lost) => assert!(helps && lost.join("\n").contains(words), "{lost:?}"),
+                Decision::Overwrite(lost) => assert!(helps && lost.join("\n").contains(expected), "{lost:?}"),
                 Decision::Refused { why, remedy } => {
                     let next = remedy.or("else");
-                    assert!(!helps && why.join("\n").contains(words), "{why:?}");
+                    assert!(!helps && why.join("\n").contains(expected), "{why:?}");
                     assert!(next.starts_with("Unmount and release /dev/sdb"), "{next}");
                 }
                 Decision::ReadOnly(_) => panic!("refused, not quietly read: {evidence:?}"),

@@ -2,7 +2,7 @@
 
 use super::gather::BLOCK;
 
-/// Sequences of this many bytes are looked for, as LZ4 does.
+/// Sequences of this many bytes are searched for, as LZ4 does.
 const MATCH: usize = 4;
 /// Of a sequence that was found: where it is and how long (LZ4's token and offset).
 const COST: usize = 3;
@@ -17,7 +17,7 @@ pub fn random(state: &mut u64) -> u64 {
 
 /// Counts over blocks.
 #[derive(Debug, Clone)]
-pub struct Tally {
+pub struct DataStats {
     pub blocks: u32,
     /// Nothing but zeros.
     pub zero: u32,
@@ -26,13 +26,13 @@ pub struct Tally {
     compressed: u64,
 }
 
-impl Default for Tally {
+impl Default for DataStats {
     fn default() -> Self {
         Self { blocks: 0, zero: 0, counts: [0; 256], bytes: 0, compressed: 0 }
     }
 }
 
-impl Tally {
+impl DataStats {
     pub fn add(&mut self, block: &[u8]) {
         self.blocks += 1;
         if block.iter().all(|byte| *byte == 0) {
@@ -61,14 +61,14 @@ impl Tally {
 
 /// About how many bytes a block takes: a greedy search for what stood before, one candidate for each hash.
 fn compressed(block: &[u8]) -> usize {
-    let mut seen = [0_u16; 1 << 12];
+    let mut positions = [0_u16; 1 << 12];
     let (mut at, mut size) = (0, 0);
     while at + MATCH <= block.len().min(BLOCK) {
         let word = [block[at], block[at + 1], block[at + 2], block[at + 3]];
         let slot = (u32::from_le_bytes(word).wrapping_mul(2_654_435_761) >> 20) as usize;
-        let before = usize::from(seen[slot]);
-        // One more than the place, so that zero says nothing.
-        seen[slot] = at as u16 + 1;
+        let before = usize::from(positions[slot]);
+        // One more than the position, so that zero means none.
+        positions[slot] = at as u16 + 1;
         let same = |from: usize| block[from..].iter().zip(&block[at..]).take_while(|(a, b)| a == b).count();
         let length = before.checked_sub(1).map_or(0, same);
         if length >= MATCH {
@@ -86,32 +86,32 @@ mod tests {
 
     use super::*;
 
-    fn tally(blocks: &[&[u8]]) -> Tally {
-        let mut tally = Tally::default();
-        blocks.iter().for_each(|block| tally.add(block));
-        tally
+    fn stats(blocks: &[&[u8]]) -> DataStats {
+        let mut stats = DataStats::default();
+        blocks.iter().for_each(|block| stats.add(block));
+        stats
     }
 
     #[test]
     fn random_bytes_carry_all_their_bits_and_text_repeats_itself() {
         let mut seed = 3;
         let noise: Vec<u8> = (0..BLOCK).map(|_| random(&mut seed) as u8).collect();
-        let full = tally(&[&noise]);
+        let full = stats(&[&noise]);
         assert!(full.entropy().unwrap() > 7.9 && full.compressible().unwrap() < 0.01);
         let text = "the quick brown fox ".repeat(200);
-        let words = tally(&[&text.as_bytes()[..4000]]);
+        let words = stats(&[&text.as_bytes()[..4000]]);
         assert!((3.0..5.0).contains(&words.entropy().unwrap()) && words.compressible().unwrap() > 0.9);
         // All bytes alike often, in an order that repeats: eight bits each, and yet it compresses.
         let cycle: Vec<u8> = (0..BLOCK).map(|i| i as u8).collect();
-        assert!((tally(&[&cycle]).entropy().unwrap() - 8.0).abs() < 1e-9);
-        assert!(tally(&[&cycle]).compressible().unwrap() > 0.9);
+        assert!((stats(&[&cycle]).entropy().unwrap() - 8.0).abs() < 1e-9);
+        assert!(stats(&[&cycle]).compressible().unwrap() > 0.9);
     }
 
     #[test]
     fn zeros_are_counted_apart() {
-        let both = tally(&[&[0; BLOCK], &[7; BLOCK]]);
+        let both = stats(&[&[0; BLOCK], &[7; BLOCK]]);
         assert_eq!((both.blocks, both.zero, both.entropy()), (2, 1, Some(0.0)));
-        assert_eq!((tally(&[&[0; 8]]).entropy(), tally(&[]).compressible()), (None, None));
+        assert_eq!((stats(&[&[0; 8]]).entropy(), stats(&[]).compressible()), (None, None));
     }
 
     #[test]
@@ -124,9 +124,9 @@ mod tests {
     proptest! {
         #[test]
         fn figures_stay_in_their_range(block in prop::collection::vec(any::<u8>(), 0..5000)) {
-            let tally = tally(&[&block]);
-            prop_assert!(tally.entropy().is_none_or(|bits| (0.0..=8.0).contains(&bits)));
-            prop_assert!(tally.compressible().is_none_or(|share| (0.0..=1.0).contains(&share)));
+            let stats = stats(&[&block]);
+            prop_assert!(stats.entropy().is_none_or(|bits| (0.0..=8.0).contains(&bits)));
+            prop_assert!(stats.compressible().is_none_or(|share| (0.0..=1.0).contains(&share)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What was found out, before anything is judged. `None` and `Err` say what could not be.
+//! The evidence before any check. `None` and `Err` stand for what is unknown.
 
 use plimsoll_model::units::{Bytes, Nanos};
 
@@ -37,7 +37,7 @@ pub struct Medium {
     pub holes: Option<Holes>,
     /// `None`: not watched.
     pub noise: Option<Result<Noise, String>>,
-    /// `None`: nobody wanted it tested.
+    /// `None`: not requested.
     pub sync: Option<SyncOutcome>,
 }
 
@@ -74,7 +74,7 @@ pub struct Queue {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiskKind {
     Nvme,
-    /// SATA, SAS, USB: whatever speaks SCSI.
+    /// SATA, SAS, USB: whatever the kernel drives as SCSI.
     Scsi,
     /// A hypervisor's or a cloud's.
     Virtual(&'static str),
@@ -108,7 +108,7 @@ pub struct Disk {
     pub known: Option<KnownDrive>,
 }
 
-/// Why there is no word on a disk's health.
+/// Why a disk's health is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoHealth {
     /// Such a disk has none.
@@ -129,7 +129,7 @@ pub enum Protection {
     Volatile,
 }
 
-/// What is known of a kind of drive beyond what it says itself: from the catalogue or a drive file.
+/// What is known of a kind of drive beyond what it reports itself: from the catalogue or a drive file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownDrive {
     /// `kingston-dc1500m-960g`.
@@ -137,9 +137,9 @@ pub struct KnownDrive {
     /// What such a drive calls itself begins with one of these.
     pub models: Vec<String>,
     pub protection: Protection,
-    /// It stores on flash, whatever the kernel says of a disk in front of it.
+    /// It stores on flash, whatever the kernel reports of a disk in front of it.
     pub is_flash: bool,
-    /// Where that is said.
+    /// The source of that.
     pub source: String,
     /// Of a rotating disk.
     pub turn: Option<Nanos>,

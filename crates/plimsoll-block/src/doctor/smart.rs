@@ -1,11 +1,11 @@
-//! A disk's own word on its health: what `smartctl -j` and `nvme smart-log -o json` print.
+//! A disk's own report of its health: what `smartctl -j` and `nvme smart-log -o json` print.
 //!
 //! The fields are those of smartctl's JSON format 1.0 and of the SMART / Health Information log (NVM Express base
 //! specification, log page 02h). Texts in another form give `None`; none panics.
 
 use serde_json::Value;
 
-/// What matters of it; `None` where the disk does not say.
+/// What matters of it; `None` where the disk does not report it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Smart {
     /// The program that asked.
@@ -29,17 +29,17 @@ pub struct Smart {
     pub pending: Option<u64>,
     pub uncorrectable: Option<u64>,
     pub celsius: Option<i64>,
-    /// The disk's own cache of writes, as ATA says it.
+    /// The disk's own cache of writes, as ATA reports it.
     pub write_cache: Option<bool>,
     /// The attribute of ATA that has fallen to its threshold.
     pub failing: Option<String>,
 }
 
-/// `smartctl -j`. The error is in its own words.
+/// `smartctl -j`. The error is its own message.
 pub fn smartctl(text: &str) -> Result<Smart, String> {
     let json: Value = serde_json::from_str(text).map_err(|error| format!("its output is no JSON: {error}"))?;
     if json.get("smart_status").is_none() && json.get("model_name").is_none() {
-        return Err(message(&json).unwrap_or_else(|| "it says nothing about this disk".into()));
+        return Err(message(&json).unwrap_or_else(|| "it reports nothing about this disk".into()));
     }
     let (log, attribute) = (&json["nvme_smart_health_information_log"], |id| attribute(&json, id));
     let errors = ["read", "write"]
@@ -55,7 +55,7 @@ pub fn smartctl(text: &str) -> Result<Smart, String> {
         used_percent: log["percentage_used"].as_u64().or_else(|| json["endurance_used"]["current_percent"].as_u64()),
         spare: log["available_spare"].as_u64().zip(log["available_spare_threshold"].as_u64()),
         media_errors: log["media_errors"].as_u64().or_else(|| errors.reduce(u64::saturating_add)),
-        // A disk that speaks SCSI has a list instead.
+        // A SCSI disk has a list instead.
         reallocated: attribute(5).or_else(|| json["scsi_grown_defect_list"].as_u64()),
         pending: attribute(197),
         uncorrectable: attribute(198),

@@ -55,8 +55,8 @@ fn a_sas_disk() {
 
 #[test]
 fn a_virtual_disk_as_recorded() {
-    let told = smartctl(sample!("smartctl-virtio.json")).unwrap_err();
-    assert_eq!(told, "/dev/vda: Unable to detect device type");
+    let error = smartctl(sample!("smartctl-virtio.json")).unwrap_err();
+    assert_eq!(error, "/dev/vda: Unable to detect device type");
 }
 
 #[test]

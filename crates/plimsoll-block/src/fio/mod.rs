@@ -9,7 +9,7 @@ use plimsoll_model::fio::{self, FioOutput};
 use crate::BlockError;
 
 pub use process::ends_with_us;
-pub(crate) use process::{Heard, Process, Words};
+pub(crate) use process::{FioEvent, Messages, Process};
 
 /// The oldest fio that does all that is asked of it: `sync=dsync` came with 3.23.
 pub const OLDEST: (u32, u32) = (3, 23);
@@ -54,7 +54,7 @@ pub fn find() -> Result<Fio, BlockError> {
     let version = run("--version").map_err(|error| BlockError::NoFio(error.to_string()))?;
     let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
     match number(&version) {
-        None => return Err(BlockError::NoFio(format!("`fio --version` says {version:?}"))),
+        None => return Err(BlockError::NoFio(format!("`fio --version` prints {version:?}"))),
         Some(number) if number < OLDEST => return Err(BlockError::OldFio { version, oldest: OLDEST }),
         Some(_) => {}
     }
@@ -82,31 +82,31 @@ pub fn failed(job: &str, args: &[String], why: impl ToString) -> BlockError {
     BlockError::Fio { job: job.into(), why: why.to_string(), command: command_line(args) }
 }
 
-/// One run to its end. fio is in a process group of its own, so that a Ctrl-C reaches it through us only.
+/// Runs fio to its end. It is in a process group of its own, so that a Ctrl-C reaches it through us only.
 pub fn run(job: &str, args: &[String], tick: &mut impl FnMut() -> Flow) -> Result<FioOutput, BlockError> {
-    let (heard, words) = std::sync::mpsc::channel();
-    let mut child = Process::start(args, None, move |piece| drop(heard.send(piece)))?;
+    let (sender, events) = std::sync::mpsc::channel();
+    let mut child = Process::start(args, None, move |piece| drop(sender.send(piece)))?;
     if child.watch(tick) == Flow::Stop {
         return Err(BlockError::Cancelled);
     }
     let status = child.wait().map_err(|error| failed(job, args, error))?;
-    let (mut said, mut output) = (Words::default(), None);
-    for heard in words {
-        match heard {
-            Heard::Said(line) => said.take(line),
-            Heard::Document(text) => output = Some(text),
-            Heard::End => {}
+    let (mut messages, mut output) = (Messages::default(), None);
+    for event in events {
+        match event {
+            FioEvent::Message(line) => messages.push(line),
+            FioEvent::Document(text) => output = Some(text),
+            FioEvent::End => {}
         }
     }
     if !status.success() {
-        return Err(failed(job, args, format!("{status}; {said}")));
+        return Err(failed(job, args, format!("{status}; {messages}")));
     }
     let unusable = |error| BlockError::Output { job: job.into(), error, command: command_line(args) };
     let mut output = fio::parse(&output.unwrap_or_default()).map_err(unusable)?;
-    output.warnings = said.all().to_vec();
+    output.warnings = messages.all().to_vec();
     match output.jobs.iter().find(|job| job.error != 0) {
         None => Ok(output),
-        Some(failure) => Err(failed(job, args, format!("error {}; {said}", failure.error))),
+        Some(failure) => Err(failed(job, args, format!("error {}; {messages}", failure.error))),
     }
 }
 
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fio_is_here_and_its_failures_are_told_in_its_words() {
+    fn fio_is_installed_and_an_error_quotes_its_message() {
         let fio = find().unwrap();
         assert!(fio.version.starts_with("fio-3"), "{fio:?}");
         let args = ["--name=x", "--ioengine=null", "--size=1M", "--output-format=json+"].map(String::from);
@@ -132,8 +132,8 @@ mod tests {
         assert_eq!(number("fio-4"), Some((4, 0)));
         assert_eq!(number("fish, version 3.3"), None);
         assert!(number("fio-3.9").unwrap() < OLDEST && number("fio-3.23").unwrap() >= OLDEST);
-        let told = BlockError::OldFio { version: "fio-3.9".into(), oldest: OLDEST }.to_string();
-        assert!(told.starts_with("fio-3.9 is too old: plimsoll needs 3.23 or later\n"), "{told}");
+        let error = BlockError::OldFio { version: "fio-3.9".into(), oldest: OLDEST }.to_string();
+        assert!(error.starts_with("fio-3.9 is too old: plimsoll needs 3.23 or later\n"), "{error}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One process of fio: started, listened to, ended.
+//! One process of fio: starts it, reads its output, ends it.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
@@ -46,25 +46,25 @@ fn command(args: &[String]) -> Command {
     command
 }
 
-/// What fio tells.
+/// A piece of fio's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum FioEvent {
     /// JSON.
     Document(String),
     /// A line for people, on either output.
-    Said(String),
+    Message(String),
     /// Nothing more follows on standard output: fio has ended.
     End,
 }
 
-/// What fio said for people, the first lines of it.
+/// The first lines that fio prints for people.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Words(Vec<String>);
+pub(crate) struct Messages(Vec<String>);
 
-impl Words {
+impl Messages {
     const MOST: usize = 20;
 
-    pub fn take(&mut self, line: String) {
+    pub fn push(&mut self, line: String) {
         if self.0.len() < Self::MOST && !line.trim().is_empty() {
             self.0.push(line);
         }
@@ -75,16 +75,15 @@ impl Words {
     }
 }
 
-impl fmt::Display for Words {
+impl fmt::Display for Messages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What else it says on standard output is its greeting.
-        let telling: Vec<&str> = self.0.iter().map(String::as_str).filter(|line| !is_greeting(line)).collect();
-        f.write_str(&telling.join("; "))
+        let relevant: Vec<&str> = self.0.iter().map(String::as_str).filter(|line| !is_routine(line)).collect();
+        f.write_str(&relevant.join("; "))
     }
 }
 
-/// What fio says when all is well: a line for each job, how many it starts, and that it ends because it was asked to.
-fn is_greeting(line: &str) -> bool {
+/// Lines that fio prints when all is well: one for each job, how many it starts, and that it ends on a signal.
+fn is_routine(line: &str) -> bool {
     let job = line.split_once(": (g=").is_some();
     job || line == "..."
         || ["Starting ", "fio: terminating on signal", "fio-"].iter().any(|start| line.starts_with(start))
@@ -98,14 +97,14 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts fio in `directory`, or where this program is. `hear` is called from threads that read both outputs, so that
+    /// Starts fio in `directory`, or where this program is. `on_event` is called from threads that read both outputs, so that
     /// fio never waits for us.
     ///
     /// The thread that calls this must live as long as fio shall.
     pub fn start(
         args: &[String],
         directory: Option<&Path>,
-        hear: impl Fn(Heard) + Clone + Send + 'static,
+        on_event: impl Fn(FioEvent) + Clone + Send + 'static,
     ) -> Result<Self, BlockError> {
         let mut command = command(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -114,18 +113,18 @@ impl Process {
         }
         let mut child = command.spawn().map_err(|error| BlockError::NoFio(error.to_string()))?;
         let (out, errors) = (child.stdout.take(), child.stderr.take());
-        let said = hear.clone();
+        let on_error_line = on_event.clone();
         let readers = vec![
             std::thread::spawn(move || {
                 let mut documents = Documents::default();
                 lines(out, |line| match documents.line(&line) {
-                    Some(Piece::Document(text)) => hear(Heard::Document(text)),
-                    Some(Piece::Message(line)) => hear(Heard::Said(line)),
+                    Some(Piece::Document(text)) => on_event(FioEvent::Document(text)),
+                    Some(Piece::Message(line)) => on_event(FioEvent::Message(line)),
                     None => {}
                 });
-                hear(Heard::End);
+                on_event(FioEvent::End);
             }),
-            std::thread::spawn(move || lines(errors, |line| said(Heard::Said(line)))),
+            std::thread::spawn(move || lines(errors, |line| on_error_line(FioEvent::Message(line)))),
         ];
         Ok(Self { child, readers })
     }
@@ -134,7 +133,8 @@ impl Process {
         Pid::from_child(&self.child)
     }
 
-    /// Until it has ended, or was stopped because `tick` said so; what cannot be watched is waited for later.
+    /// Waits until it has ended, or stops it when `tick` returns [`Flow::Stop`]; [`Self::wait`] waits for what cannot be
+    /// watched.
     pub fn watch(&mut self, tick: &mut impl FnMut() -> Flow) -> Flow {
         let Ok(handle) = pidfd_open(self.pid(), PidfdFlags::empty()) else { return Flow::GoOn };
         let ended = || {
@@ -152,7 +152,7 @@ impl Process {
         Flow::GoOn
     }
 
-    /// Asks it to end: requests under way finish, and it tells what it has done.
+    /// Asks it to end: requests under way finish, and it prints its totals.
     pub fn interrupt(&self) {
         // It may have ended.
         let _ = kill_process_group(self.pid(), Signal::INT);
@@ -163,11 +163,11 @@ impl Process {
         let _ = kill_process_group(self.pid(), Signal::KILL);
     }
 
-    /// Until it has ended and everything that it said was heard.
+    /// Waits until it has ended and all its output was read.
     pub fn wait(&mut self) -> std::io::Result<ExitStatus> {
         let status = self.child.wait();
         for reader in self.readers.drain(..) {
-            // A panic there has told itself; what was heard until then counts.
+            // A panic there has printed itself; what was read until then counts.
             let _ = reader.join();
         }
         status

@@ -12,7 +12,7 @@ pub fn online(source: &Source) -> Option<Vec<u32>> {
     cpu_list(&source.read(&format!("{DIRECTORY}/online")).ok()?)
 }
 
-/// The governors of all processors in use, each once, in order; none where nobody governs (virtual machines).
+/// The governors of all processors in use, each once, in order; none without a governor (virtual machines).
 pub fn governors(source: &Source) -> Vec<String> {
     let of = |number: u32| source.read(&format!("{DIRECTORY}/cpu{number}/cpufreq/scaling_governor")).ok();
     let all = online(source).unwrap_or_default().into_iter().filter_map(of);

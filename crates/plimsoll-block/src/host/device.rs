@@ -26,7 +26,7 @@ impl Device {
     }
 }
 
-/// Why there is no device to look at.
+/// Why there is no device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the device that holds {}: {why}", path.display())]
 pub struct NoDevice {
@@ -34,7 +34,7 @@ pub struct NoDevice {
     pub why: String,
 }
 
-/// The device that holds `path`, or that it is. The error says why there is none to watch: a filesystem in memory, over a network,
+/// The device that holds `path`, or that it is. The error is the reason why there is none: a filesystem in memory, over a network,
 /// over other filesystems, or on several devices.
 pub fn device_of(path: &Path) -> Result<Device, NoDevice> {
     let none = |why: String| NoDevice { path: path.into(), why };

@@ -1,4 +1,4 @@
-//! What this machine says about itself: files of /proc and /sys, read and parsed. Nothing is written.
+//! Facts about this machine: files of /proc and /sys, read and parsed. Nothing is written.
 
 pub mod cpu;
 pub mod device;

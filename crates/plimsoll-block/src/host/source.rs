@@ -32,7 +32,7 @@ impl Source {
     }
 }
 
-/// A file of /proc or /sys, in as few calls as that takes. These files tell no size, so that [`std::fs::read`] asks for it
+/// A file of /proc or /sys, in as few calls as that takes. These files report no size, so that [`std::fs::read`] asks for it
 /// and then feels its way; a probe reads hundreds of them every second.
 pub fn text(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;

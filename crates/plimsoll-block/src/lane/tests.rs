@@ -53,7 +53,7 @@ fn drive(task: &Task, order: impl Fn(&[LaneMessage]) -> LaneControl) -> (Vec<Lan
         now: &|| began.elapsed().into(),
         of_unix_ms: &|_| Nanos::ZERO,
         order: &|| order(&messages.borrow()),
-        tell: &mut |message| {
+        send: &mut |message| {
             messages.borrow_mut().push(message);
             Flow::GoOn
         },
@@ -100,10 +100,10 @@ fn two_workers_are_measured_and_shared_out() {
 }
 
 #[test]
-fn the_user_ends_it_early_and_keeps_what_was_measured() {
+fn a_lane_that_is_ended_early_keeps_what_was_measured() {
     let directory = tempfile::tempdir().unwrap();
     for (order, expected) in [(LaneControl::Close, LaneEnd::Closed), (LaneControl::Stop, LaneEnd::Stopped)] {
-        let after_three = |told: &[LaneMessage]| if told.len() > 2 { order } else { LaneControl::Run };
+        let after_three = |sent: &[LaneMessage]| if sent.len() > 2 { order } else { LaneControl::Run };
         let (messages, _) = drive(&task(directory.path(), 1, 50), after_three);
         assert_eq!(*end(&messages), expected);
         assert!(seconds(&messages).iter().any(|second| second.tick.phase == PhaseKind::Measure));
@@ -111,7 +111,7 @@ fn the_user_ends_it_early_and_keeps_what_was_measured() {
 }
 
 #[test]
-fn a_worker_that_cannot_work_is_told_in_its_own_words() {
+fn a_failed_worker_is_reported_with_the_messages_of_fio() {
     let directory = tempfile::tempdir().unwrap();
     let task = task(directory.path(), 2, 50);
     std::fs::remove_file(directory.path().join("1")).unwrap();
@@ -128,8 +128,8 @@ fn a_worker_that_is_killed_ends_the_lane_and_what_was_measured_stays() {
     let task = task(directory.path(), 2, 50);
     let killed = Cell::new(false);
     let file = directory.path().join("0").display().to_string();
-    let (messages, shares) = drive(&task, |told| {
-        if told.len() > 2 && !killed.replace(true) {
+    let (messages, shares) = drive(&task, |sent| {
+        if sent.len() > 2 && !killed.replace(true) {
             kill_fio_at(&file);
         }
         LaneControl::Run

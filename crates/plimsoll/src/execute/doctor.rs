@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use plimsoll_block::doctor::checks;
 use plimsoll_block::doctor::gather::{self, Options};
-use plimsoll_block::doctor::judge;
 use plimsoll_model::plan::resolved::Medium;
 use plimsoll_model::record::{Diagnosis, DiagnosisLevel, Severity, SubjectId};
 use plimsoll_model::units::Nanos;
@@ -18,7 +18,7 @@ const PATIENCE: Nanos = Nanos::from_millis(300);
 impl Execution<'_> {
     /// Only reads, and does not wait to measure other load.
     pub(super) fn diagnose_machine(&self) -> StepResult<()> {
-        judge::machine(&gather::machine(None))
+        checks::machine(&gather::machine(None))
             .into_iter()
             .try_for_each(|found| self.record_diagnosis("this machine", found))
     }
@@ -45,7 +45,7 @@ impl Execution<'_> {
             seed: self.plan.data_seed,
         };
         match gather::medium(path, &options) {
-            Ok(evidence) => judge::medium(&evidence).into_iter().try_for_each(|found| {
+            Ok(evidence) => checks::medium(&evidence).into_iter().try_for_each(|found| {
                 self.record_diagnosis(&format!("medium {}", medium.name), Diagnosis { subject: Some(subject), ..found })
             }),
             Err(error) => self.record_event(Some(subject), Severity::Note, "doctor", &error.to_string()),

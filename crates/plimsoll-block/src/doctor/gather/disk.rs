@@ -133,7 +133,7 @@ fn disk(source: &Source, device: &Number, options: &Options<'_>) -> Disk {
         disk.health = health(source, device, &disk.kind);
     }
     if let Ok(smart) = &disk.health {
-        // A SCSI disk tells sysfs a part of its name only.
+        // sysfs has only a part of a SCSI disk's name.
         disk.model = smart.model.clone().or(disk.model);
         disk.firmware = smart.firmware.clone().or(disk.firmware);
     }

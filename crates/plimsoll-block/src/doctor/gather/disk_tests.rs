@@ -49,7 +49,7 @@ fn known(name: &str, model: &str) -> KnownDrive {
     }
 }
 
-fn look(root: &TempDir, number: (u32, u32), known: &[KnownDrive]) -> (Device, Vec<Disk>) {
+fn resolve(root: &TempDir, number: (u32, u32), known: &[KnownDrive]) -> (Device, Vec<Disk>) {
     let source = Source::new(root.path());
     let now = || Nanos::ZERO;
     let options = Options {
@@ -70,7 +70,7 @@ fn look(root: &TempDir, number: (u32, u32), known: &[KnownDrive]) -> (Device, Ve
 #[test]
 fn a_virtual_disk_as_recorded() {
     let root = sysfs(&[("254:0", "virtio1/block/vda", VDA)]);
-    let (device, disks) = look(&root, (254, 0), &[]);
+    let (device, disks) = resolve(&root, (254, 0), &[]);
     assert_eq!((device.name.as_str(), device.size, device.start), ("vda", Some(Bytes(256 << 30)), None));
     let expected = Queue {
         scheduler: Some("mq-deadline".into()),
@@ -100,7 +100,7 @@ fn a_partition_and_its_drive_that_the_catalogue_knows() {
     let part = "partition: 1\nstart: 2048\nsize: 100000\nalignment_offset: 0";
     let root = sysfs(&[("259:0", "nvme0/nvme0n1", NVME), ("259:1", "nvme0/nvme0n1/nvme0n1p1", part)]);
     let (device, disks) =
-        look(&root, (259, 1), &[known("other", "KINGSTON SEDC500"), known("dc1500m", "kingston_sedc1500m960g")]);
+        resolve(&root, (259, 1), &[known("other", "KINGSTON SEDC500"), known("dc1500m", "kingston_sedc1500m960g")]);
     assert_eq!((device.name.as_str(), device.start), ("nvme0n1p1", Some(Bytes(1 << 20))));
     assert_eq!(device.queue.scheduler.as_deref(), Some("none"), "its drive's");
     let [disk] = disks.as_slice() else { panic!("{disks:?}") };
@@ -123,18 +123,18 @@ fn a_stack_leads_down_to_its_drives_each_once() {
     build_on(&root, "dm-0", "md0");
     build_on(&root, "md0", "nvme0n1");
     build_on(&root, "md0", "sda");
-    let (device, disks) = look(&root, (253, 1), &[]);
+    let (device, disks) = resolve(&root, (253, 1), &[]);
     assert_eq!(device.name, "dm-1");
     assert_eq!(disks.iter().map(|disk| disk.name.as_str()).collect::<Vec<_>>(), ["nvme0n1", "sda"]);
     assert_eq!((disks[1].cache_type.as_deref(), disks[1].firmware.as_deref()), (Some("write back"), Some("SN03")));
-    assert_eq!(look(&root, (9, 0), &[]).1.len(), 2);
+    assert_eq!(resolve(&root, (9, 0), &[]).1.len(), 2);
 }
 
 #[test]
 fn what_kind_of_disk_it_is_follows_from_its_names() {
     let of = |name: &str, lines: &str| {
         let root = sysfs(&[("8:0", name, lines)]);
-        look(&root, (8, 0), &[]).1.remove(0).kind
+        resolve(&root, (8, 0), &[]).1.remove(0).kind
     };
     assert_eq!(of("loop3", "loop/backing_file: /srv/x.img"), DiskKind::Loop("/srv/x.img".into()));
     assert_eq!(of("xvda", ""), DiskKind::Virtual("Xen"));

@@ -1,4 +1,4 @@
-//! Looking, without touching: files of /proc and /sys, programs that only ask, reads of random blocks. The write test
+//! Gathers evidence without changing anything: files of /proc and /sys, programs that only ask, reads of random blocks. The write test
 //! is apart ([`write`]) and is done only when it is wanted.
 
 mod disk;
@@ -23,14 +23,14 @@ pub use sample::BLOCK;
 /// The time, which is a parameter here as everywhere.
 pub type Now<'a> = &'a dyn Fn() -> Nanos;
 
-/// How closely to look.
+/// What to gather.
 pub struct Options<'a> {
     pub now: Now<'a>,
-    /// Counters before and after a quiet moment; `None`: noise is not looked for.
+    /// Counters before and after a quiet moment; `None`: noise is not measured.
     pub quiet: Option<&'a Quiet>,
     /// Drives of the catalogue.
     pub known: &'a [KnownDrive],
-    /// What the drive is, for certain: emulated, or the user's word.
+    /// What the drive is, for certain: emulated, or named by the user.
     pub is: Option<&'a KnownDrive>,
     /// Find out who uses a device, for which it is opened exclusively for a moment.
     pub users: bool,
@@ -206,8 +206,8 @@ mod tests {
     #[test]
     fn this_machine_and_this_directory_are_looked_at() {
         let now = || Nanos::ZERO;
-        let seen = Counters::read(&now);
-        let quiet = Quiet { before: seen.clone(), after: seen };
+        let counters = Counters::read(&now);
+        let quiet = Quiet { before: counters.clone(), after: counters };
         assert!(machine(Some(&quiet)).cpu.is_some());
         let options = Options {
             now: &now,

@@ -10,7 +10,7 @@ use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;
 
 use super::Options;
-use crate::doctor::bytes::{Tally, random};
+use crate::doctor::bytes::{DataStats, random};
 use crate::doctor::evidence::{Holes, Sample, Unread};
 
 /// Of one read; the smallest page of a database, and what filesystems allocate.
@@ -55,7 +55,7 @@ pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Un
     if blocks == 0 {
         return Err(Unread { why: format!("{name} is smaller than a block of {BLOCK} bytes"), next: "" });
     }
-    let (mut buffer, mut tally, mut times) = (Aligned::new(BLOCK), Tally::default(), Vec::new());
+    let (mut buffer, mut stats, mut times) = (Aligned::new(BLOCK), DataStats::default(), Vec::new());
     let (began, mut seed) = ((options.now)(), options.seed);
     for _ in 0..options.blocks {
         let offset = random(&mut seed) % blocks * BLOCK as u64;
@@ -63,14 +63,14 @@ pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Un
         file.read_exact_at(buffer.bytes(), offset).map_err(why)?;
         let until = (options.now)();
         times.push(until.saturating_sub(from));
-        tally.add(buffer.bytes());
+        stats.add(buffer.bytes());
         if until.saturating_sub(began) >= options.patience {
             break;
         }
     }
-    let Tally { blocks, zero, .. } = tally;
+    let DataStats { blocks, zero, .. } = stats;
     let read = median(&mut times).filter(|_| direct);
-    let (entropy, compressible) = (tally.entropy(), tally.compressible());
+    let (entropy, compressible) = (stats.entropy(), stats.compressible());
     Ok(Sample { of: name.into(), blocks, zero, entropy, compressible, read })
 }
 
@@ -88,7 +88,7 @@ pub fn median(times: &mut [Nanos]) -> Option<Nanos> {
     times.get(times.len() / 2).copied()
 }
 
-/// `None` where the filesystem does not tell (lseek(2), `SEEK_HOLE`).
+/// `None` where the filesystem does not report them (lseek(2), `SEEK_HOLE`).
 pub fn holes(path: &Path) -> Option<Holes> {
     let (file, _) = open(path).ok()?;
     let size = file.metadata().ok()?.size();
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(sample.blocks, 64);
         assert!((16..48).contains(&sample.zero), "{sample:?}");
         assert!(sample.entropy.unwrap() > 7.9 && sample.compressible.unwrap() < 0.02, "{sample:?}");
-        // A filesystem may give a file more than it was asked for, and none that reads past the cache tells nothing.
+        // A filesystem may give a file more than it was asked for, and none that reads past the cache has no figures.
         let found = holes(&path).unwrap();
         assert!(found.size == Bytes(2 << 20) && found.holes <= Bytes(1 << 20), "{found:?}");
         let after = std::fs::metadata(&path).unwrap();

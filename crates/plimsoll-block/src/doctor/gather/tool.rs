@@ -1,4 +1,4 @@
-//! Programs that are asked, and that must not keep anybody waiting.
+//! Runs programs that report on a disk, with a time limit.
 
 use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
@@ -18,7 +18,7 @@ pub enum Failure {
     Failed(String),
 }
 
-/// What a program prints, whatever its exit code: those of SMART tell the disk's state.
+/// What a program prints, whatever its exit code: those of SMART are the disk's state.
 pub fn run(name: &str, args: &[&str]) -> Result<String, Failure> {
     let failed = |error: std::io::Error| Failure::Failed(format!("{name}: {error}"));
     let mut child = start(name, args)?;
@@ -35,7 +35,7 @@ pub fn run(name: &str, args: &[&str]) -> Result<String, Failure> {
     }
     let bytes = reader.join().map_err(|_| Failure::Failed(format!("{name}: its output is lost")))?.map_err(failed)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    if text.trim().is_empty() { Err(Failure::Failed(format!("{name} said nothing"))) } else { Ok(text) }
+    if text.trim().is_empty() { Err(Failure::Failed(format!("{name} printed nothing"))) } else { Ok(text) }
 }
 
 fn start(name: &str, args: &[&str]) -> Result<Running, Failure> {
@@ -69,14 +69,14 @@ mod tests {
 
     #[test]
     fn what_it_prints_counts_and_not_its_exit_code() {
-        assert_eq!(run("sh", &["-c", "echo said; exit 4"]), Ok("said\n".into()));
+        assert_eq!(run("sh", &["-c", "echo printed; exit 4"]), Ok("printed\n".into()));
         assert_eq!(run("no-such-program", &[]), Err(Failure::NotInstalled));
-        assert_eq!(run("true", &[]), Err(Failure::Failed("true said nothing".into())));
+        assert_eq!(run("true", &[]), Err(Failure::Failed("true printed nothing".into())));
     }
 
     #[test]
     fn one_that_does_not_answer_is_not_waited_for() {
-        let told = run("sleep", &["60"]).unwrap_err();
-        assert_eq!(told, Failure::Failed("sleep gave no answer within 2 s".into()));
+        let error = run("sleep", &["60"]).unwrap_err();
+        assert_eq!(error, Failure::Failed("sleep gave no answer within 2 s".into()));
     }
 }

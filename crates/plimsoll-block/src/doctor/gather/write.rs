@@ -22,7 +22,7 @@ use crate::testfile::{RESERVED, TestFile, advice};
 /// Each kind of request goes on until there are so many, or for so long.
 const MOST: usize = 2000;
 const LONGEST: Nanos = Nanos::from_millis(1000);
-/// Few are enough where each takes a turn of a disk; a median of fewer says nothing.
+/// Few are enough where each takes a turn of a disk; a median of fewer means nothing.
 const FEWEST: usize = 5;
 /// Room behind the mark.
 const ROOM: Bytes = Bytes::mib(1);
@@ -57,7 +57,7 @@ fn measure(path: &Path, now: Now<'_>, seed: u64) -> io::Result<SyncTest> {
     };
     let file = open(path, flags)?;
     let mut writer = Writer { buffer: Aligned::new(BLOCK), seed };
-    // The whole room, so that no later write has to be given blocks, and the journal has nothing to say.
+    // The whole room, so that no later write has to be given blocks, and the journal has nothing to write.
     for offset in (0..ROOM.0).step_by(BLOCK) {
         writer.write(&file, RESERVED + offset)?;
     }
@@ -151,7 +151,7 @@ mod tests {
     fn a_directory_is_as_it_was_afterwards() {
         let dir = tempfile::tempdir().unwrap();
         let ticks = Cell::new(0);
-        // Each look at the clock is 10 ms later.
+        // Each reading of the clock is 10 ms later.
         let now = || {
             ticks.set(ticks.get() + 10);
             Nanos::from_millis(ticks.get())

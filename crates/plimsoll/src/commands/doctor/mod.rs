@@ -6,7 +6,7 @@ mod show;
 use std::process::ExitCode;
 
 use plimsoll_block::doctor::gather::{self, Counters, Options, Quiet};
-use plimsoll_block::doctor::{evidence, judge};
+use plimsoll_block::doctor::{checks, evidence};
 use plimsoll_load::clock::Clock;
 use plimsoll_model::record::{Diagnosis, DiagnosisLevel};
 use plimsoll_model::units::Nanos;
@@ -45,7 +45,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let before = Counters::read(&now);
     clock.block_until(clock.now() + QUIET);
     let quiet = Quiet { before, after: Counters::read(&now) };
-    let machine = judge::machine(&gather::machine(Some(&quiet)));
+    let machine = checks::machine(&gather::machine(Some(&quiet)));
     let catalogue = known::catalogue();
     let mut examined = Vec::new();
     for patient in patients {

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_block::BlockError;
 use plimsoll_block::device::evidence::{Target, target};
+use plimsoll_block::doctor::checks;
 use plimsoll_block::doctor::evidence::{KnownDrive, Medium as Evidence, SyncOutcome};
 use plimsoll_block::doctor::gather::{self, Options};
-use plimsoll_block::doctor::judge;
 use plimsoll_block::host::mount::mount_of;
 use plimsoll_block::host::source::Source;
 use plimsoll_drive::catalogue;
@@ -122,7 +122,7 @@ fn kind(target: &Target) -> &'static str {
 }
 
 fn examined(name: &str, kind: String, evidence: Evidence) -> Examined {
-    let findings = judge::medium(&evidence);
+    let findings = checks::medium(&evidence);
     let sync = match evidence.sync {
         Some(SyncOutcome::Tested(test)) => Some(test),
         _ => None,

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use plimsoll_block::arguments::{Manner, of_file, of_job, seed};
-use plimsoll_block::course::Share;
 use plimsoll_block::fio::{Flow, command_line};
+use plimsoll_block::interval_assembler::Share;
 use plimsoll_block::lane::{self, Links, Task, WorkerTask};
 use plimsoll_block::snapshot::Shape;
 use plimsoll_load::clock::{Clock, unix_micros};
@@ -250,7 +250,7 @@ fn run_fio(
     let of_unix_ms = |ms: f64| Nanos(((ms - zero).max(0.0) * 1e6) as u64);
     let order = || *orders.borrow();
     let mut send = |message| if out.blocking_send(message).is_ok() { Flow::GoOn } else { Flow::Stop };
-    lane::run(task, Links { now: &now, of_unix_ms: &of_unix_ms, order: &order, tell: &mut send })
+    lane::run(task, Links { now: &now, of_unix_ms: &of_unix_ms, order: &order, send: &mut send })
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ const WORN: u64 = 90;
 pub fn use_of(medium: &Medium) -> Option<Diagnosis> {
     let evidence = medium.in_use.as_ref()?;
     let Decision::ReadOnly(why) = decide(evidence, false) else { return None };
-    // The first says that nobody asked to overwrite it.
-    let told = why.get(1..).unwrap_or_default().join("; ");
+    // The first reason is the missing `--overwrite`.
+    let reasons = why.get(1..).unwrap_or_default().join("; ");
     let lists = [&evidence.mounts, &evidence.swaps, &evidence.holders, &evidence.open_by];
     let is_used =
         evidence.exclusive == Exclusive::Busy || lists.iter().any(|list| list.as_ref().is_ok_and(|l| !l.is_empty()));
@@ -25,23 +25,23 @@ pub fn use_of(medium: &Medium) -> Option<Diagnosis> {
     Some(match (is_used, unknown_why) {
         (true, _) => warning(
             "in_use",
-            format!("{told}. It is only read here, and others' requests are in every figure"),
+            format!("{reasons}. It is only read here, and others' requests are in every figure"),
             "Unmount and release it before it is measured by itself.",
         ),
         (false, Some(why)) => {
-            let told = if told.is_empty() { told } else { format!(". {told}") };
+            let reasons = if reasons.is_empty() { reasons } else { format!(". {reasons}") };
             unknown(
                 "in_use",
-                format!("who uses it is not known: {why}{told}"),
+                format!("who uses it is not known: {why}{reasons}"),
                 "Run as root, outside of any container.",
             )
         }
-        (false, None) if told.is_empty() => ok("in_use", "nobody uses it, and nothing is recognised on it"),
-        (false, None) => ok("in_use", format!("nobody uses it. {told}: writing to it would destroy that")),
+        (false, None) if reasons.is_empty() => ok("in_use", "not in use, and nothing is recognised on it"),
+        (false, None) => ok("in_use", format!("not in use. {reasons}: writing to it would destroy that")),
     })
 }
 
-/// Said where there is no disk to say anything about.
+/// The finding for a medium without a disk.
 pub fn missing(medium: &Medium) -> Option<Diagnosis> {
     let why = medium.device.as_ref().err().filter(|_| medium.disks.is_empty())?;
     Some(unknown(
@@ -66,7 +66,7 @@ pub fn identity(disk: &Disk) -> Diagnosis {
             let found = format!("a virtual disk of {whose} {name} {rest}").replace("  ", " ");
             unknown(
                 "drive",
-                format!("{found}: what lies below it cannot be seen from here"),
+                format!("{found}: what lies below it is hidden from here"),
                 "Run doctor on the host as well.",
             )
         }
@@ -78,12 +78,12 @@ pub fn identity(disk: &Disk) -> Diagnosis {
         DiskKind::Loop(file) => {
             unknown("drive", format!("the file {file} {rest}"), "Run doctor on the directory that holds it as well.")
         }
-        DiskKind::Stacked => unknown("drive", format!("made of others that cannot be seen {rest}"), ""),
+        DiskKind::Stacked => unknown("drive", format!("made of others that are hidden {rest}"), ""),
         DiskKind::Network => {
             unknown("drive", format!("on another machine: {name} {rest}"), "Run doctor there as well.")
         }
         DiskKind::Memory => unknown("drive", format!("memory {rest}"), "Give a drive."),
-        _ if name.is_empty() => unknown("drive", format!("it does not say what it is {rest}"), ""),
+        _ if name.is_empty() => unknown("drive", format!("it reports no model {rest}"), ""),
         _ => match disk.known.as_ref() {
             Some(known) => ok("drive", format!("{name} {rest}, in the catalogue as {}", known.name)),
             None => ok("drive", format!("{name} {rest}")),
@@ -94,7 +94,7 @@ pub fn identity(disk: &Disk) -> Diagnosis {
 pub fn health(disk: &Disk) -> Diagnosis {
     match &disk.health {
         _ if disk.is_emulated() => unknown("health", "an emulated drive has none", ""),
-        Ok(smart) => judge_smart(smart),
+        Ok(smart) => check_smart(smart),
         Err(NoHealth::None(what)) => unknown("health", format!("{what} has no SMART"), ""),
         Err(NoHealth::NotInstalled(name)) => unknown("health", format!("{name} is not installed"), INSTALL),
         Err(NoHealth::Failed(why)) => {
@@ -114,13 +114,13 @@ const CRITICAL: [&str; 6] = [
     "its persistent memory has become unreliable",
 ];
 
-fn judge_smart(smart: &Smart) -> Diagnosis {
+fn check_smart(smart: &Smart) -> Diagnosis {
     let bits = smart.critical_warning.unwrap_or(0);
     let mut faults: Vec<String> =
         CRITICAL.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, text)| text.to_string()).collect();
     if smart.passed == Some(false) && faults.is_empty() {
         let what = smart.failing.as_ref().map(|name| format!(": {name}")).unwrap_or_default();
-        faults.push(format!("the drive says of itself that it fails{what}"));
+        faults.push(format!("the drive reports that it fails{what}"));
     }
     if !faults.is_empty() {
         return error(
@@ -139,7 +139,7 @@ fn judge_smart(smart: &Smart) -> Diagnosis {
     ];
     let doubts: Vec<String> = doubts.into_iter().flatten().collect();
     if !doubts.is_empty() {
-        let next = "Look at it with smartctl -a; a drive that repairs itself is slower than a sound one.";
+        let next = "Inspect it with smartctl -a; a drive that repairs itself is slower than a sound one.";
         return warning("health", format!("{} ({})", doubts.join(", "), smart.source), next);
     }
     let good = [
@@ -162,23 +162,23 @@ fn judge_smart(smart: &Smart) -> Diagnosis {
     }
 }
 
-/// What the kernel and the drive say of its cache of writes.
+/// The write cache according to the kernel and the drive.
 pub fn write_cache(disk: &Disk) -> Diagnosis {
     let fua = match disk.queue.fua {
         Some(true) => "single writes are made durable by the drive (FUA)",
         Some(false) => "no FUA: a durable write is a write and a flush",
         None => "whether there is FUA is not known",
     };
-    let own_word = has_cache(disk);
+    let reported = has_cache(disk);
     match disk.queue.write_cache.as_deref() {
-        Some("write through") if own_word == Some(true) => error(
+        Some("write through") if reported == Some(true) => error(
             "write_cache",
-            "the drive has a cache of writes, and the kernel was told that it has none: no flush is sent, a power cut \
+            "the drive has a cache of writes, and the kernel is set to assume none: no flush is sent, a power cut \
              takes what was acknowledged as durable",
             &format!("echo \"write back\" > /sys/block/{}/queue/write_cache", disk.name),
         ),
-        Some("write through") if own_word == Some(false) => {
-            ok("write_cache", "write through: none by the drive's own word, so the kernel sends no flushes")
+        Some("write through") if reported == Some(false) => {
+            ok("write_cache", "write through: the drive reports none, so the kernel sends no flushes")
         }
         Some("write through") => unknown(
             "write_cache",
@@ -186,14 +186,14 @@ pub fn write_cache(disk: &Disk) -> Diagnosis {
             if matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi) { ASK_DRIVE } else { ASK_HOST },
         ),
         Some(kind) => ok("write_cache", format!("{kind}: the kernel sends flushes; {fua}")),
-        None => unknown("write_cache", "sysfs does not say", ""),
+        None => unknown("write_cache", "sysfs does not show it", ""),
     }
 }
 
 const ASK_HOST: &str = "Look it up: the cache mode of this disk on the host.";
 const ASK_DRIVE: &str = "Ask the drive: smartctl -g wcache, or nvme id-ctrl -H (vwc).";
 
-/// The drive's own word on whether it has a cache of writes. The kernel's setting may have been made by hand.
+/// Whether the drive reports a write cache. The kernel's setting may have been made by hand.
 fn has_cache(disk: &Disk) -> Option<bool> {
     let asked = disk.health.as_ref().ok().and_then(|smart| smart.write_cache);
     let of_driver = disk.cache_type.as_deref().map(|kind| kind.starts_with("write back"));
@@ -209,7 +209,7 @@ fn unsure(known: &KnownDrive) -> bool {
 
 /// Whether acknowledged writes outlive the power.
 pub fn power_loss(disk: &Disk) -> Diagnosis {
-    const LOOK_UP: &str = "Look it up in the data sheet; say it with --drive NAME or a drive file.";
+    const LOOK_UP: &str = "Look it up in the data sheet; name the drive with --drive NAME or a drive file.";
     if let Some(known) = &disk.known {
         let source = if unsure(known) { format!("{}, {}", known.name, known.source) } else { known.name.clone() };
         return match known.protection {
@@ -223,15 +223,13 @@ pub fn power_loss(disk: &Disk) -> Diagnosis {
         };
     }
     match (&disk.kind, disk.queue.write_cache.as_deref()) {
-        (DiskKind::Virtual(_), _) => {
-            unknown("power_loss", "what the host does with flushes cannot be seen from here", ASK_HOST)
-        }
+        (DiskKind::Virtual(_), _) => unknown("power_loss", "what the host does with flushes is unknown here", ASK_HOST),
         (DiskKind::Nvme | DiskKind::Scsi, Some("write through")) if has_cache(disk) == Some(false) => {
-            ok("power_loss", "no volatile cache by the drive's own word: what is acknowledged survives")
+            ok("power_loss", "the drive reports no volatile cache: what is acknowledged survives")
         }
         (DiskKind::Nvme | DiskKind::Scsi, Some("write through")) => unknown(
             "power_loss",
-            "the kernel says write through, which may have been set by hand; the drive does not say that it has no cache",
+            "the kernel reports write through, which may have been set by hand; the drive does not report that it has no cache",
             ASK_DRIVE,
         ),
         (DiskKind::Loop(_), _) => unknown("power_loss", "that of whatever holds the file", ""),

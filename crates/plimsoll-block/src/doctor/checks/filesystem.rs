@@ -30,7 +30,7 @@ pub fn filesystem(medium: &Medium) -> Option<Diagnosis> {
         _ if NETWORK.contains(&name) => warning(
             "filesystem",
             format!("{name} at {at}: on another machine, whose network and memory are measured as well"),
-            "Measure on that machine, or say so beside every figure.",
+            "Measure on that machine, or state it beside every figure.",
         ),
         "overlay" | "aufs" => warning(
             "filesystem",
@@ -39,8 +39,8 @@ pub fn filesystem(medium: &Medium) -> Option<Diagnosis> {
         ),
         _ if medium.disks.iter().any(Disk::is_emulated) => ok("filesystem", format!("{name} at {at}, plimsoll's own")),
         _ if name.starts_with("fuse") => {
-            let found = format!("{name} at {at}: a program answers, and what it does with a flush only it knows");
-            unknown("filesystem", found, "Look up what it promises, or test it with --write.")
+            let found = format!("{name} at {at}: a program answers, and what it does with a flush is unknown");
+            unknown("filesystem", found, "Read its documentation, or test it with --write.")
         }
         _ if COPYING.contains(&name) => {
             ok("filesystem", format!("{name} at {at}: each write goes to a new place, so rates fall as it fills"))
@@ -49,7 +49,7 @@ pub fn filesystem(medium: &Medium) -> Option<Diagnosis> {
     })
 }
 
-/// Words among the options of a mount.
+/// The options of a mount.
 struct Options<'a>(Vec<&'a str>);
 
 impl<'a> Options<'a> {
@@ -57,13 +57,13 @@ impl<'a> Options<'a> {
         Self(mount.options.split(',').chain(mount.super_options.split(',')).collect())
     }
 
-    fn first(&self, words: &[&str]) -> Option<&'a str> {
-        self.0.iter().find(|word| words.contains(word)).copied()
+    fn first(&self, names: &[&str]) -> Option<&'a str> {
+        self.0.iter().find(|option| names.contains(option)).copied()
     }
 
     /// `compress=zstd:3`, `compress`.
     fn begins(&self, start: &str) -> Option<&'a str> {
-        self.0.iter().find(|word| word.split('=').next() == Some(start)).copied()
+        self.0.iter().find(|option| option.split('=').next() == Some(start)).copied()
     }
 }
 
@@ -108,7 +108,7 @@ pub fn mount_options(medium: &Medium) -> Option<Diagnosis> {
         ),
     ];
     let found: Vec<(String, &str)> =
-        faults.into_iter().filter_map(|(word, found, next)| Some((format!("{}: {found}", word?), next))).collect();
+        faults.into_iter().filter_map(|(option, found, next)| Some((format!("{}: {found}", option?), next))).collect();
     if let Some((_, next)) = found.first() {
         let all = found.iter().map(|(found, _)| found.as_str()).collect::<Vec<_>>().join("; ");
         return Some(match barrier {
@@ -116,13 +116,13 @@ pub fn mount_options(medium: &Medium) -> Option<Diagnosis> {
             None => warning("mount_options", all, next),
         });
     }
-    let about = |word: Option<&str>, text: &str| word.map(|word| format!("{word} ({text})"));
+    let about = |option: Option<&str>, text: &str| option.map(|option| format!("{option} ({text})"));
     let known = [
         about(options.first(&["noatime", "relatime"]), "reads hardly write"),
         about(options.first(&["strictatime"]), "each read writes its time"),
         about(
             options.first(&["discard", "discard=async"]),
-            "deleting tells the drive at once, which some drives are slow at",
+            "each deletion is sent to the drive at once, which slows some drives down",
         ),
     ];
     let known: Vec<String> = known.into_iter().flatten().collect();
@@ -145,7 +145,7 @@ pub fn space(medium: &Medium) -> Option<Diagnosis> {
         ok("space", found)
     } else {
         let found = format!("{found}: a drive and a filesystem this full spend their time making room");
-        warning("space", found, "Free space there, or say so beside the figures.")
+        warning("space", found, "Free space there, or state it beside the figures.")
     })
 }
 

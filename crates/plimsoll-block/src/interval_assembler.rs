@@ -1,4 +1,4 @@
-//! From the snapshots of all workers to the seconds of a lane. Pure: it reads no clock and starts nothing.
+//! Assembles the seconds of a lane from the snapshots of all workers. Pure: it reads no clock and starts nothing.
 //!
 //! Each fio counts once a second since its own start. The workers' k-th snapshots belong together: a tick goes from the
 //! mean of their times to the mean of the next ones', and holds what each worker did between its own two. So every
@@ -28,11 +28,12 @@ pub struct Share {
 const HALF: Nanos = Nanos::from_millis(500);
 
 #[derive(Debug)]
-pub struct Course {
+pub struct IntervalAssembler {
     warm: Nanos,
     measure: Nanos,
     workers: Vec<Worker>,
-    /// When the first requests were made, in the mean, in milliseconds since 1970; `None` until all workers have told.
+    /// When the first requests were made, in the mean, in milliseconds since 1970; `None` until each
+    /// worker has sent a snapshot.
     began_ms: Option<f64>,
     /// End of the last tick, and when the measurement began.
     end: Nanos,
@@ -62,7 +63,7 @@ impl Worker {
     }
 }
 
-impl Course {
+impl IntervalAssembler {
     /// So many workers and transaction types. Without `warm` the measurement begins at once.
     pub fn new(workers: usize, txns: usize, warm: Nanos, measure: Nanos) -> Self {
         let worker =
@@ -78,8 +79,8 @@ impl Course {
         }
     }
 
-    /// A worker has told what it has done so far.
-    pub fn take(&mut self, worker: usize, snapshot: Snapshot) {
+    /// Adds a worker's snapshot: its totals so far.
+    pub fn add(&mut self, worker: usize, snapshot: Snapshot) {
         if let Some(worker) = self.workers.get_mut(worker) {
             worker.waiting.push_back(snapshot);
         }
@@ -88,7 +89,8 @@ impl Course {
         }
     }
 
-    /// When the first requests were made, in milliseconds since 1970. `None`: not all workers have told anything yet.
+    /// When the first requests were made, in milliseconds since 1970. `None`: not every worker has sent a
+    /// snapshot yet.
     pub fn began_ms(&self) -> Option<f64> {
         self.began_ms
     }
@@ -98,8 +100,8 @@ impl Course {
         self.phase == PhaseKind::Cool
     }
 
-    /// The next second, when all workers have told it.
-    pub fn second(&mut self) -> Option<LaneSecond> {
+    /// The next second, once every worker has sent its snapshot.
+    pub fn next_second(&mut self) -> Option<LaneSecond> {
         if self.is_over() || self.workers.iter().any(|worker| worker.waiting.is_empty()) {
             return None;
         }
@@ -109,9 +111,9 @@ impl Course {
         Some(second)
     }
 
-    /// All that was told and is in no second yet, in a last one; `None`: there is nothing. Of load that was told to end
-    /// nobody knows which part of it was done at full load, so it is cooling; load that came to its end is `measured`.
-    pub fn rest(&mut self, measured: bool) -> Option<LaneSecond> {
+    /// A last second with all snapshots that are in none yet; `None`: there are none left. Load that was stopped counts as
+    /// cooling, because the part done at full load is unknown; load that ended by itself is `measured`.
+    pub fn remainder(&mut self, measured: bool) -> Option<LaneSecond> {
         if self.began_ms.is_none() {
             self.began_ms = self.workers.iter().any(|worker| !worker.waiting.is_empty()).then(|| self.began());
         }
@@ -151,8 +153,8 @@ impl Course {
             sums.resize(sums.len().max(parts.len()), Total::default());
             sums.iter_mut().zip(&parts).for_each(|(sum, part)| *sum = std::mem::take(sum).and(part));
         }
-        let told = self.workers.iter().map(|worker| worker.last.at_ms).filter(|at| *at > 0);
-        let since = (mean(told) - self.began_ms.unwrap_or_default()).max(0.0);
+        let times = self.workers.iter().map(|worker| worker.last.at_ms).filter(|at| *at > 0);
+        let since = (mean(times) - self.began_ms.unwrap_or_default()).max(0.0);
         // A wall clock that was set back makes a tick short, never negative.
         let tick = Tick { start: self.end, end: Nanos((since * 1e6) as u64).max(self.end), phase: self.phase };
         self.end = tick.end;
@@ -190,8 +192,8 @@ mod tests {
     use super::*;
     use crate::snapshot::tests::{WORKERS, shape, snapshots};
 
-    fn seconds(course: &mut Course) -> Vec<LaneSecond> {
-        std::iter::from_fn(|| course.second()).collect()
+    fn seconds(assembler: &mut IntervalAssembler) -> Vec<LaneSecond> {
+        std::iter::from_fn(|| assembler.next_second()).collect()
     }
 
     fn requests(seconds: &[LaneSecond]) -> u64 {
@@ -203,26 +205,27 @@ mod tests {
     }
 
     /// The recorded workers, their snapshots in any order.
-    fn recorded(warm: u64, measure: u64, order: &[usize]) -> (Course, Vec<LaneSecond>) {
-        let mut told: Vec<VecDeque<Snapshot>> = WORKERS.iter().map(|text| snapshots(text, &shape()).into()).collect();
-        let mut course = Course::new(2, 4, Nanos::from_secs(warm), Nanos::from_secs(measure));
+    fn recorded(warm: u64, measure: u64, order: &[usize]) -> (IntervalAssembler, Vec<LaneSecond>) {
+        let mut waiting: Vec<VecDeque<Snapshot>> =
+            WORKERS.iter().map(|text| snapshots(text, &shape()).into()).collect();
+        let mut assembler = IntervalAssembler::new(2, 4, Nanos::from_secs(warm), Nanos::from_secs(measure));
         let mut seconds = Vec::new();
         for worker in order {
-            if let Some(snapshot) = told[*worker].pop_front() {
-                course.take(*worker, snapshot);
+            if let Some(snapshot) = waiting[*worker].pop_front() {
+                assembler.add(*worker, snapshot);
             }
-            while let Some(second) = course.second() {
+            while let Some(second) = assembler.next_second() {
                 seconds.push(second);
             }
         }
-        (course, seconds)
+        (assembler, seconds)
     }
 
     #[test]
     fn recorded_workers_become_seconds_of_phases() {
-        let (mut course, mut seconds) = recorded(1, 2, &[0, 1, 0, 1, 0, 0, 0, 1, 1, 1]);
+        let (mut assembler, mut seconds) = recorded(1, 2, &[0, 1, 0, 1, 0, 0, 0, 1, 1, 1]);
         assert_eq!(phases(&seconds), [PhaseKind::Warm, PhaseKind::Measure, PhaseKind::Measure]);
-        assert!(course.is_over());
+        assert!(assembler.is_over());
         assert_eq!(seconds[0].tick.start, Nanos::ZERO);
         for pair in seconds.windows(2) {
             assert_eq!(pair[0].tick.end, pair[1].tick.start);
@@ -234,11 +237,11 @@ mod tests {
         for (txn, asked) in [(0, 280.0), (1, 120.0), (3, 40.0)] {
             assert!((committed(txn) / asked - 1.0).abs() < 0.1, "{txn}: {}", committed(txn));
         }
-        let shares = course.shares();
+        let shares = assembler.shares();
         let shared: u64 = shares.iter().map(|share| share.requests).sum();
         assert_eq!(shared, requests(&seconds[1..]));
         assert_eq!(shares.len(), 8);
-        seconds.extend(course.rest(false));
+        seconds.extend(assembler.remainder(false));
         let last = seconds.last().unwrap();
         assert_eq!(last.tick.phase, PhaseKind::Cool);
         let all: u64 = WORKERS
@@ -247,18 +250,18 @@ mod tests {
             .map(|total| total.requests())
             .sum();
         assert_eq!(requests(&seconds), all, "nothing disappears");
-        assert!(course.rest(false).is_none());
+        assert!(assembler.remainder(false).is_none());
     }
 
     #[test]
     fn shares_and_seconds_have_the_same_histograms() {
-        let (course, seconds) = recorded(0, 3, &[0, 1, 0, 1, 0, 1, 0, 1]);
+        let (assembler, seconds) = recorded(0, 3, &[0, 1, 0, 1, 0, 1, 0, 1]);
         assert_eq!(phases(&seconds), [PhaseKind::Measure; 3], "without warm-up");
         for txn in 0..4 {
             let mut merged = Hist::new();
             seconds.iter().for_each(|second| merged.merge(&second.tallies[txn].response));
             let mut shared = Hist::new();
-            let shares = course.shares();
+            let shares = assembler.shares();
             let of_txn = shares.iter().filter(|share| share.txn == txn);
             of_txn.for_each(|share| shared.merge(&share.response));
             assert_eq!(merged, shared, "{txn}");
@@ -267,33 +270,35 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_never_tells_leaves_what_the_others_told_outside_any_measurement() {
-        let mut course = Course::new(2, 4, Nanos::ZERO, Nanos::from_secs(9));
-        let told = snapshots(WORKERS[0], &shape());
-        course.take(0, told[0].clone());
-        course.take(0, told[1].clone());
-        assert!(course.second().is_none() && course.began_ms().is_none());
-        let rest = course.rest(false).unwrap();
-        assert!(course.began_ms().is_some());
-        assert_eq!(rest.tick.phase, PhaseKind::Cool);
-        let whole: u64 = told[1].totals.iter().map(Total::requests).sum();
-        assert_eq!(requests(&[rest]), whole);
-        assert!(course.shares().iter().all(|share| share.requests == 0));
+    fn without_a_snapshot_of_each_worker_nothing_counts_as_measured() {
+        let mut assembler = IntervalAssembler::new(2, 4, Nanos::ZERO, Nanos::from_secs(9));
+        let sent = snapshots(WORKERS[0], &shape());
+        assembler.add(0, sent[0].clone());
+        assembler.add(0, sent[1].clone());
+        assert!(assembler.next_second().is_none() && assembler.began_ms().is_none());
+        let remainder = assembler.remainder(false).unwrap();
+        assert!(assembler.began_ms().is_some());
+        assert_eq!(remainder.tick.phase, PhaseKind::Cool);
+        let whole: u64 = sent[1].totals.iter().map(Total::requests).sum();
+        assert_eq!(requests(&[remainder]), whole);
+        assert!(assembler.shares().iter().all(|share| share.requests == 0));
     }
 
     #[test]
-    fn load_that_came_to_its_end_is_measured_to_its_end() {
-        let mut course = Course::new(1, 1, Nanos::ZERO, Nanos::from_secs(9));
-        course.take(0, snapshot(1_000_250, 7));
-        let last = course.rest(true).unwrap();
+    fn load_that_ends_by_itself_is_measured_to_its_end() {
+        let mut assembler = IntervalAssembler::new(1, 1, Nanos::ZERO, Nanos::from_secs(9));
+        assembler.add(0, snapshot(1_000_250, 7));
+        let last = assembler.remainder(true).unwrap();
         assert_eq!((last.tick.phase, last.tick.end), (PhaseKind::Measure, Nanos::from_millis(250)));
-        assert_eq!(course.shares()[0].requests, 7);
+        assert_eq!(assembler.shares()[0].requests, 7);
     }
 
     #[test]
-    fn of_nothing_comes_nothing() {
-        let mut course = Course::new(3, 1, Nanos::ZERO, Nanos::SECOND);
-        assert!(course.second().is_none() && course.rest(false).is_none() && course.began_ms().is_none());
+    fn without_snapshots_there_are_no_seconds() {
+        let mut assembler = IntervalAssembler::new(3, 1, Nanos::ZERO, Nanos::SECOND);
+        assert!(
+            assembler.next_second().is_none() && assembler.remainder(false).is_none() && assembler.began_ms().is_none()
+        );
     }
 
     fn snapshot(at_ms: u64, n: u64) -> Snapshot {
@@ -308,18 +313,18 @@ mod tests {
             steps in prop::collection::vec((0usize..3, 1u64..3_000, 0u64..50), 0..60),
             warm in 0u64..5, measure in 1u64..6,
         ) {
-            let mut course = Course::new(3, 1, Nanos::from_secs(warm), Nanos::from_secs(measure));
+            let mut assembler = IntervalAssembler::new(3, 1, Nanos::from_secs(warm), Nanos::from_secs(measure));
             let mut at = [(1_000_000u64, 0u64); 3];
             let mut seconds = Vec::new();
             for (worker, ms, n) in steps {
                 let (time, done) = &mut at[worker];
                 (*time, *done) = (*time + ms, *done + n);
-                course.take(worker, snapshot(*time, *done));
-                seconds.extend(super::tests::seconds(&mut course));
+                assembler.add(worker, snapshot(*time, *done));
+                seconds.extend(super::tests::seconds(&mut assembler));
             }
             let measured: u64 = requests(&seconds.iter().filter(|second| second.tick.phase == PhaseKind::Measure).cloned().collect::<Vec<_>>());
-            prop_assert_eq!(course.shares().iter().map(|share| share.requests).sum::<u64>(), measured);
-            seconds.extend(course.rest(false));
+            prop_assert_eq!(assembler.shares().iter().map(|share| share.requests).sum::<u64>(), measured);
+            seconds.extend(assembler.remainder(false));
             prop_assert_eq!(requests(&seconds), at.iter().map(|(_, n)| n).sum::<u64>());
             for pair in seconds.windows(2) {
                 prop_assert_eq!(pair[0].tick.end, pair[1].tick.start);

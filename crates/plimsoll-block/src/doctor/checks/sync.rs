@@ -1,8 +1,8 @@
-//! Whether flushes do what they say, by how long they take.
+//! Whether flushes make writes durable, by how long they take.
 //!
-//! Nothing in software can see what a drive does with a flush. But a medium has a speed: a disk cannot make the same place
+//! No software can observe what a drive does with a flush. But a medium has a speed: a disk cannot make the same place
 //! durable twice in one turn, and flash cannot without programming a page. Who answers sooner keeps what it acknowledges
-//! alive without power, or forgets it; only knowledge of the drive, or a power cut, tells which.
+//! alive without power, or forgets it; only knowledge of the drive, or a power cut, decides which.
 
 use plimsoll_model::record::Diagnosis;
 use plimsoll_model::units::Nanos;
@@ -15,7 +15,7 @@ const FASTEST_TURN: Nanos = Nanos(4_000_000);
 /// What a page of flash takes to program at least: single-level cells, 100 µs and more (NVMeVirt, FAST 2023, has 185 µs
 /// for a drive of 2018).
 const PROGRAM: Nanos = Nanos::from_micros(100);
-/// The clock, and a disk that turns a little faster than it says.
+/// The clock, and a disk that turns a little faster than it reports.
 const TURN_TOLERANCE: f64 = 0.9;
 /// An emulated drive's times are known; beyond this it did not wait for what its model waits for.
 const MODEL_TOLERANCE: f64 = 2.0;
@@ -24,8 +24,7 @@ const SEEKS: Nanos = Nanos::from_millis(4);
 
 const LIES: &str = "Do not run a database on it that must not lose what it has committed. On purpose (flush = \"ignored\") it \
                     shows just that.";
-const LOOK_UP: &str =
-    "Find out whether its cache is protected (data sheet, controller, host); say it with --drive, or cut the power.";
+const LOOK_UP: &str = "Find out whether its cache is protected (data sheet, controller, host); name the drive with --drive, or cut the power.";
 
 /// What can make a write durable here, and how soon.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,16 +34,16 @@ struct Medial {
     why: String,
 }
 
-/// `None`: nobody asked.
+/// `None`: not requested.
 pub fn fsync(medium: &Medium) -> Option<Diagnosis> {
     let test = match medium.sync.as_ref()? {
         SyncOutcome::Tested(test) => test,
         SyncOutcome::Untested(why, next) => return Some(unknown("fsync", why.clone(), next)),
     };
-    let measured = told(test);
+    let measured = describe(test);
     let fastest = test.fastest();
-    let seen = medium.sample.as_ref().ok().and_then(|sample| sample.read);
-    let limit = medium.disks.iter().filter_map(|disk| limit(disk, seen)).max_by_key(|limit| limit.least);
+    let random_read = medium.sample.as_ref().ok().and_then(|sample| sample.read);
+    let limit = medium.disks.iter().filter_map(|disk| limit(disk, random_read)).max_by_key(|limit| limit.least);
     let too_fast = limit.as_ref().filter(|limit| fastest.median < limit.least);
     Some(match protection(&medium.disks) {
         Some(Protection::Protected) => ok("fsync", format!("{measured}; its cache is protected, so that may be")),
@@ -57,11 +56,11 @@ pub fn fsync(medium: &Medium) -> Option<Diagnosis> {
     })
 }
 
-/// Nobody knows what becomes of its cache.
+/// The protection of its cache is unknown.
 fn of_unknown(test: &SyncTest, measured: &str, medium: &Medium, too_fast: Option<&Medial>) -> Diagnosis {
     let sure = medium.disks.iter().any(|disk| turns(disk).is_some());
     match too_fast {
-        // By its own word it is a disk, and has said nothing of a protected cache.
+        // It reports that it is a disk, and reports no protected cache.
         Some(limit) if sure => error("fsync", lie(measured, limit), LIES),
         Some(limit) => warning("fsync", format!("{}. Or a protected cache answers", lie(measured, limit)), LOOK_UP),
         None if costs_nothing(test) => {
@@ -85,7 +84,7 @@ fn lie(measured: &str, limit: &Medial) -> String {
 }
 
 /// The rates of one writer.
-fn told(test: &SyncTest) -> String {
+fn describe(test: &SyncTest) -> String {
     let SyncTest { direct, unsynced, synced, flush, dsync } = test;
     let cache = if *direct { "" } else { " into the page cache" };
     format!(
@@ -119,12 +118,12 @@ fn protection(disks: &[Disk]) -> Option<Protection> {
         .then_some(Protection::Protected)
 }
 
-/// The time of a turn, where the disk is known to turn. A virtual disk says so too often.
+/// The time of a turn, where the disk is known to turn. Virtual disks often report it wrongly.
 fn turns(disk: &Disk) -> Option<Nanos> {
     let rpm = disk.health.as_ref().ok().and_then(|smart| smart.rpm).filter(|rpm| *rpm > 0);
     let of_rpm = rpm.map(|rpm| Nanos(60_000_000_000 / rpm));
-    let said = disk.kind == DiskKind::Scsi && disk.queue.rotational == Some(true);
-    disk.known.as_ref().and_then(|known| known.turn).or(of_rpm).or(said.then_some(FASTEST_TURN))
+    let reports_rotation = disk.kind == DiskKind::Scsi && disk.queue.rotational == Some(true);
+    disk.known.as_ref().and_then(|known| known.turn).or(of_rpm).or(reports_rotation.then_some(FASTEST_TURN))
 }
 
 /// How soon a write can be durable on this disk; `None`: not known.
@@ -148,8 +147,8 @@ fn limit(disk: &Disk, random_read: Option<Nanos>) -> Option<Medial> {
         );
         return Some(Medial { least: Nanos((FASTEST_TURN.0 as f64 * TURN_TOLERANCE) as u64), why });
     }
-    let says_kernel = matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi) && disk.queue.rotational == Some(false);
-    let is_flash = says_kernel || disk.known.as_ref().is_some_and(|known| known.is_flash);
+    let is_kernel_flash = matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi) && disk.queue.rotational == Some(false);
+    let is_flash = is_kernel_flash || disk.known.as_ref().is_some_and(|known| known.is_flash);
     let volatile = disk.known.as_ref().is_some_and(|known| known.protection == Protection::Volatile);
     let why = "a page of flash takes at least 100 µs to program".to_owned();
     (is_flash && volatile).then_some(Medial { least: PROGRAM, why })

@@ -11,7 +11,7 @@ const NOISY_REQUESTS: f64 = 20.0;
 const NOISY_BUSY: f64 = 2.0;
 /// Larger requests than this are what makes sequential access fast.
 const SMALL_REQUEST_KIB: u64 = 128;
-/// Flash and filesystems work in blocks of this, whatever a drive says.
+/// Flash and filesystems work in blocks of this, whatever a drive reports.
 const FLASH_BLOCK: u64 = 4096;
 
 pub fn scheduler(device: &Device, disks: &[Disk]) -> Diagnosis {
@@ -37,8 +37,11 @@ pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
     let queue = &device.queue;
     let kib = |kib: Option<u64>| kib.map(|kib| Bytes(kib << 10).to_string());
     let is_virtual = disks.iter().any(|disk| matches!(disk.kind, DiskKind::Virtual(_)));
-    let turns =
-        if is_virtual { "said to rotate, which virtual disks say without meaning it" } else { "said to rotate" };
+    let turns = if is_virtual {
+        "reported to rotate, as many virtual disks are without rotating"
+    } else {
+        "reported to rotate"
+    };
     let parts = [
         queue.nr_requests.map(|n| format!("{n} requests in flight at most")),
         kib(queue.max_sectors_kb).map(|size| format!("{size} each")),
@@ -46,7 +49,7 @@ pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
             .logical_block_size
             .zip(queue.physical_block_size)
             .map(|(l, p)| format!("blocks of {l} ({p} physical) bytes")),
-        queue.rotational.map(|yes| if yes { turns } else { "said not to rotate" }.to_owned()),
+        queue.rotational.map(|yes| if yes { turns } else { "reported not to rotate" }.to_owned()),
     ];
     let found = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let name = &device.name;
@@ -64,7 +67,7 @@ pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
         let found = format!("{found}: wrong for an NVMe drive, and the kernel reads ahead and merges accordingly");
         return warning("queue", found, &format!("echo 0 > /sys/block/{name}/queue/rotational"));
     }
-    if found.is_empty() { unknown("queue", "sysfs says nothing", "") } else { ok("queue", found) }
+    if found.is_empty() { unknown("queue", "sysfs shows nothing", "") } else { ok("queue", found) }
 }
 
 pub fn alignment(device: &Device, room: Option<&Room>) -> Diagnosis {
@@ -101,7 +104,7 @@ pub fn alignment(device: &Device, room: Option<&Room>) -> Diagnosis {
     }
 }
 
-/// `None` where nobody watched.
+/// `None`: not watched.
 pub fn noise(medium: &Medium) -> Option<Diagnosis> {
     let Noise { spent, over } = match medium.noise.as_ref()? {
         Ok(noise) => noise,

@@ -17,7 +17,7 @@ pub fn machine(machine: &Machine) -> Vec<Diagnosis> {
     found.into_iter().flatten().chain([machine::clock_source(machine)]).collect()
 }
 
-/// Everything about a medium, in the order in which a person would look.
+/// Everything about a medium, in the order in which a person would check it.
 pub fn medium(medium: &Medium) -> Vec<Diagnosis> {
     let mut found = Vec::new();
     found.extend(drive::use_of(medium));
@@ -41,7 +41,7 @@ pub fn medium(medium: &Medium) -> Vec<Diagnosis> {
     found
 }
 
-/// Says which disk is meant where there are several.
+/// Names the disk where there are several.
 fn named(disk: &Disk, medium: &Medium, mut finding: Diagnosis) -> Diagnosis {
     if medium.disks.len() > 1 {
         finding.found = format!("{}: {}", disk.name, finding.found);
@@ -134,14 +134,14 @@ pub(super) mod tests {
     }
 
     #[track_caller]
-    pub fn says(finding: &Diagnosis, level: DiagnosisLevel, words: &[&str]) {
+    pub fn assert_finding(finding: &Diagnosis, level: DiagnosisLevel, texts: &[&str]) {
         assert_eq!(finding.level, level, "{finding:?}");
         let text = format!("{} {}", finding.found, finding.next);
-        for word in words {
-            assert!(text.contains(word), "{word:?} is not in {finding:?}");
+        for expected in texts {
+            assert!(text.contains(expected), "{expected:?} is not in {finding:?}");
         }
-        let speaks = matches!(level, DiagnosisLevel::Warning | DiagnosisLevel::Error);
-        assert!(!speaks || !finding.next.is_empty(), "what to do: {finding:?}");
+        let needs_advice = matches!(level, DiagnosisLevel::Warning | DiagnosisLevel::Error);
+        assert!(!needs_advice || !finding.next.is_empty(), "what to do: {finding:?}");
     }
 
     #[test]

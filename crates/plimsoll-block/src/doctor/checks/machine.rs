@@ -6,7 +6,7 @@ use super::{ok, unknown, warning};
 use crate::doctor::evidence::Machine;
 use crate::host::parse::CpuTimes;
 
-/// Share of all CPUs' time, in percent, that a hypervisor may take without a word, and others in a quiet moment.
+/// Share of all CPUs' time, in percent, that a hypervisor may take without a warning, and others in a quiet moment.
 const STEAL: f64 = 1.0;
 const BUSY: f64 = 10.0;
 
@@ -34,8 +34,10 @@ pub fn clock_source(machine: &Machine) -> Diagnosis {
         }
         Some(name) => warning(
             "clock_source",
-            format!("{name}: each look at the clock is a system call or a slow device, and every request needs some"),
-            "Boot with clocksource=tsc if the processor's is stable (dmesg says why it is not used).",
+            format!(
+                "{name}: each reading of the clock is a system call or a slow device, and every request needs some"
+            ),
+            "Boot with clocksource=tsc if the processor's is stable (dmesg shows why it is not used).",
         ),
     }
 }
@@ -83,7 +85,7 @@ pub fn busy(machine: &Machine) -> Option<Diagnosis> {
 mod tests {
     use plimsoll_model::record::DiagnosisLevel::{Ok, Unknown, Warning};
 
-    use super::super::tests::says;
+    use super::super::tests::assert_finding;
     use super::*;
 
     #[test]
@@ -91,20 +93,20 @@ mod tests {
         let of = |names: &[&str]| {
             governor(&Machine { governors: names.iter().map(|name| name.to_string()).collect(), ..Machine::default() })
         };
-        says(&of(&["performance"]), Ok, &["full clock"]);
-        says(&of(&["powersave"]), Warning, &["powersave", "cpupower frequency-set -g performance"]);
-        says(&of(&["performance", "schedutil"]), Warning, &["performance, schedutil"]);
-        says(&of(&[]), Unknown, &["a host does"]);
+        assert_finding(&of(&["performance"]), Ok, &["full clock"]);
+        assert_finding(&of(&["powersave"]), Warning, &["powersave", "cpupower frequency-set -g performance"]);
+        assert_finding(&of(&["performance", "schedutil"]), Warning, &["performance, schedutil"]);
+        assert_finding(&of(&[]), Unknown, &["a host does"]);
     }
 
     #[test]
     fn clocks() {
         let of =
             |name: Option<&str>| clock_source(&Machine { clock_source: name.map(str::to_owned), ..Machine::default() });
-        says(&of(Some("tsc")), Ok, &["tsc"]);
-        says(&of(Some("kvm-clock")), Ok, &["without a system call"]);
-        says(&of(Some("hpet")), Warning, &["hpet", "clocksource=tsc"]);
-        says(&of(None), Unknown, &[]);
+        assert_finding(&of(Some("tsc")), Ok, &["tsc"]);
+        assert_finding(&of(Some("kvm-clock")), Ok, &["without a system call"]);
+        assert_finding(&of(Some("hpet")), Warning, &["hpet", "clocksource=tsc"]);
+        assert_finding(&of(None), Unknown, &[]);
     }
 
     fn times(user: u64, idle: u64, steal: u64) -> Option<CpuTimes> {
@@ -114,14 +116,14 @@ mod tests {
     #[test]
     fn time_that_others_took() {
         let of = |cpu, quiet_cpu| Machine { cpu, quiet_cpu, ..Machine::default() };
-        says(&steal(&of(times(10, 990, 5), None)), Ok, &["0.5 % of the CPUs' time since boot"]);
-        says(&steal(&of(times(10, 900, 50), None)), Warning, &["5.2 %", "not shared"]);
+        assert_finding(&steal(&of(times(10, 990, 5), None)), Ok, &["0.5 % of the CPUs' time since boot"]);
+        assert_finding(&steal(&of(times(10, 900, 50), None)), Warning, &["5.2 %", "not shared"]);
         // What is now counts.
-        says(&steal(&of(times(10, 900, 50), times(1, 99, 0))), Ok, &["0.0 %", "5.2 % since boot"]);
-        says(&steal(&of(times(10, 990, 0), times(1, 90, 9))), Warning, &["9.0 % of the CPUs' time now"]);
-        says(&steal(&of(None, None)), Unknown, &[]);
-        says(&busy(&of(None, times(5, 95, 0))).unwrap(), Ok, &["5 %"]);
-        says(&busy(&of(None, times(50, 50, 0))).unwrap(), Warning, &["50 %", "top"]);
+        assert_finding(&steal(&of(times(10, 900, 50), times(1, 99, 0))), Ok, &["0.0 %", "5.2 % since boot"]);
+        assert_finding(&steal(&of(times(10, 990, 0), times(1, 90, 9))), Warning, &["9.0 % of the CPUs' time now"]);
+        assert_finding(&steal(&of(None, None)), Unknown, &[]);
+        assert_finding(&busy(&of(None, times(5, 95, 0))).unwrap(), Ok, &["5 %"]);
+        assert_finding(&busy(&of(None, times(50, 50, 0))).unwrap(), Warning, &["50 %", "top"]);
         assert_eq!(busy(&of(None, None)), None);
     }
 }

@@ -77,7 +77,7 @@ mod tests {
     use plimsoll_model::record::DiagnosisLevel::{Ok as Good, Unknown, Warning};
     use plimsoll_model::units::{Bytes, Nanos};
 
-    use super::super::tests::{disk, medium_of, says};
+    use super::super::tests::{assert_finding, disk, medium_of};
     use super::*;
 
     fn with(target: Target, zero: u32) -> Medium {
@@ -95,12 +95,16 @@ mod tests {
     #[test]
     fn blocks_that_nobody_wrote() {
         let device = || Target::Device("/dev/sda".into());
-        says(&unwritten(&with(device(), 10)), Good, &["10 % (±6) of 100 blocks of /dev/sda", "8.31 ms"]);
-        says(&unwritten(&with(device(), 80)), Warning, &["80 %", "Write all of it once"]);
-        says(&unwritten(&with(Target::Directory("/srv".into()), 80)), Good, &["first writes may have to allocate"]);
+        assert_finding(&unwritten(&with(device(), 10)), Good, &["10 % (±6) of 100 blocks of /dev/sda", "8.31 ms"]);
+        assert_finding(&unwritten(&with(device(), 80)), Warning, &["80 %", "Write all of it once"]);
+        assert_finding(
+            &unwritten(&with(Target::Directory("/srv".into()), 80)),
+            Good,
+            &["first writes may have to allocate"],
+        );
         let unread = |why: &str, next| Err(Unread { why: why.into(), next });
         let unread = Medium { sample: unread("it cannot be read", "Run as root."), ..with(device(), 0) };
-        says(&unwritten(&unread), Unknown, &["cannot be read", "Run as root"]);
+        assert_finding(&unwritten(&unread), Unknown, &["cannot be read", "Run as root"]);
     }
 
     #[test]
@@ -109,20 +113,20 @@ mod tests {
             let holes = Some(Holes { size: Bytes(1 << 20), holes: Bytes(holes) });
             unwritten(&Medium { holes, ..with(Target::File("/srv/x".into()), 0) })
         };
-        says(&of(1 << 19), Warning, &["512.0 KiB of 1.0 MiB (50 %) are holes"]);
-        says(&of(0), Good, &["0 %"]);
+        assert_finding(&of(1 << 19), Warning, &["512.0 KiB of 1.0 MiB (50 %) are holes"]);
+        assert_finding(&of(0), Good, &["0 %"]);
     }
 
     #[test]
     fn what_data_are_like() {
-        says(
+        assert_finding(
             &entropy(&with(Target::Directory("/srv".into()), 10)),
             Good,
             &["6.2 bits", "42 % compressible", "of 90 blocks"],
         );
-        says(&entropy(&with(Target::Directory("/srv".into()), 100)), Unknown, &["all 100 blocks"]);
+        assert_finding(&entropy(&with(Target::Directory("/srv".into()), 100)), Unknown, &["all 100 blocks"]);
         let none = Unread { why: "no device".into(), next: "" };
         let unread = Medium { sample: Err(none), ..with(Target::Directory("/srv".into()), 0) };
-        says(&entropy(&unread), Unknown, &["no device"]);
+        assert_finding(&entropy(&unread), Unknown, &["no device"]);
     }
 }
