@@ -55,7 +55,7 @@ pub fn all() -> &'static [Entry] {
 /// The drive of this name.
 ///
 /// # Errors
-/// There is none; says which name may be meant.
+/// There is none; the message suggests a similar name.
 pub fn find(name: &str) -> Result<Entry, UnknownDrive> {
     ENTRIES.iter().find(|entry| entry.name == name).copied().ok_or_else(|| {
         let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();

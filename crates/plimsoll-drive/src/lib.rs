@@ -1,4 +1,4 @@
-//! Drives that are not there: what a drive file says of one, a model of its timing, and two ways to use the model.
+//! Emulated drives: drive files, a model of its timing, and two ways to use the model.
 //!
 //! [`model::Drive::submit`] takes the time as an argument and returns the time of completion; it reads no clock. The
 //! simulator jumps to that time. The emulator ([`emulate`]) answers at that time on the wall clock, through FUSE, in a

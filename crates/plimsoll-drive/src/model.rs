@@ -37,7 +37,7 @@ pub struct Op {
 pub struct Setup {
     /// Size in use. A drive made smaller keeps its timing: positions and fill are taken as shares of the capacity.
     pub capacity: Bytes,
-    /// Share of the capacity, 0 to 1, that holds data which nobody rewrites. 1 is a drive in steady state, as data
+    /// Share of the capacity, 0 to 1, that holds data which is never rewritten. 1 is a drive in steady state, as data
     /// sheets of servers' drives state their figures.
     pub fill: f64,
     /// Of all random draws.

@@ -1,7 +1,7 @@
 //! A drive file, resolved: every figure that the model needs.
 //!
 //! [`file`] is the file as it is written, [`figure`] one figure with its source; `check` finds what is wrong with a file
-//! and derives from the data sheet what need not be said twice.
+//! and derives from the data sheet what need not be stated twice.
 
 mod check;
 pub mod figure;
@@ -198,7 +198,7 @@ impl DriveSpec {
         self.file.to_toml()
     }
 
-    /// Keys of the figures that nobody can look up: remembered, or assumed.
+    /// Keys of the figures without a published source: unverified, or assumed.
     pub fn unverified(&self) -> Vec<&'static str> {
         let mut keys: Vec<_> =
             self.file.figures().iter().filter(|(_, _, figure)| !figure.is_verified()).map(|(_, key, _)| *key).collect();

@@ -19,7 +19,7 @@ pub struct Covered {
 #[derive(Debug, Default)]
 struct State {
     unanswered: BTreeSet<u64>,
-    /// Answered flushes that the undo log has not heard of.
+    /// Answered flushes that the undo log has not applied.
     flushes: Vec<Covered>,
     /// Of a write since the last power cut.
     first: u64,

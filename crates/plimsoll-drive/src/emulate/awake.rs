@@ -28,8 +28,8 @@ impl Awake {
         Self { wish: wish().ok() }
     }
 
-    /// Whether the kernel heard the wish.
-    pub fn is_heard(&self) -> bool {
+    /// Whether the kernel took the request.
+    pub fn is_granted(&self) -> bool {
         self.wish.is_some()
     }
 }
@@ -42,9 +42,9 @@ mod tests {
     fn awish_is_four_bytes_of_zero() {
         let dir = tempfile::tempdir().unwrap();
         let device = dir.path().join("latency");
-        assert!(!Awake::at(&device).is_heard(), "it is not made where it is missing");
+        assert!(!Awake::at(&device).is_granted(), "it is not made where it is missing");
         std::fs::write(&device, "").unwrap();
-        assert!(Awake::at(&device).is_heard());
+        assert!(Awake::at(&device).is_granted());
         assert_eq!(std::fs::read(&device).unwrap(), [0; 4]);
     }
 }

@@ -28,7 +28,7 @@ pub struct Speed {
 
 /// How the backing compares with the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum BackingFit {
     KeepsUp,
     /// Bursts will, page cache permitting; a long load will not.
     Slower,
@@ -36,13 +36,13 @@ enum Verdict {
     Hopeless,
 }
 
-fn judge(backing: Speed, model: Speed) -> Verdict {
+fn compare(backing: Speed, model: Speed) -> BackingFit {
     if backing.mb_s < model.mb_s / 2.0 || backing.read > model.read {
-        Verdict::Hopeless
+        BackingFit::Hopeless
     } else if backing.mb_s < model.mb_s {
-        Verdict::Slower
+        BackingFit::Slower
     } else {
-        Verdict::KeepsUp
+        BackingFit::KeepsUp
     }
 }
 
@@ -53,7 +53,7 @@ pub fn check(dir: &Path, model: &Drive, capacity: u64) -> Result<Option<String>,
     let measured = measure(&probe).map_err(EmulatorError::at(&probe));
     std::fs::remove_file(&probe).map_err(EmulatorError::at(&probe))?;
     let (backing, model) = (measured?, speed_of(model, capacity));
-    let said = format!(
+    let speeds = format!(
         "The disk below {} writes {:.0} MB/s and reads 4 KiB in {:.0} us; the emulated drive writes {:.0} MB/s and reads \
          in {:.0} us.",
         dir.display(),
@@ -62,12 +62,12 @@ pub fn check(dir: &Path, model: &Drive, capacity: u64) -> Result<Option<String>,
         model.mb_s,
         model.read.as_micros_f64()
     );
-    match judge(backing, model) {
-        Verdict::KeepsUp => Ok(None),
-        Verdict::Slower => Ok(Some(format!("{said} A long load will show the disk instead of the drive."))),
-        Verdict::Hopeless => {
+    match compare(backing, model) {
+        BackingFit::KeepsUp => Ok(None),
+        BackingFit::Slower => Ok(Some(format!("{speeds} A long load will show the disk instead of the drive."))),
+        BackingFit::Hopeless => {
             let next = "Keep the data in memory (backing = \"memory\"), or on a faster disk.";
-            Err(EmulatorError::new(format!("the backing cannot keep up. {said}"), next))
+            Err(EmulatorError::new(format!("the backing cannot keep up. {speeds}"), next))
         }
     }
 }
@@ -162,10 +162,10 @@ mod tests {
     fn slower_and_hopeless() {
         let speed = |mb_s, us| Speed { mb_s, read: Nanos::from_micros(us) };
         let model = speed(1000.0, 100);
-        assert_eq!(judge(speed(1000.0, 100), model), Verdict::KeepsUp);
-        assert_eq!(judge(speed(999.0, 100), model), Verdict::Slower);
-        assert_eq!(judge(speed(499.0, 100), model), Verdict::Hopeless);
-        assert_eq!(judge(speed(2000.0, 101), model), Verdict::Hopeless);
+        assert_eq!(compare(speed(1000.0, 100), model), BackingFit::KeepsUp);
+        assert_eq!(compare(speed(999.0, 100), model), BackingFit::Slower);
+        assert_eq!(compare(speed(499.0, 100), model), BackingFit::Hopeless);
+        assert_eq!(compare(speed(2000.0, 101), model), BackingFit::Hopeless);
     }
 
     #[test]

@@ -123,7 +123,7 @@ impl Block {
         mounted.map(drop).map_err(|error| {
             let next = match error.no_fuse {
                 true => error.next,
-                false => "`dmesg` says why; `modprobe` the filesystem when the kernel does not know it.".into(),
+                false => "`dmesg` shows why; `modprobe` the filesystem when the kernel does not know it.".into(),
             };
             let what = format!("{} on {} could not be mounted", self.filesystem.name(), self.device().display());
             EmulatorError { why: format!("{what}: {}", error.why), next, ..error }
@@ -137,7 +137,7 @@ impl Block {
 
     pub fn power_off(&self) -> Result<Lost, EmulatorError> {
         self.engine.power_off(&self.store).map_err(|error| {
-            EmulatorError::new(format!("the backing store failed: {error}"), "Look at the disk that holds it.")
+            EmulatorError::new(format!("the backing store failed: {error}"), "Check the disk that holds it.")
         })
     }
 
@@ -161,29 +161,29 @@ impl Block {
         })
     }
 
-    /// The drive's directory, also after somebody moved it.
+    /// The drive's directory, also after it was moved.
     fn place(&self) -> PathBuf {
         let fuse = self.session.as_ref().map(Mounted::place);
         fuse.as_deref().and_then(Path::parent).unwrap_or(&self.dir).to_owned()
     }
 
-    /// Takes everything down, in reverse order. Says what could not be done properly.
+    /// Takes everything down, in reverse order. Returns what failed.
     pub fn take_down(&mut self) -> Vec<String> {
         self.is_down = true;
         self.engine.set_timing(Timing::Off);
-        let mut said = Vec::new();
+        let mut failures = Vec::new();
         let dir = self.place();
         let at = names::mount(&dir);
         if is_mounted(&at) {
             match take_down(&at, PATIENCE) {
                 Ok(Unmounted::Wholly) => {}
-                Ok(Unmounted::Lazily) => said.push(format!("{} was in use when it was unmounted", at.display())),
-                Err(error) => said.push(format!("{} could not be unmounted: {error}", at.display())),
+                Ok(Unmounted::Lazily) => failures.push(format!("{} was in use when it was unmounted", at.display())),
+                Err(error) => failures.push(format!("{} could not be unmounted: {error}", at.display())),
             }
         }
         if let Some(device) = self.device.take() {
             let detached = tool::run("losetup", &["-d".as_ref(), device.as_os_str()]);
-            said.extend(detached.err().map(|error| error.why));
+            failures.extend(detached.err().map(|error| error.why));
             // The kernel lets go of the image only after the command has ended.
             let gone = || !Path::new("/sys/block").join(device.file_name().unwrap_or_default()).join("loop").exists();
             clock::wait_until(PATIENCE, gone);
@@ -191,12 +191,12 @@ impl Block {
         if let Some(session) = self.session.take() {
             match session.unmount(Nanos::SECOND) {
                 Ok(Unmounted::Wholly) => {}
-                Ok(Unmounted::Lazily) => said.push("the drive's image was in use when it was unmounted".into()),
-                Err(error) => said.push(format!("the drive's image could not be unmounted: {error}")),
+                Ok(Unmounted::Lazily) => failures.push("the drive's image was in use when it was unmounted".into()),
+                Err(error) => failures.push(format!("the drive's image could not be unmounted: {error}")),
             }
         }
-        said.extend(names::remove_all(&dir).err().map(|error| format!("{}: {error}", dir.display())));
-        said
+        failures.extend(names::remove_all(&dir).err().map(|error| format!("{}: {error}", dir.display())));
+        failures
     }
 }
 

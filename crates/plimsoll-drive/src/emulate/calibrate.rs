@@ -1,4 +1,4 @@
-//! What asking and answering cost on this machine, as a program sees it.
+//! What asking and answering cost on this machine, as a program measures it.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -68,13 +68,13 @@ fn median(mut times: Vec<Nanos>) -> Nanos {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// Measures on `seen`, what programs use; `bare` is the same without the loop device. Sets the engine's costs and
+/// Measures on `used`, the file that programs use; `bare` is the same without the loop device. Sets the engine's costs and
 /// leaves the timing off. Takes about a second.
-pub fn calibrate(engine: &Engine, seen: &Path, bare: &Path, size: u64) -> Result<Calibration, EmulatorError> {
+pub fn calibrate(engine: &Engine, used: &Path, bare: &Path, size: u64) -> Result<Calibration, EmulatorError> {
     let failed = |why: rustix::io::Errno| {
-        EmulatorError::new(format!("{} cannot be read: {why}", seen.display()), "`dmesg` may say why.")
+        EmulatorError::new(format!("{} cannot be read: {why}", used.display()), "`dmesg` may show why.")
     };
-    let mut through_loop = Reader::open(seen, size)?;
+    let mut through_loop = Reader::open(used, size)?;
     let mut without_loop = Reader::open(bare, size)?;
     engine.set_timing(Timing::Off);
     let at_once = through_loop.median(BATCHES).map_err(failed)?;
@@ -85,14 +85,14 @@ pub fn calibrate(engine: &Engine, seen: &Path, bare: &Path, size: u64) -> Result
         let delay = Nanos::from_micros(delay);
         engine.end_second();
         engine.set_timing(Timing::Fixed(delay));
-        let seen = through_loop.median(batches).map_err(failed)?;
+        let around = through_loop.median(batches).map_err(failed)?;
         engine.set_timing(Timing::Off);
         let reads = &engine.end_second().tallies[0];
         let half = |hist: &Hist| hist.quantile(0.5).unwrap_or_default();
         // What the engine took for modelled and real here: until the answer was written, and with that.
         let (begun, written) = (half(&reads.modelled), half(&reads.real));
         let writing = written.saturating_sub(begun);
-        steps.push(Step { quiet: delay, around: seen.saturating_sub(begun), writing });
+        steps.push(Step { quiet: delay, around: around.saturating_sub(begun), writing });
         timer = timer.max(begun.saturating_sub(delay));
     }
     // Answered at once there is no wait; the writing is that of the shortest one.

@@ -1,5 +1,5 @@
 //! The parent's side: an emulator in a process of its own, so that its CPU time is accounted apart and its end harms
-//! nobody.
+//! no other process.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -32,7 +32,7 @@ const DEATH: Nanos = Nanos::from_secs(10);
 const QUOTED: usize = 10;
 const DIED: &str = "Start the run again; what was measured until then is kept.";
 
-/// What an emulator says unasked.
+/// What an emulator sends unasked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     Second(Box<DriveSecond>),
@@ -41,7 +41,7 @@ pub enum Event {
         code: String,
         text: String,
     },
-    /// It ended without being told to. What it had mounted is still there, dead, until [`Child::stop`].
+    /// It ended unasked. What it had mounted is still there, dead, until [`Child::stop`].
     Ended(EmulatorError),
 }
 
@@ -53,7 +53,7 @@ pub struct Child {
     stdin: Mutex<Option<ChildStdin>>,
     answers: Mutex<Receiver<Message>>,
     ending: Arc<AtomicBool>,
-    /// It has said its last word. Its stdin may take a line even so: the kernel closes that last.
+    /// Its output has ended. Its stdin may take a line even so: the kernel closes that last.
     gone: Arc<AtomicBool>,
     listener: Mutex<Option<JoinHandle<()>>>,
     dir: PathBuf,
@@ -66,22 +66,22 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Child {
-    /// Starts `program drive mount --control` and waits until the drive can be used. `hear` is called from a thread of
+    /// Starts `program drive mount --control` and waits until the drive can be used. `on_event` is called from a thread of
     /// the child's; when it is slow the emulator waits, its drive does not. The directory has to be empty: whatever is
     /// in it later is the child's, and goes with it.
     pub fn start(
         program: &Path,
         spec: &MountSpec,
-        hear: impl Fn(Event) + Send + 'static,
+        on_event: impl Fn(Event) + Send + 'static,
     ) -> Result<(Self, Ready), EmulatorError> {
-        Self::start_within(ANSWER, program, spec, hear)
+        Self::start_within(ANSWER, program, spec, on_event)
     }
 
     fn start_within(
         patience: Nanos,
         program: &Path,
         spec: &MountSpec,
-        hear: impl Fn(Event) + Send + 'static,
+        on_event: impl Fn(Event) + Send + 'static,
     ) -> Result<(Self, Ready), EmulatorError> {
         // Before there is a child, which clears the directory when it is dropped.
         check_empty(&spec.dir)?;
@@ -100,12 +100,12 @@ impl Child {
         let gone = Arc::new(AtomicBool::new(false));
         let is_gone = Arc::clone(&gone);
         let listener = std::thread::Builder::new().name("drive-listener".into()).spawn(move || {
-            let said = std::thread::spawn(move || stderr.map(last_lines).unwrap_or_default());
-            let failed = stdout.and_then(|out| listen(BufReader::new(out), &answer, &hear));
-            let said = said.join().unwrap_or_default();
+            let errors = std::thread::spawn(move || stderr.map(last_lines).unwrap_or_default());
+            let failed = stdout.and_then(|out| listen(BufReader::new(out), &answer, &on_event));
+            let errors = errors.join().unwrap_or_default();
             is_gone.store(true, Ordering::SeqCst);
             if !is_ending.load(Ordering::SeqCst) {
-                hear(Event::Ended(failed.unwrap_or_else(|| ended_unexpectedly(&said))));
+                on_event(Event::Ended(failed.unwrap_or_else(|| ended_unexpectedly(&errors))));
             }
         });
         let child = Self {
@@ -118,8 +118,8 @@ impl Child {
             dir: spec.dir.clone(),
             patience,
         };
-        child.say(spec)?;
-        // Until it is ready a failure is returned, not heard.
+        child.send(spec)?;
+        // Until it is ready a failure is returned, not sent as an event.
         child.ending.store(true, Ordering::SeqCst);
         match child.next_answer()? {
             Message::Ready(ready) => {
@@ -132,7 +132,7 @@ impl Child {
 
     /// Answers at the model's times, or as fast as possible.
     pub fn timing(&self, on: bool) -> Result<(), EmulatorError> {
-        self.say(&Command::Timing(on))
+        self.send(&Command::Timing(on))
     }
 
     pub fn power_off(&self) -> Result<Lost, EmulatorError> {
@@ -154,8 +154,8 @@ impl Child {
         lock(&self.process).id()
     }
 
-    /// Takes everything down and waits for it. Says what a killed emulator would have left and what was cleared then, a
-    /// sentence each; nothing when all went well. Calling it again does nothing.
+    /// Takes everything down and waits for it. Returns what a killed emulator would have left and what was cleared then, a
+    /// sentence each; empty when all went well. Calling it again does nothing.
     pub fn stop(&self) -> Result<Vec<String>, EmulatorError> {
         self.ending.store(true, Ordering::SeqCst);
         drop(lock(&self.stdin).take());
@@ -168,7 +168,7 @@ impl Child {
         if let Some(listener) = lock(&self.listener).take()
             && clock::wait_until(DEATH, || listener.is_finished())
         {
-            // Panics when `hear` did, which is not this child's to tell.
+            // Panics when `on_event` did, which has reported itself.
             let _ = listener.join();
         }
         clear(&self.dir, DEATH).map_err(|error| {
@@ -190,7 +190,7 @@ impl Child {
         clock::wait_until(DEATH, || !matches!(process.try_wait(), Ok(None)));
     }
 
-    fn say(&self, what: &impl Serialize) -> Result<(), EmulatorError> {
+    fn send(&self, what: &impl Serialize) -> Result<(), EmulatorError> {
         let line = serde_json::to_string(what).unwrap_or_default() + "\n";
         let mut stdin = lock(&self.stdin);
         let written = stdin.as_mut().map(|stdin| stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush()));
@@ -202,7 +202,7 @@ impl Child {
 
     fn ask(&self, command: &Command) -> Result<Message, EmulatorError> {
         let answers = lock(&self.answers);
-        self.say(command)?;
+        self.send(command)?;
         self.answer_of(&answers)
     }
 
@@ -214,7 +214,7 @@ impl Child {
         match answers.recv_timeout(self.patience.into()) {
             Ok(Message::Failed { why, next, no_fuse }) => Err(EmulatorError { why, next, no_fuse }),
             Ok(Message::Refused { why, next }) => Err(EmulatorError::new(why, next)),
-            Ok(told) => Ok(told),
+            Ok(answer) => Ok(answer),
             Err(RecvTimeoutError::Disconnected) => {
                 Err(EmulatorError::new("the drive's emulator ended without an answer", DIED))
             }
@@ -234,33 +234,33 @@ impl Drop for Child {
     }
 }
 
-fn unexpected(told: &Message) -> EmulatorError {
-    EmulatorError::new(format!("the drive's emulator answered out of turn: {told:?}"), "Report this.")
+fn unexpected(answer: &Message) -> EmulatorError {
+    EmulatorError::new(format!("the drive's emulator sent an unexpected answer: {answer:?}"), "Report this.")
 }
 
-fn ended_unexpectedly(said: &str) -> EmulatorError {
-    let quoted = if said.is_empty() { String::new() } else { format!(":\n{said}") };
+fn ended_unexpectedly(errors: &str) -> EmulatorError {
+    let quoted = if errors.is_empty() { String::new() } else { format!(":\n{errors}") };
     EmulatorError::new(format!("the drive's emulator ended unexpectedly{quoted}"), DIED)
 }
 
-/// Until the emulator's stdout ends. Returns the failure it told, if any.
-fn listen(out: impl BufRead, answer: &Sender<Message>, hear: &impl Fn(Event)) -> Option<EmulatorError> {
+/// Reads until the emulator's stdout ends. Returns the failure it sent, if any.
+fn listen(out: impl BufRead, answer: &Sender<Message>, on_event: &impl Fn(Event)) -> Option<EmulatorError> {
     let mut failed = None;
     for line in out.lines() {
         let Ok(line) = line else { break };
         match serde_json::from_str(&line) {
-            Ok(Message::Second(second)) => hear(Event::Second(second)),
-            Ok(Message::Warning { code, text }) => hear(Event::Warning { code, text }),
-            Ok(told) => {
-                if let Message::Failed { why, next, no_fuse } = &told {
+            Ok(Message::Second(second)) => on_event(Event::Second(second)),
+            Ok(Message::Warning { code, text }) => on_event(Event::Warning { code, text }),
+            Ok(message) => {
+                if let Message::Failed { why, next, no_fuse } = &message {
                     failed = Some(EmulatorError { why: why.clone(), next: next.clone(), no_fuse: *no_fuse });
                 }
-                // Nobody asks any more when this fails.
-                let _ = answer.send(told);
+                // This fails when no answer is expected any more.
+                let _ = answer.send(message);
             }
-            Err(error) => hear(Event::Warning {
+            Err(error) => on_event(Event::Warning {
                 code: "emulator_talk".into(),
-                text: format!("The drive's emulator said something that is not understood ({error})."),
+                text: format!("The drive's emulator sent an unknown message ({error})."),
             }),
         }
     }
@@ -284,16 +284,16 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn answers_and_news_go_their_ways() {
+    fn answers_and_events_are_separated() {
         let out = "{\"power_is_off\":{\"writes\":2,\"bytes\":8192,\"flushed_writes\":1}}\nrubbish\n\"power_is_on\"\n\
                    {\"failed\":{\"why\":\"w\",\"next\":\"n\",\"no_fuse\":true}}\n";
         let (answer, answers) = channel();
-        let heard = Mutex::new(Vec::new());
-        let failed = listen(out.as_bytes(), &answer, &|news| heard.lock().unwrap().push(news));
+        let events = Mutex::new(Vec::new());
+        let failed = listen(out.as_bytes(), &answer, &|event| events.lock().unwrap().push(event));
         assert_eq!(failed, Some(EmulatorError::no_fuse("w", "n")));
         assert!(matches!(answers.try_recv(), Ok(Message::PowerIsOff(Lost { writes: 2, flushed_writes: 1, .. }))));
         assert_eq!(answers.try_recv(), Ok(Message::PowerIsOn));
-        let [Event::Warning { code, .. }] = &heard.into_inner().unwrap()[..] else { panic!("one warning") };
+        let [Event::Warning { code, .. }] = &events.into_inner().unwrap()[..] else { panic!("one warning") };
         assert_eq!(code, "emulator_talk");
     }
 
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_says_nothing_is_killed_with_all_that_it_started() {
+    fn a_program_without_an_answer_is_killed_with_all_that_it_started() {
         use std::os::unix::fs::PermissionsExt;
         let place = tempfile::tempdir().unwrap();
         let (dir, program) = (place.path().join("dir"), place.path().join("program"));

@@ -29,7 +29,7 @@ pub(super) fn lock(dir: &Path) -> io::Result<Option<OwnedFd>> {
 }
 
 impl Claim {
-    /// Clears what a killed emulator left, which shows by its socket: a directory without one is not touched. Says what
+    /// Clears what a killed emulator left, which shows by its socket: a directory without one is not touched. Returns what
     /// was done.
     pub fn of(dir: &Path) -> Result<(Self, Vec<String>), EmulatorError> {
         let dir = dir.canonicalize().map_err(EmulatorError::at(dir))?;
@@ -41,8 +41,8 @@ impl Claim {
         })?;
         let socket = names::socket(&dir);
         let was_left = socket.symlink_metadata().is_ok_and(|found| found.file_type().is_socket());
-        let said = if was_left { mounts::clear_claimed(&dir) } else { Ok(Vec::new()) };
-        Ok((Self { _lock: lock }, said.map_err(EmulatorError::at(&dir))?))
+        let cleared = if was_left { mounts::clear_claimed(&dir) } else { Ok(Vec::new()) };
+        Ok((Self { _lock: lock }, cleared.map_err(EmulatorError::at(&dir))?))
     }
 }
 
@@ -61,8 +61,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         fs::create_dir(names::files(dir)).unwrap();
-        let (claim, said) = Claim::of(dir).unwrap();
-        assert_eq!(said, [""; 0]);
+        let (claim, cleared) = Claim::of(dir).unwrap();
+        assert_eq!(cleared, [""; 0]);
         assert!(names::files(dir).exists(), "no emulator was here");
         let error = Claim::of(dir).unwrap_err();
         assert!(error.why.contains("alive"), "{error}");

@@ -21,7 +21,7 @@ pub fn pause(time: Nanos) {
     std::thread::sleep(time.into());
 }
 
-/// Polls until it comes true or the time is over; says which.
+/// Polls until it comes true or the time is over; `true`: it came true.
 pub fn wait_until(limit: Nanos, mut done: impl FnMut() -> bool) -> bool {
     const STEP: Nanos = Nanos::from_millis(10);
     let end = now() + limit;
@@ -55,17 +55,17 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// To be taken before looking at whatever decides how long to sleep.
+    /// To be taken before reading whatever decides how long to sleep.
     pub fn ticket(&self) -> u32 {
         self.word.load(Ordering::SeqCst)
     }
 
-    /// Whether somebody rang after the ticket was taken.
+    /// Whether a ring came after the ticket was taken.
     pub fn rang_since(&self, ticket: u32) -> bool {
         self.word.load(Ordering::Relaxed) != ticket
     }
 
-    /// Costs a system call only when somebody sleeps.
+    /// Costs a system call only when a thread sleeps.
     pub fn ring(&self) {
         self.word.fetch_add(1, Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) {
@@ -77,7 +77,7 @@ impl Alarm {
     pub fn sleep_until(&self, ticket: u32, due: Option<Nanos>) {
         self.asleep.store(true, Ordering::SeqCst);
         let (due, any) = (due.map(timespec), NonZeroU32::MAX);
-        // Every error means: look again.
+        // Every error means: check again.
         let _ = futex::wait_bitset(&self.word, futex::Flags::PRIVATE, ticket, due.as_ref(), any);
         self.asleep.store(false, Ordering::SeqCst);
     }

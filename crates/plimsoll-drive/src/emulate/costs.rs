@@ -2,7 +2,7 @@
 //!
 //! A program that waits sleeps, and so does the processor it ran on: the longer, the more it takes to wake both up. In a
 //! virtual machine that is some 10 µs after 100 µs, and 50 µs after half a millisecond. With many requests in flight
-//! nobody sleeps, and an answer costs little.
+//! no processor sleeps, and an answer costs little.
 
 use plimsoll_model::units::Nanos;
 

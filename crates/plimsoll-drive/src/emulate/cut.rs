@@ -22,7 +22,7 @@ const CUT: &str = "cut";
 const WHICH: &str = "which";
 /// Of an answer; drive files are shorter.
 const LONGEST: u64 = 1 << 20;
-/// How long a visitor may take to say what it wants, and to take the answer.
+/// How long a visitor may take to send its request, and to read the answer.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// The socket's path by way of an open directory, since a socket's own may have 107 bytes only (unix(7)).
@@ -33,15 +33,15 @@ fn short(dir: &Path) -> io::Result<(OwnedFd, PathBuf)> {
     Ok((dir_fd, path))
 }
 
-/// Where orders can be given for the drive in `dir`, by this user only.
-pub struct Desk {
+/// Accepts orders for the drive in `dir`, from this user only.
+pub struct ControlSocket {
     listener: UnixListener,
     orders: Sender<Order>,
     answers: Mutex<Receiver<Message>>,
     which: Which,
 }
 
-/// Which drive is emulated, as its data sheet has it. Whether it does what it says is for others to find out.
+/// Which drive is emulated, as its data sheet has it. Whether it behaves like that is not checked here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Which {
     /// The drive file's name without `.toml`, and its text.
@@ -51,7 +51,7 @@ pub struct Which {
     pub fill: f64,
 }
 
-impl Desk {
+impl ControlSocket {
     /// `answers` gets every [`Message`] that answers an order.
     pub fn open(dir: &Path, which: Which, orders: Sender<Order>, answers: Receiver<Message>) -> io::Result<Self> {
         let (_dir, path) = short(dir)?;
@@ -60,10 +60,10 @@ impl Desk {
         Ok(Self { listener, orders, answers: Mutex::new(answers), which })
     }
 
-    /// A thread's whole life.
+    /// Serves visitors; runs as long as its thread.
     pub fn attend(&self) {
         for visitor in self.listener.incoming().flatten() {
-            // Who does not speak in time wants nothing.
+            // A visitor without a request in time is dropped.
             let _ = self.serve(&visitor);
         }
     }
@@ -83,10 +83,10 @@ impl Desk {
                 break;
             }
             let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-            let Ok(told) = answers.recv() else { break };
-            // Who went away does not want the answer; the power comes back all the same.
-            let _ = serde_json::to_string(&told).map(|line| writeln!(&*visitor, "{line}"));
-            if matches!(told, Message::Failed { .. } | Message::Refused { .. }) {
+            let Ok(answer) = answers.recv() else { break };
+            // A visitor that is gone gets no answer; the power comes back anyway.
+            let _ = serde_json::to_string(&answer).map(|line| writeln!(&*visitor, "{line}"));
+            if matches!(answer, Message::Failed { .. } | Message::Refused { .. }) {
                 break;
             }
         }
@@ -94,21 +94,21 @@ impl Desk {
     }
 }
 
-/// Asks the emulator of the drive in `dir` for a power cut, waits until the power is back and says what was lost.
+/// Asks the emulator of the drive in `dir` for a power cut, waits until the power is back and returns what was lost.
 pub fn request(dir: &Path) -> Result<Lost, EmulatorError> {
-    let nobody = |error: io::Error| {
+    let no_answer = |error: io::Error| {
         EmulatorError::new(
             format!("no emulated drive answers in {}: {error}", dir.display()),
             "Give the directory that `plimsoll drive mount` was given, as the same user.",
         )
     };
-    let (_dir, path) = short(dir).map_err(nobody)?;
-    let mut stream = UnixStream::connect(path).map_err(nobody)?;
-    writeln!(stream, "{CUT}").map_err(nobody)?;
+    let (_dir, path) = short(dir).map_err(no_answer)?;
+    let mut stream = UnixStream::connect(path).map_err(no_answer)?;
+    writeln!(stream, "{CUT}").map_err(no_answer)?;
     conclude(BufReader::new(stream))
 }
 
-/// Asks which drive is emulated in `dir`; `None` where nobody answers.
+/// Asks which drive is emulated in `dir`; `None` where no emulator answers.
 pub fn which(dir: &Path) -> Option<Which> {
     let (_dir, path) = short(dir).ok()?;
     let mut stream = UnixStream::connect(path).ok()?;
@@ -130,7 +130,7 @@ fn conclude(answers: impl BufRead) -> Result<Lost, EmulatorError> {
             _ => break,
         }
     }
-    Err(EmulatorError::new("the emulator ended before the power was back", "Look at what `drive mount` says."))
+    Err(EmulatorError::new("the emulator ended before the power was back", "Read the output of `drive mount`."))
 }
 
 #[cfg(test)]
@@ -145,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_is_told_which_drive_it_is() {
+    fn which_returns_the_emulated_drive() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(which(dir.path()), None);
-        let (desk, _orders, _answer) = {
+        let (socket, _orders, _answer) = {
             let ((order, orders), (answer, answers)) = (channel(), channel());
-            (Desk::open(dir.path(), drive(), order, answers).unwrap(), orders, answer)
+            (ControlSocket::open(dir.path(), drive(), order, answers).unwrap(), orders, answer)
         };
-        std::thread::spawn(move || desk.attend());
+        std::thread::spawn(move || socket.attend());
         assert_eq!(which(dir.path()), Some(drive()));
         assert_eq!(which(dir.path()), Some(drive()), "as often as it is asked");
     }
@@ -165,9 +165,9 @@ mod tests {
         assert!(request(&deep).unwrap_err().why.contains("no emulated drive"));
         let (order, orders) = channel();
         let (answer, answers) = channel();
-        let desk = Desk::open(&deep, drive(), order, answers).unwrap();
+        let socket = ControlSocket::open(&deep, drive(), order, answers).unwrap();
         assert_eq!(names::socket(&deep).metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        std::thread::spawn(move || desk.attend());
+        std::thread::spawn(move || socket.attend());
         let lost = Lost { writes: 3, bytes: Bytes(4096), flushed_writes: 1 };
         let emulator = std::thread::spawn(move || {
             assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
@@ -180,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn visitors_that_go_away_or_say_nothing_do_no_harm() {
+    fn visitors_that_leave_or_send_nothing_do_no_harm() {
         let dir = tempfile::tempdir().unwrap();
         let (order, orders) = channel();
         let (answer, answers) = channel();
-        let desk = Desk::open(dir.path(), drive(), order, answers).unwrap();
+        let socket = ControlSocket::open(dir.path(), drive(), order, answers).unwrap();
         let path = names::socket(dir.path());
-        std::thread::spawn(move || desk.attend());
+        std::thread::spawn(move || socket.attend());
         let mut hasty = UnixStream::connect(&path).unwrap();
         writeln!(hasty, "{CUT}").unwrap();
         assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));

@@ -40,7 +40,7 @@ pub struct Emulation {
 
 impl Emulation {
     /// Sets everything up; afterwards the timing is on.
-    pub fn start(spec: &MountSpec, tell: &MessageSender) -> Result<(Self, Ready), EmulatorError> {
+    pub fn start(spec: &MountSpec, send: &MessageSender) -> Result<(Self, Ready), EmulatorError> {
         check_fuse()?;
         priority::go_first();
         let dir = spec.dir.canonicalize().map_err(EmulatorError::at(&spec.dir))?;
@@ -52,7 +52,7 @@ impl Emulation {
         if spec.backing == Backing::File
             && let Some(text) = backing::check(&dir, &model, spec.capacity.0)?
         {
-            tell(Message::Warning { code: "backing_slower".into(), text });
+            send(Message::Warning { code: "backing_slower".into(), text });
         }
         match spec.form {
             Form::Block(filesystem) => {
@@ -133,7 +133,7 @@ impl Emulation {
         }
     }
 
-    /// Takes everything down. Says what could not be done properly.
+    /// Takes everything down. Returns what failed.
     pub fn stop(self) -> Vec<String> {
         match self.shape {
             Shape::Block(mut block) => block.take_down(),

@@ -141,7 +141,7 @@ impl Engine {
         self.ask_with(None, op, reply, work);
     }
 
-    /// As [`Self::ask`]; the drive has to do `more` with it, which nobody asked for by itself and which is not counted: a
+    /// As [`Self::ask`]; the drive has to do `more` with it, which no request asked for by itself and which is not counted: a
     /// journal's write before a flush, a flush after a write that has to be durable. It is answered when both are done.
     pub fn ask_with(
         &self,
@@ -256,7 +256,7 @@ impl Engine {
 
     /// Whether processors are kept from sleeping.
     pub fn keeps_awake(&self) -> bool {
-        self.awake.is_heard()
+        self.awake.is_granted()
     }
 
     /// From now on answers go out earlier by what they cost.
@@ -271,7 +271,7 @@ impl Engine {
         let in_flight = self.timer.len() as u64 + self.leaving.load(Ordering::Relaxed);
         let second = self.recorder().end_second(clock::now(), in_flight, spare);
         let thresholds = Thresholds::of(&second);
-        self.recorder().judge_by(thresholds);
+        self.recorder().compare_with(thresholds);
         second
     }
 

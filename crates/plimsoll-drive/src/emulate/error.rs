@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-/// How errors begin that tell of an emulator which is not there any more.
+/// The beginning of errors about an emulator that is gone.
 pub const SILENCE: &str = "the drive's emulator";
 
 /// What went wrong, and what to do next.
@@ -21,7 +21,7 @@ impl EmulatorError {
         Self { why: why.into(), next: next.into(), no_fuse: false }
     }
 
-    /// The emulator said nothing any more, other than that something could not be done.
+    /// The emulator is gone, as opposed to a command that failed.
     pub fn is_silence(&self) -> bool {
         self.why.starts_with(SILENCE)
     }

@@ -40,7 +40,7 @@ impl Files {
         // Each file in use takes two of them; the soft limit of 1024 is for programs that use select(2).
         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         let raised = rustix::process::Rlimit { current: limit.maximum, ..limit };
-        // Refused nowhere; if it were, opening the thousandth file would say so.
+        // Refused nowhere; if it were, opening the thousandth file would fail.
         let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, raised);
         let mut files = Self { dir: dir.to_owned(), engine: Arc::clone(&engine), session: None, is_down: false };
         let root = match spec.backing {
@@ -48,7 +48,7 @@ impl Files {
             Backing::File => names::files(dir),
         };
         let at = names::mount(dir);
-        // Only the emulator goes in there; the mount has the same rights as seen from outside.
+        // Only the emulator goes in there; the mount has the same rights for others.
         for made in [&root, &at] {
             fs::DirBuilder::new().mode(0o755).create(made).map_err(EmulatorError::at(made))?;
         }
@@ -75,25 +75,25 @@ impl Files {
         self.session.as_ref().is_some_and(Mounted::is_alive)
     }
 
-    /// Says what could not be done properly.
+    /// Returns what failed.
     pub fn take_down(&mut self) -> Vec<String> {
         self.is_down = true;
         self.engine.set_timing(Timing::Off);
-        let mut said = Vec::new();
+        let mut failures = Vec::new();
         let place = self.session.as_ref().map(Mounted::place);
         let dir = place.as_deref().and_then(Path::parent).unwrap_or(&self.dir).to_owned();
         match self.session.take().map(|session| session.unmount(PATIENCE)) {
             None | Some(Ok(Unmounted::Wholly)) => {}
             Some(Ok(Unmounted::Lazily)) => {
-                said.push(format!("{} was in use when it was unmounted", names::mount(&dir).display()));
+                failures.push(format!("{} was in use when it was unmounted", names::mount(&dir).display()));
             }
-            Some(Err(error)) => said.push(format!("the directory could not be unmounted: {error}")),
+            Some(Err(error)) => failures.push(format!("the directory could not be unmounted: {error}")),
         }
         // Its files in memory are named after the directory's old place.
         for dir in [&self.dir, &dir] {
-            said.extend(names::remove_all(dir).err().map(|error| format!("{}: {error}", dir.display())));
+            failures.extend(names::remove_all(dir).err().map(|error| format!("{}: {error}", dir.display())));
         }
-        said
+        failures
     }
 }
 

@@ -1,4 +1,4 @@
-//! The emulator: a process that answers through FUSE at the time the model says.
+//! The emulator: a process that answers through FUSE at the model's time.
 
 mod acknowledged;
 mod awake;

@@ -91,7 +91,7 @@ pub fn abort(connection: u32) {
     // than its owner.
     let _ = fs::write(format!("/sys/fs/fuse/connections/{connection}/abort"), "1");
     // The same for root without fusectl (umount(2), MNT_FORCE): it breaks the connection even where it then cannot
-    // unmount because somebody still uses it.
+    // unmount because it is still in use.
     if let Some(at) = place_of_connection(connection) {
         let _ = unmount(&at, UnmountFlags::FORCE);
     }
@@ -102,7 +102,7 @@ pub fn abort(connection: u32) {
 pub enum Unmounted {
     /// It is gone.
     Wholly,
-    /// Nobody can reach it any more, but somebody still uses it.
+    /// It has no path any more, but is still in use.
     Lazily,
 }
 
@@ -111,8 +111,8 @@ pub fn take_down(at: &Path, patience: Nanos) -> io::Result<Unmounted> {
     if !rustix::process::geteuid().is_root() {
         return fusermount(at);
     }
-    // Neither helpers nor links are looked for: both ask the filesystem, which may be one that does not answer. What the
-    // program says differs between versions; whether it is mounted does not.
+    // Neither helpers nor links are resolved: both ask the filesystem, which may be one that does not answer. The
+    // program's message differs between versions; whether it is mounted does not.
     let gone = |how: &str| tool::run("umount", &[how.as_ref(), at.as_os_str()]).is_ok() || !is_mounted(at);
     let wholly = clock::wait_until(patience, || {
         let gone = gone("-ic");
@@ -148,7 +148,7 @@ fn loops_of(dir: &Path) -> Vec<PathBuf> {
     over.collect()
 }
 
-/// An emulator's mounts among those below its directory, and whatever somebody mounted inside them.
+/// An emulator's mounts among those below its directory, and whatever is mounted inside them.
 fn of_emulator(dir: &Path, devices: &[PathBuf], mut mounts: Vec<Mounted>) -> Vec<Mounted> {
     let points = [names::fuse(dir), names::mount(dir)];
     let is_ours = |mounted: &&Mounted| {
@@ -167,7 +167,7 @@ pub fn abort_all(dir: &Path) {
 }
 
 /// Removes what an emulator that was killed left of a drive: its mounts, loop devices, and data. `dir` is its
-/// [`super::protocol::MountSpec::dir`], which stays, as does everything in it that is not an emulator's. Says what was
+/// [`super::protocol::MountSpec::dir`], which stays, as does everything in it that is not an emulator's. Returns what was
 /// done, a sentence each.
 ///
 /// An emulator that has the directory is waited for, for up to `patience`: one whose run is gone is unmounting. After a
@@ -198,7 +198,7 @@ pub fn clear(dir: &Path, patience: Nanos) -> io::Result<Vec<String>> {
 
 /// As [`clear`], for whoever has the directory's lock. The path is canonical.
 pub fn clear_claimed(dir: &Path) -> io::Result<Vec<String>> {
-    let mut said = Vec::new();
+    let mut done = Vec::new();
     let devices = loops_of(dir);
     let mounts = of_emulator(dir, &devices, below(dir));
     // This may unmount already.
@@ -206,18 +206,18 @@ pub fn clear_claimed(dir: &Path) -> io::Result<Vec<String>> {
     let (fuse, others): (Vec<_>, Vec<_>) = mounts.into_iter().partition(Mounted::is_emulators_fuse);
     for mounted in &others {
         take_down(&mounted.at, Nanos::SECOND)?;
-        said.push(format!("Unmounted {}, left by an emulated drive.", mounted.at.display()));
+        done.push(format!("Unmounted {}, left by an emulated drive.", mounted.at.display()));
     }
     for device in devices {
         tool::run("losetup", &["-d".as_ref(), device.as_os_str()]).map_err(io::Error::other)?;
-        said.push(format!("Detached {}, left by an emulated drive.", device.display()));
+        done.push(format!("Detached {}, left by an emulated drive.", device.display()));
     }
     for mounted in &fuse {
         take_down(&mounted.at, Nanos::SECOND)?;
-        said.push(format!("Unmounted {}, left by an emulated drive.", mounted.at.display()));
+        done.push(format!("Unmounted {}, left by an emulated drive.", mounted.at.display()));
     }
     names::remove_all(dir)?;
-    Ok(said)
+    Ok(done)
 }
 
 #[cfg(test)]
@@ -231,7 +231,7 @@ mod tests {
         let mounted = parse_mountinfo(line).unwrap();
         let (kind, source) = ("fuse.plimsoll".into(), "plimsoll".into());
         assert_eq!(mounted, Mounted { minor: 47, at: r"/mnt/a b\/fuse".into(), kind, source });
-        assert!(is_mounted(Path::new("/proc")), "the root's mounts are seen");
+        assert!(is_mounted(Path::new("/proc")), "the root's mounts are found");
         assert!(!is_mounted(Path::new("/proc/self")));
     }
 

@@ -12,7 +12,7 @@ const HIGHEST_PRIORITY: i32 = -20;
 const ROUND_ROBIN: u32 = 2;
 
 /// Puts this thread, and those that it starts from here on, before the threads of other programs. Refused to other users than
-/// root, whose drives answer late on a busy machine, which is told.
+/// root, whose drives answer late on a busy machine; that is reported.
 pub fn go_first() {
     let thread = rustix::thread::gettid().as_raw_nonzero().to_string();
     // The lowest of the real-time priorities: below what the kernel has of its own. chrt(1) is a part of util-linux.

@@ -1,4 +1,4 @@
-//! What the emulator's process and the one that started it tell each other: one JSON object a line on stdin and stdout.
+//! Messages between the emulator's process and the one that started it: one JSON object a line on stdin and stdout.
 //! When stdin ends, the emulator takes everything down and ends.
 
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub struct MountSpec {
     pub backing_limit: Bytes,
 }
 
-/// What the drive looks like.
+/// The form of the drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
@@ -80,12 +80,12 @@ pub enum Message {
     },
     PowerIsOff(Lost),
     PowerIsOn,
-    /// A command that this form of drive cannot carry out; nothing was done, and the drive goes on.
+    /// A command that this form of drive does not support; nothing was done, and the drive goes on.
     Refused {
         why: String,
         next: String,
     },
-    /// It could not be set up, or cannot go on. The last thing it says.
+    /// It could not be set up, or cannot go on. Its last message.
     Failed {
         why: String,
         next: String,
@@ -107,7 +107,7 @@ pub struct Ready {
 /// What asking and answering cost on this machine beyond the modelled time, found at the start. It is subtracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// Of a 4 KiB read at depth 1 that is answered at once, as a program sees it.
+    /// Of a 4 KiB read at depth 1 that is answered at once, as a program measures it.
     pub floor: Nanos,
     /// Of one that is answered after a millisecond in which nothing happened: processors have to wake up.
     pub after_1ms: Nanos,

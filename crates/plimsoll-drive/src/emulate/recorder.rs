@@ -9,7 +9,7 @@ const SLACK: u64 = 10;
 /// The 90th, 99th and 99.9th percentile.
 const LEVELS: [f64; 3] = [0.9, 0.99, 0.999];
 
-/// Percentiles of what the model said in the last full second.
+/// Percentiles of the modelled times of the last full second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Thresholds([Nanos; 3]);
 
@@ -66,15 +66,15 @@ impl Recorder {
     }
 
     /// Ends a second. `spare` takes the place of what is handed out and must be empty: nothing large is allocated,
-    /// cleared or searched while operations wait to be counted. [`Self::judge_by`] belongs to it.
+    /// cleared or searched while operations wait to be counted. [`Self::compare_with`] belongs to it.
     pub fn end_second(&mut self, now: Nanos, in_flight: u64, spare: Box<[DriveTally; 4]>) -> DriveSecond {
         let tallies = *std::mem::replace(&mut self.tallies, spare);
         let from = std::mem::replace(&mut self.from, now);
         DriveSecond { from, to: now, tallies, in_flight }
     }
 
-    /// From now on operations are judged by these percentiles, where there were any operations.
-    pub fn judge_by(&mut self, thresholds: [Option<Thresholds>; 4]) {
+    /// From now on operations are compared with these percentiles, where there were any operations.
+    pub fn compare_with(&mut self, thresholds: [Option<Thresholds>; 4]) {
         for (old, new) in self.thresholds.iter_mut().zip(thresholds) {
             *old = new.unwrap_or(*old);
         }
@@ -105,7 +105,7 @@ mod tests {
         let us = Nanos::from_micros;
         let end = |recorder: &mut Recorder, now, in_flight| {
             let second = recorder.end_second(Nanos(now), in_flight, Box::default());
-            recorder.judge_by(Thresholds::of(&second));
+            recorder.compare_with(Thresholds::of(&second));
             second
         };
         recorder.answered(DriveOp::Read, 4096, us(80), us(200));

@@ -19,61 +19,61 @@ pub enum Order {
     Stop,
 }
 
-/// Where it tells things. Called from several threads, and must not take long.
+/// Takes the emulator's messages. Called from several threads, and must not take long.
 pub type MessageSender = Arc<dyn Fn(Message) + Send + Sync>;
 
 /// A reader that is this busy, in thousandths of a second, cannot be trusted with arrival times.
 const SATURATED: u64 = 950;
 
-/// Sets a drive up and keeps it until [`Order::Stop`], or until nobody can order any more. All that happens is told,
+/// Sets a drive up and keeps it until [`Order::Stop`], or until the sender of orders is gone. All that happens is sent,
 /// the failure too.
-pub fn serve(spec: &MountSpec, orders: &Receiver<Order>, tell: &MessageSender) -> Result<(), EmulatorError> {
+pub fn serve(spec: &MountSpec, orders: &Receiver<Order>, send: &MessageSender) -> Result<(), EmulatorError> {
     // Programs' rights are theirs to limit, not the caller's shell's.
     rustix::process::umask(rustix::fs::Mode::empty());
-    let served = Emulation::start(spec, tell).and_then(|(emulation, ready)| {
-        // The account begins before anybody can ask for anything.
+    let served = Emulation::start(spec, send).and_then(|(emulation, ready)| {
+        // The account begins before the first request.
         emulation.watch().engine.end_second();
-        tell(Message::Ready(ready));
-        keep(emulation, orders, tell)
+        send(Message::Ready(ready));
+        keep(emulation, orders, send)
     });
     if let Err(EmulatorError { why, next, no_fuse }) = served.clone() {
-        tell(Message::Failed { why, next, no_fuse });
+        send(Message::Failed { why, next, no_fuse });
     }
     served
 }
 
-fn keep(mut emulation: Emulation, orders: &Receiver<Order>, tell: &MessageSender) -> Result<(), EmulatorError> {
+fn keep(mut emulation: Emulation, orders: &Receiver<Order>, send: &MessageSender) -> Result<(), EmulatorError> {
     let ends = Arc::new(AtomicBool::new(false));
     let account = {
-        let (watch, tell, ends) = (emulation.watch(), Arc::clone(tell), Arc::clone(&ends));
+        let (watch, send, ends) = (emulation.watch(), Arc::clone(send), Arc::clone(&ends));
         let thread = std::thread::Builder::new().name("drive-account".into());
-        thread.spawn(move || report_seconds(watch, &tell, &ends)).map_err(|error| {
+        thread.spawn(move || report_seconds(watch, &send, &ends)).map_err(|error| {
             EmulatorError::new(format!("a thread could not be started: {error}"), "Raise the limit on threads.")
         })?
     };
-    let obeyed = obey(&mut emulation, orders, tell);
+    let obeyed = obey(&mut emulation, orders, send);
     ends.store(true, Ordering::SeqCst);
     account.thread().unpark();
     for text in emulation.stop() {
-        tell(Message::Warning { code: "teardown".into(), text });
+        send(Message::Warning { code: "teardown".into(), text });
     }
-    // It panics only when telling does.
+    // It panics only when sending does.
     let _ = account.join();
     obeyed
 }
 
-fn obey(emulation: &mut Emulation, orders: &Receiver<Order>, tell: &MessageSender) -> Result<(), EmulatorError> {
+fn obey(emulation: &mut Emulation, orders: &Receiver<Order>, send: &MessageSender) -> Result<(), EmulatorError> {
     loop {
         match orders.recv_timeout(std::time::Duration::from_secs(1)) {
             Ok(Order::Do(Command::Timing(on))) => emulation.set_timing(on),
             Ok(Order::Do(Command::PowerOff | Command::PowerOn)) if !emulation.has_power_switch() => {
                 let EmulatorError { why, next, .. } = no_power_switch();
-                tell(Message::Refused { why, next });
+                send(Message::Refused { why, next });
             }
-            Ok(Order::Do(Command::PowerOff)) => tell(Message::PowerIsOff(emulation.power_off()?)),
+            Ok(Order::Do(Command::PowerOff)) => send(Message::PowerIsOff(emulation.power_off()?)),
             Ok(Order::Do(Command::PowerOn)) => {
                 emulation.power_on()?;
-                tell(Message::PowerIsOn);
+                send(Message::PowerIsOn);
             }
             Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
             Err(RecvTimeoutError::Timeout) if emulation.is_alive() => {}
@@ -87,7 +87,7 @@ fn obey(emulation: &mut Emulation, orders: &Receiver<Order>, tell: &MessageSende
     }
 }
 
-/// What the account looks at.
+/// What the account reads.
 pub struct Watch {
     pub engine: Arc<super::engine::Engine>,
     /// A write found the backing store full.
@@ -95,28 +95,28 @@ pub struct Watch {
     pub limit: plimsoll_model::units::Bytes,
 }
 
-fn report_seconds(watch: Watch, tell: &MessageSender, ends: &AtomicBool) {
-    let warn = |code: &str, text: String| tell(Message::Warning { code: code.into(), text });
-    let mut full_told = false;
+fn report_seconds(watch: Watch, send: &MessageSender, ends: &AtomicBool) {
+    let warn = |code: &str, text: String| send(Message::Warning { code: code.into(), text });
+    let mut full_reported = false;
     let mut reader = Reader { busy: watch.engine.reader_busy(), was_timed: false };
     while !ends.load(Ordering::SeqCst) {
         clock::park_until_next_second();
         let second = watch.engine.end_second();
         let length = second.to.saturating_sub(second.from);
-        // In every second in which it is so: who judges a span of time looks for those that lie in it.
+        // In every second in which it is so: the evaluation of a span of time counts those that lie in it.
         if let Some(share) = reader.saturated(watch.engine.reader_busy(), watch.engine.is_timed(), length) {
             warn(
                 "saturated",
                 format!(
-                    "The emulator's reader was busy for {:.0} % of a second: requests wait before they are seen, which \
+                    "The emulator's reader was busy for {:.0} % of a second: requests wait before they are read, which \
                  their lateness does not show. Ask less of the drive, or use a machine with more idle cores.",
                     100.0 * share
                 ),
             );
         }
-        tell(Message::Second(Box::new(second)));
-        if !full_told && watch.full.load(Ordering::Relaxed) {
-            full_told = true;
+        send(Message::Second(Box::new(second)));
+        if !full_reported && watch.full.load(Ordering::Relaxed) {
+            full_reported = true;
             warn(
                 "backing_full",
                 format!(
@@ -159,16 +159,17 @@ mod tests {
         let ms = Nanos::from_millis;
         assert!(!is_saturated(ms(950), Nanos::SECOND));
         assert!(is_saturated(ms(951), Nanos::SECOND));
-        assert!(!is_saturated(ms(10), ms(10)), "too short to judge");
+        assert!(!is_saturated(ms(10), ms(10)), "too short to count");
     }
 
     #[test]
-    fn every_saturated_second_with_timing_is_told() {
+    fn every_saturated_second_with_timing_is_reported() {
         let mut reader = Reader { busy: None, was_timed: false };
         let mut second =
             |busy_ms, is_timed| reader.saturated(Some(Nanos::from_millis(busy_ms)), is_timed, Nanos::SECOND).is_some();
-        let told = [(960, false), (1930, true), (2900, true), (3870, true), (4000, true), (4970, true), (5940, false)];
-        let told = told.map(|(busy, is_timed)| second(busy, is_timed));
-        assert_eq!(told, [false, false, true, true, false, true, false]);
+        let seconds =
+            [(960, false), (1930, true), (2900, true), (3870, true), (4000, true), (4970, true), (5940, false)];
+        let reported = seconds.map(|(busy, is_timed)| second(busy, is_timed));
+        assert_eq!(reported, [false, false, true, true, false, true, false]);
     }
 }

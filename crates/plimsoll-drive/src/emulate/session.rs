@@ -21,7 +21,7 @@ pub struct Mounted {
     connection: Option<u32>,
 }
 
-/// Says what to do where FUSE is not to be had.
+/// The error, with what to do, where FUSE is not available.
 pub fn check_fuse() -> Result<(), EmulatorError> {
     use rustix::fs::{Mode, OFlags, open};
     let directory = "or give the plan `without_fuse = \"plain_directory\"`.";
@@ -86,7 +86,7 @@ impl Mounted {
         !self.session.guard.is_finished()
     }
 
-    /// Where it is mounted now, also after somebody moved the directory.
+    /// Where it is mounted now, also after the directory was moved.
     pub fn place(&self) -> PathBuf {
         self.connection.and_then(mounts::place_of_connection).unwrap_or_else(|| self.at.clone())
     }

@@ -125,7 +125,7 @@ impl Store {
     }
 
     /// Asks for the space in use only when half of what was free then may be written by now. What is written over takes
-    /// none; that is looked at when the budget, which counts it, is used up.
+    /// none; that is measured when the budget, which counts it, is used up.
     fn spend(&self, offset: u64, len: u64) -> rustix::io::Result<()> {
         let budget = self.budget.load(Ordering::Relaxed);
         if let Some(left) = budget.checked_sub(len) {
@@ -142,7 +142,7 @@ impl Store {
     }
 }
 
-/// What a backing store may hold when nobody says: half of the memory that is available, or all but a twentieth of the
+/// What a backing store may hold by default: half of the memory that is available, or all but a twentieth of the
 /// free space of the directory's filesystem. Nothing where that cannot be found out, which fails at the first write.
 pub fn default_limit(backing: Backing, dir: &Path) -> Bytes {
     match backing {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_without_being_told() {
+    fn default_limits() {
         assert_eq!(parse_available("MemFree: 1 kB\nMemAvailable:\t 12 kB\n"), Some(Bytes(12 << 10)));
         let here = tempfile::tempdir().unwrap();
         for backing in [Backing::Memory, Backing::File] {

@@ -60,8 +60,8 @@ impl<T> Queue<T> {
         is_next
     }
 
-    /// Moves everything due by `now` into `out`, in its order; says when the next is due. Each is due as much earlier as
-    /// `lead` says of its time.
+    /// Moves everything due by `now` into `out`, in its order; returns when the next is due. Each is due earlier by the
+    /// `lead` of its time.
     fn take_due(&mut self, now: Nanos, lead: impl Fn(Nanos) -> Nanos, out: &mut Vec<T>) -> Option<Nanos> {
         while let Some(next) = self.heap.peek_mut() {
             let due = next.0.due.saturating_sub(lead(next.0.due));
@@ -178,7 +178,7 @@ mod tests {
     fn a_nearer_due_time_ends_the_wait_for_a_far_one() {
         let timer = Timer::default();
         std::thread::scope(|scope| {
-            let (done, heard) = std::sync::mpsc::channel();
+            let (done, received) = std::sync::mpsc::channel();
             let timer = &timer;
             scope.spawn(move || {
                 timer.run(
@@ -189,7 +189,7 @@ mod tests {
             let start = clock::now();
             timer.push(start + Nanos::from_secs(3600), "far");
             timer.push(start + Nanos::from_millis(3), "near");
-            let (what, at) = heard.recv().unwrap();
+            let (what, at) = received.recv().unwrap();
             assert_eq!(what, "near");
             assert!(at >= start + Nanos::from_millis(3));
             assert_eq!(timer.take_all(), ["far"]);

@@ -1,6 +1,6 @@
 //! Programs of the system that the emulator needs: to make filesystems and loop devices, and to do for it whatever waits
 //! for the drive in the kernel for long. A process that answers for a drive and is killed while it waits for that drive
-//! never ends, because nobody answers any more; the kernel breaks the connection when its last owner is gone, and that is
+//! never ends, because no process answers any more; the kernel breaks the connection when its last owner is gone, and that is
 //! itself. So it mounts, syncs and unmounts through others.
 
 use std::ffi::OsStr;
@@ -35,8 +35,8 @@ pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, Emulato
     match command.output() {
         Ok(out) if out.status.success() => Ok(String::from_utf8_lossy(&out.stdout).trim().to_owned()),
         Ok(out) => {
-            let said = String::from_utf8_lossy(&out.stderr);
-            let why = format!("`{}` ended with {}: {}", line(), out.status, said.trim());
+            let errors = String::from_utf8_lossy(&out.stderr);
+            let why = format!("`{}` ended with {}: {}", line(), out.status, errors.trim());
             Err(EmulatorError::new(why, "Run the command by hand to see more."))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(EmulatorError::no_fuse(
@@ -44,7 +44,7 @@ pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, Emulato
             format!("Install it (`apt install {}`), or give the drive form = \"directory\".", package(program)),
         )),
         Err(error) => {
-            let next = format!("Look at the rights of {program}.");
+            let next = format!("Check the permissions of {program}.");
             Err(EmulatorError::new(format!("`{}` could not be started: {error}", line()), next))
         }
     }

@@ -59,7 +59,7 @@ impl UndoLog {
 
     /// To be called before the write. Returns the write's id.
     fn before_write(&mut self, store: &Store, offset: u64, len: u64) -> rustix::io::Result<u64> {
-        self.hear();
+        self.apply_answered_flushes();
         let mut before = None;
         if len <= self.buffer && !store.is_hole(offset, len) {
             let mut content = vec![0; len as usize];
@@ -78,7 +78,7 @@ impl UndoLog {
         Ok(id)
     }
 
-    /// The write failed: it is nobody's loss.
+    /// The write failed: it is no loss.
     pub fn withdraw(&mut self, id: u64) {
         self.acknowledged.writes([id]);
         if let Some(entry) = self.entries.pop_back_if(|entry| entry.id == id) {
@@ -117,7 +117,7 @@ impl UndoLog {
     }
 
     /// Lets the flushes take effect that were answered.
-    fn hear(&mut self) {
+    fn apply_answered_flushes(&mut self) {
         self.acknowledged.flushes().iter().for_each(|covered| self.flush(covered));
     }
 
@@ -138,10 +138,10 @@ impl UndoLog {
         self.bytes = 0;
     }
 
-    /// The power fails: puts the old content back, newest first. Writes that were not acknowledged go too, but nobody
+    /// The power fails: puts the old content back, newest first. Writes that were not acknowledged go too, but no program
     /// relied on them. A flush that was not answered by now will not be.
     pub fn power_off(&mut self, store: &Store) -> rustix::io::Result<Lost> {
-        // No write has this number: it tells flushes that arrived before from those that come after.
+        // No write has this number: it separates flushes that arrived before from those that come after.
         self.next_id += 1;
         let (flushes, unanswered) = self.acknowledged.power_off(self.next_id);
         flushes.iter().for_each(|covered| self.flush(covered));

@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal};
 
 use super::names;
 
-/// Kills every process that works in a directory on the drive in `dir`. For drives of a run, which nobody else uses: when
+/// Kills every process that works in a directory on the drive in `dir`. For drives of a run, which no other program uses: when
 /// the run was killed, its servers are still there, write to a drive that is about to be removed, and keep it busy.
 pub fn end_users(dir: &Path) {
     let Ok(mount) = names::mount(dir).canonicalize() else { return };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use plimsoll_block::fio::Engine;
 use plimsoll_model::units::Bytes;
 
-/// One kind of load. The simulator understands it as well, so that the model can be held against the drive.
+/// One kind of load. The simulator understands it as well, so that the model can be compared with the drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Profile {
     pub write: bool,
@@ -48,9 +48,9 @@ impl Profile {
     }
 }
 
-/// Where fio works.
+/// The file or device that fio measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct MeasuredArea {
     pub file: PathBuf,
     /// Where the measured part begins, and how large it is.
     pub offset: u64,
@@ -64,9 +64,9 @@ pub struct Place {
 pub struct Options {
     /// For one load, all its repeats together.
     pub seconds: f64,
-    /// Without it nothing but reads; fio is told to refuse everything else.
+    /// Without it nothing but reads; fio runs with `--readonly`.
     pub writes: bool,
-    /// Whether the kernel says that it turns: a seek curve is measured.
+    /// Whether the kernel reports that it rotates: a seek curve is measured.
     pub rotational: bool,
     pub engine: Engine,
     pub cpus: u32,
@@ -109,14 +109,14 @@ impl Step {
         }
     }
 
-    /// About how long it takes with fio's start, for telling the time left; the laying out at 500 MB/s.
+    /// About how long it takes with fio's start, for the time left; the laying out at 500 MB/s.
     pub fn expected_millis(&self, options: &Options, size: Bytes) -> u64 {
         const START: u64 = 250;
         let laying_out = if *self == Self::LayOut { size.0 / 500_000 } else { 0 };
         START + laying_out + self.millis(options)
     }
 
-    /// What fio is told; the laying out ends when all is written.
+    /// fio's runtime; the laying out ends when all is written.
     pub fn millis(&self, options: &Options) -> u64 {
         let whole = (options.seconds * 1e3).max(30.0) as u64;
         match self {
@@ -169,7 +169,7 @@ pub fn steps(options: &Options) -> Vec<Step> {
 }
 
 /// fio's arguments for the `number`th step.
-pub fn arguments(step: &Step, number: usize, place: &Place, options: &Options) -> Vec<String> {
+pub fn arguments(step: &Step, number: usize, place: &MeasuredArea, options: &Options) -> Vec<String> {
     let size = |share: f64, block: u64| ((place.size.0 as f64 * share) as u64 / block).max(1) * block;
     let mut args = common(number, place, options, engine(step, options));
     let mut add = |list: &[String]| args.extend_from_slice(list);
@@ -229,7 +229,7 @@ pub fn arguments(step: &Step, number: usize, place: &Place, options: &Options) -
 }
 
 /// The speed every 100 ms, of all threads in one file.
-fn logged(place: &Place) -> [String; 3] {
+fn logged(place: &MeasuredArea) -> [String; 3] {
     let log = format!("--write_bw_log={}", place.log.display());
     ["--log_avg_msec=100".into(), "--per_job_logs=0".into(), log]
 }
@@ -248,7 +248,7 @@ fn one_thread(depth: u32, options: &Options) -> [String; 2] {
     ["--numjobs=1".into(), format!("--iodepth={depth}")]
 }
 
-fn common(number: usize, place: &Place, options: &Options, engine: Engine) -> Vec<String> {
+fn common(number: usize, place: &MeasuredArea, options: &Options, engine: Engine) -> Vec<String> {
     vec![
         // fio takes a colon for the end of a name.
         format!("--filename={}", place.file.display().to_string().replace(':', "\\:")),
@@ -283,9 +283,9 @@ mod tests {
         Options { seconds: 5.0, writes, rotational: true, engine, cpus: 2, seed: 7 }
     }
 
-    fn place() -> Place {
+    fn place() -> MeasuredArea {
         let file = PathBuf::from("/data/.plimsoll-learn-1");
-        Place { log: "/data/.plimsoll-learn-1.burst".into(), file, offset: 1 << 20, size: Bytes::mib(1024) }
+        MeasuredArea { log: "/data/.plimsoll-learn-1.burst".into(), file, offset: 1 << 20, size: Bytes::mib(1024) }
     }
 
     fn lines(options: &Options) -> Vec<Vec<String>> {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn without_writes_every_run_tells_fio_to_refuse_them() {
+    fn without_writes_every_run_is_read_only() {
         for line in lines(&options(false, Engine::Libaio)) {
             assert!(line.contains(&"--readonly".to_owned()), "{line:?}");
             assert!(!line.iter().any(|arg| arg.contains("write") || arg.contains("fsync")), "{line:?}");
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_colon_does_not_end_the_name_of_the_file() {
-        let place = Place { file: "/data/a:b/c".into(), ..place() };
+        let place = MeasuredArea { file: "/data/a:b/c".into(), ..place() };
         let options = options(false, Engine::Libaio);
         let line = arguments(&Step::Load(Profile::read(4096, 1), 0), 0, &place, &options);
         assert!(line.contains(&"--filename=/data/a\\:b/c".to_owned()), "{line:?}");

@@ -8,7 +8,7 @@ use super::jobs::Profile;
 
 /// One run of one load.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct LoadResult {
     pub ops: u64,
     pub iops: f64,
     pub bytes_per_second: f64,
@@ -27,12 +27,12 @@ pub struct Flush {
     pub median_us: f64,
 }
 
-impl Outcome {
+impl LoadResult {
     /// `None` when nothing was done.
     pub fn of(profile: &Profile, job: &FioJob) -> Option<Self> {
         let side = if profile.write { &job.write } else { &job.read };
         let hist = side.completion.hist();
-        // Where handing a request over takes longer than its completion, it was carried out in that: it counts.
+        // Where handing a request over takes longer than its completion, the request ran in that time: it counts.
         let handing_over = side.submission.mean_ns.max(0.0);
         let inside = if handing_over > side.completion.mean_ns { handing_over / 1e3 } else { 0.0 };
         let us = |q: f64| inside + hist.quantile(q).map_or(0.0, Nanos::as_micros_f64);
@@ -58,7 +58,7 @@ impl Outcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     pub profile: Profile,
-    pub runs: Vec<Outcome>,
+    pub runs: Vec<LoadResult>,
 }
 
 /// A figure and how far the runs are apart.
@@ -89,7 +89,7 @@ impl Figure {
 }
 
 impl Point {
-    pub fn figure(&self, of: impl Fn(&Outcome) -> f64) -> Option<Figure> {
+    pub fn figure(&self, of: impl Fn(&LoadResult) -> f64) -> Option<Figure> {
         Figure::of(&self.runs.iter().map(of).collect::<Vec<_>>())
     }
 }
@@ -105,7 +105,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    pub fn add(&mut self, profile: Profile, outcome: Outcome) {
+    pub fn add(&mut self, profile: Profile, outcome: LoadResult) {
         match self.points.iter_mut().find(|point| point.profile == profile) {
             Some(point) => point.runs.push(outcome),
             None => self.points.push(Point { profile, runs: vec![outcome] }),
@@ -116,7 +116,7 @@ impl Measured {
         self.points.iter().find(|point| point.profile == profile)
     }
 
-    pub fn figure(&self, profile: Profile, of: impl Fn(&Outcome) -> f64) -> Option<Figure> {
+    pub fn figure(&self, profile: Profile, of: impl Fn(&LoadResult) -> f64) -> Option<Figure> {
         self.point(profile)?.figure(of)
     }
 }
@@ -141,11 +141,11 @@ mod tests {
         let output =
             plimsoll_model::fio::parse(include_str!("../../../plimsoll-model/tests/data/fio/fsync.json")).unwrap();
         let profile = Profile::write(4096, 1).flushed();
-        let outcome = Outcome::of(&profile, &output.jobs[0]).unwrap();
+        let outcome = LoadResult::of(&profile, &output.jobs[0]).unwrap();
         assert_eq!((outcome.ops, outcome.iops), (60, 7500.0));
         assert!((outcome.mean_us - 45.7756).abs() < 1e-3, "{outcome:?}");
         assert!((outcome.flush.unwrap().mean_us - 109.542).abs() < 1e-3, "{outcome:?}");
-        assert_eq!(Outcome::of(&Profile::write(4096, 1), &output.jobs[0]).unwrap().flush, None);
-        assert_eq!(Outcome::of(&Profile::read(4096, 1), &output.jobs[0]), None);
+        assert_eq!(LoadResult::of(&Profile::write(4096, 1), &output.jobs[0]).unwrap().flush, None);
+        assert_eq!(LoadResult::of(&Profile::read(4096, 1), &output.jobs[0]), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Learning a drive: measure it with fio, fit the model's figures, say how far they are off.
+//! Learning a drive: measure it with fio, fit the model's figures, report their errors.
 //!
 //! Pure: [`jobs`] (what fio is asked), [`measured`] (what came out) and the fit. I/O: [`prepare`] and [`runner`]; what may
 //! be written to, test files and fio itself come from `plimsoll-block`.

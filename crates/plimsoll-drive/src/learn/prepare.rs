@@ -1,4 +1,4 @@
-//! From a path to a place where fio may work, with everything that has to be held meanwhile.
+//! Prepares a path for measurements, and keeps what has to be held meanwhile.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_model::units::Bytes;
 use rustix::io::Errno;
 
-use super::jobs::Place;
+use super::jobs::MeasuredArea;
 use super::logs::{self, Logs};
 use plimsoll_block::BlockError;
 use plimsoll_block::device::about::{About, about};
@@ -23,16 +23,16 @@ pub struct Intent {
     pub size: Bytes,
     pub writes: bool,
     /// Sentences for the user: what is left out and why, what is lost.
-    pub told: Vec<String>,
+    pub notices: Vec<String>,
     /// Held from the decision until the end.
     claim: Option<Claim>,
 }
 
-/// Looks at a path and decides what may be done there.
+/// Inspects a path and decides what may be done there.
 ///
 /// # Errors
 /// Refusals: what is neither directory nor block device, a device in use that is to be overwritten, too little space.
-pub fn look(path: &Path, overwrite: bool, size: Option<Bytes>) -> Result<Intent, BlockError> {
+pub fn inspect(path: &Path, overwrite: bool, size: Option<Bytes>) -> Result<Intent, BlockError> {
     match target(path)? {
         Target::Device(node) => device(path, node, overwrite, size),
         Target::Directory(directory) => in_directory(directory, overwrite, size),
@@ -55,17 +55,17 @@ fn in_directory(directory: PathBuf, overwrite: bool, asked: Option<Bytes>) -> Re
     let size = testfile::size(asked, free, &directory)?;
     let target = Target::Directory(directory);
     let about = about(&target);
-    let told = told_of_directory(&about, overwrite);
-    Ok(Intent { about, target, size, writes: true, told, claim: None })
+    let notices = directory_notices(&about, overwrite);
+    Ok(Intent { about, target, size, writes: true, notices, claim: None })
 }
 
-/// Said where a filesystem has no device of its own number.
+/// The notice for a filesystem without a device of its own number.
 const NO_DISK: &str = "No block device was found below the directory: it may be a network, several devices or memory \
                        that is measured.";
 
-fn told_of_directory(about: &About, overwrite: bool) -> Vec<String> {
+fn directory_notices(about: &About, overwrite: bool) -> Vec<String> {
     let sentences = [(overwrite, "--overwrite means nothing for a directory"), (about.disk.is_none(), NO_DISK)];
-    sentences.into_iter().filter(|(holds, _)| *holds).map(|(_, told)| told.to_owned()).collect()
+    sentences.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text.to_owned()).collect()
 }
 
 /// The name of a filesystem that lies in memory, by its number in linux/magic.h. tmpfs has direct I/O since Linux 6.6.
@@ -79,7 +79,7 @@ fn memory(kind: u32) -> Option<&'static str> {
 
 fn device(given: &Path, node: PathBuf, overwrite: bool, asked: Option<Bytes>) -> Result<Intent, BlockError> {
     let (evidence, claim) = gather(given, &node)?;
-    let (writes, told) = match decide(&evidence, overwrite) {
+    let (writes, notices) = match decide(&evidence, overwrite) {
         Decision::ReadOnly(why) => (false, vec![format!("{} is only read: {}", node.display(), why.join("; "))]),
         Decision::Overwrite(lost) if lost.is_empty() => {
             (true, vec![format!("{} is overwritten; nothing was recognised on it", node.display())])
@@ -106,13 +106,13 @@ fn device(given: &Path, node: PathBuf, overwrite: bool, asked: Option<Bytes>) ->
         let next = "Give a larger device, or more with --size.".into();
         return Err(BlockError::TestFile { path: node, why, next });
     }
-    Ok(Intent { target, about, size, writes, told, claim: writes.then_some(claim) })
+    Ok(Intent { target, about, size, writes, notices, claim: writes.then_some(claim) })
 }
 
-/// A place to work in. Dropped, it leaves nothing behind.
+/// A prepared area. Dropped, it leaves nothing behind.
 #[derive(Debug)]
 pub struct Prepared {
-    pub place: Place,
+    pub place: MeasuredArea,
     /// Leftovers of killed runs that were removed.
     pub swept: Vec<PathBuf>,
     _file: Option<TestFile>,
@@ -122,13 +122,13 @@ pub struct Prepared {
 
 impl Intent {
     /// Where fio would work, for a list of what would be done.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> MeasuredArea {
         let log = logs::log_in(&std::env::temp_dir());
         match &self.target {
-            Target::Device(node) => Place { file: node.clone(), offset: 0, size: self.size, log },
+            Target::Device(node) => MeasuredArea { file: node.clone(), offset: 0, size: self.size, log },
             Target::Directory(path) | Target::File(path) => {
                 let file = testfile::path_in(path);
-                Place { log, file, offset: RESERVED, size: self.size }
+                MeasuredArea { log, file, offset: RESERVED, size: self.size }
             }
         }
     }
@@ -177,16 +177,16 @@ mod tests {
     #[test]
     fn a_directory_gets_a_file_that_goes_again() {
         let dir = tempfile::tempdir().unwrap();
-        let intent = look(dir.path(), false, Some(Bytes::mib(32))).unwrap();
+        let intent = inspect(dir.path(), false, Some(Bytes::mib(32))).unwrap();
         assert!(intent.writes);
-        assert_eq!(intent.told, told_of_directory(&intent.about, false));
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "looking touches nothing");
+        assert_eq!(intent.notices, directory_notices(&intent.about, false));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "inspecting changes nothing");
         let expected = intent.place();
         let prepared = intent.prepare().unwrap();
         let number = |path: &Path| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
         assert_eq!(number(&prepared.place.file), number(&expected.file));
         assert!(prepared.place.offset >= RESERVED && prepared.place.log == expected.log);
-        // Whoever owns the directory puts something else in its place: fio works in what was made all the same.
+        // Whoever owns the directory puts something else in its place: fio still works in what was made.
         let made = number(&expected.file);
         std::fs::remove_file(&expected.file).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", &expected.file).unwrap();
@@ -201,16 +201,16 @@ mod tests {
         assert_eq!(memory(0x8584_58f6), Some("ramfs"));
         assert_eq!(memory(0xef53), None, "ext4");
         // Every Linux with a C library has this one, for shm_open(3).
-        let told = look(Path::new("/dev/shm"), false, Some(Bytes::mib(16))).unwrap_err().to_string();
-        assert!(told.contains("memory would be measured, not a drive"), "{told}");
+        let error = inspect(Path::new("/dev/shm"), false, Some(Bytes::mib(16))).unwrap_err().to_string();
+        assert!(error.contains("memory would be measured, not a drive"), "{error}");
     }
 
     #[test]
-    fn what_lies_on_no_block_device_is_told() {
+    fn a_directory_without_a_block_device_has_a_notice() {
         let on_disk = About { disk: Some("sda".into()), ..About::default() };
-        assert!(told_of_directory(&on_disk, false).is_empty());
-        assert_eq!(told_of_directory(&about(&Target::Directory("/sys".into())), false), [NO_DISK], "sysfs has none");
-        assert_eq!(told_of_directory(&About::default(), true).len(), 2);
+        assert!(directory_notices(&on_disk, false).is_empty());
+        assert_eq!(directory_notices(&about(&Target::Directory("/sys".into())), false), [NO_DISK], "sysfs has none");
+        assert_eq!(directory_notices(&About::default(), true).len(), 2);
     }
 
     #[test]
@@ -219,8 +219,8 @@ mod tests {
         let path = dir.path().join("data");
         std::fs::write(&path, "precious").unwrap();
         for overwrite in [false, true] {
-            let told = look(&path, overwrite, None).unwrap_err().to_string();
-            assert!(told.contains("a file that plimsoll did not make"), "{told}");
+            let error = inspect(&path, overwrite, None).unwrap_err().to_string();
+            assert!(error.contains("a file that plimsoll did not make"), "{error}");
         }
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
     }

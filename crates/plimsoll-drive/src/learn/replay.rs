@@ -6,13 +6,13 @@ use std::collections::BinaryHeap;
 use plimsoll_model::units::{Bytes, Nanos};
 
 use super::jobs::Profile;
-use super::measured::{Flush, Outcome};
+use super::measured::{Flush, LoadResult};
 use crate::model::{Drive, DriveOp, Op, Setup};
 use crate::spec::{DriveSpec, Mechanism};
 
-/// How a load is carried out.
+/// How a load is replayed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Course {
+pub struct ReplayOptions {
     /// The part of the drive in use, from its start.
     pub region: Bytes,
     /// Between an answer and the next request in its place: what the host takes.
@@ -36,14 +36,14 @@ fn warm_up(spec: &DriveSpec, profile: &Profile) -> usize {
 }
 
 /// One load on a fresh drive that is full of data, the state in which figures of drives hold.
-pub fn replay(spec: &DriveSpec, profile: &Profile, course: &Course) -> Outcome {
-    let setup = Setup { capacity: spec.capacity, fill: 1.0, seed: course.seed, ignores_flush: false };
-    let mut load = Load::new(Drive::new(spec, &setup), profile, course);
+pub fn replay(spec: &DriveSpec, profile: &Profile, options: &ReplayOptions) -> LoadResult {
+    let setup = Setup { capacity: spec.capacity, fill: 1.0, seed: options.seed, ignores_flush: false };
+    let mut load = ClosedLoop::new(Drive::new(spec, &setup), profile, options);
     for _ in 0..warm_up(spec, profile) {
         load.one();
     }
-    let (from, mut latencies, mut flushes) = (load.now, Vec::with_capacity(course.ops), Vec::new());
-    for _ in 0..course.ops.max(1) {
+    let (from, mut latencies, mut flushes) = (load.now, Vec::with_capacity(options.ops), Vec::new());
+    for _ in 0..options.ops.max(1) {
         let (latency, flush) = load.one();
         latencies.push(latency);
         flushes.extend(flush);
@@ -52,7 +52,7 @@ pub fn replay(spec: &DriveSpec, profile: &Profile, course: &Course) -> Outcome {
     let iops = latencies.len() as f64 / seconds;
     let [mean_us, median_us, p99_us, floor_us] = summary(&mut latencies);
     let flush = (!flushes.is_empty()).then(|| summary(&mut flushes));
-    Outcome {
+    LoadResult {
         ops: latencies.len() as u64,
         iops,
         bytes_per_second: iops * profile.block.0 as f64,
@@ -72,7 +72,7 @@ fn summary(ns: &mut [u64]) -> [f64; 4] {
     [mean, at(0.5), at(0.99), at(0.0)]
 }
 
-struct Load<'p> {
+struct ClosedLoop<'p> {
     drive: Drive,
     profile: &'p Profile,
     /// When each request in flight is followed by another.
@@ -84,18 +84,18 @@ struct Load<'p> {
     random: u64,
 }
 
-impl<'p> Load<'p> {
-    fn new(drive: Drive, profile: &'p Profile, course: &Course) -> Self {
-        let span = (course.region.0 as f64 * profile.span) as u64;
+impl<'p> ClosedLoop<'p> {
+    fn new(drive: Drive, profile: &'p Profile, options: &ReplayOptions) -> Self {
+        let span = (options.region.0 as f64 * profile.span) as u64;
         Self {
             drive,
             profile,
             due: (0..u64::from(profile.depth.max(1))).map(Reverse).collect(),
             now: 0,
-            think: Nanos::from_secs_f64(course.think_us / 1e6).0,
+            think: Nanos::from_secs_f64(options.think_us / 1e6).0,
             blocks: (span / profile.block.0.max(1)).max(1),
             next_block: 0,
-            random: course.seed,
+            random: options.seed,
         }
     }
 

@@ -8,17 +8,17 @@ use plimsoll_block::fio::{Flow, command_line, failed, run};
 use plimsoll_model::fio::{self, FioOutput, LogLine};
 
 use super::fit::burst::{Burst, bend};
-use super::jobs::{MOST_DOUBLINGS, Options, Place, Profile, Step, arguments, steps};
-use super::measured::{Measured, Outcome};
+use super::jobs::{MOST_DOUBLINGS, MeasuredArea, Options, Profile, Step, arguments, steps};
+use super::measured::{LoadResult, Measured};
 use super::settle::settled;
 
 /// A drive rests at most so long, and after it was filled at least so long.
 const MOST_REST_MS: u64 = 60_000;
 const LEAST_REST_MS: u64 = 1_000;
 
-/// Carries out every step. `begin` is called before each with its number; `tick` is asked ten times a second.
+/// Runs every step. `begin` is called before each with its number; `tick` is asked ten times a second.
 pub fn measure(
-    place: &Place,
+    place: &MeasuredArea,
     options: &Options,
     begin: impl FnMut(usize, &Step),
     tick: impl FnMut() -> Flow,
@@ -31,7 +31,7 @@ pub fn measure(
 }
 
 struct Runner<'a, B, T> {
-    place: &'a Place,
+    place: &'a MeasuredArea,
     options: &'a Options,
     begin: B,
     tick: T,
@@ -82,7 +82,7 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
                 let iops = bytes_per_second / profile.block.0 as f64;
                 // As many requests are in flight in the window as in the whole (Little's law).
                 let mean_us = whole.mean_us * whole.iops / iops.max(1e-9);
-                self.measured.add(profile, Outcome { bytes_per_second, iops, mean_us, ..whole.clone() });
+                self.measured.add(profile, LoadResult { bytes_per_second, iops, mean_us, ..whole.clone() });
             }
             break;
         }
@@ -110,8 +110,8 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
         step: &Step,
         profile: &Profile,
         output: &FioOutput,
-    ) -> Result<Outcome, BlockError> {
-        let outcome = output.jobs.first().and_then(|job| Outcome::of(profile, job));
+    ) -> Result<LoadResult, BlockError> {
+        let outcome = output.jobs.first().and_then(|job| LoadResult::of(profile, job));
         let nothing =
             || failed(&step.name(), &self.arguments(number, step), "not one request was answered in the time it had");
         outcome.ok_or_else(nothing)

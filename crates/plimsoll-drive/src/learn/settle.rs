@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_says_nothing() {
+    fn too_few_values_give_no_rate() {
         assert_eq!(settled(&[]), None);
         assert_eq!(settled(&log([1, 2, 3, 4, 5, 6, 7])), None);
         assert!(!settled(&log([0; 20])).unwrap().steady);

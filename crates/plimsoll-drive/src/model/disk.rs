@@ -238,7 +238,7 @@ impl Disk {
         self.free.max(arrived)
     }
 
-    /// The head writes out the buffer while nobody asks for anything else.
+    /// The head writes out the buffer while no other request waits.
     fn write_out(&mut self, now: u64) {
         let idle = now.saturating_sub(self.free);
         if !self.buffer.is_draining() || idle == 0 {

@@ -29,8 +29,8 @@ pub struct Mapped {
     /// Regions per byte.
     scale: f64,
     least: f64,
-    /// The fill that was last told.
-    told: f64,
+    /// The fill at the last reported change.
+    reported: f64,
 }
 
 /// A smaller change of the fill makes no difference.
@@ -40,7 +40,7 @@ impl Mapped {
     pub fn new(setup: &Setup) -> Self {
         let least = if setup.fill.is_finite() { setup.fill.clamp(0.0, 1.0) } else { 1.0 };
         let scale = REGIONS as f64 / setup.capacity.0.max(1) as f64;
-        Self { shares: vec![0.0; REGIONS].into(), regions: 0.0, scale, least, told: least }
+        Self { shares: vec![0.0; REGIONS].into(), regions: 0.0, scale, least, reported: least }
     }
 
     /// Share of the drive that holds data.
@@ -80,9 +80,9 @@ impl Mapped {
             at = upto;
         }
         let fill = self.fill();
-        let differs = (fill - self.told).abs() >= STEP;
+        let differs = (fill - self.reported).abs() >= STEP;
         if differs {
-            self.told = fill;
+            self.reported = fill;
         }
         differs
     }

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn median_and_tail_are_as_told() {
+    fn median_and_tail_are_as_specified() {
         let table = Table::new(Latency { median: Nanos(100_000), p99: Nanos(250_000) });
         let mut random = Random::new(1);
         let mut drawn: Vec<u64> = (0..100_000).map(|_| table.at(random.draw())).collect();

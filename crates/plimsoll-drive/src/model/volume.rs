@@ -27,7 +27,7 @@ impl Bucket {
         (self.paid_until - self.burst_ns).max(now)
     }
 
-    /// Nobody waits for tokens any more; those that are spent stay so.
+    /// No request waits for tokens any more; those that are spent stay so.
     fn forget_waiting(&mut self, now: f64) {
         self.paid_until = self.paid_until.min(now + self.burst_ns);
     }

@@ -35,7 +35,7 @@ pub const PROFILES: [Named; 9] = [
     of("log", "32 KiB sequential writes, one at a time (VMFleet)", 32, 0.0, Order::Sequential, 1),
 ];
 
-/// A profile that there is not.
+/// An unknown profile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no profile `{name}`\n{help}")]
 pub struct UnknownProfile {
@@ -47,7 +47,7 @@ pub struct UnknownProfile {
 /// The profile of this name, on a full drive, for ten seconds after one.
 ///
 /// # Errors
-/// There is none; says which name may be meant.
+/// There is none; the message suggests a similar name.
 pub fn named(name: &str) -> Result<Profile, UnknownProfile> {
     let known: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
     let found = PROFILES.iter().find(|profile| profile.name == name);

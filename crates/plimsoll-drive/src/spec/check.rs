@@ -117,7 +117,7 @@ impl Faults<'_> {
             [("flash", file.flash.is_some()), ("disk", file.disk.is_some()), ("volume", file.volume.is_some())];
         for (table, _) in tables.iter().filter(|(table, there)| *there && *table != own) {
             let text = format!("[{table}] does not describe a drive of kind `{}`", file.kind.name());
-            self.anywhere(text, format!("say it in [{own}], or give another kind"));
+            self.anywhere(text, format!("state it in [{own}], or give another kind"));
         }
         let needed: &[(&str, &str)] = match file.kind {
             DriveKind::Nvme | DriveKind::Sata => &[
@@ -136,7 +136,7 @@ impl Faults<'_> {
         let there = file.figures();
         for (table, key) in needed {
             if !there.iter().any(|(t, k, _)| t == table && k == key) {
-                let help = format!("[{table}] of a drive of kind `{}` has to say it", file.kind.name());
+                let help = format!("[{table}] of a drive of kind `{}` requires it", file.kind.name());
                 self.anywhere(format!("`{table}.{key}` is missing"), help);
             }
         }

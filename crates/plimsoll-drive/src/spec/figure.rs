@@ -1,4 +1,4 @@
-//! A figure of a drive file: a number that says where it is from.
+//! A figure of a drive file: a number with its source.
 
 use std::ops::Range;
 
@@ -16,20 +16,20 @@ pub struct Figure {
     pub value: f64,
     /// A key of the file's `[sources]`, or [`UNVERIFIED`], or [`ASSUMED`].
     pub source: String,
-    /// How far the value may be off, as far as the fit that found it can tell.
+    /// How far the value may be off, by the fit that found it.
     pub error_percent: Option<f64>,
     /// Of a figure in `[datasheet]`: the block size it is stated for.
     pub block_kib: Option<f64>,
     /// Of a figure in `[datasheet]`: how many requests were in flight.
     pub depth: Option<f64>,
-    place: Place,
+    place: Position,
 }
 
 /// Where in the text it stands. Two figures are equal wherever they stand.
 #[derive(Debug, Clone, Default)]
-struct Place(Range<usize>);
+struct Position(Range<usize>);
 
-impl PartialEq for Place {
+impl PartialEq for Position {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -37,7 +37,7 @@ impl PartialEq for Place {
 
 impl Figure {
     pub fn new(value: f64, source: impl Into<String>) -> Self {
-        let (source, place) = (source.into(), Place::default());
+        let (source, place) = (source.into(), Position::default());
         Self { value, source, error_percent: None, block_kib: None, depth: None, place }
     }
 
@@ -98,7 +98,7 @@ impl<'de> Deserialize<'de> for Figure {
             depth: Option<f64>,
         }
         let spanned = Spanned::<Written>::deserialize(deserializer)?;
-        let place = Place(spanned.span());
+        let place = Position(spanned.span());
         let Written { value, source, error_percent, block_kib, depth } = spanned.into_inner();
         Ok(Self { value, source, error_percent, block_kib, depth, place })
     }

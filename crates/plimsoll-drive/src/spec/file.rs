@@ -1,4 +1,4 @@
-//! A drive file as it is written: TOML in which every figure says where it is from.
+//! A drive file as it is written: TOML in which every figure has its source.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ impl DriveKind {
     }
 }
 
-/// What becomes of acknowledged writes when the power fails, as a person says it.
+/// What becomes of acknowledged writes when the power fails, as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheKind {
@@ -53,7 +53,7 @@ impl CacheKind {
     }
 }
 
-/// The write cache and where that is said.
+/// The write cache and the source of that.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a statement such as { value = \"volatile\", source = \"sheet\" }")]
 pub struct Cache {
@@ -61,7 +61,7 @@ pub struct Cache {
     pub source: String,
 }
 
-/// A table of figures: each key is optional here, and [`super::check`] says which ones have to be there.
+/// A table of figures: each key is optional here, and [`super::check`] knows which ones are required.
 macro_rules! figures {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $key:ident,)* }) => {
         $(#[$about])*
@@ -88,19 +88,19 @@ macro_rules! figures {
 }
 
 figures! {
-    /// What the maker states, for a drive in the state that `written_share` says.
+    /// What the maker states, for a drive in the state that `written_share` gives.
     Datasheet {
         sequential_read_mb_s,
         sequential_write_mb_s,
         random_read_iops,
         random_write_iops,
-        /// Share of the drive that holds data when the figures hold: 1 (steady state) unless told.
+        /// Share of the drive that holds data when the figures hold: 1 (steady state) unless given.
         written_share,
     }
 }
 
 figures! {
-    /// Flash. What the data sheet's figures already say is derived from them.
+    /// Flash. What follows from the data sheet's figures is derived from them.
     Flash {
         /// Median of a 4 KiB random read at depth 1, from the request to the answer.
         read_us,
@@ -193,10 +193,10 @@ pub struct DriveFile {
     /// Of 10⁹ bytes.
     pub capacity_gb: Figure,
     pub write_cache: Cache,
-    /// Every time in this file counts this many times, every rate as much less: a drive that is not there, for machines
-    /// that cannot emulate the one that is.
+    /// Every time in this file counts this many times, every rate as much less: a slowed drive, for machines that
+    /// cannot emulate it at full speed.
     pub slower: Option<f64>,
-    /// What such a drive calls itself begins with one of these: by them a drive that is there is recognised.
+    /// What such a drive calls itself begins with one of these: by them a real drive is recognized.
     #[serde(default)]
     pub models: Vec<String>,
     /// What is meant by the sources that figures name.

@@ -1,4 +1,4 @@
-//! The model's figures by name, for people to look at.
+//! The model's figures by name, for people to read.
 
 use plimsoll_model::units::Nanos;
 

@@ -1,4 +1,4 @@
-//! From a checked file to the model's figures. What is not said is derived; what cannot be is assumed, and said here.
+//! From a checked file to the model's figures. What is not stated is derived; what cannot be is assumed, and stated here.
 
 use plimsoll_model::units::{Bytes, Nanos};
 

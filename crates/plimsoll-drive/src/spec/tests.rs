@@ -26,7 +26,7 @@ fn errors(text: &str) -> String {
     DriveSpec::parse("x", text).expect_err("faults").to_string()
 }
 
-/// What is said when `from` is replaced by `to` in a good file.
+/// The errors when `from` is replaced by `to` in a good file.
 fn with(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
     errors(&GOOD.replacen(from, to, 1))

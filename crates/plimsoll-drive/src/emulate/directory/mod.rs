@@ -3,7 +3,7 @@
 //! Reads, writes and flushes are timed. The kernel's page cache works as over a real drive: writes reach the drive when
 //! they are written back or synchronised, reads when they are not cached, and programs may map files, which SQLite's
 //! WAL needs. Files opened with O_DIRECT pass the cache by. Closing a file writes it back, which FUSE insists on.
-//! lseek(2) shows no holes: what is still in the cache would look like one.
+//! lseek(2) shows no holes: what is still in the cache would appear as one.
 //!
 //! Changes of names and attributes cost nothing by themselves. The next fsync pays for them with a write of 4 KiB to a
 //! journal, as journalling filesystems do. Locks are the kernel's own business.
@@ -348,7 +348,7 @@ impl Filesystem for Directory {
         flags: i32,
         reply: ReplyCreate,
     ) {
-        // Kept: a file may be made with rights by which nobody could open it a second time.
+        // Kept: a file may be made with rights by which it could not be opened a second time.
         let make = |fd: Arc<OwnedFd>| {
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             rustix::fs::openat(&*fd, name, flags, mode(bits))

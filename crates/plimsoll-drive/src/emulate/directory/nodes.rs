@@ -70,7 +70,7 @@ impl Nodes {
         Ok(attributes(number, &rustix::fs::fstat(&*self.fd(number)?)?))
     }
 
-    /// The kernel forgets so many look-ups. Says whether the file is gone with that: nobody has it open, and no name
+    /// The kernel forgets so many look-ups. `true`: the file is gone with that, because it is not open and no name
     /// leads to it.
     pub fn forget(&mut self, number: INodeNo, lookups: u64) -> bool {
         let Some(node) = self.by_number.get_mut(&number.0) else { return false };

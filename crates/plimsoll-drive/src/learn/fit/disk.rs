@@ -16,7 +16,7 @@ const NEAR: f64 = 0.12;
 /// Of the disk, so much has to be measured for the long seeks to show.
 const WIDE: f64 = 0.33;
 
-/// Whether reads take as long as a head and a platter do. The kernel says of many virtual disks that they turn.
+/// Whether reads take as long as a head and a platter do. The kernel reports many virtual disks as rotating.
 pub fn turns(measured: &Measured) -> bool {
     measured.figure(Profile::read(4 * KIB, 1), |run| run.median_us).is_some_and(|median| median.value > 2_000.0)
 }
@@ -39,7 +39,7 @@ pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
     fit.file.datasheet.random_read_iops = Some(fit.written("random_read_iops", rate).at(4.0, 1.0));
     let rpm = speed(narrow)?;
     let mut disk = Disk { rpm: Some(fit.written("rpm", rpm)), ..Disk::default() };
-    // A buffered write is the command and the transfer; one that waits for the platter tells neither.
+    // A buffered write is the command and the transfer; one that waits for the platter shows neither.
     let write = measured.figure(Profile::write(4 * KIB, 1), |run| run.median_us);
     disk.command_us = write.filter(|write| write.value < 1_000.0).map(|write| fit.written("command_us", write));
     fit.file.disk = Some(disk);
@@ -118,7 +118,7 @@ fn score_of(fit: &Fit, points: &[&Point], quantity: Quantity) -> f64 {
     points.iter().filter_map(of).sum()
 }
 
-/// Which parameters a row speaks of.
+/// Whether a row depends on a parameter.
 pub fn governs(key: &str, row: &Row) -> bool {
     let Row { profile, quantity, .. } = row;
     let seeks = !profile.write && profile.depth == 1 && profile.block.0 == 4 * KIB && *quantity == Quantity::MedianUs;

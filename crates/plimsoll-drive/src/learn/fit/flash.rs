@@ -1,4 +1,4 @@
-//! Flash: what the measurements say directly, and a search for what only shows in the whole curve.
+//! Flash: what the measurements show directly, and a search for what only shows in the whole curve.
 
 use super::rows::{Care, Quantity, Row, outcome, quantities};
 use super::{Fit, Parameter};
@@ -103,7 +103,7 @@ fn writes(fit: &mut Fit, measured: &Measured, sheet: &mut Datasheet, flash: &mut
 fn burst(fit: &mut Fit, measured: &Measured, sheet: &mut Datasheet, flash: &mut Flash) {
     match bend(&measured.burst) {
         Burst::Even { bytes } => {
-            fit.note(format!("buffer_mb: no bend seen within {:.0} MiB of writes", bytes / f64::from(1 << 20)));
+            fit.note(format!("buffer_mb: no bend found within {:.0} MiB of writes", bytes / f64::from(1 << 20)));
         }
         found @ Burst::Bend { bytes_before, fast, slow, within } => {
             let size = found.buffer_bytes().unwrap_or_default();
@@ -155,15 +155,15 @@ fn search(fit: &mut Fit, measured: &Measured) {
 /// The flush as measured holds the command and what the buffer still had to write; the model adds those itself.
 fn subtract_from_flush(fit: &mut Fit, measured: &Measured) {
     let Some(point) = measured.point(Profile::write(4 * KIB, 1).flushed()) else { return };
-    let Some(told) = point.figure(|run| Quantity::FlushUs.of(run)) else { return };
+    let Some(measured) = point.figure(|run| Quantity::FlushUs.of(run)) else { return };
     let Some(spec) = fit.spec_of(&fit.file) else { return };
-    let excess = Quantity::FlushUs.of(&outcome(&spec, point, &fit.care)) - told.value;
+    let excess = Quantity::FlushUs.of(&outcome(&spec, point, &fit.care)) - measured.value;
     if let Some(flush) = fit.file.flash.as_mut().and_then(|flash| flash.flush_us.as_mut()) {
         flush.value = super::digits((flush.value - excess).max(0.0));
     }
 }
 
-/// The two sequential loads count as much as the sizes at depth 1: both tell of the link.
+/// The two sequential loads count as much as the sizes at depth 1: both depend on the link.
 fn weight(profile: &Profile) -> f64 {
     if profile.random { 1.0 } else { 2.0 }
 }
@@ -179,7 +179,7 @@ fn score(spec: &DriveSpec, points: &[&Point], care: &Care) -> f64 {
     points.iter().filter_map(of).sum()
 }
 
-/// Which parameters a row speaks of.
+/// Whether a row depends on a parameter.
 pub fn governs(key: &str, row: &Row) -> bool {
     let Row { profile, quantity, .. } = row;
     let single = profile.depth == 1 && profile.block.0 == 4 * KIB && !profile.flush;

@@ -1,6 +1,6 @@
 //! From measurements to a drive file. Pure: the same measurements give the same file.
 //!
-//! What a measurement says directly is taken from it; what shows in no single one is searched for. Then the fitted drive
+//! What a measurement shows directly is taken from it; what shows in no single one is searched for. Then the fitted drive
 //! is asked for every measured point, and each figure gets as its error the larger of two: how far the repeats are
 //! apart, and how far the model is off at the points that the figure governs.
 
@@ -35,7 +35,7 @@ pub struct Subject {
     pub region: Bytes,
     /// Whether writes were measured.
     pub writes: bool,
-    /// Whether it has a volatile cache, if the kernel tells.
+    /// Whether it has a volatile cache, if the kernel reports it.
     pub volatile: Option<bool>,
     /// What `learned` means: when and how.
     pub how: String,
@@ -101,7 +101,7 @@ fn fitted_by(
     for profile in &measured.unsettled {
         fit.note(format!("{}: its rate was still changing when the time was up; its error holds that", profile.name()));
     }
-    // To flash every span is the same: narrow ones say nothing that the whole does not.
+    // To flash every span is the same: narrow ones add nothing to the whole.
     rows.retain(|row| row.profile.span >= 1.0 || subject.kind == DriveKind::Disk);
     fit.put_errors(&rows);
     Some(Fitted { file: fit.file, rows, notes: fit.notes })

@@ -1,8 +1,8 @@
 //! Measured against the model, point by point.
 
 use crate::learn::jobs::Profile;
-use crate::learn::measured::{Figure, Measured, Outcome, Point};
-use crate::learn::replay::{Course, replay};
+use crate::learn::measured::{Figure, LoadResult, Measured, Point};
+use crate::learn::replay::{ReplayOptions, replay};
 use crate::spec::DriveSpec;
 use plimsoll_model::units::Bytes;
 
@@ -27,7 +27,7 @@ impl Quantity {
         }
     }
 
-    pub fn of(self, outcome: &Outcome) -> f64 {
+    pub fn of(self, outcome: &LoadResult) -> f64 {
         match self {
             Self::MedianUs => outcome.median_us,
             Self::P99Us => outcome.p99_us,
@@ -38,7 +38,7 @@ impl Quantity {
     }
 }
 
-/// A load is told by its latency at depth 1, by its rate above, by its bandwidth if it is sequential.
+/// A load is compared by its latency at depth 1, by its rate above, by its bandwidth if it is sequential.
 pub fn quantities(profile: &Profile) -> &'static [Quantity] {
     match profile {
         Profile { flush: true, .. } => &[Quantity::FlushUs, Quantity::Iops],
@@ -76,7 +76,7 @@ pub struct Care {
 /// What the host takes per request, by Little's law from the measurement: N/X − R. It is no part of the drive, and the
 /// model's loop gets the same.
 pub fn think_us(point: &Point) -> f64 {
-    let of = |run: &Outcome| {
+    let of = |run: &LoadResult| {
         let inside = run.mean_us + run.flush.map_or(0.0, |flush| flush.mean_us);
         f64::from(point.profile.depth) * 1e6 / run.iops.max(1e-9) - inside
     };
@@ -85,9 +85,9 @@ pub fn think_us(point: &Point) -> f64 {
 }
 
 /// The model's answer to one measured load.
-pub fn outcome(spec: &DriveSpec, point: &Point, care: &Care) -> Outcome {
+pub fn outcome(spec: &DriveSpec, point: &Point, care: &Care) -> LoadResult {
     let Care { region, ops, seed } = *care;
-    replay(spec, &point.profile, &Course { region, think_us: think_us(point), ops, seed })
+    replay(spec, &point.profile, &ReplayOptions { region, think_us: think_us(point), ops, seed })
 }
 
 /// All rows of one load.

@@ -5,8 +5,8 @@ use plimsoll_block::fio::Engine;
 
 use crate::catalogue;
 use crate::learn::jobs::{Options, Profile, profiles};
-use crate::learn::measured::{Flush, Outcome, Point};
-use crate::learn::replay::{Course, replay};
+use crate::learn::measured::{Flush, LoadResult, Point};
+use crate::learn::replay::{ReplayOptions, replay};
 use crate::simulate::synced_per_second;
 use crate::spec::Mechanism;
 
@@ -22,8 +22,8 @@ fn drive(name: &str) -> DriveSpec {
 fn measurements(spec: &DriveSpec, region: Bytes, rotational: bool) -> Measured {
     let mut measured = Measured::default();
     for profile in profiles(&options(rotational)) {
-        let course = |seed| Course { region, think_us: 3.0, ops: 4_000, seed };
-        let runs = [11, 12, 13].map(|seed| replay(spec, &profile, &course(seed))).to_vec();
+        let options = |seed| ReplayOptions { region, think_us: 3.0, ops: 4_000, seed };
+        let runs = [11, 12, 13].map(|seed| replay(spec, &profile, &options(seed))).to_vec();
         measured.points.push(Point { profile, runs });
     }
     measured
@@ -46,7 +46,7 @@ fn near(fitted: &Written, truth: f64, percent: f64) {
     let off = (fitted.value / truth - 1.0).abs() * 100.0;
     let stated = fitted.error_percent.unwrap();
     assert!(off <= stated.max(percent), "{} is {off:.1} % from {truth}, stated {stated} %", fitted.value);
-    assert!(stated < 30.0, "an error of {stated} % says nothing");
+    assert!(stated < 30.0, "an error of {stated} % is too large");
 }
 
 #[test]
@@ -86,7 +86,8 @@ fn a_learned_copy_does_what_its_original_does() {
         let off = synced(&copy) / synced(&truth) - 1.0;
         assert!(off.abs() < 0.1, "{name}: {off:+.3} synced writes\n{}", rows::table(&fitted.rows));
         for profile in [Profile::read(4096, 128), Profile::write(4096, 32), Profile::write(1 << 20, 32).sequential()] {
-            let rate = |spec| replay(spec, &profile, &Course { region, think_us: 3.0, ops: 4_000, seed: 3 }).iops;
+            let rate =
+                |spec| replay(spec, &profile, &ReplayOptions { region, think_us: 3.0, ops: 4_000, seed: 3 }).iops;
             let off = rate(&copy) / rate(&truth) - 1.0;
             assert!(off.abs() < 0.1, "{name}, {}: {off:+.3}\n{}", profile.name(), rows::table(&fitted.rows));
         }
@@ -155,7 +156,7 @@ proptest! {
         rotational: bool,
     ) {
         let v = |i: usize| values[i % values.len()];
-        let outcome = |i: usize| Outcome {
+        let outcome = |i: usize| LoadResult {
             ops: 10, iops: v(i), bytes_per_second: v(i + 1), mean_us: v(i + 2), median_us: v(i + 3),
             p99_us: v(i + 4), floor_us: v(i + 5), flush: Some(Flush { mean_us: v(i + 6), median_us: v(i) }),
         };

@@ -11,7 +11,7 @@ use plimsoll_drive::learn::fit::rows::table;
 use plimsoll_drive::learn::fit::{Fitted, Subject, fit, turns};
 use plimsoll_drive::learn::jobs::{Options, Step, arguments, steps};
 use plimsoll_drive::learn::measured::Measured;
-use plimsoll_drive::learn::prepare::{Intent, look};
+use plimsoll_drive::learn::prepare::{Intent, inspect};
 use plimsoll_drive::learn::runner;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::file::DriveKind;
@@ -26,7 +26,7 @@ use crate::progress::Progress;
 use crate::signals::Interrupt;
 
 pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
-    let intent = look(&args.path, args.overwrite, args.size).map_err(refused)?;
+    let intent = inspect(&args.path, args.overwrite, args.size).map_err(refused)?;
     let fio = fio::find().map_err(refused)?;
     let options = Options {
         seconds: args.seconds,
@@ -76,7 +76,7 @@ fn exists(output: &Path) -> Failure {
 /// What would be done.
 fn plan(intent: &Intent, fio: &Fio, options: &Options) -> String {
     let place = intent.place();
-    let mut out: String = intent.told.iter().map(|told| format!("# {told}\n")).collect();
+    let mut out: String = intent.notices.iter().map(|told| format!("# {told}\n")).collect();
     let _ = writeln!(out, "# {} in {}, {} from byte {}", intent.size, place.file.display(), fio.version, place.offset);
     let steps = steps(options);
     let millis: u64 = steps.iter().map(|step| step.expected_millis(options, intent.size)).sum();
@@ -88,7 +88,7 @@ fn plan(intent: &Intent, fio: &Fio, options: &Options) -> String {
 }
 
 fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Interrupt) -> Result<Measured, Failure> {
-    let (mut told, size) = (intent.told.clone(), intent.size);
+    let (mut told, size) = (intent.notices.clone(), intent.size);
     told.extend(busy(&intent.about));
     if !fio::ends_with_us() {
         told.push(
@@ -177,7 +177,7 @@ impl Facts {
             ),
             fio: format!("{} with {}", fio.version, fio.engine.name()),
             part: intent.size.to_string(),
-            told: intent.told.iter().cloned().chain(busy(about)).collect(),
+            told: intent.notices.iter().cloned().chain(busy(about)).collect(),
             title: format!("{title}, learned"),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
-use plimsoll_drive::emulate::cut::{Desk, Which};
+use plimsoll_drive::emulate::cut::{ControlSocket, Which};
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Message, MountSpec, Ready};
 use plimsoll_drive::emulate::{Claim, EmulatorError, MessageSender, Order, default_limit, end_users, serve};
 use plimsoll_model::drive::{DriveOp, DriveSecond, DriveTally};
@@ -181,7 +181,7 @@ fn foreground(args: &MountArgs, order: Sender<Order>, orders: &Receiver<Order>) 
     cleared.iter().for_each(|text| tell_person(text));
     let (answer, answers) = channel();
     let which = Which { id: spec.id.clone(), drive: spec.drive.clone(), capacity: spec.capacity, fill: spec.fill };
-    let desk = Desk::open(&spec.dir, which, order, answers).map_err(failed)?;
+    let desk = ControlSocket::open(&spec.dir, which, order, answers).map_err(failed)?;
     let attend = std::thread::Builder::new().name("drive-desk".into()).spawn(move || desk.attend());
     attend.map_err(failed)?;
     let (stats, answer) = (args.stats, Mutex::new(answer));
