@@ -1,11 +1,11 @@
-//! What a load must meet to be carried: a limit on response time.
+//! The objective of a load: a limit on response time.
 
 use serde::{Deserialize, Serialize};
 
 use crate::hist::Hist;
 use crate::units::Nanos;
 
-/// Which figure of a window's response times is looked at.
+/// Which figure of a window's response times the limit applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantile {

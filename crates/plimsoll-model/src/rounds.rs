@@ -2,7 +2,7 @@
 //!
 //! The last rounds (there: five of a minute) are steady when the largest and the smallest of them differ by at most a
 //! share of their mean (20 %), and the least-squares line through them rises or falls by at most another share of it
-//! (10 %) from the first of them to the last. Both must hold: what drifts slowly has a small range, and what oscillates
+//! (10 %) from the first of them to the last. Both limits apply: what drifts slowly has a small range, and what oscillates
 //! has a line that is nearly level.
 
 use serde::Serialize;
@@ -28,8 +28,8 @@ pub struct Fit {
 /// A little slack: 11 is not exactly 10 % above 10.
 const SLACK: f64 = 1.0 + 1e-9;
 
-/// The last `rule.window` of `rounds`, which hold a rate each. `None` with fewer rounds or a window of less than two, and
-/// where nothing was done in them all: nothing at all, all the time, is no rate.
+/// The last `rule.window` of `rounds`, each a rate. `None` with fewer rounds or a window of less than two, and where all
+/// rates are 0.
 pub fn fit(rounds: &[f64], rule: &SteadyRule) -> Option<Fit> {
     let from = rounds.len().checked_sub(rule.window as usize)?;
     let window = &rounds[from..];
@@ -40,10 +40,10 @@ pub fn fit(rounds: &[f64], rule: &SteadyRule) -> Option<Fit> {
     }
     let (low, high) =
         window.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), r| (low.min(*r), high.max(*r)));
-    // Least squares over places counted from the window's middle: Σ x·y / Σ x², and n − 1 steps from first to last.
-    let places = (0..n).map(|i| i as f64 - (n - 1) as f64 / 2.0);
-    let squares: f64 = places.clone().map(|x| x * x).sum();
-    let change = places.zip(window).map(|(x, y)| x * y).sum::<f64>() / squares * (n - 1) as f64;
+    // Least squares over offsets counted from the window's middle: Σ x·y / Σ x², and n − 1 steps from first to last.
+    let offsets = (0..n).map(|i| i as f64 - (n - 1) as f64 / 2.0);
+    let squares: f64 = offsets.clone().map(|x| x * x).sum();
+    let change = offsets.zip(window).map(|(x, y)| x * y).sum::<f64>() / squares * (n - 1) as f64;
     let (range, slope) = ((high - low) / mean, change / mean);
     Some(Fit {
         from: u32::try_from(from).ok()?,

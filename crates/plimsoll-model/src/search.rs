@@ -1,11 +1,11 @@
 //! The search for the load line: which load is tried next, and between which loads the line lies.
 //!
-//! Pure: it is told what became of each load and reads no clock, so that a run's execution and its report, years later,
-//! come to the same line from the same outcomes.
+//! Pure: its only input is the result of each load, and it reads no clock, so that a run and its report, years later,
+//! find the same line from the same results.
 //!
-//! From the start the load doubles until one clearly fails, or halves until one is carried. Then the gap between the
-//! highest load that is carried and the one tried next above it is halved until it is as narrow as wanted; in ratios,
-//! because precision is a ratio. A load that some repeats carry and others do not is neither: it stays inside the
+//! From the start the load doubles until one clearly fails, or halves until one is met. Then the gap between the
+//! highest load that is met and the one tried next above it is halved until it is as narrow as wanted; in ratios,
+//! because precision is a ratio. A load that some repeats meet and others do not is neither: it stays inside the
 //! interval, whose two ends are narrowed each by itself.
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub const MOST_LOADS: usize = 25;
 /// From the start the load is halved no more often than this.
 const MOST_HALVINGS: i32 = 10;
 
-/// What became of one load, over all its repeats.
+/// The result of one load, over all its repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attempt {
@@ -56,11 +56,11 @@ pub enum SearchState {
     Open,
     /// Both ends of the interval are as precise as wanted.
     Found,
-    /// The highest load that was to be offered is carried: the line lies there or above.
+    /// The highest load allowed is met: the line lies there or above.
     AboveMost,
-    /// No load was carried down to the lowest.
+    /// No load was met down to the lowest.
     BelowLeast,
-    /// So many loads were tried that the search gave up.
+    /// The search ended at the limit of loads to try.
     TooMany,
 }
 
@@ -108,23 +108,23 @@ impl LineSearch {
         self.step().err().unwrap_or(SearchState::Open)
     }
 
-    /// What became of a load.
-    pub fn tell(&mut self, load: f64, outcome: Attempt) {
-        self.tried.push((load, outcome));
+    /// Adds the result of a load.
+    pub fn record(&mut self, load: f64, attempt: Attempt) {
+        self.tried.push((load, attempt));
     }
 
     pub fn bracket(&self) -> Bracket {
-        let not_met = self.loads(|outcome| outcome != Attempt::Met).min_by(f64::total_cmp);
+        let not_met = self.loads(|attempt| attempt != Attempt::Met).min_by(f64::total_cmp);
         let below = |load: &f64| not_met.is_none_or(|lowest| *load < lowest);
-        let low = self.loads(|outcome| outcome == Attempt::Met).filter(below).max_by(f64::total_cmp);
-        let some_met = self.loads(|outcome| outcome != Attempt::Failed).max_by(f64::total_cmp);
+        let low = self.loads(|attempt| attempt == Attempt::Met).filter(below).max_by(f64::total_cmp);
+        let some_met = self.loads(|attempt| attempt != Attempt::Failed).max_by(f64::total_cmp);
         let above = |load: &f64| some_met.is_none_or(|highest| *load > highest);
-        let high = self.loads(|outcome| outcome == Attempt::Failed).filter(above).min_by(f64::total_cmp);
+        let high = self.loads(|attempt| attempt == Attempt::Failed).filter(above).min_by(f64::total_cmp);
         Bracket { low, high }
     }
 
     fn loads(&self, wanted: impl Fn(Attempt) -> bool) -> impl Iterator<Item = f64> {
-        self.tried.iter().filter(move |(_, outcome)| wanted(*outcome)).map(|(load, _)| *load)
+        self.tried.iter().filter(move |(_, attempt)| wanted(*attempt)).map(|(load, _)| *load)
     }
 
     fn step(&self) -> Result<f64, SearchState> {
@@ -135,7 +135,7 @@ impl LineSearch {
         let Bracket { low, high } = self.bracket();
         let next = match (low, high) {
             (None, _) => self.lower(lowest)?,
-            // A mixed load does not say how far the doubtful loads reach.
+            // A mixed load does not show how far the mixed loads reach.
             (Some(_), None) if highest < most => (highest * 2.0).min(most),
             (Some(low), None) if low >= highest => return Err(SearchState::AboveMost),
             (Some(low), high) => self.narrower(low, high)?,
@@ -153,7 +153,7 @@ impl LineSearch {
         Ok(if self.rules.whole { half.floor() } else { half }.max(least))
     }
 
-    /// Within the gap above the highest load that is carried, or else below the lowest that clearly fails.
+    /// Within the gap above the highest load that is met, or else below the lowest that clearly fails.
     fn narrower(&self, low: f64, high: Option<f64>) -> Result<f64, SearchState> {
         let next = self.loads(|_| true).filter(|load| *load > low).min_by(f64::total_cmp);
         let last = high.and_then(|high| {
@@ -196,13 +196,13 @@ mod tests {
         SearchRules { start, most, precision: 0.05, whole }
     }
 
-    /// Searches to the end; what is tried is decided by `carry`.
-    fn run(rules: SearchRules, mut carry: impl FnMut(f64) -> Attempt) -> LineSearch {
+    /// Searches to the end; `result_of` decides each load.
+    fn run(rules: SearchRules, mut result_of: impl FnMut(f64) -> Attempt) -> LineSearch {
         let mut search = LineSearch::new(rules);
         while let Some(load) = search.next_load() {
             assert!(search.tried.len() < MOST_LOADS && load > 0.0 && load <= rules.most, "{search:?} tries {load}");
             assert!(search.tried.iter().all(|(tried, _)| *tried != load), "{search:?} tries {load} again");
-            search.tell(load, carry(load));
+            search.record(load, result_of(load));
         }
         search
     }
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_when_there_is_no_line_to_find() {
+    fn a_search_without_a_line_ends_at_a_limit() {
         let none = run(rules(6.0, 100.0, true), |_| Attempt::Failed);
         assert_eq!((none.state(), none.bracket().low, none.bracket().high), (SearchState::BelowLeast, None, Some(1.0)));
         let all = run(rules(6.0, 100.0, true), |_| Attempt::Met);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_are_of_all_repeats() {
+    fn an_attempt_is_of_all_repeats() {
         let of = |met: &[bool]| Attempt::of(met.iter().copied());
         assert_eq!([of(&[true, true]), of(&[true, false]), of(&[false])], {
             use Attempt::*;
@@ -267,7 +267,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn without_noise_the_interval_holds_the_line_and_is_precise(
+        fn without_noise_the_interval_contains_the_line_and_is_precise(
             line in 1.0f64..1e5, start in 1.0f64..1e4, whole in any::<bool>(), precision in 0.01f64..1.0,
         ) {
             let start = if whole { start.round() } else { start };
@@ -284,10 +284,10 @@ mod tests {
         }
 
         #[test]
-        fn whatever_it_is_told_it_ends(told in prop::collection::vec(0u8..3, 1..40), start in 1u32..5000, whole in any::<bool>()) {
-            let mut told = told.into_iter().cycle();
+        fn any_sequence_of_results_ends(results in prop::collection::vec(0u8..3, 1..40), start in 1u32..5000, whole in any::<bool>()) {
+            let mut results = results.into_iter().cycle();
             let rules = rules(f64::from(start), 10_000.0, whole);
-            let search = run(rules, |_| match told.next() {
+            let search = run(rules, |_| match results.next() {
                 Some(0) => Attempt::Met,
                 Some(1) => Attempt::Mixed,
                 _ => Attempt::Failed,
@@ -297,7 +297,7 @@ mod tests {
             prop_assert_ne!(search.state(), SearchState::Open);
         }
 
-        /// Repeats of a monotone system that scatter around the line: the interval holds the line unless every repeat
+        /// Repeats of a monotone system that scatter around the line: the interval contains the line unless every repeat
         /// of a load was wrong alike.
         #[test]
         fn noise_widens_the_interval(line in 50.0f64..5e3, noise in prop::collection::vec(-0.1f64..0.1, 75)) {

@@ -14,7 +14,7 @@ pub use crossover::{CHANGE_LIMIT, Crossover, CrossoverFound};
 /// A run of a set.
 #[derive(Debug)]
 pub struct SetRun {
-    /// Of each axis, the place of the value.
+    /// Index of the value on each axis.
     pub choice: Vec<usize>,
     pub repeat: u32,
     pub summary: Summary,
@@ -24,12 +24,12 @@ pub struct SetRun {
 pub struct SetSummary {
     pub title: String,
     pub axes: Vec<SetAxisSummary>,
-    /// Runs that came to their end, and those that the set has.
+    /// Complete runs, and all runs of the set.
     pub runs: usize,
     pub of: usize,
     /// By step, load and choice.
     pub rows: Vec<SetRow>,
-    /// Where an axis is an amount of memory: from how much on more of it changes nothing.
+    /// Where an axis is an amount of memory: how much is enough.
     pub crossovers: Vec<Crossover>,
 }
 
@@ -46,7 +46,7 @@ pub struct SetRow {
     pub step: String,
     /// The system with its medium.
     pub system: String,
-    /// What the systems shared their medium with.
+    /// What else used the systems' medium.
     pub scene: Interference,
     /// Users, or transactions per second that were offered.
     pub users: u32,
@@ -84,7 +84,7 @@ pub fn summarise_set(title: &str, axes: Vec<SetAxisSummary>, of: usize, runs: &[
     SetSummary { title: title.to_owned(), axes, runs: runs.len(), of, rows, crossovers }
 }
 
-/// Place of the step, system, scene, place of the load, choice.
+/// Index of the step, system, interference, index of the load, choice.
 type Key = (u32, String, Interference, u32, Vec<usize>);
 
 /// A step's name, the load in one run, and the reads of its device for each transaction.

@@ -12,7 +12,7 @@
 //! | TPM | (committed + rolled back) of all types × 60 / measured time | a New-Order rolled back as clause 2.4.1.4 wants is a whole business transaction |
 //! | NOPM | committed New-Orders × 60 / measured time | orders that are in the database afterwards |
 //! | rolled-back share | rolled back / (committed + rolled back) of New-Orders | clause 2.4.1.4 wants 1 % |
-//! | round trips per transaction | round trips / completed | what a retry or a failure costs is carried by the transactions that succeeded |
+//! | round trips per transaction | round trips / completed | what a retry or a failure costs counts for the transactions that succeeded |
 //! | percentiles | quantiles of merged histograms | percentiles do not average |
 //! | lateness of an emulated drive | median of (real − modelled) / median modelled | how far the drive was from what it shall be |
 //! | ratio of two media | rate / rate at the same load; the relative half widths of the two 95 % intervals add in squares | the delta method for independent means |
@@ -31,12 +31,12 @@ mod effect;
 mod finding;
 mod fleet;
 mod imported;
-mod judge;
 mod latency;
 mod line;
 mod load_summary;
 mod means;
 mod medium;
+mod objective;
 mod outage;
 mod point;
 mod precondition;
@@ -55,7 +55,7 @@ use serde::Serialize;
 
 pub use backup::{
     BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, RATE_COVERED, RATE_LIMIT, RateCheck,
-    RateUnjudged,
+    RateNotChecked,
 };
 pub use block::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPlace,
@@ -74,12 +74,12 @@ pub use effect::{Change, Effect, EffectRung, MediumEffect, VictimEffect};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 pub use fleet::{Fleet, FleetPoint, FleetShare, INSTANCE_OF};
 pub use imported::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
-pub use judge::{Judgement, Measured, Shortfall, judge};
 pub use latency::{Latency, TxnSummary};
 pub use line::{LoadLine, TriedLoad};
 pub use load_summary::{Figure, LoadSummary};
 pub use means::{DEVICE_FACT, MetricMean, Resources, Withheld};
 pub use medium::{MediumFigures, MediumSecond, MediumSource};
+pub use objective::{Measured, ObjectiveResult, Shortfall, evaluate};
 pub use outage::{AWAY_LIMIT, OutageSummary};
 pub use point::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
@@ -90,7 +90,7 @@ pub use stats::{Halves, Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub(crate) use tick::{TickRows, Ticks};
 pub use timeline::{SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond, WrittenSecond};
-pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_LOOKS, StateShare, WaitSummary};
+pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_SAMPLES, StateShare, WaitSummary};
 
 use crate::audit::{self, Audit};
 use crate::record::{
@@ -132,15 +132,15 @@ pub struct Summary {
     pub comparisons: Vec<Comparison>,
     /// Consistency conditions over the whole run.
     pub consistency: Consistency,
-    /// Where other tools measured: what they are, what they do not say, and what they printed.
+    /// Runs of other tools: which tool, what its output lacks, and what it printed.
     pub imports: Vec<ImportSummary>,
     /// Whether the run file is as it was when the run ended.
     pub file: Integrity,
-    /// What the audit's rules say about all that.
+    /// Results of the audit's rules.
     pub audit: Audit,
 }
 
-/// What the doctor says about one thing.
+/// A result of the doctor about one subject.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DiagnosisSummary {
     /// The medium; `None`: the machine.
@@ -174,7 +174,7 @@ pub struct Ladder {
     pub data: Option<DataState>,
     /// What the systems share their medium with.
     pub scene: Interference,
-    /// By place in the ladder, and by repeat; of a search by load.
+    /// By index in the ladder, and by repeat; of a search by load.
     pub points: Vec<PointSummary>,
     /// Each load over its repeats.
     pub rungs: Vec<LoadSummary>,
@@ -237,7 +237,7 @@ pub fn summarise(record: &Record) -> Summary {
     Summary { timelines: timeline::of_run(&index), ..figures_of(&index) }
 }
 
-/// The same without [`Summary::timelines`], which only charts are drawn of and which nothing is judged by.
+/// The same without [`Summary::timelines`], which only charts use and no rule does.
 pub fn figures(record: &Record) -> Summary {
     figures_from(record, &Ticks::of(record))
 }
@@ -286,7 +286,7 @@ fn figures_of(index: &Index) -> Summary {
     summary
 }
 
-/// What the points of one ladder have in common: place of the step, the plan's system of which it is an instance or else the
+/// What the points of one ladder have in common: index of the step, the plan's system of which it is an instance or else the
 /// system, medium, mode, what runs beside.
 type Group<'a> = (u32, Result<&'a str, SubjectId>, Option<SubjectId>, &'a str, Interference);
 
@@ -366,7 +366,7 @@ fn peak(rungs: &[LoadSummary]) -> Option<usize> {
         .map(|(i, _)| i)
 }
 
-/// The highest rate of the run, but for searches, whose lines speak for them; of rungs whose main figures differ in kind, those with NOPM come first.
+/// The highest rate of the run, but for searches, which have a load line; of rungs whose main figures differ in kind, those with NOPM come first.
 fn headline(ladders: &[Ladder]) -> Option<Headline> {
     let ladders = ladders.iter().enumerate().filter(|(_, ladder)| ladder.line.is_none());
     let peaks = ladders.filter_map(|(i, ladder)| Some((i, ladder.peak?, ladder)));
@@ -379,7 +379,7 @@ fn headline(ladders: &[Ladder]) -> Option<Headline> {
         .map(|(ladder, rung, _)| Headline { ladder, rung })
 }
 
-/// The record, with its rows by what they are looked for.
+/// The record, with its rows indexed by what they are looked up by.
 struct Index<'a> {
     record: &'a Record,
     ticks: &'a Ticks<'a>,

@@ -3,7 +3,7 @@
 use plimsoll_model::record::BackupOutcome;
 use plimsoll_model::summary::{
     BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, Interval, MediumFigures, MediumSource,
-    RateCheck, RateUnjudged, Ratio, Sampled,
+    RateCheck, RateNotChecked, Ratio, Sampled,
 };
 
 use crate::compare;
@@ -191,9 +191,9 @@ fn rate(m: &Messages, own: &BackupOperation) -> String {
     match own.rate {
         RateCheck::Agrees { percent, .. } => m.text_with("backup-rate-agrees", &[("percent", off(percent))]),
         RateCheck::Disagrees { percent, .. } => m.text_with("backup-rate-disagrees", &[("percent", off(percent))]),
-        RateCheck::NotEvaluated { why: RateUnjudged::Restore } => m.text("backup-rate-restore"),
-        RateCheck::NotEvaluated { why: RateUnjudged::NotComplete } => NONE.to_owned(),
-        RateCheck::NotEvaluated { why: RateUnjudged::NotSeen } => m.text("backup-rate-not-seen"),
+        RateCheck::NotEvaluated { why: RateNotChecked::Restore } => m.text("backup-rate-restore"),
+        RateCheck::NotEvaluated { why: RateNotChecked::NotComplete } => NONE.to_owned(),
+        RateCheck::NotEvaluated { why: RateNotChecked::NotSampled } => m.text("backup-rate-not-seen"),
     }
 }
 

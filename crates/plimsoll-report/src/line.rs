@@ -2,7 +2,8 @@
 
 use plimsoll_model::search::SearchState;
 use plimsoll_model::summary::{
-    Bottleneck, Judgement, Ladder, LoadLine, PreconditionSummary, ResetSummary, Shortfall, Sign, Summary, TriedLoad,
+    Bottleneck, Ladder, LoadLine, ObjectiveResult, PreconditionSummary, ResetSummary, Shortfall, Sign, Summary,
+    TriedLoad,
 };
 
 use crate::message::Messages;
@@ -145,7 +146,7 @@ fn row(m: &Messages, ladder: &Ladder, tried: &TriedLoad) -> [String; 4] {
 }
 
 /// Each reason once, as the first repeat that has it says it.
-fn why(m: &Messages, repeats: &[Judgement]) -> String {
+fn why(m: &Messages, repeats: &[ObjectiveResult]) -> String {
     let mut told: Vec<(&'static str, String)> = Vec::new();
     for shortfall in repeats.iter().flat_map(|repeat| &repeat.shortfalls) {
         if !told.iter().any(|(name, _)| *name == shortfall.name()) {

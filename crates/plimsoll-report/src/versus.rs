@@ -9,8 +9,8 @@ mod text;
 
 use plimsoll_model::audit::Evidence;
 use plimsoll_model::compare::{
-    Against, ComparedLatency, Difference, Effect, Figure, Group, LoadKey, Mark, Method, PointComparison, RoundedRatio,
-    RunComparison, Unjudged,
+    Against, ComparedLatency, Difference, Effect, Figure, Group, LoadKey, Mark, Method, NotComparable, PointComparison,
+    RoundedRatio, RunComparison,
 };
 use plimsoll_model::import::TOOL_FACT;
 use plimsoll_model::summary::Interval;
@@ -67,7 +67,7 @@ pub(crate) fn sentence(m: &Messages, names: (&str, &str), ask: f64, point: &Poin
     let unlike = unlike(point);
     let Some(ratio) = point.ratio else {
         return match point.method {
-            Method::None { because: Unjudged::Unlike } => m.text_with("versus-unlike", &[("differs", unlike)]),
+            Method::None { because: NotComparable::Unlike } => m.text_with("versus-unlike", &[("differs", unlike)]),
             _ => m.text_with("versus-not-judged", &[("why", why(m, point))]),
         };
     };
@@ -98,11 +98,11 @@ fn unlike(point: &PointComparison) -> String {
 fn why(m: &Messages, point: &PointComparison) -> String {
     let Method::None { because } = point.method else { return String::new() };
     m.text(match because {
-        Unjudged::Invalid => "versus-why-invalid",
-        Unjudged::Unlike => "versus-why-unlike",
-        Unjudged::Nothing => "versus-why-nothing",
-        Unjudged::ShortWindow => "versus-why-short",
-        Unjudged::Correlated => "versus-why-correlated",
+        NotComparable::Invalid => "versus-why-invalid",
+        NotComparable::Unlike => "versus-why-unlike",
+        NotComparable::Nothing => "versus-why-nothing",
+        NotComparable::ShortWindow => "versus-why-short",
+        NotComparable::Correlated => "versus-why-correlated",
     })
 }
 

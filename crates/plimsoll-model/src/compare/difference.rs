@@ -80,7 +80,7 @@ pub struct Difference {
     /// Whom it is about: a medium, a system, a step; empty for the machine.
     pub of: String,
     pub key: String,
-    /// `None`: not told on that side.
+    /// `None`: not recorded on that side.
     pub first: Option<String>,
     pub second: Option<String>,
 }
@@ -109,8 +109,8 @@ impl Configuration {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Whether anything of this group is told.
-    pub(super) fn tells(&self, group: Group) -> bool {
+    /// Whether anything of this group is recorded.
+    pub(super) fn records(&self, group: Group) -> bool {
         self.0.keys().any(|(own, ..)| *own == group)
     }
 
@@ -132,7 +132,7 @@ impl Configuration {
     }
 
     fn facts(&mut self, record: &Record) {
-        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let mut subjects: BTreeSet<String> = BTreeSet::new();
         for subject in &record.subjects {
             let own = || record.facts.iter().filter(|fact| fact.subject == subject.id);
             let instance_of = own().find(|fact| fact.key == INSTANCE_OF).map(|fact| fact.value.clone());
@@ -147,7 +147,7 @@ impl Configuration {
                     String::new()
                 }
             };
-            let fresh = seen.insert(format!("{} {name}", subject.kind.name()));
+            let fresh = subjects.insert(format!("{} {name}", subject.kind.name()));
             if !fresh && subject.kind == SubjectKind::System {
                 continue;
             }
@@ -157,7 +157,7 @@ impl Configuration {
         }
     }
 
-    /// Of the resolved plan every key, so that nothing that was asked for can differ unseen. What workloads of `measured`
+    /// Of the resolved plan every key, so that no difference in the plan goes unnoticed. What workloads of `measured`
     /// points consist of is compared point by point.
     fn plan(&mut self, text: &str, measured: &BTreeSet<&str>) {
         let Ok(table) = text.parse::<toml::Table>() else { return };
@@ -231,7 +231,7 @@ impl Configuration {
             (Group::Settings, "engine") => Group::Software,
             (Group::Settings, "count") => Group::LoadedSystems,
             (Group::Settings, _) if place => Group::Incidental,
-            // What it is called on each side is how sides are told apart.
+            // A name identifies a side and is no difference.
             (Group::Load, "on" | "name") => Group::Incidental,
             (group, _) => group,
         };
@@ -390,13 +390,13 @@ mod tests {
         record.facts.push(Fact { subject: id, key: key.into(), value: value.into() });
     }
 
-    fn told(first: &Record, second: &Record) -> Vec<(Group, String)> {
+    fn changed(first: &Record, second: &Record) -> Vec<(Group, String)> {
         differences(&of(first), &of(second)).into_iter().map(|found| (found.group, found.key)).collect()
     }
 
     /// It has the drive file's factor in it, and runs from before there was one have none.
     #[test]
-    fn how_much_slower_a_drive_is_says_its_fact_alone() {
+    fn the_slowdown_of_a_drive_is_compared_by_its_fact_alone() {
         let of = |plan: &str| {
             let mut own = Configuration::default();
             own.plan(plan, &BTreeSet::new());
@@ -409,7 +409,7 @@ mod tests {
     #[test]
     fn the_same_differs_in_nothing_and_each_change_is_in_its_group() {
         let first = fixture::single_point();
-        assert_eq!(told(&first, &first), []);
+        assert_eq!(changed(&first, &first), []);
         let system = first.subjects.iter().find(|s| s.kind == SubjectKind::System).unwrap().name.clone();
         let cases = [
             (SubjectKind::Host, "host", "kernel", Group::Kernel),
@@ -424,7 +424,7 @@ mod tests {
             let (mut a, mut b) = (first.clone(), first.clone());
             fact(&mut a, kind, name, key, "one");
             fact(&mut b, kind, name, key, "two");
-            assert_eq!(told(&a, &b), [(group, key.to_owned())]);
+            assert_eq!(changed(&a, &b), [(group, key.to_owned())]);
         }
     }
 
@@ -440,7 +440,7 @@ mod tests {
              [workload.w.tpcc]\nwarehouses = 8\n[[step]]\nname = \"s\"\nusers = [1, 4]\non = [\"sata\"]\n",
         );
         let groups: Vec<(Group, String)> =
-            told(&first, &second).into_iter().filter(|(group, _)| *group != Group::Incidental).collect();
+            changed(&first, &second).into_iter().filter(|(group, _)| *group != Group::Incidental).collect();
         let expected = [
             (Group::Drives, "drive"),
             (Group::Sizes, "tpcc.warehouses"),

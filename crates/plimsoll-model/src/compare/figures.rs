@@ -29,8 +29,8 @@ pub struct PointComparison {
     /// Of repeats.
     pub ranks: Option<RankTest>,
     pub latencies: Vec<ComparedLatency>,
-    /// What makes the two loads ones of different workloads, without what was named as the factor. Unless it is wanted,
-    /// there is no ratio then.
+    /// What makes the two workloads different, except for the named factor. Where there is anything, there is no ratio
+    /// unless it was asked for.
     pub unlike: Vec<Difference>,
 }
 
@@ -57,14 +57,14 @@ pub enum Method {
     /// How rates moved within the windows: how steady these windows were, not what another run would give.
     Windows,
     /// There is none.
-    None { because: Unjudged },
+    None { because: NotComparable },
 }
 
-/// Why a comparison is not judged.
+/// Why a comparison is not evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unjudged {
-    /// One of the two must not be used.
+pub enum NotComparable {
+    /// One of the two points is invalid.
     Invalid,
     /// The workloads differ.
     Unlike,
@@ -76,7 +76,7 @@ pub enum Unjudged {
     Correlated,
 }
 
-impl From<TooShort> for Unjudged {
+impl From<TooShort> for NotComparable {
     fn from(why: TooShort) -> Self {
         match why {
             TooShort::Window => Self::ShortWindow,
@@ -86,14 +86,14 @@ impl From<TooShort> for Unjudged {
     }
 }
 
-/// What an interval says.
+/// What an interval shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// The interval lies above 1, and not wholly within the smallest change that matters.
     More,
     Less,
-    /// It holds 1.
+    /// It contains 1.
     NotShown,
     /// It lies wholly within the smallest change that matters.
     TooSmall,
@@ -142,9 +142,9 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
     let mut unlike = workload::unlike(first, second);
     unlike.retain(|found| Some(found.group) != ask.factor);
     let hindered = if first.verdict == Verdict::Invalid || second.verdict == Verdict::Invalid {
-        Some(Unjudged::Invalid)
+        Some(NotComparable::Invalid)
     } else {
-        (!unlike.is_empty() && !ask.anyway).then_some(Unjudged::Unlike)
+        (!unlike.is_empty() && !ask.anyway).then_some(NotComparable::Unlike)
     };
     let by_repeats = first.repeats.len() >= FEWEST_REPEATS && second.repeats.len() >= FEWEST_REPEATS;
     let intervals = hindered.map_or_else(|| intervals(first, second, by_repeats), Err);
@@ -156,7 +156,7 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
     let ratio = sides[0].rate.zip(sides[1].rate).filter(|_| hindered.is_none()).map(|(a, b)| b / a);
     let method = match intervals {
         Err(because) => Method::None { because },
-        Ok(_) if interval.is_none() => Method::None { because: Unjudged::Nothing },
+        Ok(_) if interval.is_none() => Method::None { because: NotComparable::Nothing },
         Ok(_) if by_repeats => Method::Repeats,
         Ok(_) => Method::Windows,
     };
@@ -178,11 +178,11 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
 }
 
 /// Of the rates of both sides.
-fn intervals(first: &SidePoint, second: &SidePoint, by_repeats: bool) -> Result<[Interval; 2], Unjudged> {
-    let interval = |point: &SidePoint| -> Result<Interval, Unjudged> {
-        let rate = rate(point).ok_or(Unjudged::Nothing)?;
+fn intervals(first: &SidePoint, second: &SidePoint, by_repeats: bool) -> Result<[Interval; 2], NotComparable> {
+    let interval = |point: &SidePoint| -> Result<Interval, NotComparable> {
+        let rate = rate(point).ok_or(NotComparable::Nothing)?;
         if by_repeats {
-            return Ok(Interval::of_values(&rates(point)).ok_or(Unjudged::Nothing)?.moved_to(rate));
+            return Ok(Interval::of_values(&rates(point)).ok_or(NotComparable::Nothing)?.moved_to(rate));
         }
         let seconds = point.repeats.iter().flat_map(|repeat| repeat.seconds.iter().copied());
         Ok(rate_interval(&seconds.collect::<Vec<_>>())?)

@@ -13,19 +13,19 @@ use crate::summary::Interval;
 pub struct GateLimits {
     /// Of rates; of the 99th percentile where the rate was offered and not found.
     pub max_regression: f64,
-    /// Of the 99th percentile of response times wherever it is told; `None`: not looked at.
+    /// Of the 99th percentile of response times wherever it is known; `None`: not checked.
     pub max_latency_regression: Option<f64>,
-    /// Rules that may speak against the comparison all the same.
+    /// Rules that may fire without making the gate inconclusive.
     pub allow: Vec<Rule>,
 }
 
-/// What a gate says. Ordered from good to bad.
+/// The result of a gate. Ordered from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateOutcome {
     /// Whatever the truth within the interval, it is no worse than allowed.
     Passed,
-    /// The interval holds both what is allowed and what is not; or there is none; or a rule forbids the comparison.
+    /// The interval contains both what is allowed and what is not; or there is none; or a rule forbids the comparison.
     Inconclusive,
     /// The whole interval is worse than allowed.
     Regression,
@@ -41,7 +41,7 @@ impl GateOutcome {
     }
 }
 
-/// One figure that was held against its limit.
+/// One figure that was compared with its limit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GatedPoint {
     pub place: LoadKey,
@@ -50,7 +50,7 @@ pub struct GatedPoint {
     pub latency: bool,
     /// Second by first.
     pub ratio: Option<Interval>,
-    /// A rate must not fall below it, a latency not rise above it.
+    /// The lowest rate or the highest latency allowed.
     pub limit: f64,
     pub outcome: GateOutcome,
 }
@@ -61,13 +61,13 @@ pub struct Gate {
     /// A regression anywhere is one; else what is inconclusive anywhere.
     pub outcome: GateOutcome,
     pub points: Vec<GatedPoint>,
-    /// Rules of severity error that speak against the comparison and were not allowed.
+    /// Rules of severity error that fired and were not allowed.
     pub forbidden_by: Vec<Rule>,
     /// Whether some loads are of different workloads, which cannot be evaluated.
     pub unlike: bool,
 }
 
-/// Holds the comparison of a run with its baseline against limits.
+/// Checks the comparison of a run with its baseline against limits.
 pub fn gate(against: &Against, limits: &GateLimits) -> Gate {
     let points: Vec<GatedPoint> = against.points.iter().flat_map(|point| gated(point, limits)).collect();
     let errors = against.marks.iter().filter(|mark| mark.severity == Severity::Error).map(|mark| mark.rule);
@@ -99,7 +99,7 @@ fn gated(point: &PointComparison, limits: &GateLimits) -> Vec<GatedPoint> {
         GatedPoint { place: point.place.clone(), figure: point.figure, latency, ratio, limit, outcome }
     };
     let mut points = vec![of(false, point.interval, limits.max_regression)];
-    // The rate of an open loop says only that it was carried.
+    // The rate of an open loop shows only that the system kept up.
     let allowed = limits.max_latency_regression.or(offered.then_some(limits.max_regression));
     points.extend(allowed.map(|allowed| of(true, p99.and_then(|p99| p99.ratio), allowed)));
     points

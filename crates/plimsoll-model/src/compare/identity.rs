@@ -9,7 +9,7 @@ use crate::record::Record;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunIdentity {
     id: String,
-    /// Of an imported run a digest of what the tool's output says, which is the same however often it is imported.
+    /// Of an imported run a digest of the tool's output, which is the same however often it is imported.
     output: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What rules of the audit say about two sides: whether they may be compared at all.
+//! The audit rules for two sides: whether they may be compared at all.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::audit::{Evidence, Rule, unequal};
 use crate::record::{Interference, Severity};
 use crate::stat::FEWEST_REPEATS;
 
-/// A rule that speaks against a comparison.
+/// A rule that objects to a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mark {
     pub rule: Rule,
@@ -39,7 +39,7 @@ pub(super) fn marks(sides: &Sides) -> Vec<Mark> {
     marks
 }
 
-fn said(value: &Option<String>) -> String {
+fn value_or_dash(value: &Option<String>) -> String {
     value.clone().unwrap_or_else(|| "–".to_owned())
 }
 
@@ -48,23 +48,23 @@ fn of(rule: Rule, evidence: Evidence) -> Mark {
 }
 
 fn same_box(sides: &Sides) -> Option<Mark> {
-    let told = |found: &&Difference| found.first.is_some() && found.second.is_some();
-    let found = sides.differences.iter().filter(told).find(|found| found.group == Group::GeneratorPlace)?;
+    let recorded = |found: &&Difference| found.first.is_some() && found.second.is_some();
+    let found = sides.differences.iter().filter(recorded).find(|found| found.group == Group::GeneratorPlace)?;
     // Where it is what is compared, it has to differ.
     let wanted = sides.ask.factor == Some(Group::GeneratorPlace);
-    let evidence = Evidence::GeneratorsAt { first: said(&found.first), second: said(&found.second) };
+    let evidence = Evidence::GeneratorsAt { first: value_or_dash(&found.first), second: value_or_dash(&found.second) };
     (!wanted).then(|| of(Rule::SameBox, evidence))
 }
 
-/// What one side does not tell is not known to differ.
+/// A value that one side does not record is not known to differ.
 fn durable(sides: &Sides) -> Vec<Mark> {
-    let told = sides.differences.iter().filter(|found| found.first.is_some() && found.second.is_some());
+    let recorded = sides.differences.iter().filter(|found| found.first.is_some() && found.second.is_some());
     let of_side = |side: &Side, found: &Difference, name: &str, value: &Option<String>| {
         let mut all = side.configuration.settings(&found.of);
         all.extend(value.clone().map(|value| (name.to_owned(), value)));
         all
     };
-    let unequal = told.filter_map(|found| {
+    let unequal = recorded.filter_map(|found| {
         let name = setting_name(&found.key);
         let first = of_side(sides.first, found, name, &found.first);
         unequal(name, &first, &of_side(sides.second, found, name, &found.second))
@@ -72,11 +72,11 @@ fn durable(sides: &Sides) -> Vec<Mark> {
     unequal.map(|evidence| of(Rule::Durable, evidence)).collect()
 }
 
-/// One group may differ: the one that was named, or any if none was. A group of which one side tells nothing, as one that
-/// was imported, is not known to differ.
+/// One group may differ: the one that was named, or any if none was. A group of which one side records nothing, such as an
+/// imported one, is not known to differ.
 fn one_factor(sides: &Sides) -> Option<Mark> {
-    let told = |group| sides.first.configuration.tells(group) && sides.second.configuration.tells(group);
-    let factors = sides.differences.iter().filter(|found| found.group != Group::Incidental && told(found.group));
+    let comparable = |group| sides.first.configuration.records(group) && sides.second.configuration.records(group);
+    let factors = sides.differences.iter().filter(|found| found.group != Group::Incidental && comparable(found.group));
     let recorded = |found: &&Difference| found.first.is_some() && found.second.is_some();
     let workloads = sides.workloads.iter().filter(recorded);
     let mut groups: Vec<Group> = factors.chain(workloads).map(|found| found.group).collect();

@@ -1,8 +1,8 @@
-//! Runs side by side: what one does more or less than another, how sure that is, and what else differs between them.
+//! Compares runs: the ratio of each figure, its interval, and what else differs between the runs.
 //!
-//! The first side is what the others are compared with. A ratio stands with its 95 % interval; a difference is *shown*
-//! where the interval does not hold 1. Rules of the audit about pairs stand beside it: where one of severity error fires,
-//! the figures are shown and must not be quoted.
+//! The first side is what the others are compared with. A ratio has a 95 % interval; a difference is *shown* where
+//! the interval does not contain 1. The audit's rules for pairs apply: where one of severity error fires, the figures are
+//! shown and are not quotable.
 
 mod difference;
 mod figures;
@@ -19,7 +19,7 @@ mod workload;
 use serde::Serialize;
 
 pub use difference::{Configuration, Difference, Group, differences};
-pub use figures::{ComparedLatency, Effect, Method, PointComparison, SideFigure, Unjudged};
+pub use figures::{ComparedLatency, Effect, Method, NotComparable, PointComparison, SideFigure};
 pub use gate::{Gate, GateLimits, GateOutcome, GatedPoint, gate};
 pub use identity::RunIdentity;
 pub use mark::Mark;
@@ -38,9 +38,9 @@ pub const COMPARISON_VERSION: u32 = 1;
 pub struct Ask {
     /// The smallest change that matters, as a share; 0: any that can be shown.
     pub minimum_effect: f64,
-    /// The one group that is to differ; `None`: nobody named it.
+    /// The one group that is to differ; `None`: none was named.
     pub factor: Option<Group>,
-    /// Whether loads of different workloads have a ratio all the same.
+    /// Whether loads of different workloads have a ratio nevertheless.
     pub anyway: bool,
 }
 
@@ -79,7 +79,7 @@ pub struct Against {
 }
 
 impl Against {
-    /// Whether a rule forbids to quote what is compared.
+    /// Whether a rule forbids quoting the comparison.
     pub fn forbidden(&self) -> bool {
         self.marks.iter().any(|mark| mark.severity == Severity::Error)
     }
@@ -96,14 +96,14 @@ pub fn compare(sides: &[Side], ask: &Ask) -> RunComparison {
     }
 }
 
-/// In what the workloads of loads that belong together differ, as evidence of the audit; `None` where they are alike.
+/// How the workloads of matching loads differ, as evidence for the audit; `None` where they are alike.
 pub fn unlike(first: &Side, second: &Side) -> Option<Evidence> {
     let pairs = partner::partners(first, second).pairs;
     let differences = pairs.into_iter().flat_map(|(a, b)| workload::unlike(a, b));
-    let mut words: Vec<String> = differences.map(|found| found.words()).collect();
-    words.sort();
-    words.dedup();
-    (!words.is_empty()).then(|| Evidence::Unlike { differs: words.join("; ") })
+    let mut descriptions: Vec<String> = differences.map(|found| found.describe()).collect();
+    descriptions.sort();
+    descriptions.dedup();
+    (!descriptions.is_empty()).then(|| Evidence::Unlike { differs: descriptions.join("; ") })
 }
 
 impl SideInfo {

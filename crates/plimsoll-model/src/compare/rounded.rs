@@ -1,14 +1,14 @@
-//! A ratio in words: what is shown of it is computed once, so that ratio and percent say the same.
+//! A ratio as it is shown: rounded once, so that ratio and percent agree.
 
 use serde::Serialize;
 
-/// A ratio as it is told: rounded, and the change in percent that follows from what is shown.
+/// A rounded ratio, and the change in percent that follows from the rounded value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RoundedRatio {
     pub ratio: f64,
     /// Digits after the point with which the ratio is shown.
     pub decimals: usize,
-    /// (ratio − 1) × 100, of the ratio as it is shown: never negative; `more` says which way.
+    /// (ratio − 1) × 100, of the ratio as it is shown: never negative; `more` gives the direction.
     pub percent: f64,
     pub more: bool,
 }
@@ -61,13 +61,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_survives_the_rule_of_wording() {
+    fn percent_and_ratio_agree_for_every_value() {
         for i in 1..4000 {
-            let said = RoundedRatio::of(f64::from(i) / 400.0);
+            let rounded = RoundedRatio::of(f64::from(i) / 400.0);
             let (ratio, percent): (f64, f64) =
-                (said.ratio_text().parse().unwrap(), said.percent_text().parse().unwrap());
-            let told = if said.more { 1.0 + percent / 100.0 } else { 1.0 - percent / 100.0 };
-            assert!((told - ratio).abs() < 1e-9, "{said:?}");
+                (rounded.ratio_text().parse().unwrap(), rounded.percent_text().parse().unwrap());
+            let from_percent = if rounded.more { 1.0 + percent / 100.0 } else { 1.0 - percent / 100.0 };
+            assert!((from_percent - ratio).abs() < 1e-9, "{rounded:?}");
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct Side {
     pub points: Vec<SidePoint>,
 }
 
-/// What a load is told apart by.
+/// What identifies a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadKey {
     pub step: String,
@@ -75,7 +75,7 @@ impl Figure {
         }
     }
 
-    /// From a rate per second to the unit that it is told in.
+    /// From a rate per second to the unit that it is reported in.
     pub fn factor(self) -> f64 {
         match self {
             Self::Nopm => 60.0,
@@ -316,17 +316,17 @@ impl<'a> Rows<'a> {
 
     /// What was measured at these points, which lay at the same time. `orders`: only committed ones of the first type.
     fn repeat(&self, points: &[PointId], orders: bool) -> Option<Repeat> {
-        let mut course = Seconds::default();
+        let mut seconds = Seconds::default();
         let mut latency = Hist::new();
         for id in points {
             let point = self.record.points.iter().find(|point| point.id == *id)?;
             let phases = self.phases.get(id).map_or(&[][..], Vec::as_slice);
             let ticks: Vec<TickRows> = phases.iter().flat_map(|phase| self.ticks.of_phase(phase)).collect();
-            course.add(&ticks, point, orders);
+            seconds.add(&ticks, point, orders);
             let windows = phases.iter().filter_map(|phase| self.windows.get(&phase.id)).flatten();
             windows.filter(|w| counts(point, w.txn, orders)).for_each(|w| latency.merge(&w.response));
         }
-        course.repeat(latency)
+        seconds.repeat(latency)
     }
 }
 
@@ -347,14 +347,14 @@ impl Seconds {
             self.slices = vec![Slice::default(); ticks.len().clamp(1, SLICES)];
         }
         let slices = self.slices.len();
-        for (place, tick) in ticks.iter().enumerate() {
-            if self.seconds.len() <= place {
+        for (index, tick) in ticks.iter().enumerate() {
+            if self.seconds.len() <= index {
                 self.seconds.push((0.0, tick.seconds()));
             }
-            let slice = &mut self.slices[(place * slices / ticks.len()).min(slices - 1)];
+            let slice = &mut self.slices[(index * slices / ticks.len()).min(slices - 1)];
             for row in tick.rows().filter(|row| counts(point, row.txn, orders)) {
                 let n = if orders { row.counts.committed } else { row.counts.completed() };
-                self.seconds[place].0 += n as f64;
+                self.seconds[index].0 += n as f64;
                 slice.add(&row.response);
             }
         }

@@ -7,7 +7,7 @@ use crate::stat::{Slice, made};
 use crate::summary::{Interval, Ticks, Verdict, summarise};
 use crate::units::Nanos;
 
-fn place(users: u32) -> LoadKey {
+fn load_key(users: u32) -> LoadKey {
     let load =
         OfferedLoad { users, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
     LoadKey { step: "oltp".into(), system: "db".into(), medium: Some("nvme".into()), scene: Interference::Alone, load }
@@ -40,7 +40,7 @@ fn window(counts: &[f64]) -> Repeat {
 
 fn side(label: &str, repeats: Vec<Repeat>) -> Side {
     let point = SidePoint {
-        place: place(4),
+        place: load_key(4),
         figure: Figure::Transactions,
         derived: None,
         workload: Workload::default(),
@@ -63,7 +63,7 @@ fn compared(a: &Side, b: &Side, ask: &Ask) -> PointComparison {
     compare(&[a.clone(), b.clone()], ask).others[0].points[0].clone()
 }
 
-/// Seconds whose neighbours hang together as those of a drive that cleans up now and then.
+/// Seconds whose neighbours correlate as those of a drive that collects garbage now and then.
 fn seconds(seed: u64, factor: f64) -> Vec<f64> {
     made::series(seed, 600, 0.8, 0.1).into_iter().map(|rate| rate * factor).collect()
 }
@@ -120,24 +120,27 @@ fn figures_ratio_and_ranks_stand_beside_each_other() {
 }
 
 #[test]
-fn what_cannot_be_judged_says_why() {
+fn a_comparison_without_an_interval_has_a_reason() {
     let short = side("x", vec![window(&[1000.0; 30])]);
     let point = compared(&short, &short, &Ask::default());
-    assert_eq!((point.method, point.effect), (Method::None { because: Unjudged::ShortWindow }, Effect::NotEvaluated));
+    assert_eq!(
+        (point.method, point.effect),
+        (Method::None { because: NotComparable::ShortWindow }, Effect::NotEvaluated)
+    );
     assert_eq!(point.ratio, Some(1.0), "the figure is there, its interval is not");
     let drifts: Vec<f64> = (0..400).map(|i| 1000.0 + f64::from(i)).collect();
     let drifts = side("x", vec![window(&drifts)]);
-    assert_eq!(compared(&drifts, &drifts, &Ask::default()).method, Method::None { because: Unjudged::Correlated });
+    assert_eq!(compared(&drifts, &drifts, &Ask::default()).method, Method::None { because: NotComparable::Correlated });
     let mut invalid = side("x", vec![window(&[1000.0; 90])]);
     invalid.points[0].verdict = Verdict::Invalid;
     let point = compared(&side("y", vec![window(&[1000.0; 90])]), &invalid, &Ask::default());
-    assert_eq!((point.method, point.ratio), (Method::None { because: Unjudged::Invalid }, None));
+    assert_eq!((point.method, point.ratio), (Method::None { because: NotComparable::Invalid }, None));
     let nothing = side("x", vec![window(&[0.0; 90])]);
-    assert_eq!(compared(&nothing, &nothing, &Ask::default()).method, Method::None { because: Unjudged::Nothing });
+    assert_eq!(compared(&nothing, &nothing, &Ask::default()).method, Method::None { because: NotComparable::Nothing });
 }
 
 #[test]
-fn an_effect_is_held_against_the_smallest_that_matters() {
+fn an_effect_is_compared_with_the_smallest_that_matters() {
     let of = |low: f64, high: f64, minimum: f64| Effect::of(Some(Interval::new(1.0, low, high)), minimum);
     assert_eq!(of(1.002, 1.008, 0.0), Effect::More);
     assert_eq!(of(1.002, 1.008, 0.01), Effect::TooSmall, "surely less than 1 %");
@@ -149,14 +152,14 @@ fn an_effect_is_held_against_the_smallest_that_matters() {
 
 #[test]
 fn loads_are_matched_by_what_they_are() {
-    let with = |places: &[(u32, &str)]| {
+    let with = |loads: &[(u32, &str)]| {
         let mut side = side("x", vec![window(&[1000.0; 60])]);
         let point = side.points[0].clone();
         let of = |(users, medium): &(u32, &str)| SidePoint {
-            place: LoadKey { medium: Some((*medium).into()), ..place(*users) },
+            place: LoadKey { medium: Some((*medium).into()), ..load_key(*users) },
             ..point.clone()
         };
-        side.points = places.iter().map(of).collect();
+        side.points = loads.iter().map(of).collect();
         side
     };
     let matched = |a: &Side, b: &Side| {
@@ -210,7 +213,7 @@ fn a_side_has_the_figures_of_its_summary() {
 }
 
 #[test]
-fn rules_that_forbid_a_comparison_say_so() {
+fn pair_rules_fire_on_sides_that_are_not_comparable() {
     let plain = fixture_side(|_| {});
     let ask = Ask::default();
     let system = SubjectKind::System;
@@ -292,8 +295,8 @@ fn of_several_loads_those_of_one_workload_are_partners() {
 }
 
 #[test]
-fn what_a_side_does_not_tell_is_no_difference() {
-    let told = fixture_side(|record| {
+fn a_value_that_one_side_does_not_record_is_no_difference() {
+    let recorded = fixture_side(|record| {
         fact(record, SubjectKind::Host, "kernel", "1");
         fact(record, SubjectKind::Host, "memory", "x");
     });
@@ -302,12 +305,12 @@ fn what_a_side_does_not_tell_is_no_difference() {
         record.plan_resolved.clear();
         fact(record, SubjectKind::System, "import.file", "theirs.txt");
     });
-    assert_eq!(rules(&told, &silent, &Ask::default()), [Rule::Repeat]);
-    assert!(!differences(&told.configuration, &silent.configuration).is_empty(), "and is shown");
+    assert_eq!(rules(&recorded, &silent, &Ask::default()), [Rule::Repeat]);
+    assert!(!differences(&recorded.configuration, &silent.configuration).is_empty(), "and is shown");
 }
 
 #[test]
-fn another_number_of_loaded_systems_is_told() {
+fn another_number_of_loaded_systems_is_a_mark() {
     let a = side("twelve", vec![window(&[6_280.0; 60])]);
     let mut b = side("eight", vec![window(&[4_607.0; 60])]);
     b.points[0].systems = 8;
@@ -317,7 +320,7 @@ fn another_number_of_loaded_systems_is_told() {
 }
 
 #[test]
-fn repeats_that_differ_by_more_than_the_effect_are_told() {
+fn repeats_that_differ_by_more_than_the_effect_are_a_mark() {
     let many = |seed: u64, level: f64| {
         let rates = made::series(seed, 40, 0.0, 0.02);
         side("x", rates.iter().map(|rate| window(&[rate * level; 60])).collect())
@@ -328,7 +331,7 @@ fn repeats_that_differ_by_more_than_the_effect_are_told() {
 }
 
 #[test]
-fn a_gate_passes_fails_or_cannot_tell() {
+fn a_gate_passes_fails_or_is_inconclusive() {
     let of = |level: f64, spread: f64, seed: u64| {
         let rates = made::series(seed, 5, 0.0, spread);
         side("x", rates.iter().map(|rate| window(&[rate * level; 60])).collect())
@@ -351,11 +354,11 @@ fn a_gate_passes_fails_or_cannot_tell() {
     );
     let mut missing = of(1.0, 0.002, 2);
     missing.points[0].place.load.users = 5;
-    assert_eq!(gated(&missing, None).outcome, GateOutcome::Inconclusive, "what is not there cannot pass");
+    assert_eq!(gated(&missing, None).outcome, GateOutcome::Inconclusive, "a missing load cannot pass");
 }
 
 #[test]
-fn in_an_open_loop_the_gate_looks_at_latency() {
+fn in_an_open_loop_the_gate_checks_latency() {
     let of = |level: f64| {
         let mut side = side("x", (0..5).map(|i| window(&[level * (1.0 + f64::from(i) / 1000.0); 60])).collect());
         side.points[0].place.load.offered_per_second = Some(1000.0);
@@ -364,8 +367,8 @@ fn in_an_open_loop_the_gate_looks_at_latency() {
     let limits = GateLimits { max_regression: 0.03, max_latency_regression: None, allow: Vec::new() };
     let against = compare(&[of(1000.0), of(1000.0)], &Ask::default()).others.remove(0);
     let gate = gate(&against, &limits);
-    let told: Vec<(bool, GateOutcome)> = gate.points.iter().map(|point| (point.latency, point.outcome)).collect();
-    assert_eq!(told, [(false, GateOutcome::Passed), (true, GateOutcome::Passed)]);
+    let results: Vec<(bool, GateOutcome)> = gate.points.iter().map(|point| (point.latency, point.outcome)).collect();
+    assert_eq!(results, [(false, GateOutcome::Passed), (true, GateOutcome::Passed)]);
 }
 
 #[test]

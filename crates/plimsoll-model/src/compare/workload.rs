@@ -72,8 +72,8 @@ impl Workload {
         own.0.extend(known);
         // A plan's name for a workload defines nothing, nor does the name of a job.
         let unnamed = || record.facts.iter().any(|fact| fact.key == TOOL_FACT && fact.value == point.workload);
-        let is_told = own.0.values().any(|value| *value == point.workload);
-        if point.mode == Point::IMPORTED && !is_told && !unnamed() {
+        let is_parameter = own.0.values().any(|value| *value == point.workload);
+        if point.mode == Point::IMPORTED && !is_parameter && !unnamed() {
             own.0.insert("workload".to_owned(), point.workload.clone());
         }
         own
@@ -189,7 +189,7 @@ fn group_of(key: &str) -> Group {
 
 impl Difference {
     /// `bs: 4k / 64k`.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".to_owned());
         format!("{}: {} / {}", self.key, value(&self.first), value(&self.second))
     }
@@ -271,8 +271,8 @@ mod tests {
             direct: true,
             sync: "none".into(),
         };
-        let told = stream_parameters(&stream);
-        let of = |key: &str| told.get(key).map(String::as_str);
+        let parameters = stream_parameters(&stream);
+        let of = |key: &str| parameters.get(key).map(String::as_str);
         assert_eq!((of("rw"), of("rwmixread"), of("percentage_random")), (Some("randrw"), Some("70"), None));
         assert_eq!((of("bs"), of("direct"), of("iodepth")), (Some("4k,4k/60:64k/40"), Some("1"), Some("16")));
     }

@@ -1,4 +1,4 @@
-//! Block I/O as fio carries it out: what is asked of a medium itself, before a database speaks.
+//! Block benchmarks, run by fio on the medium itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ pub struct BlockStream {
     pub name: String,
     /// Share of requests that are reads, in percent; the rest are writes.
     pub read_percent: u32,
-    /// Share of requests at a random place, in percent; the rest follow the one before.
+    /// Share of random requests, in percent; the rest follow the one before.
     pub random_percent: u32,
     pub read_sizes: Vec<SizeShare>,
     pub write_sizes: Vec<SizeShare>,
@@ -72,7 +72,7 @@ pub struct SizeShare {
     pub percent: u32,
 }
 
-/// Which places random requests choose.
+/// How random requests choose their offsets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {

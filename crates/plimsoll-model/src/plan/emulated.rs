@@ -15,7 +15,7 @@ pub struct EmulatedDrive {
     /// All of its times are so many times as long; 1 is the drive as it is rated.
     #[serde(default = "as_rated")]
     pub slower: f64,
-    /// Share of the capacity that holds data which nobody rewrites, 0 to 1; 1 is steady state.
+    /// Share of the capacity that holds data that is never rewritten, 0 to 1; 1 is steady state.
     pub fill: f64,
     pub form: DriveForm,
     pub filesystem: DriveFilesystem,

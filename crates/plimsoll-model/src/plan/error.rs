@@ -10,7 +10,7 @@ use super::resolved::redact;
 #[error("{line}:{column}: {message}")]
 pub struct PlanError {
     pub message: String,
-    /// Bytes of the plan's text. Always on character boundaries within it; empty if the error has no place in it.
+    /// Bytes of the plan's text. Always on character boundaries within it; empty if the error has no position in it.
     pub span: Range<usize>,
     /// Counted from 1.
     pub line: usize,
@@ -20,7 +20,7 @@ pub struct PlanError {
     pub help: Option<String>,
 }
 
-/// Something that is allowed but perhaps not meant; told in the same way as an error.
+/// Something that is allowed but perhaps not meant; reported in the same way as an error.
 pub type PlanWarning = PlanError;
 
 /// Everything that is wrong with a plan, in the order of the text. Never empty.
@@ -40,7 +40,7 @@ impl fmt::Display for PlanErrors {
 }
 
 impl PlanError {
-    /// At the nearest place that lies within `text`.
+    /// At the nearest position within `text`.
     pub fn new(text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
         let span = within(text, span);
         let before = &text[..span.start];
@@ -96,7 +96,7 @@ pub(super) fn list(names: &[&str]) -> String {
 
 /// Edits (insert, delete, replace, swap neighbours) between two words: optimal string alignment distance.
 fn distance(a: &str, b: &str) -> usize {
-    // Nobody mistypes a word this long into another; bounds the table below.
+    // Longer words are not mistyped into one another; bounds the table below.
     const LONG: usize = 100;
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(LONG).collect(), b.chars().take(LONG).collect());
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];

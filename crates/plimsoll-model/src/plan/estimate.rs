@@ -36,7 +36,7 @@ pub struct StepEstimate {
     /// Points with all repeats, over all media; of a search as many as it takes as a rule, and of rounds until they are
     /// steady as many as there are at most.
     pub points: u64,
-    /// Whether the step searches for the load line, so that nobody knows how many points there will be.
+    /// Whether the step searches for the load line, so that the number of points is unknown.
     pub is_search: bool,
     pub duration: Nanos,
     pub load_duration: Nanos,
@@ -140,7 +140,7 @@ fn growth_per_txn(workload: &Workload) -> f64 {
 /// Journal and tables of a filesystem on an emulated drive: mke2fs makes a journal of 256 MiB from 32 GiB upwards.
 pub(super) const FILESYSTEM: Bytes = Bytes::mib(288);
 
-/// Transactions per second assumed of a closed loop, whose speed nobody knows before.
+/// Transactions per second assumed of a closed loop, whose speed is unknown in advance.
 const ASSUMED_PER_SECOND: f64 = 2_000.0;
 
 /// What the plan takes. Sums saturate.
@@ -241,7 +241,7 @@ fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -
     }
 }
 
-/// What a step's load adds to the data on one medium. A search comes back to loads near the line, which nobody knows; a
+/// What a step's load adds to the data on one medium. A search repeats loads near the line, which is unknown; a
 /// closed loop's assumption serves for it as well, as long as that is no less than its start.
 fn growth(step: &LoadStep, workload: &Workload) -> u64 {
     let per_second = |load: &LoadShape| match load {

@@ -1,14 +1,14 @@
-//! Collects everything that is wrong with a plan, so that it is told at once and not one fault per attempt.
+//! Collects everything that is wrong with a plan, so that all faults are reported at once and not one per attempt.
 
 use std::ops::Range;
 
 use super::error::{PlanError, PlanErrors, PlanWarning};
 use super::value::At;
 
-/// A key or value that was taken out of the plan because of its shape; its absence is not told again.
+/// A key or value that was taken out of the plan because of its shape; its absence is not reported again.
 #[derive(Debug)]
 pub(super) struct Broken {
-    /// Place of the table or list it stood in.
+    /// Span of the table or list that contained it.
     pub parent: Range<usize>,
     /// Names from the root; a misspelled key stands as what was probably meant.
     pub path: Vec<String>,
@@ -47,7 +47,7 @@ impl<'t> Findings<'t> {
         self.broken.push(broken);
     }
 
-    /// Whether a fault that was told already explains why `key` is missing from the table at `parent`.
+    /// Whether a reported fault explains why `key` is missing from the table at `parent`.
     pub fn explains(&self, parent: &Range<usize>, key: &str) -> bool {
         self.broken.iter().any(|b| b.parent == *parent && b.path.last().is_some_and(|last| last == key))
     }
@@ -57,7 +57,7 @@ impl<'t> Findings<'t> {
         self.broken.iter().any(|b| b.parent == *parent)
     }
 
-    /// Whether a fault that was told already explains why the section (`system`, …) or this name in it is missing.
+    /// Whether a reported fault explains why the section (`system`, …) or this name in it is missing.
     pub fn explains_name(&self, section: &str, name: &str) -> bool {
         self.broken.iter().any(|b| match b.path.as_slice() {
             [only] => only == section,

@@ -1,4 +1,4 @@
-//! Plans that are carried out for each combination of some values: `[matrix]` mirrors the plan, with lists of values.
+//! Plans that run once for each combination of some values: `[matrix]` mirrors the plan, with lists of values.
 //!
 //! A cell is the plan with one combination laid over it, as text, so that it is checked like any plan and its run file
 //! can be understood alone.
@@ -16,7 +16,7 @@ use crate::draws::split_mix;
 const MOST_CELLS: usize = 10_000;
 const MOST_REPEATS: i64 = 100;
 
-/// The cells of a plan, in the order in which they are carried out.
+/// The cells of a plan, in the order in which they run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
     /// As written; the last one changes fastest.
@@ -49,7 +49,7 @@ pub enum Order {
 pub struct Cell {
     /// From 0.
     pub repeat: u32,
-    /// Of each axis, the place of the value.
+    /// Index of the value on each axis.
     pub choice: Vec<usize>,
     /// The plan of this cell.
     pub text: String,
@@ -64,7 +64,7 @@ impl Matrix {
     }
 }
 
-/// Where an axis stands: its key's parts, its place in the text, its values.
+/// An axis: its key's parts, its span in the text, its values.
 struct Found {
     path: Vec<String>,
     span: Range<usize>,
@@ -76,7 +76,7 @@ struct Found {
 /// # Errors
 /// What is wrong with the matrix, or with the plan that one of its combinations makes.
 pub fn matrix(text: &str, options: &Options) -> Result<Option<Matrix>, PlanErrors> {
-    // A plan that cannot be read is told by `parse`, which comes first.
+    // A plan that cannot be read is reported by `parse`, which comes first.
     let Ok(root) = text.parse::<Table>() else { return Ok(None) };
     let Some(Value::Table(written)) = root.get("matrix") else { return Ok(None) };
     let mut findings = Findings::new(text);

@@ -1,11 +1,11 @@
-//! Plans: what a person writes (raw, with places in the text), and what is carried out (resolved, without options or
+//! Plans: what a person writes (raw, with spans in the text), and what runs (resolved, without options or
 //! doubts).
 //!
 //! [`parse`] leads from one to the other and finds everything that is wrong at once. [`describe`] leads back: the
-//! resolved plan as TOML with every default filled in. [`estimate`] says how long it takes and how much space it needs.
+//! resolved plan as TOML with every default filled in. [`estimate`] gives its duration and the space it needs.
 //!
-//! Absences: nothing here looks at a disk, a server or the environment. Whether a medium is there and has space is
-//! asked by whoever carries the plan out.
+//! Nothing here reads a disk, a server or the environment. Whether a medium is there and has space is
+//! checked when the plan runs.
 
 mod backup;
 mod block;
@@ -60,7 +60,7 @@ impl Default for Options {
     }
 }
 
-/// A plan that can be carried out.
+/// A plan that can be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
     pub plan: ResolvedPlan,
@@ -71,14 +71,14 @@ pub struct Parsed {
 /// Reads, checks, scales and completes a plan.
 ///
 /// # Errors
-/// Everything that is wrong with it, with places. Errors of TOML syntax hide others until they are mended.
+/// Everything that is wrong with it, with positions. Errors of TOML syntax hide others until they are fixed.
 pub fn parse(text: &str, options: &Options) -> Result<Parsed, PlanErrors> {
     let mut findings = Findings::new(text);
     let plan = read::read(&mut findings).and_then(|raw| resolve::resolve(&raw, options, &mut findings));
     findings.finish(plan).map(|(plan, warnings)| Parsed { plan, warnings })
 }
 
-/// Reads any other TOML file into its type, with places and suggestions as for plans. Only its shape is checked.
+/// Reads any other TOML file into its type, with positions and suggestions as for plans. Only its shape is checked.
 ///
 /// # Errors
 /// Everything that is wrong with its syntax or shape.

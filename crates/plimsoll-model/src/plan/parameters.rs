@@ -1,4 +1,4 @@
-//! What a plan says about the load of a point, as its record keeps it.
+//! Parameters of a point's load from the plan, as its record stores them.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use super::resolved::BlockJob;
 use super::{PlanErrors, read, resolve, suggestion};
 use crate::units::Bytes;
 
-/// Jobs under a name that people in the field know.
+/// Jobs under a name that is known in the field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     /// Name of the file without `.toml`.
@@ -73,7 +73,7 @@ pub fn all() -> &'static [Profile] {
 /// The profile of this name.
 ///
 /// # Errors
-/// There is none; says which name may be meant.
+/// There is none; suggests the nearest name.
 pub fn find(name: &str) -> Result<&'static Profile, UnknownProfile> {
     all().iter().find(|profile| profile.name == name).ok_or_else(|| {
         let known: Vec<&str> = all().iter().map(|profile| profile.name).collect();

@@ -13,10 +13,10 @@ use toml::{Spanned, de};
 use super::error::{PlanError, nearest, suggestion};
 use super::findings::{Broken, Findings};
 
-/// More than this is not told of one plan.
+/// Most faults reported of one plan.
 const MOST_FAULTS: usize = 50;
 
-/// `None` if there is nothing that could be checked further; findings say why.
+/// `None` if there is nothing that could be checked further; findings give the reason.
 pub(super) fn read<T: DeserializeOwned>(findings: &mut Findings<'_>) -> Option<T> {
     let (mut document, faults) = DeTable::parse_recoverable(findings.text());
     if !faults.is_empty() {
@@ -84,7 +84,7 @@ fn tell(findings: &mut Findings<'_>, fault: &de::Error) -> Option<String> {
     None
 }
 
-/// serde's words for kinds of values, as a person would say them.
+/// serde's names for kinds of values, in plain English.
 fn in_plain_words(message: &str) -> String {
     let Some((found, expected)) = ["invalid type: ", "invalid value: "]
         .iter()

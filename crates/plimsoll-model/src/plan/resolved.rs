@@ -93,7 +93,7 @@ pub enum SystemKind {
         settings: BTreeMap<String, String>,
     },
     /// A server that plimsoll creates on the medium, starts, stops and removes. `binaries` is the folder of its programs,
-    /// empty to look for it.
+    /// empty to search for it.
     Managed {
         engine: ServerKind,
         settings: BTreeMap<String, String>,
@@ -199,7 +199,7 @@ impl Workload {
         }
     }
 
-    /// Whether committed transactions can be looked for in the database one by one (see [`crate::receipt`]).
+    /// Whether committed transactions can be looked up in the database one by one (see [`crate::receipt`]).
     pub fn keeps_books(&self) -> bool {
         match self {
             Self::Tpcc(_) => true,
@@ -335,7 +335,7 @@ pub struct LoadStep {
     pub repeat: u32,
     /// Load before the first point, of which no figures are taken.
     pub precondition: Option<Precondition>,
-    /// The highest load that meets an objective is looked for, instead of going through a ladder.
+    /// Searches the highest load that meets an objective, instead of going through a ladder.
     pub search: Option<Search>,
     /// When the data set is brought back to its first state.
     pub reset: ResetPolicy,
@@ -357,7 +357,7 @@ pub struct Precondition {
     pub lasts: Nanos,
 }
 
-/// Looking for the load line: by users in a closed loop, by the offered rate in an open one.
+/// The search for the load line: by users in a closed loop, by the offered rate in an open one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Search {
     pub objective: Objective,
@@ -461,7 +461,7 @@ impl ResolvedPlan {
         self.media.iter().filter(move |medium| self.steps.iter().any(|step| uses(step, &medium.name)))
     }
 
-    /// Place of a step in the plan.
+    /// Index of a step in the plan.
     pub fn step_index(&self, name: &str) -> u32 {
         self.steps.iter().position(|step| step.name() == name).unwrap_or_default() as u32
     }

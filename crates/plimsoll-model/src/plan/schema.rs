@@ -22,7 +22,7 @@ pub fn json_schema() -> String {
     text
 }
 
-/// TOML has no null: what may be left out is left out. An editor would offer it all the same.
+/// TOML has no null: what may be left out is left out. An editor would offer it nevertheless.
 fn without_null(schema: &mut Map<String, Value>) {
     if schema.get("default") == Some(&Value::Null) {
         schema.remove("default");

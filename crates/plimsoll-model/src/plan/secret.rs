@@ -44,7 +44,7 @@ impl Serialize for Secret {
 
 /// The text with every password in a URL (`user:password@`) or key/value string (`password=…`) replaced by `***`.
 ///
-/// Drivers take passwords that a URL ought not to hold: tokio-postgres reads up to the first `@`, whatever stands before
+/// Drivers take passwords that a URL ought not to contain: tokio-postgres reads up to the first `@`, whatever stands before
 /// it. So where a quotation ends the URL, the last `@` in it ends the password; in running text the last `@` of the
 /// first word that has one. Where more than one reading is possible, the one that hides more is taken. Only links of
 /// the web are read as RFC 3986 has them, since they stand in texts about something else.
@@ -282,7 +282,7 @@ mod tests {
         fn a_password_never_survives_in_a_url(any in password("[ -~\n\té]{0,8}"), text in password("[ -?A-~é]{0,8}")) {
             let whole = Secret::new(format!("postgres://u:{any}@h:5432/db")).redacted();
             prop_assert!(hidden(&whole), "{}", whole);
-            // Lines within a plan's text are looked at one by one.
+            // Lines within a plan's text are checked one by one.
             let line = any.replace('\n', " ");
             let toml = toml::Value::String(format!("postgres://u:{line}@h/db?x=a@b"));
             prop_assert!(hidden(&redact(&format!("url = {toml} # a@b"))), "{}", toml);

@@ -38,7 +38,7 @@ impl ServerKind {
         }
     }
 
-    /// What a URL looks like.
+    /// Example of a URL.
     pub fn example_url(self) -> &'static str {
         match self {
             Self::Postgres => "postgres://user@host:5432/database",

@@ -1,4 +1,4 @@
-//! Values of the raw plan that know where they stand in the text.
+//! Values of the raw plan with their span in the text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
-/// A value and its place in the plan's text. In the JSON Schema it is the value alone.
+/// A value and its span in the plan's text. In the JSON Schema it is the value alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct At<T>(Spanned<T>);
 
@@ -66,7 +66,7 @@ impl<T> Ladder<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ladder<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // What kind of value it is shows only when it is read, and the place of a lone number has to be kept.
+        // What kind of value it is shows only when it is read, and the span of a lone number has to be kept.
         let spanned = Spanned::<Rungs<T>>::deserialize(deserializer)?;
         let span = spanned.span();
         Ok(match spanned.into_inner() {

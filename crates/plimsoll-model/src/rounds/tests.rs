@@ -48,14 +48,14 @@ fn rounds_that_settle_are_steady_when_the_rise_has_left_the_window() {
 #[test]
 fn rounds_that_drift_are_never_steady() {
     assert_eq!(first_steady(&DRIFTS, &SNIA), None);
-    // Their direction alone speaks against them.
+    // The slope alone exceeds its limit.
     assert_eq!(first_steady(&DRIFTS, &SteadyRule { range: f64::INFINITY, ..SNIA }), None);
 }
 
 #[test]
 fn rounds_that_oscillate_are_never_steady() {
     assert_eq!(first_steady(&OSCILLATES, &SNIA), None);
-    // A line through them is nearly level; it is the range that speaks against them.
+    // A line through them is nearly level; the range exceeds its limit.
     assert!(first_steady(&OSCILLATES, &SteadyRule { range: f64::INFINITY, ..SNIA }).is_some());
     assert_eq!(first_steady(&OSCILLATES, &SteadyRule { slope: f64::INFINITY, ..SNIA }), None);
 }
@@ -90,7 +90,7 @@ fn all_jobs_have_to_be_steady_at_once() {
     assert_eq!(all_steady::<&[f64]>(&[], &SNIA), None);
 }
 
-/// Both limits in the specification's words: every pair is within the range, and the line by the normal equations.
+/// Both limits as the specification states them: every pair is within the range, and the line by the normal equations.
 fn is_steady(window: &[f64], rule: &SteadyRule, slack: f64) -> bool {
     let n = window.len() as f64;
     let mean = window.iter().sum::<f64>() / n;

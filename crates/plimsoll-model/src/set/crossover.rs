@@ -1,9 +1,9 @@
-//! From how much memory on more of it no longer matters: where another drive changes as little.
+//! How much memory is enough: the amount from which on more of it changes nothing.
 //!
 //! Of amounts in rising order the smallest one from which no larger one changes the main figure by more than 5 % or, with
 //! three runs of both or more, by more than the noise of repeats where that is larger: the relative half widths of their
 //! intervals, added in squares (see [`crate::summary::Ratio`]). Where the last step changed more than that, but not more
-//! than the figures of single runs scatter, nothing can be told of it.
+//! than the figures of single runs scatter, there is no finding.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::summary::{Figure, Interval, Verdict};
 
 /// A change that does not matter.
 pub const CHANGE_LIMIT: f64 = 0.05;
-/// Fewer runs do not say how repeats scatter.
+/// Fewer runs do not show how repeats scatter.
 const FEWEST_RUNS: usize = 3;
 
 /// One load with one combination of all other values.
@@ -40,8 +40,7 @@ pub enum CrossoverFound {
     From { size: String, largest: String, ratio: f64 },
     /// Also the last step mattered: `ratio` is the largest amount's figure to that before.
     NotReached { before: String, largest: String, ratio: f64 },
-    /// Figures scatter by `noise_percent`, or nobody knows by how much, so that `ratio` may be chance: nothing is said of
-    /// the last step.
+    /// Figures scatter by `noise_percent`, or by an unknown amount, so that `ratio` may be chance: no finding on the last step.
     NotToldApart { before: String, largest: String, ratio: f64, noise_percent: Option<f64> },
     /// Fewer than two amounts have figures that can be used.
     NotEvaluated,
@@ -50,14 +49,14 @@ pub enum CrossoverFound {
 /// Whether the values of an axis are amounts of memory.
 fn is_memory(axis: &SetAxisSummary) -> bool {
     let about = ["memory", "buffer", "cache"];
-    let named = about.iter().any(|word| axis.key.contains(word) || axis.name.contains(word));
+    let named = about.iter().any(|part| axis.key.contains(part) || axis.name.contains(part));
     named && axis.values.len() > 1 && axis.values.iter().all(|value| size::parse(value).is_ok())
 }
 
 pub(super) fn of(axes: &[SetAxisSummary], rows: &[SetRow]) -> Vec<Crossover> {
-    let Some(place) = axes.iter().position(is_memory) else { return Vec::new() };
+    let Some(index) = axes.iter().position(is_memory) else { return Vec::new() };
     let others = |row: &SetRow| -> Vec<usize> {
-        row.choice.iter().enumerate().filter(|(axis, _)| *axis != place).map(|(_, value)| *value).collect()
+        row.choice.iter().enumerate().filter(|(axis, _)| *axis != index).map(|(_, value)| *value).collect()
     };
     let same = |a: &SetRow, b: &SetRow| {
         (&a.step, &a.system, a.scene, a.users, others(a)) == (&b.step, &b.system, b.scene, b.users, others(b))
@@ -70,27 +69,27 @@ pub(super) fn of(axes: &[SetAxisSummary], rows: &[SetRow]) -> Vec<Crossover> {
             None => groups.push(vec![row]),
         }
     }
-    let value = |axis: usize, place: usize| axes[axis].values.get(place).cloned().unwrap_or_default();
+    let value = |axis: usize, index: usize| axes[axis].values.get(index).cloned().unwrap_or_default();
     let crossover = |group: Vec<&SetRow>| {
         let first = group[0];
-        let named = first.choice.iter().enumerate().filter(|(axis, _)| *axis != place && *axis < axes.len());
+        let named = first.choice.iter().enumerate().filter(|(axis, _)| *axis != index && *axis < axes.len());
         Crossover {
             step: first.step.clone(),
             system: first.system.clone(),
             scene: first.scene,
             users: first.users,
             offered_per_second: first.offered_per_second,
-            axis: axes[place].name.clone(),
+            axis: axes[index].name.clone(),
             others: named.map(|(axis, chosen)| value(axis, *chosen)).collect(),
             found: find(
-                group.iter().filter_map(|row| Amount::of(row, row.choice.get(place).map(|own| value(place, *own))?)),
+                group.iter().filter_map(|row| Amount::of(row, row.choice.get(index).map(|own| value(index, *own))?)),
             ),
         }
     };
     groups.into_iter().map(crossover).collect()
 }
 
-/// What an amount of memory gave.
+/// The figure with an amount of memory.
 struct Amount {
     bytes: u64,
     written: String,
@@ -109,8 +108,8 @@ impl Amount {
         self.figure.interval.filter(|_| self.runs >= FEWEST_RUNS)?.relative()
     }
 
-    /// How far figures scatter at least: of fewer repeats the seconds of a run say it, which know nothing of other runs.
-    /// `None`: nobody knows.
+    /// How far figures scatter at least: of fewer repeats from the seconds of a run, without the variation between runs.
+    /// `None`: unknown.
     fn scatter(&self, other: &Self) -> Option<f64> {
         let own = |amount: &Self| match amount.figure.interval.and_then(Interval::relative) {
             None if amount.runs >= FEWEST_RUNS => Some(0.0),
@@ -119,7 +118,7 @@ impl Amount {
         own(self).zip(own(other)).map(|(a, b)| a.hypot(b))
     }
 
-    /// Whether so much gives something else than `other`.
+    /// Whether the figure differs from that of `other`.
     fn differs(&self, other: &Self) -> bool {
         let noise = self.noise().zip(other.noise()).map_or(0.0, |(a, b)| a.hypot(b));
         (other.figure.median / self.figure.median - 1.0).abs() > noise.max(CHANGE_LIMIT)

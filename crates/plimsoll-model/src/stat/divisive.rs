@@ -3,10 +3,10 @@
 //! Matteson and James, A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data, Journal of the
 //! American Statistical Association 109 (2014), with exponent 1. It assumes nothing about how values are distributed, which
 //! is why it is used for series of benchmarks (Daly et al., The Use of Change Point Detection to Identify Software
-//! Performance Regressions in a Continuous Integration System, ICPE 2020). The place with the largest energy distance
-//! between what lies before and after it is tested against permutations of the segment that holds it; if it stands, both
-//! halves are searched, too. Of a level that comes back, no single place tells much: where none stands, the middle with the
-//! largest distance from all around it is tested, at half the significance.
+//! Performance Regressions in a Continuous Integration System, ICPE 2020). The index with the largest energy distance
+//! between what lies before and after it is tested against permutations of its segment; if it is significant, both
+//! halves are searched, too. Where a level comes back, no single index separates the series: where none is significant, the
+//! middle segment with the largest distance from the rest is tested, at half the significance.
 //!
 //! Permutations assume that values are exchangeable without a change. Of a series that drifts, or whose neighbours correlate,
 //! the same test reports steps.
@@ -23,7 +23,7 @@ const PERMUTATIONS: usize = 199;
 /// More values are not searched: the distances between all pairs are needed.
 pub const MOST_VALUES: usize = 200;
 
-/// A place where the level of a series changed.
+/// An index at which the level of a series changed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChangePoint {
     /// Index of the first value of the new level.
@@ -48,12 +48,12 @@ pub fn change_points(values: &[f64], significance: f64) -> Vec<ChangePoint> {
     while let Some((from, to)) = open.pop() {
         let (own, stream) = (&values[from..to], (from * 1000 + to) as u64);
         let step = tested(own, stream, best_split).filter(|(_, p)| *p <= significance);
-        let Some((place, p)) =
+        let Some((range, p)) =
             step.or_else(|| tested(own, stream, best_middle).filter(|(_, p)| *p <= significance / 2.0))
         else {
             continue;
         };
-        let bounds = [from, from + place.start, from + place.end, to];
+        let bounds = [from, from + range.start, from + range.end, to];
         found.extend(bounds[1..3].iter().filter(|at| (from + 1..to).contains(at)).map(|at| (*at, p)));
         open.extend(bounds.windows(2).filter(|part| part[0] < part[1]).map(|part| (part[0], part[1])));
     }
@@ -70,13 +70,13 @@ pub fn change_points(values: &[f64], significance: f64) -> Vec<ChangePoint> {
 
 /// A part of a series that differs most from the rest, and by how much.
 struct Part {
-    place: Range<usize>,
+    range: Range<usize>,
     energy: f64,
 }
 
 /// The part that a search finds, and the share of permutations in which it finds one as clear.
 fn tested(values: &[f64], stream: u64, search: fn(&[f64]) -> Option<Part>) -> Option<(Range<usize>, f64)> {
-    let Part { place, energy } = search(values).filter(|part| part.energy > 0.0)?;
+    let Part { range, energy } = search(values).filter(|part| part.energy > 0.0)?;
     let mut draws = Draws::new(stream);
     let mut shuffled = values.to_vec();
     let mut as_clear = 0;
@@ -86,10 +86,10 @@ fn tested(values: &[f64], stream: u64, search: fn(&[f64]) -> Option<Part>) -> Op
         }
         as_clear += usize::from(search(&shuffled).is_some_and(|other| other.energy >= energy * (1.0 - 1e-12)));
     }
-    Some((place, (as_clear + 1) as f64 / (PERMUTATIONS + 1) as f64))
+    Some((range, (as_clear + 1) as f64 / (PERMUTATIONS + 1) as f64))
 }
 
-/// The place with the largest scaled energy distance
+/// The index with the largest scaled energy distance
 /// mn/(m+n) · (2/(mn) Σ|x−y| − 2/m² Σ|x−x′| − 2/n² Σ|y−y′|), sums over pairs, moved along one value at a time.
 fn best_split(values: &[f64]) -> Option<Part> {
     let n = values.len();
@@ -114,7 +114,7 @@ fn best_split(values: &[f64]) -> Option<Part> {
         let (m, k) = (at as f64, (n - at) as f64);
         let energy = m * k / (m + k) * (2.0 * cross / (m * k) - 2.0 * left / (m * m) - 2.0 * right / (k * k));
         if best.as_ref().is_none_or(|best| energy > best.energy) {
-            best = Some(Part { place: at..n, energy });
+            best = Some(Part { range: at..n, energy });
         }
     }
     best
@@ -141,7 +141,7 @@ fn best_middle(values: &[f64]) -> Option<Part> {
             let around = sums[n][n] - 2.0 * all + within;
             let energy = m * k / (m + k) * (2.0 * (all - within) / (m * k) - within / (m * m) - around / (k * k));
             if best.as_ref().is_none_or(|best| energy > best.energy) {
-                best = Some(Part { place: from..to, energy });
+                best = Some(Part { range: from..to, energy });
             }
         }
     }
@@ -172,11 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn noise_alone_seldom_looks_like_a_change() {
+    fn noise_alone_is_rarely_a_change() {
         let found = (0..50).filter(|seed| !change_points(&levels(*seed, &[(24, 1.0)]), 0.01).is_empty()).count();
         assert!(found <= 2, "{found} of 50");
         assert_eq!(change_points(&[5.0; 20], 0.01), []);
-        assert_eq!(change_points(&[1.0, 1.0, 9.0, 9.0, 9.0], 0.01), [], "too few to say");
+        assert_eq!(change_points(&[1.0, 1.0, 9.0, 9.0, 9.0], 0.01), [], "too few values");
         assert_eq!(change_points(&[f64::NAN; 20], 0.01), []);
     }
 

@@ -10,7 +10,7 @@ use super::student::t_975;
 use super::window::{SumError, TooShort, sum_error};
 use crate::hist::{CoarseHist, Hist, coarse_bounds};
 
-/// So many values have to lie above a percentile, or it is but the few largest.
+/// Fewest values above a percentile; below that it is only the few largest.
 const FEWEST_ABOVE: f64 = 10.0;
 
 /// Latencies of one part of a window: counts of consecutive coarse buckets.
@@ -35,11 +35,11 @@ impl Slice {
             self.counts.splice(0..0, missing);
             self.first = bucket;
         }
-        let place = (bucket - self.first) as usize;
-        if place >= self.counts.len() {
-            self.counts.resize(place + 1, 0);
+        let index = (bucket - self.first) as usize;
+        if index >= self.counts.len() {
+            self.counts.resize(index + 1, 0);
         }
-        self.counts[place] += n;
+        self.counts[index] += n;
     }
 
     fn total(&self) -> f64 {

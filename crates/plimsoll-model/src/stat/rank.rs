@@ -53,8 +53,8 @@ fn exact(ranks: &[u64], n: usize, own: u64) -> f64 {
     // ways[k][s]: choices of k ranks with sum s. Fewer than 2^60, so a double holds them well enough.
     let mut ways = vec![vec![0.0f64; total as usize + 1]; n + 1];
     ways[0][0] = 1.0;
-    for (seen, rank) in ranks.iter().enumerate() {
-        for k in (1..=n.min(seen + 1)).rev() {
+    for (before, rank) in ranks.iter().enumerate() {
+        for k in (1..=n.min(before + 1)).rev() {
             let (fewer, more) = ways.split_at_mut(k);
             let shift = *rank as usize;
             for (sum, before) in (shift..=total as usize).zip(&fewer[k - 1]) {

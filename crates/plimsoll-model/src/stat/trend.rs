@@ -40,7 +40,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// A line that at most `significance` of all permutations are as steep as, where it describes the series better than the
-/// steps that were found: Schwarz's criterion (Annals of Statistics 6, 1978), with a place and a level for each step.
+/// steps that were found: Schwarz's criterion (Annals of Statistics 6, 1978), with an index and a level for each step.
 pub fn trend(values: &[f64], steps: &[ChangePoint], significance: f64) -> Option<Trend> {
     if values.len() < FEWEST || values.iter().any(|value| !value.is_finite()) || mean(values) <= 0.0 {
         return None;
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_is_told_from_a_step_and_from_noise() {
+    fn a_drift_differs_from_a_step_and_from_noise() {
         let of = |seed: u64, level: fn(usize) -> f64| {
             let noise = made::series(seed, 60, 0.0, 0.02);
             found(&noise.iter().enumerate().map(|(i, x)| x * level(i)).collect::<Vec<_>>())

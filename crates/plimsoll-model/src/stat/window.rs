@@ -1,16 +1,16 @@
 //! The error of a mean over one window, whose seconds are not independent.
 //!
-//! Drives clean up and databases write checkpoints, so neighbouring seconds hang together; and where counts are small,
+//! Drives clean up and databases write checkpoints, so neighboring seconds correlate; and where counts are small,
 //! their own scatter hides it, so that no test on the seconds can prove that they do not. Nothing is therefore estimated
-//! from how seconds correlate. The error comes from the slowest movements that the window holds: the first few terms of its
+//! from how seconds correlate. The error comes from the slowest movements that the window contains: the first few terms of its
 //! cosine transform, which are nearly independent of each other and of the mean, each with the mean's variance (Müller,
 //! A Theory of Robust Long-Run Variance Estimation, Journal of Econometrics 141, 2007; Lazarus, Lewis, Stock and Watson,
 //! HAR Inference, Journal of Business and Economic Statistics 36, 2018). With so many degrees of freedom Student's factor is
-//! large; that is what it costs not to know.
+//! large: the price of not estimating the correlation.
 //!
 //! One term for each two and a half minutes, and five minutes at least, cover 93 to 97 % where correlation decays with a time
 //! constant of up to 20 s (`cargo xtask bench intervals`). A shorter window has no interval: how long its movements last
-//! cannot be seen in it.
+//! is unknown.
 
 use super::interval::Interval;
 
@@ -20,9 +20,9 @@ pub const SHORTEST_S: f64 = 300.0;
 const SECONDS_PER_TERM: f64 = 150.0;
 const FEWEST_TERMS: usize = 2;
 const MOST_TERMS: usize = 12;
-/// The terms that are used, and five times as many to see whether movements become larger the slower they are.
+/// The terms that are used, and five times as many to detect movements that become larger the slower they are.
 const TERMS_SEEN: usize = 6;
-/// Terms are not infinitely slow: where correlation is long they hold a little less than the variance of the mean.
+/// Terms are not infinitely slow: where correlation is long they have a little less than the variance of the mean.
 const MARGIN: f64 = 1.04;
 /// Cells for each term that is used.
 const CELLS_PER_TERM: usize = 8;

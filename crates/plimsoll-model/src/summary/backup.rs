@@ -2,12 +2,12 @@
 //!
 //! | figure | formula | why |
 //! | --- | --- | --- |
-//! | seconds | end − start of an operation | what somebody waits for |
+//! | seconds | end − start of an operation | what an operator waits for |
 //! | MB/s | bytes / 10⁶ / seconds of each operation, then their mean | of a mean of times there would be another rate |
 //! | interval | Student's t over the means of cycles | systems that are saved at the same time are not independent, cycles are |
 //! | ms per I/O | time of all requests / requests, of the device in the operation's time | a second with one slow request is not worth one with a thousand |
 //! | ratio of media | mean / mean; relative half widths add in squares | the delta method for independent means |
-//! | RATE | Σ of what the files grew by each second against the bytes that were told | two accounts that have to agree |
+//! | RATE | Σ of what the files grew by each second against the bytes that were reported | two accounts that have to agree |
 
 mod rate;
 
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use rate::{RATE_COVERED, RATE_LIMIT, RateCheck, RateUnjudged};
+pub use rate::{RATE_COVERED, RATE_LIMIT, RateCheck, RateNotChecked};
 
 use super::compare::Ratio;
 use super::finding::{Finding, FindingKind, Verdict};
@@ -25,7 +25,7 @@ use super::{Index, drive};
 use crate::record::{BackupKind, BackupOutcome, BackupRow, Point, Severity, SubjectId};
 use crate::units::Nanos;
 
-/// Of an operation that is shorter than a sample of the device nothing can be told.
+/// An operation shorter than a sample of the device has no rates.
 const SHORTEST: Nanos = Nanos::SECOND;
 
 /// A step's backups and restores, media beside each other. Of backups beside load: those at one load.
@@ -58,7 +58,7 @@ pub struct BackupMedium {
     /// With the backups.
     pub target: String,
     pub target_drive: Option<String>,
-    /// Who told about both.
+    /// Where the figures come from.
     pub source: Option<MediumSource>,
     pub target_source: Option<MediumSource>,
     /// In time order.
@@ -80,7 +80,7 @@ pub struct BackupOperation {
     pub start_s: f64,
     pub seconds: f64,
     pub bytes: u64,
-    /// MB are 10⁶ bytes. `None` of what did not come to its end.
+    /// MB are 10⁶ bytes. `None` of what did not complete.
     pub mb_per_second: Option<f64>,
     pub outcome: BackupOutcome,
     pub detail: String,
@@ -90,7 +90,7 @@ pub struct BackupOperation {
     pub rate: RateCheck,
 }
 
-/// All operations of one kind. Only those that came to their end have figures.
+/// All operations of one kind. Only complete ones have figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BackupFigures {
     pub kind: BackupKind,
@@ -121,7 +121,7 @@ impl BackupSummary {
     }
 }
 
-/// Place of the step, and place of the load beside it.
+/// Index of the step, and index of the load beside it.
 type Group = (u32, Option<u32>);
 /// Rows by the medium with the data and the medium with the backup.
 type Rows<'a> = BTreeMap<(Option<SubjectId>, SubjectId), Vec<&'a BackupRow>>;
@@ -278,7 +278,7 @@ fn union(mut spans: Vec<(Nanos, Nanos)>) -> Vec<(Nanos, Nanos)> {
     out
 }
 
-/// What speaks against the figures of a medium. Beside a load that ends, the last backup is cancelled as a rule.
+/// Findings about the figures of a medium. Beside a load that ends, the last backup is cancelled as a rule.
 fn findings(kinds: &[BackupFigures], operations: &[BackupOperation], beside: bool) -> Vec<Finding> {
     let mut found = Vec::new();
     for figures in kinds {

@@ -79,9 +79,9 @@ pub struct BlockPointSummary {
     pub iops_interval: Option<Interval>,
     /// How single seconds scatter.
     pub iops_spread: Option<Spread>,
-    /// Whether IOPS held over the window.
+    /// Whether IOPS were steady over the window.
     pub steady: Steady,
-    /// How the window's second half differs from its first: for the audit, which says so.
+    /// How the window's second half differs from its first: for the audit.
     #[serde(skip)]
     pub halves: Option<Halves>,
     /// CPU time that a hypervisor gave to others, and whether all counts add up: for the audit.
@@ -224,9 +224,9 @@ impl BlockMedium {
     /// Its own, then those of its points by job.
     pub fn all_findings(&self) -> impl Iterator<Item = (&Self, Option<BlockPlace<'_>>, &Finding)> {
         let own = self.findings.iter().map(move |finding| (self, None, finding));
-        let places = self.jobs.iter().flat_map(|job| job.all_points().map(move |point| (job, point)));
+        let points = self.jobs.iter().flat_map(|job| job.all_points().map(move |point| (job, point)));
         own.chain(
-            places.flat_map(move |place| place.1.findings.iter().map(move |finding| (self, Some(place), finding))),
+            points.flat_map(move |point| point.1.findings.iter().map(move |finding| (self, Some(point), finding))),
         )
     }
 }

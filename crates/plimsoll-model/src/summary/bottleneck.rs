@@ -1,6 +1,6 @@
-//! What gave way first: what stood out at the lowest load above the line, beside the same figure at the line.
+//! The bottleneck: what stood out at the lowest load above the line, beside the same figure at the line.
 //!
-//! Signs are hints and no proof: a figure that stands at its limit, or that grew where the load grew by a few percent.
+//! Signs are hints and no proof: a figure at its limit, or one that grew where the load grew by a few percent.
 //! plimsoll's own CPU comes first, because then the line is not the system's; waiting for a connection comes last, because
 //! everything else makes transactions wait for one as well.
 
@@ -23,7 +23,7 @@ pub struct Sign {
     pub limit: f64,
 }
 
-/// What may have given way, and the figure that says so.
+/// A possible bottleneck, and the figure that shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
@@ -85,8 +85,8 @@ impl Bottleneck {
         }
     }
 
-    /// The place before what the figures say.
-    fn place(self) -> u8 {
+    /// Its rank, before the strength of the figures.
+    fn rank(self) -> u8 {
         match self {
             Self::Generator => 0,
             Self::Connections => 2,
@@ -132,7 +132,7 @@ pub(super) fn signs(index: &Index, ladder: &Ladder, line: Option<&Point>, beyond
         stands_out.then_some(Sign { what, at_line, beyond, limit })
     };
     let mut signs: Vec<Sign> = Bottleneck::ALL.into_iter().filter_map(sign).collect();
-    signs.sort_by(|a, b| a.what.place().cmp(&b.what.place()).then(b.strength().total_cmp(&a.strength())));
+    signs.sort_by(|a, b| a.what.rank().cmp(&b.what.rank()).then(b.strength().total_cmp(&a.strength())));
     signs
 }
 
@@ -154,7 +154,7 @@ fn figure(index: &Index, what: Bottleneck, figures: &PointSummary) -> Option<f64
     }
 }
 
-/// A fact of the generator: threads that carry load, each of which can use one CPU.
+/// A fact of the generator: threads that generate load, each of which can use one CPU.
 const WORKERS_FACT: &str = "workers";
 /// A fact of the host.
 const CPUS_FACT: &str = "cpus";

@@ -49,7 +49,7 @@ pub struct ComparedFigures {
     /// Response time of the first transaction type (New-Order), or of all types.
     pub p99_ms: Option<f64>,
     pub verdict: Verdict,
-    /// Against the first medium. `None` on the first, and where one of the two points must not be used.
+    /// Against the first medium. `None` on the first, and where one of the two points is invalid.
     pub rate_ratio: Option<Ratio>,
     /// Of a percentile there is no interval.
     pub p99_ratio: Option<f64>,
@@ -71,7 +71,7 @@ impl Ratio {
     }
 }
 
-/// Place of the step, mode, what runs beside.
+/// Index of the step, mode, interference.
 type Step<'a> = (u32, &'a str, Interference);
 
 /// Steps with ladders on more than one medium. Searches try other loads on each; their lines stand side by side.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::TickRows;
 use crate::lane::Counts;
 
-/// Whether offered = committed + rolled back + failed + dropped + in flight held at the end of every second.
+/// Whether offered = committed + rolled back + failed + dropped + in flight at the end of every second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Conservation {
@@ -13,7 +13,7 @@ pub enum Conservation {
     Holds { seconds: u64 },
     /// As long as it was recorded; the end is not there, and so many were still in flight.
     Open { seconds: u64, in_flight: u64 },
-    /// First second at whose end the counts say something else than `in_flight`.
+    /// First second at whose end the counts disagree with `in_flight`.
     Broken { at_s: f64, offered: u64, settled: u64, in_flight: u64 },
     /// No second was recorded.
     #[default]
@@ -56,7 +56,7 @@ pub(super) fn verify(ticks: &[Balance]) -> Conservation {
     }
 }
 
-/// Of systems under load at the same time, each of which has an account of its own: what is worst, or the sum.
+/// Of systems under load at the same time, each with its own counts: the worst, or the sum.
 pub(super) fn of_all(systems: impl IntoIterator<Item = Conservation>) -> Conservation {
     let worse = |a: Conservation, b: Conservation| match (a, b) {
         (Conservation::Broken { .. }, _) => a,

@@ -1,4 +1,4 @@
-//! A power cut: what was lost, and whether clients had been told that it is safe.
+//! A power cut: what was lost, and whether it was acknowledged to clients.
 
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ impl CutSummary {
     }
 }
 
-/// What clients saw committed and is gone, by type; and if there was nothing to look for, that it was not judged.
+/// Acknowledged transactions that are missing, by type; and that nothing was evaluated if none were acknowledged.
 pub(super) fn findings(cut: &CutSummary) -> Vec<Finding> {
     let lost = cut.receipts.iter().filter(|receipt| receipt.lost > 0);
     let finding = |receipt: &Receipt| {
@@ -56,12 +56,12 @@ pub(super) fn findings(cut: &CutSummary) -> Vec<Finding> {
     if cut.recovery_ms.is_none() {
         found.push(Finding { severity: Severity::Error, kind: FindingKind::NotRecovered });
     } else if found.is_empty() && cut.acknowledged == 0 {
-        found.push(Finding { severity: Severity::Warning, kind: FindingKind::CutUnjudged });
+        found.push(Finding { severity: Severity::Warning, kind: FindingKind::CutNotEvaluated });
     }
     found
 }
 
-/// The power failed as planned: a phase that ended with it and connections that it took say nothing against the figures
+/// The power failed as planned: a phase that ended with it and connections that it took do not affect the figures
 /// from before.
 pub(super) fn excuse(finding: &mut Finding, cut: &CutSummary) {
     let expected = match &finding.kind {

@@ -1,4 +1,4 @@
-//! An emulated drive over a point's window: what its model said, what became of it, and whether it kept up.
+//! An emulated drive over a point's window: modelled and real times, and whether it kept up.
 
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub const ADDED_LIMIT: f64 = 0.05;
 /// of each and not how many are done.
 pub const WAITING_DOUBTFUL: f64 = 0.25;
 pub const WAITING_LIMIT: f64 = 2.0;
-/// Fewer operations of a kind say little: of 300, three are 1 %.
+/// Fewer operations of a kind have no percentiles: of 300, three are 1 %.
 pub const FEWEST_OPS: u64 = 300;
 
 /// An emulated drive in the measure phase. Of a power cut, what came before it.
@@ -38,7 +38,7 @@ pub const FEWEST_OPS: u64 = 300;
 pub struct DriveSummary {
     /// As people call it.
     pub drive: String,
-    /// How much of the window the emulator told of.
+    /// How much of the window the emulator reported.
     pub told_s: f64,
     /// Kinds that were asked for.
     pub ops: Vec<DriveOpSummary>,
@@ -71,11 +71,11 @@ pub struct DriveOpSummary {
     pub per_second: Option<f64>,
     /// MB are 10⁶ bytes.
     pub mb_per_second: Option<f64>,
-    /// How long the model says operations take.
+    /// How long operations take by the model.
     pub modelled: Option<DriveTimes>,
     /// How long they took.
     pub real: Option<DriveTimes>,
-    /// `real − modelled`; 0 for those answered in time. Times below a microsecond are not told apart from 0.
+    /// `real − modelled`; 0 for those answered in time. Times below a microsecond count as 0.
     pub late_p50_us: Option<f64>,
     pub late_p99_us: Option<f64>,
     /// Median lateness in percent of the median modelled time.
@@ -103,16 +103,16 @@ impl DriveTimes {
 }
 
 impl DriveOpSummary {
-    /// Whether rule EMULATED can be judged on it.
-    pub fn is_judged(&self) -> bool {
+    /// Whether there are enough operations to evaluate rule EMULATED.
+    pub fn has_enough_operations(&self) -> bool {
         self.ops >= FEWEST_OPS
     }
 
-    /// Whether rule EMULATED holds, where it can be judged.
+    /// Whether rule EMULATED is met, where it can be evaluated.
     pub fn kept_up(&self) -> Option<bool> {
         let late = self.late_percent? > LATENESS_LIMIT * 100.0;
         let beyond = self.beyond_percent? > BEYOND_LIMIT * 100.0;
-        self.is_judged().then_some(!late && !beyond)
+        self.has_enough_operations().then_some(!late && !beyond)
     }
 }
 
@@ -223,7 +223,7 @@ fn emulator_mean(means: &[MetricMean], medium: &str, metric: Metric) -> Option<f
     means.iter().filter(own).find(|mean| mean.metric == metric.info().name).map(|mean| mean.mean)
 }
 
-/// Rule EMULATED: what the figures rest on if the drive did not do as its model said.
+/// Rule EMULATED: whether the drive answered as its model requires.
 pub(super) fn findings(figures: &PointSummary, window: Option<&Phase>, cut: Option<&PowerCut>) -> Vec<Finding> {
     let (Some(drive), Some(window)) = (&figures.drive, window) else { return Vec::new() };
     let mut found: Vec<Finding> = late(drive).into_iter().chain(waiting(drive)).chain(errors(drive)).collect();
@@ -236,9 +236,9 @@ pub(super) fn findings(figures: &PointSummary, window: Option<&Phase>, cut: Opti
     if missing_s > slack {
         found.push(Finding {
             severity: Severity::Warning,
-            kind: FindingKind::EmulationUntold { drive: name, missing_s, measured_s: length },
+            kind: FindingKind::EmulationUnreported { drive: name, missing_s, measured_s: length },
         });
-    } else if found.is_empty() && !drive.ops.iter().any(DriveOpSummary::is_judged) {
+    } else if found.is_empty() && !drive.ops.iter().any(DriveOpSummary::has_enough_operations) {
         let ops = drive.ops.iter().fold(0u64, |sum, op| sum.saturating_add(op.ops));
         let kind = FindingKind::EmulationTooFew { drive: name, ops, fewest: FEWEST_OPS };
         found.push(Finding { severity: Severity::Note, kind });
@@ -249,8 +249,8 @@ pub(super) fn findings(figures: &PointSummary, window: Option<&Phase>, cut: Opti
 /// One finding for all kinds that were not kept up with; it names the one that matters most.
 fn late(drive: &DriveSummary) -> Option<Finding> {
     let added = |op: &DriveOpSummary| op.added_percent.unwrap_or_default();
-    // Few operations are not judged by their percentiles, but not passed over where they matter.
-    let matters = |op: &DriveOpSummary| !op.is_judged() && added(op) >= ADDED_LIMIT * 100.0;
+    // Few operations have no percentiles, but count where they add much time.
+    let matters = |op: &DriveOpSummary| !op.has_enough_operations() && added(op) >= ADDED_LIMIT * 100.0;
     let kinds = || drive.ops.iter().filter(|op| op.kept_up() == Some(false) || matters(op));
     let worst = kinds().max_by(|a, b| added(a).total_cmp(&added(b)))?;
     let added_percent: f64 = kinds().map(added).sum();
@@ -268,8 +268,7 @@ fn late(drive: &DriveSummary) -> Option<Finding> {
     Some(Finding { severity, kind })
 }
 
-/// What the kernel of the machine saw requests take beyond what the emulator knows of: they waited before it saw them, or
-/// after it had answered.
+/// How much longer requests took in the machine's kernel than in the emulator: they were queued before it or after it.
 fn waiting(drive: &DriveSummary) -> Option<Finding> {
     let Waiting { seen_ms, told_ms, added_percent } = drive.waiting?;
     let severity = match added_percent / 100.0 {
@@ -284,21 +283,27 @@ fn waiting(drive: &DriveSummary) -> Option<Finding> {
 /// The kernel counts a write that carries a flush, as journals write them, as one write that takes both times; the emulator
 /// sees two requests. So writes are compared with writes and flushes.
 fn waited(ops: &[DriveOpSummary], resources: &Resources) -> Option<Waiting> {
-    let told = |kinds: &[DriveOp], times: fn(&DriveOpSummary) -> Option<DriveTimes>| -> f64 {
+    let reported = |kinds: &[DriveOp], times: fn(&DriveOpSummary) -> Option<DriveTimes>| -> f64 {
         let of = |kind: &DriveOpSummary| Some(times(kind)?.mean_us * kind.per_second? / 1e3);
         ops.iter().filter(|kind| kinds.contains(&kind.op)).filter_map(of).sum()
     };
-    let seen = |per_second: Option<f64>, ms: Option<f64>| per_second.zip(ms).map_or(0.0, |(n, ms)| n * ms);
+    let of_kernel = |per_second: Option<f64>, ms: Option<f64>| per_second.zip(ms).map_or(0.0, |(n, ms)| n * ms);
     let writes = [DriveOp::Write, DriveOp::Flush];
     let sides = [
-        (seen(resources.device_reads_per_second, resources.device_read_latency_ms), told(&[DriveOp::Read], |k| k.real)),
-        (seen(resources.device_writes_per_second, resources.device_write_latency_ms), told(&writes, |k| k.real)),
+        (
+            of_kernel(resources.device_reads_per_second, resources.device_read_latency_ms),
+            reported(&[DriveOp::Read], |k| k.real),
+        ),
+        (
+            of_kernel(resources.device_writes_per_second, resources.device_write_latency_ms),
+            reported(&writes, |k| k.real),
+        ),
     ];
-    let modelled_ms = told(&DriveOp::ALL, |kind| kind.modelled);
-    let waited: f64 = sides.iter().map(|(seen, told)| (seen - told).max(0.0)).sum();
+    let modelled_ms = reported(&DriveOp::ALL, |kind| kind.modelled);
+    let waited: f64 = sides.iter().map(|(kernel, emulator)| (kernel - emulator).max(0.0)).sum();
     (resources.device.is_some() && modelled_ms > 0.0).then(|| Waiting {
-        seen_ms: sides.iter().map(|(seen, _)| seen).sum(),
-        told_ms: sides.iter().map(|(_, told)| told).sum(),
+        seen_ms: sides.iter().map(|(kernel, _)| kernel).sum(),
+        told_ms: sides.iter().map(|(_, emulator)| emulator).sum(),
         added_percent: waited * 100.0 / modelled_ms,
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! | figure | formula | why |
 //! | --- | --- | --- |
-//! | ratio | with noise / without; rates are means of the repeats, percentiles those of histograms merged over them | 1 says that the noise changes nothing |
+//! | ratio | with noise / without; rates are means of the repeats, percentiles those of histograms merged over them | 1: the noise changes nothing |
 //! | its interval | ratio × e^±h, h = Student's t over the logarithms of the repeats' own ratios | a repeat is measured with and without noise soon after each other, so that what drifts drops out of its ratio; ratios multiply |
 //! | of a single pair | relative errors of the two windows add in squares, with the degrees of freedom of Welch | independent means; of a percentile there is none |
 //! | device | requests and time per request of the medium over the measure windows, weighted by requests | what a datastore would show, neighbours included |
@@ -106,7 +106,7 @@ pub(super) fn effects(index: &Index, ladders: &[Ladder]) -> Vec<Effect> {
             |own: &Ladder| (own.step_index, &own.medium, &own.mode) == (noisy.step_index, &noisy.medium, &noisy.mode);
         let mut found: Vec<usize> =
             of_scene(Interference::Quiet).filter(|(_, own)| same(own)).map(|(i, _)| i).collect();
-        // The label of several systems tells their number, which an interruption may change.
+        // The label of several systems contains their number, which an interruption may change.
         found.sort_by_key(|i| ladders[*i].system != noisy.system);
         found.first().copied()
     };
@@ -152,9 +152,9 @@ impl<'a> Side<'a> {
 
     /// Of one system, or of all together.
     fn rate(&self, ordinal: u32, repeat: u32, system: Option<&str>) -> Option<f64> {
-        let (place, sum) = self.figures(ordinal, repeat)?;
+        let (index, sum) = self.figures(ordinal, repeat)?;
         let Some(system) = system else { return sum.main_rate() };
-        let shares = &self.ladder.fleet.as_ref()?.points.get(place)?.systems;
+        let shares = &self.ladder.fleet.as_ref()?.points.get(index)?.systems;
         let share = shares.iter().find(|share| share.system == system)?;
         share.nopm.or(share.completed_per_second)
     }

@@ -21,14 +21,14 @@ use crate::units::Nanos;
 /// for.
 pub const FAILED_LIMIT: f64 = 0.01;
 
-/// Share from which on they must not be used: a load of which a tenth is missing is another load.
+/// Share from which on figures are invalid: a load of which a tenth is missing is another load.
 const NOT_SERVED_LIMIT: f64 = 0.1;
 
 /// Whether figures can be trusted. Ordered from good to bad.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Nothing speaks against them.
+    /// No issues found.
     #[default]
     Sound,
     /// They are true, but read the warnings before using them.
@@ -68,11 +68,11 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "finding", rename_all = "snake_case")]
 pub enum FindingKind {
-    /// The run did not come to its planned end; `reason` may be empty.
+    /// The run ended early; `reason` may be empty.
     RunEnded { status: RunStatus, reason: String },
     /// Nothing was measured at this point.
     NothingMeasured,
-    /// Seconds were measured, and nothing came to its end in them on this system.
+    /// Seconds were measured, and no transaction completed on this system.
     NothingCompleted { system: String, measured_s: f64 },
     /// A phase under load ended before its time.
     PhaseIncomplete { phase: PhaseKind, lasted_s: f64 },
@@ -80,7 +80,7 @@ pub enum FindingKind {
     CoarseWindow,
     /// Parts of the window have no record.
     SecondsMissing { missing_s: f64 },
-    /// Too short for an interval, and to say whether it was steady.
+    /// Too short for an interval and for the check whether it was steady.
     ShortWindow { measured_s: f64 },
     /// Counts and what was in flight disagree.
     CountsBroken { at_s: f64, offered: u64, settled: u64, in_flight: u64 },
@@ -88,23 +88,23 @@ pub enum FindingKind {
     NotDrained { in_flight: u64 },
     /// A histogram holds another number of transactions than completed.
     HistogramDisagrees { txn: String, histogram: u64, completed: u64 },
-    /// The histograms hold a random sample of the transactions, and counts come from elsewhere.
+    /// The histograms contain a random sample of the transactions, and counts come from elsewhere.
     HistogramSample { histogram: u64, completed: u64, percent: f64 },
     /// Values above the histogram's range were counted as its maximum.
     Clipped { txn: String, values: u64 },
-    /// The rate did not hold over the window (see [`Steady`]).
+    /// The rate was not steady over the window (see [`Steady`]).
     Unsteady { range_percent: f64, slope_percent: f64 },
-    /// More was offered than settled: the system does not carry this rate.
+    /// More was offered than settled: the system does not keep up with this rate.
     BacklogGrew { intents: u64, percent: f64 },
     /// There was no server for a part of the window.
     ServerAway { away_s: f64, percent: f64, limit_percent: f64 },
     /// Failed or dropped intents.
     NotServed { failed: u64, dropped: u64, percent: f64 },
-    /// A consistency condition of clause 3.3.2 does not hold.
+    /// A consistency condition of clause 3.3.2 is violated.
     ConditionFails { subject: String, clause: String, detail: String },
     /// No consistency condition was verified after this point or at the end of its step.
     NotVerified,
-    /// Rule EMULATED: the emulated drive answered later than its model says, so that the figures are not the drive's.
+    /// Rule EMULATED: the emulated drive answered later than its model requires, so that the figures are not the drive's.
     Emulated {
         drive: String,
         op: DriveOp,
@@ -115,21 +115,23 @@ pub enum FindingKind {
         beyond_percent: f64,
         added_percent: f64,
     },
-    /// Requests took longer as the kernel of the machine saw them than the emulator knows of.
+    /// Requests were queued in the kernel: they took longer there than in the emulator.
     EmulationWaited { drive: String, seen_ms: f64, told_ms: f64, added_percent: f64 },
     /// The emulated drive answered with errors although it had power.
     DriveErrors { drive: String, op: DriveOp, errors: u64 },
-    /// Rule EMULATED is not judged: the emulator did not tell of parts of the window.
-    EmulationUntold { drive: String, missing_s: f64, measured_s: f64 },
-    /// Rule EMULATED is not judged: too little was asked of the drive.
+    /// Rule EMULATED is not evaluated: the emulator did not report parts of the window.
+    #[serde(rename = "emulation_untold")]
+    EmulationUnreported { drive: String, missing_s: f64, measured_s: f64 },
+    /// Rule EMULATED is not evaluated: the drive had too few operations.
     EmulationTooFew { drive: String, ops: u64, fewest: u64 },
     /// Transactions that clients saw committed are not in the database after a power cut.
     CommittedLost { txn: String, lost: u64, acknowledged: u64, first_lost: String },
     /// After a power cut the database, or its filesystem, did not come up again.
     NotRecovered,
-    /// Nothing that clients saw committed could be looked for after a power cut.
-    CutUnjudged,
-    /// The database counted other commits than clients saw, both per second.
+    /// There were no acknowledged transactions to verify after a power cut.
+    #[serde(rename = "cut_unjudged")]
+    CutNotEvaluated,
+    /// The database and its clients counted different numbers of commits, both per second.
     CommitsDisagree { database: f64, clients: f64, percent: f64 },
     /// Block I/O did not reach the rate that was to be offered; both per second over all workers.
     RateNotReached { offered: f64, achieved: f64, percent: f64 },
@@ -137,27 +139,28 @@ pub enum FindingKind {
     InFlightOff { found: f64, asked: u32 },
     /// Workers that should do the same do not: IOPS of the slowest and the fastest on one medium.
     WorkersApart { medium: String, cv_percent: f64, lowest: f64, highest: f64 },
-    /// What the workers tell they did is not what was counted.
+    /// The workers' totals are not what was counted.
     WorkersDisagree { op: String, workers: u64, counted: u64 },
     /// Rounds were given up, or ended, before the jobs were steady.
     SteadyNotReached { rounds: u32, window: u32 },
-    /// Reads may have met blocks that were never written, which drives answer without looking.
+    /// Reads may have met blocks that were never written, which drives answer without reading the medium.
     NeverWritten { fill: f64 },
-    /// Backups or restores that did not come to their end; cycle and reason are the first one's.
+    /// Backups or restores that did not complete; cycle and reason are the first one's.
     BackupFailed { kind: BackupKind, failed: u64, of: u64, cycle: u32, detail: String },
     /// Restored data are not what was saved; cycle and difference are the first one's.
     RestoreDiffers { differs: u64, of: u64, cycle: u32, detail: String },
     /// Ended by the user, or with the load beside them.
     BackupCancelled { kind: BackupKind, cancelled: u64, of: u64 },
-    /// Rule RATE: what a backup's files grew by is not what it is said to have; all but `times` are of the worst.
+    /// Rule RATE: a backup's files grew by another amount than it reported; all but `times` are of the worst.
     RateDisagrees { times: u64, cycle: u32, system: String, told_mb: f64, seen_mb: f64, percent: f64 },
-    /// Rule RATE is not judged: too little is known of how the files of these backups grew.
-    RateNotJudged { times: u64, of: u64 },
+    /// Rule RATE is not evaluated: the files of these backups were sampled too rarely.
+    #[serde(rename = "rate_not_judged")]
+    RateNotEvaluated { times: u64, of: u64 },
     /// Of a load with noise, repeats that have no counterpart that can be used.
     EffectUnpaired { left_out: u64, of: u64 },
-    /// Measured by another tool, whose output does not say everything: `unknown` are the keys of what it does not say.
+    /// Measured by another tool, whose output is incomplete: `unknown` are the keys of what it lacks.
     Imported { source: String, unknown: String },
-    /// Another tool's output tells only of the whole: no interval, and whether the rate held is not judged.
+    /// Another tool's output has only totals: no interval, and whether the rate was steady is not evaluated.
     WholeOnly { measured_s: f64 },
     /// There are only figures that another tool printed.
     OnlyReported { source: String },
@@ -167,12 +170,11 @@ pub enum FindingKind {
 }
 
 impl Finding {
-    /// What is found of several systems at the same time, each thing once. All of them see the same drive below them, each
-    /// in a window of its own, so that its figures differ a little.
+    /// Merges the findings of several systems at the same time. All of them use the same drive, each in its own window, so that its figures differ a little.
     pub(super) fn of_all<'a>(each: impl Iterator<Item = &'a Self>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for finding in each {
-            let same = |told: &Self| told == finding || (finding.is_of_the_drive() && told.is_like(finding));
+            let same = |own: &Self| own == finding || (finding.is_of_the_drive() && own.is_like(finding));
             if !all.iter().any(same) {
                 all.push(finding.clone());
             }
@@ -186,7 +188,7 @@ impl Finding {
             FindingKind::Emulated { .. }
                 | FindingKind::EmulationWaited { .. }
                 | FindingKind::DriveErrors { .. }
-                | FindingKind::EmulationUntold { .. }
+                | FindingKind::EmulationUnreported { .. }
                 | FindingKind::EmulationTooFew { .. }
         )
     }
@@ -276,13 +278,13 @@ fn events(index: &Index, chosen: impl Fn(&Event) -> bool) -> Vec<Finding> {
     by_code.into_iter().map(finding).collect()
 }
 
-/// How much an event says against the figures. An emulator's codes weigh by whether anything was measured at that time: a
-/// drive that was overrun (its emulator sees requests late, which their lateness does not show) or that lies on a backing
-/// store too slow or too small for it was not that drive; while data are loaded, speed says nothing.
+/// How severe an event is for the figures. An emulator's codes weigh by whether anything was measured at that time: a
+/// drive that was overrun (its emulator gets requests late, which their lateness does not show) or that lies on a backing
+/// store too slow or too small for it was not that drive; while data are loaded, speed does not matter.
 fn weight(index: &Index, event: &Event) -> Severity {
     let elsewhere = match event.code.as_str() {
         "saturated" => Severity::Note,
-        // Told while it ran; the figures of its medium say it with numbers.
+        // Reported during the run; the figures of its medium have the numbers.
         "not_steady" => return Severity::Note,
         "backing_slower" | "backing_full" => event.severity.max(Severity::Warning),
         _ => return event.severity,
@@ -417,7 +419,7 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
     found
 }
 
-/// Whether the histograms hold as many transactions as completed.
+/// Whether the histograms contain as many transactions as completed.
 fn histograms(figures: &PointSummary) -> Vec<Finding> {
     let mut found = Vec::new();
     for txn in &figures.types {
@@ -470,10 +472,10 @@ mod tests {
     }
 
     #[test]
-    fn of_one_drive_is_told_once_and_of_each_system_what_is_its_own() {
+    fn findings_of_one_drive_are_merged_and_those_of_each_system_kept() {
         let waited =
             |told_ms| FindingKind::EmulationWaited { drive: "d".into(), seen_ms: 9.0, told_ms, added_percent: 300.0 };
-        let [first, again] = [7.0, 7.1].map(|told| waited(told).with(Severity::Error));
+        let [first, again] = [7.0, 7.1].map(|told_ms| waited(told_ms).with(Severity::Error));
         let milder = waited(7.0).with(Severity::Warning);
         let [one, other] =
             [1.0, 2.0].map(|missing_s| FindingKind::SecondsMissing { missing_s }.with(Severity::Warning));

@@ -1,4 +1,4 @@
-//! What other tools measured: whose figures they are, what they do not say, and what stands as it was printed.
+//! Runs of other tools: which tool, what its output lacks, and the figures as it printed them.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub struct ImportSummary {
     /// The tool and its version.
     pub source: String,
     pub files: String,
-    /// What the output does not say, and what follows from that.
+    /// What the output lacks, and what follows from that.
     pub unknown: Vec<Unknown>,
     /// What else the importer knows: where counts by second come from.
     pub known: Vec<Unknown>,
@@ -80,7 +80,7 @@ pub(super) fn is_sample(index: &Index, point: &Point) -> bool {
     point_fact::value_at(index.record, point.system, point.id, DISTRIBUTION_FACT) == Some("sample")
 }
 
-/// What its output does not say, as keys: the report has the sentences.
+/// What its output lacks, as keys: the report has the sentences.
 pub(super) fn finding(index: &Index, point: &Point) -> Option<Finding> {
     let source = source(index, point.system)?;
     let own = facts(index, point.system).filter_map(|fact| point_fact::key_at(fact, point.id));
@@ -89,7 +89,7 @@ pub(super) fn finding(index: &Index, point: &Point) -> Option<Finding> {
     Some(FindingKind::Imported { source, unknown }.with(Severity::Warning))
 }
 
-/// Takes back what counts alone seem to say: nobody told how much was offered, under way or sent.
+/// Clears what counts alone seem to show: how much was offered, in flight or sent is unknown.
 pub(super) fn withhold(figures: &mut PointSummary) {
     figures.conservation = Conservation::Unknown;
     figures.round_trips_per_txn = figures.round_trips_per_txn.filter(|n| *n > 0.0);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::bottleneck::{self, Sign};
-use super::judge::{Judgement, Measured, judge};
+use super::objective::{Measured, ObjectiveResult, evaluate};
 use super::{Index, Ladder};
 use crate::hist::Hist;
 use crate::objective::Quantile;
@@ -42,7 +42,7 @@ pub struct TriedLoad {
     pub outcome: Attempt,
     /// Index into [`Ladder::rungs`].
     pub rung: usize,
-    pub repeats: Vec<Judgement>,
+    pub repeats: Vec<ObjectiveResult>,
 }
 
 /// The rules of a search whose first load was that of `point`.
@@ -63,7 +63,7 @@ pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<Lo
     let search = index.record.searches.iter().find(same)?;
     let tried = tried(index, ladder, points, search);
     let mut replayed = LineSearch::new(rules(search, first));
-    tried.iter().for_each(|tried| replayed.tell(tried.load, tried.outcome));
+    tried.iter().for_each(|tried| replayed.record(tried.load, tried.outcome));
     let bracket = replayed.bracket();
     let rung_of = |load: Option<f64>| tried.iter().find(|tried| Some(tried.load) == load).map(|tried| tried.rung);
     let above = |tried: &&TriedLoad| tried.outcome != Attempt::Met && bracket.low.is_none_or(|low| tried.load > low);
@@ -96,9 +96,9 @@ fn tried(index: &Index, ladder: &Ladder, points: &[&Point], search: &SearchInfo)
         let measured: Vec<Measured> = own.iter().map(|point| measured(index, point)).collect();
         let Some(first) = own.first().filter(|_| measured.iter().all(|measured| measured.complete)) else { continue };
         let open = first.offered_per_second.is_some();
-        let repeats: Vec<Judgement> =
-            measured.iter().map(|measured| judge(&search.objective, &first.txns, open, measured)).collect();
-        let outcome = Attempt::of(repeats.iter().map(Judgement::is_met));
+        let repeats: Vec<ObjectiveResult> =
+            measured.iter().map(|measured| evaluate(&search.objective, &first.txns, open, measured)).collect();
+        let outcome = Attempt::of(repeats.iter().map(ObjectiveResult::is_met));
         tried.push((rung.ordinal, TriedLoad { load: load_of(first), outcome, rung: i, repeats }));
     }
     tried.sort_by_key(|(ordinal, _)| *ordinal);

@@ -115,12 +115,12 @@ pub(super) fn over(index: &Index, of: Of, start: Nanos, end: Nanos) -> Vec<Metri
             })
         })
         .collect();
-    let place = |mean: &MetricMean| Metric::ALL.iter().position(|metric| metric.info().name == mean.metric);
-    means.sort_by(|a, b| (a.subject_kind, &a.subject, place(a)).cmp(&(b.subject_kind, &b.subject, place(b))));
+    let order = |mean: &MetricMean| Metric::ALL.iter().position(|metric| metric.info().name == mean.metric);
+    means.sort_by(|a, b| (a.subject_kind, &a.subject, order(a)).cmp(&(b.subject_kind, &b.subject, order(b))));
     means
 }
 
-/// The metric that says how many requests a mean time per request is about.
+/// The metric that counts the requests of a mean time per request.
 fn requests(metric: Metric) -> Option<Metric> {
     match metric {
         Metric::DeviceReadLatency => Some(Metric::DeviceReads),

@@ -1,7 +1,7 @@
 //! A medium as a datastore would show it: requests, bytes and time per request of all who use it, second by second and
 //! over stretches of time.
 //!
-//! Told by the kernel about the device that the medium lies on or, of an emulated drive that is none of the machine's
+//! Reported by the kernel about the device that the medium lies on or, of an emulated drive that is none of the machine's
 //! devices, by its emulator. Times per request are weighted by requests.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::metric::Metric;
 use crate::record::{Sample, SubjectId, SubjectKind};
 use crate::units::Nanos;
 
-/// Who tells about a medium.
+/// Where a medium's figures come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MediumSource {
@@ -86,15 +86,15 @@ impl Io {
         self.write_s += write_s * share;
     }
 
-    fn over(&self, told_s: f64) -> MediumFigures {
+    fn over(&self, seconds: f64) -> MediumFigures {
         let ms = |seconds: f64, n: f64| (n > 0.0).then(|| seconds * 1e3 / n);
         MediumFigures {
-            told_s,
-            iops: (self.reads + self.writes) / told_s,
-            reads_per_second: self.reads / told_s,
-            writes_per_second: self.writes / told_s,
-            read_mb_per_second: self.read_bytes / 1e6 / told_s,
-            write_mb_per_second: self.write_bytes / 1e6 / told_s,
+            told_s: seconds,
+            iops: (self.reads + self.writes) / seconds,
+            reads_per_second: self.reads / seconds,
+            writes_per_second: self.writes / seconds,
+            read_mb_per_second: self.read_bytes / 1e6 / seconds,
+            write_mb_per_second: self.write_bytes / 1e6 / seconds,
             read_ms: ms(self.read_s, self.reads),
             write_ms: ms(self.write_s, self.writes),
             ms: ms(self.read_s + self.write_s, self.reads + self.writes),
@@ -113,18 +113,18 @@ impl Track {
 
     /// Over all `spans` together; a second that lies in one in part counts in part. `None` where nothing is known.
     pub fn over(&self, spans: &[(Nanos, Nanos)]) -> Option<MediumFigures> {
-        let (mut sum, mut told_s) = (Io::default(), 0.0);
+        let (mut sum, mut seconds) = (Io::default(), 0.0);
         for (start, end) in spans {
             for row in &self.rows {
                 let inside = row.end.min(*end).saturating_sub(row.start.max(*start)).as_secs_f64();
                 let whole = row.end.saturating_sub(row.start).as_secs_f64();
                 if inside > 0.0 && whole > 0.0 {
                     sum.add(&row.io, inside / whole);
-                    told_s += inside;
+                    seconds += inside;
                 }
             }
         }
-        (told_s > 0.0).then(|| sum.over(told_s))
+        (seconds > 0.0).then(|| sum.over(seconds))
     }
 
     /// The seconds that lie mostly in `start..end`.
@@ -163,7 +163,7 @@ fn of_device(index: &Index, name: &str) -> Vec<Row> {
     rows.into_values().collect()
 }
 
-/// What an emulator told. Flushes are requests of their own there and count to neither reads nor writes.
+/// What an emulator reported. Flushes are requests of their own there and count to neither reads nor writes.
 fn of_drive(index: &Index, medium: SubjectId) -> Vec<Row> {
     let mut rows: BTreeMap<Nanos, Row> = BTreeMap::new();
     for own in index.record.drive.iter().filter(|row| row.subject == medium && row.end > row.start) {

@@ -67,7 +67,7 @@ pub struct PointSummary {
     pub rate_spread: Option<Spread>,
     pub tpm_spread: Option<Spread>,
     pub nopm_spread: Option<Spread>,
-    /// Whether the rate held over the window.
+    /// Whether the rate was steady over the window.
     pub steady: Steady,
     pub overall: TxnSummary,
     pub types: Vec<TxnSummary>,
@@ -96,7 +96,7 @@ pub struct PointSummary {
     /// How many parts of the time figures are taken from.
     #[serde(skip)]
     pub(super) ticks: usize,
-    /// How the window's second half differs from its first: for the audit, which says so.
+    /// How the window's second half differs from its first: for the audit.
     #[serde(skip)]
     pub halves: Option<Halves>,
     /// Whether a search found its load above the load line, where no system keeps up.

@@ -1,4 +1,4 @@
-//! Load that ran before the first point, of which no figures are taken: that it took place, and what became of its rate.
+//! Load that ran before the first point, of which no figures are taken: its length and how its rate changed.
 
 use serde::Serialize;
 

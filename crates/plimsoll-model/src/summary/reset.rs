@@ -59,11 +59,11 @@ mod tests {
     use crate::summary::summarise;
 
     #[test]
-    fn resets_are_told_by_step_and_way() {
+    fn resets_are_summarized_by_step_and_method() {
         let record = fixture::search();
-        let told = summarise(&record).resets;
-        assert_eq!(told.len(), 1, "{told:?}");
-        let ResetSummary { step, system, method, times, longest_s, largest_mb, last_mb, verified } = &told[0];
+        let resets = summarise(&record).resets;
+        assert_eq!(resets.len(), 1, "{resets:?}");
+        let ResetSummary { step, system, method, times, longest_s, largest_mb, last_mb, verified } = &resets[0];
         let names = (step.as_str(), system.as_str(), method.as_str(), verified.as_str());
         assert_eq!(names, (record.phases[0].step.as_str(), "db@fast", "files", "the second one"));
         assert_eq!((*times, *longest_s, *largest_mb, *last_mb), (2, 7.0, 913.0, 401.0));

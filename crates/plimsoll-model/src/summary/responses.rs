@@ -1,5 +1,5 @@
-//! Whether response times held over the window of an open loop. Its rate is that of the arrivals, and says nothing about
-//! the system as long as that carries them.
+//! Whether response times were steady over the window of an open loop. Its rate is that of the arrivals, and shows
+//! nothing about the system as long as the system keeps up.
 //!
 //! The rule is SNIA's for the average latency (PTS 2.0.2, latency test): as [`super::Steady`], of the mean response times
 //! of the window's five parts.
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_between_the_parts_is_told_from_scatter_within_them() {
+    fn a_change_between_the_parts_differs_from_scatter_within_them() {
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
         // Parts of 10, 10, 10, 20 and 20 ms: mean 14; slope (−2·10 − 10 + 20 + 2·20) / 10 · 4 = 12.
         let changed = of(&[0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.02, 0.02, 0.02, 0.02]).unwrap();

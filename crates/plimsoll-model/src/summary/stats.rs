@@ -6,7 +6,7 @@ use crate::stat::{self, FEWEST_REPEATS, TooShort};
 
 pub use crate::stat::Interval;
 
-/// Parts of a window that show whether a rate held.
+/// Parts of a window that show whether a rate was steady.
 pub(super) const BATCHES: usize = 5;
 
 /// How single seconds scatter.
@@ -36,9 +36,9 @@ impl Spread {
 
 /// By linear interpolation between order statistics (type 7 of Hyndman and Fan 1996). `sorted` is not empty.
 pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let place = q * (sorted.len() - 1) as f64;
-    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    low + (high - low) * place.fract()
+    let rank = q * (sorted.len() - 1) as f64;
+    let (low, high) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
+    low + (high - low) * rank.fract()
 }
 
 /// So many events in so many seconds.

@@ -1,4 +1,4 @@
-//! Whether the rate held over the window.
+//! Whether the rate was steady over the window.
 //!
 //! The rule is that of [`crate::rounds`], SNIA's: the window is cut into five equal parts, which stand for the last five
 //! rounds of a minute; it is steady when their rates differ by at most 20 % of their mean and the least-squares line
@@ -15,8 +15,8 @@ pub const RANGE_LIMIT: f64 = SteadyRule::SNIA.range;
 /// Largest change along the least-squares line through the parts, as a share of their mean.
 pub const SLOPE_LIMIT: f64 = SteadyRule::SNIA.slope;
 /// Of five independent numbers that scatter by σ, the range exceeds 6.2 σ once in 10 000 times (ten pairs, each of which
-/// differs by √2 σ), and the change along the line 3.9 · 4 / √10 σ = 4.9 σ. So seldom, because a search for the load line
-/// looks at some fifty windows, and one that is wrongly called unsteady misleads it.
+/// differs by √2 σ), and the change along the line 3.9 · 4 / √10 σ = 4.9 σ. So rarely, because a search for the load line
+/// checks some fifty windows, and one that is wrongly called unsteady misleads it.
 pub(super) const RANGE_BY_CHANCE: f64 = 6.2;
 pub(super) const SLOPE_BY_CHANCE: f64 = 4.9;
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn some_windows_cannot_be_judged() {
+    fn some_windows_are_too_short_to_evaluate() {
         assert_eq!([of(&[]), of(&[9, 9, 9, 9]), of(&[0; 10])], [Steady::TooShort; 3]);
         assert_eq!(of(&[0; 10]).figures(), None);
     }

@@ -111,7 +111,7 @@ fn other_workloads_have_rates_but_no_tpm() {
 }
 
 #[test]
-fn each_doubt_is_told() {
+fn each_doubt_is_a_finding() {
     let steady = [(orders(10, 0), 0); 10];
     let base = by_hand(&steady);
     assert_eq!(kinds(&only(&base)), Vec::<String>::new());
@@ -145,9 +145,9 @@ fn each_doubt_is_told() {
             r.events = vec![event(3), event(4)];
         }),
     ];
-    for (name, verdict, spoil) in cases {
+    for (name, verdict, damage) in cases {
         let mut record = base.clone();
-        spoil(&mut record);
+        damage(&mut record);
         let summary = summarise(&record);
         let point = &summary.ladders[0].points[0];
         assert_eq!((kinds(point), point.verdict), (vec![name.to_owned()], verdict), "{:?}", point.findings);
@@ -156,7 +156,7 @@ fn each_doubt_is_told() {
 }
 
 #[test]
-fn a_backlog_that_grows_is_told() {
+fn a_growing_backlog_is_a_finding() {
     // 100 offered and 96 served each second: nothing fails, nothing is dropped, and the queue is 40 longer at the end.
     let served = |n| Counts { offered: 100, ..orders(n, 0) };
     let mut seconds: Vec<(Counts, u64)> = (1..=10).map(|s| (served(96), 4 * s)).collect();
@@ -187,7 +187,7 @@ fn a_last_tick_of_milliseconds_is_no_second() {
 }
 
 #[test]
-fn clipped_values_are_told() {
+fn clipped_values_are_a_finding() {
     let mut record = by_hand(&[(orders(10, 0), 0); 10]);
     let mut hist = Hist::new();
     (0..100).for_each(|i| hist.record(if i == 0 { Nanos::from_secs(4000) } else { Nanos::SECOND }));
@@ -229,7 +229,7 @@ fn nothing_measured_gives_no_figures() {
 }
 
 #[test]
-fn the_fixture_is_what_it_says() {
+fn the_fixture_matches_its_description() {
     let record = fixture::record();
     let summary = summarise(&record);
     let shape: Vec<(String, Option<String>, usize)> =
@@ -280,7 +280,7 @@ fn an_embedded_systems_cpu_is_not_called_the_generators() {
 }
 
 /// Overwrites one thing of the record, chosen by `which`, with `value`.
-fn spoil(record: &mut Record, which: u8, value: u64) {
+fn damage(record: &mut Record, which: u8, value: u64) {
     let (at, rows) = (value as usize, record.seconds.len());
     match which {
         0 => record.seconds.iter_mut().for_each(|s| s.txn = value as u32),
@@ -308,7 +308,7 @@ proptest::proptest! {
         let mut record = by_hand(&[(orders(10, 0), 0); 3]);
         for (which, value) in changes {
             if !record.seconds.is_empty() && !record.phases.is_empty() && !record.windows.is_empty() {
-                spoil(&mut record, which, value);
+                damage(&mut record, which, value);
             }
         }
         let summary = summarise(&record);
@@ -332,7 +332,7 @@ fn the_line_of_the_fixture_is_found_again() {
         assert_eq!((rung.offered_per_second, ladder.peak), (Some(low), line.rung));
         let of_line = line.tried.iter().find(|tried| tried.load == low).unwrap();
         assert_eq!(of_line.outcome, Attempt::Met);
-        let of = |judgement: &Judgement| judgement.figure_ms.unwrap();
+        let of = |result: &ObjectiveResult| result.figure_ms.unwrap();
         assert!(of_line.repeats.iter().all(|repeat| of(repeat) <= 20.0));
         assert_eq!(line.bottleneck.first().map(|sign| sign.what), Some(Bottleneck::Locks), "{:?}", line.bottleneck);
     }
@@ -351,7 +351,7 @@ fn the_line_of_the_fixture_is_found_again() {
 }
 
 #[test]
-fn what_did_not_change_gave_no_way() {
+fn a_figure_that_did_not_change_is_no_bottleneck() {
     let mut record = fixture::search();
     for row in &mut record.waits {
         row.seen = match row.state {
@@ -366,7 +366,7 @@ fn what_did_not_change_gave_no_way() {
 }
 
 #[test]
-fn what_gave_way_is_ranked_by_evidence() {
+fn bottlenecks_are_ranked_by_evidence() {
     let mut record = fixture::search();
     let named = |record: &Record| -> Vec<&'static str> {
         summarise(record).lines().next().unwrap().1.bottleneck.iter().map(|sign| sign.what.name()).collect()

@@ -60,7 +60,7 @@ pub struct TimelineMedium {
     pub medium: String,
     /// Whether backups are written to it, and it holds no data.
     pub target: bool,
-    /// `None`: nobody told of it.
+    /// `None`: no source.
     pub source: Option<MediumSource>,
     pub seconds: Vec<MediumSecond>,
 }
@@ -99,7 +99,7 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Whether there is more to see than one system by itself.
+    /// Whether it has more than one system.
     fn is_shared(&self, index: &Index) -> bool {
         let instances = self.points.iter().filter(|point| fleet::base_of(index, point.system).is_some());
         let instances: BTreeSet<SubjectId> = instances.map(|point| point.system).collect();
@@ -160,11 +160,11 @@ fn timeline(index: &Index, medium: Option<SubjectId>, group: &Group<'_>) -> Opti
         neighbours: transactions(true),
         written: written(index, group, &slots),
         bands,
-        slots: slots.iter().map(told).collect(),
+        slots: slots.iter().map(timeline_slot).collect(),
     })
 }
 
-fn told(slot: &Slot<'_>) -> TimelineSlot {
+fn timeline_slot(slot: &Slot<'_>) -> TimelineSlot {
     let pair = |(start, end): (Nanos, Nanos)| (start.as_secs_f64(), end.as_secs_f64());
     let first = slot.points.iter().find(|point| point.purpose != PointPurpose::Noise);
     TimelineSlot {
@@ -238,8 +238,8 @@ fn transactions(index: &Index, points: &[&Point]) -> Vec<TransactionSecond> {
     let mut sums: BTreeMap<(PhaseKind, usize), Sum> = BTreeMap::new();
     for point in points {
         for phase in index.load_phases(point) {
-            for (place, tick) in index.ticks.of_phase(phase).enumerate() {
-                let sum = sums.entry((phase.kind, place)).or_default();
+            for (nth, tick) in index.ticks.of_phase(phase).enumerate() {
+                let sum = sums.entry((phase.kind, nth)).or_default();
                 sum.end = sum.end.max(tick.end());
                 sum.seconds = sum.seconds.max(tick.seconds());
                 for row in tick.rows().filter(|row| point.is_counted(row.txn as usize)) {

@@ -1,8 +1,8 @@
 //! What a server's sessions did over a measure window, and its own counters against what clients saw.
 //!
-//! Sessions are looked at some ten times a second. Of `seen` sessions, summed over all looks, the share in a state
-//! estimates the share of session time spent in it. Sessions seen in one look are not independent of each other, nor are
-//! looks of one second: the standard error takes seconds as clusters (Cochran, Sampling Techniques, 3rd ed., 1977,
+//! Sessions are sampled some ten times a second. Of the `seen` sessions, summed over all samples, the share in a state
+//! estimates the share of session time spent in it. Sessions of one sample are not independent of each other, nor are
+//! samples of one second: the standard error takes seconds as clusters (Cochran, Sampling Techniques, 3rd ed., 1977,
 //! §2.11 and §9A.2, the ratio of two means of m clusters): √(m/(m−1)·Σ(xᵢ − p·nᵢ)²) / Σnᵢ with xᵢ of nᵢ sessions of second i.
 
 use std::collections::BTreeMap;
@@ -18,9 +18,9 @@ use crate::metric::Metric;
 use crate::record::{Phase, Point, Series, Severity, SubjectKind, WaitRow, WaitState};
 use crate::units::Nanos;
 
-/// Below so many looks a state of a few percent may have been missed altogether.
-pub const FEW_LOOKS: u64 = 100;
-/// Events told by name, for each state.
+/// Below so many samples a state of a few percent may have been missed altogether.
+pub const FEW_SAMPLES: u64 = 100;
+/// Events listed by name, for each state.
 const TOP_EVENTS: usize = 3;
 /// How far the database's commits may be off the clients'.
 pub const COMMITS_LIMIT: f64 = 0.02;
@@ -40,11 +40,11 @@ const LEAST_COVERED: f64 = 0.95;
 /// Shares of session time. Those of all states add up to 100 %.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitSummary {
-    /// How often was looked.
+    /// Number of samples.
     pub looks: u64,
     /// Mean number of sessions.
     pub sessions: f64,
-    /// Only those that were seen, in the order of [`WaitState::ALL`].
+    /// Only those that were sampled, in the order of [`WaitState::ALL`].
     pub states: Vec<StateShare>,
 }
 
@@ -72,7 +72,7 @@ pub struct EventShare {
 
 impl WaitSummary {
     pub fn is_rough(&self) -> bool {
-        self.looks < FEW_LOOKS
+        self.looks < FEW_SAMPLES
     }
 
     pub fn of(&self, state: WaitState) -> Option<&StateShare> {
@@ -114,7 +114,7 @@ pub(super) fn middle(row: &WaitRow) -> Nanos {
     Nanos(row.start.0 / 2 + row.end.0 / 2)
 }
 
-/// `None` where nobody was looking.
+/// `None` without samples.
 pub(super) fn summarise(index: &Index, point: &Point, window: &Phase) -> Option<WaitSummary> {
     let mut seconds: BTreeMap<Nanos, Vec<&WaitRow>> = BTreeMap::new();
     let all = index.waits.get(&point.system).map_or(&[][..], Vec::as_slice);
@@ -122,20 +122,20 @@ pub(super) fn summarise(index: &Index, point: &Point, window: &Phase) -> Option<
     let own = all[from..].iter().take_while(|row| middle(row) < window.end);
     own.for_each(|row| seconds.entry(row.start).or_default().push(row));
     let seconds: Vec<Vec<&WaitRow>> = seconds.into_values().collect();
-    let looks: u64 = seconds.iter().map(|rows| u64::from(rows[0].looks)).sum();
-    let seen: u64 = seconds.iter().flatten().map(|row| u64::from(row.seen)).sum();
-    if looks == 0 || seen == 0 {
+    let samples: u64 = seconds.iter().map(|rows| u64::from(rows[0].looks)).sum();
+    let sessions: u64 = seconds.iter().flatten().map(|row| u64::from(row.seen)).sum();
+    if samples == 0 || sessions == 0 {
         return None;
     }
-    let all = Seen { seconds: &seconds, looks: looks as f64, seen: seen as f64 };
+    let all = SampledSessions { seconds: &seconds, samples: samples as f64, sessions: sessions as f64 };
     let states = WaitState::ALL.into_iter().filter_map(|state| all.share(state)).collect();
-    Some(WaitSummary { looks, sessions: all.seen / all.looks, states })
+    Some(WaitSummary { looks: samples, sessions: all.sessions / all.samples, states })
 }
 
-struct Seen<'a> {
+struct SampledSessions<'a> {
     seconds: &'a [Vec<&'a WaitRow>],
-    looks: f64,
-    seen: f64,
+    samples: f64,
+    sessions: f64,
 }
 
 fn is_busy(state: WaitState) -> bool {
@@ -146,7 +146,7 @@ fn sum<'a>(rows: impl Iterator<Item = &'a WaitRow>) -> f64 {
     rows.map(|row| f64::from(row.seen)).sum()
 }
 
-impl Seen<'_> {
+impl SampledSessions<'_> {
     fn rows(&self) -> impl Iterator<Item = &WaitRow> {
         self.seconds.iter().flatten().copied()
     }
@@ -159,9 +159,9 @@ impl Seen<'_> {
         let busy = sum(self.rows().filter(|row| is_busy(row.state)));
         Some(StateShare {
             state,
-            sessions: own / self.looks,
-            percent: own / self.seen * 100.0,
-            standard_error_percent: self.standard_error(state, own / self.seen).map(|error| error * 100.0),
+            sessions: own / self.samples,
+            percent: own / self.sessions * 100.0,
+            standard_error_percent: self.standard_error(state, own / self.sessions).map(|error| error * 100.0),
             busy_percent: is_busy(state).then_some(own / busy * 100.0),
             events: self.events(state),
         })
@@ -174,7 +174,7 @@ impl Seen<'_> {
             of_state - share * sum(rows.iter().copied())
         };
         let squares: f64 = self.seconds.iter().map(|rows| residual(rows).powi(2)).sum();
-        (m >= 2.0).then(|| (m / (m - 1.0) * squares).sqrt() / self.seen)
+        (m >= 2.0).then(|| (m / (m - 1.0) * squares).sqrt() / self.sessions)
     }
 
     fn events(&self, state: WaitState) -> Vec<EventShare> {
@@ -182,7 +182,8 @@ impl Seen<'_> {
         for row in self.rows().filter(|row| row.state == state && row.seen > 0) {
             *events.entry(&row.event).or_default() += f64::from(row.seen);
         }
-        let share = |(event, seen): (&str, f64)| EventShare { event: event.into(), percent: seen / self.seen * 100.0 };
+        let share =
+            |(event, count): (&str, f64)| EventShare { event: event.into(), percent: count / self.sessions * 100.0 };
         let mut events: Vec<EventShare> = events.into_iter().map(share).collect();
         events.sort_by(|a, b| b.percent.total_cmp(&a.percent));
         events.truncate(TOP_EVENTS);
@@ -190,7 +191,7 @@ impl Seen<'_> {
     }
 }
 
-/// `None` for a system that tells nothing about itself.
+/// `None` for a system without statistics of its own.
 pub(super) fn database(
     index: &Index,
     point: &Point,
@@ -232,16 +233,16 @@ fn growth(index: &Index, point: &Point, window: &Phase) -> Option<f64> {
     Some(f64::from(inside.next_back()?.value) - f64::from(first.value))
 }
 
-/// The database counted other commits than clients saw. Only where nobody else uses the server, since it is plimsoll's,
+/// The database counted other commits than clients saw. Only where no one else uses the server, since it is plimsoll's,
 /// and where a transaction is one commit: in TPC-C. What the specification wants rolled back may be a commit to the
 /// server, where a procedure undoes its work by itself.
 pub(super) fn findings(index: &Index, point: &Point, figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
-    let is_judged = point.medium.is_some()
+    let is_evaluated = point.medium.is_some()
         && figures.tpm.is_some()
         && figures.power_cut.is_none()
         && window(phases).is_some_and(|phase| phase.complete && is_covered(index, point, phase));
     let database = figures.database.as_ref().and_then(|database| database.commits_per_second);
-    let Some(database) = database.filter(|_| is_judged && figures.measured_s > 0.0) else { return Vec::new() };
+    let Some(database) = database.filter(|_| is_evaluated && figures.measured_s > 0.0) else { return Vec::new() };
     let counts = &figures.overall.counts;
     let (least, most) = (counts.committed as f64, counts.completed() as f64);
     let counted = database * figures.measured_s;
@@ -268,7 +269,7 @@ fn set_up(point: &Point, phases: &[&Phase]) -> f64 {
 }
 
 /// Whether counters were read for all of the window: a server that answers late, or a probe that lost its connection,
-/// leaves gaps, in which another rate may have held.
+/// leaves gaps, in which the rate may have been another.
 fn is_covered(index: &Index, point: &Point, window: &Phase) -> bool {
     let commits = |series: &&Series| series.subject == point.system && series.metric == Metric::DbCommits;
     let Some(series) = index.record.series.iter().find(commits) else { return false };

@@ -7,7 +7,7 @@ use crate::record::{Record, SubjectId};
 use crate::schedule::PhaseKind;
 use crate::summary::{Summary, Ticks, summarise};
 
-/// A second from `start`: state, event and sessions seen in ten looks.
+/// A second from `start`: state, event and sessions in ten samples.
 fn second(start: u64, rows: &[(WaitState, &str, u32)]) -> Vec<WaitRow> {
     let (start, end) = (Nanos::from_secs(start), Nanos::from_secs(start + 1));
     let row = |(state, event, seen): &(WaitState, &str, u32)| WaitRow {
@@ -37,7 +37,7 @@ fn summarise_window(index: &Index) -> Option<WaitSummary> {
 }
 
 #[test]
-fn shares_are_of_all_sessions_seen() {
+fn shares_are_of_all_sampled_sessions() {
     let mut waits = second(4, &[(WaitState::Other, "before", 900)]);
     waits.extend(second(
         5,
@@ -52,9 +52,9 @@ fn shares_are_of_all_sessions_seen() {
     waits.extend(second(7, &[(WaitState::Other, "after", 900)]));
     let summary = of(waits).unwrap();
     assert_eq!((summary.looks, summary.sessions), (20, 5.0));
-    let told: Vec<_> = summary.states.iter().map(|s| (s.state, s.percent, s.sessions, s.busy_percent)).collect();
+    let shares: Vec<_> = summary.states.iter().map(|s| (s.state, s.percent, s.sessions, s.busy_percent)).collect();
     assert_eq!(
-        told,
+        shares,
         [
             (WaitState::Cpu, 40.0, 2.0, Some(40.0 / 90.0 * 100.0)),
             (WaitState::Log, 50.0, 2.5, Some(50.0 / 90.0 * 100.0)),
@@ -73,7 +73,7 @@ fn shares_are_of_all_sessions_seen() {
 }
 
 #[test]
-fn one_second_has_no_error_and_nobody_seen_has_no_shares() {
+fn one_second_has_no_error_and_no_sessions_have_no_shares() {
     let summary = of(second(5, &[(WaitState::Lock, "tuple", 7)])).unwrap();
     assert_eq!((summary.states[0].percent, summary.states[0].standard_error_percent), (100.0, None));
     assert_eq!(of(second(5, &[(WaitState::Idle, "", 0)])), None);
@@ -105,7 +105,7 @@ fn ramp_for_long(record: &mut Record) {
 }
 
 #[test]
-fn commits_that_clients_did_not_see_are_told_where_nobody_else_uses_the_server() {
+fn commits_that_clients_did_not_make_are_a_finding_on_a_server_of_plimsolls() {
     let mut record = fixture::lasting(60);
     ramp_for_long(&mut record);
     assert_eq!(disagreements(&record), 0, "the fixture's database counts what its clients see");

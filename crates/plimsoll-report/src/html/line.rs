@@ -1,6 +1,6 @@
 //! Load lines in the report: the headline of a search, the table of what was tried, and what its chart is drawn from.
 
-use plimsoll_model::summary::{Judgement, Ladder, LoadLine, Summary, TriedLoad, Verdict};
+use plimsoll_model::summary::{Ladder, LoadLine, ObjectiveResult, Summary, TriedLoad, Verdict};
 use serde::Serialize;
 
 use super::island::short;
@@ -103,7 +103,7 @@ pub(super) fn data(ladder: &Ladder, line: &LoadLine) -> LineData {
 }
 
 fn tried_data(tried: &TriedLoad) -> TriedData {
-    let figure = |repeat: &Judgement| repeat.figure_ms.map(short);
+    let figure = |repeat: &ObjectiveResult| repeat.figure_ms.map(short);
     let mut figures: Vec<f64> = tried.repeats.iter().filter_map(figure).collect();
     figures.sort_by(f64::total_cmp);
     TriedData { load: tried.load, outcome: tried.outcome.name(), figures }

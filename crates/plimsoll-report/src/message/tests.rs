@@ -171,7 +171,7 @@ const FINDINGS: [&str; 43] = [
     "restore_differs",
     "backup_cancelled",
     "rate_disagrees",
-    "rate_not_evaluated",
+    "rate_not_judged",
     "effect_unpaired",
     "imported",
     "whole_only",
@@ -254,9 +254,9 @@ fn what_is_said_of_emulated_drives() {
     let kinds = [
         FindingKind::DriveErrors { drive: drive(), op: DriveOp::Flush, errors: 1234 },
         FindingKind::EmulationWaited { drive: drive(), seen_ms: 611.5, told_ms: 203.25, added_percent: 61.5 },
-        FindingKind::EmulationUntold { drive: drive(), missing_s: 2.5, measured_s: 31.0 },
+        FindingKind::EmulationUnreported { drive: drive(), missing_s: 2.5, measured_s: 31.0 },
         FindingKind::EmulationTooFew { drive: drive(), ops: 217, fewest: 300 },
-        FindingKind::CutUnjudged,
+        FindingKind::CutNotEvaluated,
         FindingKind::NotRecovered,
     ];
     let m = Messages::english();

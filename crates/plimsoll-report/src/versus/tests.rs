@@ -2,7 +2,7 @@ use insta::assert_snapshot;
 use plimsoll_model::audit::{Evidence, Rule};
 use plimsoll_model::compare::{
     Against, Ask, ComparedLatency, Difference, Effect, Figure, Gate, GateLimits, GateOutcome, GatedPoint, Group,
-    LoadKey, Mark, Method, OfferedLoad, PointComparison, RunComparison, SideFigure, SideInfo, Unjudged,
+    LoadKey, Mark, Method, NotComparable, OfferedLoad, PointComparison, RunComparison, SideFigure, SideInfo,
 };
 use plimsoll_model::record::{Interference, Severity};
 use plimsoll_model::stat::RankTest;
@@ -64,7 +64,7 @@ fn comparison() -> RunComparison {
         commit: commit.into(),
     };
     let blocks = Method::Windows;
-    let none = Method::None { because: Unjudged::ShortWindow };
+    let none = Method::None { because: NotComparable::ShortWindow };
     let difference = |group: Group, of: &str, key: &str, first: &str, second: Option<&str>| Difference {
         group,
         of: of.into(),

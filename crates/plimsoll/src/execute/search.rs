@@ -4,7 +4,7 @@ use plimsoll_model::lane::LoadShape;
 use plimsoll_model::plan::resolved::Search;
 use plimsoll_model::record::{Interference, PointPurpose, SearchInfo};
 use plimsoll_model::search::{Attempt, Bracket, LineSearch, SearchRules};
-use plimsoll_model::summary::judge as evaluate;
+use plimsoll_model::summary::evaluate;
 use plimsoll_model::units::Nanos;
 
 use super::point::{PointSpec, StepContext, steady};
@@ -41,7 +41,7 @@ impl Execution<'_> {
                 let open = point.offered_per_second.is_some();
                 met.push(evaluate(&info.objective, &point.txns, open, &measured).is_met());
             }
-            search.tell(load, Attempt::of(met));
+            search.record(load, Attempt::of(met));
             self.progress.print(&format!("  {}", describe_bracket(&search.bracket(), first)));
             ordinal += 1;
         }

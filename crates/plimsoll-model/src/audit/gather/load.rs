@@ -319,7 +319,7 @@ pub(super) fn emulated<'a>(drives: impl Iterator<Item = &'a DriveSummary>) -> Kn
     if names.is_empty() {
         return Err(Missing::NoEmulation);
     }
-    let judged: Vec<_> = drives.iter().flat_map(|drive| &drive.ops).filter(|op| op.is_judged()).collect();
+    let judged: Vec<_> = drives.iter().flat_map(|drive| &drive.ops).filter(|op| op.has_enough_operations()).collect();
     if judged.is_empty() {
         return Err(Missing::TooFew);
     }

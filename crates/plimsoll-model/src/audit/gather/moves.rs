@@ -3,7 +3,7 @@
 use crate::audit::input::{Known, Move};
 use crate::audit::{About, Missing};
 use crate::record::BackupOutcome;
-use crate::summary::{BackupOperation, RateCheck, RateUnjudged, Summary};
+use crate::summary::{BackupOperation, RateCheck, RateNotChecked, Summary};
 
 pub(super) fn of_run(summary: &Summary) -> Vec<Move> {
     let operations = summary.backups.iter().flat_map(|step| {
@@ -28,7 +28,7 @@ pub(super) fn of_run(summary: &Summary) -> Vec<Move> {
 /// MB/s as they were seen while it ran; time and bytes as it tells.
 fn moved(operation: &BackupOperation) -> Known<(f64, f64, f64)> {
     let (RateCheck::Agrees { seen_bytes, .. } | RateCheck::Disagrees { seen_bytes, .. }) = operation.rate else {
-        let restore = operation.rate == RateCheck::NotEvaluated { why: RateUnjudged::Restore };
+        let restore = operation.rate == RateCheck::NotEvaluated { why: RateNotChecked::Restore };
         return Err(if restore { Missing::ByConstruction } else { Missing::NoBytes });
     };
     if operation.seconds <= 0.0 || operation.bytes == 0 {

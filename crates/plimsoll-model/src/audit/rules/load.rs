@@ -341,7 +341,7 @@ fn emulated(load: &LoadFacts, _: &Thresholds, looked: &mut RuleResult) {
         )
     };
     found(load, speaks).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::SlowerDriveOrLess));
-    let untold = |kind: &FindingKind| matches!(kind, FindingKind::EmulationUntold { .. });
+    let untold = |kind: &FindingKind| matches!(kind, FindingKind::EmulationUnreported { .. });
     let few = |kind: &FindingKind| matches!(kind, FindingKind::EmulationTooFew { .. });
     match &load.emulated {
         _ if found(load, untold).next().is_some() => looked.untold(Missing::EmulationUntold),

@@ -1,4 +1,4 @@
-//! Backup workloads, and the steps that carry them out.
+//! Backup workloads, and the steps that run them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -9,7 +9,7 @@ use crate::plan::resolved::{DriveForm, WithoutFuse};
 use crate::plan::value::{At, RawTime};
 use crate::units::Nanos;
 
-/// The outer `None` is a fault that was told, the inner one a step without a cut. `on` are names of media.
+/// The outer `None` is a reported fault, the inner one a step without a cut. `on` are names of media.
 pub(super) fn resolve(
     at: &At<RawStep>,
     system: Option<&At<String>>,
@@ -28,7 +28,7 @@ pub(super) fn resolve(
         findings.error(written.span(), "nothing is measured before the power fails", help);
         return None;
     }
-    // A fault of `measure` itself is told where it is read.
+    // A fault of `measure` itself is reported where it is read.
     let measure = match at.get().measure.as_ref().map(At::get) {
         None => DEFAULT_MEASURE,
         Some(RawTime::Text(text)) => duration::parse(text).unwrap_or(Nanos(u64::MAX)),

@@ -1,4 +1,4 @@
-//! What a search for the load line looks for.
+//! The objective of a search for the load line.
 
 use super::load::{MOST_PER_SECOND, MOST_USERS};
 use super::{Names, list};

@@ -51,7 +51,7 @@ fn closed(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape
         }
         Some(LoadShape::Closed { users, connections })
     });
-    // Collected twice, so that every rung is looked at.
+    // Collected twice, so that every rung is checked.
     points.collect::<Vec<_>>().into_iter().collect()
 }
 

@@ -67,7 +67,7 @@ fn device(written: &At<String>, raw: &RawMedium, findings: &mut Findings<'_>) ->
     Some(path)
 }
 
-/// Keys that say how a drive is emulated, where none is.
+/// Keys of emulated drives, on a medium without one.
 fn refuse_without_drive(raw: &RawMedium, findings: &mut Findings<'_>) {
     let RawMedium {
         path: _,
@@ -147,7 +147,7 @@ fn emulated(
     })
 }
 
-/// A name in the catalogue, or a drive file, which whoever carries the plan out opens.
+/// A name in the catalogue, or a drive file, which is opened when the plan runs.
 fn known_drive(written: &At<String>, drives: &[String], findings: &mut Findings<'_>) -> Option<String> {
     let drive = text(written, "the drive", findings)?;
     if drive.ends_with(".toml") || drives.contains(&drive) {

@@ -1,5 +1,5 @@
 //! From the raw plan to the resolved one: names looked up, values checked, defaults filled in, times and data scaled.
-//! Every function goes on after a fault, so that all of them are told.
+//! Every function continues after a fault, so that all faults are reported.
 
 mod backup;
 mod block;
@@ -69,7 +69,7 @@ impl Names<'_> {
 
 pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<'_>) -> Option<ResolvedPlan> {
     check_options(options, findings);
-    // The root has no place of its own.
+    // The root has no span.
     let title = findings.required(&(0..0), "title", &raw.title, "say which question the plan answers: title = \"…\"");
     let title = title.and_then(|title| text(title, "the title", findings));
     let media =
@@ -228,7 +228,7 @@ fn whole(
     None
 }
 
-/// Tells of a name that is not in its section, unless a fault that was told explains it.
+/// Reports a name that is not in its section, unless a reported fault explains it.
 fn known<T>(section: &Named<T>, what: &str, name: &At<String>, findings: &mut Findings<'_>) -> bool {
     let found = section.keys().any(|key| key.get() == name.get());
     if !found && !findings.explains_name(what, name.get()) {
@@ -286,7 +286,7 @@ fn names_of<T>(section: &Named<T>) -> String {
     if names.is_empty() { "the plan has none yet".to_owned() } else { list(&names) }
 }
 
-/// Multiplies a time and rounds it to a millisecond; `None` above the longest possible time, which is told.
+/// Multiplies a time and rounds it to a millisecond; `None` above the longest possible time, with an error.
 fn scaled(nanos: Nanos, options: &Options, at: Range<usize>, findings: &mut Findings<'_>) -> Option<Nanos> {
     if options.scale == 1.0 {
         return Some(nanos);

@@ -175,7 +175,7 @@ fn refuse_devices(on: &[String], at: Range<usize>, names: &Names<'_>, findings: 
     }
 }
 
-/// The medium that a step means which names none; `needs` begins the sentence if there is none, told at `needing`.
+/// The medium that a step means which names none; `needs` begins the sentence if there is none, reported at `needing`.
 pub(super) fn only_medium(
     at: &At<RawStep>,
     needing: Range<usize>,

@@ -40,7 +40,7 @@ pub(super) fn resolve(
     Some(System { name: name.to_owned(), kind, limits, count })
 }
 
-/// As written, or what a `url` or `mock` table says by being there.
+/// As written, or implied by a `url` or `mock` table.
 fn engine(name: &str, at: &At<RawSystem>, findings: &mut Findings<'_>) -> Option<EngineKind> {
     let raw = at.get();
     match (&raw.engine, &raw.url, &raw.mock) {

@@ -1,4 +1,4 @@
-//! Rule RATE: what a backup's files grew by, second by second, against the bytes that it is said to have.
+//! Rule RATE: what a backup's files grew by, second by second, against the bytes that the backup program reported.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::units::Nanos;
 
 /// Largest difference of the two accounts, as a share of the bytes.
 pub const RATE_LIMIT: f64 = 0.05;
-/// Smallest share of the time of which the series must tell.
+/// Smallest share of the time that the series must cover.
 pub const RATE_COVERED: f64 = 0.9;
 
 /// Whether both accounts of what was written agree.
@@ -28,39 +28,40 @@ pub enum RateCheck {
         percent: f64,
     },
     NotEvaluated {
-        why: RateUnjudged,
+        why: RateNotChecked,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RateUnjudged {
+pub enum RateNotChecked {
     /// What a restore writes is not what it reads.
     Restore,
-    /// It did not come to its end.
+    /// It did not complete.
     NotComplete,
-    /// Nobody looked at the files, or too seldom.
-    NotSeen,
+    /// The files were not sampled, or too rarely.
+    #[serde(rename = "not_seen")]
+    NotSampled,
 }
 
 pub(super) fn check(index: &Index, row: &BackupRow) -> RateCheck {
     let why = |why| RateCheck::NotEvaluated { why };
     if row.kind == BackupKind::Restore {
-        return why(RateUnjudged::Restore);
+        return why(RateNotChecked::Restore);
     }
     if row.outcome != BackupOutcome::Complete || row.bytes == 0 || row.end <= row.start {
-        return why(RateUnjudged::NotComplete);
+        return why(RateNotChecked::NotComplete);
     }
     let samples = samples(index, row);
     let length = row.end.saturating_sub(row.start).as_secs_f64();
     let covered = samples.iter().map(|sample| inside(sample, row.start, row.end)).sum::<f64>() / length;
     if covered < RATE_COVERED {
-        return why(RateUnjudged::NotSeen);
+        return why(RateNotChecked::NotSampled);
     }
     let seen_bytes: f64 = samples.iter().map(|sample| grown(index, row, sample)).sum();
     let bytes = row.bytes as f64;
     let percent = (seen_bytes - bytes) * 100.0 / bytes;
-    // What was written in time that nobody tells of is missing and no contradiction.
+    // What was written in time without samples is missing and no contradiction.
     let below = RATE_LIMIT + (1.0 - covered).max(0.0);
     if percent > RATE_LIMIT * 100.0 || percent < -below * 100.0 {
         RateCheck::Disagrees { seen_bytes, percent }
@@ -93,7 +94,7 @@ fn grown(index: &Index, row: &BackupRow, sample: &Sample) -> f64 {
     f64::from(sample.value) * seconds
 }
 
-/// One finding for all that disagree, and one for all that were not seen well enough.
+/// One finding for all that disagree, and one for all that were sampled too rarely.
 pub(super) fn findings(operations: &[BackupOperation]) -> Vec<Finding> {
     let mut found = Vec::new();
     let off = || {
@@ -113,11 +114,11 @@ pub(super) fn findings(operations: &[BackupOperation]) -> Vec<Finding> {
         };
         found.push(kind.with(Severity::Warning));
     }
-    let unseen = |own: &&BackupOperation| own.rate == RateCheck::NotEvaluated { why: RateUnjudged::NotSeen };
-    let times = operations.iter().filter(unseen).count() as u64;
+    let not_sampled = |own: &&BackupOperation| own.rate == RateCheck::NotEvaluated { why: RateNotChecked::NotSampled };
+    let times = operations.iter().filter(not_sampled).count() as u64;
     if times > 0 {
         let of = operations.iter().filter(|own| own.kind == BackupKind::Backup).count() as u64;
-        found.push(FindingKind::RateNotJudged { times, of }.with(Severity::Note));
+        found.push(FindingKind::RateNotEvaluated { times, of }.with(Severity::Note));
     }
     found
 }

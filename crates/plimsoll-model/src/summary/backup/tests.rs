@@ -79,7 +79,7 @@ fn time_per_request_is_weighted_by_requests() {
     let all = fast.kinds[0].data_io.unwrap();
     assert_eq!(all.told_s, 33.0);
     close(all.read_ms.unwrap(), 0.5 * (3.0 * 1.5 + 30.0) / 31.5);
-    // While it is restored, reads and writes change places.
+    // While it is restored, reads and writes are swapped.
     close(fast.kinds[1].data_io.unwrap().write_ms.unwrap(), 0.5 * (3.0 * 1.5 + 15.0) / 16.5);
 }
 
@@ -89,32 +89,32 @@ fn both_accounts_of_what_was_written_are_compared() {
     let [fast, slow] = save(&summary).media.as_slice() else { panic!("two media") };
     let RateCheck::Agrees { percent, .. } = fast.operations[0].rate else { panic!("{:?}", fast.operations[0].rate) };
     assert!(percent.abs() < 1e-4, "{percent}");
-    assert_eq!(fast.operations[1].rate, RateCheck::NotEvaluated { why: RateUnjudged::Restore });
-    assert_eq!(slow.operations[2].rate, RateCheck::NotEvaluated { why: RateUnjudged::NotComplete });
+    assert_eq!(fast.operations[1].rate, RateCheck::NotEvaluated { why: RateNotChecked::Restore });
+    assert_eq!(slow.operations[2].rate, RateCheck::NotEvaluated { why: RateNotChecked::NotComplete });
     let RateCheck::Disagrees { seen_bytes, percent } = slow.operations[3].rate else { panic!() };
     close(percent, -20.0);
     close(seen_bytes, 0.8 * 1.95e9);
     assert_eq!(fast.findings, []);
-    let told = [("backup_failed".to_owned(), Severity::Warning), ("rate_disagrees".to_owned(), Severity::Warning)];
-    assert_eq!(kinds(&slow.findings), told);
+    let expected = [("backup_failed".to_owned(), Severity::Warning), ("rate_disagrees".to_owned(), Severity::Warning)];
+    assert_eq!(kinds(&slow.findings), expected);
     assert_eq!((fast.verdict, slow.verdict), (Verdict::Sound, Verdict::Doubtful));
 }
 
 #[test]
-fn what_nobody_tells_of_is_missing_and_no_contradiction() {
-    let rate = |spoil: fn(&mut Vec<crate::record::Sample>)| {
+fn time_without_samples_is_missing_and_no_contradiction() {
+    let rate = |damage: fn(&mut Vec<crate::record::Sample>)| {
         let mut record = fixture::backup();
         let files = record.series.iter_mut().find(|series| series.metric == Metric::BackupWritten).unwrap();
-        spoil(&mut files.samples);
+        damage(&mut files.samples);
         save(&summarise(&record)).media[0].operations[0].rate
     };
     let RateCheck::Agrees { percent, .. } = rate(|samples| samples.retain(|s| s.at > Nanos::from_secs(4))) else {
         panic!("one of ten seconds is missing")
     };
     close(percent, -10.0);
-    let unseen = RateCheck::NotEvaluated { why: RateUnjudged::NotSeen };
-    assert_eq!(rate(|samples| samples.retain(|s| s.at > Nanos::from_secs(5))), unseen);
-    assert_eq!(rate(Vec::clear), unseen);
+    let not_sampled = RateCheck::NotEvaluated { why: RateNotChecked::NotSampled };
+    assert_eq!(rate(|samples| samples.retain(|s| s.at > Nanos::from_secs(5))), not_sampled);
+    assert_eq!(rate(Vec::clear), not_sampled);
     let RateCheck::Disagrees { percent, .. } = rate(|samples| samples[0].value *= 2.0) else { panic!("a tenth more") };
     close(percent, 10.0);
 }
@@ -130,9 +130,9 @@ fn backups_beside_load_stand_by_their_load() {
     let seconds = figures.seconds.unwrap();
     assert_eq!((figures.complete, figures.cancelled, seconds.mean), (4, 2, 3.75));
     close(seconds.interval.unwrap().high, 4.895181);
-    // Of the second repeat nobody saw the files; cancelled ones end with the load.
-    let told = [("backup_cancelled".to_owned(), Severity::Note), ("rate_not_evaluated".to_owned(), Severity::Note)];
-    assert_eq!(kinds(&beside.media[0].findings), told);
+    // Of the second repeat the files were not sampled; cancelled ones end with the load.
+    let expected = [("backup_cancelled".to_owned(), Severity::Note), ("rate_not_judged".to_owned(), Severity::Note)];
+    assert_eq!(kinds(&beside.media[0].findings), expected);
     assert_eq!(beside.media[0].verdict, Verdict::Sound);
 }
 
@@ -166,7 +166,7 @@ fn systems_saved_at_the_same_time_are_one_group() {
 
 #[test]
 fn rubbish_is_survived() {
-    let spoils: [fn(&mut Record); 7] = [
+    let damages: [fn(&mut Record); 7] = [
         |r| r.backups.iter_mut().for_each(|row| row.end = Nanos::ZERO),
         |r| r.backups.iter_mut().for_each(|row| (row.start, row.end) = (Nanos::ZERO, Nanos(u64::MAX))),
         |r| r.backups.iter_mut().for_each(|row| row.bytes = u64::MAX),
@@ -175,9 +175,9 @@ fn rubbish_is_survived() {
         |r| r.series.iter_mut().flat_map(|s| &mut s.samples).for_each(|s| (s.at, s.over) = (Nanos(1), Nanos(u64::MAX))),
         |r| r.points.clear(),
     ];
-    for spoil in spoils {
+    for damage in damages {
         let mut record = fixture::backup();
-        spoil(&mut record);
+        damage(&mut record);
         let summary = summarise(&record);
         assert!(!summary.backups.is_empty());
         let finite = |sampled: Option<Sampled>| sampled.is_none_or(|own| own.mean.is_finite());

@@ -1,4 +1,4 @@
-//! What speaks against the figures of block I/O, beside what speaks against those of any load.
+//! Findings about block I/O, beside those about any load.
 
 use super::super::PointSummary;
 use super::super::finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
@@ -93,7 +93,7 @@ fn apart(summary: &BlockPointSummary) -> Option<Finding> {
     worst.map(|(_, kind)| kind.with(Severity::Warning))
 }
 
-/// What workers tell at the end of the window, and what was counted second by second, are two accounts of one thing.
+/// Totals of the workers at the end of the window, and counts second by second, are two accounts that have to agree.
 fn disagree(figures: &PointSummary, shares: &[&BlockShare]) -> Vec<Finding> {
     // A point that was cut short has no shares.
     if shares.is_empty() {

@@ -73,7 +73,7 @@ fn curve(points: Vec<Measured<'_>>) -> Vec<BlockCurvePoint> {
     by_share.into_iter().filter_map(|(share, points)| curve_point(share, points)).collect()
 }
 
-/// `None` where nothing was measured. Of a rate that no round that counts came to, all rounds do.
+/// `None` where nothing was measured. Where no counted round reached the rate, all rounds count.
 fn curve_point(share_percent: f64, points: Vec<BlockPointSummary>) -> Option<BlockCurvePoint> {
     let median = |of: fn(&BlockPointSummary) -> Option<f64>| {
         let none = !points.iter().any(|point| point.counts);
@@ -92,7 +92,7 @@ fn curve_point(share_percent: f64, points: Vec<BlockPointSummary>) -> Option<Blo
     })
 }
 
-/// Against the same job on the first medium. A side that must not be used has no ratio.
+/// Against the same job on the first medium. An invalid side has no ratio.
 pub(super) fn against(job: &BlockJobSummary, first: &BlockJobSummary) -> Option<BlockRatios> {
     if job.verdict.max(first.verdict) == Verdict::Invalid {
         return None;

@@ -63,7 +63,7 @@ pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> Blo
     summary
 }
 
-/// The emulated drives among the point's media, and what is to be said of the point: of several media at once of each.
+/// The emulated drives among the point's media, and the point's findings: of several media at once those of each.
 fn media(
     index: &Index,
     point: &Point,

@@ -83,7 +83,7 @@ fn medium(index: &Index, points: &[(&Point, &BlockPoint)]) -> BlockMedium {
     }
 }
 
-/// What the points are on: their medium, or the media that their workers tell of.
+/// What the points are on: their medium, or the media of their workers.
 fn media(index: &Index, points: &[(&Point, &BlockPoint)]) -> Vec<SubjectId> {
     let of = |point: &Point| match point.medium {
         Some(medium) => vec![medium],

@@ -20,7 +20,7 @@ fn block_io_is_in_no_ladder() {
     assert!(summary.ladders.is_empty() && summary.comparisons.is_empty() && summary.preconditions.is_empty());
     assert_eq!((summary.headline, summary.points().count()), (None, 0));
     assert_eq!(summary.blocks.len(), 2);
-    assert_eq!(summary.verdict, Verdict::Invalid, "the verdict of a run knows block I/O");
+    assert_eq!(summary.verdict, Verdict::Invalid, "the verdict of a run includes block I/O");
     assert_eq!(summary.diagnoses.len(), 4);
     assert_eq!(
         summary.diagnoses.iter().filter_map(|found| found.medium.as_deref()).collect::<Vec<_>>(),
@@ -29,7 +29,7 @@ fn block_io_is_in_no_ladder() {
 }
 
 #[test]
-fn the_fixtures_rounds_are_what_it_says() {
+fn the_fixtures_rounds_match_its_description() {
     let [fast, slow] = summary_of_fixture().blocks[0].media.as_slice() else { panic!("two media") };
     assert_eq!((fast.medium.as_str(), slow.medium.as_str()), ("fast", "slow"));
     assert_eq!((fast.drive.as_deref(), slow.drive.is_some()), (None, true));

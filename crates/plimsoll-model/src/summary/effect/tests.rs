@@ -94,11 +94,11 @@ fn the_medium_is_shown_with_and_without_noise() {
 }
 
 #[test]
-fn a_repeat_without_its_counterpart_is_left_out_and_told() {
+fn a_repeat_without_its_counterpart_is_left_out_with_a_finding() {
     let left_out = |record: &Record| {
         let (effect, _) = only(record);
-        let told = FindingKind::EffectUnpaired { left_out: 1, of: 2 };
-        assert_eq!(effect.findings, [told.with(Severity::Warning)]);
+        let unpaired = FindingKind::EffectUnpaired { left_out: 1, of: 2 };
+        assert_eq!(effect.findings, [unpaired.with(Severity::Warning)]);
         effect.rungs[0].clone()
     };
     let one = |rung: &EffectRung| {
@@ -143,7 +143,7 @@ fn without_a_usable_pair_there_are_figures_and_no_ratios() {
 }
 
 #[test]
-fn neighbours_under_load_are_told_beside() {
+fn neighbours_under_load_are_listed() {
     let mut record = fixture::backup();
     record.backups.retain(|row| row.point.is_none());
     // The second system becomes the neighbour of the first.
@@ -226,7 +226,7 @@ fn timelines_have_all_points_of_a_step_with_their_scene() {
 }
 
 #[test]
-fn emulated_drives_tell_of_themselves_where_there_is_no_device() {
+fn emulated_drives_have_their_own_figures_without_a_device() {
     use crate::drive::DriveOp;
     use crate::record::DriveRow;
     let mut record = fixture::backup();
@@ -254,6 +254,6 @@ fn emulated_drives_tell_of_themselves_where_there_is_no_device() {
     let [second] = slow.seconds.as_slice() else { panic!("one second") };
     assert_eq!((second.figures.reads_per_second, second.figures.iops), (50.0, 80.0));
     assert_eq!((second.figures.write_mb_per_second, second.figures.read_ms), (9.0, Some(4.0)));
-    let nobody = &summary.timelines[0].media[0];
-    assert_eq!((&nobody.source, nobody.seconds.len()), (&None, 0), "of two or more devices nobody knows which");
+    let unknown = &summary.timelines[0].media[0];
+    assert_eq!((&unknown.source, unknown.seconds.len()), (&None, 0), "of two or more devices it is unknown which");
 }

@@ -7,7 +7,7 @@ use crate::record::{DriveRow, Fact, Outage, PowerCut, Receipt};
 
 const MEDIUM: SubjectId = SubjectId(4);
 
-/// Ten steady seconds from 1 s on, on an emulated drive that tells of each of them: 100 reads of 200 µs, `late_us` late.
+/// Ten steady seconds from 1 s on, on an emulated drive that reports each of them: 100 reads of 200 µs, `late_us` late.
 fn emulated(late_us: u64) -> Record {
     let mut record = by_hand(&[(orders(10, 0), 0); 10]);
     let fact = |key: &str, value: &str| Fact { subject: MEDIUM, key: key.into(), value: value.into() };
@@ -76,7 +76,7 @@ fn a_drive_that_keeps_up_has_figures_and_no_findings() {
     assert!((modelled.p50_us / 200.0 - 1.0).abs() < 0.032 && (real.p99_us / 204.0 - 1.0).abs() < 0.032);
     assert!((read.late_p50_us.unwrap() - 4.0).abs() < 0.13 && (read.late_percent.unwrap() - 2.0).abs() < 0.1);
     assert_eq!((read.beyond_percent, read.kept_up()), (Some(0.0), Some(true)));
-    assert_eq!((flush.ops, flush.kept_up()), (30, None), "30 flushes are too few to judge");
+    assert_eq!((flush.ops, flush.kept_up()), (30, None), "30 flushes are too few to evaluate");
     assert_eq!(summarise(&record).ladders[0].drive.as_deref(), Some("Example 1 TB"));
 }
 
@@ -100,7 +100,7 @@ fn more_than_one_in_a_hundred_beyond_is_emulated() {
 }
 
 #[test]
-fn each_kind_is_judged_by_itself() {
+fn each_kind_is_evaluated_by_itself() {
     let mut record = emulated(4);
     let late = |s: u64| row(DriveOp::Write, Nanos::from_millis(400 + s * 1000), 40, 30, 6);
     record.drive.extend((0..12).map(late));
@@ -112,7 +112,7 @@ fn each_kind_is_judged_by_itself() {
 /// Acknowledgements of a disk's write cache, beside flushes that wait for the platter.
 #[test]
 fn a_kind_that_adds_little_to_the_drives_time_makes_figures_doubtful() {
-    let judged = |writes: u64| {
+    let evaluated = |writes: u64| {
         let mut record = emulated(0);
         record.drive = (0..12)
             .flat_map(|s| {
@@ -126,8 +126,8 @@ fn a_kind_that_adds_little_to_the_drives_time_makes_figures_doubtful() {
     };
     let emulated = vec!["emulated".to_owned()];
     // 300 x 30 us of 300 x 100 us + 50 x 10 ms.
-    assert_eq!(judged(300), (emulated.clone(), Verdict::Doubtful, 1.7));
-    assert_eq!(judged(1500), (emulated, Verdict::Invalid, 6.92));
+    assert_eq!(evaluated(300), (emulated.clone(), Verdict::Doubtful, 1.7));
+    assert_eq!(evaluated(1500), (emulated, Verdict::Invalid, 6.92));
 }
 
 #[test]
@@ -145,34 +145,34 @@ fn silence_is_never_a_pass() {
     record.drive.remove(5);
     assert_eq!(verdict(&record), (vec!["emulation_untold".to_owned()], Verdict::Doubtful));
     let point = only(&record);
-    let FindingKind::EmulationUntold { missing_s, measured_s, .. } = point.findings[0].kind else { panic!() };
+    let FindingKind::EmulationUnreported { missing_s, measured_s, .. } = point.findings[0].kind else { panic!() };
     assert_eq!((missing_s, measured_s), (1.0, 10.0));
     record.drive.clear();
     assert_eq!(verdict(&record), (vec!["emulation_untold".to_owned()], Verdict::Doubtful));
     record.facts.clear();
-    assert_eq!(verdict(&record), (vec![], Verdict::Sound), "nothing says that a drive is emulated");
+    assert_eq!(verdict(&record), (vec![], Verdict::Sound), "no fact names an emulated drive");
 }
 
 #[test]
-fn a_drive_that_nobody_asks_much_of_is_not_evaluated() {
+fn a_drive_with_few_operations_is_not_evaluated() {
     let mut record = emulated(100);
     record.drive = (0..12).map(|s| row(DriveOp::Read, Nanos::from_millis(400 + s * 1000), 29, 200, 100)).collect();
     assert_eq!(verdict(&record), (vec!["emulated".to_owned()], Verdict::Invalid), "few, but they matter");
     record.drive = (0..12).map(|s| row(DriveOp::Read, Nanos::from_millis(400 + s * 1000), 29, 200, 2)).collect();
     assert_eq!(verdict(&record), (vec!["emulation_too_few".to_owned()], Verdict::Sound));
     record.drive = (0..12).map(|s| row(DriveOp::Read, Nanos::from_millis(400 + s * 1000), 0, 1, 1)).collect();
-    assert_eq!(verdict(&record), (vec!["emulation_too_few".to_owned()], Verdict::Sound), "idle, but told of");
+    assert_eq!(verdict(&record), (vec!["emulation_too_few".to_owned()], Verdict::Sound), "idle, but reported");
     assert_eq!(only(&record).drive.unwrap().ops, []);
 }
 
 #[test]
-fn errors_of_a_drive_with_power_are_told() {
+fn errors_of_a_drive_with_power_are_a_finding() {
     let mut record = emulated(4);
     record.drive[4].errors = 3;
     assert_eq!(verdict(&record), (vec!["drive_errors".to_owned()], Verdict::Invalid));
 }
 
-/// What findings say of run and points, without the audit.
+/// Findings of run and points, without the audit.
 fn of_findings(record: &Record) -> Verdict {
     let summary = summarise(record);
     let points = summary.points().map(|point| point.verdict).max().unwrap_or_default();
@@ -265,7 +265,7 @@ fn after_a_power_cut_errors_are_expected_and_losses_are_not() {
 }
 
 #[test]
-fn a_connection_lost_before_the_power_failed_is_told() {
+fn a_connection_lost_before_the_power_failed_is_a_finding() {
     let mut record = emulated(4);
     record.cuts = vec![cut(9_200, vec![receipt("payment", 10, 0)])];
     record.events = vec![Event {
@@ -288,18 +288,18 @@ fn the_emulator_and_the_hosts_view_stand_beside_the_model() {
     assert_eq!(drive.host_read_mean_us, point.resources.device_read_latency_ms.map(|ms| ms * 1e3));
     assert_eq!(drive.host_write_mean_us, point.resources.device_write_latency_ms.map(|ms| ms * 1e3));
     // Writes that carry a flush take both times: they are compared with both.
-    let (seen, r) = (drive.waiting.unwrap(), &point.resources);
+    let (waiting, r) = (drive.waiting.unwrap(), &point.resources);
     let reads = r.device_reads_per_second.unwrap() * r.device_read_latency_ms.unwrap();
     let writes = r.device_writes_per_second.unwrap() * r.device_write_latency_ms.unwrap();
-    assert!((seen.seen_ms - reads - writes).abs() < 1e-6, "{seen:?}");
+    assert!((waiting.seen_ms - reads - writes).abs() < 1e-6, "{waiting:?}");
     let of = |op: DriveOp| drive.ops.iter().find(|kind| kind.op == op).unwrap();
-    let told = |op: DriveOp| of(op).real.unwrap().mean_us * of(op).per_second.unwrap() / 1e3;
-    let [read, write, flush] = [DriveOp::Read, DriveOp::Write, DriveOp::Flush].map(told);
-    assert!((seen.told_ms - read - write - flush).abs() < 1e-6, "{seen:?}");
+    let reported = |op: DriveOp| of(op).real.unwrap().mean_us * of(op).per_second.unwrap() / 1e3;
+    let [read, write, flush] = [DriveOp::Read, DriveOp::Write, DriveOp::Flush].map(reported);
+    assert!((waiting.told_ms - read - write - flush).abs() < 1e-6, "{waiting:?}");
     let waited = (reads - read).max(0.0) + (writes - write - flush).max(0.0);
     let modelled: f64 =
         drive.ops.iter().map(|kind| kind.modelled.unwrap().mean_us * kind.per_second.unwrap() / 1e3).sum();
-    assert!((seen.added_percent - waited * 100.0 / modelled).abs() < 1e-6, "{seen:?}");
+    assert!((waiting.added_percent - waited * 100.0 / modelled).abs() < 1e-6, "{waiting:?}");
     let own = |metric: &str| {
         let of = |m: &&MetricMean| m.metric == metric && m.subject_kind == crate::record::SubjectKind::Emulator;
         point.metrics.iter().find(of).map(|m| m.mean)
@@ -311,7 +311,7 @@ fn the_emulator_and_the_hosts_view_stand_beside_the_model() {
 }
 
 #[test]
-fn the_fixtures_drive_is_what_it_says() {
+fn the_fixtures_drive_matches_its_description() {
     let summary = summarise(&fixture::record());
     let [kept_up, too_late, cut] = summary.ladders[1].points.as_slice() else { panic!() };
     assert_eq!(kept_up.verdict, Verdict::Sound, "{:?}", kept_up.findings);
@@ -353,7 +353,7 @@ fn media_are_compared_at_the_same_load() {
     assert_eq!(slow.rate_ratio.unwrap().ratio, slow.rate / fast.rate);
     assert_eq!(slow.p99_ratio, slow.p99_ms.zip(fast.p99_ms).map(|(slow, fast)| slow / fast));
     assert_eq!(slow.p99_ms, second.types[0].response.map(|latency| latency.p99_ms));
-    // A point that must not be used is shown and compared with nothing.
+    // An invalid point is shown and compared with nothing.
     record.checks[0].holds = false;
     record.checks[0].point = Some(PointId(2));
     let summary = summarise(&record);

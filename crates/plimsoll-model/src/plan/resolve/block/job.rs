@@ -17,7 +17,7 @@ const HIGHEST_SHARE: f64 = 1000.0;
 /// What the field calls the whole curve: up to the maximum, and a step beyond it.
 const WHOLE_CURVE: [f64; 11] = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0, 120.0];
 
-/// A fault in one is told, and the others are looked at all the same.
+/// A fault in one is reported, and the others are checked as well.
 pub(super) fn resolve_all(list: &At<Vec<At<RawBlockJob>>>, findings: &mut Findings<'_>) -> Option<Vec<BlockJob>> {
     if list.get().is_empty() && !findings.is_incomplete(&list.span()) {
         findings.error(list.span(), "there is no job", "add one: [[workload.NAME.block.job]]");

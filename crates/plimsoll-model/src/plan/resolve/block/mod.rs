@@ -25,7 +25,7 @@ const LEAST_SIZE: Bytes = Bytes::mib(64);
 /// As CrystalDiskMark has it by default.
 const DEFAULT_SIZE: Bytes = Bytes::mib(1 << 10);
 const FILLS: RangeInclusive<f64> = 0.0..=100.0;
-/// Linux has room for so many asynchronous requests of all processes, unless `fs.aio-max-nr` says otherwise.
+/// Linux has room for so many asynchronous requests of all processes, unless `fs.aio-max-nr` is set.
 const MOST_IN_FLIGHT: u64 = 65_536;
 
 pub(super) fn resolve(name: &str, at: &At<RawBlock>, options: &Options, findings: &mut Findings<'_>) -> Option<Block> {
@@ -86,12 +86,12 @@ pub(in crate::plan) fn resolve_profile(
         findings.error(0..0, "there is no job", "add one: [[job]]");
     }
     let jobs = job::resolve_list(job, findings);
-    // A fault that was told keeps the whole from being used.
+    // A reported fault makes the whole unusable.
     let (workers, size, fill) = (workers.flatten(), size.flatten(), fill.flatten());
     Some(Profile { name, title: title?, about: about?, source: source?, workers, size, fill, jobs: jobs? })
 }
 
-/// A job file is run as it is: only the space that it needs can be said beside it.
+/// A job file is run as it is: only the space that it needs can be set beside it.
 fn file(raw: &RawBlock, path: &At<String>, findings: &mut Findings<'_>) -> Option<Block> {
     let RawBlock { profile, source: _, workers, size, fill, fio_job: _, job } = raw;
     for (key, span) in [
@@ -122,7 +122,7 @@ fn known_profile(written: &At<String>, findings: &mut Findings<'_>) -> Option<&'
     found
 }
 
-/// A plan that was described in full has both; jobs that differ must not go by the profile's name.
+/// A plan that was described in full has both; jobs that differ may not use the profile's name.
 fn same_jobs(
     raw: &RawBlock,
     profile: &Profile,

@@ -16,7 +16,7 @@ const DEFAULT_RAMP: Nanos = Nanos::from_secs(2);
 const MOST_ROUNDS: u32 = 1000;
 const MOST_WINDOW: u32 = 100;
 
-/// Whether the step runs a block workload. One whose workload nobody knows is taken for one where the plan has no others.
+/// Whether the step runs a block workload. One with an unknown workload counts as one where the plan has no others.
 pub(in crate::plan::resolve) fn is_block(raw: &RawStep, names: &Names<'_>) -> bool {
     let workloads = &names.raw.workload;
     let named = raw.run.as_ref().and_then(|run| workloads.iter().find(|(name, _)| name.get() == run.get()));
@@ -173,7 +173,7 @@ fn share(key: &str, value: &Option<At<f64>>, default: f64, findings: &mut Findin
     None
 }
 
-/// fio's start must not be measured.
+/// Keeps fio's start out of the measurement.
 fn warm(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Option<Nanos> {
     let ramp = &at.get().ramp;
     let written = time_or(ramp, DEFAULT_RAMP, findings)?;
@@ -185,7 +185,7 @@ fn warm(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Opt
     Some(scaled(written, options, span, findings)?.max(Nanos::SECOND))
 }
 
-/// An emulated drive says how much it holds; of what is really there, only whoever carries the plan out knows.
+/// Checks the capacity of emulated drives; that of real devices is known only when the plan runs.
 fn check_capacity(
     at: &At<RawStep>,
     workload: &str,

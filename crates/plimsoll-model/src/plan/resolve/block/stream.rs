@@ -22,7 +22,7 @@ const MOST_SIZES: usize = 64;
 const MOST_ZONES: usize = 256;
 const ZIPF: std::ops::RangeInclusive<f64> = 0.01..=10.0;
 
-/// `at` is the place of the table; `has_curve`: rates are set later, in shares of what is reached.
+/// `at` is the span of the table; `has_curve`: rates are set later, in shares of what is reached.
 pub(super) fn resolve(
     at: &Range<usize>,
     raw: &RawBlockStream,
@@ -158,7 +158,7 @@ fn block_size(raw: &RawSize, at: Range<usize>, direct: bool, findings: &mut Find
     None
 }
 
-/// The outer `None` is a fault that was told.
+/// The outer `None` is a reported fault.
 fn rate(raw: &RawBlockStream, has_curve: bool, findings: &mut Findings<'_>) -> Option<Option<f64>> {
     let Some(written) = &raw.rate else {
         if let (Some(arrivals), false) = (&raw.arrivals, has_curve) {

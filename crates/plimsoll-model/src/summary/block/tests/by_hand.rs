@@ -1,4 +1,4 @@
-//! Points whose every figure can be told beforehand.
+//! Points whose every figure is computed by hand.
 
 use std::sync::LazyLock;
 
@@ -199,14 +199,14 @@ fn a_short_window_has_a_rate_and_no_interval() {
 }
 
 #[test]
-fn fewer_in_flight_than_asked_for_is_said() {
+fn fewer_in_flight_than_asked_for_is_a_finding() {
     let off = |depth| {
         let point = ByHand::new().point((0, 0), &stream(100, depth), 5, &[READS]).only();
         kinds(&point).iter().map(|(kind, _)| (*kind).clone()).collect::<Vec<_>>()
     };
     assert_eq!(off(2), []);
     assert_eq!(off(4), [FindingKind::InFlightOff { found: 2.0, asked: 4 }]);
-    // At a rate there is room on purpose, and a few requests say nothing.
+    // At a rate there is room on purpose, and a few requests show nothing.
     let limited = BlockStreamInfo { per_second: Some(1000.0), ..stream(100, 4) };
     assert_eq!(ByHand::new().point((0, 0), &limited, 5, &[READS]).only().findings, []);
     let few = Each { per_second: 15, us: 2000, ..READS };
@@ -305,14 +305,14 @@ proptest! {
             slope: 0.1,
             most_rounds: 2,
         }];
-        changes.into_iter().for_each(|(which, value)| spoil(&mut run.record, which, value));
+        changes.into_iter().for_each(|(which, value)| damage(&mut run.record, which, value));
         let summary = summarise(&run.record);
         let jobs = summary.blocks.iter().flat_map(|block| &block.media).flat_map(|medium| &medium.jobs);
         prop_assert!(jobs.filter_map(|job| job.figures).all(|figures| figures.iops.median.is_finite()));
     }
 }
 
-fn spoil(record: &mut Record, which: u8, value: u64) {
+fn damage(record: &mut Record, which: u8, value: u64) {
     let number = f64::from_bits(value);
     let (block, share, steady) = (&mut record.blocks[0], &mut record.shares[0], &mut record.steady[0]);
     match which {

@@ -45,9 +45,9 @@ fn only_the_steady_window_counts() {
 
 #[test]
 fn what_happened_in_rounds_that_do_not_count_is_no_reason_to_doubt() {
-    let of = |spoil: fn(&mut Record)| {
+    let of = |damage: fn(&mut Record)| {
         let mut run = by_rounds(&[&[4000, 1000, 1000, 1000]], 9);
-        spoil(&mut run.record);
+        damage(&mut run.record);
         let medium = run.summarise();
         let first = &medium.jobs[0].points[0];
         let severity = first.findings.iter().map(|finding| finding.severity).max();

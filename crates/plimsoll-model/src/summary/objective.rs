@@ -10,7 +10,7 @@ use crate::lane::Counts;
 use crate::objective::Objective;
 use crate::units::Nanos;
 
-/// What a point's measure phase held.
+/// What was measured in a point's measure phase.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measured {
     /// Length of each tick and what ended in it, over all types.
@@ -22,7 +22,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// What another lane of the same point has measured, second by second. The window is as complete as the least.
+    /// Adds what another lane of the same point measured, second by second. The window is complete if both are.
     pub fn merge(&mut self, other: &Self) {
         let Self { ticks, response, complete } = other;
         if self.ticks.is_empty() && self.response.is_empty() {
@@ -39,14 +39,14 @@ impl Measured {
 
 /// One point against an objective.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Judgement {
+pub struct ObjectiveResult {
     /// The objective's figure; `None` where no transaction of that type completed.
     pub figure_ms: Option<f64>,
     /// Why the point does not meet the objective; empty if it does.
     pub shortfalls: Vec<Shortfall>,
 }
 
-impl Judgement {
+impl ObjectiveResult {
     pub fn is_met(&self) -> bool {
         self.shortfalls.is_empty()
     }
@@ -64,11 +64,11 @@ pub enum Shortfall {
     Slow,
     /// More than 1 % of what settled had failed.
     Failed { percent: f64 },
-    /// Something that was offered was never started.
+    /// Some intents were dropped before they started.
     Dropped { intents: u64 },
     /// More than 1 % of what was offered in the window was not settled in it.
     Behind { percent: f64 },
-    /// The rate did not hold over the window.
+    /// The rate was not steady over the window.
     Unsteady { range_percent: f64, slope_percent: f64 },
 }
 
@@ -86,9 +86,9 @@ impl Shortfall {
     }
 }
 
-/// Judges what was measured at one point. `txns` are the names of its transaction types; `open` says that it was offered
-/// a rate, which then has to be carried as well.
-pub fn judge(objective: &Objective, txns: &[String], open: bool, measured: &Measured) -> Judgement {
+/// Evaluates one point against an objective. `txns` are the names of its transaction types; `open`: a rate was offered,
+/// which the system has to keep up with as well.
+pub fn evaluate(objective: &Objective, txns: &[String], open: bool, measured: &Measured) -> ObjectiveResult {
     let Measured { ticks, response, complete } = measured;
     let wanted = response.iter().zip(txns).filter(|(_, txn)| objective.of.as_ref().is_none_or(|of| of == *txn));
     let mut times = Hist::new();
@@ -119,7 +119,7 @@ pub fn judge(objective: &Objective, txns: &[String], open: bool, measured: &Meas
     if let Steady::No { range_percent, slope_percent } = Steady::of(&joined(batches)) {
         shortfalls.push(Shortfall::Unsteady { range_percent, slope_percent });
     }
-    Judgement { figure_ms: figure.map(Nanos::as_millis_f64), shortfalls }
+    ObjectiveResult { figure_ms: figure.map(Nanos::as_millis_f64), shortfalls }
 }
 
 #[cfg(test)]
@@ -144,7 +144,7 @@ mod tests {
 
     fn of(measured: &Measured, objective: &Objective, open: bool) -> Vec<&'static str> {
         let txns = ["a".to_owned(), "b".to_owned()];
-        judge(objective, &txns, open, measured).shortfalls.into_iter().map(Shortfall::name).collect()
+        evaluate(objective, &txns, open, measured).shortfalls.into_iter().map(Shortfall::name).collect()
     }
 
     #[test]
@@ -164,7 +164,11 @@ mod tests {
         assert_eq!(of(&measured, &limit, true), ["incomplete", "failed", "dropped"]);
         measured.ticks[9].1 = Counts { offered: 1200, committed: 1000, dropped: 10, ..Counts::default() };
         assert_eq!(of(&measured, &limit, true), ["incomplete", "dropped", "behind"]);
-        assert_eq!(of(&measured, &limit, false), ["incomplete"], "a closed loop offers what is carried");
+        assert_eq!(
+            of(&measured, &limit, false),
+            ["incomplete"],
+            "a closed loop offers only what the system keeps up with"
+        );
         measured.complete = true;
         for (i, (_, counts)) in measured.ticks.iter_mut().enumerate() {
             *counts = Counts { offered: 1000 + i as u64 * 50, committed: 1000 + i as u64 * 50, ..Counts::default() };
