@@ -9,6 +9,7 @@ mod manifests;
 mod source;
 mod specification;
 mod text;
+mod words;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -92,7 +93,7 @@ pub fn run() -> Task {
         eprintln!("tidy: warning: {warning}");
     }
     let mut findings: Vec<Finding> =
-        [lengths::check, calls::check, circles::check, dead::check, links::check, text::check]
+        [lengths::check, calls::check, circles::check, dead::check, links::check, text::check, words::check]
             .iter()
             .flat_map(|rule| rule(&tree))
             .collect();
