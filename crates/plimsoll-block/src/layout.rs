@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_and_a_failure_are_told() {
+    fn a_stop_and_a_failure_are_errors() {
         let directory = tempfile::tempdir().unwrap();
         let layout = layout(directory.path(), &[64 << 20], 1000.0);
         let stopped = lay_out(&layout, &mut |_| Flow::Stop);

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn without_overwrite_everything_is_only_read_and_says_why() {
+    fn without_overwrite_everything_is_only_read_with_a_reason() {
         assert_eq!(decide(&idle(), false), Decision::ReadOnly(vec!["--overwrite was not given".into()]));
         for (evidence, expected, _) in table() {
             let Decision::ReadOnly(why) = decide(&evidence, false) else { panic!("{evidence:?}") };
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn overwrite_writes_to_what_nobody_uses_and_tells_what_is_lost() {
+    fn overwrite_writes_to_unused_devices_and_lists_the_losses() {
         assert_eq!(decide(&idle(), true), Decision::Overwrite(Vec::new()));
         for (evidence, expected, helps) in table() {
             match decide(&evidence, true) {

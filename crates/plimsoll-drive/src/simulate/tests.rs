@@ -118,7 +118,7 @@ fn an_overload_that_ends_early_is_no_faster_than_the_drive() {
 }
 
 #[test]
-fn arrivals_are_spaced_as_told() {
+fn arrivals_are_spaced_as_requested() {
     let spec = drive("kingston-dc1500m-960g");
     let run = |arrivals| {
         let load = Arrival::Open { per_second: 50_000.0, arrivals, depth: 1024, most_waiting: 1000 };

@@ -73,7 +73,7 @@ fn figures_without_a_source_are_refused() {
 }
 
 #[test]
-fn what_is_missing_or_contradicts_itself_is_told_at_once() {
+fn missing_and_contradicting_keys_are_errors_at_once() {
     let text = errors(&GOOD.replace("kind = \"nvme\"", "kind = \"disk\""));
     for part in ["[flash] does not describe a drive of kind `disk`", "`disk.rpm` is missing"] {
         assert!(text.contains(part), "{part:?} is not in {text}");
@@ -122,7 +122,7 @@ proptest! {
     #![proptest_config(ProptestConfig { max_global_rejects: 100_000, max_local_rejects: 100_000, cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_a_file_says_the_model_answers(
+    fn the_model_answers_for_any_drive_file(
         spec in any_drive(),
         ops in prop::collection::vec((0u8..4, any::<u64>(), any::<u64>(), 0u64..1_000_000_000), 0..50),
     ) {
@@ -151,7 +151,7 @@ proptest! {
 }
 
 #[test]
-fn a_slower_drive_says_so_and_states_lower_rates() {
+fn a_slower_drive_is_marked_and_states_lower_rates() {
     let rated = DriveSpec::parse("good", GOOD).unwrap();
     let slower = rated.clone().slower(20.0);
     assert_eq!(slower.title, "Good, 20 times slower");

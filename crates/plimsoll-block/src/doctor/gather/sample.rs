@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_the_time_is_over_and_says_what_cannot_be_read() {
+    fn it_ends_in_time_and_reports_unreadable_files() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");
         std::fs::write(&path, vec![0; 1 << 20]).unwrap();
