@@ -18,7 +18,7 @@ export function rows(head: string, params: Row[], unit: string): string {
     const value = Array.isArray(p.value) ? p.value[1] : p.value;
     if (typeof value !== "number") return [];
     const mark = `<span style="display:inline-block;width:9px;height:9px;margin-right:6px;background:${String(p.color)}"></span>`;
-    // The page's own tables look different.
+    // The page has tables of its own.
     const cell = (style: string, text: string) =>
       `<td style="border:0;padding:1px 0;font-weight:400;color:inherit;${style}">${text}</td>`;
     const name = cell("text-align:left;padding-right:16px", mark + escape(p.seriesName ?? ""));
@@ -70,7 +70,7 @@ export function base(theme: Theme, legendRows: number): Option {
   };
 }
 
-/** How many rows a legend of these names takes at this width; ECharts does not tell. */
+/** How many rows a legend of these names takes at this width; ECharts does not report it. */
 export function legendRows(names: string[], width: number): number {
   if (names.length < 2) return 0;
   let [rows, used] = [1, 0];

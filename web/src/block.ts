@@ -110,14 +110,14 @@ function barsOf(theme: Theme, name: string, place: number, media: number, { bars
 }
 
 function tip({ categories, bars, unit }: Bars, block: Block, i: number): string {
-  const told = block.media.flatMap((name, place) => {
+  const lines = block.media.flatMap((name, place) => {
     const bar = bars[place]?.[i];
     if (!bar) return [];
     const [value, interval, usable] = bar;
     const range = interval ? ` (${three(interval[0])} – ${three(interval[1])})` : "";
     return [`${escape(name)}: <b>${three(value)}</b>${range}${usable ? "" : ` · ${label("chart-block-invalid")}`}`];
   });
-  return `<b>${escape(categories[i] ?? "")}</b> <span style="opacity:.7">${label(unit)}</span><br>${told.join("<br>")}`;
+  return `<b>${escape(categories[i] ?? "")}</b> <span style="opacity:.7">${label(unit)}</span><br>${lines.join("<br>")}`;
 }
 
 /** A logarithmic axis is for what spans more than a decade. */
@@ -251,7 +251,7 @@ function rounds(theme: Theme, { iops, fit }: Rounds, medium: number): Option {
   return {
     ...option,
     xAxis: below(theme, label("chart-block-round"), { min: 1, max: Math.max(iops.length, 2), minInterval: 1 }),
-    // From zero: the criterion is a share of the mean, and no scatter shall look larger than it is.
+    // From zero: the criterion is a share of the mean, and no scatter may appear larger than it is.
     yAxis: valueAxis(theme, label("chart-block-iops"), false, top > 0 ? {} : { max: 1 }),
     series,
   };

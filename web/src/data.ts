@@ -146,7 +146,7 @@ export interface SharedSlot {
   label: string;
 }
 
-/** A backup or a restore; `label` is short, `title` says everything. */
+/** A backup or a restore; `label` is short, `title` has all details. */
 export interface SharedBand {
   from: number;
   to: number;

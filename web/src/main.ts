@@ -51,7 +51,7 @@ function option(box: HTMLElement, width: number): Option | undefined {
 /** A legend may need more room than the height that styles give. */
 function height(found: Option): number {
   const grid = found.grid as { top?: number; height?: number; bottom?: number } | undefined;
-  // Bars of jobs say how much room they need.
+  // Bars of jobs report how much room they need.
   return (grid?.bottom ?? 44) + (grid?.height === undefined ? 204 : grid.height + (grid.top ?? 0));
 }
 

@@ -52,7 +52,7 @@ function line(series: Series, name: string, color: string, scale = 1): Line {
   return { name, t: data.times[series.times] ?? [], v, color };
 }
 
-/** Reads and writes of each device; colour tells the device, the dash what was done. */
+/** Reads and writes of each device; the color is the device, the dash the operation. */
 function devices(theme: Theme, metrics: [string, string, "solid" | "dashed" | "dotted"][], scale = 1): Line[] {
   const known = new Set(data.series.filter((s) => s.kind === "device").map((s) => s.subject));
   const named = data.devices.filter((name) => known.has(name));
@@ -74,7 +74,7 @@ function processes(theme: Theme, system: string, generator: string, scale = 1): 
   return [...metric(system), ...metric(generator)].map((s, i) => line(s, name(s), nth(theme.series, i), scale));
 }
 
-/** Colour tells the medium, the dash the operation. */
+/** The color is the medium, the dash the operation. */
 function lateness(theme: Theme): Line[] {
   const media = [...new Set(data.lateness.map((l) => l.medium))];
   const dashes = ["dashed", "solid", "dotted"] as const;
@@ -218,7 +218,7 @@ function series(theme: Theme, lines: Line[], width: number, log: boolean): LineS
     symbol: l.stack ? "emptyCircle" : "none",
     showSymbol: false,
     connectNulls: false,
-    // Thins out only what no eye could tell apart, and keeps the extremes.
+    // Thins out only what is indistinguishable on screen, and keeps the extremes.
     sampling: l.stack ? undefined : "minmax",
     stack: l.stack,
     lineStyle: { color: l.color, width: l.stack ? 0 : 1.6, type: l.dash ?? "solid" },
@@ -265,7 +265,7 @@ export function timeline(theme: Theme, name: string, width: number, log: boolean
     }),
     // Its icons are off the page: dragging is switched on by `drag` in main.ts.
     toolbox: { top: -40, feature: { dataZoom: { yAxisIndex: "none", filterMode: "filter" } } },
-    // Filtered, so that the vertical axis fits what is looked at.
+    // Filtered, so that the vertical axis fits the visible range.
     dataZoom: [{ type: "inside", startValue: from / unit, endValue: end / unit, filterMode: "filter", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false }],
     series: series(theme, found.lines, width, found.log ?? false),
   };

@@ -1,4 +1,4 @@
-//! Writes the fixture's reports to a folder, to look at: `cargo run -p plimsoll-report --example fixture_html -- DIR`.
+//! Writes the fixture's reports to a folder: `cargo run -p plimsoll-report --example fixture_html -- DIR`.
 
 #[path = "../src/html/block/made.rs"]
 mod made;

@@ -1,4 +1,4 @@
-//! What the audit says, as people read it: what fired by severity, what many places have in common once; the rest by rule.
+//! The audit as text: fired rules by severity, one line for all cases that fired alike; other rules by code.
 
 use plimsoll_model::audit::{About, Audit, AuditedLoad, Evidence, Rule, RuleOutcome, RuleVerdict, ThresholdFault};
 use plimsoll_model::record::Severity;
@@ -17,7 +17,7 @@ pub(crate) struct Fired {
     pub next: String,
 }
 
-/// A rule that did not, with the number of places and what was seen, or why nothing was.
+/// A rule that did not fire: the number of cases and the evidence, or the reason why it was not evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Quiet {
     pub code: &'static str,
@@ -25,22 +25,22 @@ pub(crate) struct Quiet {
     pub text: String,
 }
 
-/// How a run's findings are told beside the audit.
+/// Where a run's findings are shown besides the audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Findings {
-    /// They stand above, so that the audit need not repeat them.
+    /// Above the audit, so that it need not repeat them.
     Above,
-    /// They stand nowhere else.
+    /// Only in the audit.
     Here,
 }
 
-/// The worst first; what one rule says in the same way of many places is told of the first.
+/// The worst first; cases in which a rule fired alike are one entry with the evidence of the first.
 pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fired> {
     let mut groups: Vec<Vec<&RuleVerdict>> = Vec::new();
-    for judged in audit.judged.iter().filter(|judged| judged.outcome.severity().is_some()) {
-        match groups.iter_mut().find(|group| alike(group[0], judged)) {
-            Some(group) => group.push(judged),
-            None => groups.push(vec![judged]),
+    for verdict in audit.verdicts.iter().filter(|verdict| verdict.outcome.severity().is_some()) {
+        match groups.iter_mut().find(|group| alike(group[0], verdict)) {
+            Some(group) => group.push(verdict),
+            None => groups.push(vec![verdict]),
         }
     }
     let faults = audit.faults.iter().map(|fault| threshold_fault(m, fault));
@@ -50,7 +50,7 @@ pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fire
     all
 }
 
-/// Stands in the place of a rule's code.
+/// Used instead of a rule's code.
 const THRESHOLDS: &str = "THRESHOLDS";
 
 /// A threshold of the plan that was not used, as an error.
@@ -61,11 +61,11 @@ pub(crate) fn threshold_fault(m: &Messages, fault: &ThresholdFault) -> Fired {
 }
 
 fn alike(a: &RuleVerdict, b: &RuleVerdict) -> bool {
-    let kinds = |judged: &RuleVerdict| match &judged.outcome {
+    let kinds = |verdict: &RuleVerdict| match &verdict.outcome {
         RuleOutcome::Fired { evidence, .. } => evidence.iter().map(std::mem::discriminant).collect::<Vec<_>>(),
         RuleOutcome::Passed { .. } | RuleOutcome::NotEvaluated { .. } => Vec::new(),
     };
-    let pair = |judged: &RuleVerdict| matches!(judged.about, About::Pair { .. });
+    let pair = |verdict: &RuleVerdict| matches!(verdict.about, About::Pair { .. });
     a.rule == b.rule && a.outcome.severity() == b.outcome.severity() && kinds(a) == kinds(b) && pair(a) == pair(b)
 }
 
@@ -90,7 +90,7 @@ fn sentences(m: &Messages, evidence: &[Evidence], findings: Findings) -> String 
     all.join(" ")
 }
 
-/// By rule, with what was seen in the first place.
+/// By rule, with the evidence of the first case.
 pub(crate) fn passed(m: &Messages, audit: &Audit) -> Vec<Quiet> {
     by_rule(audit, |outcomes| {
         let own: Vec<&Vec<Evidence>> = outcomes.iter().filter_map(|outcome| passed_with(outcome)).collect();
@@ -107,7 +107,7 @@ fn passed_with(outcome: &RuleOutcome) -> Option<&Vec<Evidence>> {
 }
 
 /// By rule, with every reason once.
-pub(crate) fn unjudged(m: &Messages, audit: &Audit) -> Vec<Quiet> {
+pub(crate) fn not_evaluated(m: &Messages, audit: &Audit) -> Vec<Quiet> {
     by_rule(audit, |outcomes| {
         let because = |outcome: &&RuleOutcome| match outcome {
             RuleOutcome::NotEvaluated { because } => Some(*because),
@@ -125,13 +125,13 @@ pub(crate) fn unjudged(m: &Messages, audit: &Audit) -> Vec<Quiet> {
 fn by_rule(audit: &Audit, of: impl Fn(&[&RuleOutcome]) -> Option<(usize, String)>) -> Vec<Quiet> {
     let line = |rule: Rule| {
         let own: Vec<&RuleOutcome> =
-            audit.judged.iter().filter(|judged| judged.rule == rule).map(|judged| &judged.outcome).collect();
+            audit.verdicts.iter().filter(|verdict| verdict.rule == rule).map(|verdict| &verdict.outcome).collect();
         of(&own).map(|(places, text)| Quiet { code: rule.code(), places, text })
     };
     Rule::ALL.into_iter().filter_map(line).collect()
 }
 
-/// Whom it is about; empty for all.
+/// The subject; empty for the whole run.
 pub(crate) fn about(m: &Messages, about: &About) -> String {
     match about {
         About::Whole => String::new(),
@@ -139,22 +139,22 @@ pub(crate) fn about(m: &Messages, about: &About) -> String {
         About::Pair { first, second } => {
             m.text_with("audit-pair", &[("first", first.clone()), ("second", second.clone())])
         }
-        About::Load(load) => of_load(m, load),
+        About::Load(load) => load_text(m, load),
     }
 }
 
-fn of_load(m: &Messages, load: &AuditedLoad) -> String {
+fn load_text(m: &Messages, load: &AuditedLoad) -> String {
     let users = [("users", load.users.to_string())];
-    let mut told = match load.offered_per_second {
+    let mut text = match load.offered_per_second {
         Some(rate) => m.text_with("audit-load-rate", &[("rate", three(rate))]),
         None if load.job.is_some() => m.text_with("audit-load-in-flight", &users),
         None if load.users == 1 => m.text("audit-load-one"),
         None => m.text_with("audit-load-users", &users),
     };
     if load.repeat > 0 {
-        told = m.text_with("audit-load-repeat", &[("load", told), ("repeat", (load.repeat + 1).to_string())]);
+        text = m.text_with("audit-load-repeat", &[("load", text), ("repeat", (load.repeat + 1).to_string())]);
     }
-    let mut args = vec![("load", told), ("step", load.step.clone()), ("on", load.on.clone())];
+    let mut args = vec![("load", text), ("step", load.step.clone()), ("on", load.on.clone())];
     match &load.job {
         Some(job) => {
             args.push(("job", job.clone()));
@@ -164,31 +164,31 @@ fn of_load(m: &Messages, load: &AuditedLoad) -> String {
     }
 }
 
-/// How many of each there are.
+/// Number of findings of each severity, and of rules that passed or were not evaluated.
 pub(crate) fn counts(audit: &Audit, fired: &[Fired]) -> Vec<(&'static str, String)> {
     let of = |severity| whole(fired.iter().filter(|fired| fired.severity == severity).count() as f64);
     let rules = |is: fn(&RuleOutcome) -> bool| {
         let has = |rule: &Rule| {
-            let mut own = audit.judged.iter().filter(|judged| judged.rule == *rule);
-            own.clone().any(|judged| is(&judged.outcome)) && !own.any(|judged| judged.outcome.severity().is_some())
+            let mut own = audit.verdicts.iter().filter(|verdict| verdict.rule == *rule);
+            own.clone().any(|verdict| is(&verdict.outcome)) && !own.any(|verdict| verdict.outcome.severity().is_some())
         };
         Rule::ALL.iter().filter(|rule| has(rule)).count()
     };
     let passed = rules(|outcome| matches!(outcome, RuleOutcome::Passed { .. }));
-    let silent = Rule::ALL.iter().filter(|rule| {
-        let mut own = audit.judged.iter().filter(|judged| judged.rule == **rule);
-        own.all(|judged| matches!(judged.outcome, RuleOutcome::NotEvaluated { .. }))
+    let skipped = Rule::ALL.iter().filter(|rule| {
+        let mut own = audit.verdicts.iter().filter(|verdict| verdict.rule == **rule);
+        own.all(|verdict| matches!(verdict.outcome, RuleOutcome::NotEvaluated { .. }))
     });
     vec![
         ("errors", of(Severity::Error)),
         ("warnings", of(Severity::Warning)),
         ("notes", of(Severity::Note)),
         ("passed", passed.to_string()),
-        ("unjudged", silent.count().to_string()),
+        ("skipped", skipped.count().to_string()),
     ]
 }
 
-/// What the plan has changed, one sentence each.
+/// Thresholds that the plan changes, one sentence each.
 pub(crate) fn adjusted(m: &Messages, audit: &Audit) -> Vec<String> {
     let one = |threshold: &plimsoll_model::audit::Threshold| {
         let args = [

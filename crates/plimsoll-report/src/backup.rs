@@ -101,7 +101,7 @@ pub(crate) fn io(m: &Messages, backups: &BackupSummary) -> Table {
         "backup-column-data",
         "backup-column-what",
         "backup-column-on",
-        "backup-column-told-by",
+        "backup-column-source",
         "backup-column-reads",
         "backup-column-writes",
         "backup-column-read-mb",
@@ -120,7 +120,7 @@ pub(crate) fn io(m: &Messages, backups: &BackupSummary) -> Table {
                 sides.push((target(m, medium), &medium.target_source, own.target_io));
             }
             for (on, source, io) in sides {
-                let mut row = vec![name(m, medium), what.clone(), on, told_by(m, source.as_ref())];
+                let mut row = vec![name(m, medium), what.clone(), on, source_name(m, source.as_ref())];
                 row.extend(io_cells(io));
                 rows.push(row);
             }
@@ -129,10 +129,10 @@ pub(crate) fn io(m: &Messages, backups: &BackupSummary) -> Table {
     Table { ids, words: 4, rows }
 }
 
-pub(crate) fn told_by(m: &Messages, source: Option<&MediumSource>) -> String {
+pub(crate) fn source_name(m: &Messages, source: Option<&MediumSource>) -> String {
     match source {
         Some(MediumSource::Device(name)) => name.clone(),
-        Some(MediumSource::Emulator) => m.text("medium-told-by-emulator"),
+        Some(MediumSource::Emulator) => m.text("medium-source-emulator"),
         None => NONE.to_owned(),
     }
 }
@@ -185,7 +185,7 @@ pub(crate) fn operations(m: &Messages, backups: &BackupSummary) -> Table {
     Table { ids, words: 3, rows: all.map(row).collect() }
 }
 
-/// Rule RATE: the difference, or why it is not judged.
+/// Rule RATE: the difference, or why it is not evaluated.
 fn rate(m: &Messages, own: &BackupOperation) -> String {
     let off = |percent: f64| if percent.abs() < 0.05 { "0.0".to_owned() } else { self::percent(percent) };
     match own.rate {

@@ -1,4 +1,4 @@
-//! Steps on media themselves, as table and page tell of them.
+//! Steps on media themselves, for table and page.
 
 use plimsoll_model::record::BlockStreamInfo;
 use plimsoll_model::summary::{
@@ -22,17 +22,17 @@ pub(crate) fn notes(m: &Messages, step: &BlockSummary) -> Vec<String> {
     if let [only] = step.media.as_slice() {
         notes.push(m.text_with("block-on", &[("medium", medium_name(m, only))]));
     }
-    // Said once where it is the same on all.
+    // Once where it is the same on all.
     let on = |medium: &BlockMedium| {
         let args = [("workers", medium.workers.to_string()), ("size", size(medium.worker_bytes))];
         m.text_with(if medium.workers == 1 { "block-worker" } else { "block-workers" }, &args)
     };
-    let mut said: Vec<String> = step.media.iter().map(on).collect();
-    if said.windows(2).all(|pair| pair[0] == pair[1]) {
-        said.truncate(1);
-        notes.append(&mut said);
+    let mut texts: Vec<String> = step.media.iter().map(on).collect();
+    if texts.windows(2).all(|pair| pair[0] == pair[1]) {
+        texts.truncate(1);
+        notes.append(&mut texts);
     } else {
-        notes.extend(step.media.iter().zip(said).map(|(medium, text)| format!("{}: {text}", medium.medium)));
+        notes.extend(step.media.iter().zip(texts).map(|(medium, text)| format!("{}: {text}", medium.medium)));
     }
     notes
 }

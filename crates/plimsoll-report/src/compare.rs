@@ -31,7 +31,7 @@ pub(crate) fn note(m: &Messages, comparison: &Comparison) -> String {
     m.text_with("compare-note", &[("first", first(comparison))])
 }
 
-/// A medium by its name, and that it is emulated: its curve and its row say so by themselves.
+/// A medium by its name, and that it is emulated: its curve and its row have the name alone.
 pub(crate) fn medium(m: &Messages, name: &str, emulated: bool) -> String {
     if emulated { m.text_with("medium-emulated", &[("medium", name.to_owned())]) } else { name.to_owned() }
 }

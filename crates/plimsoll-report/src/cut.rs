@@ -1,4 +1,4 @@
-//! Power cuts in words: what happened, and whether what clients saw committed is still there.
+//! Power cuts as text: what happened, and whether acknowledged transactions survived.
 
 use plimsoll_model::record::Receipt;
 use plimsoll_model::summary::{CutSummary, PointSummary, Summary};
@@ -6,30 +6,30 @@ use plimsoll_model::summary::{CutSummary, PointSummary, Summary};
 use crate::message::Messages;
 use crate::number::{NONE, three, whole};
 
-/// A power cut as it is told.
-pub(crate) struct ToldCut {
+/// A power cut as text.
+pub(crate) struct CutText {
     pub heading: String,
-    /// What the power took, then the sentence about what clients saw.
+    /// The cut, the recovery and the lost writes.
     pub happened: Vec<String>,
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<CutOutcome>,
     /// By transaction type, in the order of [`COLUMNS`].
     pub receipts: Vec<[String; 5]>,
 }
 
-pub(crate) struct Outcome {
+pub(crate) struct CutOutcome {
     /// Name of a verdict.
     pub verdict: &'static str,
     pub text: String,
 }
 
-/// Ids of the columns of [`ToldCut::receipts`] without `column-`.
+/// Ids of the columns of [`CutText::receipts`] without `column-`.
 pub(crate) const COLUMNS: [&str; 5] = ["txn", "acknowledged", "lost", "in-doubt", "first-lost"];
 
-pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<ToldCut> {
-    summary.points().filter_map(|point| Some(told_cut(m, point, point.power_cut.as_ref()?))).collect()
+pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<CutText> {
+    summary.points().filter_map(|point| Some(cut_text(m, point, point.power_cut.as_ref()?))).collect()
 }
 
-fn told_cut(m: &Messages, point: &PointSummary, cut: &CutSummary) -> ToldCut {
+fn cut_text(m: &Messages, point: &PointSummary, cut: &CutSummary) -> CutText {
     let count = |n: u64| whole(n as f64);
     let seconds = |ms: u64| format!("{:.1}", ms as f64 / 1e3);
     let at = ("at", seconds(cut.at_ms));
@@ -44,7 +44,7 @@ fn told_cut(m: &Messages, point: &PointSummary, cut: &CutSummary) -> ToldCut {
     if cut.lost_flushed_writes > 0 {
         happened.push(m.text_with("cut-lied", &[("flushed", count(cut.lost_flushed_writes))]));
     }
-    ToldCut {
+    CutText {
         heading: m.text_with("cut-of", &[("point", m.point(point))]),
         happened,
         outcomes: outcomes(m, cut),
@@ -52,17 +52,17 @@ fn told_cut(m: &Messages, point: &PointSummary, cut: &CutSummary) -> ToldCut {
     }
 }
 
-fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<Outcome> {
+fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<CutOutcome> {
     let count = |n: u64| whole(n as f64);
     if cut.lost == 0 && cut.recovery_ms.is_none() {
-        return vec![Outcome { verdict: "invalid", text: m.text("finding-not-recovered") }];
+        return vec![CutOutcome { verdict: "invalid", text: m.text("finding-not-recovered") }];
     }
     if cut.lost == 0 && cut.acknowledged == 0 {
-        return vec![Outcome { verdict: "doubtful", text: m.text("cut-unjudged") }];
+        return vec![CutOutcome { verdict: "doubtful", text: m.text("cut-unjudged") }];
     }
     if cut.lost == 0 {
         let text = m.text_with("cut-kept", &[("acknowledged", count(cut.acknowledged))]);
-        return vec![Outcome { verdict: "sound", text }];
+        return vec![CutOutcome { verdict: "sound", text }];
     }
     let lost = |receipt: &Receipt| {
         let args = [
@@ -71,7 +71,7 @@ fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<Outcome> {
             ("txn", receipt.txn.clone()),
             ("first", receipt.first_lost.clone()),
         ];
-        Outcome { verdict: "invalid", text: m.text_with("cut-lost", &args) }
+        CutOutcome { verdict: "invalid", text: m.text_with("cut-lost", &args) }
     };
     cut.receipts.iter().filter(|receipt| receipt.lost > 0).map(lost).collect()
 }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_and_what_cannot_be_judged_is_said() {
+    fn a_cut_that_lost_nothing_is_sound_and_one_without_receipts_is_not_evaluated() {
         let m = Messages::english();
         let mut record = fixture::record();
         let cut = &mut record.cuts[0];
@@ -101,10 +101,10 @@ mod tests {
         let kept = only(&record);
         assert_eq!(kept.happened.len(), 1, "nothing was lost with the power: {:?}", kept.happened);
         assert_eq!(kept.outcomes[0].verdict, "sound");
-        insta::assert_snapshot!(kept.outcomes[0].text, @"Nothing that clients saw committed was lost: 10,197 transactions looked for, all found.");
+        insta::assert_snapshot!(kept.outcomes[0].text, @"No acknowledged transaction was lost: 10,197 checked, all found.");
         record.cuts[0].receipts.clear();
-        let unjudged = only(&record);
-        assert_eq!((unjudged.outcomes[0].verdict, unjudged.receipts.len()), ("doubtful", 0));
-        insta::assert_snapshot!(unjudged.outcomes[0].text, @"Not judged: there was nothing that clients saw committed and that could be looked for.");
+        let unchecked = only(&record);
+        assert_eq!((unchecked.outcomes[0].verdict, unchecked.receipts.len()), ("doubtful", 0));
+        insta::assert_snapshot!(unchecked.outcomes[0].text, @"Not evaluated: no acknowledged transaction could be checked.");
     }
 }

@@ -98,16 +98,16 @@ pub(crate) fn table(effect: &Effect) -> Table {
     Table { ids, words: 1, rows }
 }
 
-/// What the table does not say, of each load.
+/// For each load, the figures that are not in the table.
 pub(crate) fn describe(m: &Messages, effect: &Effect) -> Vec<String> {
     let several = effect.rungs.len() > 1;
     let of_rung = |rung: &EffectRung| {
         let all = [victims(m, rung), medium(m, effect, rung.medium), backups(m, rung), neighbours(m, rung)];
         let all: Vec<String> = all.into_iter().flatten().collect();
         let all = all.join(" ");
-        if several { m.text_with("effect-at", &[("load", load(rung)), ("told", all)]) } else { all }
+        if several { m.text_with("effect-at", &[("load", load(rung)), ("effects", all)]) } else { all }
     };
-    effect.rungs.iter().map(of_rung).filter(|told| !told.is_empty()).collect()
+    effect.rungs.iter().map(of_rung).filter(|text| !text.is_empty()).collect()
 }
 
 fn victims(m: &Messages, rung: &EffectRung) -> Option<String> {

@@ -1,4 +1,4 @@
-//! What speaks against the figures, as it is told: what many points of a ladder have in common is told once.
+//! Findings as text: one line for those that many points of a ladder have in common.
 
 use plimsoll_model::record::Severity;
 use plimsoll_model::summary::{
@@ -8,51 +8,51 @@ use plimsoll_model::summary::{
 use crate::block;
 use crate::message::Messages;
 
-/// One line: a finding, and whom it is about; empty where it is the whole run or step.
-pub(crate) struct Told<'a> {
+/// One line: a finding and its place; empty where it is about the whole run or step.
+pub(crate) struct FindingLine<'a> {
     pub place: String,
     pub finding: &'a Finding,
 }
 
 /// The run's own, the steps', then each ladder's and each block step's by its points.
-pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<Told<'a>> {
+pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<FindingLine<'a>> {
     let mut own: Vec<&Finding> = Vec::new();
-    // What is said of no place in particular is said once.
+    // Findings without a place are listed once.
     for finding in summary.findings.iter().chain(summary.ladders.iter().flat_map(|ladder| &ladder.findings)) {
         if !own.contains(&finding) {
             own.push(finding);
         }
     }
-    let own = own.into_iter().map(|finding| Told { place: String::new(), finding });
+    let own = own.into_iter().map(|finding| FindingLine { place: String::new(), finding });
     let ladders = summary.ladders.iter().flat_map(|ladder| of_ladder(m, ladder));
     let media = summary.blocks.iter().flat_map(|block| block.media.iter().map(move |medium| (block, medium)));
     let effects = summary.effects.iter().flat_map(|effect| {
-        effect.findings.iter().map(|finding| Told { place: crate::effect::heading(m, effect), finding })
+        effect.findings.iter().map(|finding| FindingLine { place: crate::effect::heading(m, effect), finding })
     });
     let backups = summary.backups.iter().flat_map(|own| {
         let place = |medium: Option<&String>| match medium {
             Some(medium) => m.text_with("block-whole", &[("step", own.step.clone()), ("medium", medium.clone())]),
             None => own.step.clone(),
         };
-        own.all_findings().map(move |(medium, finding)| Told { place: place(medium.medium.as_ref()), finding })
+        own.all_findings().map(move |(medium, finding)| FindingLine { place: place(medium.medium.as_ref()), finding })
     });
     let media = media.flat_map(|(block, medium)| of_medium(m, block, medium));
     own.chain(ladders).chain(effects).chain(backups).chain(media).collect()
 }
 
-fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<Told<'a>> {
+fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<FindingLine<'a>> {
     let found = ladder.points.iter().flat_map(|point| point.findings.iter().map(move |finding| (point, finding)));
     let named = |point: &&PointSummary| m.point(point);
     let place = ladder.points.first().map(|point| (point.step.clone(), point.system.clone())).unwrap_or_default();
-    // Each says of a row of the table that it is not to be used, and why.
+    // Each makes one row of the table invalid, so they are not merged.
     grouped(m, found, (named, |_, _| false), place)
 }
 
-/// A step on a medium: what is said of it as a whole, then by its points.
-fn of_medium<'a>(m: &Messages, block: &'a BlockSummary, medium: &'a BlockMedium) -> Vec<Told<'a>> {
+/// A step on a medium: its own findings, then those of its points.
+fn of_medium<'a>(m: &Messages, block: &'a BlockSummary, medium: &'a BlockMedium) -> Vec<FindingLine<'a>> {
     let place = (block.step.clone(), medium.medium.clone());
     let args = [("step", place.0.clone()), ("medium", place.1.clone())];
-    let own = medium.findings.iter().map(|finding| Told { place: m.text_with("block-whole", &args), finding });
+    let own = medium.findings.iter().map(|finding| FindingLine { place: m.text_with("block-whole", &args), finding });
     let found = medium.all_findings().filter_map(|(_, place, finding)| Some((place?, finding)));
     let named = |(job, point): &BlockPlace<'_>| block::place(m, block, medium, job, point);
     // All points of a job stand in one row.
@@ -60,18 +60,18 @@ fn of_medium<'a>(m: &Messages, block: &'a BlockSummary, medium: &'a BlockMedium)
     own.chain(grouped(m, found, (named, together), place.clone())).collect()
 }
 
-/// What places of one step and system have in common is told once; errors only where their places go `together`.
+/// Merges the common findings of places of one step and system; errors only where their places go `together`.
 fn grouped<'a, P>(
     m: &Messages,
     found: impl Iterator<Item = (P, &'a Finding)>,
     (named, together): (impl Fn(&P) -> String, impl Fn(&P, &P) -> bool),
     (step, system): (String, String),
-) -> Vec<Told<'a>> {
+) -> Vec<FindingLine<'a>> {
     let mut groups: Vec<Vec<(P, &Finding)>> = Vec::new();
     for (point, finding) in found {
         let is_one = |group: &&mut Vec<(P, &Finding)>| {
-            let (first, told) = &group[0];
-            alike(told, finding) && (finding.severity < Severity::Error || together(first, &point))
+            let (first, listed) = &group[0];
+            alike(listed, finding) && (finding.severity < Severity::Error || together(first, &point))
         };
         match groups.iter_mut().find(is_one) {
             Some(group) => group.push((point, finding)),
@@ -80,7 +80,7 @@ fn grouped<'a, P>(
     }
     let line = |group: Vec<(P, &'a Finding)>| {
         let (point, finding) = &group[0];
-        // What is said is true of all of them, or of the first.
+        // The figures in the sentence are those of all points, or of the first.
         let same = group.iter().all(|(_, other)| m.finding(other) == m.finding(finding));
         let count = ("points", group.len().to_string());
         let place = match group.len() {
@@ -90,7 +90,7 @@ fn grouped<'a, P>(
             }
             _ => m.text_with("points-like", &[count, ("point", named(point))]),
         };
-        Told { place, finding }
+        FindingLine { place, finding }
     };
     groups.into_iter().map(line).collect()
 }
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_many_points_have_in_common_is_told_once() {
+    fn common_findings_of_many_points_are_listed_once() {
         let m = Messages::english();
         let mut summary = summarise(&fixture::record());
         summary.findings.clear();
@@ -128,18 +128,18 @@ mod tests {
         for point in &mut ladder.points {
             point.findings = vec![broken.clone(), short(2.0)];
         }
-        let lines = |summary: &Summary| describe(&m, summary).into_iter().map(|told| told.place).collect::<Vec<_>>();
+        let lines = |summary: &Summary| describe(&m, summary).into_iter().map(|line| line.place).collect::<Vec<_>>();
         let errors = ["1 user", "4 users", "16 users"].map(|load| format!("{load}, ladder, db@fast"));
         let mut expected = errors.to_vec();
         expected.insert(1, "3 points, ladder, db@fast".to_owned());
         assert_eq!(lines(&summary), expected);
         summary.ladders[0].points[2].findings[1] = short(3.0);
-        expected[1] = "3 points, the first 1 user, ladder, db@fast".to_owned();
+        expected[1] = "3 points, first: 1 user, ladder, db@fast".to_owned();
         assert_eq!(lines(&summary), expected);
     }
 
     #[test]
-    fn errors_of_one_job_are_told_once() {
+    fn errors_of_one_job_are_listed_once() {
         let m = Messages::english();
         let mut summary = summarise(&fixture::block());
         let broken = Finding { severity: Severity::Error, kind: FindingKind::NothingMeasured };
@@ -151,9 +151,9 @@ mod tests {
                 job.curve.clear();
             }
         }
-        let places: Vec<String> = describe(&m, &summary).into_iter().map(|told| told.place).collect();
+        let places: Vec<String> = describe(&m, &summary).into_iter().map(|line| line.place).collect();
         let jobs = ["RND4K Q8T2 read", "SEQ1M Q4T1 mixed", "SQL"];
-        let of = |medium| jobs.map(|job| format!("4 points, the first {job}, round 1, corners, {medium}"));
+        let of = |medium| jobs.map(|job| format!("4 points, first: {job}, round 1, corners, {medium}"));
         assert_eq!(places, [of("fast"), of("slow")].concat());
     }
 }

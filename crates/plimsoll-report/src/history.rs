@@ -85,7 +85,7 @@ pub fn courses_text(courses: &[FigureSeries]) -> String {
 }
 
 fn describe(m: &Messages, course: &FigureSeries, change: &Change) -> String {
-    let said = RoundedRatio::of(change.ratio);
+    let rounded = RoundedRatio::of(change.ratio);
     let point = &course.points[change.at.min(course.points.len() - 1)];
     let shown = |rate: f64| if course.figure == Figure::Nopm { whole(rate) } else { three(rate) };
     let name = if point.label.is_empty() { &point.commit } else { &point.label };
@@ -96,8 +96,8 @@ fn describe(m: &Messages, course: &FigureSeries, change: &Change) -> String {
         ("before", shown(change.before)),
         ("after", shown(change.after)),
         ("unit", m.text(&format!("versus-unit-{}", course.figure.name()))),
-        ("percent", said.percent_text()),
-        ("way", m.text(if said.more { "versus-more" } else { "versus-less" })),
+        ("percent", rounded.percent_text()),
+        ("way", m.text(if rounded.more { "versus-more" } else { "versus-less" })),
     ];
     m.text_with("history-change", &args)
 }

@@ -1,4 +1,4 @@
-//! One HTML file that holds everything: styles, scripts, data. It opens from a disk and asks nobody for anything.
+//! One HTML file that holds everything: styles, scripts, data. It opens from a disk and loads nothing from a network.
 //!
 //! Tables come from the template and are complete without scripts; charts are drawn by `web/src` from the data island
 //! (see [`island`]).
@@ -86,7 +86,7 @@ struct Page<'a> {
     conservation: String,
     /// Whether anything could be taken for a TPC result.
     tpcc: bool,
-    /// Whether transactions were to be run: where they were not, nothing is said of them.
+    /// Whether the run had transactions; without them their sections are left out.
     transactions: bool,
     consistency: String,
     findings: Vec<FindingView>,
@@ -228,7 +228,7 @@ impl Page<'_> {
         self.m.text(&format!("chart-title-{name}"))
     }
 
-    /// Whether there is anything to say in tables of means and latencies.
+    /// Whether tables of means and latencies have any rows.
     fn measured(&self) -> bool {
         !self.charts.throughput.is_empty()
     }
@@ -261,7 +261,7 @@ fn footer(m: &Messages, run: &RunInfo) -> String {
     m.text_with("footer", &args)
 }
 
-/// Whole seconds: nobody reads a run's length to the nanosecond.
+/// Whole seconds: a run's length needs no more.
 fn lasted(time: Nanos) -> String {
     Nanos::from_secs(time.0.saturating_add(Nanos::SECOND.0 / 2) / Nanos::SECOND.0).to_string()
 }
@@ -334,8 +334,8 @@ fn conservation(m: &Messages, summary: &Summary) -> String {
 
 fn finding_views(m: &Messages, summary: &Summary) -> Vec<FindingView> {
     let mut all = findings::describe(m, summary);
-    all.sort_by_key(|told| std::cmp::Reverse(told.finding.severity));
-    let view = |findings::Told { place, finding }| FindingView {
+    all.sort_by_key(|line| std::cmp::Reverse(line.finding.severity));
+    let view = |findings::FindingLine { place, finding }| FindingView {
         severity: finding.severity.name(),
         severity_text: m.text(&format!("severity-{}", finding.severity.name())),
         place,
@@ -391,7 +391,7 @@ fn charts(record: &Record, summary: &Summary) -> Charts {
         let names = names.filter(|name| seconds || !OF_TRANSACTIONS.contains(name));
         let of_series = |name: &str| !OF_TRANSACTIONS.contains(&name);
         let foreign = is_foreign(record);
-        // Other tools do not tell what was under way, and seldom how long things took in each second.
+        // Other tools do not report what was in flight, and seldom the latencies of each second.
         let timed = record.seconds.iter().any(|second| second.response.count() > 0);
         let describe = |name: &str| match name {
             "in-flight" => false,

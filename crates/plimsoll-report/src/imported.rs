@@ -1,13 +1,12 @@
-//! What other tools measured, as it is told: figures with the name and the digits that the tool gave them, and what its
-//! output does not say.
+//! What other tools measured, as text: figures with the names and digits of the tool, and what is missing in its output.
 
 use plimsoll_model::summary::{ImportSummary, ReportedFigure, ReportedPoint, Summary};
 
 use crate::message::Messages;
 use crate::number::{NONE, three};
 
-/// One import, told.
-pub(crate) struct ToldImport {
+/// One import as text.
+pub(crate) struct ImportText {
     /// `Reported by sysbench 1.0.20`.
     pub heading: String,
     pub files: String,
@@ -24,11 +23,11 @@ pub(crate) const COLUMNS: [&str; 4] = ["reported-load", "reported-part", "report
 pub(crate) const PART_COLUMNS: [&str; 5] =
     ["reported-time", "reported-load", "reported-part", "reported-figure", "reported-value"];
 
-pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<ToldImport> {
+pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<ImportText> {
     summary.imports.iter().map(|import| of(m, import)).collect()
 }
 
-fn of(m: &Messages, import: &ImportSummary) -> ToldImport {
+fn of(m: &Messages, import: &ImportSummary) -> ImportText {
     let pairs = |entries: &[plimsoll_model::summary::Unknown]| {
         entries.iter().map(|entry| (entry.what.replace('_', " "), entry.text.clone())).collect()
     };
@@ -45,7 +44,7 @@ fn of(m: &Messages, import: &ImportSummary) -> ToldImport {
         let time = span.map_or_else(|| NONE.to_owned(), |(from, to)| format!("{} – {} s", three(from), three(to)));
         [time, load, txn, name, value]
     };
-    ToldImport {
+    ImportText {
         heading: m.text_with("reported-by", &[("source", import.source.clone())]),
         files: m.text_with("reported-files", &[("files", import.files.clone())]),
         unknown: pairs(&import.unknown),

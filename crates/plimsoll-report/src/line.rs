@@ -1,4 +1,4 @@
-//! Load lines in words: where the line is, what was tried, and what gave way first.
+//! Load lines as text: the line, the loads tried, and the bottleneck.
 
 use plimsoll_model::search::SearchState;
 use plimsoll_model::summary::{
@@ -10,8 +10,8 @@ use crate::message::Messages;
 use crate::number::{NONE, or_none, percent, three, whole};
 use crate::{load_summary, text};
 
-/// A load line as it is told.
-pub(crate) struct ToldLine<'a> {
+/// A load line as text.
+pub(crate) struct LoadLineText<'a> {
     pub ladder: &'a Ladder,
     pub line: &'a LoadLine,
     pub heading: String,
@@ -31,16 +31,16 @@ pub(crate) struct ToldLine<'a> {
 /// Ids of the columns of [`rows`] without `column-` or `text-`.
 pub(crate) const COLUMNS: [&str; 4] = ["load", "outcome", "objective", "why"];
 
-pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<ToldLine<'a>> {
-    summary.lines().map(|(ladder, line)| told_line(m, ladder, line)).collect()
+pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<LoadLineText<'a>> {
+    summary.lines().map(|(ladder, line)| line_text(m, ladder, line)).collect()
 }
 
-fn told_line<'a>(m: &Messages, ladder: &'a Ladder, line: &'a LoadLine) -> ToldLine<'a> {
+fn line_text<'a>(m: &Messages, ladder: &'a Ladder, line: &'a LoadLine) -> LoadLineText<'a> {
     let unit = if line.open { "line-unit-open" } else { "line-unit-closed" };
     let figure = line.quantile.name().replace("p999", "p99.9");
     let of = line.of.clone().unwrap_or_else(|| m.text("chart-all"));
     let limit = three(line.limit_ms);
-    ToldLine {
+    LoadLineText {
         ladder,
         line,
         heading: text::heading(m, ladder),
@@ -78,12 +78,12 @@ fn effort(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
         ("repeats", repeats.to_string()),
         ("precision", percent(line.precision * 100.0)),
     ];
-    let told = m.text_with("line-effort", &args);
+    let text = m.text_with("line-effort", &args);
     match line.state {
-        SearchState::Open => format!("{told} {}", m.text("line-open")),
-        SearchState::TooMany => format!("{told} {}", m.text_with("line-too-many", &args)),
-        SearchState::BelowLeast => format!("{told} {}", m.text("line-below-least")),
-        SearchState::Found | SearchState::AboveMost => told,
+        SearchState::Open => format!("{text} {}", m.text("line-open")),
+        SearchState::TooMany => format!("{text} {}", m.text_with("line-too-many", &args)),
+        SearchState::BelowLeast => format!("{text} {}", m.text("line-below-least")),
+        SearchState::Found | SearchState::AboveMost => text,
     }
 }
 
@@ -132,8 +132,8 @@ fn sign_id(what: Bottleneck) -> &'static str {
 }
 
 /// The loads in the order of trying: load, outcome, the objective's figure of each repeat, why it was not met.
-pub(crate) fn rows(m: &Messages, told: &ToldLine<'_>) -> Vec<[String; 4]> {
-    told.line.tried.iter().map(|tried| row(m, told.ladder, tried)).collect()
+pub(crate) fn rows(m: &Messages, text: &LoadLineText<'_>) -> Vec<[String; 4]> {
+    text.line.tried.iter().map(|tried| row(m, text.ladder, tried)).collect()
 }
 
 fn row(m: &Messages, ladder: &Ladder, tried: &TriedLoad) -> [String; 4] {
@@ -145,15 +145,15 @@ fn row(m: &Messages, ladder: &Ladder, tried: &TriedLoad) -> [String; 4] {
     [load, m.text(&format!("outcome-{}", tried.outcome.name())), figures.join(" · "), why(m, &tried.repeats)]
 }
 
-/// Each reason once, as the first repeat that has it says it.
+/// Each reason once, with the figures of the first repeat that has it.
 fn why(m: &Messages, repeats: &[ObjectiveResult]) -> String {
-    let mut told: Vec<(&'static str, String)> = Vec::new();
+    let mut reasons: Vec<(&'static str, String)> = Vec::new();
     for shortfall in repeats.iter().flat_map(|repeat| &repeat.shortfalls) {
-        if !told.iter().any(|(name, _)| *name == shortfall.name()) {
-            told.push((shortfall.name(), shortfall_text(m, *shortfall)));
+        if !reasons.iter().any(|(name, _)| *name == shortfall.name()) {
+            reasons.push((shortfall.name(), shortfall_text(m, *shortfall)));
         }
     }
-    told.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(", ")
+    reasons.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(", ")
 }
 
 fn shortfall_text(m: &Messages, shortfall: Shortfall) -> String {
@@ -204,6 +204,6 @@ fn precondition(m: &Messages, p: &PreconditionSummary) -> String {
         ("last", or_none(p.last_per_second, three)),
         ("change", or_none(p.change_percent, |change| format!("{change:+.1}"))),
     ];
-    let told = m.text_with("precondition", &args);
-    if p.complete { told } else { format!("{told} {}", m.text("precondition-cut")) }
+    let text = m.text_with("precondition", &args);
+    if p.complete { text } else { format!("{text} {}", m.text("precondition-cut")) }
 }

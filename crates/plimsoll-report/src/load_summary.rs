@@ -6,15 +6,15 @@ use crate::message::Messages;
 use crate::number::{NONE, percent, three, whole};
 
 /// A rung with its points.
-pub(crate) struct RungView<'a> {
+pub(crate) struct LoadView<'a> {
     pub rung: &'a LoadSummary,
     /// The one that stands for all where only one can: means of resources, latencies by type.
     pub point: &'a PointSummary,
     pub all: Vec<&'a PointSummary>,
 }
 
-pub(crate) fn views(ladder: &Ladder) -> Vec<RungView<'_>> {
-    let view = |rung| RungView {
+pub(crate) fn views(ladder: &Ladder) -> Vec<LoadView<'_>> {
+    let view = |rung| LoadView {
         rung,
         point: &ladder.points[rung.typical],
         all: rung.points.iter().map(|i| &ladder.points[*i]).collect(),
@@ -27,7 +27,7 @@ pub(crate) fn repeated(ladder: &Ladder) -> bool {
     ladder.rungs.iter().any(|rung| rung.repeats() > 1)
 }
 
-impl RungView<'_> {
+impl LoadView<'_> {
     pub fn load(&self) -> String {
         load(self.rung.users, self.rung.offered_per_second, self.rung.offered_to_per_second)
     }
@@ -59,7 +59,7 @@ pub(crate) fn load(users: u32, offered: Option<f64>, to: Option<f64>) -> String 
     match (offered, to) {
         (Some(from), Some(to)) => format!("{} → {}", three(from), three(to)),
         (Some(rate), None) => three(rate),
-        // An imported run whose source does not tell.
+        // An imported run whose source does not report it.
         (None, _) if users == 0 => NONE.to_owned(),
         (None, _) => users.to_string(),
     }

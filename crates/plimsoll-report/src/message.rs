@@ -44,7 +44,7 @@ impl Messages {
 
     pub fn text_with(&self, id: &str, args: &[(&'static str, String)]) -> String {
         let args: HashMap<Cow<'static, str>, FluentValue> =
-            args.iter().map(|(name, value)| (Cow::Borrowed(*name), counted(value.clone()))).collect();
+            args.iter().map(|(name, value)| (Cow::Borrowed(*name), number_or_text(value.clone()))).collect();
         LOCALES.try_lookup_with_args(&self.language, id, &args).unwrap_or_else(|| id.to_owned())
     }
 
@@ -53,11 +53,11 @@ impl Messages {
         self.describe("finding", &finding.kind)
     }
 
-    /// The sentence of what an audit's rule saw: `evidence-` and its name in the export.
+    /// The sentence of an audit rule's evidence: `evidence-` and its name in the export.
     pub fn evidence(&self, evidence: &Evidence) -> String {
         match evidence {
             Evidence::Found { finding } => self.describe("finding", finding),
-            Evidence::Untold { missing } => format!("({})", self.missing(*missing)),
+            Evidence::MissingInput { missing } => format!("({})", self.missing(*missing)),
             other => self.describe("evidence", other),
         }
     }
@@ -66,7 +66,7 @@ impl Messages {
         self.describe("fault", fault)
     }
 
-    /// Why a rule says nothing.
+    /// Why a rule was not evaluated.
     pub fn missing(&self, missing: Missing) -> String {
         self.text(&unit_id("missing", &missing))
     }
@@ -85,7 +85,7 @@ impl Messages {
         self.describe("data", data)
     }
 
-    /// What a rule holds, and why it matters.
+    /// What a rule requires, and why it matters.
     pub fn rule(&self, rule: Rule) -> String {
         self.text(&format!("rule-{}", rule.code().to_lowercase()))
     }
@@ -96,7 +96,7 @@ impl Messages {
         let Ok(Value::Object(fields)) = serde_json::to_value(value) else { return String::new() };
         let name = fields.get(tag).and_then(Value::as_str).unwrap_or_default();
         let args: HashMap<Cow<'static, str>, FluentValue> =
-            fields.iter().map(|(key, value)| (Cow::Owned(key.replace('_', "-")), shown(key, value))).collect();
+            fields.iter().map(|(key, value)| (Cow::Owned(key.replace('_', "-")), argument(key, value))).collect();
         let id = format!("{tag}-{}", name.replace('_', "-"));
         LOCALES.try_lookup_with_args(&self.language, &id, &args).unwrap_or(id)
     }
@@ -105,19 +105,19 @@ impl Messages {
     pub fn point(&self, point: &PointSummary) -> String {
         let (step, system) = (("step", point.step.clone()), ("system", point.system.clone()));
         let load = load_summary::load(point.users, point.offered_per_second, point.offered_to_per_second);
-        let told = match point.offered_per_second {
+        let text = match point.offered_per_second {
             Some(_) => self.text_with("point-open", &[("rate", load), step, system]),
             None if point.users == 1 => self.text_with("point-one", &[step, system]),
             None => self.text_with("point-closed", &[("users", load), step, system]),
         };
-        let told = self.in_scene(told, point.scene);
+        let text = self.in_scene(text, point.scene);
         match point.repeat {
-            0 => told,
-            n => self.text_with("point-repeat", &[("point", told), ("repeat", (n + 1).to_string())]),
+            0 => text,
+            n => self.text_with("point-repeat", &[("point", text), ("repeat", (n + 1).to_string())]),
         }
     }
 
-    /// What a place is called where it is told with and without noise.
+    /// The name of a place that is measured with and without noise.
     pub fn in_scene(&self, place: String, scene: Interference) -> String {
         match scene {
             Interference::Alone => place,
@@ -132,12 +132,12 @@ impl Messages {
     }
 }
 
-/// One is a number, so that a sentence can have a singular; all else is text already.
-fn counted(text: String) -> FluentValue<'static> {
+/// "1" as a number, so that a sentence can have a singular; all else is text already.
+fn number_or_text(text: String) -> FluentValue<'static> {
     if text == "1" { FluentValue::from(1) } else { FluentValue::from(text) }
 }
 
-fn shown(key: &str, value: &Value) -> FluentValue<'static> {
+fn argument(key: &str, value: &Value) -> FluentValue<'static> {
     match value {
         // Fluent selects by name, and an empty text has none.
         Value::String(text) if text.is_empty() => FluentValue::from("none"),
@@ -148,7 +148,7 @@ fn shown(key: &str, value: &Value) -> FluentValue<'static> {
         Value::Number(n) if n.is_f64() && n.as_f64().is_some_and(|n| n.abs() < 1e3) => {
             FluentValue::from(number::three(n.as_f64().unwrap_or_default()))
         }
-        Value::Number(n) => counted(number::whole(n.as_f64().unwrap_or_default())),
+        Value::Number(n) => number_or_text(number::whole(n.as_f64().unwrap_or_default())),
         other => FluentValue::from(other.to_string()),
     }
 }

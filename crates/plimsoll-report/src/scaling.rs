@@ -21,11 +21,11 @@ pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Vec<String> {
             vec![m.text_with("scaling-unfit", &args)]
         }
         Some(Scaling::Unresolved) => vec![m.text("scaling-unresolved")],
-        Some(Scaling::Fits(law)) => law_told(m, law),
+        Some(Scaling::Fits(law)) => law_text(m, law),
     }
 }
 
-fn law_told(m: &Messages, law: &ScalingLaw) -> Vec<String> {
+fn law_text(m: &Messages, law: &ScalingLaw) -> Vec<String> {
     let shown = |interval: Interval, format: fn(f64) -> String| {
         let ends = [("value", format(interval.mean)), ("low", format(interval.low)), ("high", format(interval.high))];
         m.text_with("scaling-value", &ends)
@@ -54,14 +54,14 @@ pub(crate) fn rows(ladder: &Ladder) -> Vec<[String; 4]> {
 
 /// On the terminal.
 pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
-    let told = describe(m, ladder);
-    if told.is_empty() {
+    let sentences = describe(m, ladder);
+    if sentences.is_empty() {
         return String::new();
     }
     let rows: Vec<Vec<String>> = rows(ladder).into_iter().map(Vec::from).collect();
     let header = COLUMNS.map(|id| m.text(&format!("scaling-{id}")));
     let table = if rows.is_empty() { String::new() } else { format!("\n{}", aligned(&header, &rows)) };
-    format!("{}{table}\n\n", told.join("\n"))
+    format!("{}{table}\n\n", sentences.join("\n"))
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_is_told_with_its_intervals_and_residuals() {
+    fn a_law_has_its_intervals_and_residuals() {
         let interval = |mean: f64| Interval::new(mean, mean * 0.9, mean * 1.2);
         let point =
             |users, measured, fitted, residual_percent| ScalingPoint { users, measured, fitted, residual_percent };
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_none_it_says_why() {
+    fn a_law_that_does_not_fit_has_a_reason() {
         let m = Messages::english();
         assert!(section(&m, &ladder(Scaling::DoesNotFit { off_percent: 7.5 })).contains("7.5 %"));
         assert!(section(&m, &ladder(Scaling::TooFew { loads: 4 })).contains('4'));

@@ -1,4 +1,4 @@
-//! A table as text and page both show it.
+//! A table that both text and page show.
 
 /// Cells by the ids of their columns' headings, the first `words` of which hold names.
 pub(crate) struct Table {
@@ -8,8 +8,8 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Without the columns in which no row says anything.
-    pub fn said(mut self) -> Self {
+    /// Without the columns that are empty in every row.
+    pub fn without_empty_columns(mut self) -> Self {
         for place in (0..self.ids.len()).rev() {
             if self.rows.iter().all(|row| row[place] == crate::number::NONE || row[place].is_empty()) {
                 self.ids.remove(place);

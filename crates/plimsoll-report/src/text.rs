@@ -12,23 +12,23 @@ pub(crate) use columns::aligned;
 use columns::fitted;
 use plimsoll_model::summary::{Comparison, Ladder, LoadSummary, Summary};
 
-use crate::findings::{Told, describe};
-use crate::load_summary::{self, RungView};
+use crate::findings::{FindingLine, describe};
+use crate::load_summary::{self, LoadView};
 use crate::message::Messages;
 use crate::number::{or_none, three, whole};
 use crate::{compare, cut, fleet, line, scaling, waits};
 
 pub const WIDTH: usize = 100;
 
-/// What the doctor found, block I/O, all ladders, what was verified, and what speaks against the figures.
+/// Doctor checks, block I/O, all ladders, verified conditions, and findings.
 pub fn ladder_table(summary: &Summary) -> String {
     let m = Messages::english();
     let mut out = String::new();
     out.push_str(&doctor::section(&m, summary));
     summary.blocks.iter().for_each(|step| out.push_str(&block::section(&m, step)));
-    line::describe(&m, summary).iter().for_each(|told| out.push_str(&load_line(&m, told)));
-    for told in line::before_points(&m, summary) {
-        out.push_str(&format!("{told}\n\n"));
+    line::describe(&m, summary).iter().for_each(|line| out.push_str(&load_line(&m, line)));
+    for text in line::before_points(&m, summary) {
+        out.push_str(&format!("{text}\n\n"));
     }
     for ladder in &summary.ladders {
         out.push_str(&format!("{}. {}\n", heading(&m, ladder), latency_of(&m, ladder)));
@@ -54,12 +54,12 @@ pub fn ladder_table(summary: &Summary) -> String {
         out.push('\n');
     }
     summary.comparisons.iter().for_each(|comparison| out.push_str(&side_by_side(&m, comparison)));
-    cut::describe(&m, summary).iter().for_each(|told| out.push_str(&power_cut(told)));
+    cut::describe(&m, summary).iter().for_each(|cut| out.push_str(&power_cut(cut)));
     if !is_without_transactions(summary) {
         out.push_str(&consistency(&m, summary));
         out.push('\n');
     }
-    for Told { place, finding } in describe(&m, summary) {
+    for FindingLine { place, finding } in describe(&m, summary) {
         let colon = if place.is_empty() { "" } else { ": " };
         let severity = m.text(&format!("severity-{}", finding.severity.name()));
         out.push_str(&format!("{severity}: {place}{colon}{}\n", m.finding(finding)));
@@ -74,7 +74,7 @@ pub fn ladder_table(summary: &Summary) -> String {
     out
 }
 
-/// Whether anything here could be taken for a TPC result. Where nothing was measured nobody knows.
+/// Whether anything here could be taken for a TPC result; true where nothing was measured, since the load is unknown then.
 pub(crate) fn has_tpcc(summary: &Summary) -> bool {
     if is_without_transactions(summary) {
         return false;
@@ -83,25 +83,25 @@ pub(crate) fn has_tpcc(summary: &Summary) -> bool {
         || !summary.points().any(|point| point.completed_per_second.is_some())
 }
 
-/// Block I/O and backups know no transactions, so that there is nothing to say of any.
+/// Block I/O and backups have no transactions.
 pub(crate) fn is_without_transactions(summary: &Summary) -> bool {
     summary.ladders.is_empty() && !(summary.blocks.is_empty() && summary.backups.is_empty())
 }
 
-/// The line, what was tried and what gave way.
-fn load_line(m: &Messages, told: &line::ToldLine<'_>) -> String {
+/// The line, the loads tried and the bottleneck.
+fn load_line(m: &Messages, line: &line::LoadLineText<'_>) -> String {
     let header = line::COLUMNS.map(|id| m.text(&format!("text-{id}")));
-    let rows: Vec<Vec<String>> = line::rows(m, told).into_iter().map(Vec::from).collect();
+    let rows: Vec<Vec<String>> = line::rows(m, line).into_iter().map(Vec::from).collect();
     let args = [
-        ("heading", told.heading.clone()),
-        ("value", told.value.clone()),
-        ("unit", told.unit.clone()),
-        ("objective", told.objective.clone()),
+        ("heading", line.heading.clone()),
+        ("value", line.value.clone()),
+        ("unit", line.unit.clone()),
+        ("objective", line.objective.clone()),
     ];
     let mut lines = vec![m.text_with("line-text", &args)];
-    lines.extend([&told.between, &told.effort, &told.rate].into_iter().filter(|text| !text.is_empty()).cloned());
+    lines.extend([&line.between, &line.effort, &line.rate].into_iter().filter(|text| !text.is_empty()).cloned());
     lines.push(m.text("bottleneck-title"));
-    lines.extend(told.bottleneck.iter().map(|sign| format!("  {sign}")));
+    lines.extend(line.bottleneck.iter().map(|sign| format!("  {sign}")));
     format!("{}\n{}\n\n", lines.join("\n"), aligned(&header, &rows))
 }
 
@@ -113,9 +113,9 @@ fn side_by_side(m: &Messages, comparison: &Comparison) -> String {
     format!("{}\n{table}\n\n", compare::heading(m, comparison))
 }
 
-fn power_cut(told: &cut::ToldCut) -> String {
-    let lines = told.happened.iter().chain(told.outcomes.iter().map(|outcome| &outcome.text));
-    let lines: Vec<String> = std::iter::once(&told.heading).chain(lines).cloned().collect();
+fn power_cut(cut: &cut::CutText) -> String {
+    let lines = cut.happened.iter().chain(cut.outcomes.iter().map(|outcome| &outcome.text));
+    let lines: Vec<String> = std::iter::once(&cut.heading).chain(lines).cloned().collect();
     format!("{}\n\n", lines.join("\n"))
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn heading(m: &Messages, ladder: &Ladder) -> String {
     m.in_scene(heading, ladder.scene)
 }
 
-/// What was verified over the whole run.
+/// The verified conditions of the whole run.
 pub(crate) fn consistency(m: &Messages, summary: &Summary) -> String {
     let found = &summary.consistency;
     if found.verified == 0 {
@@ -173,13 +173,13 @@ const DISPENSABLE: [&str; 8] = [
 fn table(m: &Messages, ladder: &Ladder) -> String {
     let columns = columns(ladder);
     let ids: Vec<&str> = columns.iter().map(|(id, _)| *id).collect();
-    let row = |view: &RungView<'_>| columns.iter().map(|(_, cell)| cell(m, view)).collect();
+    let row = |view: &LoadView<'_>| columns.iter().map(|(_, cell)| cell(m, view)).collect();
     fitted(m, &ids, load_summary::views(ladder).iter().map(row).collect(), &DISPENSABLE, 0)
 }
 
-type Column = (&'static str, fn(&Messages, &RungView<'_>) -> String);
+type Column = (&'static str, fn(&Messages, &LoadView<'_>) -> String);
 
-/// The columns that fit, those that say nothing about this ladder left out.
+/// The columns that have values for this ladder.
 fn columns(ladder: &Ladder) -> Vec<Column> {
     let any = |has: fn(&LoadSummary) -> bool| ladder.rungs.iter().any(has);
     let mut columns: Vec<Column> = Vec::new();
@@ -222,7 +222,7 @@ fn columns(ladder: &Ladder) -> Vec<Column> {
 }
 
 /// How sure the rate is: of repeats their interval and spread, of single points half the interval.
-fn precision(ladder: &Ladder, [interval, spread, half]: [fn(&Messages, &RungView<'_>) -> String; 3]) -> Vec<Column> {
+fn precision(ladder: &Ladder, [interval, spread, half]: [fn(&Messages, &LoadView<'_>) -> String; 3]) -> Vec<Column> {
     if load_summary::repeated(ladder) {
         vec![("text-interval-of", interval), ("text-spread", spread)]
     } else {

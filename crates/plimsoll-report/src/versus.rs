@@ -58,11 +58,11 @@ fn unit(m: &Messages, figure: Figure) -> String {
 }
 
 /// `0.98 to 1.01`, with the digits of the ratio.
-fn range(m: &Messages, interval: Interval, said: &RoundedRatio) -> String {
-    m.text_with("versus-range", &[("low", said.like(interval.low)), ("high", said.like(interval.high))])
+fn range(m: &Messages, interval: Interval, ratio: &RoundedRatio) -> String {
+    m.text_with("versus-range", &[("low", ratio.like(interval.low)), ("high", ratio.like(interval.high))])
 }
 
-/// What is said of one load's rate.
+/// The sentence on one load's rate.
 pub(crate) fn sentence(m: &Messages, names: (&str, &str), ask: f64, point: &PointComparison) -> String {
     let unlike = unlike(point);
     let Some(ratio) = point.ratio else {
@@ -71,21 +71,25 @@ pub(crate) fn sentence(m: &Messages, names: (&str, &str), ask: f64, point: &Poin
             _ => m.text_with("versus-not-judged", &[("why", why(m, point))]),
         };
     };
-    let said = RoundedRatio::of(ratio);
-    let way = m.text(if said.more { "versus-more" } else { "versus-less" });
+    let rounded = RoundedRatio::of(ratio);
+    let way = m.text(if rounded.more { "versus-more" } else { "versus-less" });
     let mut args = vec![
         ("first", names.0.to_owned()),
         ("second", names.1.to_owned()),
-        ("ratio", said.ratio_text()),
-        ("percent", said.percent_text()),
+        ("ratio", rounded.ratio_text()),
+        ("percent", rounded.percent_text()),
         ("way", way),
         ("unit", unit(m, point.figure)),
         ("minimum", three(ask * 100.0)),
         ("why", why(m, point)),
     ];
-    args.extend(point.interval.map(|interval| ("range", range(m, interval, &said))));
-    let said = m.text_with(&format!("versus-said-{}", point.effect.name()), &args);
-    if unlike.is_empty() { said } else { format!("{said} {}", m.text_with("versus-anyway", &[("differs", unlike)])) }
+    args.extend(point.interval.map(|interval| ("range", range(m, interval, &rounded))));
+    let sentence = m.text_with(&format!("versus-effect-{}", point.effect.name()), &args);
+    if unlike.is_empty() {
+        sentence
+    } else {
+        format!("{sentence} {}", m.text_with("versus-anyway", &[("differs", unlike)]))
+    }
 }
 
 /// What makes the loads ones of different workloads: `bs: 4k, 64k; rw: randread, write`.
@@ -129,13 +133,13 @@ pub(crate) fn rate_row(m: &Messages, point: &PointComparison) -> [String; 8] {
         Figure::Nopm => crate::number::or_none(rate, whole),
         _ => crate::number::or_none(rate, three),
     };
-    let said = point.ratio.map(RoundedRatio::of);
+    let rounded = point.ratio.map(RoundedRatio::of);
     [
         place(m, &point.place, Some(&point.second_place)),
         shown(point.first.rate),
         shown(point.second.rate),
-        said.map_or_else(|| NONE.to_owned(), |said| said.ratio_text()),
-        said.zip(point.interval).map_or_else(|| NONE.to_owned(), |(said, interval)| range(m, interval, &said)),
+        rounded.map_or_else(|| NONE.to_owned(), |rounded| rounded.ratio_text()),
+        rounded.zip(point.interval).map_or_else(|| NONE.to_owned(), |(rounded, interval)| range(m, interval, &rounded)),
         point.ranks.map_or_else(|| NONE.to_owned(), |ranks| three(ranks.p)),
         point.ranks.map_or_else(|| NONE.to_owned(), |ranks| three(ranks.cliffs_delta)),
         method(m, point),
@@ -144,7 +148,7 @@ pub(crate) fn rate_row(m: &Messages, point: &PointComparison) -> [String; 8] {
 
 pub(crate) fn latency_row(m: &Messages, point: &PointComparison, latency: &ComparedLatency) -> [String; 7] {
     let ComparedLatency { quantile, first_ms, second_ms, ratio, difference_ms, effect: _ } = latency;
-    let said = RoundedRatio::of(second_ms / first_ms);
+    let rounded = RoundedRatio::of(second_ms / first_ms);
     let difference = |interval: Interval| {
         let args = [("low", three(interval.low)), ("high", three(interval.high))];
         format!("{} ({})", three(interval.mean), m.text_with("versus-range", &args))
@@ -154,8 +158,8 @@ pub(crate) fn latency_row(m: &Messages, point: &PointComparison, latency: &Compa
         format!("p{}", three_or_whole(quantile * 100.0)),
         three(*first_ms),
         three(*second_ms),
-        if *first_ms > 0.0 { said.ratio_text() } else { NONE.to_owned() },
-        ratio.map_or_else(|| NONE.to_owned(), |interval| range(m, interval, &said)),
+        if *first_ms > 0.0 { rounded.ratio_text() } else { NONE.to_owned() },
+        ratio.map_or_else(|| NONE.to_owned(), |interval| range(m, interval, &rounded)),
         difference_ms.map_or_else(|| NONE.to_owned(), difference),
     ]
 }
@@ -167,7 +171,7 @@ fn three_or_whole(value: f64) -> String {
 /// Differences as rows: groups that are factors first, then what differs by itself.
 pub(crate) struct DifferenceRows {
     pub shown: Vec<Vec<String>>,
-    /// What one side alone tells, because the other was imported and a tool's output says little about its machine.
+    /// Differences known of one side only: the other was imported, and a tool's output has little about its machine.
     pub folded: Vec<Vec<String>>,
     /// How much that is, in words.
     pub summary: String,
@@ -208,7 +212,7 @@ fn group(m: &Messages, group: Group) -> String {
     m.text(&format!("versus-group-{}", group.name()))
 }
 
-/// A rule that speaks against the comparison.
+/// A rule that the comparison breaks.
 pub(crate) fn mark(m: &Messages, mark: &Mark) -> String {
     let groups = |names: &str| {
         let known = |name: &str| Group::parse(name).map_or_else(|| name.to_owned(), |own| group(m, own));
@@ -263,9 +267,9 @@ pub(crate) fn forbidden(m: &Messages, against: &Against) -> Option<String> {
     (!rules.is_empty()).then(|| m.text_with("versus-forbidden", &[("rules", rules.join(", "))]))
 }
 
-/// How many of so many equal loads would look different by chance, where there are many.
+/// The number of equal loads that would differ by chance, where there are many.
 pub(crate) fn by_chance(m: &Messages, against: &Against) -> Option<String> {
-    let judged = against.points.iter().filter(|point| point.effect != Effect::NotEvaluated).count();
-    let args = [("loads", judged.to_string()), ("chance", three(judged as f64 / 20.0))];
-    (judged >= 10).then(|| m.text_with("versus-chance", &args))
+    let evaluated = against.points.iter().filter(|point| point.effect != Effect::NotEvaluated).count();
+    let args = [("loads", evaluated.to_string()), ("chance", three(evaluated as f64 / 20.0))];
+    (evaluated >= 10).then(|| m.text_with("versus-chance", &args))
 }

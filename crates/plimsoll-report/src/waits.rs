@@ -1,4 +1,4 @@
-//! What sessions waited for, in words; and the section of it on the terminal.
+//! What sessions waited for, as text, and its section on the terminal.
 
 use plimsoll_model::record::WaitState;
 use plimsoll_model::summary::{DatabaseFigures, Ladder, PointSummary, StateShare, WaitSummary};
@@ -17,15 +17,15 @@ fn typical(ladder: &Ladder) -> impl Iterator<Item = &PointSummary> {
     ladder.rungs.iter().filter_map(|rung| ladder.points.get(rung.typical))
 }
 
-/// Points at which somebody looked, one for each load.
-pub(crate) fn seen(ladder: &Ladder) -> impl Iterator<Item = (&PointSummary, &WaitSummary)> {
+/// Points with wait samples, one for each load.
+pub(crate) fn sampled(ladder: &Ladder) -> impl Iterator<Item = (&PointSummary, &WaitSummary)> {
     typical(ladder).filter_map(|point| Some((point, point.waits.as_ref()?)))
 }
 
-/// States that were seen at any point of the ladder, in their fixed order.
+/// States that occur at any point of the ladder, in their fixed order.
 pub(crate) fn states(ladder: &Ladder) -> Vec<WaitState> {
-    let is_seen = |state: &WaitState| seen(ladder).any(|(_, waits)| waits.of(*state).is_some());
-    WaitState::ALL.into_iter().filter(is_seen).collect()
+    let occurs = |state: &WaitState| sampled(ladder).any(|(_, waits)| waits.of(*state).is_some());
+    WaitState::ALL.into_iter().filter(occurs).collect()
 }
 
 /// `21 users`, without the step and the system.
@@ -64,7 +64,7 @@ pub(crate) fn sentence(m: &Messages, point: &PointSummary, waits: &WaitSummary) 
 pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Option<String> {
     let peak = ladder.peak.and_then(|peak| ladder.points.get(ladder.rungs.get(peak)?.typical));
     let at_peak = peak.and_then(|point| Some((point, point.waits.as_ref()?)));
-    let (point, waits) = at_peak.or_else(|| seen(ladder).last())?;
+    let (point, waits) = at_peak.or_else(|| sampled(ladder).last())?;
     sentence(m, point, waits)
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Option<String> {
 pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
     let mut out = String::new();
     let states = states(ladder);
-    if let Some(told) = describe(m, ladder) {
+    if let Some(sentence) = describe(m, ladder) {
         let mut header: Vec<String> = vec![load_head(m, ladder), m.text("text-sessions")];
         header.extend(states.iter().map(|state| m.text(&state_id("wait-", *state))));
         header.push(m.text("text-looks"));
@@ -82,8 +82,8 @@ pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
             cells.push(waits.looks.to_string());
             cells
         };
-        let rows: Vec<Vec<String>> = seen(ladder).map(row).collect();
-        out.push_str(&format!("{}\n{told}\n{}\n\n", m.text("waits-heading"), aligned(&header, &rows)));
+        let rows: Vec<Vec<String>> = sampled(ladder).map(row).collect();
+        out.push_str(&format!("{}\n{sentence}\n{}\n\n", m.text("waits-heading"), aligned(&header, &rows)));
     }
     out.push_str(&counters(m, ladder));
     out
@@ -134,16 +134,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn most_of_the_time_is_told_with_what_was_seen() {
+    fn the_largest_wait_has_a_sentence() {
         let m = Messages::english();
         let summary = summarise(&fixture::record());
-        let told: Vec<String> = summary.ladders.iter().filter_map(|ladder| describe(&m, ladder)).collect();
-        insta::assert_snapshot!(told.join("\n"));
+        let sentences: Vec<String> = summary.ladders.iter().filter_map(|ladder| describe(&m, ladder)).collect();
+        insta::assert_snapshot!(sentences.join("\n"));
         insta::assert_snapshot!("section", section(&m, &summary.ladders[1]));
     }
 
     #[test]
-    fn every_state_has_its_words() {
+    fn every_state_has_a_name() {
         let m = Messages::english();
         for state in WaitState::ALL {
             for prefix in ["wait-", "wait-does-"] {
@@ -154,13 +154,13 @@ mod tests {
     }
 
     #[test]
-    fn few_looks_are_told() {
+    fn few_samples_are_marked() {
         let m = Messages::english();
         let mut record = fixture::lasting(20);
         let sentence = |record: &_| describe(&m, &summarise(record).ladders[0]).unwrap();
-        assert!(!sentence(&record).contains("Few looks"), "{}", sentence(&record));
+        assert!(!sentence(&record).contains("Few samples"), "{}", sentence(&record));
         record.waits.iter_mut().for_each(|row| row.looks = 2);
-        assert!(sentence(&record).contains("Few looks"));
+        assert!(sentence(&record).contains("Few samples"));
         record.waits.clear();
         assert_eq!(describe(&m, &summarise(&record).ladders[0]), None);
     }

@@ -84,7 +84,7 @@ fn away(outages: &str, measure: &str) -> (common::Outcome, Value) {
     let html = place.run(&["report", "x.run", "-o", "report.html"]).succeeded();
     assert!(html.stderr.is_empty());
     let text = std::fs::read_to_string(place.path("report.html")).unwrap();
-    assert!(text.contains("There was no server for"), "the report says it");
+    assert!(text.contains("The server was unavailable for"), "the report says it");
     (outcome, json)
 }
 
@@ -109,7 +109,7 @@ fn time_without_a_server_is_a_part_of_the_point() {
     assert_eq!(point["verdict"], "invalid", "{point}");
     let finding = finding(point, "server_away").unwrap();
     assert_eq!(finding["severity"], "error");
-    assert!(outcome.stdout.contains("There was no server for 5"), "{outcome:?}");
+    assert!(outcome.stdout.contains("The server was unavailable for 5"), "{outcome:?}");
     assert_eq!(judged(&json, "LITTLE")["outcome"], "passed", "{}", judged(&json, "LITTLE"));
     let overall = &point["overall"];
     assert!(overall["response"]["max_ms"].as_f64().unwrap() >= 5_000.0, "{overall}");

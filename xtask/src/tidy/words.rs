@@ -118,8 +118,8 @@ mod tests {
         assert_eq!(
             places(&check(&tree)),
             [
-                "docs/a.md:1",
                 "crates/plimsoll-load/src/a.rs:4",
+                "docs/a.md:1",
                 "crates/plimsoll-load/src/a.rs:1",
                 "crates/plimsoll-load/src/a.rs:2"
             ]

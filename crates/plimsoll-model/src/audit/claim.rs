@@ -1,7 +1,7 @@
 //! Published tables, so that a report can be audited without its raw data.
 //!
 //! A claim restates figures, what is known of the configuration of each side, what is compared with what, and sentences
-//! that are claimed. What a report does not say is left out, and not judged.
+//! that are claimed. What a report does not state is left out, and not evaluated.
 
 mod check;
 mod figure;
@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::input::GeneratorLocation;
 use super::{Audit, PlanThresholds, Thresholds};
 use crate::plan::{PlanErrors, read_toml};
 pub use figure::ClaimFigure;
@@ -23,7 +24,7 @@ pub struct Claim {
     pub title: String,
     /// Who published it, where and when.
     pub source: String,
-    /// What holds for all sides that do not say otherwise.
+    /// What holds for all sides that do not state otherwise.
     #[serde(default)]
     pub method: Method,
     #[serde(default)]
@@ -41,12 +42,12 @@ pub struct Claim {
     pub audit: Option<Thresholds>,
 }
 
-/// How was measured.
+/// The method of measurement.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Method {
     /// Where the load generator ran: `same` machine as the system, or `other`.
-    pub generator: Option<GeneratorPlace>,
+    pub generator: Option<GeneratorLocation>,
     /// From when latencies count.
     pub latency_from: Option<LatencyFrom>,
     pub percentiles: Option<Percentiles>,
@@ -61,12 +62,12 @@ pub struct Method {
     pub calibration_off_percent: Option<f64>,
     /// How often the test space was written before reads.
     pub fill: Option<f64>,
-    /// Compressible share of the test data, and what it is said to be.
+    /// Compressible share of the test data, and what it is stated to be.
     pub compressible_percent: Option<f64>,
     pub said_compressible_percent: Option<f64>,
     /// Settings that decide about durability: `fsync`, `synchronous_commit`, `innodb_flush_log_at_trx_commit`.
     pub durability: BTreeMap<String, String>,
-    /// Turns a minute of a disk without a protected cache, and flushes it is said to do.
+    /// Turns a minute of a disk without a protected cache, and its stated flushes per second.
     pub disk_rpm: Option<f64>,
     pub flushes_per_second: Option<f64>,
     /// Mean repeats apart: highest less lowest in percent of the median.
@@ -79,13 +80,6 @@ pub struct Method {
     pub rows: Option<u64>,
     /// What ran in the measured windows: `checkpoints = 3`.
     pub maintenance: BTreeMap<String, f64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GeneratorPlace {
-    Same,
-    Other,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
@@ -140,12 +134,12 @@ pub struct ClaimComparison {
     pub effect_percent: Option<f64>,
 }
 
-/// A sentence and the figures it speaks of, written `figure name: key`.
+/// A sentence and the figures it refers to, written `figure name: key`.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimSentence {
     pub text: String,
-    pub says: Says,
+    pub says: Relation,
     pub value: f64,
     /// Left out where the report has no such figure.
     #[serde(default)]
@@ -179,10 +173,10 @@ fn once() -> u32 {
     1
 }
 
-/// How a sentence states a difference.
+/// The relation of two figures that a sentence states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Says {
+pub enum Relation {
     /// `a` is so many times `b`.
     Times,
     /// `a` is so many percent of `b`: a ratio of p/100.

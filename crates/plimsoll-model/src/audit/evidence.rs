@@ -1,20 +1,21 @@
-//! What a rule saw, why it could not be judged, and what to do next. Closed sets, so that each has its sentence in every
-//! language: `audit-` and its name in the export, with its fields as arguments.
+//! The evidence of a rule, why it was not evaluated, and what to do next. Closed sets, so that each has its sentence in
+//! every language: `evidence-`, `missing-` or `next-` and its name in the export, with its fields as arguments.
 
 use serde::Serialize;
 
-use super::judged::DropCause;
+use super::verdict::DropCause;
 use crate::summary::FindingKind;
 
-/// What a rule looked at, with the limit that it was held against. The same whether it passed or fired.
+/// What a rule evaluated, with its limit. The same whether it passed or fired.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "evidence", rename_all = "snake_case")]
 pub enum Evidence {
     /// A finding of the summary that is the same thing.
     Found { finding: FindingKind },
-    /// Something that this rule also looks at, and which is not known.
-    Untold { missing: Missing },
-    /// What the doctor says about a medium, or the machine.
+    /// Another input of this rule, which is missing.
+    #[serde(rename = "untold")]
+    MissingInput { missing: Missing },
+    /// A diagnosis of the doctor about a medium, or the machine.
     Diagnosed { of: String, code: String, found: String },
     /// LITTLE: number in flight by rate × mean latency, beside the number that was kept in flight.
     InFlight { per_second: f64, mean_ms: f64, found: f64, asked: f64, off_percent: f64, limit_percent: f64 },
@@ -60,7 +61,7 @@ pub enum Evidence {
     Percentiles { from: String },
     /// DURABLE: a setting that can lose what was acknowledged.
     Unsafe { setting: String, value: String },
-    /// DURABLE: nothing that was looked at is unsafe.
+    /// DURABLE: no checked setting is unsafe.
     Safe { settings: String },
     /// DURABLE: the same setting on two sides.
     SettingsDiffer { setting: String, first: String, second: String },
@@ -96,7 +97,7 @@ pub enum Evidence {
     BytesPer { unit: String, first: f64, second: f64, off_percent: f64, limit_percent: f64 },
     /// RATE: bandwidth × time against the bytes moved.
     Moved { mb_per_second: f64, seconds: f64, product_mb: f64, moved_mb: f64, off_percent: f64, limit_percent: f64 },
-    /// WORDING: what a sentence says, and what its figures give.
+    /// WORDING: the ratio that a sentence states, and that of its figures.
     Said {
         sentence: String,
         first: f64,
@@ -148,7 +149,7 @@ pub enum Evidence {
     NoDigest,
 }
 
-/// Why a rule says nothing, or not all that it could.
+/// The input without which a rule, or a part of it, is not evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
@@ -156,17 +157,17 @@ pub enum Missing {
     NothingMeasured,
     /// The figure does not exist for such a load: an open loop has no number in flight, block I/O no transactions.
     NotForThisLoad,
-    /// Fewer than this rule can be judged on.
+    /// Fewer values than this rule needs.
     TooFew,
     /// The window is below five seconds, or has no seconds.
     TooShort,
-    /// One transaction across an edge of the window can change its figures by more than is judged.
+    /// One transaction across an edge of the window can change its figures by more than the limit.
     TooShortForLongest,
-    /// Rate, mean latency and number in flight are not all told.
+    /// Rate, mean latency and number in flight are not all known.
     NoInFlight,
     /// No counts of outcomes.
     NoCounts,
-    /// No course over time.
+    /// No figures over time.
     NoSeries,
     /// No response times second by second.
     NoResponses,
@@ -180,17 +181,17 @@ pub enum Missing {
     NoSizes,
     /// No counters of the device below the medium.
     NoDeviceCounters,
-    /// The load generator was not watched.
+    /// The load generator was not monitored.
     NoGenerator,
     /// The system runs inside the generator.
     Embedded,
-    /// A late start cannot be told from the wait for a free connection.
+    /// A late start cannot be distinguished from the wait for a free connection.
     NoLag,
-    /// Where the load generator ran is not told.
+    /// Where the load generator ran is not known.
     NoPlace,
-    /// How latencies were computed is not told.
+    /// How latencies were computed is not known.
     NoMethod,
-    /// Settings that decide about durability are not told.
+    /// Settings that decide about durability are not known.
     NoSettings,
     /// No counters of flushes and of what they took.
     NoFlushes,
@@ -198,9 +199,9 @@ pub enum Missing {
     NoMedium,
     /// No counters or events of maintenance.
     NoMaintenance,
-    /// No blocks were sampled, and nobody says how the space was filled.
+    /// No blocks were sampled, and how the space was filled is not known.
     NoSampling,
-    /// The machine was not watched.
+    /// The machine was not monitored.
     NoHost,
     /// Governor of the processors: not readable.
     NoGovernor,
@@ -208,7 +209,7 @@ pub enum Missing {
     NoCalibration,
     /// There is only one side.
     OneSide,
-    /// The sides do not say enough about their configuration.
+    /// The configuration of a side is not known.
     NoConfiguration,
     /// What ran beside the victims is not part of this comparison.
     NoNoise,
@@ -216,25 +217,25 @@ pub enum Missing {
     NoTpm,
     /// No backup or restore.
     NoBackup,
-    /// Bandwidth, time and bytes are not all told.
+    /// Bandwidth, time and bytes are not all known.
     NoBytes,
-    /// Nothing is claimed in words.
+    /// The claim has no sentences.
     NoSentence,
-    /// The figures that a sentence speaks of are not told.
+    /// The figures that a sentence refers to are not stated.
     NoFigures,
     /// No condition was verified.
     NotVerified,
     /// No drive is emulated.
     NoEmulation,
-    /// The emulator did not tell of the whole window.
+    /// The emulator did not report on the whole window.
     EmulationUntold,
-    /// How many runs there were is not told.
+    /// The number of runs is not known.
     NoRepeats,
     /// One of the three figures is computed from the other two, as of restores.
     ByConstruction,
     /// Requests went past the page cache.
     PastTheCache,
-    /// No transaction could be looked for after the power cut.
+    /// No acknowledged transaction could be checked after the power cut.
     NothingToLose,
     /// No two figures that depend on each other.
     OneFigure,

@@ -1,7 +1,9 @@
 //! What rules read. Gathered from a record and its summary ([`super::gather`]) or from a published table
-//! ([`super::claim`]); what is not known says why, so that no rule has to guess.
+//! ([`super::claim`]); what is not known has a reason, so that no rule has to guess.
 
 use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 use super::{About, Evidence, Missing};
 use crate::record::{DiagnosisLevel, Integrity};
@@ -13,7 +15,7 @@ pub type Known<T> = Result<T, Missing>;
 /// Everything that an audit reads.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AuditInput {
-    pub sites: Vec<SystemFacts>,
+    pub systems: Vec<SystemFacts>,
     pub loads: Vec<LoadFacts>,
     pub pairs: Vec<Pair>,
     pub moves: Vec<Move>,
@@ -26,7 +28,8 @@ pub struct AuditInput {
 }
 
 /// Where the load generator ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GeneratorLocation {
     /// On the machine of the system under test.
     Same,
@@ -58,7 +61,7 @@ pub struct SystemFacts {
     pub flush: Known<(f64, f64, f64)>,
     /// How often the test space was written before reads.
     pub fill: Known<f64>,
-    /// Compressible share in percent: found, and said.
+    /// Compressible share in percent: found, and stated.
     pub entropy: Known<(f64, f64)>,
     pub governor: Known<String>,
     /// Calibration after the run against before, in percent.
@@ -103,7 +106,7 @@ pub struct InFlight {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Counted {
     /// Second by second.
-    Course(Conservation),
+    PerSecond(Conservation),
     /// As a table has them.
     Table { offered: u64, settled: u64 },
 }
@@ -140,7 +143,7 @@ pub struct LoadFacts {
     pub measured_s: Option<f64>,
     pub in_flight: Known<InFlight>,
     pub counted: Known<Counted>,
-    pub course: Known<Trend>,
+    pub trend: Known<Trend>,
     /// Second half against the first in percent, and what chance makes of it.
     pub halves: Known<(f64, f64)>,
     /// How response times differed within the window; of open loops.
@@ -168,7 +171,7 @@ pub struct LoadFacts {
     pub conditions: Known<(u32, String)>,
     /// Drive, operations, lateness and operations beyond in percent.
     pub emulated: Known<(String, u64, f64, f64)>,
-    /// Transactions that were looked for after a power cut; `None`: there was none.
+    /// Transactions that were checked after a power cut; `None`: there was none.
     pub cut: Option<u64>,
     /// Figures that depend on each other.
     pub row: Known<Row>,
@@ -186,7 +189,7 @@ impl LoadFacts {
             measured_s: None,
             in_flight: Err(Missing::NoInFlight),
             counted: Err(Missing::NoCounts),
-            course: Err(Missing::NoSeries),
+            trend: Err(Missing::NoSeries),
             halves: Err(Missing::NoSeries),
             responses: Err(Missing::NoResponses),
             precision: Err(Missing::NoInterval),
@@ -303,7 +306,7 @@ pub struct Side {
     /// What ran beside them; empty: nothing.
     pub noise: String,
     pub tpm_per_nopm: Known<f64>,
-    /// Committed New-Orders that this rests on; `None`: nobody says, as in a published table.
+    /// Committed New-Orders that this rests on; `None`: not stated, as in a published table.
     pub new_orders: Option<f64>,
     /// Warehouse or row, and bytes for each.
     pub bytes_per: Known<(String, f64)>,
@@ -337,7 +340,7 @@ impl Side {
 pub struct Pair {
     pub first: Side,
     pub second: Side,
-    /// The one thing that is to differ; empty: nobody named it.
+    /// The one thing that is to differ; empty: not named.
     pub factor: String,
     /// By how much their main figures differ, in percent.
     pub effect_percent: Known<f64>,
@@ -358,14 +361,14 @@ pub struct Move {
     pub about: About,
     /// MB/s, seconds, MB.
     pub moved: Known<(f64, f64, f64)>,
-    /// Whether the summary finds that they agree, which knows how much of the time it saw. `None`: nobody has looked.
+    /// Whether the summary finds that they agree, which knows how much of the time has data. `None`: not compared.
     pub agrees: Option<bool>,
 }
 
-/// What is said in words about two figures.
+/// A sentence about two figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sentence {
     pub text: String,
-    /// What it says as a ratio, and the two figures, the one that it speaks of first.
-    pub said: Known<(f64, f64, f64)>,
+    /// The ratio that it states, and the two figures, its subject first.
+    pub stated: Known<(f64, f64, f64)>,
 }

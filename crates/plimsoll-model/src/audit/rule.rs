@@ -6,12 +6,12 @@ use crate::record::Severity;
 
 macro_rules! rules {
     ($($variant:ident, $code:literal, $severity:ident, $about:literal;)*) => {
-        /// A closed set with stable codes. What each looks at stands in its own file and in `docs/audit.md`.
+        /// A closed set with stable codes. What each evaluates is in its own file and in `docs/audit.md`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Rule { $(#[doc = $about] $variant),* }
 
         impl Rule {
-            /// In the order in which they are told.
+            /// In the order of reports.
             pub const ALL: [Self; 27] = [$(Self::$variant),*];
 
             /// Stable: people quote it, files keep it.
@@ -19,7 +19,7 @@ macro_rules! rules {
                 match self { $(Self::$variant => $code),* }
             }
 
-            /// How much it can say against a figure at most: with [`Severity::Error`] the figure must not be quoted.
+            /// The highest severity it can have: with [`Severity::Error`] the figure must not be quoted.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$variant => Severity::$severity),* }
             }
@@ -40,7 +40,7 @@ rules! {
     Lies, "LIES", Error, "Flushes took as long as the medium needs.";
     Maint, "MAINT", Warning, "Checkpoints, vacuum, purge and backups ran in all compared windows or in none.";
     Thin, "THIN", Warning, "Reads met blocks that had been written.";
-    Entropy, "ENTROPY", Warning, "Test data was as compressible and as duplicate as the plan says.";
+    Entropy, "ENTROPY", Warning, "Test data was as compressible and as duplicate as the plan states.";
     Noise, "NOISE", Warning, "Nothing else used the machine.";
     PctAvg, "PCTAVG", Error, "Percentiles were merged and not averaged.";
     OneFactor, "ONEFACTOR", Error, "Compared sides differ in the named factor only.";
@@ -58,7 +58,7 @@ rules! {
 }
 
 impl Rule {
-    /// Codes are told in capitals and taken in any.
+    /// Codes are written in capitals and accepted in any case.
     pub fn parse(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rule| rule.code().eq_ignore_ascii_case(code))
     }

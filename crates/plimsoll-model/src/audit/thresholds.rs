@@ -1,5 +1,5 @@
-//! The numbers that rules hold figures against, each with its source. A plan's `[audit]` changes them, and what was
-//! changed is shown with the verdict.
+//! The numbers that rules compare figures with, each with its source. A plan's `[audit]` changes them, and changes are
+//! shown with the verdict.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ macro_rules! for_each_threshold {
                 "SHORT: fewest checkpoints that the window holds.";
             reads, 0.01, "reads", 0.0, 1_000_000.0, "plimsoll's own: one read in a hundred transactions leaves reads out of the figure.",
                 "CACHED: fewest reads of the device for each transaction, where the data fit into memory.";
-            generator, 90.0, "%", 1.0, 100.0, "plimsoll's own: beyond it queueing for the generator's CPU is seen as the system's latency.",
+            generator, 90.0, "%", 1.0, 100.0, "plimsoll's own: beyond it queueing for the generator's CPU counts as the system's latency.",
                 "CLIENT: CPU of a load generator's core.";
             lag, 10.0, "%", 0.1, 1000.0, "plimsoll's own: lateness of the generator is part of each response time.",
                 "CLIENT: 99th percentile of the schedule's lag, of the median response time.";
@@ -37,7 +37,7 @@ macro_rules! for_each_threshold {
             other_io, 5.0, "%", 0.1, 100.0, "plimsoll's own.",
                 "NOISE: share of the device's I/O that is not the system's.";
             entropy, 10.0, "points", 0.1, 100.0, "plimsoll's own: drives that compress gain about what can be compressed.",
-                "ENTROPY: how much more compressible test data may be than the plan says, in percentage points.";
+                "ENTROPY: how much more compressible test data may be than the plan states, in percentage points.";
             tpm_per_nopm, 2.245, "", 1.0, 1000.0, "TPC-C clause 5.2.3: 45 % New-Orders, of which clause 2.4.1.4 rolls 1 % back: 1 / (0.45 × 0.99).",
                 "RATIO: transactions of all types for each committed New-Order.";
             ratio, 3.0, "%", 0.1, 1000.0, "plimsoll's own: decks of cards keep the mix much closer.",
@@ -48,7 +48,7 @@ macro_rules! for_each_threshold {
                 "RATE: how far MB/s × seconds may be off the bytes moved.";
             wording, 2.0, "%", 0.1, 1000.0, "plimsoll's own: figures quoted with two or three digits.",
                 "WORDING: how far a ratio in a sentence may be off that of its figures.";
-            repeats, 2.0, "runs", 1.0, 1000.0, "plimsoll's own: one run says nothing about the next.",
+            repeats, 2.0, "runs", 1.0, 1000.0, "plimsoll's own: one run does not predict the next.",
                 "REPEAT: fewest runs on each side of a comparison.";
             rounding, 2.0, "%", 0.1, 100.0, "plimsoll's own: figures quoted with two or three digits.",
                 "PLAUSIBLE: how far a mean may lie outside of what its percentiles leave room for.";
@@ -65,7 +65,7 @@ pub(crate) use for_each_threshold;
 
 macro_rules! thresholds {
     ($($key:ident, $default:literal, $unit:literal, $low:literal, $high:literal, $source:literal, $what:literal;)*) => {
-        /// What rules hold figures against.
+        /// What rules compare figures with.
         #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
         #[serde(default)]
         pub struct Thresholds { $(#[doc = $what] pub $key: f64),* }
@@ -77,7 +77,7 @@ macro_rules! thresholds {
         }
 
         impl Thresholds {
-            /// All of them, in the order in which they are told.
+            /// All of them, in the order of reports.
             pub fn list(&self) -> Vec<Threshold> {
                 vec![$(Threshold {
                     key: stringify!($key), value: self.$key, default: $default, unit: $unit, least: $low, most: $high,
@@ -208,12 +208,12 @@ mod tests {
 
     #[test]
     fn a_plan_changes_what_it_names_and_what_cannot_be_used_is_a_fault() {
-        let plan = PlanThresholds::of("[audit]\ninterval = 12\nsteal = 2.5\nratio = -1\nnobody = 3\nlag = \"x\"");
+        let plan = PlanThresholds::of("[audit]\ninterval = 12\nsteal = 2.5\nratio = -1\nnothing = 3\nlag = \"x\"");
         assert_eq!(plan.thresholds, Thresholds { interval: 12.0, steal: 2.5, ..Thresholds::default() });
         assert_eq!(plan.thresholds.adjusted().iter().map(|t| t.key).collect::<Vec<_>>(), ["interval", "steal"]);
         let expected = [
             ThresholdFault::NotANumber { key: "lag".to_owned() },
-            ThresholdFault::Unknown { key: "nobody".to_owned() },
+            ThresholdFault::Unknown { key: "nothing".to_owned() },
             ThresholdFault::OutOfRange { key: "ratio".to_owned(), value: -1.0, least: 0.1, most: 1000.0 },
         ];
         assert_eq!(plan.faults, expected);

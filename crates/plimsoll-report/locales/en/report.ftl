@@ -1,6 +1,6 @@
-# Everything that people read in tables and reports. A test holds that every id here is used and every id used is here.
+# All text in tables and reports. A test checks that every id here is used and every id used is here.
 
-## Words
+## Terms
 
 severity-note = note
 severity-warning = warning
@@ -39,7 +39,7 @@ point-closed = { $users } users, { $step }, { $system }
 scene-quiet = { $place }, without noise
 scene-noisy = { $place }, with noise
 points-same = { $points } points, { $step }, { $system }
-points-like = { $points } points, the first { $point }
+points-like = { $points } points, first: { $point }
 point-repeat = { $point }, repeat { $repeat }
 block-whole = { $step }, { $medium }
 block-point = { $job }, { $step }, { $medium }
@@ -51,15 +51,15 @@ medium-emulated = { $medium } (emulated)
 legend-step = { $step }, { $curve }
 cut-title = Power cuts
 cut-of = Power cut: { $point }
-cut-happened = The power failed at { $at } s and came back; the database took connections after { $recovery } s.
-cut-not-recovered = The power failed at { $at } s and came back; the database did not.
+cut-happened = The power failed at { $at } s and came back; the database accepted connections after { $recovery } s.
+cut-not-recovered = The power failed at { $at } s and came back; the database did not recover.
 cut-writes = Lost with the power: { $writes } acknowledged writes ({ $mb } MB) that had not been flushed.
-cut-lied = Of them { $flushed } had been flushed: the drive said so and had not done it.
-cut-kept = Nothing that clients saw committed was lost: { $acknowledged } transactions looked for, all found.
+cut-lied = { $flushed } of them had been flushed: the drive acknowledged flushes that it did not perform.
+cut-kept = No acknowledged transaction was lost: { $acknowledged } checked, all found.
 cut-lost = LOST: { $lost } of { $acknowledged } acknowledged { $txn }, first: { $first }.
-cut-unjudged = Not judged: there was nothing that clients saw committed and that could be looked for.
+cut-unjudged = Not evaluated: no acknowledged transaction could be checked.
 compare-heading = { $step }: media side by side, against { $first }
-compare-note = Ratios are to { $first } at the same load, with the 95 % interval of the ratio of two means. There is none to or of a point that must not be used.
+compare-note = Ratios are relative to { $first } at the same load, with the 95 % interval of the ratio of two means. Invalid points have no ratio.
 load-one = 1 user
 load-closed = { $users } users
 load-open = { $rate }/s offered
@@ -72,7 +72,7 @@ wait-latch = latch
 wait-client = client
 wait-idle = idle
 wait-other = other
-wait-does-cpu = was spent at work on a CPU, or waiting for one
+wait-does-cpu = was spent running on a CPU, or waiting for one
 wait-does-data-read = was spent waiting for data to be read
 wait-does-data-write = was spent waiting for data to be written
 wait-does-log = was spent waiting for the log
@@ -81,8 +81,8 @@ wait-does-latch = was spent waiting for the server's own short locks
 wait-does-client = was spent in a transaction, waiting for the client's next statement
 wait-does-idle = was spent idle
 wait-does-other = was spent waiting for something else
-waits-sentence = At { $load } { $percent } % of session time { $what }; standard error { $error } %, { $looks } looks.
-waits-rough = Few looks: what takes a few percent may have been missed.
+waits-sentence = At { $load } { $percent } % of session time { $what }; standard error { $error } %, { $looks } samples.
+waits-rough = Few samples: waits of a few percent may be missing.
 consistency-none = Consistency conditions: none verified.
 consistency-holds = Consistency conditions: { $verified } verified, all hold.
 consistency-fails = Consistency conditions: { $verified } verified; failed: { $failed }.
@@ -94,8 +94,8 @@ steady-too-short = too short
 steady-too-few = too few
 steady-not-meant = rising
 precondition = Before the first point of { $step } on { $system }, load ran for { $lasted } s with { $load }. Transactions per second in the first tenth of that time: { $first }, in the last: { $last } ({ $change } %).
-reset = Between points of { $step } on { $system } the data set was brought back to its first state { $times } times ({ $method }): at most { $longest } s each, from up to { $largest } MB to { $last } MB. Compared: { $verified }.
-precondition-cut = It ended before its time.
+reset = Between points of { $step } on { $system } the data set was reset { $times } times ({ $method }): at most { $longest } s each, from up to { $largest } MB to { $last } MB. Compared: { $verified }.
+precondition-cut = It ended early.
 
 ## Load lines
 
@@ -107,14 +107,14 @@ line-unit-open = transactions/s offered
 line-unit-closed = users
 line-objective = { $figure } response ≤ { $limit } ms, { $of }
 line-between = Between { $low }, which every repeat met, and { $high }, which none did.
-line-from = At { $low } or above: no load was clearly too much.
-line-above-most = At { $most } or above: the highest load that was to be offered is carried.
-line-below = Below { $high }: no load was met by every repeat.
-line-unknown = No load was clearly carried and none was clearly too much.
+line-from = At { $low } or above: no load was clearly too high.
+line-above-most = At { $most } or above: the objective is met at the highest load allowed.
+line-below = Below { $high }: no load met the objective in every repeat.
+line-unknown = Unknown: no load clearly met the objective, and none clearly missed it.
 line-effort = Loads tried: { $loads }; repeats of each: { $repeats }; wanted precision: { $precision } %.
-line-open = The search did not come to its end.
-line-too-many = It gave up before it was that precise.
-line-below-least = It went down as far as it goes.
+line-open = The search was not completed.
+line-too-many = It stopped before it reached that precision.
+line-below-least = It stopped at the lowest load allowed.
 line-rate-nopm = At the line: { $nopm } NOPM ({ $each } new orders/s), p99 of { $txn } { $p99 } ms.
 line-rate = At the line: { $rate } transactions/s, p99 of { $txn } { $p99 } ms.
 shortfall-nothing-measured = nothing measured
@@ -125,7 +125,7 @@ shortfall-dropped = { $intents } dropped
 shortfall-behind = { $percent } % not settled
 shortfall-unsteady = unsteady ({ $range } % range, { $slope } % slope)
 bottleneck-title = Bottleneck at the lowest load above the line (at the line → above it):
-bottleneck-unknown = Unknown: no watched figure stood out.
+bottleneck-unknown = Unknown: no monitored figure stood out.
 bottleneck-nothing-above = None: no load above the line was tried.
 bottleneck-generator = plimsoll itself: { $change } % of the CPU that it can use. The line is not the system's: use a faster machine for the load.
 bottleneck-cpu = CPU of the machine: { $change } % busy (stands out from { $limit } % on).
@@ -133,8 +133,8 @@ bottleneck-device-busy = The device: busy { $change } % of the time (stands out 
 bottleneck-device-write-time = Writes on the device: { $change } ms each (stands out from { $limit } times on).
 bottleneck-device-read-time = Reads on the device: { $change } ms each (stands out from { $limit } times on).
 bottleneck-drive-queue = The emulated drive: { $change } requests at a time (stands out from { $limit } times on).
-bottleneck-locks = Locks: { $change } % of the sessions at work wait for them (stands out from { $limit } % on).
-bottleneck-log = The log: { $change } % of the sessions at work wait for it (stands out from { $limit } % on).
+bottleneck-locks = Locks: { $change } % of the active sessions wait for them (stands out from { $limit } % on).
+bottleneck-log = The log: { $change } % of the active sessions wait for it (stands out from { $limit } % on).
 bottleneck-connections = Connections: transactions waited for a free one for { $change } % of their response time (stands out from { $limit } % on).
 
 ## Table on the terminal
@@ -172,7 +172,7 @@ text-ratio-interval = ratio 95%
 text-p99-ratio = p99 ratio
 
 text-sessions = sessions
-text-looks = looks
+text-looks = samples
 text-commits = commits /s
 text-buffer-hit = buffer hit %
 text-log-mb = log MB/s
@@ -207,8 +207,8 @@ text-mean-iops = mean IOPS
 text-range = range %
 text-slope = slope %
 text-by-round = { $job }, IOPS by round:
-waits-heading = What sessions did, in % of session time:
-counters-heading = What the database counted:
+waits-heading = Session time by wait state, in %:
+counters-heading = Database counters:
 
 ## Findings
 
@@ -217,9 +217,9 @@ finding-run-ended = Run { $status }{ $reason ->
    *[other] : { $reason }
  }
 finding-nothing-measured = Nothing was measured.
-finding-nothing-completed = Nothing came to its end on { $system } in the { $measured-s } s that were measured: no transaction has a time, and of the rate only that it is low is known. Measure for longer.
+finding-nothing-completed = No transaction completed on { $system } in the { $measured-s } s measured: there are no response times, and the rate is only known to be low. Measure for longer.
 finding-phase-incomplete = The { $phase } phase ended early, after { $lasted-s } s.
-finding-coarse-window = Percentiles are rebuilt from the seconds' histograms, because the phase was never closed: up to 3.2 % off.
+finding-coarse-window = Percentiles are rebuilt from per-second histograms, because the phase was never closed: up to 3.2 % off.
 finding-seconds-missing = { $missing-s } s of the window have no record. Rates count only what was recorded.
 finding-short-window = { $measured-s } s are too short to evaluate whether the rate was steady: five seconds are needed.
 finding-counts-broken = Counts do not add up at { $at-s } s: { $offered } offered, { $settled } settled, but { $in-flight } in flight.
@@ -228,40 +228,40 @@ finding-histogram-disagrees = { $txn }: { $completed } transactions completed, b
 finding-histogram-sample = Latencies come from a random sample: { $histogram } of { $completed } transactions ({ $percent } %).
 finding-clipped = { $txn }: { $values } latencies were longer than an hour and counted as one.
 finding-unsteady = Not steady: the rates of the window's five parts differ by { $range-percent } % of their mean (limit 20 %), and go { $slope-percent } % up or down along the line through them (limit 10 %).
-finding-backlog-grew = The backlog grew by { $intents } ({ $percent } % of what was offered): the system does not carry this rate.
-finding-server-away = There was no server for { $away-s } s of the window, { $percent } % of it (limit { $limit-percent } %): rates and response times contain that time. Measure again with a server that stays.
-finding-not-served = { $failed } failed and { $dropped } dropped: { $percent } % of what was offered.
+finding-backlog-grew = The backlog grew by { $intents } ({ $percent } % of the offered transactions): the system does not sustain this rate.
+finding-server-away = The server was unavailable for { $away-s } s of the window, { $percent } % of it (limit { $limit-percent } %): rates and response times include that time. Measure again with a server that stays up.
+finding-not-served = { $failed } failed and { $dropped } dropped: { $percent } % of the offered transactions.
 finding-condition-fails = Consistency condition { $clause } does not hold on { $subject }: { $detail }
 finding-not-verified = No consistency condition was verified.
-finding-emulated = EMULATED: { $drive } could not be kept up with, which adds { $added-percent } % to the time of its operations; from 5 % on these are not that drive's figures. Of { $ops } { $op } operations half were at least { $late-p50-us } µs late, { $late-percent } % of the modelled { $modelled-p50-us } µs (limit 10 %), and { $beyond-percent } % took longer than the next percentile it models (limit 1 %). Use fewer users, a drive that is slowed down (slower = 20 in its medium), or a machine that does nothing else.
-finding-emulation-waited = EMULATED: requests on { $drive } waited outside its emulator. In a second they were under way for { $seen-ms } ms together as this machine's kernel saw it, and for { $told-ms } ms as the emulator did; that adds { $added-percent } % to their modelled time (25 % make figures doubtful, 200 % invalid). Use fewer users, or a machine with more idle cores.
-finding-drive-errors = EMULATED: { $drive } answered { $errors } { $op } operations with an error although it had power. Look at the events; a full backing store needs a smaller data set, more memory or backing = "file".
-finding-emulation-untold = EMULATED not judged: for { $missing-s } of { $measured-s } s nothing is known of { $drive }, because its emulator did not tell. Do not take these figures for that drive's.
-finding-emulation-too-few = EMULATED not judged: { $drive } was asked for { $ops } operations, of no kind { $fewest }.
-finding-committed-lost = DURABILITY: { $lost } of { $acknowledged } { $txn } that clients saw committed are not in the database after the power cut. First: { $first-lost }. Look at fsync, synchronous_commit and the drive's flush.
-finding-not-recovered = DURABILITY: after the power cut the database did not come up again. The events say why.
-finding-cut-unjudged = DURABILITY not judged: no transaction that clients saw committed could be looked for after the power cut.
-finding-commits-disagree = The database counted { $database } commits a second where clients saw { $clients }: { $percent } % off (limit 2 %, one a second of the server's own, what sessions commit while they are set up, and what a second at both ends may hide). Somebody else uses it, or transactions are counted wrongly.
-finding-rate-not-reached = { $offered } requests/s were to be offered and { $achieved } were done, { $percent } % fewer (limit 1 %, and what independent arrivals scatter by): the medium, or fio's machine, does not carry this rate.
-finding-in-flight-off = By Little's law (rate × mean latency) { $found } requests were in flight on average, where the job asks for { $asked } (limit 10 % off). Fewer mean that fio or its CPU, not the medium alone, sets these figures; more mean that counts and times are not of one window.
-finding-workers-apart = Workers that should do the same on { $medium } are apart: { $lowest } to { $highest } IOPS, coefficient of variation { $cv-percent } % (limit 10 %, and chance). The sum holds; single workers get less than their share.
-finding-workers-disagree = { $op }: the workers tell of { $workers } requests, the seconds of { $counted }.
-finding-steady-not-reached = STEADY STATE NOT REACHED in { $rounds } rounds: the medium was still changing, or scatters too much. Figures are those of the last { $window } rounds at most. Give it more rounds, or precondition it for longer.
-finding-never-written = The test space was written { $fill } times from end to end before: reads of blocks that nobody wrote are answered without looking for data. Use fill = 1 or more.
+finding-emulated = EMULATED: the emulator of { $drive } fell behind, which adds { $added-percent } % to the time of its operations; from 5 % on the figures are not that drive's. Half of { $ops } { $op } operations were at least { $late-p50-us } µs late, { $late-percent } % of the modelled { $modelled-p50-us } µs (limit 10 %), and { $beyond-percent } % took longer than the next modelled percentile (limit 1 %). Use fewer users, a slowed drive (slower = 20 in its medium), or a machine that does nothing else.
+finding-emulation-waited = EMULATED: requests on { $drive } queued in the kernel. In a second they were in flight for { $seen-ms } ms together by the kernel's count, and for { $told-ms } ms by the emulator's; that adds { $added-percent } % to their modelled time (doubtful from 25 %, invalid from 200 %). Use fewer users, or a machine with more idle cores.
+finding-drive-errors = EMULATED: { $drive } failed { $errors } { $op } operations although it had power. Check the events; a full backing store needs a smaller data set, more memory or backing = "file".
+finding-emulation-untold = EMULATED not evaluated: the emulator of { $drive } reported nothing for { $missing-s } of { $measured-s } s. Do not take these figures for that drive's.
+finding-emulation-too-few = EMULATED not evaluated: { $drive } received { $ops } operations, fewer than { $fewest } of each kind.
+finding-committed-lost = DURABILITY: { $lost } of { $acknowledged } acknowledged { $txn } are not in the database after the power cut. First: { $first-lost }. Check fsync, synchronous_commit and the drive's flush.
+finding-not-recovered = DURABILITY: the database did not recover after the power cut. The events have the reason.
+finding-cut-unjudged = DURABILITY not evaluated: no acknowledged transaction could be checked after the power cut.
+finding-commits-disagree = The database counted { $database } commits/s and the clients { $clients }: { $percent } % off (limit 2 %, plus one commit/s of the server's own, the commits of session setup, and one second at both ends). Another client uses the database, or transactions are counted wrongly.
+finding-rate-not-reached = { $offered } requests/s were offered and { $achieved } completed, { $percent } % fewer (limit 1 %, plus the scatter of independent arrivals): the medium, or fio's machine, does not sustain this rate.
+finding-in-flight-off = By Little's law (rate × mean latency) { $found } requests were in flight on average; the job asks for { $asked } (limit 10 % off). Fewer mean that fio or its CPU, not the medium alone, limits these figures; more mean that counts and times are from different windows.
+finding-workers-apart = Workers with the same job on { $medium } differ: { $lowest } to { $highest } IOPS, coefficient of variation { $cv-percent } % (limit 10 %, plus chance). The sum holds; single workers get less than their share.
+finding-workers-disagree = { $op }: the workers report { $workers } requests, their seconds { $counted }.
+finding-steady-not-reached = STEADY STATE NOT REACHED in { $rounds } rounds: the medium was still changing, or scatters too much. Figures are those of the last { $window } rounds at most. Run more rounds, or precondition for longer.
+finding-never-written = The test space was written { $fill } times from end to end before: reads of blocks that were never written return without access to data. Use fill = 1 or more.
 finding-backup-failed = { $kind ->
     [backup] Backups
    *[other] Restores
  } that failed: { $failed } of { $of }, the first in cycle { $cycle }: { $detail }
-finding-restore-differs = Restored data are not what was saved: { $differs } of { $of }, the first in cycle { $cycle }: { $detail }
+finding-restore-differs = Restored data differ from the saved data: { $differs } of { $of }, the first in cycle { $cycle }: { $detail }
 finding-backup-cancelled = { $kind ->
     [backup] Backups
    *[other] Restores
- } that were ended before they were done, by the user or with the load beside them: { $cancelled } of { $of }. They have no figures.
-finding-rate-disagrees = RATE: what backups are said to hold and what their files grew by, second by second, differ by more than 5 % in { $times } of them. The worst, cycle { $cycle } of { $system }: { $told-mb } MB told, { $seen-mb } MB seen ({ $percent } %).
-finding-rate-not-judged = RATE not judged for { $times } of { $of } backups: for less than 90 % of their time is known by how much their files grew.
-finding-effect-unpaired = { $left-out } of { $of } repeats were not measured both with and without noise on the same systems, or must not be used; they are left out.
-finding-imported = Imported from { $source }, which did not tell everything. Not judged for that: { $unknown }.
-finding-whole-only = The source tells only of the whole { $measured-s } s: there is no interval, and whether the rate was steady is not judged.
+ } that ended early, by the user or with the concurrent load: { $cancelled } of { $of }. They have no figures.
+finding-rate-disagrees = RATE: the stated size of backups and the growth of their files differ by more than 5 % in { $times } of them. Worst: cycle { $cycle } of { $system }, { $told-mb } MB stated, { $seen-mb } MB observed ({ $percent } %).
+finding-rate-not-judged = RATE not evaluated for { $times } of { $of } backups: the growth of their files is known for less than 90 % of their time.
+finding-effect-unpaired = { $left-out } of { $of } repeats are left out: they are invalid, or were not measured both with and without noise on the same systems.
+finding-imported = Imported from { $source }, which does not report everything. Not evaluated: { $unknown }.
+finding-whole-only = The source reports only the whole { $measured-s } s: there is no interval, and steadiness is not evaluated.
 finding-only-reported = There are only figures that { $source } printed: nothing is computed from them.
 finding-event = { $event } ({ $times }×, first at { $at-s } s): { $text }
 
@@ -271,7 +271,7 @@ audit-title = Audit
 audit-answer-error = { $of }: some of these figures must not be quoted ({ $codes }).
 audit-answer-warning = { $of }: read these warnings before you quote the figures ({ $codes }).
 audit-answer-clean = { $of }: no issues found; { $passed } of { $rules } rules could be evaluated.
-audit-answer-unknown = { $of }: nothing could be evaluated: what is stated is too little for any rule.
+audit-answer-unknown = { $of }: no rule could be evaluated: too little is stated.
 audit-heading = Audit: { $errors ->
     [one] 1 error
    *[other] { $errors } errors
@@ -284,10 +284,10 @@ audit-heading = Audit: { $errors ->
 }; { $passed ->
     [one] 1 rule
    *[other] { $passed } rules
-} passed, { $unjudged } not judged.
+} passed, { $skipped } not evaluated.
 audit-passed = Passed
-audit-unjudged = Not judged, and why
-audit-unjudged-rules = Not judged
+audit-not-evaluated = Not evaluated, and why
+audit-not-evaluated-rules = Not evaluated
 audit-next = Next: { $next }
 fault-plan-unreadable = The plan in the run file cannot be read, so the defaults are used for all thresholds: { $reason }
 fault-unknown = `[audit]` of the plan: there is no threshold `{ $key }`; the defaults are used.
@@ -295,7 +295,7 @@ fault-not-a-number = `[audit]` of the plan: `{ $key }` is not a number; the defa
 fault-out-of-range = `[audit]` of the plan: `{ $key }` is { $value }, outside { $least } to { $most }; the defaults are used.
 fault-next = Audit the file from which this one was copied, or run the plan again.
 audit-adjusted = Changed by the plan: { $what } { $value } { $unit } instead of { $default } { $unit }.
-audit-places = { $n } places, the first { $place }
+audit-places = { $n } cases, first: { $place }
 audit-pair = { $first } against { $second }
 audit-see-above = see the finding above.
 audit-load = { $load }, { $step }, { $on }
@@ -306,16 +306,16 @@ audit-load-rate = { $rate }/s
 audit-load-repeat = { $load }, repeat { $repeat }
 audit-load-in-flight = { $users } in flight
 column-rule = Rule
-column-places = Places
+column-places = Cases
 column-evidence = Evidence
-column-because = Because
+column-because = Reason
 
 evidence-in-flight = By Little's law { $found } were in flight ({ $per-second }/s × { $mean-ms } ms), where { $asked } were kept in flight: { $off-percent } % off (limit { $limit-percent } %).
 evidence-conserved = Counts add up in each of { $seconds } seconds.
 evidence-counted = { $offered } offered, { $settled } settled.
 evidence-held = The rates of the window's five parts differ by { $range-percent } % of their mean (limit { $range-limit-percent } %), and go { $slope-percent } % up or down along the line through them (limit { $slope-limit-percent } %).
 evidence-response-times = Mean response times of the window's five parts differ by { $range-percent } % of their mean (limit { $range-limit-percent } %), and go { $slope-percent } % up or down along the line through them (limit { $slope-limit-percent } %).
-evidence-window = { $measured-s } s were measured; { $fewest-s } s are the least that a figure can rest on.
+evidence-window = { $measured-s } s were measured; at least { $fewest-s } s are needed.
 evidence-response-interval = Half the 95 % interval is { $percent } % of the mean response time (limit { $limit-percent } %).
 evidence-halves = The second half of the window is { $off-percent } % off the first (limit { $limit-percent } %).
 evidence-interval = Half the 95 % interval is { $percent } % of the rate, measured for { $measured-s } s (limit { $limit-percent } %).
@@ -358,25 +358,25 @@ evidence-percentiles = { $from ->
     [averaged] Percentiles were averaged over clients or intervals.
    *[merged] Percentiles come from merged histograms.
  }
-evidence-unsafe = { $setting } = { $value } gives up what a commit promises.
-evidence-safe = Looked at: { $settings }.
+evidence-unsafe = { $setting } = { $value } can lose acknowledged commits.
+evidence-safe = Checked: { $settings }.
 evidence-settings-differ = { $setting } is { $first } on the first side and { $second } on the second.
-evidence-kept = Of { $acknowledged } transactions that clients saw committed, all were there after the power cut.
+evidence-kept = All { $acknowledged } acknowledged transactions survived the power cut.
 evidence-flush-time = { $per-second } flushes/s took { $mean-us } µs each; the medium needs { $fastest-us } µs.
 evidence-maintenance = { $what }: { $first } on the first side, { $second } on the second.
 evidence-filled = The space was written { $fill } times from end to end before.
-evidence-compressible = { $found-percent } % of the test data can be compressed away, where { $said-percent } % is said (limit { $limit-percent } points more).
+evidence-compressible = { $found-percent } % of the test data is compressible, { $said-percent } % is stated (limit { $limit-percent } points more).
 evidence-steal = { $percent } % of the CPUs' time went to other virtual machines (limit { $limit-percent } %).
 evidence-governor = Governor of the processors: { $governor }.
 evidence-calibration = The calibration after the run was { $off-percent } % off the one before (limit { $limit-percent } %).
-evidence-other-io = { $percent } % of the device's I/O was of others (limit { $limit-percent } %).
+evidence-other-io = { $percent } % of the device's I/O was not the system's (limit { $limit-percent } %).
 evidence-unlike = The workloads differ: { $differs }.
 evidence-factors = { $differs ->
-    [none] Nothing that is known differs but { $factor ->
-        [none] what nobody named
+    [none] Nothing that is known differs except { $factor ->
+        [none] an unnamed factor
        *[other] { $factor }
      }.
-   *[other] Beside { $factor ->
+   *[other] Besides { $factor ->
         [none] one factor
        *[other] { $factor }
      } this differs: { $differs }.
@@ -392,12 +392,12 @@ evidence-tpm-per-nopm = TPM/NOPM is { $found }, the mix gives { $expected }: { $
 evidence-ratios-differ = TPM/NOPM is { $first } on the first side and { $second } on the second: { $off-percent } % apart (limit { $limit-percent } %).
 evidence-bytes-per = { $first } bytes for each { $unit } on the first side, { $second } on the second: { $off-percent } % apart (limit { $limit-percent } %).
 evidence-moved = { $mb-per-second } MB/s × { $seconds } s = { $product-mb } MB, where { $moved-mb } MB were moved: { $off-percent } % off (limit { $limit-percent } %).
-evidence-said = The figures are { $first } and { $second }, a ratio of { $ratio } (a change of { $percent } %), and the sentence gives a ratio of { $said } (limit { $limit-percent } % off).
+evidence-said = The figures are { $first } and { $second }, a ratio of { $ratio } (a change of { $percent } %); the sentence states a ratio of { $said } (limit { $limit-percent } % off).
 evidence-conditions = { $failed ->
     [none] { $verified } consistency conditions hold.
    *[other] Of { $verified } consistency conditions these fail: { $failed }.
  }
-evidence-kept-up = { $drive } answered { $ops } operations in time: { $late-percent } % late at the median (limit 10 %), { $beyond-percent } % beyond the next percentile (limit 1 %).
+evidence-kept-up = { $drive } completed { $ops } operations in time: { $late-percent } % late at the median (limit 10 %), { $beyond-percent } % beyond the next percentile (limit 1 %).
 evidence-repeats = { $first ->
     [one] 1 run
    *[other] { $first } runs
@@ -410,61 +410,61 @@ evidence-mean-at-most = The mean is { $mean-ms } ms; the percentiles allow { $bo
 evidence-new-orders = NOPM, a part of TPM, is { $nopm }; TPM is { $tpm }.
 evidence-bandwidth-of = { $per-second }/s × { $request-kib } KiB = { $product-mb } MB/s, where { $mb-per-second } MB/s are stated: { $off-percent } % off (limit { $limit-percent } %).
 evidence-range-of = The lowest { $figure } is { $low }, the highest { $high }.
-evidence-beside-others = { $figure } is { $value }, { $times } times what the rows beside it let expect ({ $expected }; limit { $limit } times).
+evidence-beside-others = { $figure } is { $value }, { $times } times the value expected from the rows beside it ({ $expected }; limit { $limit } times).
 evidence-added-up = { $parts } = { $sum-h } h, where { $stated-h } h are stated: { $off-percent } % off (limit { $limit-percent } %).
 evidence-digest-matches = The content of the run file matches its digest.
 evidence-digest-differs = The content of the run file does not match its digest: it was changed or damaged after the run.
-evidence-no-digest = The run is closed, and its run file has no digest: it was changed, or plimsoll was killed in the last moment.
+evidence-no-digest = The run is closed, but its run file has no digest: it was changed, or plimsoll was killed in the last moment.
 evidence-diagnosed = The doctor on { $of ->
     [none] the machine
    *[other] { $of }
  }, { $code }: { $found }
 
 missing-nothing-measured = nothing was measured
-missing-not-for-this-load = such a load has no such figure
-missing-too-few = there are too few to judge by
+missing-not-for-this-load = this kind of load has no such figure
+missing-too-few = there are too few to evaluate
 missing-too-short-for-longest = the window is too short for its longest transaction, which may have begun before it or ended after it
-missing-too-short = the window is too short, or its rates were not to be equal
-missing-no-in-flight = rate, mean latency and number in flight are not all told
-missing-no-counts = nobody tells what was offered, failed and dropped
-missing-no-series = nobody tells the course over time
+missing-too-short = the window is too short, or its rates were meant to change
+missing-no-in-flight = rate, mean latency or number in flight is missing
+missing-no-counts = counts of offered, failed and dropped are missing
+missing-no-series = there are no figures over time
 missing-no-responses = response times are not known second by second
 missing-no-interval = there is no interval of the rate
-missing-no-checkpoints = nobody counts checkpoints
+missing-no-checkpoints = there is no count of checkpoints
 missing-no-drive-cache = the size of the drive's own memory is not known
 missing-no-sizes = sizes of data and memory are not both known
-missing-no-device-counters = nobody counts what the device does
-missing-no-generator = nobody watched the load generator
+missing-no-device-counters = there are no counters of the device
+missing-no-generator = the load generator was not monitored
 missing-embedded = the system runs inside the load generator
-missing-no-lag = a late start is not told apart from the wait for a free connection
-missing-no-place = nobody tells where the load generator ran
-missing-no-method = nobody tells how latencies were computed
-missing-no-settings = settings that decide about durability are not told
-missing-no-flushes = nobody counts flushes and what they take
-missing-no-medium = what the medium can do at best is not known
-missing-no-maintenance = nobody tells of checkpoints, vacuum and backups
-missing-no-sampling = no blocks were sampled, and nobody tells how they were filled
-missing-no-host = nobody watched the machine
+missing-no-lag = a late start cannot be distinguished from waiting for a free connection
+missing-no-place = the location of the load generator is missing
+missing-no-method = it is not stated how latencies were computed
+missing-no-settings = durability settings are missing
+missing-no-flushes = there are no counts and times of flushes
+missing-no-medium = the medium's best possible figures are not known
+missing-no-maintenance = there is no record of checkpoints, vacuum and backups
+missing-no-sampling = no blocks were sampled, and it is not stated how they were filled
+missing-no-host = the machine was not monitored
 missing-no-governor = the governor of the processors is not known
 missing-no-calibration = there is no calibration before and after
 missing-one-side = there is only one side
-missing-no-configuration = the configuration of a side is not told
-missing-no-noise = noise is not what is compared, or nobody tells of it
-missing-no-tpm = TPM and NOPM are not both told
+missing-no-configuration = the configuration of a side is missing
+missing-no-noise = noise is not what is compared, or is not stated
+missing-no-tpm = TPM or NOPM is missing
 missing-no-backup = there is no backup or restore
-missing-no-bytes = bandwidth, time and bytes are not all told
-missing-no-sentence = nothing is claimed in words
-missing-no-figures = the figures that it speaks of are not told
+missing-no-bytes = bandwidth, time or bytes are missing
+missing-no-sentence = the claim has no sentences
+missing-no-figures = the figures that the sentence refers to are missing
 missing-not-verified = no consistency condition was verified
 missing-no-emulation = no drive is emulated
-missing-emulation-untold = the emulator did not tell of the whole window
-missing-no-repeats = nobody tells how often was measured
+missing-emulation-untold = the emulator did not report on the whole window
+missing-no-repeats = the number of runs is not stated
 missing-by-construction = MB/s of a restore are computed from its bytes and time, so they always agree
 missing-past-the-cache = requests went past the page cache
 missing-no-run-file = the figures are in no run file
 missing-file-open = the run file was never closed, so that it has no digest
 missing-file-older = this plimsoll version stored no digest in its run files
-missing-nothing-to-lose = nothing that clients saw committed could be looked for
+missing-nothing-to-lose = no acknowledged transaction could be checked
 missing-one-figure = no two figures are stated that depend on each other
 missing-no-duration = no time is stated together with its parts
 
@@ -473,19 +473,19 @@ next-distrust-counts = Do not use these figures; find out which outcomes were no
 next-measure-longer = Measure for longer.
 next-measure-longer-or-repeat = Measure for five minutes or longer, or repeat the load three times (repeat = 3).
 next-warm-up-longer = Warm up for longer, or find what changes over time.
-next-grow-data = Make the data larger than memory, or limit memory, and say that it is a test of storage only then.
+next-grow-data = Make the data larger than memory, or limit memory; only then call it a storage test.
 next-strengthen-client = Give the load generator more cores or another machine, or offer less.
 next-offer-less = Offer a lower rate, or remove the bottleneck of the system.
 next-find-drop-cause = Offer a lower rate, or measure the load generator's CPU and how busy its connections are.
-next-move-client = Say so beside the figures, or run the load generator on another machine.
+next-move-client = State it beside the figures, or run the load generator on another machine.
 next-move-both-clients = Run the load generator in the same place on both sides.
 next-count-from-due = Count latencies from the time when each transaction was due.
-next-make-durable = Make commits durable, or say beside each figure that they are not.
+next-make-durable = Make commits durable, or state beside each figure that they are not.
 next-make-equal = Measure both sides with the same durability.
 next-check-flush = Find out what protects the drive's cache, or cut the power: plimsoll doctor.
 next-cover-maintenance = Make windows so long that they hold maintenance on both sides.
 next-write-first = Write all of the space before it is read.
-next-use-random-data = Use data that cannot be compressed, or say how far it can.
+next-use-random-data = Use data that cannot be compressed, or state its compressibility.
 next-quiet-machine = Use a machine that does nothing else, with its processors at full clock.
 next-merge-histograms = Merge histograms, and take percentiles of the sum.
 next-change-one-thing = Change one thing at a time, or do not name it as the cause.
@@ -496,39 +496,39 @@ next-load-same-data = Load the same data on both sides.
 next-tell-bytes = Ask how many bytes were moved, and whether they were compressed.
 next-say-ratio = State ratio, change and percent once, as they are computed.
 next-keep-database-and-ask = Keep the database as it is, and find out what lost or invented rows.
-next-slower-drive-or-less = Use fewer users, a drive that is slowed down (slower = 20 in its medium), or a machine that does nothing else.
+next-slower-drive-or-less = Use fewer users, a slowed drive (slower = 20 in its medium), or a machine that does nothing else.
 next-restore-file = Take the run file from a backup, or measure again.
 next-repeat-more = Measure each side several times.
 next-check-source = Compare these figures with their source: at least one of them is wrong.
 next-ask-for-times = Ask how long each part lasted.
 
 rule-little = Throughput × mean latency is the number in flight (Little's law). Where a closed loop keeps n requests in flight and the product is not n, rate, latency and n are not of one measurement.
-rule-conserve = Whatever was offered was committed, rolled back, failed or dropped. What is missing was not counted, and it is seldom the fast part.
-rule-steady = The rate held over the window: after SNIA's rule for five parts, and the second half against the first. A drive that is still filling its buffer is another drive an hour later.
+rule-conserve = Everything offered was committed, rolled back, failed or dropped. What is missing was not counted, and it is seldom the fast part.
+rule-steady = The rate held over the window: by SNIA's rule for five parts, and the second half against the first. A drive that is still filling its buffer performs differently an hour later.
 rule-short = The window was long enough: the interval of the rate is narrow, it holds checkpoints, and more was written than the drive's own memory takes.
 rule-cached = The data did not fit into memory, and reads reached the device. Otherwise it is a CPU test, not a storage test.
 rule-client = The load generator kept up: no core of it was full, nothing was started late, nothing was dropped.
 rule-samebox = The load generator took no CPU from the system, or did so on both sides.
 rule-omission = Latencies of an open loop count from when a transaction was due. Counted from its start they leave out what waited while the system stalled (coordinated omission).
-rule-durable = What was acknowledged survives a power cut, and does so on both sides. Commits that need not be durable are several times as fast.
+rule-durable = Acknowledged commits survive a power cut, on both sides. Commits that need not be durable are several times as fast.
 rule-lies = Flushes take as long as the medium needs, or something protects its cache.
 rule-maint = Checkpoints, vacuum, purge and backups ran on both sides or on neither.
-rule-thin = Reads met blocks that had been written. Drives answer reads of others without looking.
-rule-entropy = Test data was no more compressible than the plan says. Drives and arrays that compress are faster with such data.
+rule-thin = Reads met blocks that had been written. Drives answer reads of other blocks without access to the medium.
+rule-entropy = Test data was no more compressible than the plan states. Drives and arrays that compress are faster with such data.
 rule-noise = Nothing else used machine and device: steal, governor, other I/O, calibration before and after.
-rule-pctavg = Percentiles come from merged histograms. The mean of percentiles is the percentile of nothing.
+rule-pctavg = Percentiles come from merged histograms. A mean of percentiles is not a percentile.
 rule-onefactor = Compared sides differ in the factor that is named, and in nothing else.
 rule-victims = A comparison with noisy neighbours keeps the number of loaded systems. With fewer of them, each gets more.
 rule-ratio = TPM/NOPM is that of the mix, and the same on both sides. Otherwise TPM counts something else.
-rule-size = Bytes for each warehouse or row are the same where data are said to be.
+rule-size = Bytes for each warehouse or row are the same where the data are claimed to be the same.
 rule-rate = MB/s × seconds are the bytes that were moved.
 rule-wording = Sentences follow from figures: 1.5 times are 50 % more, and not 150 %.
-rule-consist = The database is consistent after the run. One that loses or invents rows can be as fast as it likes.
-rule-emulated = The emulated drive answered when its model said. Where it did not, figures are the emulator's.
+rule-consist = The database is consistent after the run. A database that loses or invents rows can be arbitrarily fast.
+rule-emulated = The emulated drive completed requests at the times of its model. Otherwise the figures are the emulator's.
 rule-repeat = Each side was measured several times, and differs from the other by more than from itself.
 rule-plausible = Figures of a load can all be true at once: percentiles rise, the mean lies where they leave room for it, NOPM is no more than TPM, MB/s are rate × size of requests, the lowest of several is not above the highest, and no rate is a hundred times that of the rows beside it in a ladder.
-rule-duration = A time is the sum of its parts. A part that is missing was not described.
-rule-intact = The run file is as it was when its run ended: its content matches the digest that was stored then. Otherwise its figures may be others.
+rule-duration = A time is the sum of its parts. A missing part was not described.
+rule-intact = The run file is as it was when its run ended: its content matches the digest stored then. Otherwise its figures may have been changed.
 
 ## Report: headline
 
@@ -545,8 +545,8 @@ headline-nopm = new orders per minute
 headline-rate = transactions per second
 headline-interval = 95 % interval { $low } to { $high }
 headline-no-interval = too short for an interval
-headline-none = No figure can be used
-headline-none-why = This record holds no figure that can be used. What happened stands below.
+headline-none = No usable figure
+headline-none-why = This record has no usable figure. The findings below have the reasons.
 headline-where = Reached with { $point } in { $measured } s of measurement.
 headline-tpm = TPM, all five types
 headline-per-user = TPM per user
@@ -564,17 +564,17 @@ column-load = Load
 column-outcome = Objective
 column-objective = Figure of each repeat, ms
 column-why = Why not
-precondition-title = Before and between the points
+precondition-title = Preconditioning and resets
 
 ## Report: trust
 
 trust-title = Can the numbers be trusted?
-trust-sound = Nothing speaks against them.
+trust-sound = No issues found.
 trust-doubtful = Read these warnings before using them.
-trust-invalid = Some are not to be used.
-trust-conserved = Nothing disappeared: offered = committed + rolled back + failed + dropped + in flight in each of { $seconds } seconds, at { $holds } of { $points } points to the end.
+trust-invalid = Some results are invalid.
+trust-conserved = Counts add up: offered = committed + rolled back + failed + dropped + in flight in each of { $seconds } seconds, at { $holds } of { $points } points to the end.
 trust-conserved-broken = Counts do not add up at { $broken } points: see below.
-trust-conserved-imported = Conservation is not judged: another tool measured, and does not tell what was under way.
+trust-conserved-imported = Conservation is not evaluated: the run was measured by another tool, which does not report what was in flight.
 trust-conserved-none = Conservation could not be verified: no second was recorded.
 trust-findings = Findings
 
@@ -610,7 +610,7 @@ ladder-latency-of = Latencies are response times of { $txn }.
 
 charts-none = Charts need JavaScript. Every figure is in the tables.
 throughput-title = Throughput
-throughput-note = Bars span the middle half of all single seconds (25 % to 75 %). Hollow marks are points that must not be used.
+throughput-note = Bars span the middle half of all single seconds (25 % to 75 %). Hollow marks are invalid points.
 chart-title-nopm = New orders per minute (NOPM)
 chart-title-tpm = Transactions per minute (TPM), all types
 chart-title-tpm-per-user = TPM per user
@@ -620,7 +620,7 @@ axis-offered = Open loop: against the offered rate
 latency-title = Latency by transaction type
 latency-note = Response time from due time to end. Solid p50, dashed p95, dotted p99.
 time-title = Over time
-time-note = Grey stretches are not measured; above the others stands the load: users, the offered rate, or the job. Upright lines are events. Gaps are seconds without a record; nothing is interpolated. Long preparation is left out at first. Drag to look closer, double-click to see all. The scale is that of response times and times per request.
+time-note = Grey stretches are not measured; the top chart is the load: users, the offered rate, or the job. Upright lines are events. Gaps are seconds without a record; nothing is interpolated. Long preparation is hidden at first. Drag to zoom in, double-click to reset. The scale is that of response times and times per request.
 chart-title-throughput = Throughput, every second
 chart-title-latency-time = Response time, every second
 chart-title-in-flight = Transactions in flight
@@ -667,7 +667,7 @@ chart-no-data = Nothing was recorded for this chart.
 ## Report: tables behind the charts
 
 detail-title = Latency of every type
-detail-note = Milliseconds. A percentile in grey rests on less than one transaction beyond it: it is just the maximum.
+detail-note = Milliseconds. A percentile in grey has less than one transaction beyond it: it is the maximum.
 column-type = Type
 column-count = Completed
 column-share = Share, %
@@ -692,7 +692,7 @@ column-system-memory = System memory, MB
 column-generator-cpu = Generator CPU, % of one
 column-generator-us = Generator CPU, µs per transaction
 
-column-db-commits = Commits/s, as the database counts
+column-db-commits = Commits/s, counted by the database
 column-buffer-hit = Buffer hits, %
 column-log-mb = Log MB/s
 column-log-txn = Log kB per txn
@@ -704,7 +704,7 @@ column-growth = Growth, MB
 ## Report: waits
 
 waits-title = What sessions waited for
-waits-note = Each bar is all time of all sessions of this load: what they did, in % of it, always in this order. A look every tenth of a second finds each session in one state, as the server names it. Shares of less than two standard errors may be chance.
+waits-note = Each bar is the time of all sessions at this load by wait state, in %, always in this order. Sessions are sampled ten times a second; a sample finds each session in one state, as the server names it. Shares of less than two standard errors may be chance.
 waits-table = All shares, with the server's names
 column-state = State
 column-sessions = Sessions, mean
@@ -716,7 +716,7 @@ column-waits-for = Waits for (share of session time)
 
 compare-title = Media side by side
 drive-title = Emulated drives
-drive-note = What the drive's model says, what became of it on this machine, and how the machine's kernel saw the same requests (block devices only). A drive keeps up while half of the operations of each kind are at most 10 % of the modelled time late and at most 1 % take longer than the next percentile it models. Where kinds do not, the figures are invalid if their lateness adds 5 % or more to the time of all operations, and doubtful if less.
+drive-note = The drive's model, the times on this machine, and the times of the same requests in the machine's kernel (block devices only). A drive keeps up while half of the operations of each kind are at most 10 % of the modelled time late and at most 1 % take longer than the next modelled percentile. Kinds that do not keep up make the figures invalid if their lateness adds 5 % or more to the time of all operations, and doubtful if less.
 drive-kept-up-yes = yes
 drive-kept-up-no = no
 drive-kept-up-unknown = too few
@@ -742,7 +742,7 @@ column-ratio = Ratio
 column-ratio-interval = Ratio, 95 %
 column-p99-ratio = p99 ratio
 column-txn = Transaction
-column-acknowledged = Committed, as clients saw
+column-acknowledged = Acknowledged
 column-lost = Lost
 column-in-doubt = In doubt
 column-first-lost = First lost
@@ -766,9 +766,9 @@ level-ok = ok
 level-unknown = unknown
 level-warning = warning
 level-error = error
-doctor-title = What the doctor found before the load
-doctor-sentence = Errors: { $errors }; warnings: { $warnings }; could not be judged: { $unknown }; in order: { $ok }.
-doctor-fine = What is in order
+doctor-title = Doctor: checks before the load
+doctor-sentence = Errors: { $errors }; warnings: { $warnings }; not evaluated: { $unknown }; passed: { $ok }.
+doctor-fine = Checks passed
 column-level = Level
 column-check = What
 column-found = Found
@@ -792,13 +792,13 @@ block-workers = { $workers } workers, each with { $size } of its own.
 block-jobs-title = Jobs
 block-jobs-note = IOPS and MB/s of reads, writes and trims together, over all workers. Latency in µs from submission to completion. ± is half the 95 % interval of IOPS; one window below 300 s is too short for it.
 block-rounds-note = IOPS, MB/s, mean and p99 of a job are medians of the rounds; its other latencies and its kinds of requests are those of the round nearest to the median.
-block-ratio-note = Ratios are to { $first }, with their 95 % interval. There is none to or of what must not be used.
+block-ratio-note = Ratios are relative to { $first }, with their 95 % interval. Invalid points have no ratio.
 block-latency-title = Latency
 block-all = all
 block-none = Nothing was measured.
 block-full = full
 block-bars-title = Side by side
-block-bars-note = Bars begin at zero; whiskers are 95 % intervals. Hollow bars must not be used.
+block-bars-note = Bars begin at zero; whiskers are 95 % intervals. Hollow bars are invalid.
 block-by-job = { $unit } by job
 block-by-size = { $unit } by request size: { $pattern }, { $depth }
 block-by-depth = { $unit } by depth: { $pattern } of { $size }
@@ -809,7 +809,7 @@ block-reads = { $order } reads
 block-writes = { $order } writes
 block-mix = { $order } requests, { $percent } % reads,
 block-curve-title = Latency against throughput
-block-curve-note = Scales are logarithmic where media or latencies are more than a decade apart. Each job was first run at full speed (large rimmed mark), then offered shares of what it reached. Solid: mean; dashed: p99. Hollow marks must not be used.
+block-curve-note = Scales are logarithmic where media or latencies are more than a decade apart. Each job first ran at full speed (large rimmed mark), then at shares of the rate it reached. Solid: mean; dashed: p99. Hollow marks are invalid.
 block-curve-table = Every rate
 block-fsync-title = Durable writes by number of writers
 block-fsync-note = Writers are threads over all workers. The latency is of what a writer waits for until its data is durable: of the flush, or with O_DSYNC of the write itself. µs.
@@ -833,7 +833,7 @@ block-time-title = Every second
 block-time-note = Seconds of a job, media above each other, rounds and rates one after the other. Grey stretches are warm-up and are not measured. Latency of requests that ended in each second: the line is p50, the bands reach to p95 and p99, dots mark the longest. The scale is that of IOPS and MB/s.
 block-ops-title = By kind of request
 block-ops-note = Beside all: the mean number in flight by Little's law (rate × mean latency, flushes included), and how many the job keeps in flight at most.
-block-asked-title = What each job asks of each worker
+block-asked-title = Settings of each job, per worker
 column-job = Job
 column-drive = Drive
 column-rounds = Rounds
@@ -892,13 +892,13 @@ chart-block-round = round
 chart-block-fit = line through the window
 chart-block-limits = half the range below and above the mean
 chart-block-max = longest
-chart-block-invalid = must not be used
+chart-block-invalid = invalid
 how-iops = IOPS, MB/s
 how-iops-text = Reads, writes and trims that ended in the measure phase / measured time, summed over all workers; MB are 10⁶ bytes. Flushes are counted apart.
 how-block-latency = Latency of block I/O
 how-block-latency-text = From submission to completion, as fio records it; histograms of all workers are merged before anything is read from them.
 how-curve = Curve
-how-curve-text = The rate that the job reached at full speed is 100 %. Each lower rate is offered at its own pace; what was achieved stands on the axis, not what was offered.
+how-curve-text = The rate that the job reached at full speed is 100 %. Each lower rate is offered at its own pace; the axis has the achieved rate, not the offered one.
 how-rounds = Rounds
 how-rounds-text = All jobs once. Steady by SNIA PTS 2.0.2: over the window the range of a job's IOPS and the change along its least-squares line stay within their limits, for every job. A figure over rounds is the median of those that count, with the 95 % interval (Student's t, from three rounds on).
 
@@ -927,19 +927,19 @@ how-time-text = Sum of the recorded ticks of the measure phase, not the planned 
 how-response = Response time
 how-response-text = From the time a transaction was due to its end. In a closed loop it is due when it starts; in an open loop the wait before the start counts (service time leaves it out).
 how-percentile = Percentiles
-how-percentile-text = Taken from merged histograms (three significant digits), never averaged. What failed is counted and is not in them.
+how-percentile-text = Taken from merged histograms (three significant digits), never averaged. Failures are counted, and are not in them.
 how-interval = Interval
 how-interval-text = 95 %. Of one window: from its slowest movements, by Student's t with one degree of freedom for each 150 s. A window below 300 s is too short for an interval. Of three repeats or more: by Student's t.
 how-repeats = Repeats
-how-repeats-text = A load that was measured several times stands with the median, the 95 % interval (Student's t, from three repeats on) and the lowest and highest. Failures are counted over all repeats; latencies by type and means of resources are those of the repeat nearest to the median.
+how-repeats-text = A load that was measured several times is shown with the median, the 95 % interval (Student's t, from three repeats on) and the lowest and highest. Failures are counted over all repeats; latencies by type and means of resources are those of the repeat nearest to the median.
 how-steady = Steady
-how-steady-text = The window is cut into five parts. It is steady when their rates differ by at most 20 % of their mean and the least-squares line through them changes by at most 10 % of it (SNIA PTS 2.0.2); a point that is not is doubtful. Where so few transactions scatter as much by chance, that is said instead.
+how-steady-text = The window is cut into five parts. It is steady when their rates differ by at most 20 % of their mean and the least-squares line through them changes by at most 10 % of it (SNIA PTS 2.0.2); a point that is not is doubtful. Where so few transactions scatter as much by chance, the table has "too few" instead.
 how-line = Load line
 how-line-text = The highest load that meets the objective in every repeat: the figure of response time up to the limit, at most 1 % failed, and in an open loop nothing dropped and at least 99 % settled, in a steady window. Loads double from the start until none of the repeats meets it, then the gap is halved in ratios. Loads that only some repeats meet lie within the interval.
 how-resource = CPU, memory, device
 how-resource-text = Means over the measure phase, weighted by time; time per request is weighted by requests.
 how-waits = Waits
-how-waits-text = Sessions found in a state / all sessions found, over all looks of the measure phase. The standard error takes seconds as clusters, since neighbouring looks are not independent.
+how-waits-text = Sessions found in a state / all sessions found, over all samples of the measure phase. The standard error takes seconds as clusters, since neighbouring samples are not independent.
 footer = plimsoll { $version } ({ $commit }), run { $run }
 
 ## Sets of runs
@@ -947,8 +947,8 @@ footer = plimsoll { $version } ({ $commit }), run { $run }
 set-heading = { $title }: { $runs } of { $of } runs
 set-group = { $step }: { $system }
 set-runs-of = { $runs } of { $of }
-set-crossovers = Where memory stops mattering
-set-empty = No run of this set has come to its end.
+set-crossovers = How much memory is enough
+set-empty = No run of this set is complete.
 set-chart = { $figure } by { $axis }
 set-chart-at = { $chart }, load { $load }
 set-at-load = load { $load }
@@ -978,7 +978,7 @@ shared-noise = with and without noisy neighbours
 shared-backups = backup and restore
 shared-systems = several systems on one medium
 shared-time-title = Second by second
-shared-time-note = What the medium was asked for by all who use it, as a datastore would show it. Points stand one after the other, without the time between them; grey is not measured. Dashed lines are reads, solid ones writes.
+shared-time-note = All I/O on the medium, as a datastore would show it. Points follow one after the other, without the time between them; grey is not measured. Dashed lines are reads, solid ones writes.
 shared-bands-note = Shaded bands are backups (B) and restores (R), with their cycle.
 shared-quiet = quiet
 shared-noisy = noisy
@@ -1011,21 +1011,21 @@ backup-outcome-complete = complete
 backup-outcome-cancelled = ended early
 backup-outcome-failed = failed
 backup-outcome-differs = differs
-backup-note = Means of the operations that came to their end; their 95 % intervals and those of ratios rest on the cycles. Ratios of times are to the first medium.
-backup-io-title = What the media did meanwhile
-backup-io-note = By all who use them, while such operations ran; times per request are weighted by requests.
+backup-note = Means of the completed operations; their 95 % intervals and those of ratios rest on the cycles. Ratios of times are relative to the first medium.
+backup-io-title = I/O of the media meanwhile
+backup-io-note = All I/O on the medium while such operations ran; times per request are weighted by requests.
 backup-operations = Every operation
 backup-detail = { $system }, { $what } { $cycle }: { $detail }
 backup-rate-agrees = { $percent } %
 backup-rate-disagrees = { $percent } % off
-backup-rate-restore = not judged: restore
-backup-rate-not-seen = not judged: not seen
-medium-told-by-emulator = emulator
+backup-rate-restore = not evaluated: restore
+backup-rate-not-seen = not evaluated: no growth data
+medium-source-emulator = emulator
 backup-column-data = data on
 backup-column-target = backup on
 backup-column-what = what
 backup-column-on = medium
-backup-column-told-by = told by
+backup-column-source = source
 backup-column-n = n
 backup-column-seconds = seconds
 backup-column-interval = 95%
@@ -1054,13 +1054,13 @@ backup-column-check = RATE
 effect-heading = { $step }: { $system } with and without noise
 effect-heading-on = { $step }: { $system } on { $medium } with and without noise
 effect-neighbours = Noise is made by { $neighbours }.
-effect-note = Ratios are with noise to without, the intervals those of 95 %: from pairs of repeats.
+effect-note = Ratios are with noise relative to without, with 95 % intervals from pairs of repeats.
 effect-latency = Response times are of { $txn }, medians of the repeats.
-effect-at = At { $load }: { $told }
-effect-victims = Mean of the systems' ratios: { $mean }; { $system } suffers most: { $worst }.
-effect-medium = { $medium }, all who use it: { $quiet } → { $noisy } requests/s, { $quietmb } → { $noisymb } MB/s, { $quietms } → { $noisyms } ms per request.
-effect-backups = Backups beside: { $n } complete in { $mean } s each ({ $min } to { $max }), { $rate } MB/s.
-effect-no-backup = No backup beside came to its end.
+effect-at = At { $load }: { $effects }
+effect-victims = Mean of the systems' ratios: { $mean }; { $system } is affected most: { $worst }.
+effect-medium = { $medium }, all I/O: { $quiet } → { $noisy } requests/s, { $quietmb } → { $noisymb } MB/s, { $quietms } → { $noisyms } ms per request.
+effect-backups = Concurrent backups: { $n } complete in { $mean } s each ({ $min } to { $max }), { $rate } MB/s.
+effect-no-backup = No concurrent backup completed.
 effect-neighbours-rate = Neighbours: { $rate } transactions/s together.
 effect-column-system = systems
 effect-column-users = users
@@ -1080,15 +1080,15 @@ effect-column-p99 = p99 ratio
 set-crossover-place = { $group } at { $load }
 set-crossover-place-on = { $group } at { $load } on { $on }
 set-crossover-from = { $axis } stops mattering at { $size } ({ $largest }: { $ratio } times).
-set-crossover-beyond = { $axis } still matters at { $largest }, the most that was tried ({ $ratio } times what { $before } gave).
-set-crossover-scatter = whether { $axis } still matters at { $largest }, the most that was tried, cannot be told: { $ratio } times what { $before } gave lies within the figures' scatter of { $noise } %. Repeat the runs, or measure for longer.
-set-crossover-scatter-unknown = whether { $axis } still matters at { $largest }, the most that was tried, cannot be told: it gave { $ratio } times what { $before } gave, and nobody knows how far figures scatter. Repeat the runs, or measure for longer.
-set-crossover-unjudged = from how much on { $axis } stops mattering is not judged: fewer than two amounts have figures that can be used.
+set-crossover-beyond = { $axis } still matters at { $largest }, the largest amount tried ({ $ratio } times the rate at { $before }).
+set-crossover-scatter = it is unknown whether { $axis } still matters at { $largest }, the largest amount tried: { $ratio } times the rate at { $before } is within the run-to-run variation of { $noise } %. Repeat the runs, or measure for longer.
+set-crossover-scatter-unknown = it is unknown whether { $axis } still matters at { $largest }, the largest amount tried: it gave { $ratio } times the rate at { $before }, and run-to-run variation is unknown. Repeat the runs, or measure for longer.
+set-crossover-unjudged = how much { $axis } is enough is not evaluated: fewer than two amounts have usable figures.
 
 ## Runs side by side
 
 versus-heading = { $second } against { $first }
-versus-nothing = There is no load that both sides have.
+versus-nothing = The sides have no load in common.
 versus-forbidden = NOT TO BE QUOTED: this comparison is forbidden by { $rules }.
 versus-unit-nopm = new orders
 versus-unit-transactions = transactions
@@ -1101,26 +1101,26 @@ versus-scene-noisy = beside noisy neighbours
 versus-range = { $low } to { $high }
 versus-more = more
 versus-less = less
-versus-said-more = { $second } does { $ratio } times the { $unit } of { $first } ({ $range }), { $percent } % { $way }.
-versus-said-less = { $second } does { $ratio } times the { $unit } of { $first } ({ $range }), { $percent } % { $way }.
-versus-said-not-shown = no difference shown ({ $range }).
-versus-said-too-small = no difference of { $minimum } % or more ({ $range }).
-versus-said-not-judged = { $second } did { $ratio } times the { $unit } of { $first }; how sure that is, is not judged: { $why }.
-versus-not-judged = not judged: { $why }.
+versus-effect-more = { $second } does { $ratio } times the { $unit } of { $first } ({ $range }), { $percent } % { $way }.
+versus-effect-less = { $second } does { $ratio } times the { $unit } of { $first } ({ $range }), { $percent } % { $way }.
+versus-effect-not-shown = no difference shown ({ $range }).
+versus-effect-too-small = no difference of { $minimum } % or more ({ $range }).
+versus-effect-not-judged = { $second } did { $ratio } times the { $unit } of { $first }; significance is not evaluated: { $why }.
+versus-not-judged = not evaluated: { $why }.
 versus-unlike = no ratio: different workloads ({ $differs }). Compare runs of the same workload; compare --anyway shows the ratio.
 versus-anyway = These are different workloads ({ $differs }).
-versus-why-invalid = one of the two must not be used
+versus-why-invalid = one of the two is invalid
 versus-why-unlike = the workloads differ
-versus-why-nothing = nothing was completed
+versus-why-nothing = nothing completed
 versus-why-short = there are fewer than three repeats, and less than five minutes were measured
-versus-why-correlated = there are fewer than three repeats, and one movement goes through a whole window
+versus-why-correlated = there are fewer than three repeats, and one trend spans the whole window
 versus-by-repeats = { $first } and { $second } repeats
 versus-by-windows = one window
 versus-rates = Rates
 versus-latencies = Response times
-versus-differences = What differs between the sides
+versus-differences = Differences between the sides
 versus-no-differences = Nothing that is recorded.
-versus-folded = { $n } more that { $side } alone tells: the other is the output of another tool
+versus-folded = { $n } more known only of { $side }: the other is the output of another tool
 versus-folded-where = { $what } (see --format json).
 versus-sides = The sides
 versus-column-load = load
@@ -1154,25 +1154,25 @@ versus-group-loaded-systems = loaded systems
 versus-group-incidental = (no factor)
 versus-mark = { $rule }: { $text }
 versus-mark-generator = the load generator ran on { $first } on the first side and on { $second } on the second. Move both, or name the generator's place as the factor.
-versus-mark-durable = { $setting } is { $first } on the first side and { $second } on the second: what is acknowledged is not equally safe. Make it equal.
+versus-mark-durable = { $setting } is { $first } on the first side and { $second } on the second: acknowledged commits are not equally safe. Make it equal.
 versus-mark-factors = more than one thing differs: { $differs }. Change one, or name the one that is meant with --factor.
 versus-mark-beside = beside { $factor } there differ: { $differs }. Change one thing only.
 versus-mark-victims = { $first } systems were loaded on the first side and { $second } on the second: sums of other numbers of systems cannot be compared. Load as many.
-versus-mark-repeats = { $first } and { $second } repeats: with fewer than { $fewest } the interval says how steady these windows were, not what another run would give. Repeat.
-versus-mark-spread = repeats of one side differ by { $spread } %, more than the { $effect } % that is shown between the sides. Look at what changes from one time to the next.
+versus-mark-repeats = { $first } and { $second } repeats: with fewer than { $fewest } the interval covers variation within these windows, not between runs. Repeat.
+versus-mark-spread = repeats of one side differ by { $spread } %, more than the { $effect } % shown between the sides. Find out what changes between repeats.
 versus-alone = Without a partner, only in { $side }: { $loads }.
-versus-chance = { $loads } loads are judged: if all were equal, about { $chance } of them would show a difference by chance.
+versus-chance = { $loads } loads are evaluated: if all were equal, about { $chance } of them would show a difference by chance.
 versus-chart-ratios = Ratios of rates
 versus-chart-ratios-note = { $second } by { $first }, with the 95 % interval; the dashed line is 1.
 versus-chart-quantiles = Quantiles of response times (ms)
 versus-chart-quantiles-note = Hollow: { $first }. Filled: { $second }.
-versus-how = Intervals of 95 % by Student's t, from repeats or from how rates move within one window; p by the test of Mann and Whitney, of repeats. docs/compare.md says how every number is computed and why.
+versus-how = Intervals of 95 % by Student's t, from repeats or from how rates move within one window; p by the test of Mann and Whitney, of repeats. docs/compare.md explains how every number is computed and why.
 versus-gate-p99 = p99 of response times
 versus-gate-passed = passed
-versus-gate-inconclusive = cannot tell
+versus-gate-inconclusive = inconclusive
 versus-gate-regression = REGRESSION
 versus-gate-is-passed = Passed: no figure is worse than is allowed.
-versus-gate-is-inconclusive = Inconclusive: it cannot be told whether a figure is worse than is allowed. Measure longer or more often.
+versus-gate-is-inconclusive = Inconclusive: the figures do not show whether one is worse than is allowed. Measure longer or more often.
 versus-gate-is-unlike = Cannot be evaluated: the workloads differ. Give a baseline of the same workload.
 versus-gate-is-regression = Regression: a figure is worse than is allowed.
 versus-gate-forbidden = This comparison is forbidden by { $rules }; --allow takes a rule's code.
@@ -1218,9 +1218,9 @@ reported-files = From { $files }.
 reported-note = These are the tool's own figures with the names and digits that it printed: nothing here was computed by plimsoll, and nothing is computed from it.
 reported-none = It printed no figures of the whole.
 reported-parts = It printed { $n } more figures of parts of the time: see the report, or export --table reported.
-reported-parts-title = What it printed of parts of the time
-reported-unknown = What its output does not say
-reported-known = What is known of the import
+reported-parts-title = Figures of parts of the time
+reported-unknown = Missing in its output
+reported-known = About the import
 reported-load = load
 reported-part = of
 reported-figure = figure

@@ -28,9 +28,9 @@ fn no_sentence_is_left_open() {
         [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search(), fixture::block()];
     let audits = runs.iter().map(|record| summarise(record).audit).chain([claim()]);
     for audit in audits {
-        let told = fired(&m, &audit, Findings::Here);
-        let mut texts: Vec<String> = told.into_iter().flat_map(|told| [told.place, told.text, told.next]).collect();
-        texts.extend(passed(&m, &audit).into_iter().chain(unjudged(&m, &audit)).map(|quiet| quiet.text));
+        let all = fired(&m, &audit, Findings::Here);
+        let mut texts: Vec<String> = all.into_iter().flat_map(|all| [all.place, all.text, all.next]).collect();
+        texts.extend(passed(&m, &audit).into_iter().chain(not_evaluated(&m, &audit)).map(|quiet| quiet.text));
         for text in texts {
             let open = text.contains(['{', '}', '$']) || text.starts_with("evidence-") || text.contains("missing-");
             // Values of settings may hold anything.
@@ -43,14 +43,14 @@ fn no_sentence_is_left_open() {
 fn machines_read_the_same() {
     let audit = claim();
     let json: serde_json::Value = serde_json::from_str(&audit_json(std::slice::from_ref(&audit))).unwrap();
-    let judged = json[0]["judged"].as_array().unwrap();
-    assert_eq!(judged.len(), audit.judged.len());
+    let verdicts = json[0]["judged"].as_array().unwrap();
+    assert_eq!(verdicts.len(), audit.verdicts.len());
     assert_eq!(json[0]["worst"], "error");
-    let restore = judged.iter().find(|row| row["rule"] == "RATE" && row["place"] == "restore").unwrap();
+    let restore = verdicts.iter().find(|row| row["rule"] == "RATE" && row["place"] == "restore").unwrap();
     assert_eq!((restore["outcome"].as_str(), restore["severity"].as_str()), (Some("fired"), Some("error")));
     assert_eq!(restore["evidence"][0]["product_mb"], 180_600.0);
     assert!(restore["text"].as_str().unwrap().contains("180,600 MB"), "{}", restore["text"]);
     let csv = audit_csv(std::slice::from_ref(&audit));
-    assert_eq!(csv.lines().count(), audit.judged.len() + 1);
+    assert_eq!(csv.lines().count(), audit.verdicts.len() + 1);
     assert!(csv.contains("RATE,fired,error,restore,"), "{csv}");
 }

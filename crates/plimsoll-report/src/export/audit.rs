@@ -1,4 +1,4 @@
-//! Audits for machines: every judgement with its fields, and the sentences that people read.
+//! Audits for machines: every verdict with its fields and its text.
 
 use plimsoll_model::audit::{Audit, Evidence, RuleOutcome, RuleVerdict, Threshold, ThresholdFault};
 use serde::Serialize;
@@ -12,10 +12,10 @@ use crate::message::Messages;
 const AUDIT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct AuditJson<'a> {
     schema_version: u32,
     of: &'a str,
-    /// The worst that any rule says; `null`: none fires.
+    /// The worst severity of all rules; `null`: none fired.
     worst: Option<&'static str>,
     adjusted: &'a [Threshold],
     faults: &'a [ThresholdFault],
@@ -25,26 +25,26 @@ struct Told<'a> {
 /// Several audits as a JSON array.
 pub fn audit_json(audits: &[Audit]) -> String {
     let m = Messages::english();
-    let all: Vec<Told<'_>> = audits
+    let all: Vec<AuditJson<'_>> = audits
         .iter()
-        .map(|audit| Told {
+        .map(|audit| AuditJson {
             schema_version: AUDIT_VERSION,
             of: &audit.of,
             worst: audit.worst().map(plimsoll_model::record::Severity::name),
             adjusted: &audit.adjusted,
             faults: &audit.faults,
-            judged: audit.judged.iter().map(|judged| row(&m, judged)).collect(),
+            judged: audit.verdicts.iter().map(|verdict| row(&m, verdict)).collect(),
         })
         .collect();
     // Nothing in it has a map key that is not text.
     serde_json::to_string_pretty(&all).unwrap_or_default()
 }
 
-fn row(m: &Messages, judged: &RuleVerdict) -> Value {
-    let mut value = serde_json::to_value(judged).unwrap_or_default();
-    let (text, next) = texts(m, &judged.outcome);
+fn row(m: &Messages, verdict: &RuleVerdict) -> Value {
+    let mut value = serde_json::to_value(verdict).unwrap_or_default();
+    let (text, next) = texts(m, &verdict.outcome);
     if let Value::Object(fields) = &mut value {
-        fields.insert("place".to_owned(), json!(about(m, &judged.about)));
+        fields.insert("place".to_owned(), json!(about(m, &verdict.about)));
         fields.insert("text".to_owned(), json!(text));
         if !next.is_empty() {
             fields.insert("next_text".to_owned(), json!(next));
@@ -63,7 +63,7 @@ fn texts(m: &Messages, outcome: &RuleOutcome) -> (String, String) {
     }
 }
 
-/// One row for each judgement.
+/// One row for each verdict.
 pub fn audit_csv(audits: &[Audit]) -> String {
     let m = Messages::english();
     let mut out = "of,rule,outcome,severity,place,text,next\n".to_owned();
@@ -73,16 +73,16 @@ pub fn audit_csv(audits: &[Audit]) -> String {
         out.push_str(&cells.join(","));
         out.push('\n');
     }
-    for (audit, judged) in audits.iter().flat_map(|audit| audit.judged.iter().map(move |judged| (audit, judged))) {
-        let outcome = match &judged.outcome {
+    for (audit, verdict) in audits.iter().flat_map(|audit| audit.verdicts.iter().map(move |verdict| (audit, verdict))) {
+        let outcome = match &verdict.outcome {
             RuleOutcome::Passed { .. } => "passed",
             RuleOutcome::Fired { .. } => "fired",
             RuleOutcome::NotEvaluated { .. } => "not_evaluated",
         };
-        let severity = judged.outcome.severity().map_or("", plimsoll_model::record::Severity::name);
-        let (text, next) = texts(&m, &judged.outcome);
-        let place = about(&m, &judged.about);
-        let cells = [&audit.of, judged.rule.code(), outcome, severity, &place, &text, &next].map(quoted);
+        let severity = verdict.outcome.severity().map_or("", plimsoll_model::record::Severity::name);
+        let (text, next) = texts(&m, &verdict.outcome);
+        let place = about(&m, &verdict.about);
+        let cells = [&audit.of, verdict.rule.code(), outcome, severity, &place, &text, &next].map(quoted);
         out.push_str(&cells.join(","));
         out.push('\n');
     }

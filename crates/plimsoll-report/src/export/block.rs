@@ -21,7 +21,7 @@ pub(super) fn csv(summary: &Summary) -> String {
     out
 }
 
-/// What a row tells of the requests that it is about.
+/// The columns of a row that describe its requests.
 struct Requests<'a> {
     op: &'a str,
     requests: u64,

@@ -9,7 +9,7 @@ type Cells = Vec<(String, String)>;
 
 pub(super) fn csv(summary: &Summary) -> String {
     let rows: Vec<Cells> = summary.points().map(row).collect();
-    // Where no point was reached, the header still says what there would be, but for the types of transactions.
+    // Where no point was reached, the header has all columns except those of transaction types.
     let mut unknown = PointSummary::default();
     unknown.overall.name = "all".to_owned();
     let unknown = row(&unknown);

@@ -24,7 +24,7 @@ fn row(source: &str, point: &ReportedPoint, figure: &ReportedFigure) -> String {
         point;
     let ReportedFigure { txn, name, value, printed, unit, from_s, to_s } = figure;
     let number = |value: &Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    // Where the source does not tell the users, nobody knows them.
+    // Unknown where the source does not report them.
     let users = if *users == 0 { String::new() } else { users.to_string() };
     [
         quoted(source),

@@ -93,10 +93,10 @@ fn tables_of_backups_noise_and_shared_media() {
     };
     assert_eq!(csv.lines().count(), 1 + timelines.iter().map(seconds).sum::<usize>());
     // Two seconds of everything.
-    let mut seen = std::collections::BTreeMap::<String, u32>::new();
+    let mut counts = std::collections::BTreeMap::<String, u32>::new();
     let first = csv.lines().filter(|line| {
         let what: Vec<&str> = line.split(',').skip(1).take(4).collect();
-        let n = seen.entry(what.join(",")).or_default();
+        let n = counts.entry(what.join(",")).or_default();
         *n += 1;
         *n <= 2
     });
@@ -210,7 +210,7 @@ fn every_row_has_every_column() {
     for kind in CsvKind::ALL {
         let of_backups = csv_from(&backup, kind);
         let columns = of_backups.lines().next().unwrap().split(',').count();
-        // The only cells with commas are told with quotes.
+        // Only quoted cells have commas.
         let rows = of_backups.lines().filter(|line| !line.contains('"'));
         assert!(rows.clone().all(|line| line.split(',').count() == columns), "{}", kind.name());
         let csv = csv_of(kind);

@@ -1,21 +1,21 @@
-//! The audit: what fired first, the rest folded together.
+//! The audit: fired rules first, the others folded.
 
 use plimsoll_model::audit::Audit;
 use plimsoll_model::record::Severity;
 
 use super::tables::{Cell, Grid, Row, head, words};
-use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, passed, unjudged};
+use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, not_evaluated, passed};
 use crate::message::Messages;
 
 pub(super) struct AuditView {
-    /// How many of each there are.
+    /// The counts of findings and rules.
     pub sentence: String,
-    /// What the plan has changed.
+    /// Thresholds that the plan changes.
     pub adjusted: Vec<String>,
     /// The worst first.
     pub fired: Grid,
     pub passed: Fold,
-    pub unjudged: Fold,
+    pub not_evaluated: Fold,
 }
 
 /// A table behind its summary.
@@ -33,13 +33,13 @@ pub(super) fn view(m: &Messages, audit: &Audit) -> AuditView {
         adjusted: adjusted(m, audit),
         fired: Grid { header: columns.map(|id| head(m, id)).into(), rows },
         passed: fold(m, ("audit-passed", "column-evidence"), passed(m, audit)),
-        unjudged: fold(m, ("audit-unjudged", "column-because"), unjudged(m, audit)),
+        not_evaluated: fold(m, ("audit-not-evaluated", "column-because"), not_evaluated(m, audit)),
     }
 }
 
 fn row(m: &Messages, fired: &Fired) -> Row {
     let Fired { severity, code, place, text, next } = fired;
-    // A sign and a word: colour alone is not read by everybody.
+    // A sign and text: not all readers can distinguish colors.
     let (sign, class) = match severity {
         Severity::Error => ("✕", "words invalid"),
         Severity::Warning => ("!", "words doubtful"),

@@ -91,7 +91,7 @@ fn verdict(m: &Messages, verdict: plimsoll_model::summary::Verdict) -> Cell {
     Cell { text: m.text(&format!("verdict-{}", verdict.name())), class: verdict.name() }
 }
 
-/// Latencies of block I/O are told in µs, as the field does.
+/// Latencies of block I/O are in µs, as usual in the field.
 fn us(value: Option<f64>) -> Cell {
     plain(super::cell(value, crate::number::three))
 }

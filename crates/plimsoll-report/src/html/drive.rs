@@ -5,7 +5,7 @@ use plimsoll_model::summary::{DriveOpSummary, DriveSummary, DriveTimes, Ladder, 
 
 use super::cell;
 use super::tables::{Cell, Grid, Row, head, load, load_head, plain, words};
-use crate::cut::{self, ToldCut};
+use crate::cut::{self, CutText};
 use crate::message::Messages;
 use crate::number::{percent, three};
 use crate::{compare, text};
@@ -17,7 +17,7 @@ pub(super) struct ComparisonView {
 }
 
 pub(super) struct CutView {
-    pub told: ToldCut,
+    pub cut: CutText,
     pub receipts: Grid,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn comparisons(m: &Messages, summary: &Summary) -> Vec<ComparisonView
 }
 
 pub(super) fn cuts(m: &Messages, summary: &Summary) -> Vec<CutView> {
-    let view = |told: ToldCut| {
+    let view = |cut: CutText| {
         let row = |cells: &[String; 5]| {
             let [txn, acknowledged, lost, in_doubt, first] = cells.clone();
             let class = if lost == "0" { "sound" } else { "invalid" };
@@ -59,9 +59,9 @@ pub(super) fn cuts(m: &Messages, summary: &Summary) -> Vec<CutView> {
         };
         let receipts = Grid {
             header: cut::COLUMNS.map(|id| head(m, &format!("column-{id}"))).into(),
-            rows: told.receipts.iter().map(row).collect(),
+            rows: cut.receipts.iter().map(row).collect(),
         };
-        CutView { told, receipts }
+        CutView { cut, receipts }
     };
     cut::describe(m, summary).into_iter().map(view).collect()
 }
@@ -70,8 +70,8 @@ pub(super) fn cuts(m: &Messages, summary: &Summary) -> Vec<CutView> {
 pub(super) fn drives(m: &Messages, summary: &Summary) -> Vec<DriveView> {
     let view = |ladder: &Ladder| {
         let drive = ladder.drive.clone()?;
-        let told = ladder.points.iter().filter_map(|point| Some((point, point.drive.as_ref()?)));
-        let rows: Vec<Row> = told.flat_map(|(point, drive)| rows(m, &[plain(load(point))], drive)).collect();
+        let points = ladder.points.iter().filter_map(|point| Some((point, point.drive.as_ref()?)));
+        let rows: Vec<Row> = points.flat_map(|(point, drive)| rows(m, &[plain(load(point))], drive)).collect();
         let header = header(m, vec![load_head(m, ladder)]);
         let drive = m.text_with("emulated-drive", &[("drive", drive)]);
         (!rows.is_empty()).then(|| DriveView { heading: text::heading(m, ladder), drive, grid: Grid { header, rows } })

@@ -16,13 +16,13 @@ pub(super) struct ImportView {
 }
 
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<ImportView> {
-    let view = |told: crate::imported::ToldImport| ImportView {
-        heading: told.heading,
-        files: told.files,
-        figures: grid(m, &COLUMNS, told.figures.into_iter().map(Vec::from)),
-        parts: grid(m, &PART_COLUMNS, told.parts.into_iter().map(Vec::from)),
-        unknown: told.unknown,
-        known: told.known,
+    let view = |import: crate::imported::ImportText| ImportView {
+        heading: import.heading,
+        files: import.files,
+        figures: grid(m, &COLUMNS, import.figures.into_iter().map(Vec::from)),
+        parts: grid(m, &PART_COLUMNS, import.parts.into_iter().map(Vec::from)),
+        unknown: import.unknown,
+        known: import.known,
     };
     describe(m, summary).into_iter().map(view).collect()
 }

@@ -165,7 +165,7 @@ fn ladder_data(m: &Messages, summary: &Summary, ladder: &Ladder) -> LadderData {
     }
 }
 
-/// What a legend calls a ladder: where a step was run on several media, what tells them apart.
+/// A ladder's name in a legend: where a step was run on several media, what distinguishes them.
 fn curve(m: &Messages, summary: &Summary, ladder: &Ladder) -> String {
     let others = |own: &&Ladder| own.step_index == ladder.step_index && own.medium != ladder.medium;
     let Some(medium) = ladder.medium.clone().filter(|_| summary.ladders.iter().any(|own| others(&own))) else {

@@ -24,7 +24,7 @@ pub(super) struct Lateness {
 /// One for each medium and kind of operation. A `null` stands where seconds are missing.
 pub(super) fn lines(record: &Record, m: &Messages) -> Vec<Lateness> {
     let mut lines: BTreeMap<(SubjectId, DriveOp), Vec<&DriveRow>> = BTreeMap::new();
-    // Nobody waits for a trim.
+    // No request waits for a trim.
     for row in record.drive.iter().filter(|row| row.ops > 0 && row.op != DriveOp::Trim) {
         lines.entry((row.subject, row.op)).or_default().push(row);
     }

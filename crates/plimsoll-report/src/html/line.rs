@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::island::short;
 use super::tables::{self, Cell, Grid, Row, head, plain, words};
-use crate::line::{self, ToldLine};
+use crate::line::{self, LoadLineText};
 use crate::message::Messages;
 
 /// A load line with what stands below it.
@@ -27,12 +27,12 @@ pub(super) struct LineView {
 }
 
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<LineView> {
-    line::describe(m, summary).into_iter().map(|told| view(m, told)).collect()
+    line::describe(m, summary).into_iter().map(|line| view(m, line)).collect()
 }
 
-fn view(m: &Messages, told: ToldLine<'_>) -> LineView {
-    let tried = tried(m, &told);
-    let ToldLine { ladder, line, heading, value, unit, objective, between, effort, rate, bottleneck } = told;
+fn view(m: &Messages, text: LoadLineText<'_>) -> LineView {
+    let tried = tried(m, &text);
+    let LoadLineText { ladder, line, heading, value, unit, objective, between, effort, rate, bottleneck } = text;
     let rung = line.rung.and_then(|rung| ladder.rungs.get(rung));
     let verdict = rung.map_or(Verdict::Invalid, |rung| rung.verdict).name();
     LineView {
@@ -51,16 +51,16 @@ fn view(m: &Messages, told: ToldLine<'_>) -> LineView {
     }
 }
 
-fn tried(m: &Messages, told: &ToldLine<'_>) -> Grid {
+fn tried(m: &Messages, text: &LoadLineText<'_>) -> Grid {
     let header = line::COLUMNS.map(|id| head(m, &format!("column-{id}")));
-    let own = line::rows(m, told).into_iter().zip(&told.line.tried);
+    let own = line::rows(m, text).into_iter().zip(&text.line.tried);
     let row = |([load, outcome, figures, why], tried): ([String; 4], &TriedLoad)| {
         let class = match tried.outcome {
             plimsoll_model::search::Attempt::Met => "words sound",
             plimsoll_model::search::Attempt::Mixed => "words doubtful",
             plimsoll_model::search::Attempt::Failed => "words invalid",
         };
-        let is_line = told.line.rung == Some(tried.rung);
+        let is_line = text.line.rung == Some(tried.rung);
         let cells = vec![plain(load), Cell { text: outcome, class }, plain(figures), words(why)];
         Row { class: if is_line { "peak" } else { "" }, cells }
     };

@@ -29,7 +29,7 @@ pub(super) struct EffectView {
     pub heading: String,
     pub notes: Vec<String>,
     pub grid: Grid,
-    pub told: Vec<String>,
+    pub sentences: Vec<String>,
 }
 
 pub(super) struct BackupView {
@@ -94,7 +94,12 @@ fn effect_view(m: &Messages, own: &Effect) -> EffectView {
             row.class = "group";
         }
     }
-    EffectView { heading: effect::heading(m, own), notes: effect::notes(m, own), grid, told: effect::describe(m, own) }
+    EffectView {
+        heading: effect::heading(m, own),
+        notes: effect::notes(m, own),
+        grid,
+        sentences: effect::describe(m, own),
+    }
 }
 
 fn backup_view(m: &Messages, own: &BackupSummary) -> BackupView {
@@ -121,7 +126,7 @@ fn backup_view(m: &Messages, own: &BackupSummary) -> BackupView {
 }
 
 fn grid(m: &Messages, table: Table) -> Grid {
-    let Table { ids, words: names, rows } = table.said();
+    let Table { ids, words: names, rows } = table.without_empty_columns();
     let cell = |(place, text): (usize, String)| if place < names { words(text) } else { plain(text) };
     let row = |cells: Vec<String>| Row { class: "", cells: cells.into_iter().enumerate().map(cell).collect() };
     let header = ids.iter().map(|id| m.text(id)).enumerate().map(cell).collect::<Vec<Cell>>();

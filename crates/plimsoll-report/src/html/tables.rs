@@ -5,7 +5,7 @@ use plimsoll_model::summary::{Figure, Ladder, Latency, PointSummary, TxnSummary}
 
 use super::{cell, waits};
 use crate::export;
-use crate::load_summary::{self, RungView};
+use crate::load_summary::{self, LoadView};
 use crate::message::Messages;
 use crate::number::{NONE, percent, three, whole};
 use crate::{scaling, text};
@@ -99,7 +99,7 @@ pub(super) fn emulated(m: &Messages, ladder: &Ladder) -> String {
     ladder.drive.as_ref().map(|drive| m.text_with("emulated-drive", &[("drive", drive.clone())])).unwrap_or_default()
 }
 
-pub(super) type Column = (&'static str, fn(&Messages, &RungView<'_>) -> String);
+pub(super) type Column = (&'static str, fn(&Messages, &LoadView<'_>) -> String);
 
 impl LadderView {
     pub fn new(m: &Messages, ladder: &Ladder) -> Self {
@@ -130,7 +130,7 @@ fn rungs(m: &Messages, ladder: &Ladder, columns: &[Column], verdict: bool) -> Gr
     if verdict {
         header.push(head(m, "column-verdict"));
     }
-    let row = |(i, view): (usize, &RungView<'_>)| {
+    let row = |(i, view): (usize, &LoadView<'_>)| {
         let mut cells = vec![plain(view.load())];
         cells.extend(columns.iter().map(|(_, of)| plain(of(m, view))));
         if verdict {
@@ -221,7 +221,7 @@ fn resource_columns(m: &Messages, ladder: &Ladder) -> Vec<Column> {
         ("column-generator-us", |_, v| cell(v.point.resources.generator_cpu_us_per_txn, three)),
         ("column-round-trips", |_, v| cell(v.point.round_trips_per_txn, three)),
     ];
-    // Columns that say nothing about any load are left out.
+    // Columns without a value at any load are left out.
     let views = load_summary::views(ladder);
     let all = all.into_iter().chain(waits::COUNTERS);
     all.filter(|(_, of)| views.iter().any(|view| of(m, view) != NONE)).collect()
@@ -244,7 +244,7 @@ fn latency(m: &Messages, ladder: &Ladder) -> Grid {
     Grid { header, rows }
 }
 
-fn txn_rows(m: &Messages, view: &RungView<'_>, txn: &TxnSummary) -> Vec<Row> {
+fn txn_rows(m: &Messages, view: &LoadView<'_>, txn: &TxnSummary) -> Vec<Row> {
     let point = view.point;
     let overall = std::ptr::eq(txn, &point.overall);
     let name = if overall { m.text("chart-all") } else { txn.name.clone() };

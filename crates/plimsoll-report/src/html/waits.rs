@@ -13,7 +13,7 @@ use crate::waits::{self, state_id};
 pub(super) struct WaitsView {
     pub heading: String,
     pub sentence: String,
-    /// Class and name of the states that were seen, in the order of the bars.
+    /// Class and name of the states that occur, in the order of the bars.
     pub legend: Vec<(String, String)>,
     pub bars: Vec<Bar>,
     pub grid: Grid,
@@ -40,7 +40,7 @@ pub(super) struct Part {
 const ROOM: f64 = 11.0;
 const ROOM_FOR_NAME: f64 = 6.0;
 
-/// One for each ladder of which something was seen.
+/// One for each ladder with wait samples.
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
     let view = |ladder: &Ladder| {
         let name = |state: &WaitState| (state_id("wait-", *state), m.text(&state_id("wait-", *state)));
@@ -48,7 +48,7 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
             heading: text::heading(m, ladder),
             sentence: waits::describe(m, ladder)?,
             legend: waits::states(ladder).iter().map(name).collect(),
-            bars: waits::seen(ladder).map(|(point, waits)| bar(m, point, waits)).collect(),
+            bars: waits::sampled(ladder).map(|(point, waits)| bar(m, point, waits)).collect(),
             grid: grid(m, ladder),
         })
     };
@@ -80,7 +80,7 @@ const COLUMNS: [&str; 6] =
 fn grid(m: &Messages, ladder: &Ladder) -> Grid {
     let mut header = vec![load_head(m, ladder)];
     header.extend(COLUMNS.map(|id| head(m, id)));
-    let rows = waits::seen(ladder).flat_map(|(point, waits)| {
+    let rows = waits::sampled(ladder).flat_map(|(point, waits)| {
         let last = waits.states.len().saturating_sub(1);
         let row = move |(i, share): (usize, &StateShare)| {
             let cells = vec![

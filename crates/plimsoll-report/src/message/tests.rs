@@ -63,7 +63,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("state-", &["intact", "changed", "no-digest", "open", "older"]),
     ("versus-unit-", &["nopm", "transactions", "iops"]),
     ("versus-scene-", &["alone", "quiet", "noisy"]),
-    ("versus-said-", &["more", "less", "not-shown", "too-small", "not-judged"]),
+    ("versus-effect-", &["more", "less", "not-shown", "too-small", "not-judged"]),
     ("versus-group-", &VERSUS_GROUPS),
     ("versus-column-", &crate::versus::RATES),
     ("versus-column-", &crate::versus::LATENCIES),
@@ -107,7 +107,7 @@ fn composed() -> BTreeSet<String> {
         .collect()
 }
 
-/// Ids of what audits say: their closed sets as the model declares them.
+/// Ids of audits: their closed sets as the model declares them.
 fn of_audit() -> Vec<String> {
     const DECLARED: &str = include_str!("../../../plimsoll-model/src/audit/evidence.rs");
     let mut ids: Vec<String> = Rule::ALL.iter().map(|rule| format!("rule-{}", rule.code().to_lowercase())).collect();
@@ -121,8 +121,8 @@ fn of_audit() -> Vec<String> {
         };
         let name: String =
             line.strip_prefix("    ").unwrap_or_default().chars().take_while(char::is_ascii_alphanumeric).collect();
-        // Found and Untold are told as what they hold.
-        if name.starts_with(|c: char| c.is_ascii_uppercase()) && !["Found", "Untold"].contains(&name.as_str()) {
+        // Found and MissingInput have the text of what they hold.
+        if name.starts_with(|c: char| c.is_ascii_uppercase()) && !["Found", "MissingInput"].contains(&name.as_str()) {
             let kebab =
                 |c: char| if c.is_ascii_uppercase() { format!("-{}", c.to_ascii_lowercase()) } else { c.to_string() };
             ids.push(format!("{prefix}{}", name.chars().map(kebab).collect::<String>()));
@@ -192,7 +192,7 @@ fn every_id_used_is_in_the_catalogue() {
     let missing: Vec<String> = composed().difference(&catalogue).cloned().collect();
     assert_eq!(missing, Vec::<String>::new());
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let calls = ["say(\"", "text_with(\"", "label(\""];
+    let calls = ["text(\"", "text_with(\"", "label(\""];
     for dir in ["src", "templates", "../../web/src"] {
         for (path, text) in sources(&crate_dir.join(dir)) {
             for call in calls {
@@ -246,7 +246,7 @@ fn no_argument_is_left_open() {
 
 /// Those of emulated drives and power cuts, with every figure they hold.
 #[test]
-fn what_is_said_of_emulated_drives() {
+fn findings_of_emulated_drives() {
     use plimsoll_model::drive::DriveOp;
     use plimsoll_model::record::Severity;
     use plimsoll_model::summary::FindingKind;
@@ -260,13 +260,13 @@ fn what_is_said_of_emulated_drives() {
         FindingKind::NotRecovered,
     ];
     let m = Messages::english();
-    let said = kinds.map(|kind| m.finding(&Finding { severity: Severity::Error, kind }));
-    insta::assert_snapshot!(said.join("\n"), @r#"
-    EMULATED: Example 1 TB answered 1,234 flush operations with an error although it had power. Look at the events; a full backing store needs a smaller data set, more memory or backing = "file".
-    EMULATED: requests on Example 1 TB waited outside its emulator. In a second they were under way for 612 ms together as this machine's kernel saw it, and for 203 ms as the emulator did; that adds 61.5 % to their modelled time (25 % make figures doubtful, 200 % invalid). Use fewer users, or a machine with more idle cores.
-    EMULATED not judged: for 2.5 of 31.0 s nothing is known of Example 1 TB, because its emulator did not tell. Do not take these figures for that drive's.
-    EMULATED not judged: Example 1 TB was asked for 217 operations, of no kind 300.
-    DURABILITY not judged: no transaction that clients saw committed could be looked for after the power cut.
-    DURABILITY: after the power cut the database did not come up again. The events say why.
+    let texts = kinds.map(|kind| m.finding(&Finding { severity: Severity::Error, kind }));
+    insta::assert_snapshot!(texts.join("\n"), @r#"
+    EMULATED: Example 1 TB failed 1,234 flush operations although it had power. Check the events; a full backing store needs a smaller data set, more memory or backing = "file".
+    EMULATED: requests on Example 1 TB queued in the kernel. In a second they were in flight for 612 ms together by the kernel's count, and for 203 ms by the emulator's; that adds 61.5 % to their modelled time (doubtful from 25 %, invalid from 200 %). Use fewer users, or a machine with more idle cores.
+    EMULATED not evaluated: the emulator of Example 1 TB reported nothing for 2.5 of 31.0 s. Do not take these figures for that drive's.
+    EMULATED not evaluated: Example 1 TB received 217 operations, fewer than 300 of each kind.
+    DURABILITY not evaluated: no acknowledged transaction could be checked after the power cut.
+    DURABILITY: the database did not recover after the power cut. The events have the reason.
     "#);
 }

@@ -16,7 +16,7 @@ const LEFT: f64 = 62.0;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 30.0;
-/// Colours that are told apart.
+/// Distinguishable colors.
 const COLOURS: usize = 7;
 
 pub(super) type Get = fn(&SetRow) -> Option<Figure>;
@@ -119,7 +119,7 @@ fn drawn(title: &str, values: &[String], lines: &[Line<'_>], get: Get) -> Option
     }
     for (i, line) in lines.iter().enumerate() {
         let colour = i % COLOURS + 1;
-        // Side by side, so that intervals of lines at the same place can be told apart.
+        // Side by side, so that intervals of lines at the same place can be distinguished.
         let shift = (i as f64 - (lines.len() as f64 - 1.0) / 2.0) * 4.0;
         let points: Vec<(f64, Figure, Verdict)> =
             line.points.iter().filter_map(|(place, row)| Some((x(*place) + shift, get(row)?, row.verdict))).collect();

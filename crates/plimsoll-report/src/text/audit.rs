@@ -3,20 +3,20 @@
 use plimsoll_model::audit::{Audit, Rule};
 use plimsoll_model::record::Severity;
 
-use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, passed, unjudged};
+use crate::audit::{Findings, Fired, Quiet, adjusted, counts, fired, not_evaluated, passed};
 use crate::message::Messages;
 
-/// What fired, below the findings of a run; the rest in two lines, each rule once, as the heading counts them.
+/// Fired rules below the findings of a run; the others in two lines, each rule once, as the heading counts them.
 pub(super) fn section(m: &Messages, audit: &Audit) -> String {
     let fired = fired(m, audit, Findings::Above);
     let mut lines = head(m, audit, &fired);
-    let mut told: Vec<&str> = fired.iter().map(|fired| fired.code).collect();
-    for (title, all) in [("audit-passed", passed(m, audit)), ("audit-unjudged-rules", unjudged(m, audit))] {
-        let codes: Vec<&str> = all.iter().map(|quiet| quiet.code).filter(|code| !told.contains(code)).collect();
+    let mut listed: Vec<&str> = fired.iter().map(|fired| fired.code).collect();
+    for (title, all) in [("audit-passed", passed(m, audit)), ("audit-not-evaluated-rules", not_evaluated(m, audit))] {
+        let codes: Vec<&str> = all.iter().map(|quiet| quiet.code).filter(|code| !listed.contains(code)).collect();
         if !codes.is_empty() {
             lines.push(format!("{}: {}", m.text(title), codes.join(", ")));
         }
-        told.extend(codes);
+        listed.extend(codes);
     }
     format!("\n{}\n", lines.join("\n"))
 }
@@ -36,14 +36,14 @@ fn line(m: &Messages, fired: &Fired) -> String {
     format!("{severity}: {code}: {place}{colon}{text} {next}")
 }
 
-/// All of it: each rule with what it saw, or why it saw nothing.
+/// Each rule with its evidence, or the reason why it was not evaluated.
 pub fn audit_table(audit: &Audit) -> String {
     let m = Messages::english();
     let fired = fired(&m, audit, Findings::Here);
     let passed = passed(&m, audit);
     let mut lines = vec![answer(&m, audit, &fired, passed.len())];
     lines.extend(head(&m, audit, &fired));
-    for (title, all) in [("audit-passed", passed), ("audit-unjudged", unjudged(&m, audit))] {
+    for (title, all) in [("audit-passed", passed), ("audit-not-evaluated", not_evaluated(&m, audit))] {
         if !all.is_empty() {
             lines.push(format!("\n{}:", m.text(title)));
         }
@@ -52,7 +52,7 @@ pub fn audit_table(audit: &Audit) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Whether the figures can be quoted, and the rules that speak against it.
+/// Whether the figures can be quoted, and the rules that forbid it.
 fn answer(m: &Messages, audit: &Audit, fired: &[Fired], passed: usize) -> String {
     let id = match audit.worst() {
         Some(Severity::Error) => "audit-answer-error",
@@ -72,7 +72,7 @@ fn answer(m: &Messages, audit: &Audit, fired: &[Fired], passed: usize) -> String
     m.text_with(id, &args)
 }
 
-/// A rule by itself: what it holds, how heavy it is, and its thresholds.
+/// A rule: its definition, severity and thresholds.
 pub fn explain(rule: Rule) -> String {
     let m = Messages::english();
     let severity = m.text(&format!("severity-{}", rule.severity().name()));

@@ -33,7 +33,7 @@ fn repeated(job: &BlockJobSummary) -> bool {
     job.figures.is_some_and(|figures| figures.rounds > 1)
 }
 
-/// Names that are the same as in the row above are not said again.
+/// Names that are the same as in the row above are left out.
 fn unrepeated(mut rows: Vec<Vec<String>>, names: usize) -> Vec<Vec<String>> {
     for i in (1..rows.len()).rev() {
         let same = (0..names).take_while(|place| rows[i][*place] == rows[i - 1][*place]).count();

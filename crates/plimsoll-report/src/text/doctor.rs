@@ -1,4 +1,4 @@
-//! What the doctor found before the first load: what is in order is counted, the rest told, the worst first.
+//! Doctor checks before the first load: passed ones are counted, the others listed, the worst first.
 
 use plimsoll_model::record::DiagnosisLevel;
 use plimsoll_model::summary::{DiagnosisSummary, Summary};

@@ -12,9 +12,9 @@ pub(super) fn effect(m: &Messages, effect: &Effect) -> String {
     head.extend(effect::notes(m, effect));
     head.push(m.text("effect-note"));
     let mut parts = vec![head.join("\n"), table(m, effect::table(effect), &["effect-column-p50", "effect-column-n"])];
-    let told = effect::describe(m, effect);
-    if !told.is_empty() {
-        parts.push(told.join("\n"));
+    let sentences = effect::describe(m, effect);
+    if !sentences.is_empty() {
+        parts.push(sentences.join("\n"));
     }
     format!("{}\n\n", parts.join("\n"))
 }
@@ -22,7 +22,7 @@ pub(super) fn effect(m: &Messages, effect: &Effect) -> String {
 pub(super) fn backups(m: &Messages, backups: &BackupSummary) -> String {
     let mut head = vec![backup::heading(m, backups)];
     head.extend(backup::drives(m, backups));
-    let dispensable = ["backup-column-spread", "backup-column-target", "backup-column-told-by"];
+    let dispensable = ["backup-column-spread", "backup-column-target", "backup-column-source"];
     let parts = [
         head.join("\n"),
         table(m, backup::times(m, backups), &dispensable),
@@ -33,6 +33,6 @@ pub(super) fn backups(m: &Messages, backups: &BackupSummary) -> String {
 }
 
 fn table(m: &Messages, table: Table, dispensable: &[&str]) -> String {
-    let Table { ids, words, rows } = table.said();
+    let Table { ids, words, rows } = table.without_empty_columns();
     fitted(m, &ids, rows, dispensable, words)
 }

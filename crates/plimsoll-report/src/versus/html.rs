@@ -35,7 +35,7 @@ struct View {
     sides: Vec<[String; 4]>,
     forbidden: String,
     /// OfferedLoad, sentence and effect.
-    said: Vec<(String, String, &'static str)>,
+    sentences: Vec<(String, String, &'static str)>,
     ratios: String,
     ratios_note: String,
     quantiles: String,
@@ -46,7 +46,7 @@ struct View {
     folded: Table,
     folded_summary: String,
     notes: Vec<String>,
-    /// Severity, its word, and what the rule says.
+    /// Severity, its name, and the rule's sentence.
     marks: Vec<(&'static str, String, String)>,
 }
 
@@ -65,7 +65,7 @@ impl View {
     fn new(m: &Messages, comparison: &RunComparison, against: &Against) -> Self {
         let (first, second) = names(comparison, against);
         let points = &against.points;
-        let said = points.iter().map(|point| {
+        let sentences = points.iter().map(|point| {
             let text = sentence(m, (first, second), comparison.ask.minimum_effect, point);
             (place(m, &point.place, Some(&point.second_place)), text, point.effect.name())
         });
@@ -91,7 +91,7 @@ impl View {
             heading: m.text_with("versus-heading", &both),
             sides: vec![side(0), side(against.side)],
             forbidden: forbidden(m, against).unwrap_or_default(),
-            said: said.collect(),
+            sentences: sentences.collect(),
             ratios: svg::ratios(m, points).unwrap_or_default(),
             ratios_note: m.text_with("versus-chart-ratios-note", &both),
             quantiles: svg::quantiles(m, points).unwrap_or_default(),

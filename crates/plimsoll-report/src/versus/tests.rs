@@ -113,7 +113,7 @@ fn a_comparison_as_text() {
 }
 
 #[test]
-fn what_an_imported_side_does_not_tell_is_folded() {
+fn what_an_imported_side_lacks_is_folded() {
     let mut own = comparison();
     let difference = |key: &str, first: Option<&str>, second: Option<&str>| Difference {
         group: Group::Kernel,
@@ -124,13 +124,13 @@ fn what_an_imported_side_does_not_tell_is_folded() {
     };
     own.others[0].differences =
         vec![difference("kernel", Some("6.1"), Some("6.2")), difference("swappiness", None, Some("60"))];
-    assert!(comparison_text(&own).contains("swappiness"), "one of two own runs that lacks something is told");
+    assert!(comparison_text(&own).contains("swappiness"), "one of two own runs that lacks something is listed");
     own.others[0].differences.push(difference("import.vmstat", Some("12.txt"), None));
     assert!(comparison_text(&own).contains("swappiness"), "an own run that another tool's output was joined to");
     own.others[0].differences.push(difference("import.tool", Some("sysbench"), None));
     let text = comparison_text(&own);
     assert!(!text.contains("swappiness") && text.contains("6.2") && text.contains("sysbench"));
-    assert!(text.contains("1 more that B alone tells"), "{text}");
+    assert!(text.contains("1 more known only of B"), "{text}");
     let page = comparison_page("A & B", &[own]);
     let (shown, folded) = page.split_once("<details>").unwrap();
     assert!(!shown.contains("swappiness") && folded.contains("swappiness"));
@@ -142,7 +142,7 @@ fn a_comparison_as_csv() {
 }
 
 #[test]
-fn a_comparison_as_a_page_that_asks_nobody_for_anything() {
+fn a_comparison_page_loads_nothing() {
     let page = comparison_page("A & B", &[comparison()]);
     assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
     assert!(

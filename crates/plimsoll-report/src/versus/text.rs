@@ -23,8 +23,8 @@ fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> Strin
     };
     forbidden(m, against).into_iter().for_each(&mut line);
     for point in &against.points {
-        let said = sentence(m, names, comparison.ask.minimum_effect, point);
-        line(format!("{}: {said}", place(m, &point.place, Some(&point.second_place))));
+        let text = sentence(m, names, comparison.ask.minimum_effect, point);
+        line(format!("{}: {text}", place(m, &point.place, Some(&point.second_place))));
     }
     if against.points.is_empty() {
         line(m.text("versus-nothing"));
@@ -58,17 +58,17 @@ fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> Strin
     out
 }
 
-/// What a gate says, figure by figure.
+/// The result of a gate, figure by figure.
 pub fn gate_text(gate: &Gate) -> String {
     let m = Messages::english();
     let row = |point: &GatedPoint| {
-        let said = point.ratio.map(|ratio| RoundedRatio::of(ratio.mean));
+        let rounded = point.ratio.map(|ratio| RoundedRatio::of(ratio.mean));
         let what = if point.latency { m.text("versus-gate-p99") } else { super::unit(&m, point.figure) };
         vec![
             place(&m, &point.place, None),
             what,
-            said.map_or_else(|| NONE.to_owned(), |said| said.ratio_text()),
-            said.zip(point.ratio).map_or_else(|| NONE.to_owned(), |(said, own)| range(&m, own, &said)),
+            rounded.map_or_else(|| NONE.to_owned(), |rounded| rounded.ratio_text()),
+            rounded.zip(point.ratio).map_or_else(|| NONE.to_owned(), |(rounded, own)| range(&m, own, &rounded)),
             three(point.limit),
             m.text(&format!("versus-gate-{}", point.outcome.name())),
         ]

@@ -1,4 +1,4 @@
-//! What a claim's shape does not say: that its names are there and its numbers can be numbers of such things.
+//! Checks beyond the shape of a claim: its names exist, and its numbers are possible.
 
 use std::collections::BTreeSet;
 
@@ -128,14 +128,14 @@ fn ranges(figure: &ClaimFigure, faults: &mut Faults<'_>) {
 
 fn sentences(claim: &Claim, faults: &mut Faults<'_>) {
     for sentence in &claim.sentence {
-        let told = sentence.of.iter().chain(&sentence.than);
-        for told in told.filter(|told| value_of(claim, told).is_none()) {
+        let names = sentence.of.iter().chain(&sentence.than);
+        for name in names.filter(|name| value_of(claim, name).is_none()) {
             let help = "write the figure's name, with `, side` where several sides have it, and its key: \
                         \"89 users, NVMe: tpm\"";
-            faults.at(told, format!("there is no figure `{told}`"), help);
+            faults.at(name, format!("there is no figure `{name}`"), help);
         }
         if !sentence.value.is_finite() || sentence.value <= 0.0 {
-            faults.at(&sentence.text, format!("the sentence says {}", sentence.value), "write a number above 0");
+            faults.at(&sentence.text, format!("the sentence states {}", sentence.value), "write a number above 0");
         }
     }
 }
@@ -153,8 +153,9 @@ fn method_numbers(method: &Method) -> Vec<(&'static str, f64)> {
         ("data_mb", method.data_mb),
         ("memory_mb", method.memory_mb),
     ];
-    let told = all.into_iter().filter_map(|(key, value)| Some((key, value?)));
-    told.chain(method.maintenance.values().map(|value| ("maintenance", *value)))
+    let stated = all.into_iter().filter_map(|(key, value)| Some((key, value?)));
+    stated
+        .chain(method.maintenance.values().map(|value| ("maintenance", *value)))
         .chain(method.calibration_off_percent.map(|off| ("calibration_off_percent", off.abs())))
         .collect()
 }

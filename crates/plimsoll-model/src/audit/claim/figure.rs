@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::input::Percentile;
 
-/// One row of a table. Only what the report says.
+/// One row of a table: only what the report states.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClaimFigure {
@@ -17,7 +17,7 @@ pub struct ClaimFigure {
     pub users: Option<f64>,
     /// Requests or transactions per second.
     pub per_second: Option<f64>,
-    /// MB (10⁶ bytes) per second, and the size of requests in KiB, which give the rate where that is not told.
+    /// MB (10⁶ bytes) per second, and the size of requests in KiB, which give the rate where that is missing.
     pub mb_per_second: Option<f64>,
     pub request_kib: Option<f64>,
     pub mean_ms: Option<f64>,
@@ -77,7 +77,7 @@ pub struct ClaimFigure {
     pub emulated_ops: Option<u64>,
     pub late_percent: Option<f64>,
     pub beyond_percent: Option<f64>,
-    /// Any other figures that sentences speak of.
+    /// Any other figures that sentences refer to.
     pub other: BTreeMap<String, f64>,
 }
 

@@ -3,33 +3,31 @@
 use std::collections::BTreeMap;
 
 use super::row;
-use super::{
-    Claim, ClaimDuration, ClaimFigure, ClaimSentence, ClaimSide, GeneratorPlace, LatencyFrom, Method, Percentiles, Says,
-};
+use super::{Claim, ClaimDuration, ClaimFigure, ClaimSentence, ClaimSide, LatencyFrom, Method, Percentiles, Relation};
 use crate::audit::input::{
-    AuditInput, Counted, GeneratorLocation, InFlight, Known, LoadFacts, Move, Pair, Precision, Sentence, Side,
-    StatedDuration, SystemFacts, Trend,
+    AuditInput, Counted, InFlight, Known, LoadFacts, Move, Pair, Precision, Sentence, Side, StatedDuration,
+    SystemFacts, Trend,
 };
 use crate::audit::rules::VICTIMS;
 use crate::audit::{About, Missing};
 use crate::plan::duration;
 
-/// A flush cannot be sooner than a turn of the disk, less 10 % for one that turns faster than it says.
+/// A flush cannot be sooner than a turn of the disk, less 10 % for one that turns faster than stated.
 const TURN_TOLERANCE: f64 = 0.9;
 
 pub(super) fn of_claim(claim: &Claim) -> AuditInput {
-    let sites = match claim.side.as_slice() {
-        [] => vec![site(About::Whole, &claim.method)],
-        sides => sides.iter().map(|side| site(About::Named(side.name.clone()), &method(claim, side))).collect(),
+    let systems = match claim.side.as_slice() {
+        [] => vec![system(About::Whole, &claim.method)],
+        sides => sides.iter().map(|side| system(About::Named(side.name.clone()), &method(claim, side))).collect(),
     };
     let is_move = |figure: &&ClaimFigure| figure.seconds.is_some() || figure.moved_mb.is_some();
     let (moves, rows): (Vec<_>, Vec<_>) = claim.figure.iter().partition(is_move);
     AuditInput {
-        sites,
+        systems,
         loads: rows.iter().map(|figure| load(claim, figure, &rows)).collect(),
         pairs: claim.comparison.iter().filter_map(|comparison| pair(claim, comparison)).collect(),
         moves: moves.iter().map(|figure| moved(figure)).collect(),
-        sentences: claim.sentence.iter().map(|sentence| worded(claim, sentence)).collect(),
+        sentences: claim.sentence.iter().map(|sentence| claimed_sentence(claim, sentence)).collect(),
         durations: claim.duration.iter().map(stated_duration).collect(),
         findings: Vec::new(),
         file: None,
@@ -82,19 +80,11 @@ fn merge(own: &Method, all: &Method) -> Method {
     }
 }
 
-fn place(method: &Method) -> Known<GeneratorLocation> {
-    match method.generator {
-        Some(GeneratorPlace::Same) => Ok(GeneratorLocation::Same),
-        Some(GeneratorPlace::Other) => Ok(GeneratorLocation::Other),
-        None => Err(Missing::NoPlace),
-    }
-}
-
 fn durability(method: &Method) -> Known<BTreeMap<String, String>> {
     if method.durability.is_empty() { Err(Missing::NoSettings) } else { Ok(method.durability.clone()) }
 }
 
-fn site(about: About, method: &Method) -> SystemFacts {
+fn system(about: About, method: &Method) -> SystemFacts {
     let from = |from| match from {
         LatencyFrom::Due => "due",
         LatencyFrom::Start => "start",
@@ -104,7 +94,7 @@ fn site(about: About, method: &Method) -> SystemFacts {
     let flush = method.flushes_per_second.filter(|n| *n > 0.0).ok_or(Missing::NoFlushes);
     let turn = method.disk_rpm.filter(|rpm| *rpm > 0.0).map(|rpm| 60e6 / rpm).ok_or(Missing::NoMedium);
     SystemFacts {
-        generator: place(method),
+        generator: method.generator.ok_or(Missing::NoPlace),
         latencies: method.latency_from.map(|when| from(when).to_owned()).ok_or(Missing::NoMethod),
         percentiles: method.percentiles.map(|how| merged(how).to_owned()).ok_or(Missing::NoMethod),
         durability: durability(method),
@@ -124,7 +114,7 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts
     let both = |a: Option<f64>, b: Option<f64>, missing| a.zip(b).ok_or(missing);
     let above = |value: Option<f64>| value.filter(|value| *value > 0.0);
     let in_flight = figure.rate().zip(figure.mean_ms).zip(above(figure.in_flight));
-    let course = figure.range_percent.zip(figure.slope_percent);
+    let trend = figure.range_percent.zip(figure.slope_percent);
     let halves = above(figure.first_half).zip(figure.second_half);
     let counted = || {
         let parts = [figure.committed?, figure.rolled_back.unwrap_or(0), figure.failed?, figure.dropped?];
@@ -140,7 +130,7 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts
             .map(|((per_second, mean_ms), asked)| InFlight { per_second, mean_ms, asked, edges_percent: 0.0 })
             .ok_or(Missing::NoInFlight),
         counted: counted().ok_or(Missing::NoCounts),
-        course: course
+        trend: trend
             .map(|(range_percent, slope_percent)| Trend { range_percent, slope_percent, by_chance: false })
             .ok_or(Missing::NoSeries),
         halves: halves.map(|(first, second)| ((second / first - 1.0) * 100.0, 0.0)).ok_or(Missing::NoSeries),
@@ -162,8 +152,8 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts
             .map(|verified| (verified, figure.conditions_failed.clone().unwrap_or_default()))
             .ok_or(Missing::NotVerified),
         emulated: figure.emulated_drive.clone().map_or(Err(Missing::NoEmulation), |drive| {
-            let told = figure.late_percent.zip(figure.beyond_percent).ok_or(Missing::EmulationUntold)?;
-            Ok((drive, figure.emulated_ops.unwrap_or_default(), told.0, told.1))
+            let lateness = figure.late_percent.zip(figure.beyond_percent).ok_or(Missing::EmulationUntold)?;
+            Ok((drive, figure.emulated_ops.unwrap_or_default(), lateness.0, lateness.1))
         }),
         row: row::of(figure, rows),
         ..LoadFacts::unknown(About::Named(figure.title()))
@@ -171,8 +161,8 @@ fn load(claim: &Claim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts
 }
 
 fn moved(figure: &ClaimFigure) -> Move {
-    let told = figure.mb_per_second.zip(figure.seconds).zip(figure.moved_mb.filter(|moved| *moved > 0.0));
-    let moved = told.map(|((mb_per_second, seconds), moved)| (mb_per_second, seconds, moved));
+    let stated = figure.mb_per_second.zip(figure.seconds).zip(figure.moved_mb.filter(|moved| *moved > 0.0));
+    let moved = stated.map(|((mb_per_second, seconds), moved)| (mb_per_second, seconds, moved));
     Move { about: About::Named(figure.title()), moved: moved.ok_or(Missing::NoBytes), agrees: None }
 }
 
@@ -208,7 +198,7 @@ fn side(claim: &Claim, side: &ClaimSide) -> Side {
     let units = method.warehouses.map(|n| ("warehouse", n)).or(method.rows.map(|n| ("row", n))).filter(|(_, n)| *n > 0);
     let size = method.data_mb.zip(units).map(|(mb, (unit, n))| (unit.to_owned(), mb * 1e6 / n as f64));
     Side {
-        generator: place(&method),
+        generator: method.generator.ok_or(Missing::NoPlace),
         durability: durability(&method),
         configuration: if configuration.is_empty() { Err(Missing::NoConfiguration) } else { Ok(configuration) },
         maintained: match method.maintenance.is_empty() {
@@ -227,31 +217,31 @@ fn side(claim: &Claim, side: &ClaimSide) -> Side {
 }
 
 /// `figure name: key`, or `figure name, side: key`.
-pub(super) fn value_of(claim: &Claim, told: &str) -> Option<f64> {
-    let (name, key) = told.rsplit_once(": ")?;
+pub(super) fn value_of(claim: &Claim, reference: &str) -> Option<f64> {
+    let (name, key) = reference.rsplit_once(": ")?;
     let figure = claim.figure.iter().find(|figure| figure.title() == name || figure.name == name)?;
     figure.number(key)
 }
 
-/// A sentence as a ratio of what it says to what its figures give.
-fn worded(claim: &Claim, sentence: &ClaimSentence) -> Sentence {
+/// A sentence as a ratio, with its two figures.
+fn claimed_sentence(claim: &Claim, sentence: &ClaimSentence) -> Sentence {
     let values = |names: &[String]| names.iter().map(|name| value_of(claim, name)).collect::<Option<Vec<f64>>>();
-    let told = values(&sentence.of).zip(values(&sentence.than)).and_then(|(of, than)| {
+    let ratio = values(&sentence.of).zip(values(&sentence.than)).and_then(|(of, than)| {
         let (first, rest) = (of.first().copied()?, than.first().copied());
         let sum: f64 = of.iter().sum();
         Some(match sentence.says {
-            Says::Times => (sentence.value, first, rest?),
-            Says::PercentOf => (sentence.value / 100.0, first, rest?),
-            Says::PercentMore => (1.0 + sentence.value / 100.0, first, rest?),
-            Says::PercentLess => (1.0 - sentence.value / 100.0, first, rest?),
-            // What is said against what the figures give.
-            Says::Sum => (1.0, sum, sentence.value),
-            Says::Mean => (1.0, sum / of.len() as f64, sentence.value),
-            Says::Difference => (1.0, first - rest?, sentence.value),
+            Relation::Times => (sentence.value, first, rest?),
+            Relation::PercentOf => (sentence.value / 100.0, first, rest?),
+            Relation::PercentMore => (1.0 + sentence.value / 100.0, first, rest?),
+            Relation::PercentLess => (1.0 - sentence.value / 100.0, first, rest?),
+            // The stated value against that of the figures.
+            Relation::Sum => (1.0, sum, sentence.value),
+            Relation::Mean => (1.0, sum / of.len() as f64, sentence.value),
+            Relation::Difference => (1.0, first - rest?, sentence.value),
         })
     });
-    let usable = told.filter(|(_, first, second)| *second > 0.0 && *first > 0.0);
-    Sentence { text: sentence.text.clone(), said: usable.ok_or(Missing::NoFigures) }
+    let usable = ratio.filter(|(_, first, second)| *second > 0.0 && *first > 0.0);
+    Sentence { text: sentence.text.clone(), stated: usable.ok_or(Missing::NoFigures) }
 }
 
 fn stated_duration(duration: &ClaimDuration) -> StatedDuration {

@@ -37,32 +37,33 @@ fn place(about: &About) -> String {
 }
 
 fn fired(audit: &Audit) -> Vec<(Rule, Severity, String)> {
-    let of = |judged: &crate::audit::RuleVerdict| Some((judged.rule, judged.outcome.severity()?, place(&judged.about)));
-    audit.judged.iter().filter_map(of).collect()
+    let of =
+        |verdict: &crate::audit::RuleVerdict| Some((verdict.rule, verdict.outcome.severity()?, place(&verdict.about)));
+    audit.verdicts.iter().filter_map(of).collect()
 }
 
 fn outcome_of<'a>(audit: &'a Audit, rule: Rule, about: &str) -> &'a RuleOutcome {
-    let found = audit.judged.iter().find(|judged| judged.rule == rule && place(&judged.about) == about);
-    &found.unwrap_or_else(|| panic!("{} says nothing about {about}", rule.code())).outcome
+    let found = audit.verdicts.iter().find(|verdict| verdict.rule == rule && place(&verdict.about) == about);
+    &found.unwrap_or_else(|| panic!("{} has no verdict on {about}", rule.code())).outcome
 }
 
-/// Everything that any rule says, one line each.
-fn told(audit: &Audit) -> String {
-    let line = |judged: &crate::audit::RuleVerdict| {
-        let outcome = match &judged.outcome {
+/// All verdicts, one line each.
+fn verdict_lines(audit: &Audit) -> String {
+    let line = |verdict: &crate::audit::RuleVerdict| {
+        let outcome = match &verdict.outcome {
             RuleOutcome::Passed { .. } => "passed".to_owned(),
             RuleOutcome::Fired { severity, .. } => format!("FIRED, {}", severity.name()),
-            RuleOutcome::NotEvaluated { because } => format!("not judged: {because:?}"),
+            RuleOutcome::NotEvaluated { because } => format!("not evaluated: {because:?}"),
         };
-        format!("{:<9} {:<60} {outcome}", judged.rule.code(), place(&judged.about))
+        format!("{:<9} {:<60} {outcome}", verdict.rule.code(), place(&verdict.about))
     };
-    audit.judged.iter().map(line).collect::<Vec<_>>().join("\n")
+    audit.verdicts.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn verdicts_of_the_published_reports() {
     for (name, _) in CLAIMS {
-        insta::assert_snapshot!(name, told(&audit_of(name)));
+        insta::assert_snapshot!(name, verdict_lines(&audit_of(name)));
     }
 }
 
@@ -95,7 +96,7 @@ fn six_virtual_machines_do_not_keep_192_in_flight() {
     let Evidence::InFlight { found, asked, off_percent, .. } = evidence[0] else { panic!("{evidence:?}") };
     assert!((found - 106.8).abs() < 1e-9 && asked == 192.0 && (off_percent + 44.375).abs() < 1e-9);
     let repeat = outcome_of(&audit, Rule::Repeat, "SATA / NVMe");
-    assert!(matches!(repeat, RuleOutcome::NotEvaluated { .. }), "the paper does not say how often it measured");
+    assert!(matches!(repeat, RuleOutcome::NotEvaluated { .. }), "the paper does not state how often it measured");
 }
 
 /// 18,525 × 13.81 ms = 255.8 and 13,032 × 19.64 ms = 256.0 of 256; 4 drives against 8 are two differences.
@@ -187,7 +188,7 @@ fn percent_more_is_not_times() {
 }
 
 #[test]
-fn what_is_wrong_with_a_claim_is_told_at_once() {
+fn all_errors_of_a_claim_are_reported_at_once() {
     let text = r#"
 title = "t"
 source = "s"
@@ -229,7 +230,7 @@ proptest! {
         let odd = format!("{}{put}{}", &whole[..at], &whole[at..]);
         if let Ok(claim) = Claim::parse(&odd) {
             let audit = claim.audit();
-            prop_assert!(Rule::ALL.iter().all(|rule| audit.judged.iter().any(|judged| judged.rule == *rule)));
+            prop_assert!(Rule::ALL.iter().all(|rule| audit.verdicts.iter().any(|verdict| verdict.rule == *rule)));
         }
     }
 }

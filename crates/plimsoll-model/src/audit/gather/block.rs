@@ -1,6 +1,6 @@
 //! Points of block I/O.
 
-use super::load::{course, emulated, halves, nothing, precision};
+use super::load::{emulated, halves, nothing, precision, trend};
 use crate::audit::input::{Counted, InFlight, LoadFacts};
 use crate::audit::{About, AuditedLoad, Missing};
 use crate::summary::{BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Conservation};
@@ -30,9 +30,9 @@ fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, po
         in_flight: in_flight(point).ok_or(Missing::NotForThisLoad),
         counted: match point.conservation {
             Conservation::Unknown => Err(Missing::NoCounts),
-            course => Ok(Counted::Course(course)),
+            counts => Ok(Counted::PerSecond(counts)),
         },
-        course: course(point.steady),
+        trend: trend(point.steady),
         halves: halves(point.halves, point.steady),
         precision: precision(&repeats(job, point), point.iops_interval, point.measured_s),
         checkpoints: Err(Missing::NotForThisLoad),
@@ -63,7 +63,7 @@ fn in_flight(point: &BlockPointSummary) -> Option<InFlight> {
         per_second,
         mean_ms: found / per_second * 1e3,
         asked: f64::from(point.in_flight),
-        // The summary's finding has judged it.
+        // The summary's finding has evaluated it.
         edges_percent: 0.0,
     })
 }

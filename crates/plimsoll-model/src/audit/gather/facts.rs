@@ -30,7 +30,7 @@ impl<'a> Facts<'a> {
     pub fn new(record: &'a Record) -> Self {
         let mut by_subject: BTreeMap<SubjectId, Vec<&Fact>> = BTreeMap::new();
         record.facts.iter().for_each(|fact| by_subject.entry(fact.subject).or_default().push(fact));
-        // A plan that cannot be read leaves what it would have said unknown.
+        // The facts of a plan that cannot be read stay unknown.
         Self { record, plan: record.plan_resolved.parse().unwrap_or_default(), by_subject }
     }
 

@@ -1,7 +1,7 @@
 //! Points of ladders.
 
 use super::facts::{Engine, Facts};
-use super::site::system_of;
+use super::system::system_of;
 use crate::audit::input::{Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, Row, Trend};
 use crate::audit::{About, AuditedLoad, Missing};
 use crate::hist::COARSE_ERROR_PERCENT;
@@ -54,7 +54,7 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadFac
         measured_s: Some(point.measured_s),
         in_flight: in_flight(facts, ladder, point),
         counted: counted(point),
-        course: course(point.steady),
+        trend: trend(point.steady),
         halves: halves(point.halves, point.steady),
         responses: point.responses.ok_or(Missing::NoResponses),
         precision: precision_of(ladder, point),
@@ -76,14 +76,14 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadFac
     }
 }
 
-/// Nothing was measured, and that is said for every rule.
+/// Nothing was measured: the reason for every rule.
 pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> LoadFacts {
     let none = Missing::NothingMeasured;
     LoadFacts {
         findings,
         in_flight: Err(none),
         counted: Err(none),
-        course: Err(none),
+        trend: Err(none),
         halves: Err(none),
         responses: Err(none),
         precision: Err(none),
@@ -112,7 +112,7 @@ fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<
     if point.offered_per_second.is_some() || thinks || failing || point.power_cut.is_some() {
         return Err(Missing::NotForThisLoad);
     }
-    // Where nobody knows whether there was a rate, users may not be what is in flight.
+    // Where a rate may have been offered, users may not be what is in flight.
     let system = facts.subject(SubjectKind::System, system_of(ladder));
     let from = |point| point_fact::value_at(facts.record, system?, point, RESPONSE_FACT);
     if point.ids.iter().any(|id| from(*id) == Some("unknown")) {
@@ -138,11 +138,11 @@ fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<
 fn counted(point: &PointSummary) -> Known<Counted> {
     match point.conservation {
         Conservation::Unknown => Err(Missing::NoCounts),
-        course => Ok(Counted::Course(course)),
+        counts => Ok(Counted::PerSecond(counts)),
     }
 }
 
-pub(super) fn course(steady: Steady) -> Known<Trend> {
+pub(super) fn trend(steady: Steady) -> Known<Trend> {
     let by_chance = matches!(steady, Steady::TooFew { .. });
     match (steady, steady.figures()) {
         (Steady::NotMeant, _) => Err(Missing::NotForThisLoad),
@@ -236,12 +236,12 @@ fn sizes(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary, mock: bool) -
     }
 }
 
-/// Of one system: as the server says, else what its directory holds, else what it was after loading.
+/// Of one system: as the server reports, else the size of its directory, else the size after loading.
 pub(super) fn data_mb(facts: &Facts<'_>, system: &str, point: &PointSummary) -> Option<f64> {
     let id: Option<SubjectId> = facts.subject(SubjectKind::System, system);
-    let told = point.database.as_ref().and_then(|database| database.size_mb);
-    let seen = || mean(point, SubjectKind::System, Some(system), Metric::SystemData).map(|bytes| bytes / 1e6);
-    told.or_else(seen).or_else(|| loaded_mb(facts, id))
+    let reported = point.database.as_ref().and_then(|database| database.size_mb);
+    let on_disk = || mean(point, SubjectKind::System, Some(system), Metric::SystemData).map(|bytes| bytes / 1e6);
+    reported.or_else(on_disk).or_else(|| loaded_mb(facts, id))
 }
 
 /// After loading.
@@ -312,20 +312,21 @@ fn conditions(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known
     Ok((verified.len() as u32, failed.iter().map(|check| check.clause.as_str()).collect::<Vec<_>>().join(", ")))
 }
 
-/// The kinds of operations that the drive can be judged by, the latest of them told.
+/// The kinds of operations by which the drive is evaluated; the figures are those of the latest.
 pub(super) fn emulated<'a>(drives: impl Iterator<Item = &'a DriveSummary>) -> Known<(String, u64, f64, f64)> {
     let drives: Vec<&DriveSummary> = drives.collect();
     let names: Vec<&str> = drives.iter().map(|drive| drive.drive.as_str()).collect();
     if names.is_empty() {
         return Err(Missing::NoEmulation);
     }
-    let judged: Vec<_> = drives.iter().flat_map(|drive| &drive.ops).filter(|op| op.has_enough_operations()).collect();
-    if judged.is_empty() {
+    let evaluated: Vec<_> =
+        drives.iter().flat_map(|drive| &drive.ops).filter(|op| op.has_enough_operations()).collect();
+    if evaluated.is_empty() {
         return Err(Missing::TooFew);
     }
-    let ops = judged.iter().map(|op| op.ops).sum();
+    let ops = evaluated.iter().map(|op| op.ops).sum();
     let most = |of: fn(&crate::summary::DriveOpSummary) -> Option<f64>| {
-        judged.iter().filter_map(|op| of(op)).fold(0.0, f64::max)
+        evaluated.iter().filter_map(|op| of(op)).fold(0.0, f64::max)
     };
     Ok((names.join(" + "), ops, most(|op| op.late_percent), most(|op| op.beyond_percent)))
 }

@@ -1,4 +1,4 @@
-//! Backups and restores: what they tell, against what was seen of their files.
+//! Backups and restores: their stated figures against the growth of their files.
 
 use crate::audit::input::{Known, Move};
 use crate::audit::{About, Missing};
@@ -25,7 +25,7 @@ pub(super) fn of_run(summary: &Summary) -> Vec<Move> {
         .collect()
 }
 
-/// MB/s as they were seen while it ran; time and bytes as it tells.
+/// MB/s as observed while it ran; time and bytes as it states.
 fn moved(operation: &BackupOperation) -> Known<(f64, f64, f64)> {
     let (RateCheck::Agrees { seen_bytes, .. } | RateCheck::Disagrees { seen_bytes, .. }) = operation.rate else {
         let restore = operation.rate == RateCheck::NotEvaluated { why: RateNotChecked::Restore };

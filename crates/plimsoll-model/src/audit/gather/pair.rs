@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::facts::Facts;
 use super::load::loaded_mb;
-use super::site::{drive_of, durability, system_of};
+use super::system::{drive_of, durability, system_of};
 use crate::audit::input::{Known, Maintained, Pair, Side};
 use crate::audit::rules::{DRIVE, VICTIMS};
 use crate::audit::{Evidence, Missing};
@@ -24,7 +24,7 @@ pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<Pair> {
     }
     for noisy in summary.ladders.iter().filter(|ladder| ladder.scene == Interference::Noisy) {
         let is_baseline = |quiet: &&Ladder| {
-            // Not by its name, which says how many systems there are: that they are as many is VICTIMS' to say.
+            // Not by its name, which has the number of systems: rule VICTIMS compares that.
             let place =
                 |ladder: &Ladder| (ladder.step_index, facts.base(system_of(ladder)).to_owned(), ladder.medium.clone());
             quiet.scene != Interference::Noisy && place(quiet) == place(noisy) && quiet.mode == noisy.mode

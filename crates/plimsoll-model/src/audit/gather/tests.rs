@@ -19,21 +19,21 @@ fn of(record: &Record) -> Audit {
     audit(record, &summarise(record))
 }
 
-fn judged(audit: &Audit, rule: Rule) -> Vec<&RuleVerdict> {
-    audit.judged.iter().filter(|judged| judged.rule == rule).collect()
+fn verdicts(audit: &Audit, rule: Rule) -> Vec<&RuleVerdict> {
+    audit.verdicts.iter().filter(|verdict| verdict.rule == rule).collect()
 }
 
 fn worst(audit: &Audit, rule: Rule) -> Option<Severity> {
-    judged(audit, rule).iter().filter_map(|judged| judged.outcome.severity()).max()
+    verdicts(audit, rule).iter().filter_map(|verdict| verdict.outcome.severity()).max()
 }
 
 fn passes(audit: &Audit, rule: Rule) -> bool {
-    let own = judged(audit, rule);
-    worst(audit, rule).is_none() && own.iter().any(|judged| matches!(judged.outcome, RuleOutcome::Passed { .. }))
+    let own = verdicts(audit, rule);
+    worst(audit, rule).is_none() && own.iter().any(|verdict| matches!(verdict.outcome, RuleOutcome::Passed { .. }))
 }
 
-fn silent(audit: &Audit, rule: Rule, why: Missing) -> bool {
-    judged(audit, rule).iter().all(|judged| judged.outcome == RuleOutcome::NotEvaluated { because: why })
+fn not_evaluated(audit: &Audit, rule: Rule, why: Missing) -> bool {
+    verdicts(audit, rule).iter().all(|verdict| verdict.outcome == RuleOutcome::NotEvaluated { because: why })
 }
 
 fn fact(record: &mut Record, subject: SubjectId, key: &str, value: &str) {
@@ -48,15 +48,15 @@ fn server() -> Record {
 }
 
 #[test]
-fn every_rule_says_something_of_every_record() {
+fn every_rule_has_a_verdict_on_every_record() {
     let records =
         [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search(), fixture::block()];
     for record in records {
         let audit = of(&record);
-        assert!(Rule::ALL.into_iter().all(|rule| !judged(&audit, rule).is_empty()), "{}", record.run.title);
+        assert!(Rule::ALL.into_iter().all(|rule| !verdicts(&audit, rule).is_empty()), "{}", record.run.title);
     }
     let nothing = of(&fixture::nothing_measured());
-    assert!(silent(&nothing, Rule::Little, Missing::NothingMeasured));
+    assert!(not_evaluated(&nothing, Rule::Little, Missing::NothingMeasured));
     assert_eq!(worst(&nothing, Rule::Short), Some(Severity::Error), "as the summary has it");
 }
 
@@ -67,7 +67,7 @@ fn durability_is_read_from_settings_and_mounts() {
     fact(&mut record, DB_FAST, "setting.fsync", "off");
     let audit = of(&record);
     assert_eq!(worst(&audit, Rule::Durable), Some(Severity::Warning));
-    let RuleOutcome::Fired { evidence, .. } = &judged(&audit, Rule::Durable)[0].outcome else { panic!() };
+    let RuleOutcome::Fired { evidence, .. } = &verdicts(&audit, Rule::Durable)[0].outcome else { panic!() };
     assert_eq!(evidence[0], Evidence::Unsafe { setting: "fsync".to_owned(), value: "off".to_owned() });
     fact(&mut record, DB_FAST, "setting.fsync", "on");
     fact(&mut record, FAST, "mount_options", "rw,nobarrier");
@@ -86,13 +86,13 @@ fn where_the_generator_ran() {
     let url = |host: &str| format!("[system.db]\nengine = \"postgres\"\nurl = \"postgres://u@{host}/d\"");
     record.plan_resolved = url("db.example.org:5432");
     assert!(passes(&of(&record), Rule::SameBox));
-    assert!(judged(&of(&record), Rule::Cached).iter().all(|judged| {
-        !matches!(&judged.outcome, RuleOutcome::Fired { evidence, .. } if matches!(evidence[0], Evidence::DataAndMemory { .. }))
+    assert!(verdicts(&of(&record), Rule::Cached).iter().all(|verdict| {
+        !matches!(&verdict.outcome, RuleOutcome::Fired { evidence, .. } if matches!(evidence[0], Evidence::DataAndMemory { .. }))
     }), "the memory that is known is not the server's");
     record.plan_resolved = url("localhost");
     assert_eq!(worst(&of(&record), Rule::SameBox), Some(Severity::Note));
     record.plan_resolved = "what a plan never is".to_owned();
-    assert!(silent(&of(&record), Rule::SameBox, Missing::NoPlace));
+    assert!(not_evaluated(&of(&record), Rule::SameBox, Missing::NoPlace));
 }
 
 #[test]
@@ -107,11 +107,11 @@ fn counts_conditions_and_drives_are_the_summarys() {
 }
 
 #[test]
-fn imported_latencies_say_how_they_came_about() {
+fn imported_latencies_have_their_method() {
     let mut record = fixture::single_point();
     assert!(passes(&of(&record), Rule::Omission) && passes(&of(&record), Rule::PctAvg), "plimsoll's own");
     fact(&mut record, DB_FAST, "import.tool", "wrk");
-    assert!(silent(&of(&record), Rule::Omission, Missing::NoMethod), "the tool does not say");
+    assert!(not_evaluated(&of(&record), Rule::Omission, Missing::NoMethod), "the tool does not state it");
     fact(&mut record, DB_FAST, "import.response_from", "start");
     fact(&mut record, DB_FAST, "import.percentiles", "averaged");
     assert!(passes(&of(&record), Rule::Omission), "a closed loop");
@@ -119,7 +119,7 @@ fn imported_latencies_say_how_they_came_about() {
     record.points[0].offered_per_second = Some(100.0);
     assert_eq!(worst(&of(&record), Rule::Omission), Some(Severity::Error));
     fact(&mut record, DB_FAST, "import.response_from", "unknown");
-    assert!(silent(&of(&record), Rule::Omission, Missing::NoMethod));
+    assert!(not_evaluated(&of(&record), Rule::Omission, Missing::NoMethod));
 }
 
 #[test]
@@ -175,21 +175,21 @@ fn noise_is_compared_with_the_same_load_without_it() {
     record.points[0].scene = Interference::Quiet;
     again(&mut record, (91, 1000), DB_FAST, Interference::Noisy);
     let audit = of(&record);
-    assert!(passes(&audit, Rule::Victims), "{:?}", judged(&audit, Rule::Victims));
-    assert!(passes(&audit, Rule::OneFactor), "{:?}", judged(&audit, Rule::OneFactor));
+    assert!(passes(&audit, Rule::Victims), "{:?}", verdicts(&audit, Rule::Victims));
+    assert!(passes(&audit, Rule::OneFactor), "{:?}", verdicts(&audit, Rule::OneFactor));
     assert_eq!(worst(&audit, Rule::Repeat), Some(Severity::Warning), "one run of each");
     // Two systems in quiet, one beside the noise.
     again(&mut record, (92, 2000), other, Interference::Quiet);
     let audit = of(&record);
-    assert_eq!(worst(&audit, Rule::Victims), Some(Severity::Error), "{:?}", judged(&audit, Rule::Victims));
+    assert_eq!(worst(&audit, Rule::Victims), Some(Severity::Error), "{:?}", verdicts(&audit, Rule::Victims));
 }
 
 #[test]
 fn media_are_compared_with_the_first() {
     let audit = of(&fixture::record());
-    let is_pair = |judged: &&&RuleVerdict| matches!(&judged.about, About::Pair { first, .. } if first == "db@fast");
+    let is_pair = |verdict: &&&RuleVerdict| matches!(&verdict.about, About::Pair { first, .. } if first == "db@fast");
     for rule in [Rule::OneFactor, Rule::Maint, Rule::Repeat, Rule::SameBox, Rule::Durable, Rule::Size] {
-        assert_eq!(judged(&audit, rule).iter().filter(is_pair).count(), 1, "{}", rule.code());
+        assert_eq!(verdicts(&audit, rule).iter().filter(is_pair).count(), 1, "{}", rule.code());
     }
     // Its databases have different versions and settings.
     assert_eq!(worst(&audit, Rule::OneFactor), Some(Severity::Error));
@@ -204,7 +204,7 @@ fn runs_that_differ_in_one_thing() {
     };
     fact(&mut second, HOST, "cpus", "24");
     let one = pair(&second);
-    assert!(passes(&one, Rule::OneFactor), "{:?}", judged(&one, Rule::OneFactor));
+    assert!(passes(&one, Rule::OneFactor), "{:?}", verdicts(&one, Rule::OneFactor));
     fact(&mut second, HOST, "kernel", "7.0");
     assert_eq!(worst(&pair(&second), Rule::OneFactor), Some(Severity::Error));
     let nothing = fixture::nothing_measured();
@@ -254,11 +254,11 @@ fn three_repeats_take_the_place_of_a_longer_window() {
 fn short_windows_are_warnings_and_those_of_a_search_notes() {
     assert_eq!(worst(&of(&fixture::single_point()), Rule::Short), Some(Severity::Warning));
     let search = of(&fixture::search());
-    let told = judged(&search, Rule::Short).into_iter().filter_map(|judged| match &judged.outcome {
+    let short = verdicts(&search, Rule::Short).into_iter().filter_map(|verdict| match &verdict.outcome {
         RuleOutcome::Fired { severity, evidence, .. } => Some((*severity, evidence)),
         _ => None,
     });
-    for (severity, evidence) in told {
+    for (severity, evidence) in short {
         let is_own = evidence.iter().all(|evidence| matches!(evidence, Evidence::NoInterval { .. }));
         assert!(!is_own || severity == Severity::Note, "{severity:?} {evidence:?}");
     }

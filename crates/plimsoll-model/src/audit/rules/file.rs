@@ -5,16 +5,16 @@ use crate::audit::{About, Evidence, Missing, Next, Rule, RuleVerdict};
 use crate::record::Integrity;
 use crate::record::Severity::Error;
 
-pub(super) fn judge(file: &Integrity) -> RuleVerdict {
-    let mut looked = RuleResult::default();
+pub(super) fn evaluate(file: &Integrity) -> RuleVerdict {
+    let mut result = RuleResult::default();
     match file.clone() {
-        Integrity::Intact { digest } => looked.good(Evidence::DigestMatches { digest }),
+        Integrity::Intact { digest } => result.pass(Evidence::DigestMatches { digest }),
         Integrity::Changed { digest, found } => {
-            looked.bad(Evidence::DigestDiffers { digest, found }, Error, Next::RestoreFile);
+            result.fail(Evidence::DigestDiffers { digest, found }, Error, Next::RestoreFile);
         }
-        Integrity::NoDigest => looked.bad(Evidence::NoDigest, Error, Next::RestoreFile),
-        Integrity::Open => looked.untold(Missing::FileOpen),
-        Integrity::Older { .. } => looked.untold(Missing::FileOlder),
+        Integrity::NoDigest => result.fail(Evidence::NoDigest, Error, Next::RestoreFile),
+        Integrity::Open => result.missing(Missing::FileOpen),
+        Integrity::Older { .. } => result.missing(Missing::FileOlder),
     }
-    looked.judged(Rule::Intact, &About::Whole)
+    result.verdict(Rule::Intact, &About::Whole)
 }

@@ -18,10 +18,10 @@ const MOST_DROPPED: f64 = 10.0;
 /// Percent of their time that connections are busy where there is always something waiting for them.
 const BUSY: f64 = 90.0;
 
-type Look = fn(&LoadFacts, &Thresholds, &mut RuleResult);
+type Check = fn(&LoadFacts, &Thresholds, &mut RuleResult);
 
-pub(super) fn judge(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, Look); 11] = [
+pub(super) fn evaluate(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVerdict> {
+    let rules: [(Rule, Check); 11] = [
         (Rule::Little, little),
         (Rule::Conserve, conserve),
         (Rule::Steady, steady),
@@ -34,16 +34,16 @@ pub(super) fn judge(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVerdic
         (Rule::Emulated, emulated),
         (Rule::Plausible, plausible),
     ];
-    let judged = |(rule, look): (Rule, Look)| {
-        let mut looked = RuleResult::default();
-        look(load, thresholds, &mut looked);
-        looked.judged(rule, &load.about)
+    let verdict = |(rule, check): (Rule, Check)| {
+        let mut result = RuleResult::default();
+        check(load, thresholds, &mut result);
+        result.verdict(rule, &load.about)
     };
     let cut = load.cut.map(|acknowledged| durable(load, acknowledged));
-    rules.into_iter().map(judged).chain(cut).collect()
+    rules.into_iter().map(verdict).chain(cut).collect()
 }
 
-/// The findings of the summary that say the same.
+/// The findings of the summary on the same subject.
 fn found(load: &LoadFacts, is: fn(&FindingKind) -> bool) -> impl Iterator<Item = &Finding> {
     load.findings.iter().filter(move |finding| is(&finding.kind))
 }
@@ -57,13 +57,13 @@ fn percent_off(a: f64, b: f64) -> f64 {
 }
 
 /// Little, "A Proof for the Queuing Formula: L = λW", Operations Research 9 (3), 1961.
-fn little(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
+fn little(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     let own = found(load, |kind| matches!(kind, FindingKind::InFlightOff { .. })).next();
     if let Some(finding) = own {
-        return looked.bad(evidence(finding), finding.severity, Next::AskForWindow);
+        return result.fail(evidence(finding), finding.severity, Next::AskForWindow);
     }
     match load.in_flight {
-        Err(missing) => looked.untold(missing),
+        Err(missing) => result.missing(missing),
         Ok(InFlight { per_second, mean_ms, asked, edges_percent }) => {
             let found = per_second * mean_ms / 1e3;
             let off_percent = percent_off(found, asked);
@@ -72,14 +72,14 @@ fn little(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
             let off = off_percent.abs();
             if off > thresholds.in_flight && off <= edges_percent {
                 // It may be right and it may be wrong: the window is too short for its longest transaction.
-                return looked.untold(Missing::TooShortForLongest);
+                return result.missing(Missing::TooShortForLongest);
             }
-            looked.at(off <= limit_percent, evidence, Error, Next::AskForWindow);
+            result.check(off <= limit_percent, evidence, Error, Next::AskForWindow);
         }
     }
 }
 
-fn conserve(load: &LoadFacts, _: &Thresholds, looked: &mut RuleResult) {
+fn conserve(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
     let accounts = |kind: &FindingKind| {
         matches!(
             kind,
@@ -90,15 +90,15 @@ fn conserve(load: &LoadFacts, _: &Thresholds, looked: &mut RuleResult) {
                 | FindingKind::NotDrained { .. }
         )
     };
-    found(load, accounts).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::DistrustCounts));
+    found(load, accounts).for_each(|finding| result.fail(evidence(finding), finding.severity, Next::DistrustCounts));
     match load.counted {
-        Err(missing) => looked.untold(missing),
-        Ok(Counted::Course(Conservation::Holds { seconds })) => looked.good(Evidence::Conserved { seconds }),
+        Err(missing) => result.missing(missing),
+        Ok(Counted::PerSecond(Conservation::Holds { seconds })) => result.pass(Evidence::Conserved { seconds }),
         // Both have a finding.
-        Ok(Counted::Course(Conservation::Broken { .. } | Conservation::Open { .. })) => {}
-        Ok(Counted::Course(Conservation::Unknown)) => looked.untold(Missing::NoCounts),
+        Ok(Counted::PerSecond(Conservation::Broken { .. } | Conservation::Open { .. })) => {}
+        Ok(Counted::PerSecond(Conservation::Unknown)) => result.missing(Missing::NoCounts),
         Ok(Counted::Table { offered, settled }) => {
-            looked.at(offered == settled, Evidence::Counted { offered, settled }, Error, Next::DistrustCounts);
+            result.check(offered == settled, Evidence::Counted { offered, settled }, Error, Next::DistrustCounts);
         }
     }
 }
@@ -114,7 +114,7 @@ fn unsteadiness(load: &LoadFacts) -> Severity {
     if load.above_line { Severity::Note } else { excused(load, unsteady, Warning) }
 }
 
-fn steady(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
+fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     let severity = unsteadiness(load);
     let is_short = load.measured_s.is_some_and(|measured_s| measured_s + ROUNDING_S < thresholds.window);
     // The rate of an open loop is that of its arrivals: alone it proves nothing.
@@ -124,8 +124,8 @@ fn steady(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
         _ => None,
     };
     let mut hold = |within: bool, evidence: Evidence| match unproven.filter(|_| within) {
-        Some(missing) => looked.untold(missing),
-        None => looked.at(within, evidence, severity, Next::WarmUpLonger),
+        Some(missing) => result.missing(missing),
+        None => result.check(within, evidence, severity, Next::WarmUpLonger),
     };
     let (range, slope) = (thresholds.steady_range, thresholds.steady_slope);
     if let (true, Ok(own)) = (load.open, load.responses) {
@@ -138,15 +138,15 @@ fn steady(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
             Evidence::ResponseTimes { range_percent, slope_percent, range_limit_percent, slope_limit_percent },
         );
     }
-    if let Ok(course) = load.course {
-        let within = course.range_percent <= range && course.slope_percent.abs() <= slope;
+    if let Ok(trend) = load.trend {
+        let within = trend.range_percent <= range && trend.slope_percent.abs() <= slope;
         let evidence = Evidence::Held {
-            range_percent: course.range_percent,
-            slope_percent: course.slope_percent,
+            range_percent: trend.range_percent,
+            slope_percent: trend.slope_percent,
             range_limit_percent: range,
             slope_limit_percent: slope,
         };
-        if within || !course.by_chance {
+        if within || !trend.by_chance {
             hold(within, evidence);
         }
     }
@@ -154,117 +154,117 @@ fn steady(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
         let limit_percent = thresholds.halves.max(by_chance);
         hold(off_percent.abs() <= limit_percent, Evidence::Halves { off_percent, limit_percent });
     }
-    match load.course {
-        Err(missing) => looked.untold(missing),
-        Ok(course) if course.by_chance => looked.untold(Missing::TooFew),
+    match load.trend {
+        Err(missing) => result.missing(missing),
+        Ok(trend) if trend.by_chance => result.missing(Missing::TooFew),
         Ok(_) => {}
     }
-    load.halves.err().into_iter().for_each(|missing| looked.untold(missing));
+    load.halves.err().into_iter().for_each(|missing| result.missing(missing));
 }
 
-fn short(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
+fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     use FindingKind::{NothingCompleted, NothingMeasured, ShortWindow};
     let too_short = |kind: &FindingKind| matches!(kind, ShortWindow { .. } | NothingMeasured | NothingCompleted { .. });
-    found(load, too_short).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MeasureLonger));
+    found(load, too_short).for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MeasureLonger));
     if let Some(measured_s) = load.measured_s.filter(|measured_s| *measured_s + ROUNDING_S < thresholds.window)
         && found(load, too_short).next().is_none()
     {
-        looked.bad(Evidence::Window { measured_s, fewest_s: thresholds.window }, Warning, Next::MeasureLonger);
+        result.fail(Evidence::Window { measured_s, fewest_s: thresholds.window }, Warning, Next::MeasureLonger);
     }
-    precision(load, thresholds, looked);
+    precision(load, thresholds, result);
     match load.checkpoints {
-        Err(missing) => looked.untold(missing),
+        Err(missing) => result.missing(missing),
         Ok(found) => {
             let fewest = thresholds.checkpoints;
-            looked.at(found >= fewest, Evidence::Checkpoints { found, fewest }, Warning, Next::MeasureLonger);
+            result.check(found >= fewest, Evidence::Checkpoints { found, fewest }, Warning, Next::MeasureLonger);
         }
     }
     match load.written {
-        Err(missing) => looked.untold(missing),
+        Err(missing) => result.missing(missing),
         Ok((written_mb, cache_mb)) => {
             let evidence = Evidence::Written { written_mb, cache_mb };
-            looked.at(written_mb >= cache_mb, evidence, Warning, Next::MeasureLonger);
+            result.check(written_mb >= cache_mb, evidence, Warning, Next::MeasureLonger);
         }
     }
 }
 
 /// Of the rate; of an open loop, whose rate is given, of the mean response time.
-fn precision(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
+fn precision(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match load.precision {
-        Err(missing) => looked.untold(missing),
+        Err(missing) => result.missing(missing),
         Ok(Precision::Half { percent, .. }) if load.open => {
             let limit_percent = thresholds.response_interval;
             let evidence = Evidence::ResponseInterval { percent, limit_percent };
-            looked.at(percent <= limit_percent, evidence, unsteadiness(load), Next::MeasureLonger);
+            result.check(percent <= limit_percent, evidence, unsteadiness(load), Next::MeasureLonger);
         }
         Ok(Precision::Half { percent, measured_s }) => {
             let limit_percent = thresholds.interval;
             let evidence = Evidence::Interval { percent, limit_percent, measured_s };
-            looked.at(percent <= limit_percent, evidence, Warning, Next::MeasureLonger);
+            result.check(percent <= limit_percent, evidence, Warning, Next::MeasureLonger);
         }
         Ok(Precision::TooShort { measured_s, repeats }) => {
             let fewest_repeats = FEWEST_REPEATS as u32;
             let evidence = Evidence::NoInterval { measured_s, fewest_s: SHORTEST_S, repeats, fewest_repeats };
             // A search tries many loads, and its answer is the load line.
             let severity = if load.probe { Severity::Note } else { Warning };
-            looked.bad(evidence, severity, Next::MeasureLongerOrRepeat);
+            result.fail(evidence, severity, Next::MeasureLongerOrRepeat);
         }
     }
 }
 
-/// Either is enough: data that fit into memory will be read from it sooner or later, and data that nobody reads from the
-/// device say nothing about how it reads.
-fn cached(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
+/// Either is enough: data that fit into memory will be read from it sooner or later, and data that are not
+/// read from the device do not show how it reads.
+fn cached(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match load.sizes {
-        Err(missing) => looked.untold(missing),
+        Err(missing) => result.missing(missing),
         Ok((data_mb, memory_mb)) => {
             let evidence = Evidence::DataAndMemory { data_mb, memory_mb };
-            looked.at(data_mb >= memory_mb, evidence, Warning, Next::GrowData);
+            result.check(data_mb >= memory_mb, evidence, Warning, Next::GrowData);
         }
     }
     match load.reads {
-        Err(missing) => looked.untold(missing),
+        Err(missing) => result.missing(missing),
         Ok(per_transaction) => {
             let evidence = Evidence::DeviceReads { per_transaction, fewest: thresholds.reads };
-            looked.at(per_transaction >= thresholds.reads, evidence, Warning, Next::GrowData);
+            result.check(per_transaction >= thresholds.reads, evidence, Warning, Next::GrowData);
         }
     }
 }
 
 /// What a power cut showed.
 fn durable(load: &LoadFacts, acknowledged: u64) -> RuleVerdict {
-    let mut looked = RuleResult::default();
+    let mut result = RuleResult::default();
     let lost = |kind: &FindingKind| matches!(kind, FindingKind::CommittedLost { .. } | FindingKind::NotRecovered);
-    found(load, lost).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::MakeDurable));
+    found(load, lost).for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MakeDurable));
     if acknowledged == 0 {
-        looked.untold(Missing::NothingToLose);
+        result.missing(Missing::NothingToLose);
     } else if found(load, lost).next().is_none() {
-        looked.good(Evidence::Kept { acknowledged });
+        result.pass(Evidence::Kept { acknowledged });
     }
-    looked.judged(Rule::Durable, &load.about)
+    result.verdict(Rule::Durable, &load.about)
 }
 
-fn client(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
+fn client(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match load.generator {
-        Err(missing) => looked.untold(missing),
+        Err(missing) => result.missing(missing),
         Ok(percent) => {
             let evidence = Evidence::GeneratorBusy { percent, limit_percent: thresholds.generator };
-            looked.at(percent <= thresholds.generator, evidence, Error, Next::StrengthenClient);
+            result.check(percent <= thresholds.generator, evidence, Error, Next::StrengthenClient);
         }
     }
     match load.lag {
-        Err(missing) => looked.untold(missing),
+        Err(missing) => result.missing(missing),
         Ok((p99_ms, response_p50_ms)) => {
             let percent = p99_ms * 100.0 / response_p50_ms;
             let limit_percent = thresholds.lag;
             let evidence = Evidence::ScheduleLag { p99_ms, response_p50_ms, percent, limit_percent };
-            looked.at(percent <= limit_percent, evidence, Error, Next::StrengthenClient);
+            result.check(percent <= limit_percent, evidence, Error, Next::StrengthenClient);
         }
     }
     match load.dropped {
-        Err(missing) => looked.untold(missing),
+        Err(missing) => result.missing(missing),
         Ok((dropped, percent)) => {
-            // The summary says from when on they make figures doubtful, and from when on useless.
+            // The summary decides from how many on they make figures doubtful or invalid.
             let not_served = |kind: &FindingKind| matches!(kind, FindingKind::NotServed { .. });
             let severity = excused(load, not_served, if percent > MOST_DROPPED { Error } else { Warning });
             let cause = if dropped > 0 { drop_cause(load, thresholds) } else { DropCause::None };
@@ -274,12 +274,12 @@ fn client(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
                 DropCause::Unknown | DropCause::None => Next::FindDropCause,
             };
             let evidence = Evidence::Dropped { dropped, percent, cause, busy_percent: load.connections.ok() };
-            looked.at(dropped == 0, evidence, severity, next);
+            result.check(dropped == 0, evidence, severity, next);
         }
     }
 }
 
-/// Whose fault it is that transactions were dropped: where the generator had CPU to spare and all of its connections were
+/// Why transactions were dropped: where the generator had CPU to spare and all of its connections were
 /// waiting for the system, the system was full.
 pub(super) fn drop_cause(load: &LoadFacts, thresholds: &Thresholds) -> DropCause {
     match (load.generator, load.connections) {
@@ -289,12 +289,12 @@ pub(super) fn drop_cause(load: &LoadFacts, thresholds: &Thresholds) -> DropCause
     }
 }
 
-fn noise(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
+fn noise(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match load.steal {
-        Err(missing) => looked.untold(missing),
+        Err(missing) => result.missing(missing),
         Ok(percent) => {
             let evidence = Evidence::Steal { percent, limit_percent: thresholds.steal };
-            looked.at(percent <= thresholds.steal, evidence, Warning, Next::QuietMachine);
+            result.check(percent <= thresholds.steal, evidence, Warning, Next::QuietMachine);
         }
     }
 }
@@ -306,52 +306,53 @@ pub(super) fn scatter(thresholds: &Thresholds, orders: &[f64]) -> f64 {
     CHANCE * 100.0 * orders.iter().map(variance).sum::<f64>().sqrt()
 }
 
-fn ratio(load: &LoadFacts, thresholds: &Thresholds, looked: &mut RuleResult) {
+fn ratio(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match load.tpm_nopm {
-        Err(missing) => looked.untold(missing),
+        Err(missing) => result.missing(missing),
         Ok((tpm, nopm, orders)) => {
             let (found, expected) = (tpm / nopm, thresholds.tpm_per_nopm);
             let off_percent = percent_off(found, expected);
             let limit_percent = thresholds.ratio.max(orders.map_or(0.0, |orders| scatter(thresholds, &[orders])));
             let evidence = Evidence::TpmPerNopm { found, expected, off_percent, limit_percent };
             // NOPM can be quoted whatever TPM counts.
-            looked.at(off_percent.abs() <= limit_percent, evidence, Warning, Next::CountTransactions);
+            result.check(off_percent.abs() <= limit_percent, evidence, Warning, Next::CountTransactions);
         }
     }
 }
 
-fn consist(load: &LoadFacts, _: &Thresholds, looked: &mut RuleResult) {
+fn consist(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
     let fails = |kind: &FindingKind| matches!(kind, FindingKind::ConditionFails { .. });
-    found(load, fails).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::KeepDatabaseAndAsk));
+    found(load, fails).for_each(|finding| result.fail(evidence(finding), finding.severity, Next::KeepDatabaseAndAsk));
     match &load.conditions {
-        Err(missing) => looked.untold(*missing),
+        Err(missing) => result.missing(*missing),
         Ok((verified, failed)) => {
             let evidence = Evidence::Conditions { verified: *verified, failed: failed.clone() };
-            looked.at(failed.is_empty(), evidence, Error, Next::KeepDatabaseAndAsk);
+            result.check(failed.is_empty(), evidence, Error, Next::KeepDatabaseAndAsk);
         }
     }
 }
 
-/// The summary judges it: how much lateness says against figures depends on what it adds to all operations.
-fn emulated(load: &LoadFacts, _: &Thresholds, looked: &mut RuleResult) {
-    let speaks = |kind: &FindingKind| {
+/// The summary evaluates it: the severity of lateness depends on what it adds to all operations.
+fn emulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
+    let fell_behind = |kind: &FindingKind| {
         matches!(
             kind,
             FindingKind::Emulated { .. } | FindingKind::EmulationWaited { .. } | FindingKind::DriveErrors { .. }
         )
     };
-    found(load, speaks).for_each(|finding| looked.bad(evidence(finding), finding.severity, Next::SlowerDriveOrLess));
-    let untold = |kind: &FindingKind| matches!(kind, FindingKind::EmulationUnreported { .. });
+    found(load, fell_behind)
+        .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::SlowerDriveOrLess));
+    let silent = |kind: &FindingKind| matches!(kind, FindingKind::EmulationUnreported { .. });
     let few = |kind: &FindingKind| matches!(kind, FindingKind::EmulationTooFew { .. });
     match &load.emulated {
-        _ if found(load, untold).next().is_some() => looked.untold(Missing::EmulationUntold),
-        _ if found(load, few).next().is_some() => looked.untold(Missing::TooFew),
-        Err(missing) => looked.untold(*missing),
+        _ if found(load, silent).next().is_some() => result.missing(Missing::EmulationUntold),
+        _ if found(load, few).next().is_some() => result.missing(Missing::TooFew),
+        Err(missing) => result.missing(*missing),
         Ok((drive, ops, late_percent, beyond_percent)) => {
-            // With a finding it is that which speaks.
-            if found(load, speaks).next().is_none() {
+            // A finding takes precedence.
+            if found(load, fell_behind).next().is_none() {
                 let (late_percent, beyond_percent) = (*late_percent, *beyond_percent);
-                looked.good(Evidence::KeptUp { drive: drive.clone(), ops: *ops, late_percent, beyond_percent });
+                result.pass(Evidence::KeptUp { drive: drive.clone(), ops: *ops, late_percent, beyond_percent });
             }
         }
     }

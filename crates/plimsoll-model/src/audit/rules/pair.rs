@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::scatter;
 use super::result::RuleResult;
-use super::site::is_unsafe;
+use super::system::is_unsafe;
 use crate::audit::input::{Known, Pair};
 use crate::audit::{About, Evidence, Next, Rule, RuleVerdict, Thresholds};
 use crate::record::Severity::{Error, Warning};
@@ -15,15 +15,15 @@ const PLACES: [&str; 4] = ["unix_socket_directories", "data_directory", "socket"
 pub(in crate::audit) const DRIVE: &str = "drive";
 /// What comes with a drive: whether it is emulated, and where that keeps what is written.
 const KINDS: [&str; 2] = ["form", "backing"];
-/// What an emulated drive is told about itself, and a directory is not.
+/// Settings of an emulated drive that a directory does not have.
 const OF_DRIVES: [&str; 3] = ["capacity", "fill", "flush"];
 /// Set apart from the configuration by rules of their own.
 pub(in crate::audit) const VICTIMS: &str = "loaded systems";
 
-type Look = fn(&Pair, &Thresholds, &mut RuleResult);
+type Check = fn(&Pair, &Thresholds, &mut RuleResult);
 
-pub(super) fn judge(pair: &Pair, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, Look); 8] = [
+pub(super) fn evaluate(pair: &Pair, thresholds: &Thresholds) -> Vec<RuleVerdict> {
+    let rules: [(Rule, Check); 8] = [
         (Rule::SameBox, same_box),
         (Rule::Durable, durable),
         (Rule::Maint, maintained),
@@ -34,43 +34,43 @@ pub(super) fn judge(pair: &Pair, thresholds: &Thresholds) -> Vec<RuleVerdict> {
         (Rule::Repeat, repeat),
     ];
     let about = About::Pair { first: pair.first.name.clone(), second: pair.second.name.clone() };
-    let judged = |(rule, look): (Rule, Look)| {
-        let mut looked = RuleResult::default();
-        look(pair, thresholds, &mut looked);
-        looked.judged(rule, &about)
+    let verdict = |(rule, check): (Rule, Check)| {
+        let mut result = RuleResult::default();
+        check(pair, thresholds, &mut result);
+        result.verdict(rule, &about)
     };
-    rules.into_iter().map(judged).collect()
+    rules.into_iter().map(verdict).collect()
 }
 
-/// Both sides' figures, or a word on what is missing.
-fn both<'a, T>(first: &'a Known<T>, second: &'a Known<T>, looked: &mut RuleResult) -> Option<(&'a T, &'a T)> {
+/// Both sides' figures; else notes the missing input.
+fn both<'a, T>(first: &'a Known<T>, second: &'a Known<T>, result: &mut RuleResult) -> Option<(&'a T, &'a T)> {
     match (first, second) {
         (Ok(first), Ok(second)) => Some((first, second)),
         (Err(missing), _) | (_, Err(missing)) => {
-            looked.untold(*missing);
+            result.missing(*missing);
             None
         }
     }
 }
 
-fn same_box(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
-    let Some((first, second)) = both(&pair.first.generator, &pair.second.generator, looked) else { return };
+fn same_box(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
+    let Some((first, second)) = both(&pair.first.generator, &pair.second.generator, result) else { return };
     let evidence = Evidence::GeneratorsAt { first: first.name().to_owned(), second: second.name().to_owned() };
     // Where it is what is compared, it has to differ.
-    looked.at(first == second || pair.factor == "generator", evidence, Error, Next::MoveBothClients);
+    result.check(first == second || pair.factor == "generator", evidence, Error, Next::MoveBothClients);
 }
 
-fn durable(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
-    let Some((first, second)) = both(&pair.first.durability, &pair.second.durability, looked) else { return };
+fn durable(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
+    let Some((first, second)) = both(&pair.first.durability, &pair.second.durability, result) else { return };
     let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
     let mut same = Vec::new();
     for name in names {
         match unequal(name, first, second) {
-            Some(evidence) => looked.bad(evidence, Error, Next::MakeEqual),
+            Some(evidence) => result.fail(evidence, Error, Next::MakeEqual),
             None => same.push(name.clone()),
         }
     }
-    looked.good(Evidence::Safe { settings: same.join(", ") });
+    result.pass(Evidence::Safe { settings: same.join(", ") });
 }
 
 /// A drive's cache may differ with the drive: what counts is whether one side gives up what the other keeps.
@@ -83,13 +83,13 @@ pub(crate) fn unequal(
     let weak = |settings: &BTreeMap<String, String>| {
         settings.get(name).is_some_and(|all| all.split(" | ").any(|value| is_unsafe(settings, name, value)))
     };
-    let said = |settings: &BTreeMap<String, String>| settings.get(name).cloned().unwrap_or_else(|| "–".to_owned());
-    let evidence = || Evidence::SettingsDiffer { setting: name.to_owned(), first: said(first), second: said(second) };
+    let value = |settings: &BTreeMap<String, String>| settings.get(name).cloned().unwrap_or_else(|| "–".to_owned());
+    let evidence = || Evidence::SettingsDiffer { setting: name.to_owned(), first: value(first), second: value(second) };
     (weak(first) != weak(second)).then(evidence)
 }
 
-fn maintained(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
-    let Some((first, second)) = both(&pair.first.maintained, &pair.second.maintained, looked) else { return };
+fn maintained(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
+    let Some((first, second)) = both(&pair.first.maintained, &pair.second.maintained, result) else { return };
     let mut compared = false;
     for (load, first) in first {
         let Some((_, second)) = second.iter().find(|(other, _)| other == load) else { continue };
@@ -98,12 +98,12 @@ fn maintained(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
             let (a, b) = (of(first, kind), of(second, kind));
             let what = if load.is_empty() { kind.clone() } else { format!("{kind} ({load})") };
             let evidence = Evidence::Maintenance { what, first: a, second: b };
-            looked.at((a > 0.0) == (b > 0.0), evidence, Warning, Next::CoverMaintenance);
+            result.check((a > 0.0) == (b > 0.0), evidence, Warning, Next::CoverMaintenance);
             compared = true;
         }
     }
     if !compared {
-        looked.untold(crate::audit::Missing::NoMaintenance);
+        result.missing(crate::audit::Missing::NoMaintenance);
     }
 }
 
@@ -111,11 +111,11 @@ fn of(ran: &BTreeMap<String, f64>, kind: &str) -> f64 {
     ran.get(kind).copied().unwrap_or_default()
 }
 
-fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
+fn one_factor(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
     if let Some(evidence) = &pair.unlike {
-        looked.bad(evidence.clone(), Error, Next::SameWorkload);
+        result.fail(evidence.clone(), Error, Next::SameWorkload);
     }
-    let Some((first, second)) = both(&pair.first.configuration, &pair.second.configuration, looked) else { return };
+    let Some((first, second)) = both(&pair.first.configuration, &pair.second.configuration, result) else { return };
     let keys: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
     let is_place = |key: &str| PLACES.iter().any(|place| key.ends_with(place));
     // Where noise differs, that is what is compared: systems that make it are not among those whose figures are.
@@ -132,11 +132,11 @@ fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
         key == pair.factor || with_drive(key) || key.strip_prefix("setting.").is_some_and(|key| key == pair.factor)
     };
     let beside: Vec<&str> = differing.iter().map(|key| key.as_str()).filter(|key| !is_factor(key)).collect();
-    // Where nobody named a factor, one difference is it; noise is one as well.
+    // Where no factor is named, one difference is it; noise is one as well.
     let allowed = usize::from(pair.factor.is_empty() && !noise);
-    let told = |key: &&str| {
-        let said = |side: &BTreeMap<String, String>| side.get(*key).map_or("–", String::as_str).to_owned();
-        format!("{key}: {} / {}", said(first), said(second))
+    let difference = |key: &&str| {
+        let value = |side: &BTreeMap<String, String>| side.get(*key).map_or("–", String::as_str).to_owned();
+        format!("{key}: {} / {}", value(first), value(second))
     };
     let factor = match beside.as_slice() {
         [only] if allowed == 1 => (*only).to_owned(),
@@ -144,56 +144,56 @@ fn one_factor(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
         _ => pair.factor.clone(),
     };
     let fires = beside.len() > allowed;
-    let differs = if fires { beside.iter().map(told).collect::<Vec<_>>().join("; ") } else { String::new() };
-    looked.at(!fires, Evidence::Factors { factor, differs }, Error, Next::ChangeOneThing);
+    let differs = if fires { beside.iter().map(difference).collect::<Vec<_>>().join("; ") } else { String::new() };
+    result.check(!fires, Evidence::Factors { factor, differs }, Error, Next::ChangeOneThing);
 }
 
-fn victims(pair: &Pair, _: &Thresholds, looked: &mut RuleResult) {
+fn victims(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
     let (noise_first, noise_second) = (pair.first.noise.clone(), pair.second.noise.clone());
     if noise_first == noise_second {
-        return looked.untold(crate::audit::Missing::NoNoise);
+        return result.missing(crate::audit::Missing::NoNoise);
     }
-    let Some((first, second)) = both(&pair.first.victims, &pair.second.victims, looked) else { return };
+    let Some((first, second)) = both(&pair.first.victims, &pair.second.victims, result) else { return };
     let evidence = Evidence::Victims { first: *first, second: *second, noise_first, noise_second };
-    looked.at(first == second, evidence, Error, Next::KeepVictims);
+    result.check(first == second, evidence, Error, Next::KeepVictims);
 }
 
-fn ratio(pair: &Pair, thresholds: &Thresholds, looked: &mut RuleResult) {
-    let Some((first, second)) = both(&pair.first.tpm_per_nopm, &pair.second.tpm_per_nopm, looked) else { return };
+fn ratio(pair: &Pair, thresholds: &Thresholds, result: &mut RuleResult) {
+    let Some((first, second)) = both(&pair.first.tpm_per_nopm, &pair.second.tpm_per_nopm, result) else { return };
     let off_percent = (second / first - 1.0) * 100.0;
     let counted: Vec<f64> = [pair.first.new_orders, pair.second.new_orders].into_iter().flatten().collect();
     let limit_percent = thresholds.ratio.max(scatter(thresholds, &counted));
     let evidence = Evidence::RatiosDiffer { first: *first, second: *second, off_percent, limit_percent };
-    looked.at(off_percent.abs() <= limit_percent, evidence, Error, Next::CountTransactions);
+    result.check(off_percent.abs() <= limit_percent, evidence, Error, Next::CountTransactions);
 }
 
-fn size(pair: &Pair, thresholds: &Thresholds, looked: &mut RuleResult) {
-    let Some(((unit, first), (of, second))) = both(&pair.first.bytes_per, &pair.second.bytes_per, looked) else {
+fn size(pair: &Pair, thresholds: &Thresholds, result: &mut RuleResult) {
+    let Some(((unit, first), (of, second))) = both(&pair.first.bytes_per, &pair.second.bytes_per, result) else {
         return;
     };
     if unit != of {
-        return looked.untold(crate::audit::Missing::NotForThisLoad);
+        return result.missing(crate::audit::Missing::NotForThisLoad);
     }
     let off_percent = (second / first - 1.0) * 100.0;
     let limit_percent = thresholds.size;
     let evidence =
         Evidence::BytesPer { unit: unit.clone(), first: *first, second: *second, off_percent, limit_percent };
-    looked.at(off_percent.abs() <= limit_percent, evidence, Warning, Next::LoadSameData);
+    result.check(off_percent.abs() <= limit_percent, evidence, Warning, Next::LoadSameData);
 }
 
-fn repeat(pair: &Pair, thresholds: &Thresholds, looked: &mut RuleResult) {
-    if let Some((first, second)) = both(&pair.first.runs, &pair.second.runs, looked) {
+fn repeat(pair: &Pair, thresholds: &Thresholds, result: &mut RuleResult) {
+    if let Some((first, second)) = both(&pair.first.runs, &pair.second.runs, result) {
         let fewest = thresholds.repeats as u32;
         let evidence = Evidence::Repeats { first: *first, second: *second, fewest };
-        looked.at(*first >= fewest && *second >= fewest, evidence, Warning, Next::RepeatMore);
+        result.check(*first >= fewest && *second >= fewest, evidence, Warning, Next::RepeatMore);
     }
     let spread = match (pair.first.spread_percent, pair.second.spread_percent) {
         (Ok(first), Ok(second)) => first.max(second),
-        // One run has no spread; that is said above.
+        // One run has no spread; the runs were checked above.
         _ => return,
     };
     if let Ok(effect_percent) = pair.effect_percent {
         let evidence = Evidence::RepeatSpread { spread_percent: spread, effect_percent };
-        looked.at(spread <= effect_percent.abs(), evidence, Warning, Next::RepeatMore);
+        result.check(spread <= effect_percent.abs(), evidence, Warning, Next::RepeatMore);
     }
 }

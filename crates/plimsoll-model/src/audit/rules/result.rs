@@ -1,9 +1,9 @@
-//! What a rule has looked at so far, and what follows.
+//! The evidence of a rule so far, and its verdict.
 
 use crate::audit::{About, Evidence, Missing, Next, Rule, RuleOutcome, RuleVerdict};
 use crate::record::Severity;
 
-/// Collects what a rule looks at: several things in turn, of which some may not be known.
+/// Collects the evidence of a rule: several inputs in turn, some of which may be missing.
 #[derive(Debug, Default)]
 pub(super) struct RuleResult {
     /// The worst, and what to do about the first of that severity.
@@ -14,16 +14,16 @@ pub(super) struct RuleResult {
 }
 
 impl RuleResult {
-    /// Something that is as it has to be, or not.
-    pub fn at(&mut self, holds: bool, evidence: Evidence, severity: Severity, next: Next) {
+    /// An input that meets its limit, or not.
+    pub fn check(&mut self, holds: bool, evidence: Evidence, severity: Severity, next: Next) {
         if holds {
             self.good.push(evidence);
         } else {
-            self.bad(evidence, severity, next);
+            self.fail(evidence, severity, next);
         }
     }
 
-    pub fn bad(&mut self, evidence: Evidence, severity: Severity, next: Next) {
+    pub fn fail(&mut self, evidence: Evidence, severity: Severity, next: Next) {
         if self.fired.is_none_or(|(worst, _)| severity > worst) {
             self.fired = Some((severity, next));
             self.bad.insert(0, evidence);
@@ -32,28 +32,28 @@ impl RuleResult {
         }
     }
 
-    pub fn good(&mut self, evidence: Evidence) {
+    pub fn pass(&mut self, evidence: Evidence) {
         self.good.push(evidence);
     }
 
-    pub fn untold(&mut self, missing: Missing) {
+    pub fn missing(&mut self, missing: Missing) {
         if !self.missing.contains(&missing) {
             self.missing.push(missing);
         }
     }
 
-    /// Nothing known is no pass; something unknown beside what is known is told with it.
-    pub fn judged(self, rule: Rule, about: &About) -> RuleVerdict {
+    /// Without evidence a rule does not pass; inputs missing beside others are listed with the evidence.
+    pub fn verdict(self, rule: Rule, about: &About) -> RuleVerdict {
         let Self { fired, bad, mut good, missing } = self;
-        let untold = missing.iter().map(|missing| Evidence::Untold { missing: *missing });
+        let absent = missing.iter().map(|missing| Evidence::MissingInput { missing: *missing });
         let outcome = match fired {
-            // What is as it has to be says nothing against it.
+            // A rule that fires has only the evidence against the figure.
             Some((severity, next)) => RuleOutcome::Fired { severity, evidence: bad, next },
             None if good.is_empty() => {
                 RuleOutcome::NotEvaluated { because: missing.first().copied().unwrap_or(Missing::NothingMeasured) }
             }
             None => {
-                good.extend(untold);
+                good.extend(absent);
                 RuleOutcome::Passed { evidence: good }
             }
         };

@@ -6,62 +6,62 @@ use crate::audit::{About, Evidence, Missing, Next, Rule, RuleVerdict, Thresholds
 use crate::record::Severity::{Error, Warning};
 
 /// Whether bandwidth, time and bytes agree.
-pub(super) fn moved(seen: &Move, thresholds: &Thresholds) -> RuleVerdict {
-    let mut looked = RuleResult::default();
-    match seen.moved {
-        Err(missing) => looked.untold(missing),
+pub(super) fn moved(input: &Move, thresholds: &Thresholds) -> RuleVerdict {
+    let mut result = RuleResult::default();
+    match input.moved {
+        Err(missing) => result.missing(missing),
         Ok((mb_per_second, seconds, moved_mb)) => {
             let product_mb = mb_per_second * seconds;
             let off_percent = (product_mb / moved_mb - 1.0) * 100.0;
             let limit_percent = thresholds.moved;
             let evidence = Evidence::Moved { mb_per_second, seconds, product_mb, moved_mb, off_percent, limit_percent };
             // As heavy as the summary's finding, where it has one.
-            let severity = if seen.agrees.is_some() { Warning } else { Error };
-            let agrees = seen.agrees.unwrap_or(off_percent.abs() <= limit_percent);
-            looked.at(agrees, evidence, severity, Next::TellBytes);
+            let severity = if input.agrees.is_some() { Warning } else { Error };
+            let agrees = input.agrees.unwrap_or(off_percent.abs() <= limit_percent);
+            result.check(agrees, evidence, severity, Next::TellBytes);
         }
     }
-    looked.judged(Rule::Rate, &seen.about)
+    result.verdict(Rule::Rate, &input.about)
 }
 
-/// Whether a sentence says what its figures give. "x % more" is a change, "x times" a ratio: a sentence is read as what
-/// it says, and both are told.
-pub(super) fn worded(sentence: &Sentence, thresholds: &Thresholds) -> RuleVerdict {
-    let mut looked = RuleResult::default();
-    match sentence.said {
-        Err(missing) => looked.untold(missing),
-        Ok((said, a, b)) => {
+/// Whether a sentence agrees with its figures. "x % more" is a change, "x times" a ratio: a sentence is taken literally,
+/// and the evidence has both.
+pub(super) fn claimed_sentence(sentence: &Sentence, thresholds: &Thresholds) -> RuleVerdict {
+    let mut result = RuleResult::default();
+    match sentence.stated {
+        Err(missing) => result.missing(missing),
+        Ok((stated, a, b)) => {
             let ratio = a / b;
-            let off_percent = (said / ratio - 1.0) * 100.0;
+            let off_percent = (stated / ratio - 1.0) * 100.0;
             let evidence = Evidence::Said {
                 sentence: sentence.text.clone(),
                 first: a,
                 second: b,
-                said,
+                said: stated,
                 ratio,
                 percent: (ratio - 1.0) * 100.0,
                 off_percent,
                 limit_percent: thresholds.wording,
             };
-            looked.at(off_percent.abs() <= thresholds.wording, evidence, Error, Next::SayRatio);
+            result.check(off_percent.abs() <= thresholds.wording, evidence, Error, Next::SayRatio);
         }
     }
-    looked.judged(Rule::Wording, &About::Named(sentence.text.clone()))
+    result.verdict(Rule::Wording, &About::Named(sentence.text.clone()))
 }
 
 /// Whether the parts of a time add up to it.
 pub(super) fn added_up(duration: &StatedDuration, thresholds: &Thresholds) -> RuleVerdict {
-    let mut looked = RuleResult::default();
+    let mut result = RuleResult::default();
     match (duration.stated_h, duration.sum_h.filter(|sum| *sum > 0.0)) {
-        (Err(missing), _) => looked.untold(missing),
-        (Ok(_), None) => looked.untold(Missing::NoDuration),
+        (Err(missing), _) => result.missing(missing),
+        (Ok(_), None) => result.missing(Missing::NoDuration),
         (Ok(stated_h), Some(sum_h)) => {
             let off_percent = (stated_h / sum_h - 1.0) * 100.0;
             let limit_percent = thresholds.duration;
             let parts = duration.parts.clone();
             let evidence = Evidence::AddedUp { parts, sum_h, stated_h, off_percent, limit_percent };
-            looked.at(off_percent.abs() <= limit_percent, evidence, Error, Next::AskForTimes);
+            result.check(off_percent.abs() <= limit_percent, evidence, Error, Next::AskForTimes);
         }
     }
-    looked.judged(Rule::Duration, &About::Named(duration.name.clone()))
+    result.verdict(Rule::Duration, &About::Named(duration.name.clone()))
 }

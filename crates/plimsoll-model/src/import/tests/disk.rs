@@ -105,7 +105,7 @@ fn both_files_of_a_vdbench_run_have_the_same_verdicts() {
     ] {
         let rules = |name: &str| {
             let record = of(&[name]).record;
-            let results = audit(&record, &summarise(&record)).judged;
+            let results = audit(&record, &summarise(&record)).verdicts;
             results.iter().map(|own| format!("{:?} {:?}", own.rule, own.outcome.severity())).collect::<Vec<_>>()
         };
         assert_eq!(rules(summary), rules(flatfile), "{summary}");

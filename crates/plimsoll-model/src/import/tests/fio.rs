@@ -235,7 +235,7 @@ fn requests_that_failed_are_not_committed_and_make_the_point_invalid() {
     assert_eq!(summary.blocks[0].media[0].jobs[0].points[0].verdict, Verdict::Invalid);
     let audit = audit(&record, &summary);
     let consist =
-        audit.judged.iter().find(|result| result.rule == Rule::Consist && result.outcome.severity().is_some());
+        audit.verdicts.iter().find(|result| result.rule == Rule::Consist && result.outcome.severity().is_some());
     assert_eq!(consist.and_then(|result| result.outcome.severity()), Some(Severity::Error));
     assert!(format!("{consist:?}").contains("4096 of 4096 requests failed"), "{consist:?}");
     // One that the device refused has no latency; it is not among those that completed.
@@ -254,7 +254,7 @@ fn a_rate_in_bytes_or_requests_makes_an_open_load() {
     assert_eq!(record.points[0].offered_per_second, Some(1024.0));
     let omission = |record: &Record| {
         let audit = audit(record, &summarise(record));
-        audit.judged.iter().filter(|result| result.rule == Rule::Omission).filter_map(|j| j.outcome.severity()).max()
+        audit.verdicts.iter().filter(|result| result.rule == Rule::Omission).filter_map(|j| j.outcome.severity()).max()
     };
     assert_eq!(omission(&record), Some(Severity::Error), "latencies count from when a request was made");
     let rate = |instead: &str| {

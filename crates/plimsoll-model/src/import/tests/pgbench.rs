@@ -22,7 +22,7 @@ fn findings(summary: &Summary) -> Vec<(Severity, String)> {
 
 fn little(imported: &Imported) -> RuleOutcome {
     let audit = audit(&imported.record, &summarise(&imported.record));
-    audit.judged.into_iter().find(|result| result.rule == Rule::Little).unwrap().outcome
+    audit.verdicts.into_iter().find(|result| result.rule == Rule::Little).unwrap().outcome
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn facts_of_a_load_are_not_those_of_another() {
     assert_eq!(fact(record, "import.response_from.point.2"), "due");
     assert!(is_missing(&imported, "unserved.point.2") && is_missing(&imported, "distribution"));
     let outcomes = |record: &Record, rule: Rule| -> Vec<RuleOutcome> {
-        let results = audit(record, &summarise(record)).judged;
+        let results = audit(record, &summarise(record)).verdicts;
         results.into_iter().filter(|result| result.rule == rule).map(|result| result.outcome).collect()
     };
     let omission = outcomes(record, Rule::Omission);

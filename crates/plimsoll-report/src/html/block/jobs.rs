@@ -44,18 +44,18 @@ pub(super) fn latency(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> 
 }
 
 /// One row for each job and medium.
-fn table(m: &Messages, step: &BlockSummary, all: &[Across<'_>], columns: &[Column], judged: bool) -> Grid {
+fn table(m: &Messages, step: &BlockSummary, all: &[Across<'_>], columns: &[Column], verdicts: bool) -> Grid {
     let several = step.media.len() > 1;
     let mut header = vec![head(m, "column-job")];
     header.extend(several.then(|| head(m, "column-medium")));
     header.extend(columns.iter().map(|(id, _)| head(m, id)));
-    header.extend(judged.then(|| head(m, "column-verdict")));
+    header.extend(verdicts.then(|| head(m, "column-verdict")));
     let rows_of = |across: &Across<'_>| {
         let row = |on: &OnMedium<'_>| {
             let mut cells = vec![words(across.job.to_owned())];
             cells.extend(several.then(|| words(medium_name(m, on.medium))));
             cells.extend(columns.iter().map(|(_, of)| of(on)));
-            cells.extend(judged.then(|| verdict(m, on.job.verdict)));
+            cells.extend(verdicts.then(|| verdict(m, on.job.verdict)));
             Row { class: "", cells }
         };
         let mut rows: Vec<Row> = across.on.iter().map(row).collect();
@@ -142,7 +142,7 @@ fn op_row(mut cells: Vec<Cell>, op: &BlockOpSummary) -> Row {
     Row { class: "", cells }
 }
 
-/// Without flushes, as IOPS are. What was asked to be in flight stands behind what Little's law says was.
+/// Without flushes, as IOPS are. The number in flight by Little's law, then the number that the job asks for.
 fn total(mut cells: Vec<Cell>, point: &BlockPointSummary) -> Row {
     cells.push(plain(NONE.to_owned()));
     cells.push(plain(cell(point.iops, three)));

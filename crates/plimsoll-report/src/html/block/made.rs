@@ -1,5 +1,5 @@
 //! Figures of block I/O as real runs have them, made up: corners with curves on three media, a sweep of sizes and depths
-//! in rounds that one medium does not end, a ladder of writers. For tests, and for reports to look at.
+//! in rounds that one medium does not end, a ladder of writers. For tests, and for example reports.
 
 use plimsoll_model::record::{BlockStreamInfo, DiagnosisLevel};
 use plimsoll_model::rounds::Fit;

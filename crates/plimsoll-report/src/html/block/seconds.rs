@@ -55,7 +55,7 @@ pub(super) struct SecondsData {
     lines: Vec<LineData>,
 }
 
-/// One round or rate. The slowest medium says how long it takes.
+/// One round or rate. The slowest medium decides how long it takes.
 #[derive(Serialize)]
 struct SlotData {
     from: f64,
@@ -86,7 +86,7 @@ pub(super) fn data(m: &Messages, all: &[Across<'_>]) -> Vec<SecondsData> {
 type Key = (u32, u64);
 
 fn key(point: &BlockPointSummary) -> Key {
-    // Shares are percentages: a thousandth tells them apart.
+    // Shares are percentages: a thousandth distinguishes them.
     (point.round, point.share_percent.map_or(0, |share| 1 + (share * 1e3) as u64))
 }
 
@@ -120,7 +120,7 @@ fn of_job(m: &Messages, across: &Across<'_>) -> SecondsData {
     SecondsData { lines, slots: slots.into_iter().map(|(_, slot)| slot).collect() }
 }
 
-/// What tells a point from the others of its job: `#2`, `40 %`.
+/// What distinguishes a point from the others of its job: `#2`, `40 %`.
 fn within(m: &Messages, point: &BlockPointSummary, rounds: bool, curve: bool) -> String {
     let mut parts = Vec::new();
     if rounds {

@@ -34,11 +34,11 @@ fn data() -> serde_json::Value {
 }
 
 #[test]
-fn a_run_of_block_io_alone_says_nothing_of_transactions() {
+fn a_run_of_block_io_alone_has_no_sections_on_transactions() {
     let (record, summary) = only_blocks();
     let html = page(&record, &summary, "");
     let (before, after) = html.split_once("<script type=\"application/json\"").unwrap();
-    for word in ["transaction", "TPC", "NOPM", "Consistency", "committed", "No figure can be used"] {
+    for word in ["transaction", "TPC", "NOPM", "Consistency", "committed", "No usable figure"] {
         assert!(!before.contains(word), "{word}");
     }
     assert!(before.contains("<strong>480,000</strong> <span>IOPS</span>"));
@@ -71,7 +71,7 @@ fn media_stand_side_by_side_with_their_ratios() {
     RND4K Q32T1 write | sata | 31,500 | 3.7 | 129 | 6,060 | 69,100 | 0.210 | 0.197 to 0.223 | 4.76 | sound
     RND4K Q32T1 write | disk (emulated) | 600 | 3.8 | 2.46 | 318,000 | 3,630,000 | – | – | – | invalid
     ");
-    // What cannot be used has no ratio, and says so.
+    // Invalid jobs have no ratio, and are marked.
     let disk = &corners.jobs.rows[5];
     assert_eq!(disk.cells.last().map(|cell| (cell.text.as_str(), cell.class)), Some(("invalid", "invalid")));
     assert_eq!(corners.jobs.rows.iter().filter(|row| row.class == "group").count(), 4);
@@ -123,7 +123,7 @@ fn a_curve_goes_by_the_rate_that_was_achieved() {
 }
 
 #[test]
-fn rounds_that_do_not_become_steady_say_so() {
+fn rounds_that_do_not_become_steady_are_marked() {
     let rounds = step(1).rounds.unwrap();
     assert_eq!(rounds.outcomes[0].1, "nvme (emulated): steady with round 8. Figures are those of rounds 4 to 8.");
     assert_eq!(
@@ -224,26 +224,26 @@ fn whatever_is_missing_of_block_io_the_rest_is_shown() {
         summary.blocks.iter_mut().for_each(spoil);
         let html = page(&record, &summary, "");
         assert!(html.contains("Block I/O: fsync (fsync)") && !html.contains("NaN"), "{i}");
-        let none = html.contains("No figure can be used");
+        let none = html.contains("No usable figure");
         assert_eq!(none, [0, 1, 3, 8].contains(&i), "{i}");
     }
 }
 
 #[test]
-fn the_doctor_tells_by_sign_and_word_the_worst_first() {
+fn the_doctor_marks_levels_by_sign_and_text_the_worst_first() {
     let m = Messages::english();
     let (record, mut summary) = only_blocks();
     let view = doctor::view(&m, &summary).unwrap();
     let levels: Vec<&str> = cells(&view.findings).iter().map(|row| row[0]).collect();
     assert_eq!(levels, ["✕ error", "! warning", "? unknown"]);
     assert!(cells(&view.fine).iter().all(|row| row[0] == "✓ ok"));
-    assert_eq!(view.sentence, "Errors: 1; warnings: 1; could not be judged: 1; in order: 3.");
+    assert_eq!(view.sentence, "Errors: 1; warnings: 1; not evaluated: 1; passed: 3.");
     assert_eq!(cells(&view.findings)[1][1..3], ["Machine", "steal"]);
     summary.diagnoses.retain(|found| found.level == DiagnosisLevel::Ok);
     let html = page(&record, &summary, "");
-    assert!(html.contains("What is in order") && html.contains("in order: 3."));
+    assert!(html.contains("Checks passed") && html.contains("passed: 3."));
     summary.diagnoses.clear();
-    assert!(!page(&record, &summary, "").contains("the doctor"));
+    assert!(!page(&record, &summary, "").contains("checks before the load"));
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn bands(m: &Messages, own: &Timeline, placed: &[Placed]) -> Vec<BandData> {
     own.bands.iter().filter_map(band).collect()
 }
 
-/// What tells a slot from the others of its timeline.
+/// What distinguishes a slot from the others of its timeline.
 fn label(m: &Messages, own: &Timeline, load: SlotLoad) -> String {
     let loads = || own.slots.iter().filter_map(|slot| slot.load);
     let mut parts = Vec::new();
@@ -188,7 +188,7 @@ impl Lines<'_> {
         let mut line = LineData { name, colour, dash, t: Vec::new(), v: Vec::new() };
         let mut last: Option<(usize, f64)> = None;
         for (at, value) in seconds {
-            // The middle of the second says which slot it belongs to.
+            // The middle of the second decides which slot it belongs to.
             let Some(slot) = self.placed.iter().rposition(|slot| slot.start <= at - 0.5) else { continue };
             let t = at - self.placed[slot].start + self.placed[slot].from;
             if last.is_some_and(|(own, before)| own != slot || t - before > SLACK_S) {

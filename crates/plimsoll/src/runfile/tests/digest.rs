@@ -17,7 +17,7 @@ fn exported(path: &Path) -> Option<String> {
     let record = read(path).ok()?;
     let summary = summarise(&record);
     let reported = |judged: &RuleVerdict| judged.rule.code() == "INTACT" && judged.outcome.severity().is_some();
-    if summary.audit.judged.iter().any(reported) {
+    if summary.audit.verdicts.iter().any(reported) {
         return None;
     }
     let tables = CsvKind::ALL.map(|kind| to_csv(&record, &summary, kind));

@@ -1,4 +1,4 @@
-//! Published tables that somebody types in: two with known faults, and one without.
+//! Published tables as typed in: two with known faults, and one without.
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Windows too short for an interval, and windows whose percentiles are kept coarsely.
 
-use super::{fired, good, half, judge, percentile};
+use super::{evaluate, fired, good, half, percentile};
 use crate::audit::input::{Precision, Row};
 use crate::audit::{Evidence, Next, Rule, RuleOutcome, Thresholds};
 use crate::hist::COARSE_ERROR_PERCENT;
@@ -8,19 +8,19 @@ use crate::record::Severity;
 
 #[test]
 fn a_window_without_an_interval_is_a_warning_and_a_note_of_a_probe() {
-    let mut seen = good();
-    seen.loads[0].precision = Ok(Precision::TooShort { measured_s: 120.0, repeats: 2 });
-    let judged = judge(&seen, &Thresholds::default());
-    assert_eq!(fired(&judged), [(Rule::Short, Severity::Warning)]);
-    let short = judged.iter().find(|judged| judged.rule == Rule::Short).expect("a rule");
+    let mut input = good();
+    input.loads[0].precision = Ok(Precision::TooShort { measured_s: 120.0, repeats: 2 });
+    let verdicts = evaluate(&input, &Thresholds::default());
+    assert_eq!(fired(&verdicts), [(Rule::Short, Severity::Warning)]);
+    let short = verdicts.iter().find(|verdict| verdict.rule == Rule::Short).expect("a rule");
     let RuleOutcome::Fired { evidence, next, .. } = &short.outcome else { panic!("{short:?}") };
     assert_eq!(*next, Next::MeasureLongerOrRepeat);
     let expected = Evidence::NoInterval { measured_s: 120.0, fewest_s: 300.0, repeats: 2, fewest_repeats: 3 };
     assert_eq!(evidence, &[expected]);
-    seen.loads[0].probe = true;
-    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::Short, Severity::Note)]);
-    seen.loads[0].precision = half(4.9);
-    assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
+    input.loads[0].probe = true;
+    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), [(Rule::Short, Severity::Note)]);
+    input.loads[0].precision = half(4.9);
+    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), []);
 }
 
 #[test]
@@ -32,9 +32,9 @@ fn percentiles_of_coarse_buckets_are_plausible_within_their_resolution() {
         resolution_percent,
         ..Row::default()
     };
-    let mut seen = good();
-    seen.loads[0].row = Ok(row(0.0));
-    assert_eq!(fired(&judge(&seen, &Thresholds::default())), [(Rule::Plausible, Severity::Error)]);
-    seen.loads[0].row = Ok(row(COARSE_ERROR_PERCENT));
-    assert_eq!(fired(&judge(&seen, &Thresholds::default())), []);
+    let mut input = good();
+    input.loads[0].row = Ok(row(0.0));
+    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), [(Rule::Plausible, Severity::Error)]);
+    input.loads[0].row = Ok(row(COARSE_ERROR_PERCENT));
+    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), []);
 }

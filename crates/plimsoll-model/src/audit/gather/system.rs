@@ -13,19 +13,18 @@ use crate::summary::{DEVICE_FACT, Ladder, Summary};
 const SETTING: &str = "setting.";
 
 pub(super) fn of_run(facts: &Facts<'_>, summary: &Summary) -> Vec<SystemFacts> {
-    let mut sites: Vec<SystemFacts> = Vec::new();
+    let mut all: Vec<SystemFacts> = Vec::new();
     let machine = diagnoses(summary, None);
-    for (i, site) in systems(facts, summary).chain(media(facts, summary)).enumerate() {
-        let mut site = site;
-        // What holds for the machine is said once.
+    for (i, mut system) in systems(facts, summary).chain(media(facts, summary)).enumerate() {
+        // Diagnoses of the machine are listed once.
         if i == 0 {
-            site.diagnoses.extend(machine.clone());
+            system.diagnoses.extend(machine.clone());
         }
-        if !sites.iter().any(|known| known.about == site.about) {
-            sites.push(site);
+        if !all.iter().any(|known| known.about == system.about) {
+            all.push(system);
         }
     }
-    sites
+    all
 }
 
 /// The system whose facts stand for a ladder: of several equal ones the first.
@@ -80,14 +79,14 @@ fn media<'a>(facts: &'a Facts<'_>, summary: &'a Summary) -> impl Iterator<Item =
     })
 }
 
-/// What plimsoll does alike everywhere, unless another program measured: then what its importer says.
+/// The method of plimsoll, the same everywhere; of another program what its importer states.
 fn common(facts: &Facts<'_>, about: About, system: &str, medium: Option<&str>) -> SystemFacts {
     let own = facts.subject(SubjectKind::System, system);
     let methods = Methods { facts, system: own };
     let latencies = methods.latencies();
     let number = |subject, key| facts.value(subject, key).and_then(|value| value.parse::<f64>().ok());
     let id = facts.medium(medium);
-    let entropy = number(id, "sampled.compressible_percent").zip(Some(said_compressible(facts, id)));
+    let entropy = number(id, "sampled.compressible_percent").zip(Some(stated_compressible(facts, id)));
     SystemFacts {
         latencies,
         percentiles: methods.percentiles(),
@@ -145,7 +144,7 @@ fn worst(methods: Vec<Option<String>>, sound: &[&str]) -> Known<String> {
     worst.cloned().ok_or(Missing::NoMethod)
 }
 
-fn said_compressible(facts: &Facts<'_>, medium: Option<SubjectId>) -> f64 {
+fn stated_compressible(facts: &Facts<'_>, medium: Option<SubjectId>) -> f64 {
     let on = |point| facts.record.points.iter().any(|own| own.id == point && own.medium == medium);
     let streams = facts.record.blocks.iter().filter(|block| on(block.point)).flat_map(|block| &block.streams);
     streams.map(|stream| f64::from(stream.compressible_percent)).fold(0.0, f64::max)

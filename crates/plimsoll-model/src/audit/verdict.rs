@@ -1,4 +1,4 @@
-//! What a rule says about one thing.
+//! The verdict of a rule on one thing.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::rule::Rule;
 use super::{Evidence, Missing, Next};
 use crate::record::Severity;
 
-/// One rule about one thing. Silence is never a pass: each rule says something about each thing that it can be about.
+/// One rule about one thing. A missing verdict is never a pass: each rule has one on each thing that it can be about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RuleVerdict {
     pub rule: Rule,
@@ -15,7 +15,7 @@ pub struct RuleVerdict {
     pub outcome: RuleOutcome,
 }
 
-/// What became of a rule.
+/// The outcome of a rule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum RuleOutcome {
@@ -34,7 +34,7 @@ pub enum RuleOutcome {
 }
 
 impl RuleOutcome {
-    /// How much it says against the figure; `None` where it says nothing against it.
+    /// The severity of a rule that fired; else `None`.
     pub fn severity(&self) -> Option<Severity> {
         match self {
             Self::Fired { severity, .. } => Some(*severity),
@@ -43,7 +43,7 @@ impl RuleOutcome {
     }
 }
 
-/// What a rule was judged for.
+/// What a rule was evaluated for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
