@@ -278,7 +278,7 @@ fn what_cannot_be_looked_at_is_refused() {
     place.write("bad.toml", "title = \"x\"\n[mediun.here]\npath = \".\"\n");
     place.run(&["doctor", "bad.toml"]).refused(&["bad.toml:2", "medium"]);
     plan(&place, "auto");
-    place.run(&["doctor", "plan.toml", "--drive", "aws-gp3"]).refused(&["a plan has media of its own"]);
+    place.run(&["doctor", "plan.toml", "--drive", "aws-gp3"]).refused(&["a plan has several media"]);
     place.expect_clean();
 }
 

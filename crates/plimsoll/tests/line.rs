@@ -95,7 +95,8 @@ fn load_before_the_first_point_is_no_point_of_the_ladder() {
     let rate = |key: &str| precondition[key].as_f64().unwrap();
     assert!((rate("first_per_second") - 10.0).abs() < 0.1 && (rate("last_per_second") - 10.0).abs() < 0.1);
     assert_eq!(summary["ladders"][0]["points"].as_array().unwrap().len(), 2);
-    assert_eq!(summary["verdict"], "sound", "{summary}");
+    // The run as a whole is doubtful: windows of ten seconds have no interval.
+    assert_eq!(summary["ladders"][0]["points"][0]["verdict"], "sound", "{summary}");
     assert!(told.contains("Before the first point of find on db, load ran for 600 s with 5 users."), "{told}");
     assert!(told.contains("find · precondition: 5 users · warm for 10m"), "{told}");
     assert!(told.contains("[2/2] find · 2 users"), "{told}");

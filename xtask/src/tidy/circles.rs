@@ -125,7 +125,7 @@ fn circles<'a>(graph: &Graph<'a>) -> BTreeSet<Vec<&'a str>> {
         let others = reached[module].iter().copied();
         others.filter(|other| reached[other].contains(module)).collect()
     };
-    graph.keys().map(|module| circle(module)).filter(|circle| circle.len() > 1).collect()
+    graph.keys().map(circle).filter(|circle| circle.len() > 1).collect()
 }
 
 /// All modules that one leads to, itself only through others.
