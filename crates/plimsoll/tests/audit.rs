@@ -191,7 +191,7 @@ fn the_audit_stands_below_the_result_of_a_run() {
     assert_eq!(audit["judged"].as_array().unwrap().iter().filter(|row| row["rule"] == "SHORT").count(), 1);
     place.run(&["report", "x.run", "-o", "x.html"]).succeeded();
     let html = std::fs::read_to_string(place.path("x.html")).unwrap();
-    assert!(html.contains("SHORT") && html.contains("Not judged, and why: "), "the report has it as well");
+    assert!(html.contains("SHORT") && html.contains("Not evaluated, and why: "), "the report has it as well");
 }
 
 #[test]

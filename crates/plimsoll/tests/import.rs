@@ -51,7 +51,7 @@ fn an_output_becomes_a_run_file_that_is_reported_and_exported() {
     {
         assert!(html.contains(part), "{part}");
     }
-    for claim in ["Nothing disappeared", "<dt>Seed</dt>", "no second was recorded"] {
+    for claim in ["Counts add up", "<dt>Seed</dt>", "no second was recorded"] {
         assert!(!html.contains(claim), "{claim}");
     }
     place.expect_clean();
