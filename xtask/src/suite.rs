@@ -61,6 +61,9 @@ struct Counts {
 pub fn run() -> Task {
     let (programs, took) = timed(build);
     let programs = programs?;
+    if programs.is_empty() {
+        return failed("cargo compiled no test program");
+    }
     eprintln!("test: compiled {} programs in {:.1} s", programs.len(), took.as_secs_f64());
     let reports = run_all(programs);
     let doc = cargo(&["test", "--workspace", "--doc", "--quiet"]).run();
