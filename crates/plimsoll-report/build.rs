@@ -8,10 +8,12 @@ fn main() -> Result<(), String> {
     let bundle = Path::new(&root).join("../../web/dist/report.js");
     println!("cargo::rerun-if-changed={}", bundle.display());
     println!("cargo::rerun-if-changed=build.rs");
-    let script = fs::read_to_string(&bundle)
-        .map_err(|_| "web/dist/report.js is missing: run `cargo xtask web` (needs Node 18 or newer)".to_owned())?;
+    let script = fs::read_to_string(&bundle).map_err(|_| {
+        "web/dist/report.js is missing: run `cargo xtask web` (needs Node 18 or newer)".to_owned()
+    })?;
     // Inside a script element this sequence would end it, also within a string.
     let script = script.replace("</script", "<\\/script");
     let out = env::var("OUT_DIR").map_err(|e| e.to_string())?;
-    fs::write(Path::new(&out).join("report.js"), script).map_err(|e| format!("{out}/report.js: {e}"))
+    fs::write(Path::new(&out).join("report.js"), script)
+        .map_err(|e| format!("{out}/report.js: {e}"))
 }

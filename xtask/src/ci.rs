@@ -6,12 +6,23 @@ use crate::{suite, tidy, web};
 
 /// Tests come last, so that cargo's own summary is what a reader sees at the end.
 pub fn run() -> Task {
-    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let clippy = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
     let mut done = Vec::new();
-    step(&mut done, "fmt", "cargo fmt --all", || cargo(&["fmt", "--all", "--check"]).run())?;
+    step(&mut done, "fmt", "cargo fmt --all", || {
+        cargo(&["fmt", "--all", "--check"]).run()
+    })?;
     step(&mut done, "tidy", "cargo xtask tidy", tidy::run)?;
     step(&mut done, "web", "cargo xtask web", web::run)?;
-    step(&mut done, "clippy", &cargo(&clippy).line(), || cargo(&clippy).run())?;
+    step(&mut done, "clippy", &cargo(&clippy).line(), || {
+        cargo(&clippy).run()
+    })?;
     deny(&mut done)?;
     for (name, kind) in [("postgres", Kind::Postgres), ("mariadb", Kind::Mariadb)] {
         step(&mut done, name, "script/test", || tests_can_start(kind))?;
@@ -25,10 +36,19 @@ pub fn run() -> Task {
 pub fn quick() -> Task {
     let check = ["check", "--workspace", "--all-targets", "--quiet"];
     let mut done = Vec::new();
-    step(&mut done, "fmt", "cargo fmt --all", || cargo(&["fmt", "--all", "--check"]).run())?;
+    step(&mut done, "fmt", "cargo fmt --all", || {
+        cargo(&["fmt", "--all", "--check"]).run()
+    })?;
     step(&mut done, "tidy", "cargo xtask tidy", tidy::run)?;
-    step(&mut done, "check", &cargo(&check).line(), || cargo(&check).run())?;
-    step(&mut done, "unit tests", "cargo test --lib -p PACKAGE", suite::run_changed)?;
+    step(&mut done, "check", &cargo(&check).line(), || {
+        cargo(&check).run()
+    })?;
+    step(
+        &mut done,
+        "unit tests",
+        "cargo test --lib -p PACKAGE",
+        suite::run_changed,
+    )?;
     eprintln!("quick: passed: {}", done.join(", "));
     Ok(())
 }
@@ -43,17 +63,25 @@ fn step(done: &mut Vec<String>, name: &str, again: &str, work: impl FnOnce() -> 
             done.push(time);
             Ok(())
         }
-        Err(why) => Err(Failure::Failed(format!("{why}\nci: FAILED: {time}. To repeat or repair: {again}"))),
+        Err(why) => Err(Failure::Failed(format!(
+            "{why}\nci: FAILED: {time}. To repeat or repair: {again}"
+        ))),
     }
 }
 
 /// Not everybody has cargo-deny, and compiling it takes minutes.
 fn deny(done: &mut Vec<String>) -> Task {
     if cargo(&["deny", "--version"]).works() {
-        return step(done, "deny", "cargo deny check", || cargo(&["deny", "check"]).run());
+        return step(done, "deny", "cargo deny check", || {
+            cargo(&["deny", "check"]).run()
+        });
     }
-    eprintln!("ci: *** deny was NOT run: cargo-deny is not installed (cargo install --locked cargo-deny).");
-    eprintln!("ci: *** Licences, sources and advisories of the dependencies are not part of this verdict.");
+    eprintln!(
+        "ci: *** deny was NOT run: cargo-deny is not installed (cargo install --locked cargo-deny)."
+    );
+    eprintln!(
+        "ci: *** Licences, sources and advisories of the dependencies are not part of this verdict."
+    );
     done.push("deny NOT RUN".into());
     Ok(())
 }
@@ -65,7 +93,10 @@ fn tests_can_start(kind: Kind) -> Task {
             eprintln!("ci: tests use the server in {}", dir.display());
             Ok(())
         }
-        None => failed(format!("the tests need {}'s server programs; script/test installs them", kind.name())),
+        None => failed(format!(
+            "the tests need {}'s server programs; script/test installs them",
+            kind.name()
+        )),
     }
 }
 
@@ -77,8 +108,13 @@ mod tests {
     fn a_failed_step_says_how_to_repeat_it_and_is_not_counted_as_done() {
         let mut done = Vec::new();
         step(&mut done, "good", "do good", || Ok(())).expect("passes");
-        let text = step(&mut done, "bad", "do bad", || failed("broken")).expect_err("fails").to_string();
-        assert!(text.starts_with("broken\n") && text.ends_with("To repeat or repair: do bad"), "{text}");
+        let text = step(&mut done, "bad", "do bad", || failed("broken"))
+            .expect_err("fails")
+            .to_string();
+        assert!(
+            text.starts_with("broken\n") && text.ends_with("To repeat or repair: do bad"),
+            "{text}"
+        );
         assert_eq!(done.len(), 1);
     }
 }

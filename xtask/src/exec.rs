@@ -45,8 +45,12 @@ pub fn because<E: fmt::Display>(what: impl fmt::Display) -> impl FnOnce(E) -> Fa
 
 /// The checkout: where cargo runs us, or where it compiled us.
 pub fn root() -> PathBuf {
-    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
-    Path::new(&manifest).parent().map(Path::to_path_buf).unwrap_or_default()
+    let manifest =
+        std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&manifest)
+        .parent()
+        .map(Path::to_path_buf)
+        .unwrap_or_default()
 }
 
 /// A program to run in the checkout, its output going where ours goes.
@@ -59,7 +63,10 @@ pub fn program(name: &str, args: &[&str]) -> Program {
 }
 
 pub fn cargo(args: &[&str]) -> Program {
-    program(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()), args)
+    program(
+        &std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()),
+        args,
+    )
 }
 
 impl Program {
@@ -75,13 +82,29 @@ impl Program {
 
     /// The command as one would type it in the checkout.
     pub fn line(&self) -> String {
-        let name = Path::new(self.0.get_program()).file_name().unwrap_or(self.0.get_program());
-        let args = self.0.get_args().map(|arg| format!(" {}", arg.to_string_lossy())).collect::<String>();
-        let envs = self.0.get_envs().filter_map(|(key, value)| Some((key, value?)));
-        let envs: String = envs.map(|(k, v)| format!("{}={} ", k.to_string_lossy(), v.to_string_lossy())).collect();
-        let dir =
-            self.0.get_current_dir().and_then(|dir| dir.strip_prefix(root()).ok()).filter(|dir| *dir != Path::new(""));
-        let cd = dir.map(|dir| format!("cd {} && ", dir.display())).unwrap_or_default();
+        let name = Path::new(self.0.get_program())
+            .file_name()
+            .unwrap_or(self.0.get_program());
+        let args = self
+            .0
+            .get_args()
+            .map(|arg| format!(" {}", arg.to_string_lossy()))
+            .collect::<String>();
+        let envs = self
+            .0
+            .get_envs()
+            .filter_map(|(key, value)| Some((key, value?)));
+        let envs: String = envs
+            .map(|(k, v)| format!("{}={} ", k.to_string_lossy(), v.to_string_lossy()))
+            .collect();
+        let dir = self
+            .0
+            .get_current_dir()
+            .and_then(|dir| dir.strip_prefix(root()).ok())
+            .filter(|dir| *dir != Path::new(""));
+        let cd = dir
+            .map(|dir| format!("cd {} && ", dir.display()))
+            .unwrap_or_default();
         format!("{cd}{envs}{}{args}", name.to_string_lossy())
     }
 
@@ -96,7 +119,9 @@ impl Program {
     /// Standard output; standard error goes where ours goes.
     pub fn output(mut self) -> Task<String> {
         match self.0.stderr(Stdio::inherit()).output() {
-            Ok(out) if out.status.success() => Ok(String::from_utf8_lossy(&out.stdout).into_owned()),
+            Ok(out) if out.status.success() => {
+                Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+            }
             Ok(out) => failed(format!("{} ended with {}", self.line(), out.status)),
             Err(why) => failed(format!("{} could not be started: {why}", self.line())),
         }
@@ -104,7 +129,11 @@ impl Program {
 
     /// Starts, succeeds, and says nothing.
     pub fn works(mut self) -> bool {
-        self.0.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+        self.0
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
     }
 }
 
@@ -132,16 +161,25 @@ mod tests {
 
     #[test]
     fn a_program_shows_as_one_would_type_it() {
-        let shown = program("npm", &["run", "build"]).current_dir(&root().join("web")).env("A", "b").line();
+        let shown = program("npm", &["run", "build"])
+            .current_dir(&root().join("web"))
+            .env("A", "b")
+            .line();
         assert_eq!(shown, "cd web && A=b npm run build");
         assert_eq!(program("ls", &[]).line(), "ls");
     }
 
     #[test]
     fn a_program_that_fails_or_is_not_there_is_named() {
-        let text = program("false", &["now"]).run().expect_err("false").to_string();
+        let text = program("false", &["now"])
+            .run()
+            .expect_err("false")
+            .to_string();
         assert!(text.contains("false now ended with"), "{text}");
-        let text = program("/nowhere/at-all", &[]).output().expect_err("not there").to_string();
+        let text = program("/nowhere/at-all", &[])
+            .output()
+            .expect_err("not there")
+            .to_string();
         assert!(text.contains("at-all could not be started"), "{text}");
         assert!(!program("false", &[]).works());
     }

@@ -62,21 +62,32 @@ fn run(words: &[&str]) -> Task {
         ["web"] => web::run(),
         ["schema"] => schema(),
         ["bench", rest @ ..] => bench::run(rest),
-        _ => Err(Failure::Usage(format!("'{}' is no task\n\n{HELP}", words.join(" ")))),
+        _ => Err(Failure::Usage(format!(
+            "'{}' is no task\n\n{HELP}",
+            words.join(" ")
+        ))),
     }
 }
 
 /// The test that compares the checked-in schema with the types writes it instead when told so.
 fn schema() -> Task {
-    let out = exec::cargo(&["test", "-p", "plimsoll-model", "schema"]).env("UPDATE_SCHEMA", "1").output()?;
+    let out = exec::cargo(&["test", "-p", "plimsoll-model", "schema"])
+        .env("UPDATE_SCHEMA", "1")
+        .output()?;
     print!("{out}");
     let written = exec::root().join("plans/plan.schema.json").is_file();
-    if written && ran_a_test(&out) { Ok(()) } else { exec::failed("no test named schema wrote plans/plan.schema.json") }
+    if written && ran_a_test(&out) {
+        Ok(())
+    } else {
+        exec::failed("no test named schema wrote plans/plan.schema.json")
+    }
 }
 
 /// A filter that matches nothing makes cargo test succeed.
 fn ran_a_test(out: &str) -> bool {
-    out.lines().any(|line| line.starts_with("test result: ok. ") && !line.starts_with("test result: ok. 0 passed"))
+    out.lines().any(|line| {
+        line.starts_with("test result: ok. ") && !line.starts_with("test result: ok. 0 passed")
+    })
 }
 
 #[cfg(test)]
@@ -85,14 +96,26 @@ mod tests {
 
     #[test]
     fn an_unknown_task_is_a_usage_error_and_help_is_not() {
-        assert_eq!(run(&["frobnicate"]).expect_err("no such task").exit_code(), 2);
-        assert_eq!(run(&["ci", "please"]).expect_err("ci takes nothing").exit_code(), 2);
+        assert_eq!(
+            run(&["frobnicate"]).expect_err("no such task").exit_code(),
+            2
+        );
+        assert_eq!(
+            run(&["ci", "please"])
+                .expect_err("ci takes nothing")
+                .exit_code(),
+            2
+        );
         run(&[]).expect("help");
     }
 
     #[test]
     fn a_filter_that_matches_no_test_is_noticed() {
-        assert!(ran_a_test("running 2 tests\ntest result: ok. 2 passed; 0 failed\n"));
-        assert!(!ran_a_test("running 0 tests\ntest result: ok. 0 passed; 0 failed\n"));
+        assert!(ran_a_test(
+            "running 2 tests\ntest result: ok. 2 passed; 0 failed\n"
+        ));
+        assert!(!ran_a_test(
+            "running 0 tests\ntest result: ok. 0 passed; 0 failed\n"
+        ));
     }
 }

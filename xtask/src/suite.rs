@@ -15,12 +15,23 @@ use crate::exec::{Task, because, cargo, failed, root, timed};
 
 /// Test programs that run with nothing beside them, and why.
 const ALONE: [(&str, &str); 2] = [
-    ("plimsoll/drive", "an emulated drive is compared with its model in real time"),
-    ("plimsoll/emulated", "loads on emulated drives must not make the emulator fall behind"),
+    (
+        "plimsoll/drive",
+        "an emulated drive is compared with its model in real time",
+    ),
+    (
+        "plimsoll/emulated",
+        "loads on emulated drives must not make the emulator fall behind",
+    ),
 ];
 /// Long programs, which start first where no times of an earlier run are known.
-const LONG: [&str; 5] =
-    ["plimsoll-load/lib", "plimsoll/reset", "plimsoll/drive_learn", "plimsoll/disk_full", "plimsoll/limits"];
+const LONG: [&str; 5] = [
+    "plimsoll-load/lib",
+    "plimsoll/reset",
+    "plimsoll/drive_learn",
+    "plimsoll/disk_full",
+    "plimsoll/limits",
+];
 /// How many tests the list of slow ones has.
 const SLOWEST: usize = 10;
 
@@ -64,12 +75,19 @@ pub fn run() -> Task {
     if programs.is_empty() {
         return failed("cargo compiled no test program");
     }
-    eprintln!("test: compiled {} programs in {:.1} s", programs.len(), took.as_secs_f64());
+    eprintln!(
+        "test: compiled {} programs in {:.1} s",
+        programs.len(),
+        took.as_secs_f64()
+    );
     let reports = run_all(programs);
     let doc = cargo(&["test", "--workspace", "--doc", "--quiet"]).run();
     print_summary(&reports);
-    let failures: Vec<&str> =
-        reports.iter().filter(|report| !report.succeeded).map(|report| report.program.as_str()).collect();
+    let failures: Vec<&str> = reports
+        .iter()
+        .filter(|report| !report.succeeded)
+        .map(|report| report.program.as_str())
+        .collect();
     if !failures.is_empty() {
         return failed(format!("tests failed in {}", failures.join(", ")));
     }
@@ -78,7 +96,12 @@ pub fn run() -> Task {
 
 /// Compiles all test programs and lists them.
 fn build() -> Task<Vec<Program>> {
-    let args = ["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"];
+    let args = [
+        "test",
+        "--workspace",
+        "--no-run",
+        "--message-format=json-render-diagnostics",
+    ];
     programs(&cargo(&args).output()?)
 }
 
@@ -87,18 +110,28 @@ fn programs(messages: &str) -> Task<Vec<Program>> {
     let mut programs = Vec::new();
     for line in messages.lines() {
         let message: Value = serde_json::from_str(line).map_err(because("a message of cargo's"))?;
-        let Some(executable) = message["executable"].as_str() else { continue };
+        let Some(executable) = message["executable"].as_str() else {
+            continue;
+        };
         if message["profile"]["test"] != true {
             continue;
         }
         let manifest = Path::new(message["manifest_path"].as_str().unwrap_or_default());
         let directory = manifest.parent().unwrap_or(Path::new("")).to_owned();
-        let package = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let package = directory
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let target = match message["target"]["kind"][0].as_str() {
             Some("lib") => "lib",
             _ => message["target"]["name"].as_str().unwrap_or_default(),
         };
-        programs.push(Program { name: format!("{package}/{target}"), executable: executable.into(), directory });
+        programs.push(Program {
+            name: format!("{package}/{target}"),
+            executable: executable.into(),
+            directory,
+        });
     }
     Ok(programs)
 }
@@ -126,7 +159,12 @@ fn run_side_by_side(programs: Vec<Program>, workers: usize) -> Vec<Report> {
                 while let Some(program) = lock(&waiting).pop_front() {
                     let report = run_program(&program);
                     let mut reports = lock(&reports);
-                    print!("\n{}: {:.1} s\n{}", report.program, report.took.as_secs_f64(), report.output);
+                    print!(
+                        "\n{}: {:.1} s\n{}",
+                        report.program,
+                        report.took.as_secs_f64(),
+                        report.output
+                    );
                     reports.push(report);
                 }
             });
@@ -142,18 +180,37 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// Runs one program as `cargo test` would, with the time of each test.
 fn run_program(program: &Program) -> Report {
     let mut command = Command::new(&program.executable);
-    command.args(["-Z", "unstable-options", "--report-time"]).current_dir(&program.directory);
+    command
+        .args(["-Z", "unstable-options", "--report-time"])
+        .current_dir(&program.directory);
     // `--report-time` is not stable.
-    command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_MANIFEST_DIR", &program.directory).stdin(Stdio::null());
+    command
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_MANIFEST_DIR", &program.directory)
+        .stdin(Stdio::null());
     let (result, took) = timed(|| command.output());
     let (succeeded, output) = match result {
         Ok(output) => {
             let text = [output.stdout, output.stderr].concat();
-            (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+            (
+                output.status.success(),
+                String::from_utf8_lossy(&text).into_owned(),
+            )
         }
-        Err(why) => (false, format!("{} could not be started: {why}\n", program.executable.display())),
+        Err(why) => (
+            false,
+            format!(
+                "{} could not be started: {why}\n",
+                program.executable.display()
+            ),
+        ),
     };
-    Report { program: program.name.clone(), succeeded, output, took }
+    Report {
+        program: program.name.clone(),
+        succeeded,
+        output,
+        took,
+    }
 }
 
 fn print_summary(reports: &[Report]) {
@@ -163,10 +220,13 @@ fn print_summary(reports: &[Report]) {
     for test in tests.iter().take(SLOWEST) {
         eprintln!("test: {:>6.1} s  {}", test.seconds, test.name);
     }
-    let counts = reports.iter().map(|report| counts(&report.output)).fold(Counts::default(), |sum, counts| Counts {
-        passed: sum.passed + counts.passed,
-        failed: sum.failed + counts.failed,
-    });
+    let counts = reports.iter().map(|report| counts(&report.output)).fold(
+        Counts::default(),
+        |sum, counts| Counts {
+            passed: sum.passed + counts.passed,
+            failed: sum.failed + counts.failed,
+        },
+    );
     println!("{} passed, {} failed", counts.passed, counts.failed);
 }
 
@@ -175,20 +235,31 @@ fn test_times(report: &Report) -> Vec<TestTime> {
     let time = |line: &str| {
         let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
         let seconds = rest.split_once('<')?.1.strip_suffix("s>")?.parse().ok()?;
-        Some(TestTime { name: format!("{} {name}", report.program), seconds })
+        Some(TestTime {
+            name: format!("{} {name}", report.program),
+            seconds,
+        })
     };
     report.output.lines().filter_map(time).collect()
 }
 
 /// From lines such as `test result: ok. 12 passed; 0 failed; …`.
 fn counts(output: &str) -> Counts {
-    let results = output.lines().filter_map(|line| line.strip_prefix("test result: "));
+    let results = output
+        .lines()
+        .filter_map(|line| line.strip_prefix("test result: "));
     results.fold(Counts::default(), |sum, result| {
         let number = |unit: &str| {
-            let part = result.split([';', '.']).find_map(|part| part.trim().strip_suffix(unit));
-            part.and_then(|number| number.trim().parse::<u64>().ok()).unwrap_or_default()
+            let part = result
+                .split([';', '.'])
+                .find_map(|part| part.trim().strip_suffix(unit));
+            part.and_then(|number| number.trim().parse::<u64>().ok())
+                .unwrap_or_default()
         };
-        Counts { passed: sum.passed + number("passed"), failed: sum.failed + number("failed") }
+        Counts {
+            passed: sum.passed + number("passed"),
+            failed: sum.failed + number("failed"),
+        }
     })
 }
 
@@ -208,7 +279,12 @@ impl Times {
     }
 
     fn of_reports(reports: &[Report]) -> Self {
-        Self(reports.iter().map(|report| (report.program.clone(), report.took.as_secs_f64())).collect())
+        Self(
+            reports
+                .iter()
+                .map(|report| (report.program.clone(), report.took.as_secs_f64()))
+                .collect(),
+        )
     }
 
     /// A new program may take long; in a new checkout all are.
@@ -234,7 +310,9 @@ pub fn run_changed() -> Task {
         return Ok(());
     }
     let mut args = vec!["test", "--quiet", "--lib"];
-    packages.iter().for_each(|package| args.extend(["-p", package]));
+    packages
+        .iter()
+        .for_each(|package| args.extend(["-p", package]));
     cargo(&args).run()
 }
 
@@ -242,14 +320,18 @@ fn changed_packages() -> Task<Vec<String>> {
     let git = |args: &[&str]| crate::exec::program("git", args).output();
     let uncommitted = git(&["status", "--porcelain", "--untracked-files=all"])?;
     let committed = git(&["diff", "--name-only", "main...HEAD"]).unwrap_or_default();
-    let paths = uncommitted.lines().filter_map(|line| line.get(3..)).chain(committed.lines());
+    let paths = uncommitted
+        .lines()
+        .filter_map(|line| line.get(3..))
+        .chain(committed.lines());
     Ok(packages_of(paths))
 }
 
 /// Packages with a library below `crates`, each once.
 fn packages_of<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let packages: std::collections::BTreeSet<&str> =
-        paths.filter_map(|path| path.strip_prefix("crates/")?.split('/').next()).collect();
+    let packages: std::collections::BTreeSet<&str> = paths
+        .filter_map(|path| path.strip_prefix("crates/")?.split('/').next())
+        .collect();
     packages.into_iter().map(str::to_owned).collect()
 }
 
@@ -258,7 +340,12 @@ mod tests {
     use super::*;
 
     fn report(output: &str) -> Report {
-        Report { program: "a/lib".into(), succeeded: true, output: output.into(), took: Duration::ZERO }
+        Report {
+            program: "a/lib".into(),
+            succeeded: true,
+            output: output.into(),
+            took: Duration::ZERO,
+        }
     }
 
     #[test]
@@ -268,7 +355,10 @@ mod tests {
 {"reason":"compiler-artifact","manifest_path":"/p/crates/a/Cargo.toml","target":{"kind":["bin"],"name":"a"},"profile":{"test":false},"executable":"/t/a"}
 {"reason":"build-finished","success":true}"#;
         let programs = programs(messages).expect("messages");
-        let names: Vec<&str> = programs.iter().map(|program| program.name.as_str()).collect();
+        let names: Vec<&str> = programs
+            .iter()
+            .map(|program| program.name.as_str())
+            .collect();
         assert_eq!(names, ["a/lib", "a/it"]);
         assert_eq!(programs[1].directory, Path::new("/p/crates/a"));
     }
@@ -279,16 +369,35 @@ mod tests {
             "test a::b ... ok <1.250s>\ntest c ... FAILED <0.5s>\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; finished in 1.3s\n",
         );
         let times = test_times(&report);
-        assert_eq!(times[0], TestTime { name: "a/lib a::b".into(), seconds: 1.25 });
+        assert_eq!(
+            times[0],
+            TestTime {
+                name: "a/lib a::b".into(),
+                seconds: 1.25
+            }
+        );
         assert_eq!(times.len(), 2);
-        assert_eq!(counts(&report.output), Counts { passed: 1, failed: 1 });
+        assert_eq!(
+            counts(&report.output),
+            Counts {
+                passed: 1,
+                failed: 1
+            }
+        );
     }
 
     #[test]
     fn changed_files_belong_to_packages() {
-        let paths =
-            ["crates/plimsoll-load/src/a.rs", "crates/plimsoll-load/src/b.rs", "docs/a.md", "crates/plimsoll/src/c.rs"];
-        assert_eq!(packages_of(paths.into_iter()), ["plimsoll", "plimsoll-load"]);
+        let paths = [
+            "crates/plimsoll-load/src/a.rs",
+            "crates/plimsoll-load/src/b.rs",
+            "docs/a.md",
+            "crates/plimsoll/src/c.rs",
+        ];
+        assert_eq!(
+            packages_of(paths.into_iter()),
+            ["plimsoll", "plimsoll-load"]
+        );
     }
 
     #[test]

@@ -13,11 +13,17 @@ pub fn run() -> Task {
         return failed("web/package.json is not there: this checkout is not complete");
     }
     if up_to_date(&web)? {
-        eprintln!("web: web/dist is newer than its sources; nothing to do (remove web/dist to build it anyway)");
+        eprintln!(
+            "web: web/dist is newer than its sources; nothing to do (remove web/dist to build it anyway)"
+        );
         return Ok(());
     }
     node_is_there()?;
-    let install = if web.join("package-lock.json").is_file() { "ci" } else { "install" };
+    let install = if web.join("package-lock.json").is_file() {
+        "ci"
+    } else {
+        "install"
+    };
     let npm = |args: &[&str]| program("npm", args).current_dir(&web);
     npm(&[install, "--no-audit", "--no-fund"]).run()?;
     npm(&["run", "check"]).run()?;
@@ -31,7 +37,9 @@ pub fn run() -> Task {
 fn node_is_there() -> Task {
     let next = format!("install Node {NODE_MIN} or later: script/quickstart does, or says how");
     let Ok(text) = program("node", &["--version"]).output() else {
-        return failed(format!("web: the charts are bundled by Node, which is not there; {next}"));
+        return failed(format!(
+            "web: the charts are bundled by Node, which is not there; {next}"
+        ));
     };
     match major(&text) {
         Some(major) if major >= NODE_MIN => Ok(()),
@@ -40,12 +48,20 @@ fn node_is_there() -> Task {
 }
 
 fn major(version: &str) -> Option<u32> {
-    version.trim().trim_start_matches('v').split('.').next()?.parse().ok()
+    version
+        .trim()
+        .trim_start_matches('v')
+        .split('.')
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// The oldest file of dist is newer than the newest source.
 fn up_to_date(web: &Path) -> Task<bool> {
-    let Some((oldest_built, _)) = span(&web.join("dist"))? else { return Ok(false) };
+    let Some((oldest_built, _)) = span(&web.join("dist"))? else {
+        return Ok(false);
+    };
     let mut sources = Vec::new();
     for entry in std::fs::read_dir(web).map_err(because(web.display()))? {
         let path = entry.map_err(because(web.display()))?.path();
@@ -53,7 +69,10 @@ fn up_to_date(web: &Path) -> Task<bool> {
             sources.extend(span(&path)?.map(|(_, newest)| newest));
         }
     }
-    Ok(sources.into_iter().max().is_some_and(|newest_source| newest_source < oldest_built))
+    Ok(sources
+        .into_iter()
+        .max()
+        .is_some_and(|newest_source| newest_source < oldest_built))
 }
 
 /// The oldest and the newest time of change of the files at or under a path; `None` where there is no file.
@@ -62,13 +81,20 @@ fn span(path: &Path) -> Task<Option<(SystemTime, SystemTime)>> {
         return Ok(None);
     }
     if !path.is_dir() {
-        let time = path.metadata().and_then(|data| data.modified()).map_err(because(path.display()))?;
+        let time = path
+            .metadata()
+            .and_then(|data| data.modified())
+            .map_err(because(path.display()))?;
         return Ok(Some((time, time)));
     }
     let mut all: Option<(SystemTime, SystemTime)> = None;
     for entry in std::fs::read_dir(path).map_err(because(path.display()))? {
-        let Some((low, high)) = span(&entry.map_err(because(path.display()))?.path())? else { continue };
-        all = Some(all.map_or((low, high), |(oldest, newest)| (oldest.min(low), newest.max(high))));
+        let Some((low, high)) = span(&entry.map_err(because(path.display()))?.path())? else {
+            continue;
+        };
+        all = Some(all.map_or((low, high), |(oldest, newest)| {
+            (oldest.min(low), newest.max(high))
+        }));
     }
     Ok(all)
 }
@@ -82,7 +108,9 @@ mod tests {
     fn write(path: &Path, age_s: u64) {
         create_dir_all(path.parent().expect("a file in a directory")).expect("directory");
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - age_s);
-        File::create(path).and_then(|file| file.set_modified(time)).expect("file");
+        File::create(path)
+            .and_then(|file| file.set_modified(time))
+            .expect("file");
     }
 
     #[test]
@@ -94,11 +122,17 @@ mod tests {
         write(&web.join("node_modules/x/y.js"), 1);
         assert!(up_to_date(&web).expect("readable"));
         write(&web.join("package.json"), 30);
-        assert!(!up_to_date(&web).expect("readable"), "package.json changed after");
+        assert!(
+            !up_to_date(&web).expect("readable"),
+            "package.json changed after"
+        );
         write(&web.join("dist/report.js"), 20);
         assert!(up_to_date(&web).expect("readable"));
         write(&web.join("dist/old.css"), 60);
-        assert!(!up_to_date(&web).expect("readable"), "one file of dist is older");
+        assert!(
+            !up_to_date(&web).expect("readable"),
+            "one file of dist is older"
+        );
         remove_dir_all(&web).expect("removed");
     }
 

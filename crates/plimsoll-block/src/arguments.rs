@@ -34,7 +34,8 @@ pub struct Manner {
 /// One seed out of a plan's and the numbers that distinguish runs of fio (the mixing of SplitMix64, Steele et al. 2014).
 pub fn seed(plan: u64, numbers: &[u64]) -> u64 {
     let mix = |seed: u64, number: &u64| {
-        let mut z = (seed ^ number.wrapping_mul(0xd134_2543_de82_ef95)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z =
+            (seed ^ number.wrapping_mul(0xd134_2543_de82_ef95)).wrapping_add(0x9e37_79b9_7f4a_7c15);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
@@ -45,7 +46,13 @@ pub fn seed(plan: u64, numbers: &[u64]) -> u64 {
 
 /// A snapshot of all counts each second, with the buckets of latencies from submission to completion.
 pub fn reporting() -> Vec<String> {
-    ["--output-format=json+", "--status-interval=1", "--eta=never"].map(str::to_owned).into()
+    [
+        "--output-format=json+",
+        "--status-interval=1",
+        "--eta=never",
+    ]
+    .map(str::to_owned)
+    .into()
 }
 
 /// fio's arguments for one worker of a job.
@@ -68,7 +75,13 @@ pub fn of_job(job: &BlockJob, part: &Part, manner: &Manner) -> Vec<String> {
         "--norandommap=1".into(),
     ]);
     for (i, stream) in job.streams.iter().enumerate() {
-        args.extend(of_stream(&job.name, stream, part, manner.engine, manner.rates.get(i).copied().flatten()));
+        args.extend(of_stream(
+            &job.name,
+            stream,
+            part,
+            manner.engine,
+            manner.rates.get(i).copied().flatten(),
+        ));
     }
     args
 }
@@ -76,7 +89,11 @@ pub fn of_job(job: &BlockJob, part: &Part, manner: &Manner) -> Vec<String> {
 /// fio's arguments for a job file as it is, but for what it reports.
 pub fn of_file(path: &str) -> Vec<String> {
     let mut args = reporting();
-    args.extend(["--name=global".into(), "--lat_percentiles=1".into(), path.to_owned()]);
+    args.extend([
+        "--name=global".into(),
+        "--lat_percentiles=1".into(),
+        path.to_owned(),
+    ]);
     args
 }
 
@@ -85,7 +102,10 @@ pub(crate) fn in_file(part: &Part) -> Vec<String> {
     vec![
         "--name=global".into(),
         // fio takes a colon for the end of a name.
-        format!("--filename={}", part.file.display().to_string().replace(':', "\\:")),
+        format!(
+            "--filename={}",
+            part.file.display().to_string().replace(':', "\\:")
+        ),
         format!("--offset={}", part.offset),
         format!("--size={}", part.size),
         "--thread=1".into(),
@@ -93,15 +113,29 @@ pub(crate) fn in_file(part: &Part) -> Vec<String> {
     ]
 }
 
-fn of_stream(job: &str, stream: &BlockStream, part: &Part, engine: Engine, rate: Option<f64>) -> Vec<String> {
+fn of_stream(
+    job: &str,
+    stream: &BlockStream,
+    part: &Part,
+    engine: Engine,
+    rate: Option<f64>,
+) -> Vec<String> {
     // With libaio fio asks for a flush while the write before it is under way, and counts that wait to the flush.
     let flushes = matches!(stream.sync, SyncPolicy::Flush { .. }) && stream.read_percent < 100;
-    let engine = if flushes && stream.depth == 1 { Engine::Psync } else { engine };
+    let engine = if flushes && stream.depth == 1 {
+        Engine::Psync
+    } else {
+        engine
+    };
     let (threads, depth) = match engine {
         Engine::Libaio => (stream.threads, stream.depth),
         Engine::Psync => (stream.in_flight(), 1),
     };
-    let name = if stream.name.is_empty() { job } else { &stream.name };
+    let name = if stream.name.is_empty() {
+        job
+    } else {
+        &stream.name
+    };
     let mut args = vec![
         format!("--name={name}"),
         "--new_group=1".into(),
@@ -128,7 +162,11 @@ fn of_stream(job: &str, stream: &BlockStream, part: &Part, engine: Engine, rate:
 }
 
 fn pattern(stream: &BlockStream) -> Vec<String> {
-    let random = if stream.random_percent > 0 { "rand" } else { "" };
+    let random = if stream.random_percent > 0 {
+        "rand"
+    } else {
+        ""
+    };
     let mut args = match stream.read_percent {
         100 => vec![format!("--rw={random}read")],
         0 => vec![format!("--rw={random}write")],
@@ -143,8 +181,10 @@ fn pattern(stream: &BlockStream) -> Vec<String> {
             Access::Uniform => {}
             Access::Zipf(exponent) => args.push(format!("--random_distribution=zipf:{exponent}")),
             Access::Zoned(zones) => {
-                let zones: Vec<String> =
-                    zones.iter().map(|zone| format!("{}/{}", zone.requests_percent, zone.space_percent)).collect();
+                let zones: Vec<String> = zones
+                    .iter()
+                    .map(|zone| format!("{}/{}", zone.requests_percent, zone.space_percent))
+                    .collect();
                 args.push(format!("--random_distribution=zoned:{}", zones.join(":")));
             }
         }
@@ -155,10 +195,23 @@ fn pattern(stream: &BlockStream) -> Vec<String> {
 /// Sizes of the directions that occur: `bs`, or where they differ within one `bssplit`.
 fn sizes(stream: &BlockStream) -> Vec<String> {
     let sides = sides(stream);
-    let one = |shares: &[SizeShare]| if let [only] = shares { Some(only.size.0) } else { None };
-    let written = match sides.iter().map(|shares| one(shares)).collect::<Option<Vec<u64>>>() {
+    let one = |shares: &[SizeShare]| {
+        if let [only] = shares {
+            Some(only.size.0)
+        } else {
+            None
+        }
+    };
+    let written = match sides
+        .iter()
+        .map(|shares| one(shares))
+        .collect::<Option<Vec<u64>>>()
+    {
         Some(single) => ("bs", single.iter().map(u64::to_string).collect::<Vec<_>>()),
-        None => ("bssplit", sides.iter().map(|shares| split(shares)).collect()),
+        None => (
+            "bssplit",
+            sides.iter().map(|shares| split(shares)).collect(),
+        ),
     };
     let (option, mut values) = written;
     values.dedup();
@@ -166,8 +219,15 @@ fn sizes(stream: &BlockStream) -> Vec<String> {
 }
 
 fn sides(stream: &BlockStream) -> Vec<&[SizeShare]> {
-    let sides = [(stream.read_percent > 0, &stream.read_sizes), (stream.read_percent < 100, &stream.write_sizes)];
-    sides.into_iter().filter(|(occurs, _)| *occurs).map(|(_, shares)| shares.as_slice()).collect()
+    let sides = [
+        (stream.read_percent > 0, &stream.read_sizes),
+        (stream.read_percent < 100, &stream.write_sizes),
+    ];
+    sides
+        .into_iter()
+        .filter(|(occurs, _)| *occurs)
+        .map(|(_, shares)| shares.as_slice())
+        .collect()
 }
 
 fn split(shares: &[SizeShare]) -> String {
@@ -177,9 +237,22 @@ fn split(shares: &[SizeShare]) -> String {
 
 /// Sequential streams side by side would follow each other through the same blocks: each gets a part of its own.
 fn own_parts(stream: &BlockStream, part: &Part, threads: u32) -> Vec<String> {
-    let largest = sides(stream).into_iter().flatten().map(|share| share.size.0).max().unwrap_or(1).max(1);
+    let largest = sides(stream)
+        .into_iter()
+        .flatten()
+        .map(|share| share.size.0)
+        .max()
+        .unwrap_or(1)
+        .max(1);
     let each = part.size / u64::from(threads) / largest * largest;
-    if each == 0 { Vec::new() } else { vec![format!("--offset_increment={each}"), format!("--size={each}")] }
+    if each == 0 {
+        Vec::new()
+    } else {
+        vec![
+            format!("--offset_increment={each}"),
+            format!("--size={each}"),
+        ]
+    }
 }
 
 fn writing(stream: &BlockStream) -> Vec<String> {
@@ -192,7 +265,10 @@ fn writing(stream: &BlockStream) -> Vec<String> {
     }
     if stream.compressible_percent > 0 {
         // Without new data for each request the second pass over a buffer would be the same data.
-        args.push(format!("--buffer_compress_percentage={}", stream.compressible_percent));
+        args.push(format!(
+            "--buffer_compress_percentage={}",
+            stream.compressible_percent
+        ));
         args.push("--refill_buffers=1".into());
     }
     args
@@ -206,10 +282,19 @@ fn pacing(stream: &BlockStream, per_second: f64) -> Vec<String> {
     let reads = per_second * f64::from(stream.read_percent) / 100.0;
     let mean = |shares: &[SizeShare]| {
         let percent: u32 = shares.iter().map(|share| share.percent).sum();
-        let bytes: f64 = shares.iter().map(|share| share.size.0 as f64 * f64::from(share.percent)).sum();
+        let bytes: f64 = shares
+            .iter()
+            .map(|share| share.size.0 as f64 * f64::from(share.percent))
+            .sum();
         bytes / f64::from(percent.max(1))
     };
-    let whole = |rate: f64| if rate > 0.0 { (rate.round() as u64).max(1).to_string() } else { String::new() };
+    let whole = |rate: f64| {
+        if rate > 0.0 {
+            (rate.round() as u64).max(1).to_string()
+        } else {
+            String::new()
+        }
+    };
     let pair = |reads: f64, writes: f64| match (whole(reads), whole(writes)) {
         (reads, writes) if writes.is_empty() => reads,
         (reads, writes) => format!("{reads},{writes}"),
@@ -217,9 +302,18 @@ fn pacing(stream: &BlockStream, per_second: f64) -> Vec<String> {
     let writes = per_second - reads;
     match stream.arrivals {
         Arrivals::Constant => {
-            vec![format!("--rate={}", pair(reads * mean(&stream.read_sizes), writes * mean(&stream.write_sizes)))]
+            vec![format!(
+                "--rate={}",
+                pair(
+                    reads * mean(&stream.read_sizes),
+                    writes * mean(&stream.write_sizes)
+                )
+            )]
         }
-        Arrivals::Poisson => vec![format!("--rate_iops={}", pair(reads, writes)), "--rate_process=poisson".into()],
+        Arrivals::Poisson => vec![
+            format!("--rate_iops={}", pair(reads, writes)),
+            "--rate_process=poisson".into(),
+        ],
     }
 }
 
@@ -233,7 +327,10 @@ pub(crate) mod tests {
     use crate::fio::command_line;
 
     fn one(size: u64) -> Vec<SizeShare> {
-        vec![SizeShare { size: Bytes(size), percent: 100 }]
+        vec![SizeShare {
+            size: Bytes(size),
+            percent: 100,
+        }]
     }
 
     pub fn stream() -> BlockStream {
@@ -255,21 +352,37 @@ pub(crate) mod tests {
     }
 
     fn job(streams: Vec<BlockStream>) -> BlockJob {
-        BlockJob { name: "RND4K Q32T4".into(), streams, curve: Vec::new() }
+        BlockJob {
+            name: "RND4K Q32T4".into(),
+            streams,
+            curve: Vec::new(),
+        }
     }
 
     fn part() -> Part {
-        Part { file: "/mnt/a:b/0".into(), offset: 0, size: 1 << 30 }
+        Part {
+            file: "/mnt/a:b/0".into(),
+            offset: 0,
+            size: 1 << 30,
+        }
     }
 
     fn of(streams: Vec<BlockStream>, engine: Engine) -> String {
         let rates = streams.iter().map(|stream| stream.per_second).collect();
-        let manner = Manner { engine, seed: 7, at_most: Nanos::from_millis(61_500), rates };
+        let manner = Manner {
+            engine,
+            seed: 7,
+            at_most: Nanos::from_millis(61_500),
+            rates,
+        };
         command_line(&of_job(&job(streams), &part(), &manner))
     }
 
     fn section(line: &str, name: &str) -> String {
-        let from = line.find(&format!("--name={name}")).or_else(|| line.find(&format!("'--name={name}"))).unwrap();
+        let from = line
+            .find(&format!("--name={name}"))
+            .or_else(|| line.find(&format!("'--name={name}")))
+            .unwrap();
         let rest = &line[from..];
         let to = rest[1..].find("--name=").map_or(rest.len(), |at| at + 1);
         rest[..to].trim_end_matches('\'').trim().to_owned()
@@ -286,13 +399,19 @@ pub(crate) mod tests {
              --numjobs=4 --iodepth=32 --rw=randread --bs=4096 --direct=1 --invalidate=0"
         );
         let psync = of(vec![stream()], Engine::Psync);
-        assert!(psync.contains("--ioengine=psync --numjobs=128 --iodepth=1 "), "{psync}");
+        assert!(
+            psync.contains("--ioengine=psync --numjobs=128 --iodepth=1 "),
+            "{psync}"
+        );
     }
 
     /// VMFleet's SQL profile: data with hot spots, and a log beside it.
     #[test]
     fn data_and_log_side_by_side() {
-        let zone = |requests_percent, space_percent| Zone { requests_percent, space_percent };
+        let zone = |requests_percent, space_percent| Zone {
+            requests_percent,
+            space_percent,
+        };
         let data = BlockStream {
             name: "data".into(),
             read_percent: 70,
@@ -340,14 +459,24 @@ pub(crate) mod tests {
             ..stream()
         };
         let alone = of(vec![log(1)], Engine::Libaio);
-        assert!(alone.contains("--ioengine=psync --numjobs=3 --iodepth=1 "), "{alone}");
-        assert!(of(vec![log(4)], Engine::Libaio).contains("--ioengine=libaio --numjobs=3 --iodepth=4 "));
+        assert!(
+            alone.contains("--ioengine=psync --numjobs=3 --iodepth=1 "),
+            "{alone}"
+        );
+        assert!(
+            of(vec![log(4)], Engine::Libaio).contains("--ioengine=libaio --numjobs=3 --iodepth=4 ")
+        );
     }
 
     #[test]
     fn sizes_and_places_that_vary() {
         let shares = |list: &[(u64, u32)]| -> Vec<SizeShare> {
-            list.iter().map(|(size, percent)| SizeShare { size: Bytes(*size), percent: *percent }).collect()
+            list.iter()
+                .map(|(size, percent)| SizeShare {
+                    size: Bytes(*size),
+                    percent: *percent,
+                })
+                .collect()
         };
         let boot = BlockStream {
             read_percent: 80,
@@ -373,17 +502,38 @@ pub(crate) mod tests {
         }
         assert!(!line.contains("--direct"), "{line}");
         // Bytes of the mean size.
-        let constant = of(vec![BlockStream { arrivals: Arrivals::Constant, ..boot }], Engine::Libaio);
+        let constant = of(
+            vec![BlockStream {
+                arrivals: Arrivals::Constant,
+                ..boot
+            }],
+            Engine::Libaio,
+        );
         assert!(constant.contains("--rate=2785280,81920"), "{constant}");
     }
 
     #[test]
     fn sequential_threads_have_parts_of_their_own() {
-        let stream = BlockStream { random_percent: 0, read_sizes: one(1 << 20), threads: 3, depth: 8, ..stream() };
+        let stream = BlockStream {
+            random_percent: 0,
+            read_sizes: one(1 << 20),
+            threads: 3,
+            depth: 8,
+            ..stream()
+        };
         let line = of(vec![stream.clone()], Engine::Libaio);
         let each = ((1u64 << 30) / 3) >> 20 << 20;
-        assert!(line.contains(&format!("--offset_increment={each} --size={each}")), "{line}");
-        let alone = of(vec![BlockStream { threads: 1, ..stream }], Engine::Libaio);
+        assert!(
+            line.contains(&format!("--offset_increment={each} --size={each}")),
+            "{line}"
+        );
+        let alone = of(
+            vec![BlockStream {
+                threads: 1,
+                ..stream
+            }],
+            Engine::Libaio,
+        );
         assert!(!alone.contains("offset_increment"), "{alone}");
     }
 

@@ -16,10 +16,20 @@ pub enum BlockError {
     )]
     Unsuitable { path: PathBuf, what: &'static str },
     #[error("{} must not be overwritten: {}\n{next}", path.display(), why.join("; "))]
-    Refused { path: PathBuf, why: Vec<String>, next: String },
+    Refused {
+        path: PathBuf,
+        why: Vec<String>,
+        next: String,
+    },
     #[error("{}: {why}\n{next}", path.display())]
-    TestFile { path: PathBuf, why: String, next: String },
-    #[error("fio cannot be run: {0}\nInstall it (Debian and Ubuntu: apt-get install fio; Fedora: dnf install fio).")]
+    TestFile {
+        path: PathBuf,
+        why: String,
+        next: String,
+    },
+    #[error(
+        "fio cannot be run: {0}\nInstall it (Debian and Ubuntu: apt-get install fio; Fedora: dnf install fio)."
+    )]
     NoFio(String),
     #[error(
         "{version} is too old: plimsoll needs {}.{} or later\n\
@@ -28,9 +38,17 @@ pub enum BlockError {
     )]
     OldFio { version: String, oldest: (u32, u32) },
     #[error("fio failed at {job}: {why}\nThe command was: {command}")]
-    Fio { job: String, why: String, command: String },
+    Fio {
+        job: String,
+        why: String,
+        command: String,
+    },
     #[error("fio's output of {job} cannot be used: {error}\nThe command was: {command}")]
-    Output { job: String, error: FioError, command: String },
+    Output {
+        job: String,
+        error: FioError,
+        command: String,
+    },
     /// Why a lane failed, with the command.
     #[error("{0}")]
     Lane(String),

@@ -53,7 +53,12 @@ impl Worker {
     fn advance(&mut self, to: Snapshot, is_measured: bool) -> Vec<Total> {
         let nothing = Total::default();
         let before = |txn: usize| self.last.totals.get(txn).unwrap_or(&nothing);
-        let parts: Vec<Total> = to.totals.iter().enumerate().map(|(txn, total)| total.since(before(txn))).collect();
+        let parts: Vec<Total> = to
+            .totals
+            .iter()
+            .enumerate()
+            .map(|(txn, total)| total.since(before(txn)))
+            .collect();
         if is_measured {
             let sums = self.measured.iter_mut().zip(&parts);
             sums.for_each(|(sum, part)| *sum = std::mem::take(sum).and(part));
@@ -66,8 +71,11 @@ impl Worker {
 impl IntervalAssembler {
     /// So many workers and transaction types. Without `warm` the measurement begins at once.
     pub fn new(workers: usize, txns: usize, warm: Nanos, measure: Nanos) -> Self {
-        let worker =
-            || Worker { last: Snapshot::default(), waiting: VecDeque::new(), measured: vec![Total::default(); txns] };
+        let worker = || Worker {
+            last: Snapshot::default(),
+            waiting: VecDeque::new(),
+            measured: vec![Total::default(); txns],
+        };
         Self {
             warm,
             measure,
@@ -75,7 +83,11 @@ impl IntervalAssembler {
             began_ms: None,
             end: Nanos::ZERO,
             measured_from: Nanos::ZERO,
-            phase: if warm > Nanos::ZERO { PhaseKind::Warm } else { PhaseKind::Measure },
+            phase: if warm > Nanos::ZERO {
+                PhaseKind::Warm
+            } else {
+                PhaseKind::Measure
+            },
         }
     }
 
@@ -115,13 +127,25 @@ impl IntervalAssembler {
     /// cooling, because the part done at full load is unknown; load that ended by itself is `measured`.
     pub fn remainder(&mut self, measured: bool) -> Option<LaneSecond> {
         if self.began_ms.is_none() {
-            self.began_ms = self.workers.iter().any(|worker| !worker.waiting.is_empty()).then(|| self.began());
+            self.began_ms = self
+                .workers
+                .iter()
+                .any(|worker| !worker.waiting.is_empty())
+                .then(|| self.began());
         }
         if !measured {
             self.phase = PhaseKind::Cool;
         }
         let any = self.workers.iter().any(|worker| !worker.waiting.is_empty());
-        any.then(|| self.advance(|worker| worker.waiting.drain(..).next_back().unwrap_or_else(|| worker.last.clone())))
+        any.then(|| {
+            self.advance(|worker| {
+                worker
+                    .waiting
+                    .drain(..)
+                    .next_back()
+                    .unwrap_or_else(|| worker.last.clone())
+            })
+        })
     }
 
     /// What each worker did in the measurement.
@@ -134,13 +158,21 @@ impl IntervalAssembler {
                 bytes: total.bytes,
                 response: total.hist(),
             };
-            state.measured.iter().enumerate().map(share).collect::<Vec<_>>()
+            state
+                .measured
+                .iter()
+                .enumerate()
+                .map(share)
+                .collect::<Vec<_>>()
         };
         self.workers.iter().enumerate().flat_map(of).collect()
     }
 
     fn began(&self) -> f64 {
-        let firsts = self.workers.iter().filter_map(|worker| worker.waiting.front());
+        let firsts = self
+            .workers
+            .iter()
+            .filter_map(|worker| worker.waiting.front());
         mean(firsts.map(|first| first.at_ms.saturating_sub(first.running_ms)))
     }
 
@@ -151,12 +183,22 @@ impl IntervalAssembler {
             let snapshot = next(worker);
             let parts = worker.advance(snapshot, is_measured);
             sums.resize(sums.len().max(parts.len()), Total::default());
-            sums.iter_mut().zip(&parts).for_each(|(sum, part)| *sum = std::mem::take(sum).and(part));
+            sums.iter_mut()
+                .zip(&parts)
+                .for_each(|(sum, part)| *sum = std::mem::take(sum).and(part));
         }
-        let times = self.workers.iter().map(|worker| worker.last.at_ms).filter(|at| *at > 0);
+        let times = self
+            .workers
+            .iter()
+            .map(|worker| worker.last.at_ms)
+            .filter(|at| *at > 0);
         let since = (mean(times) - self.began_ms.unwrap_or_default()).max(0.0);
         // A wall clock that was set back makes a tick short, never negative.
-        let tick = Tick { start: self.end, end: Nanos((since * 1e6) as u64).max(self.end), phase: self.phase };
+        let tick = Tick {
+            start: self.end,
+            end: Nanos((since * 1e6) as u64).max(self.end),
+            phase: self.phase,
+        };
         self.end = tick.end;
         let tallies = sums.iter().map(Total::tally).collect();
         LaneSecond {
@@ -173,7 +215,9 @@ impl IntervalAssembler {
     fn enter_next_phase(&mut self) {
         if self.phase == PhaseKind::Warm && self.end + HALF >= self.warm {
             (self.phase, self.measured_from) = (PhaseKind::Measure, self.end);
-        } else if self.phase == PhaseKind::Measure && self.end - self.measured_from + HALF >= self.measure {
+        } else if self.phase == PhaseKind::Measure
+            && self.end - self.measured_from + HALF >= self.measure
+        {
             self.phase = PhaseKind::Cool;
         }
     }
@@ -197,7 +241,11 @@ mod tests {
     }
 
     fn requests(seconds: &[LaneSecond]) -> u64 {
-        seconds.iter().flat_map(|second| &second.tallies).map(|tally| tally.counts.committed).sum()
+        seconds
+            .iter()
+            .flat_map(|second| &second.tallies)
+            .map(|tally| tally.counts.committed)
+            .sum()
     }
 
     fn phases(seconds: &[LaneSecond]) -> Vec<PhaseKind> {
@@ -206,9 +254,12 @@ mod tests {
 
     /// The recorded workers, their snapshots in any order.
     fn recorded(warm: u64, measure: u64, order: &[usize]) -> (IntervalAssembler, Vec<LaneSecond>) {
-        let mut waiting: Vec<VecDeque<Snapshot>> =
-            WORKERS.iter().map(|text| snapshots(text, &shape()).into()).collect();
-        let mut assembler = IntervalAssembler::new(2, 4, Nanos::from_secs(warm), Nanos::from_secs(measure));
+        let mut waiting: Vec<VecDeque<Snapshot>> = WORKERS
+            .iter()
+            .map(|text| snapshots(text, &shape()).into())
+            .collect();
+        let mut assembler =
+            IntervalAssembler::new(2, 4, Nanos::from_secs(warm), Nanos::from_secs(measure));
         let mut seconds = Vec::new();
         for worker in order {
             if let Some(snapshot) = waiting[*worker].pop_front() {
@@ -224,7 +275,10 @@ mod tests {
     #[test]
     fn recorded_workers_become_seconds_of_phases() {
         let (mut assembler, mut seconds) = recorded(1, 2, &[0, 1, 0, 1, 0, 0, 0, 1, 1, 1]);
-        assert_eq!(phases(&seconds), [PhaseKind::Warm, PhaseKind::Measure, PhaseKind::Measure]);
+        assert_eq!(
+            phases(&seconds),
+            [PhaseKind::Warm, PhaseKind::Measure, PhaseKind::Measure]
+        );
         assert!(assembler.is_over());
         assert_eq!(seconds[0].tick.start, Nanos::ZERO);
         for pair in seconds.windows(2) {
@@ -235,7 +289,11 @@ mod tests {
         // 140 reads, 60 writes and 20 log writes per second of each worker were asked for, and fio kept to it.
         let committed = |txn: usize| seconds[1].tallies[txn].counts.committed as f64;
         for (txn, asked) in [(0, 280.0), (1, 120.0), (3, 40.0)] {
-            assert!((committed(txn) / asked - 1.0).abs() < 0.1, "{txn}: {}", committed(txn));
+            assert!(
+                (committed(txn) / asked - 1.0).abs() < 0.1,
+                "{txn}: {}",
+                committed(txn)
+            );
         }
         let shares = assembler.shares();
         let shared: u64 = shares.iter().map(|share| share.requests).sum();
@@ -259,7 +317,9 @@ mod tests {
         assert_eq!(phases(&seconds), [PhaseKind::Measure; 3], "without warm-up");
         for txn in 0..4 {
             let mut merged = Hist::new();
-            seconds.iter().for_each(|second| merged.merge(&second.tallies[txn].response));
+            seconds
+                .iter()
+                .for_each(|second| merged.merge(&second.tallies[txn].response));
             let mut shared = Hist::new();
             let shares = assembler.shares();
             let of_txn = shares.iter().filter(|share| share.txn == txn);
@@ -289,7 +349,10 @@ mod tests {
         let mut assembler = IntervalAssembler::new(1, 1, Nanos::ZERO, Nanos::from_secs(9));
         assembler.add(0, snapshot(1_000_250, 7));
         let last = assembler.remainder(true).unwrap();
-        assert_eq!((last.tick.phase, last.tick.end), (PhaseKind::Measure, Nanos::from_millis(250)));
+        assert_eq!(
+            (last.tick.phase, last.tick.end),
+            (PhaseKind::Measure, Nanos::from_millis(250))
+        );
         assert_eq!(assembler.shares()[0].requests, 7);
     }
 
@@ -297,13 +360,25 @@ mod tests {
     fn without_snapshots_there_are_no_seconds() {
         let mut assembler = IntervalAssembler::new(3, 1, Nanos::ZERO, Nanos::SECOND);
         assert!(
-            assembler.next_second().is_none() && assembler.remainder(false).is_none() && assembler.began_ms().is_none()
+            assembler.next_second().is_none()
+                && assembler.remainder(false).is_none()
+                && assembler.began_ms().is_none()
         );
     }
 
     fn snapshot(at_ms: u64, n: u64) -> Snapshot {
-        let total = Total { bins: [(5_000, n)].into(), bytes: n * 512, sum: u128::from(n * 5_000), max: Nanos(5_000) };
-        Snapshot { at_ms, running_ms: at_ms - 1_000_000, totals: vec![total], error: 0 }
+        let total = Total {
+            bins: [(5_000, n)].into(),
+            bytes: n * 512,
+            sum: u128::from(n * 5_000),
+            max: Nanos(5_000),
+        };
+        Snapshot {
+            at_ms,
+            running_ms: at_ms - 1_000_000,
+            totals: vec![total],
+            error: 0,
+        }
     }
 
     proptest! {

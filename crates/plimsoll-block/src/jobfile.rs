@@ -30,7 +30,14 @@ const LOGS: [&str; 9] = [
     "logfile",
 ];
 /// Options whose effects cannot be determined.
-const UNKNOWN: [&str; 6] = ["exec_prerun", "exec_postrun", "include", "read_iolog", "opendir", "program"];
+const UNKNOWN: [&str; 6] = [
+    "exec_prerun",
+    "exec_postrun",
+    "include",
+    "read_iolog",
+    "opendir",
+    "program",
+];
 /// Engines that work on the files that are named, or on none.
 const ENGINES: [&str; 17] = [
     "sync",
@@ -59,12 +66,21 @@ pub fn outside(text: &str) -> Outside {
         if line.starts_with("include ") {
             found.options.push(line.to_owned());
         }
-        let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with([';', '#', '['])) else { continue };
+        let Some((key, value)) = line
+            .split_once('=')
+            .filter(|_| !line.starts_with([';', '#', '[']))
+        else {
+            continue;
+        };
         let (key, value) = (key.trim(), value.trim());
         if NAMES.contains(&key) {
-            found.paths.extend(split(value).into_iter().filter(|path| !lies_inside(path)));
+            found
+                .paths
+                .extend(split(value).into_iter().filter(|path| !lies_inside(path)));
         } else if LOGS.contains(&key) {
-            found.paths.extend(Some(value.to_owned()).filter(|path| !lies_inside(path)));
+            found
+                .paths
+                .extend(Some(value.to_owned()).filter(|path| !lies_inside(path)));
         }
         let engine = key == "ioengine" && !ENGINES.contains(&value);
         if UNKNOWN.contains(&key) || engine {
@@ -80,9 +96,15 @@ fn split(value: &str) -> Vec<String> {
     let mut letters = value.chars();
     while let Some(letter) = letters.next() {
         match letter {
-            '\\' => names.last_mut().into_iter().for_each(|name| name.extend(letters.next())),
+            '\\' => names
+                .last_mut()
+                .into_iter()
+                .for_each(|name| name.extend(letters.next())),
             ':' => names.push(String::new()),
-            letter => names.last_mut().into_iter().for_each(|name| name.push(letter)),
+            letter => names
+                .last_mut()
+                .into_iter()
+                .for_each(|name| name.push(letter)),
         }
     }
     names.into_iter().filter(|name| !name.is_empty()).collect()
@@ -111,14 +133,26 @@ mod tests {
     fn names_outside_the_directory_are_listed() {
         let text = "[a]\nfilename=/dev/sda:b:/srv/x\\:y\n[b]\ndirectory = ../up\nwrite_iolog=/var/log/x\n[c]\n\
                     filename=${DISK}\n[d]\nreplay_redirect=/dev/sdc\n";
-        let expected = ["/dev/sda", "/srv/x:y", "../up", "/var/log/x", "${DISK}", "/dev/sdc"];
+        let expected = [
+            "/dev/sda",
+            "/srv/x:y",
+            "../up",
+            "/var/log/x",
+            "${DISK}",
+            "/dev/sdc",
+        ];
         assert_eq!(outside(text).paths, expected);
     }
 
     #[test]
     fn options_with_unknown_effects_are_listed() {
         let text = "include more.fio\n[a]\nexec_prerun=rm -rf /\nioengine=rbd\nread_iolog=trace\n";
-        let expected = ["include more.fio", "exec_prerun=rm -rf /", "ioengine=rbd", "read_iolog=trace"];
+        let expected = [
+            "include more.fio",
+            "exec_prerun=rm -rf /",
+            "ioengine=rbd",
+            "read_iolog=trace",
+        ];
         assert_eq!(outside(text).options, expected);
     }
 

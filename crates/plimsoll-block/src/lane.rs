@@ -74,8 +74,15 @@ pub fn run(task: &Task, mut links: Links<'_>) -> Vec<Share> {
             }
         }
     }
-    let assembler = IntervalAssembler::new(workers.len(), task.shape.txns(), task.warm, task.measure);
-    let mut lane = Lane { task, assembler, workers, events, origin: None };
+    let assembler =
+        IntervalAssembler::new(workers.len(), task.shape.txns(), task.warm, task.measure);
+    let mut lane = Lane {
+        task,
+        assembler,
+        workers,
+        events,
+        origin: None,
+    };
     let end = lane.drive(&mut links);
     let end = lane.finish(end, &mut links);
     (links.send)(LaneMessage::Ended(end));
@@ -96,7 +103,14 @@ struct Worker {
 
 impl Worker {
     fn new(process: Process) -> Self {
-        Self { process, messages: Messages::default(), runs: true, asked: false, killed: false, error: None }
+        Self {
+            process,
+            messages: Messages::default(),
+            runs: true,
+            asked: false,
+            killed: false,
+            error: None,
+        }
     }
 
     fn interrupt(&mut self) {
@@ -111,7 +125,8 @@ impl Worker {
 
     /// After SIGINT fio exits with 128, unless it came before fio listened to it.
     fn has_ended_well(&self, status: ExitStatus) -> bool {
-        status.success() || (self.asked && (status.code() == Some(128) || status.signal() == Some(2)))
+        status.success()
+            || (self.asked && (status.code() == Some(128) || status.signal() == Some(2)))
     }
 }
 
@@ -150,15 +165,21 @@ impl Lane<'_> {
 
     /// Handles the next event, if one comes within a tenth of a second.
     fn receive(&mut self) {
-        let Ok((number, event)) = self.events.recv_timeout(TICK) else { return };
-        let Some(worker) = self.workers.get_mut(number) else { return };
+        let Ok((number, event)) = self.events.recv_timeout(TICK) else {
+            return;
+        };
+        let Some(worker) = self.workers.get_mut(number) else {
+            return;
+        };
         match event {
             FioEvent::Message(line) => worker.messages.push(line),
             FioEvent::End => worker.runs = false,
             FioEvent::Document(text) => match read(&text, &self.task.shape) {
                 Ok(snapshot) => {
                     if snapshot.error != 0 {
-                        worker.error.get_or_insert_with(|| format!("error {}", snapshot.error));
+                        worker
+                            .error
+                            .get_or_insert_with(|| format!("error {}", snapshot.error));
                     }
                     self.assembler.add(number, snapshot);
                 }
@@ -177,7 +198,11 @@ impl Lane<'_> {
         Flow::GoOn
     }
 
-    fn send(&mut self, mut second: plimsoll_model::lane::LaneSecond, links: &mut Links<'_>) -> Flow {
+    fn send(
+        &mut self,
+        mut second: plimsoll_model::lane::LaneSecond,
+        links: &mut Links<'_>,
+    ) -> Flow {
         let origin = match self.origin {
             Some(origin) => origin,
             None => {
@@ -197,10 +222,13 @@ impl Lane<'_> {
     fn finish(&mut self, mut end: LaneEnd, links: &mut Links<'_>) -> LaneEnd {
         let ended_by_themselves = self.workers.iter().all(|worker| !worker.runs);
         let killed = end == LaneEnd::Stopped;
-        self.workers.iter_mut().filter(|worker| worker.runs).for_each(|worker| match killed {
-            true => worker.kill(),
-            false => worker.interrupt(),
-        });
+        self.workers
+            .iter_mut()
+            .filter(|worker| worker.runs)
+            .for_each(|worker| match killed {
+                true => worker.kill(),
+                false => worker.interrupt(),
+            });
         // Only the user stops a lane: workers that take too long to end change nothing about what was measured before.
         if self.wait_for_workers(links) == Flow::Stop && !matches!(end, LaneEnd::Failed(_)) {
             end = LaneEnd::Stopped;
@@ -211,7 +239,10 @@ impl Lane<'_> {
         } else if matches!(end, LaneEnd::Failed(_)) {
             end = LaneEnd::Failed(format!("fio ended by itself at {}", self.task.job));
         }
-        if let Some(remainder) = self.assembler.remainder(ended_by_themselves && end == LaneEnd::Complete) {
+        if let Some(remainder) = self
+            .assembler
+            .remainder(ended_by_themselves && end == LaneEnd::Complete)
+        {
             // A closed channel is no error: the lane ends here anyway.
             let _ = self.send(remainder, links);
         }
@@ -231,7 +262,10 @@ impl Lane<'_> {
                 self.workers.iter_mut().for_each(Worker::kill);
             } else if asked && ticks == AGAIN {
                 // fio passes a signal on to the jobs that it has begun by then, and to none that come after.
-                self.workers.iter_mut().filter(|worker| worker.runs).for_each(Worker::interrupt);
+                self.workers
+                    .iter_mut()
+                    .filter(|worker| worker.runs)
+                    .for_each(Worker::interrupt);
             }
             self.receive();
         }
@@ -253,18 +287,31 @@ impl Lane<'_> {
                 worker.messages.push(line);
             }
         }
-        let (number, worker) = self.workers.iter().enumerate().find(|(_, worker)| worker.error.is_some())?;
+        let (number, worker) = self
+            .workers
+            .iter()
+            .enumerate()
+            .find(|(_, worker)| worker.error.is_some())?;
         let why = worker.error.as_deref().unwrap_or_default();
-        let who = if self.workers.len() > 1 { format!("worker {}: ", number + 1) } else { String::new() };
+        let who = if self.workers.len() > 1 {
+            format!("worker {}: ", number + 1)
+        } else {
+            String::new()
+        };
         let messages = worker.messages.to_string();
-        let why = if messages.is_empty() { format!("{who}{why}") } else { format!("{who}{why}; {messages}") };
+        let why = if messages.is_empty() {
+            format!("{who}{why}")
+        } else {
+            format!("{who}{why}; {messages}")
+        };
         Some(failed(&self.task.job, &self.task.workers[number].args, why).to_string())
     }
 }
 
 fn read(text: &str, shape: &Shape) -> Result<Snapshot, String> {
     let output = fio::parse(text).map_err(|error| error.to_string())?;
-    Snapshot::read(&output, shape).ok_or_else(|| "its output does not have one group for each stream".to_owned())
+    Snapshot::read(&output, shape)
+        .ok_or_else(|| "its output does not have one group for each stream".to_owned())
 }
 
 #[cfg(test)]

@@ -50,15 +50,25 @@ impl Layout {
     /// SNIA's preconditioning writes blocks of 128 KiB (PTS 2.0.2, "workload independent preconditioning"); what only
     /// has to be written once is written faster. The last block must be whole.
     fn block(&self, part: &Part) -> u64 {
-        let most = if self.fill > 1.0 { 128 * KIB } else { 1024 * KIB };
+        let most = if self.fill > 1.0 {
+            128 * KIB
+        } else {
+            1024 * KIB
+        };
         let divides = 1u64 << part.size.trailing_zeros().min(63);
         divides.clamp(512, most)
     }
 
     /// fio's arguments for a worker's part.
     pub fn arguments(&self, worker: usize) -> Vec<String> {
-        let Some(part) = self.parts.get(worker) else { return Vec::new() };
-        let depth = if self.engine == Engine::Libaio && self.direct { DEPTH } else { 1 };
+        let Some(part) = self.parts.get(worker) else {
+            return Vec::new();
+        };
+        let depth = if self.engine == Engine::Libaio && self.direct {
+            DEPTH
+        } else {
+            1
+        };
         let mut args = reporting();
         args.extend(in_file(part));
         args.extend([
@@ -73,7 +83,10 @@ impl Layout {
             "--end_fsync=1".into(),
         ]);
         if self.compressible_percent > 0 {
-            args.push(format!("--buffer_compress_percentage={}", self.compressible_percent));
+            args.push(format!(
+                "--buffer_compress_percentage={}",
+                self.compressible_percent
+            ));
         }
         if self.direct {
             args.extend(["--direct=1".into(), "--invalidate=0".into()]);
@@ -83,7 +96,10 @@ impl Layout {
 
     /// Bytes of all parts together.
     pub fn total(&self) -> u64 {
-        self.parts.iter().map(|part| self.bytes(part)).fold(0, u64::saturating_add)
+        self.parts
+            .iter()
+            .map(|part| self.bytes(part))
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -99,7 +115,10 @@ pub fn lay_out(layout: &Layout, tick: &mut dyn FnMut(Written) -> Flow) -> Result
     let task = Task {
         job: "laying out".into(),
         workers: (0..layout.parts.len())
-            .map(|worker| WorkerTask { args: layout.arguments(worker), directory: None })
+            .map(|worker| WorkerTask {
+                args: layout.arguments(worker),
+                directory: None,
+            })
             .collect(),
         shape: Shape::Whole,
         warm: Nanos::ZERO,
@@ -109,7 +128,10 @@ pub fn lay_out(layout: &Layout, tick: &mut dyn FnMut(Written) -> Flow) -> Result
     let written = std::cell::Cell::new(0u64);
     let mut ended = LaneEnd::Stopped;
     let tick = std::cell::RefCell::new(tick);
-    let order = || match tick.borrow_mut()(Written { bytes: written.get().min(of), of }) {
+    let order = || match tick.borrow_mut()(Written {
+        bytes: written.get().min(of),
+        of,
+    }) {
         Flow::GoOn => LaneControl::Run,
         Flow::Stop => LaneControl::Stop,
     };
@@ -126,7 +148,15 @@ pub fn lay_out(layout: &Layout, tick: &mut dyn FnMut(Written) -> Flow) -> Result
     };
     // The times are not used.
     let zero = || Nanos::ZERO;
-    lane::run(&task, Links { now: &zero, of_unix_ms: &|_| Nanos::ZERO, order: &order, send: &mut send });
+    lane::run(
+        &task,
+        Links {
+            now: &zero,
+            of_unix_ms: &|_| Nanos::ZERO,
+            order: &order,
+            send: &mut send,
+        },
+    );
     match ended {
         LaneEnd::Complete => Ok(()),
         LaneEnd::Closed | LaneEnd::Stopped => Err(BlockError::Cancelled),
@@ -139,14 +169,22 @@ pub fn lay_out(layout: &Layout, tick: &mut dyn FnMut(Written) -> Flow) -> Result
 /// # Errors
 /// It is there already, or there is no room.
 pub fn make_file(path: &Path, size: u64) -> Result<(), BlockError> {
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
     made.and_then(|file| reserve(&file, size)).map_err(|error| {
         let next = if error.kind() == io::ErrorKind::StorageFull {
             "Free space there, or take a smaller `size` or fewer `workers`."
         } else {
             "Give a directory on the drive that this user may write to."
         };
-        BlockError::TestFile { path: path.into(), why: error.to_string(), next: next.into() }
+        BlockError::TestFile {
+            path: path.into(),
+            why: error.to_string(),
+            next: next.into(),
+        }
     })
 }
 
@@ -167,7 +205,11 @@ mod tests {
         let part = |(number, size): (usize, &u64)| {
             let file = directory.join(number.to_string());
             make_file(&file, *size).unwrap();
-            Part { file, offset: 0, size: *size }
+            Part {
+                file,
+                offset: 0,
+                size: *size,
+            }
         };
         Layout {
             parts: sizes.iter().enumerate().map(part).collect(),
@@ -192,14 +234,22 @@ mod tests {
         assert_eq!(last.unwrap().of, (4 << 20) + 4096);
         let [a, b] = ["0", "1"].map(|name| std::fs::read(directory.path().join(name)).unwrap());
         assert_eq!((a.len(), b.len()), (3 << 20, (1 << 20) + 4096));
-        assert!(b.chunks(4096).all(|block| block.iter().any(|byte| *byte != 0)), "to the last block");
+        assert!(
+            b.chunks(4096)
+                .all(|block| block.iter().any(|byte| *byte != 0)),
+            "to the last block"
+        );
         assert_ne!(a[..4096], b[..4096]);
         assert_ne!(a[..1 << 20], a[1 << 20..2 << 20]);
     }
 
     #[test]
     fn how_often_and_in_which_blocks() {
-        let part = |size| Part { file: "/x".into(), offset: 1 << 20, size };
+        let part = |size| Part {
+            file: "/x".into(),
+            offset: 1 << 20,
+            size,
+        };
         let of = |fill, size| Layout {
             parts: vec![part(size)],
             fill,
@@ -210,10 +260,18 @@ mod tests {
         };
         let line = |fill, size| command_line(&of(fill, size).arguments(0));
         let once = line(1.0, 8 << 20);
-        for expected in ["--offset=1048576", "--bs=1048576 --io_size=8388608", "--end_fsync=1", "percentage=40"] {
+        for expected in [
+            "--offset=1048576",
+            "--bs=1048576 --io_size=8388608",
+            "--end_fsync=1",
+            "percentage=40",
+        ] {
             assert!(once.contains(expected), "{expected}: {once}");
         }
-        assert!(line(2.0, 8 << 20).contains("--bs=131072 --io_size=16777216"), "SNIA");
+        assert!(
+            line(2.0, 8 << 20).contains("--bs=131072 --io_size=16777216"),
+            "SNIA"
+        );
         assert!(line(0.5, 8 << 20).contains("--io_size=4194304"));
         assert!(line(1.0, (8 << 20) + 4096).contains("--bs=4096 "));
         assert_eq!(of(0.0, 8 << 20).total(), 0);
@@ -226,9 +284,12 @@ mod tests {
         let stopped = lay_out(&layout, &mut |_| Flow::Stop);
         assert!(matches!(stopped, Err(BlockError::Cancelled)), "{stopped:?}");
         std::fs::remove_file(directory.path().join("0")).unwrap();
-        let error = lay_out(&layout, &mut |_| Flow::GoOn).unwrap_err().to_string();
+        let error = lay_out(&layout, &mut |_| Flow::GoOn)
+            .unwrap_err()
+            .to_string();
         assert!(
-            error.starts_with("fio failed at laying out: ") && error.contains("file creation disallowed"),
+            error.starts_with("fio failed at laying out: ")
+                && error.contains("file creation disallowed"),
             "{error}"
         );
     }
@@ -239,6 +300,11 @@ mod tests {
         let path = directory.path().join("a");
         make_file(&path, 8192).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 8192);
-        assert!(make_file(&path, 8192).unwrap_err().to_string().contains("exists"));
+        assert!(
+            make_file(&path, 8192)
+                .unwrap_err()
+                .to_string()
+                .contains("exists")
+        );
     }
 }

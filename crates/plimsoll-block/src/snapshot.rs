@@ -32,9 +32,15 @@ impl Shape {
             let all = [
                 (Kind::Read, stream.read_percent > 0),
                 (Kind::Write, writes),
-                (Kind::Sync, writes && matches!(stream.sync, SyncPolicy::Flush { .. })),
+                (
+                    Kind::Sync,
+                    writes && matches!(stream.sync, SyncPolicy::Flush { .. }),
+                ),
             ];
-            all.into_iter().filter(|(_, occurs)| *occurs).map(|(kind, _)| kind).collect()
+            all.into_iter()
+                .filter(|(_, occurs)| *occurs)
+                .map(|(kind, _)| kind)
+                .collect()
         });
         Self::Streams(kinds.collect())
     }
@@ -78,16 +84,34 @@ impl Snapshot {
         let totals = match shape {
             Shape::Streams(streams) => of_streams(&output.jobs, streams)?,
             Shape::Whole => {
-                let of = |kind| output.jobs.iter().fold(Total::default(), |sum, job| sum.and(&of_kind(job, kind)));
-                [Kind::Read, Kind::Write, Kind::Trim, Kind::Sync].map(of).into()
+                let of = |kind| {
+                    output
+                        .jobs
+                        .iter()
+                        .fold(Total::default(), |sum, job| sum.and(&of_kind(job, kind)))
+                };
+                [Kind::Read, Kind::Write, Kind::Trim, Kind::Sync]
+                    .map(of)
+                    .into()
             }
         };
-        let running = output.jobs.iter().flat_map(|job| [&job.read, &job.write, &job.trim]);
+        let running = output
+            .jobs
+            .iter()
+            .flat_map(|job| [&job.read, &job.write, &job.trim]);
         Some(Self {
             at_ms: output.timestamp_ms,
-            running_ms: running.map(|side| side.runtime_ms).max().unwrap_or_default(),
+            running_ms: running
+                .map(|side| side.runtime_ms)
+                .max()
+                .unwrap_or_default(),
             totals,
-            error: output.jobs.iter().map(|job| job.error).find(|error| *error != 0).unwrap_or_default(),
+            error: output
+                .jobs
+                .iter()
+                .map(|job| job.error)
+                .find(|error| *error != 0)
+                .unwrap_or_default(),
         })
     }
 }
@@ -95,7 +119,9 @@ impl Snapshot {
 fn of_streams(jobs: &[FioJob], streams: &[Vec<Kind>]) -> Option<Vec<Total>> {
     (jobs.len() == streams.len()).then(|| {
         let kinds = jobs.iter().zip(streams);
-        kinds.flat_map(|(job, kinds)| kinds.iter().map(|kind| of_kind(job, *kind))).collect()
+        kinds
+            .flat_map(|(job, kinds)| kinds.iter().map(|kind| of_kind(job, *kind)))
+            .collect()
     })
 }
 
@@ -121,7 +147,12 @@ impl Total {
         let n = count(&latencies.bins);
         // fio counts on while it prints: mean and buckets may be some requests apart.
         let sum = (latencies.mean_ns.max(0.0) * n as f64).round() as u128;
-        Self { bins: latencies.bins.clone(), bytes, sum, max: latencies.max }
+        Self {
+            bins: latencies.bins.clone(),
+            bytes,
+            sum,
+            max: latencies.max,
+        }
     }
 
     pub fn requests(&self) -> u64 {
@@ -130,8 +161,14 @@ impl Total {
 
     /// This and another one's.
     pub fn and(mut self, other: &Self) -> Self {
-        let Self { bins, bytes, sum, max } = other;
-        bins.iter().for_each(|(value, n)| *self.bins.entry(*value).or_default() += n);
+        let Self {
+            bins,
+            bytes,
+            sum,
+            max,
+        } = other;
+        bins.iter()
+            .for_each(|(value, n)| *self.bins.entry(*value).or_default() += n);
         self.bytes = self.bytes.saturating_add(*bytes);
         self.sum += sum;
         self.max = self.max.max(*max);
@@ -142,7 +179,11 @@ impl Total {
     pub fn since(&self, before: &Self) -> Self {
         let shrunk = |(value, n): (&u64, &u64)| self.bins.get(value).is_none_or(|now| now < n);
         let nothing = Self::default();
-        let before = if before.bins.iter().any(shrunk) { &nothing } else { before };
+        let before = if before.bins.iter().any(shrunk) {
+            &nothing
+        } else {
+            before
+        };
         let left = |(value, n): (&u64, &u64)| {
             let n = n - before.bins.get(value).unwrap_or(&0);
             (n > 0).then_some((*value, n))
@@ -151,25 +192,47 @@ impl Total {
         let sum = plausible(self.sum.saturating_sub(before.sum), &bins);
         // fio keeps one maximum for all time: unless it is new, that of the last bucket must do.
         let highest = Nanos(bins.keys().next_back().copied().unwrap_or_default());
-        let max = if self.max > before.max { self.max } else { highest.min(self.max) };
-        Self { bytes: self.bytes.saturating_sub(before.bytes), sum, max, bins }
+        let max = if self.max > before.max {
+            self.max
+        } else {
+            highest.min(self.max)
+        };
+        Self {
+            bytes: self.bytes.saturating_sub(before.bytes),
+            sum,
+            max,
+            bins,
+        }
     }
 
     pub fn hist(&self) -> Hist {
-        Hist::of_buckets(self.bins.iter().map(|(value, n)| (Nanos(*value), *n)), self.sum, self.max)
+        Hist::of_buckets(
+            self.bins.iter().map(|(value, n)| (Nanos(*value), *n)),
+            self.sum,
+            self.max,
+        )
     }
 
     /// Requests are counted when they end, so as many are offered as end.
     pub fn tally(&self) -> TransactionStats {
         let n = self.requests();
-        let counts = Counts { offered: n, committed: n, round_trips: n, bytes: self.bytes, ..Counts::default() };
+        let counts = Counts {
+            offered: n,
+            committed: n,
+            round_trips: n,
+            bytes: self.bytes,
+            ..Counts::default()
+        };
         TransactionStats::new(counts, self.hist(), None)
     }
 }
 
 /// A sum that these buckets can have: each is at most 1/64 wide, and its value is its middle.
 fn plausible(sum: u128, bins: &BTreeMap<u64, u64>) -> u128 {
-    let middle: u128 = bins.iter().map(|(value, n)| u128::from(*value) * u128::from(*n)).sum();
+    let middle: u128 = bins
+        .iter()
+        .map(|(value, n)| u128::from(*value) * u128::from(*n))
+        .sum();
     sum.clamp(middle - middle / 64, middle + middle / 64)
 }
 
@@ -188,7 +251,10 @@ pub(crate) mod tests {
     pub const FULL: &str = include_str!("../../plimsoll-model/tests/data/fio/status-enospc.out");
 
     pub fn shape() -> Shape {
-        Shape::Streams(vec![vec![Kind::Read, Kind::Write, Kind::Sync], vec![Kind::Write]])
+        Shape::Streams(vec![
+            vec![Kind::Read, Kind::Write, Kind::Sync],
+            vec![Kind::Write],
+        ])
     }
 
     pub fn snapshots(text: &str, shape: &Shape) -> Vec<Snapshot> {
@@ -214,13 +280,28 @@ pub(crate) mod tests {
             before.clone_from(&snapshot.totals);
         }
         for (sum, whole) in sums.iter().zip(&last.totals) {
-            assert_eq!((&sum.bins, sum.bytes, sum.max), (&whole.bins, whole.bytes, whole.max));
-            assert!((sum.sum as f64 / whole.sum as f64 - 1.0).abs() < 0.016, "{} {}", sum.sum, whole.sum);
+            assert_eq!(
+                (&sum.bins, sum.bytes, sum.max),
+                (&whole.bins, whole.bytes, whole.max)
+            );
+            assert!(
+                (sum.sum as f64 / whole.sum as f64 - 1.0).abs() < 0.016,
+                "{} {}",
+                sum.sum,
+                whole.sum
+            );
         }
-        let [reads, writes, flushes, log] = &last.totals[..] else { panic!("{}", last.totals.len()) };
-        assert_eq!((reads.bytes, log.bytes), (reads.requests() * 8192, log.requests() * 32768));
+        let [reads, writes, flushes, log] = &last.totals[..] else {
+            panic!("{}", last.totals.len())
+        };
+        assert_eq!(
+            (reads.bytes, log.bytes),
+            (reads.requests() * 8192, log.requests() * 32768)
+        );
         // One was asked for after every eighth write; fio 3.33 flushes again after each read until the next write.
-        assert!(flushes.requests() >= writes.requests() / 8 && flushes.requests() < reads.requests());
+        assert!(
+            flushes.requests() >= writes.requests() / 8 && flushes.requests() < reads.requests()
+        );
         assert_eq!(flushes.bytes, 0);
     }
 
@@ -228,7 +309,9 @@ pub(crate) mod tests {
     fn a_job_file_is_counted_as_a_whole() {
         let streams = snapshots(WORKERS[1], &shape());
         let whole = snapshots(WORKERS[1], &Shape::Whole);
-        let [reads, writes, trims, flushes] = &whole.last().unwrap().totals[..] else { panic!("{whole:?}") };
+        let [reads, writes, trims, flushes] = &whole.last().unwrap().totals[..] else {
+            panic!("{whole:?}")
+        };
         let parts = &streams.last().unwrap().totals;
         assert_eq!((reads, flushes), (&parts[0], &parts[2]));
         assert_eq!(*writes, parts[1].clone().and(&parts[3]));
@@ -245,8 +328,12 @@ pub(crate) mod tests {
 
     #[test]
     fn counts_that_were_begun_anew_are_counted_from_there() {
-        let total =
-            |n: u64, bytes| Total { bins: [(1000, n)].into(), bytes, sum: u128::from(n * 1000), max: Nanos(1000) };
+        let total = |n: u64, bytes| Total {
+            bins: [(1000, n)].into(),
+            bytes,
+            sum: u128::from(n * 1000),
+            max: Nanos(1000),
+        };
         assert_eq!(total(9, 90).since(&total(4, 40)), total(5, 50));
         let anew = total(3, 30).since(&total(9, 90));
         assert_eq!(anew.requests(), 3);

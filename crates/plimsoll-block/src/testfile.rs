@@ -17,7 +17,8 @@ use crate::device::evidence::hand_down;
 use crate::layout::reserve;
 
 const PREFIX: &str = ".plimsoll-learn-";
-const MARK: &[u8] = b"plimsoll learn 1: a test file. It is removed when the measuring ends, or by the next one.\n";
+const MARK: &[u8] =
+    b"plimsoll learn 1: a test file. It is removed when the measuring ends, or by the next one.\n";
 
 /// Where fio's part begins: behind the mark, on the largest boundary that a block size asks for.
 pub const RESERVED: u64 = 1 << 20;
@@ -35,7 +36,11 @@ pub struct TestFile {
 
 fn fault(path: &Path, error: &io::Error) -> BlockError {
     let next = advice(error, path.parent().unwrap_or(path));
-    BlockError::TestFile { path: path.into(), why: error.to_string(), next }
+    BlockError::TestFile {
+        path: path.into(),
+        why: error.to_string(),
+        next,
+    }
 }
 
 /// What to do about a file that could not be made or written.
@@ -73,7 +78,9 @@ impl TestFile {
         // A file system without locks is no obstacle to measuring; such a file is never swept.
         let _ = lock.try_lock();
         let made = Self { path, lock };
-        (&made.lock).write_all(MARK).map_err(|error| fault(&made.path, &error))?;
+        (&made.lock)
+            .write_all(MARK)
+            .map_err(|error| fault(&made.path, &error))?;
         if room > Bytes::default() {
             // fio runs with an option that forbids it to extend files.
             reserve(&made.lock, RESERVED + room.0).map_err(|error| fault(&made.path, &error))?;
@@ -97,8 +104,10 @@ impl TestFile {
 
     /// Without direct I/O the page cache would be measured.
     pub fn check_direct(&self) -> Result<(), BlockError> {
-        let direct =
-            OpenOptions::new().read(true).custom_flags(OFlags::DIRECT.bits().cast_signed()).open(self.handed_down()?);
+        let direct = OpenOptions::new()
+            .read(true)
+            .custom_flags(OFlags::DIRECT.bits().cast_signed())
+            .open(self.handed_down()?);
         direct.map(drop).map_err(|error| BlockError::TestFile {
             path: self.path.clone(),
             why: format!("this filesystem has no direct I/O ({error}): memory would be measured, not the drive"),
@@ -116,7 +125,9 @@ impl Drop for TestFile {
 
 /// Whether a file bears our mark, both in its name and in its first block, and is not locked.
 fn is_leftover(path: &Path) -> bool {
-    let named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+    let named = path
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
     let marked = |mut file: &File| {
         let mut head = [0; MARK.len()];
         file.read_exact(&mut head).is_ok() && head == MARK
@@ -130,22 +141,38 @@ fn is_leftover(path: &Path) -> bool {
 
 /// Removes the files of killed runs in a directory, and returns which.
 pub fn sweep(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let entries = fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
     let left: Vec<PathBuf> = entries.filter(|path| is_leftover(path)).collect();
-    left.into_iter().filter(|path| fs::remove_file(path).is_ok()).collect()
+    left.into_iter()
+        .filter(|path| fs::remove_file(path).is_ok())
+        .collect()
 }
 
 /// The directory in which a leftover file lies; a file that is not ours is refused.
 pub fn directory_of(path: &Path) -> Result<PathBuf, BlockError> {
-    let foreign = BlockError::Unsuitable { path: path.into(), what: "a file that plimsoll did not make" };
-    path.parent().filter(|_| is_leftover(path)).map(Path::to_path_buf).ok_or(foreign)
+    let foreign = BlockError::Unsuitable {
+        path: path.into(),
+        what: "a file that plimsoll did not make",
+    };
+    path.parent()
+        .filter(|_| is_leftover(path))
+        .map(Path::to_path_buf)
+        .ok_or(foreign)
 }
 
 /// How large the measured part is: what is asked for, else a quarter of the free space and at most 4 GiB; in whole MiB.
 pub fn size(asked: Option<Bytes>, free: Bytes, directory: &Path) -> Result<Bytes, BlockError> {
     let whole = |bytes: u64| Bytes(bytes >> 20 << 20);
     let size = whole(asked.map_or(LARGEST_BY_DEFAULT.0.min(free.0 / 4), |asked| asked.0));
-    let refuse = |why: String, next: &str| BlockError::TestFile { path: directory.into(), why, next: next.into() };
+    let refuse = |why: String, next: &str| BlockError::TestFile {
+        path: directory.into(),
+        why,
+        next: next.into(),
+    };
     if size < SMALLEST {
         let why = format!("{size} is too little to measure a drive in; it takes {SMALLEST}");
         return Err(refuse(why, "Give more with --size, or free space there."));
@@ -168,7 +195,10 @@ mod tests {
         assert!(fs::read(file.path()).unwrap().starts_with(MARK));
         fs::write(dir.path().join("mine"), "x").unwrap();
         drop(file);
-        let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let left: Vec<_> = fs::read_dir(dir.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         assert_eq!(left, ["mine"]);
     }
 
@@ -181,24 +211,43 @@ mod tests {
         fs::write(path("copy"), MARK).unwrap();
         std::os::unix::fs::symlink(path("copy"), path(".plimsoll-learn-3")).unwrap();
         let held = TestFile::create(dir.path(), Bytes::default()).unwrap();
-        assert_eq!(directory_of(&path(".plimsoll-learn-1")).unwrap(), dir.path());
+        assert_eq!(
+            directory_of(&path(".plimsoll-learn-1")).unwrap(),
+            dir.path()
+        );
         for foreign in [".plimsoll-learn-2", "copy", ".plimsoll-learn-3"] {
             let error = directory_of(&path(foreign)).unwrap_err().to_string();
-            assert!(error.contains("a file that plimsoll did not make"), "{error}");
+            assert!(
+                error.contains("a file that plimsoll did not make"),
+                "{error}"
+            );
         }
         assert!(directory_of(held.path()).is_err(), "in use");
         assert_eq!(sweep(dir.path()), [path(".plimsoll-learn-1")]);
-        assert!(held.path().exists() && path(".plimsoll-learn-2").exists() && path("copy").exists());
+        assert!(
+            held.path().exists() && path(".plimsoll-learn-2").exists() && path("copy").exists()
+        );
     }
 
     #[test]
     fn sizes() {
-        let of = |asked: Option<u64>, free: u64| size(asked.map(Bytes::mib), Bytes::mib(free), Path::new("/srv"));
+        let of = |asked: Option<u64>, free: u64| {
+            size(asked.map(Bytes::mib), Bytes::mib(free), Path::new("/srv"))
+        };
         assert_eq!(of(None, 100_000).unwrap(), Bytes::mib(4096));
         assert_eq!(of(None, 1_000).unwrap(), Bytes::mib(250));
         assert_eq!(of(Some(64), 1_000).unwrap(), Bytes::mib(64));
         let error = of(Some(1_000), 1_000).unwrap_err().to_string();
-        assert!(error.contains("/srv: a test file of 1000.0 MiB does not fit into the 1000.0 MiB"), "{error}");
-        assert!(of(None, 40).unwrap_err().to_string().contains("10.0 MiB is too little"), "a quarter of little");
+        assert!(
+            error.contains("/srv: a test file of 1000.0 MiB does not fit into the 1000.0 MiB"),
+            "{error}"
+        );
+        assert!(
+            of(None, 40)
+                .unwrap_err()
+                .to_string()
+                .contains("10.0 MiB is too little"),
+            "a quarter of little"
+        );
     }
 }

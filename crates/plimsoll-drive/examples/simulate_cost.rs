@@ -17,7 +17,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let entry = catalogue::find(drive)?;
     let spec = catalogue::load(entry.name, entry.text)?;
     let mut profile = named(profile)?;
-    profile.load = Arrival::Closed { depth: depth.parse()?, jobs: 1 };
+    profile.load = Arrival::Closed {
+        depth: depth.parse()?,
+        jobs: 1,
+    };
     (profile.warm, profile.measure) = (Nanos::ZERO, Nanos::from_secs(1_000_000));
     profile.most_ops = requests.parse()?;
     let outcome = simulate(&spec, &profile);

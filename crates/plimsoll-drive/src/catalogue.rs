@@ -57,11 +57,18 @@ pub fn all() -> &'static [Entry] {
 /// # Errors
 /// There is none; the message suggests a similar name.
 pub fn find(name: &str) -> Result<Entry, UnknownDrive> {
-    ENTRIES.iter().find(|entry| entry.name == name).copied().ok_or_else(|| {
-        let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
-        let own = "a drive file of your own is given by its path, which ends with .toml";
-        UnknownDrive { name: name.to_owned(), help: format!("{}; {own}", suggestion(name, &known, "")) }
-    })
+    ENTRIES
+        .iter()
+        .find(|entry| entry.name == name)
+        .copied()
+        .ok_or_else(|| {
+            let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+            let own = "a drive file of your own is given by its path, which ends with .toml";
+            UnknownDrive {
+                name: name.to_owned(),
+                help: format!("{}; {own}", suggestion(name, &known, "")),
+            }
+        })
 }
 
 /// Reads a drive file. `name_or_path` becomes the drive's id, without folders and `.toml`.
@@ -69,7 +76,10 @@ pub fn find(name: &str) -> Result<Entry, UnknownDrive> {
 /// # Errors
 /// Everything that is wrong with the text.
 pub fn load(name_or_path: &str, text: &str) -> Result<DriveSpec, PlanErrors> {
-    let file = name_or_path.rsplit(['/', '\\']).next().unwrap_or(name_or_path);
+    let file = name_or_path
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or(name_or_path);
     DriveSpec::parse(file.strip_suffix(".toml").unwrap_or(file), text)
 }
 
@@ -93,7 +103,8 @@ mod tests {
     #[test]
     fn every_drive_can_be_read_and_written_again() {
         for entry in all() {
-            let spec = load(entry.name, entry.text).unwrap_or_else(|errors| panic!("{}:\n{errors}", entry.name));
+            let spec = load(entry.name, entry.text)
+                .unwrap_or_else(|errors| panic!("{}:\n{errors}", entry.name));
             let again = load(&format!("/some/where/{}.toml", entry.name), &spec.to_toml());
             assert_eq!(again.as_ref(), Ok(&spec), "{}", spec.to_toml());
         }

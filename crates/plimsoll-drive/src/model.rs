@@ -71,7 +71,13 @@ impl Work {
     /// What was added since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let Self { ops, bytes, reading, writing, flash_bytes } = earlier;
+        let Self {
+            ops,
+            bytes,
+            reading,
+            writing,
+            flash_bytes,
+        } = earlier;
         Self {
             ops: std::array::from_fn(|i| self.ops[i] - ops[i]),
             bytes: std::array::from_fn(|i| self.bytes[i] - bytes[i]),
@@ -105,11 +111,23 @@ const LONGEST: u64 = 1 << 32;
 impl Drive {
     pub fn new(spec: &DriveSpec, setup: &Setup) -> Self {
         let mechanism = match &spec.mechanism {
-            Mechanism::Flash(of) => Running::Flash(Box::new(Flash::new(of, spec.write_cache, setup))),
-            Mechanism::Disk(of) => Running::Disk(Box::new(Disk::new(of, spec.capacity, spec.write_cache, setup))),
+            Mechanism::Flash(of) => {
+                Running::Flash(Box::new(Flash::new(of, spec.write_cache, setup)))
+            }
+            Mechanism::Disk(of) => Running::Disk(Box::new(Disk::new(
+                of,
+                spec.capacity,
+                spec.write_cache,
+                setup,
+            ))),
             Mechanism::Volume(of) => Running::Volume(Box::new(Volume::new(of, setup))),
         };
-        Self { mechanism, work: Work::default(), now: 0, slower: spec.slower }
+        Self {
+            mechanism,
+            work: Work::default(),
+            now: 0,
+            slower: spec.slower,
+        }
     }
 
     /// When a request that arrives `now` is answered. Calls come in the order of their times; one that comes with an
@@ -135,7 +153,11 @@ impl Drive {
         let kind = op.kind as usize;
         self.work.ops[kind] += 1;
         self.work.bytes[kind] = self.work.bytes[kind].saturating_add(op.len);
-        let op = if op.len > LONGEST && op.kind != DriveOp::Trim { Op { len: LONGEST, ..op } } else { op };
+        let op = if op.len > LONGEST && op.kind != DriveOp::Trim {
+            Op { len: LONGEST, ..op }
+        } else {
+            op
+        };
         Nanos(match &mut self.mechanism {
             Running::Flash(flash) => flash.submit(self.now, op, &mut self.work),
             Running::Disk(disk) => disk.submit(self.now, op, &mut self.work),
@@ -156,13 +178,23 @@ impl Drive {
 
     /// Everything since the drive was made.
     pub fn work(&self) -> Work {
-        let Work { reading, writing, .. } = self.work;
-        Work { reading: scaled(reading, self.slower), writing: scaled(writing, self.slower), ..self.work.clone() }
+        let Work {
+            reading, writing, ..
+        } = self.work;
+        Work {
+            reading: scaled(reading, self.slower),
+            writing: scaled(writing, self.slower),
+            ..self.work.clone()
+        }
     }
 }
 
 fn scaled(time: Nanos, times: f64) -> Nanos {
-    if times == 1.0 { time } else { Nanos((time.0 as f64 * times) as u64) }
+    if times == 1.0 {
+        time
+    } else {
+        Nanos((time.0 as f64 * times) as u64)
+    }
 }
 
 #[cfg(test)]

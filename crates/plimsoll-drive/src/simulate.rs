@@ -130,7 +130,9 @@ impl SimulatedResult {
     /// How long the drive may be written to like this, by its rated endurance.
     pub fn days_of_endurance(&self, spec: &DriveSpec) -> Option<f64> {
         let per_day = self.bytes_written_per_day();
-        spec.tbw.filter(|_| per_day > 0.0).map(|tbw| tbw * 1e12 / per_day)
+        spec.tbw
+            .filter(|_| per_day > 0.0)
+            .map(|tbw| tbw * 1e12 / per_day)
     }
 
     pub fn watts(&self, spec: &DriveSpec) -> Option<f64> {
@@ -149,13 +151,31 @@ pub fn simulate(spec: &DriveSpec, profile: &Profile) -> SimulatedResult {
 
 /// Simulates a workload on a drive that is made smaller.
 pub fn simulate_scaled(spec: &DriveSpec, capacity: Bytes, profile: &Profile) -> SimulatedResult {
-    let setup = Setup { capacity, fill: profile.fill, seed: profile.seed, ignores_flush: false };
+    let setup = Setup {
+        capacity,
+        fill: profile.fill,
+        seed: profile.seed,
+        ignores_flush: false,
+    };
     let drive = Drive::new(spec, &setup);
     match profile.load {
         Arrival::Closed { depth, jobs } => closed::run(drive, capacity, profile, depth, jobs),
-        Arrival::Open { per_second, arrivals, depth, most_waiting } => {
-            open::run(drive, capacity, profile, &open::Rate { per_second, arrivals, depth, most_waiting })
-        }
+        Arrival::Open {
+            per_second,
+            arrivals,
+            depth,
+            most_waiting,
+        } => open::run(
+            drive,
+            capacity,
+            profile,
+            &open::Rate {
+                per_second,
+                arrivals,
+                depth,
+                most_waiting,
+            },
+        ),
     }
 }
 
@@ -195,7 +215,11 @@ impl Window {
 
     #[inline]
     fn side(&mut self, is_read: bool) -> &mut Side {
-        if is_read { &mut self.reads } else { &mut self.writes }
+        if is_read {
+            &mut self.reads
+        } else {
+            &mut self.writes
+        }
     }
 
     /// A request completes.
@@ -216,10 +240,22 @@ impl Window {
 
     fn close(self, now: u64, drive: &Drive) -> SimulatedResult {
         let end = now.clamp(self.from, self.until.max(self.from));
-        let work = self.before.map_or_else(Work::default, |before| drive.work().since(&before));
+        let work = self
+            .before
+            .map_or_else(Work::default, |before| drive.work().since(&before));
         let span = Nanos(end - self.from);
         let (reads, writes) = (self.reads, self.writes);
-        SimulatedResult { span, reads, writes, carried: 0, offered: 0, unfinished: 0, queued: 0, dropped: 0, work }
+        SimulatedResult {
+            span,
+            reads,
+            writes,
+            carried: 0,
+            offered: 0,
+            unfinished: 0,
+            queued: 0,
+            dropped: 0,
+            work,
+        }
     }
 }
 

@@ -146,7 +146,12 @@ pub enum Point {
 }
 
 impl Point {
-    pub const ALL: [Self; 4] = [Self::SequentialRead, Self::SequentialWrite, Self::RandomRead, Self::RandomWrite];
+    pub const ALL: [Self; 4] = [
+        Self::SequentialRead,
+        Self::SequentialWrite,
+        Self::RandomRead,
+        Self::RandomWrite,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -190,7 +195,13 @@ impl DriveSpec {
     #[must_use]
     pub fn slower(self, times: f64) -> Self {
         let slower = Some(self.file.slower.unwrap_or(1.0) * times).filter(|times| *times != 1.0);
-        resolve::resolve(&self.id, DriveFile { slower, ..self.file })
+        resolve::resolve(
+            &self.id,
+            DriveFile {
+                slower,
+                ..self.file
+            },
+        )
     }
 
     /// Its file's text.
@@ -200,9 +211,17 @@ impl DriveSpec {
 
     /// Keys of the figures without a published source: unverified, or assumed.
     pub fn unverified(&self) -> Vec<&'static str> {
-        let mut keys: Vec<_> =
-            self.file.figures().iter().filter(|(_, _, figure)| !figure.is_verified()).map(|(_, key, _)| *key).collect();
-        if matches!(self.file.write_cache.source.as_str(), figure::UNVERIFIED | figure::ASSUMED) {
+        let mut keys: Vec<_> = self
+            .file
+            .figures()
+            .iter()
+            .filter(|(_, _, figure)| !figure.is_verified())
+            .map(|(_, key, _)| *key)
+            .collect();
+        if matches!(
+            self.file.write_cache.source.as_str(),
+            figure::UNVERIFIED | figure::ASSUMED
+        ) {
             keys.push("write_cache");
         }
         keys

@@ -26,10 +26,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Watch::Host,
         Watch::Generator,
         Watch::Medium { path: data.clone() },
-        Watch::Processes { pid, data: Some(data) },
+        Watch::Processes {
+            pid,
+            data: Some(data),
+        },
     ];
     if let Ok(device) = &device {
-        watches.push(Watch::Device { major: device.disk().major, minor: device.disk().minor });
+        watches.push(Watch::Device {
+            major: device.disk().major,
+            minor: device.disk().minor,
+        });
     }
     for (subject, watch) in (1..).zip(watches) {
         probe.watch(SubjectId(subject), watch);
@@ -37,13 +43,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut costs = Vec::new();
     let mut latest = std::collections::BTreeMap::new();
     for message in receiver.iter().take(seconds) {
-        let ProbeMessage::Samples(samples) = message else { continue };
-        costs.extend(samples.iter().filter(|(_, metric, _)| *metric == Metric::ProbeCost).map(|(_, _, s)| s.value));
-        latest.extend(samples.into_iter().map(|(_, metric, sample)| (metric, sample)));
+        let ProbeMessage::Samples(samples) = message else {
+            continue;
+        };
+        costs.extend(
+            samples
+                .iter()
+                .filter(|(_, metric, _)| *metric == Metric::ProbeCost)
+                .map(|(_, _, s)| s.value),
+        );
+        latest.extend(
+            samples
+                .into_iter()
+                .map(|(_, metric, sample)| (metric, sample)),
+        );
     }
     for (metric, sample) in latest {
         let info = metric.info();
-        println!("{:>20} {:>16.3} {:<8} at {} over {}", info.name, sample.value, info.unit, sample.at, sample.over);
+        println!(
+            "{:>20} {:>16.3} {:<8} at {} over {}",
+            info.name, sample.value, info.unit, sample.at, sample.over
+        );
     }
     println!("warnings: {:#?}", probe.stop());
     println!(
@@ -57,7 +77,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn show(data: &Path, device: Option<&plimsoll_block::host::device::Device>) {
     let device = device.map(environment::device_facts).unwrap_or_default();
-    for (key, value) in environment::host_facts().into_iter().chain(environment::medium_facts(data)).chain(device) {
+    for (key, value) in environment::host_facts()
+        .into_iter()
+        .chain(environment::medium_facts(data))
+        .chain(device)
+    {
         println!("{key} = {value}");
     }
 }

@@ -7,7 +7,9 @@
 
 use plimsoll_load::clock::Clock;
 use plimsoll_load::runner::run_lane;
-use plimsoll_model::lane::{Endpoint, LaneControl, LaneMessage, LaneSpec, LoadShape, MockScript, TransactionStats};
+use plimsoll_model::lane::{
+    Endpoint, LaneControl, LaneMessage, LaneSpec, LoadShape, MockScript, TransactionStats,
+};
 use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_model::schedule::{PhaseKind, Timeline};
 use plimsoll_model::units::Nanos;
@@ -17,11 +19,25 @@ fn spec(users: u32, connections: u32, seconds: u64) -> LaneSpec {
     // The offered rate stays the same whatever the number of users: 7,100 a second.
     let pacing = f64::from(users) / 150_000.0;
     LaneSpec {
-        endpoint: Endpoint::Mock(MockScript { latency: Nanos::from_millis(1), ..MockScript::default() }),
-        workload: Workload::Tpcc(Tpcc { warehouses: 10, mode: TxnMode::Procedures, home: Home::Fixed }),
+        endpoint: Endpoint::Mock(MockScript {
+            latency: Nanos::from_millis(1),
+            ..MockScript::default()
+        }),
+        workload: Workload::Tpcc(Tpcc {
+            warehouses: 10,
+            mode: TxnMode::Procedures,
+            home: Home::Fixed,
+        }),
         load: LoadShape::Closed { users, connections },
-        timeline: Timeline { warm: Nanos::SECOND, measure: Nanos::from_secs(seconds), cool: Nanos::from_secs(10) },
-        pacing: Pacing { keying: pacing, think: pacing },
+        timeline: Timeline {
+            warm: Nanos::SECOND,
+            measure: Nanos::from_secs(seconds),
+            cool: Nanos::from_secs(10),
+        },
+        pacing: Pacing {
+            keying: pacing,
+            think: pacing,
+        },
         seed: 1.into(),
         round: 1,
         max_retries: 0,
@@ -40,7 +56,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut cpu = (Nanos::ZERO, Nanos::ZERO);
     let listening = async {
         while let Some(message) = messages.recv().await {
-            let LaneMessage::Second(second) = message else { continue };
+            let LaneMessage::Second(second) = message else {
+                continue;
+            };
             match second.tick.phase {
                 PhaseKind::Warm => cpu.0 = cpu_time(),
                 PhaseKind::Measure => {
@@ -51,7 +69,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
     };
-    let lane = run_lane(spec(users, connections, seconds.into()), clock.clone(), control, out);
+    let lane = run_lane(
+        spec(users, connections, seconds.into()),
+        clock.clone(),
+        control,
+        out,
+    );
     clock.block_on(async { tokio::join!(lane, listening) })?;
     let n = all.counts.completed();
     let per_txn = (cpu.1 - cpu.0).as_micros_f64() / n as f64;
@@ -70,5 +93,9 @@ fn cpu_time() -> Nanos {
 
 fn memory() -> std::io::Result<String> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    Ok(status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default().to_owned())
+    Ok(status
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .unwrap_or_default()
+        .to_owned())
 }

@@ -12,7 +12,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use plimsoll_model::units::Nanos;
 use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
 };
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -22,12 +23,31 @@ const COARSE_TIMER: Nanos = Nanos::from_millis(3);
 
 /// Waits for a kernel timer.
 async fn kernel_timer(left: Nanos) -> std::io::Result<()> {
-    let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
-    let never = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let it_value = Timespec { tv_sec: (left.0 / 1_000_000_000) as i64, tv_nsec: (left.0 % 1_000_000_000) as i64 };
-    timerfd_settime(&timer, TimerfdTimerFlags::empty(), &Itimerspec { it_interval: never, it_value })?;
+    let timer = timerfd_create(
+        TimerfdClockId::Monotonic,
+        TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC,
+    )?;
+    let never = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let it_value = Timespec {
+        tv_sec: (left.0 / 1_000_000_000) as i64,
+        tv_nsec: (left.0 % 1_000_000_000) as i64,
+    };
+    timerfd_settime(
+        &timer,
+        TimerfdTimerFlags::empty(),
+        &Itimerspec {
+            it_interval: never,
+            it_value,
+        },
+    )?;
     // Readable means expired; the descriptor is closed without reading the count.
-    #[expect(deprecated, reason = "unsound for types whose descriptor changes, which that of an OwnedFd does not")]
+    #[expect(
+        deprecated,
+        reason = "unsound for types whose descriptor changes, which that of an OwnedFd does not"
+    )]
     let timer = AsyncFd::with_interest(timer, Interest::READABLE)?;
     timer.readable().await.map(drop)
 }
@@ -70,7 +90,14 @@ impl Clock {
                 let due = *start + due.into();
                 tokio::time::sleep_until(due.into()).await;
             }
-            Self::Virtual(clock) => VirtualSleep { clock: clock.clone(), due, order: None }.await,
+            Self::Virtual(clock) => {
+                VirtualSleep {
+                    clock: clock.clone(),
+                    due,
+                    order: None,
+                }
+                .await
+            }
         }
     }
 
@@ -122,7 +149,9 @@ impl Clock {
 
 /// The date, as databases store it: microseconds since 1970-01-01 UTC. Not for measuring.
 pub fn unix_micros() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as i64)
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_micros() as i64)
 }
 
 /// A clock that shows zero when its lane starts, and until then.
@@ -134,7 +163,10 @@ pub struct LaneClock {
 
 impl LaneClock {
     pub fn new(clock: Clock) -> Self {
-        Self { clock, origin: Arc::default() }
+        Self {
+            clock,
+            origin: Arc::default(),
+        }
     }
 
     /// Makes now the zero and returns it on the clock below. Later calls change nothing.
@@ -143,7 +175,10 @@ impl LaneClock {
     }
 
     fn origin(&self) -> Nanos {
-        self.origin.get().copied().unwrap_or_else(|| self.clock.now())
+        self.origin
+            .get()
+            .copied()
+            .unwrap_or_else(|| self.clock.now())
     }
 
     pub fn now(&self) -> Nanos {
@@ -233,7 +268,8 @@ struct VirtualSleep {
 impl VirtualSleep {
     fn leave(&mut self, time: &mut VirtualTime) {
         if let Some(order) = self.order.take() {
-            time.sleepers.retain(|Reverse(sleeper)| sleeper.order != order);
+            time.sleepers
+                .retain(|Reverse(sleeper)| sleeper.order != order);
         }
     }
 }
@@ -254,7 +290,11 @@ impl Future for VirtualSleep {
         let mut time = clock.lock();
         if time.now >= self.due {
             // Taken out when it was woken, unless something else woke this task at the same time.
-            if time.sleepers.peek().is_some_and(|Reverse(next)| next.due <= time.now) {
+            if time
+                .sleepers
+                .peek()
+                .is_some_and(|Reverse(next)| next.due <= time.now)
+            {
                 self.leave(&mut time);
             }
             self.order = None;
@@ -262,7 +302,11 @@ impl Future for VirtualSleep {
         }
         self.leave(&mut time);
         time.registered += 1;
-        let sleeper = Sleeper { due: self.due, order: time.registered, waker: context.waker().clone() };
+        let sleeper = Sleeper {
+            due: self.due,
+            order: time.registered,
+            waker: context.waker().clone(),
+        };
         time.sleepers.push(Reverse(sleeper));
         self.order = Some(time.registered);
         Poll::Pending
@@ -309,7 +353,9 @@ mod tests {
                 }
             })
             .unwrap();
-        let expected: Vec<_> = [10_000, 20_000, 30_000].map(|s| (s, Nanos::from_secs(s))).into();
+        let expected: Vec<_> = [10_000, 20_000, 30_000]
+            .map(|s| (s, Nanos::from_secs(s)))
+            .into();
         assert_eq!(*order.lock().unwrap(), expected);
         assert!(real.elapsed().as_secs() < 10_000);
     }
@@ -329,7 +375,9 @@ mod tests {
             clock.block_on(both).unwrap();
         }
         assert_eq!(clock.now(), Nanos::from_millis(2));
-        let Clock::Virtual(clock) = clock else { unreachable!() };
+        let Clock::Virtual(clock) = clock else {
+            unreachable!()
+        };
         assert_eq!(clock.lock().sleepers.len(), 0);
     }
 }

@@ -8,24 +8,52 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum LoadError {
     #[error("{what} cannot be reached: {why}\n{next}")]
-    Unreachable { what: String, why: String, next: String },
+    Unreachable {
+        what: String,
+        why: String,
+        next: String,
+    },
     #[error("{what} takes no more connections: {why}\n{next}")]
-    TooManyConnections { what: String, why: String, next: String },
+    TooManyConnections {
+        what: String,
+        why: String,
+        next: String,
+    },
     #[error("{what} refuses this user: {why}\n{next}")]
-    Refused { what: String, why: String, next: String },
+    Refused {
+        what: String,
+        why: String,
+        next: String,
+    },
     #[error("no space left on {place}\n{why}\n{next}")]
-    DiskFull { place: String, why: String, next: String },
+    DiskFull {
+        place: String,
+        why: String,
+        next: String,
+    },
     #[error("{} cannot be written: {why}\nGive the medium a directory that this user may write to.", path.display())]
     ReadOnly { path: PathBuf, why: String },
     #[error("{what} was not found ({searched})\n{next}")]
-    Missing { what: String, searched: String, next: String },
+    Missing {
+        what: String,
+        searched: String,
+        next: String,
+    },
     #[error("{what} ended by itself: {why}\n{next}")]
-    Died { what: String, why: String, next: String },
+    Died {
+        what: String,
+        why: String,
+        next: String,
+    },
     #[error("{what} already exists and was not made by plimsoll\n{next}")]
     Foreign { what: String, next: String },
     /// Data of plimsoll's that it replaces only with permission.
     #[error("{what} already holds {holds}\n{next}")]
-    Occupied { what: String, holds: String, next: String },
+    Occupied {
+        what: String,
+        holds: String,
+        next: String,
+    },
     #[error("stopped by the user")]
     Cancelled,
     /// Anything else, with the server's or system's message.
@@ -34,25 +62,35 @@ pub enum LoadError {
 }
 
 /// What to do about a full disk.
-pub const FREE_SPACE: &str = "Free space there, choose another medium, or shrink the data with --data-scale.";
+pub const FREE_SPACE: &str =
+    "Free space there, choose another medium, or shrink the data with --data-scale.";
 
 /// Where a server keeps its files, if no more is known than that.
 pub const SERVERS_DISK: &str = "the server's disk";
 
 impl LoadError {
     pub fn disk_full(place: impl Into<String>, why: impl ToString) -> Self {
-        Self::DiskFull { place: place.into(), why: why.to_string(), next: FREE_SPACE.into() }
+        Self::DiskFull {
+            place: place.into(),
+            why: why.to_string(),
+            next: FREE_SPACE.into(),
+        }
     }
 
     pub fn other(what: impl Into<String>, why: impl ToString) -> Self {
-        Self::Other { what: what.into(), why: why.to_string() }
+        Self::Other {
+            what: what.into(),
+            why: why.to_string(),
+        }
     }
 
     /// Whether the same connection may be opened a little later, with nothing done about it but starting the
     /// server: not so after a refused password or with a database that is gone.
     pub fn may_pass(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::TooManyConnections { .. } | Self::DiskFull { .. } => true,
+            Self::Unreachable { .. } | Self::TooManyConnections { .. } | Self::DiskFull { .. } => {
+                true
+            }
             Self::Died { .. } | Self::Other { .. } => true,
             Self::Refused { .. } | Self::ReadOnly { .. } | Self::Missing { .. } => false,
             Self::Foreign { .. } | Self::Occupied { .. } | Self::Cancelled => false,

@@ -21,7 +21,9 @@ fn split_mix(state: &mut u64) -> u64 {
 impl Rng {
     pub fn new(seed: u64) -> Self {
         let mut s = seed;
-        Self { state: std::array::from_fn(|_| split_mix(&mut s)) }
+        Self {
+            state: std::array::from_fn(|_| split_mix(&mut s)),
+        }
     }
 
     /// An independent stream for a part of the work, named by numbers: `Rng::stream(seed, &[table, warehouse])`.
@@ -77,23 +79,37 @@ mod tests {
     #[test]
     fn the_sequence_never_changes() {
         // Reference values of xoshiro256++ from the state 1, 2, 3, 4 (the authors' C code).
-        let mut rng = Rng { state: [1, 2, 3, 4] };
+        let mut rng = Rng {
+            state: [1, 2, 3, 4],
+        };
         let first: Vec<u64> = (0..4).map(|_| rng.next_u64()).collect();
-        assert_eq!(first, [41943041, 58720359, 3588806011781223, 3591011842654386]);
+        assert_eq!(
+            first,
+            [41943041, 58720359, 3588806011781223, 3591011842654386]
+        );
     }
 
     #[test]
     fn bounds_are_reached_and_kept() {
         let mut rng = Rng::new(7);
         let drawn: Vec<u64> = (0..10_000).map(|_| rng.between(3, 9)).collect();
-        assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&3), Some(&9)));
+        assert_eq!(
+            (drawn.iter().min(), drawn.iter().max()),
+            (Some(&3), Some(&9))
+        );
         let mean = (0..100_000).map(|_| rng.exponential(5.0)).sum::<f64>() / 1e5;
         assert!((mean - 5.0).abs() < 0.1, "{mean}");
     }
 
     #[test]
     fn streams_differ() {
-        assert_ne!(Rng::stream(1, &[1, 2]).next_u64(), Rng::stream(1, &[2, 1]).next_u64());
-        assert_ne!(Rng::stream(1, &[1]).next_u64(), Rng::stream(2, &[1]).next_u64());
+        assert_ne!(
+            Rng::stream(1, &[1, 2]).next_u64(),
+            Rng::stream(1, &[2, 1]).next_u64()
+        );
+        assert_ne!(
+            Rng::stream(1, &[1]).next_u64(),
+            Rng::stream(2, &[1]).next_u64()
+        );
     }
 }

@@ -82,7 +82,10 @@ pub(crate) fn io_error(path: &Path, error: &io::Error) -> LoadError {
             LoadError::disk_full(path.display().to_string(), error)
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            LoadError::ReadOnly { path: path.into(), why: error.to_string() }
+            LoadError::ReadOnly {
+                path: path.into(),
+                why: error.to_string(),
+            }
         }
         _ => LoadError::other(path.display().to_string(), error),
     }
@@ -90,8 +93,12 @@ pub(crate) fn io_error(path: &Path, error: &io::Error) -> LoadError {
 
 /// An error at the folder that all runs on a medium share: it is open to its owner only.
 fn closed(folder: &Path, error: &io::Error) -> LoadError {
-    let owner = fs::metadata(folder).map(|about| about.uid()).unwrap_or_default();
-    if error.kind() != io::ErrorKind::PermissionDenied || owner == rustix::process::geteuid().as_raw() {
+    let owner = fs::metadata(folder)
+        .map(|about| about.uid())
+        .unwrap_or_default();
+    if error.kind() != io::ErrorKind::PermissionDenied
+        || owner == rustix::process::geteuid().as_raw()
+    {
         return io_error(folder, error);
     }
     let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -121,7 +128,10 @@ fn user_name(passwd: &str, uid: u32) -> String {
 }
 
 fn host() -> String {
-    fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().into()
+    fs::read_to_string("/proc/sys/kernel/hostname")
+        .unwrap_or_default()
+        .trim()
+        .into()
 }
 
 fn make_dir(path: &Path, mode: u32) -> io::Result<()> {
@@ -134,7 +144,10 @@ impl Scratch {
     /// Makes `<medium>/.plimsoll/<run_id>`. The medium must exist; `run_id` is one path component.
     pub fn create(medium: &Path, run_id: &str) -> Result<Self, LoadError> {
         if run_id.is_empty() || run_id.starts_with('.') || run_id.contains('/') {
-            return Err(LoadError::other(format!("run id {run_id:?}"), "is not a plain file name"));
+            return Err(LoadError::other(
+                format!("run id {run_id:?}"),
+                "is not a plain file name",
+            ));
         }
         let medium = medium.canonicalize().map_err(|e| io_error(medium, &e))?;
         let folder = medium.join(FOLDER);
@@ -151,7 +164,12 @@ impl Scratch {
             },
             _ => closed(&folder, &e),
         })?;
-        let mut scratch = Self { path, owner: Owner::new(run_id), lock: None, removed: false };
+        let mut scratch = Self {
+            path,
+            owner: Owner::new(run_id),
+            lock: None,
+            removed: false,
+        };
         scratch.take_lock()?;
         scratch.save()?;
         Ok(scratch)
@@ -162,7 +180,12 @@ impl Scratch {
     pub fn inside(mount: &Path, name: &str) -> Result<Self, LoadError> {
         let path = mount.join(name);
         make_dir(&path, 0o711).map_err(|e| io_error(&path, &e))?;
-        let scratch = Self { path, owner: Owner::new(name), lock: None, removed: false };
+        let scratch = Self {
+            path,
+            owner: Owner::new(name),
+            lock: None,
+            removed: false,
+        };
         scratch.save()?;
         Ok(scratch)
     }
@@ -179,8 +202,11 @@ impl Scratch {
     fn save(&self) -> Result<(), LoadError> {
         let path = self.path.join(OWNER);
         let new = self.path.join("owner.json.new");
-        let text = serde_json::to_string_pretty(&self.owner).map_err(|e| LoadError::other("owner file", e))?;
-        fs::write(&new, text + "\n").and_then(|()| fs::rename(&new, &path)).map_err(|e| io_error(&path, &e))
+        let text = serde_json::to_string_pretty(&self.owner)
+            .map_err(|e| LoadError::other("owner file", e))?;
+        fs::write(&new, text + "\n")
+            .and_then(|()| fs::rename(&new, &path))
+            .map_err(|e| io_error(&path, &e))
     }
 
     pub fn path(&self) -> &Path {
@@ -207,9 +233,13 @@ impl Scratch {
         if inside.as_os_str().len() + reserve <= LONGEST {
             return self.dir(name);
         }
-        let unique = format!("{OUTSIDE_PREFIX}{}-{}-{name}", self.owner.pid, self.owner.start_time);
+        let unique = format!(
+            "{OUTSIDE_PREFIX}{}-{}-{name}",
+            self.owner.pid, self.owner.start_time
+        );
         for _ in 0..100 {
-            let path = std::env::temp_dir().join(format!("{unique}{}", MADE.fetch_add(1, Ordering::Relaxed)));
+            let path = std::env::temp_dir()
+                .join(format!("{unique}{}", MADE.fetch_add(1, Ordering::Relaxed)));
             if path.as_os_str().len() + reserve > LONGEST {
                 return Err(LoadError::other(
                     path.display().to_string(),
@@ -224,7 +254,10 @@ impl Scratch {
             make_dir(&path, 0o700).map_err(|e| io_error(&path, &e))?;
             return Ok(path);
         }
-        Err(LoadError::other(unique, "no free name for a socket directory"))
+        Err(LoadError::other(
+            unique,
+            "no free name for a socket directory",
+        ))
     }
 
     /// Removes everything, and the folder `.plimsoll` when nothing else is in it.
@@ -257,25 +290,37 @@ fn remove(path: &Path, owner: &Owner) -> Result<(), LoadError> {
     if let Some(mount) = mounted_below(path) {
         return Err(LoadError::Other {
             what: path.display().to_string(),
-            why: format!("is left there, because {} is still mounted; umount it, then start again", mount.display()),
+            why: format!(
+                "is left there, because {} is still mounted; umount it, then start again",
+                mount.display()
+            ),
         });
     }
     for outside in &owner.outside {
         remove_socket_dir(outside);
     }
-    for entry in fs::read_dir(path).map_err(|e| io_error(path, &e))?.flatten() {
+    for entry in fs::read_dir(path)
+        .map_err(|e| io_error(path, &e))?
+        .flatten()
+    {
         let inside = entry.path();
         if inside.ends_with(OWNER) || inside.ends_with(LOCK) {
             continue;
         }
         let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let done = if is_dir { fs::remove_dir_all(&inside) } else { fs::remove_file(&inside) };
+        let done = if is_dir {
+            fs::remove_dir_all(&inside)
+        } else {
+            fs::remove_file(&inside)
+        };
         done.map_err(|e| io_error(&inside, &e))?;
     }
     for last in [LOCK, OWNER] {
         let last = path.join(last);
         match fs::remove_file(&last) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io_error(&last, &error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(io_error(&last, &error));
+            }
             _ => {}
         }
     }
@@ -291,15 +336,25 @@ fn remove(path: &Path, owner: &Owner) -> Result<(), LoadError> {
 fn mounted_below(path: &Path) -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
-    let unescape = |text: &str| text.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
-    points.map(|point| PathBuf::from(unescape(point))).find(|point| point.starts_with(path) && point != path)
+    let unescape = |text: &str| {
+        text.replace("\\040", " ")
+            .replace("\\011", "\t")
+            .replace("\\134", "\\")
+    };
+    points
+        .map(|point| PathBuf::from(unescape(point)))
+        .find(|point| point.starts_with(path) && point != path)
 }
 
 /// Removes a directory named as ours with sockets in it and nothing else: the owner file of a medium that was
 /// else can write to must not make plimsoll remove anything more.
 fn remove_socket_dir(path: &Path) {
-    let named_ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(OUTSIDE_PREFIX));
-    let Ok(entries) = fs::read_dir(path) else { return };
+    let named_ours = path
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with(OUTSIDE_PREFIX));
+    let Ok(entries) = fs::read_dir(path) else {
+        return;
+    };
     if !named_ours || path.symlink_metadata().is_ok_and(|m| m.is_symlink()) {
         return;
     }
@@ -351,7 +406,10 @@ mod tests {
         let mut a = Scratch::create(medium.path(), "a").unwrap();
         let b = Scratch::create(medium.path(), "b").unwrap();
         fs::write(a.dir("data").unwrap().join("file"), "x").unwrap();
-        assert!(matches!(Scratch::create(medium.path(), "a"), Err(LoadError::Foreign { .. })));
+        assert!(matches!(
+            Scratch::create(medium.path(), "a"),
+            Err(LoadError::Foreign { .. })
+        ));
         a.remove().unwrap();
         assert!(b.path().exists());
         drop(b);
@@ -365,7 +423,11 @@ mod tests {
         assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap(), [""; 0]);
         let living = Scratch::create(medium.path(), "living").unwrap();
         let folder = medium.path().join(FOLDER);
-        for (name, owner) in [("foreign", None), ("broken", Some("{\"format\":\"plimsoll scr")), ("list", Some("[]"))] {
+        for (name, owner) in [
+            ("foreign", None),
+            ("broken", Some("{\"format\":\"plimsoll scr")),
+            ("list", Some("[]")),
+        ] {
             fs::create_dir(folder.join(name)).unwrap();
             if let Some(text) = owner {
                 fs::write(folder.join(name).join(OWNER), text).unwrap();
@@ -399,10 +461,22 @@ mod tests {
             assert!(mounted_below(Path::new("/")).is_some());
             return;
         }
-        rustix::mount::mount("none", &inside, "tmpfs", rustix::mount::MountFlags::empty(), None).unwrap();
+        rustix::mount::mount(
+            "none",
+            &inside,
+            "tmpfs",
+            rustix::mount::MountFlags::empty(),
+            None,
+        )
+        .unwrap();
         fs::write(inside.join("precious"), "x").unwrap();
-        let error = remove(scratch.path(), &scratch.owner).unwrap_err().to_string();
-        assert!(error.contains("is still mounted") && inside.join("precious").exists(), "{error}");
+        let error = remove(scratch.path(), &scratch.owner)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("is still mounted") && inside.join("precious").exists(),
+            "{error}"
+        );
         rustix::mount::unmount(&inside, rustix::mount::UnmountFlags::empty()).unwrap();
         scratch.remove().unwrap();
     }
@@ -431,7 +505,11 @@ mod tests {
         let data = scratch.dir("postgres").unwrap();
         // Before the other one begins, which could end meanwhile.
         let path = scratch.abandon();
-        let mut child = std::process::Command::new(&program).arg("2").current_dir(&data).spawn().unwrap();
+        let mut child = std::process::Command::new(&program)
+            .arg("2")
+            .current_dir(&data)
+            .spawn()
+            .unwrap();
         assert!(wait_until(60, || servers_work_in(&path)));
         assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap().len(), 1);
         assert!(child.try_wait().unwrap().is_some() && !path.exists());
@@ -440,15 +518,28 @@ mod tests {
     #[test]
     fn a_folder_of_another_user_is_theirs() {
         let passwd = "root:x:0:0::/:/bin/sh\nbad\nanna:x:1000:1000::/home/anna:/bin/sh\n";
-        assert_eq!([0, 1000, 7].map(|uid| user_name(passwd, uid)), ["root", "anna", "user 7"]);
+        assert_eq!(
+            [0, 1000, 7].map(|uid| user_name(passwd, uid)),
+            ["root", "anna", "user 7"]
+        );
         let message = belongs_to(Path::new("/m/.plimsoll"), "anna").to_string();
-        assert!(message.contains("it belongs to anna") && message.contains("rm -r '/m/.plimsoll'"), "{message}");
+        assert!(
+            message.contains("it belongs to anna") && message.contains("rm -r '/m/.plimsoll'"),
+            "{message}"
+        );
         let own = tempfile::tempdir().unwrap();
         let denied = io::Error::from(io::ErrorKind::PermissionDenied);
-        assert!(matches!(closed(own.path(), &denied), LoadError::ReadOnly { .. }));
+        assert!(matches!(
+            closed(own.path(), &denied),
+            LoadError::ReadOnly { .. }
+        ));
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(own.path(), Some(12345), None).unwrap();
-            assert!(closed(own.path(), &denied).to_string().contains("user 12345"));
+            assert!(
+                closed(own.path(), &denied)
+                    .to_string()
+                    .contains("user 12345")
+            );
         }
     }
 
@@ -458,7 +549,9 @@ mod tests {
         let mut scratch = Scratch::create(medium.path(), "far").unwrap();
         scratch.owner.host = "elsewhere.example".into();
         let path = scratch.abandon();
-        assert!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap()[0].contains("elsewhere.example"));
+        assert!(
+            sweep(medium.path(), &|_| Ok(Vec::new())).unwrap()[0].contains("elsewhere.example")
+        );
         assert!(path.exists());
     }
 

@@ -32,24 +32,34 @@ pub enum SessionError {
 impl SessionError {
     /// A server has no space left.
     pub fn server_full(why: String) -> Self {
-        Self::DiskFull { place: SERVERS_DISK.into(), why }
+        Self::DiskFull {
+            place: SERVERS_DISK.into(),
+            why,
+        }
     }
 
     /// What the load needs is not in the database any more.
     pub fn gone(message: &str) -> Self {
-        let next = "The loaded tables were dropped or changed: remove the rest, or name another `schema`.";
-        Self::Permanent(format!("the workload's tables are no longer as they were: {message}\n{next}"))
+        let next =
+            "The loaded tables were dropped or changed: remove the rest, or name another `schema`.";
+        Self::Permanent(format!(
+            "the workload's tables are no longer as they were: {message}\n{next}"
+        ))
     }
 
     /// A right was taken away.
     pub fn forbidden(message: &str) -> Self {
         let next = "Grant this user what was revoked, or connect as the owner of the tables.";
-        Self::Permanent(format!("the server forbids this user what it had allowed before: {message}\n{next}"))
+        Self::Permanent(format!(
+            "the server forbids this user what it had allowed before: {message}\n{next}"
+        ))
     }
 
     /// An input of another workload than the session was opened for: a fault of plimsoll.
     pub fn other_work() -> Self {
-        Self::Failed("the session was opened for another workload: this is a fault of plimsoll".into())
+        Self::Failed(
+            "the session was opened for another workload: this is a fault of plimsoll".into(),
+        )
     }
 }
 

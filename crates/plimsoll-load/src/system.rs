@@ -32,7 +32,10 @@ pub struct Instance(Backing);
 
 enum Backing {
     Mock(MockScript),
-    Sqlite { path: PathBuf, pragmas: BTreeMap<String, String> },
+    Sqlite {
+        path: PathBuf,
+        pragmas: BTreeMap<String, String>,
+    },
     Managed(Box<ManagedServer>),
     Existing(Target),
 }
@@ -45,18 +48,36 @@ impl Instance {
         scratch: Option<&mut Scratch>,
         cgroup: Option<CgroupLimits>,
     ) -> Result<Self, LoadError> {
-        let place = || scratch.ok_or_else(|| LoadError::other("the system", "needs a medium to keep its data on"));
+        let place = || {
+            scratch
+                .ok_or_else(|| LoadError::other("the system", "needs a medium to keep its data on"))
+        };
         Ok(Self(match kind {
             SystemKind::Mock(script) => Backing::Mock(script.clone()),
-            SystemKind::Sqlite { settings } => {
-                Backing::Sqlite { path: place()?.dir("sqlite")?.join("tpcc.db"), pragmas: settings.clone() }
-            }
-            SystemKind::Managed { engine, settings, binaries } => {
-                Backing::Managed(Box::new(ManagedServer::start(*engine, place()?, settings, binaries, cgroup)?))
-            }
-            SystemKind::Existing { engine, url, schema } => {
-                Backing::Existing(Target { engine: *engine, conninfo: url.reveal().into(), schema: schema.clone() })
-            }
+            SystemKind::Sqlite { settings } => Backing::Sqlite {
+                path: place()?.dir("sqlite")?.join("tpcc.db"),
+                pragmas: settings.clone(),
+            },
+            SystemKind::Managed {
+                engine,
+                settings,
+                binaries,
+            } => Backing::Managed(Box::new(ManagedServer::start(
+                *engine,
+                place()?,
+                settings,
+                binaries,
+                cgroup,
+            )?)),
+            SystemKind::Existing {
+                engine,
+                url,
+                schema,
+            } => Backing::Existing(Target {
+                engine: *engine,
+                conninfo: url.reveal().into(),
+                schema: schema.clone(),
+            }),
         }))
     }
 
@@ -69,31 +90,46 @@ impl Instance {
                 next: "Name a SQLite file, or a postgres:// or mariadb:// URL.".into(),
             });
         }
-        Ok(Self(Backing::Sqlite { path: path.into(), pragmas: BTreeMap::new() }))
+        Ok(Self(Backing::Sqlite {
+            path: path.into(),
+            pragmas: BTreeMap::new(),
+        }))
     }
 
     pub fn endpoint(&self) -> Endpoint {
         match &self.0 {
             Backing::Mock(script) => Endpoint::Mock(script.clone()),
-            Backing::Sqlite { path, pragmas } => {
-                Endpoint::Sqlite { path: path.display().to_string(), pragmas: pragmas.clone() }
-            }
+            Backing::Sqlite { path, pragmas } => Endpoint::Sqlite {
+                path: path.display().to_string(),
+                pragmas: pragmas.clone(),
+            },
             Backing::Managed(server) => endpoint(server.target()),
             Backing::Existing(target) => endpoint(target.clone()),
         }
     }
 
     /// Loads the workload's data set unless the system holds it.
-    pub fn load(&self, workload: &Workload, seed: u64, control: &LoadControl) -> Result<Loaded, LoadError> {
+    pub fn load(
+        &self,
+        workload: &Workload,
+        seed: u64,
+        control: &LoadControl,
+    ) -> Result<Loaded, LoadError> {
         match &self.0 {
             Backing::Mock(_) => Ok(Loaded::Reused),
             Backing::Sqlite { path, pragmas } => match workload {
                 Workload::Tpcc(tpcc) if sqlite::is_loaded(path, tpcc, seed)? => Ok(Loaded::Reused),
-                Workload::Tpcc(tpcc) => sqlite::load(path, tpcc, seed, pragmas, control).map(|()| Loaded::Fresh),
-                Workload::Sysbench(sysbench) => sqlite::sysbench::load(path, sysbench, seed, pragmas, control),
+                Workload::Tpcc(tpcc) => {
+                    sqlite::load(path, tpcc, seed, pragmas, control).map(|()| Loaded::Fresh)
+                }
+                Workload::Sysbench(sysbench) => {
+                    sqlite::sysbench::load(path, sysbench, seed, pragmas, control)
+                }
             },
             Backing::Managed(server) => {
-                let loaded = server.target().load(workload, seed, IfOther::Replace, control);
+                let loaded = server
+                    .target()
+                    .load(workload, seed, IfOther::Replace, control);
                 loaded.map_err(|error| server.process().explain(error))
             }
             Backing::Existing(target) => target.load(workload, seed, IfOther::Refuse, control),
@@ -108,7 +144,10 @@ impl Instance {
                 CheckedData::Tpcc => sqlite::check(path),
                 CheckedData::Sysbench(sysbench) => sqlite::sysbench::check(path, sysbench),
             },
-            Backing::Managed(server) => server.target().check(data).map_err(|error| server.process().explain(error)),
+            Backing::Managed(server) => server
+                .target()
+                .check(data)
+                .map_err(|error| server.process().explain(error)),
             Backing::Existing(target) => target.check(data),
         }
     }
@@ -118,17 +157,24 @@ impl Instance {
         match &self.0 {
             Backing::Mock(_) => Ok(Vec::new()),
             Backing::Sqlite { path, pragmas } => sqlite::facts(path, pragmas),
-            Backing::Managed(server) => {
-                server.target().facts().map(named).map_err(|error| server.process().explain(error))
-            }
+            Backing::Managed(server) => server
+                .target()
+                .facts()
+                .map(named)
+                .map_err(|error| server.process().explain(error)),
             Backing::Existing(target) => target.facts().map(named),
         }
     }
 
     /// What limits the system, with the process that is to be in it; `None` where nothing does.
     pub fn limits(&self) -> Option<(&CgroupLimits, u32)> {
-        let Backing::Managed(server) = &self.0 else { return None };
-        server.process().limits().map(|cgroup| (cgroup, server.process().pid()))
+        let Backing::Managed(server) = &self.0 else {
+            return None;
+        };
+        server
+            .process()
+            .limits()
+            .map(|cgroup| (cgroup, server.process().pid()))
     }
 
     /// How the system's own processes and files can be watched from here.
@@ -138,7 +184,10 @@ impl Instance {
             Backing::Sqlite { path, .. } => Some(Watch::EmbeddedData { path: path.clone() }),
             Backing::Managed(server) => {
                 let process = server.process();
-                Some(Watch::Processes { pid: process.pid(), data: Some(process.data_dir().to_owned()) })
+                Some(Watch::Processes {
+                    pid: process.pid(),
+                    data: Some(process.data_dir().to_owned()),
+                })
             }
         }
     }
@@ -182,7 +231,10 @@ impl Instance {
         match &self.0 {
             Backing::Mock(_) => Ok(CommitCounts::default()),
             Backing::Sqlite { path, pragmas } => sqlite::books(path, pragmas),
-            Backing::Managed(server) => server.target().books().map_err(|error| server.process().explain(error)),
+            Backing::Managed(server) => server
+                .target()
+                .books()
+                .map_err(|error| server.process().explain(error)),
             Backing::Existing(target) => target.books(),
         }
     }
@@ -195,9 +247,11 @@ impl Instance {
         match &self.0 {
             Backing::Mock(_) => Ok(None),
             Backing::Sqlite { path, pragmas } => sqlite::orders_added(path, pragmas).map(Some),
-            Backing::Managed(server) => {
-                server.target().orders_added().map(Some).map_err(|error| server.process().explain(error))
-            }
+            Backing::Managed(server) => server
+                .target()
+                .orders_added()
+                .map(Some)
+                .map_err(|error| server.process().explain(error)),
             Backing::Existing(target) => target.orders_added().map(Some),
         }
     }
@@ -222,18 +276,35 @@ impl Instance {
 }
 
 fn endpoint(target: Target) -> Endpoint {
-    let Target { engine, conninfo, schema } = target;
-    Endpoint::Server { engine, conninfo, schema }
+    let Target {
+        engine,
+        conninfo,
+        schema,
+    } = target;
+    Endpoint::Server {
+        engine,
+        conninfo,
+        schema,
+    }
 }
 
 /// Server facts under the names that the record has for them.
 fn named(facts: Facts) -> Vec<(String, String)> {
-    let Facts { version, settings, database_size } = facts;
-    let settings = settings.into_iter().map(|(name, value)| (format!("setting.{name}"), value));
-    [("version".to_owned(), version), ("database_size".into(), database_size.to_string())]
+    let Facts {
+        version,
+        settings,
+        database_size,
+    } = facts;
+    let settings = settings
         .into_iter()
-        .chain(settings)
-        .collect()
+        .map(|(name, value)| (format!("setting.{name}"), value));
+    [
+        ("version".to_owned(), version),
+        ("database_size".into(), database_size.to_string()),
+    ]
+    .into_iter()
+    .chain(settings)
+    .collect()
 }
 
 #[cfg(test)]
@@ -249,12 +320,21 @@ mod tests {
         std::fs::set_permissions(medium.path(), open).unwrap();
         let mut scratch = Scratch::create(medium.path(), "dead").unwrap();
         let (engine, settings) = (ServerKind::Postgres, BTreeMap::new());
-        let kind = SystemKind::Managed { engine, settings, binaries: String::new() };
+        let kind = SystemKind::Managed {
+            engine,
+            settings,
+            binaries: String::new(),
+        };
         let instance = Instance::start(&kind, Some(&mut scratch), None).unwrap();
-        let Some(Watch::Processes { pid, .. }) = instance.watch() else { panic!("a server is watched") };
+        let Some(Watch::Processes { pid, .. }) = instance.watch() else {
+            panic!("a server is watched")
+        };
         let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-        for error in [instance.check(CheckedData::Tpcc).unwrap_err(), instance.facts().unwrap_err()] {
+        for error in [
+            instance.check(CheckedData::Tpcc).unwrap_err(),
+            instance.facts().unwrap_err(),
+        ] {
             assert!(error.to_string().contains("its log ends with"), "{error}");
         }
     }

@@ -17,7 +17,10 @@ const MAY_GROW: u64 = 2 << 20;
 
 fn spec(load: LoadShape, hours: u64) -> LaneSpec {
     let every = |at: u64, step: u64, ms: u64| {
-        let stretch = move |n| Stall { at: Nanos::from_secs(at + n * step), lasts: Nanos::from_millis(ms) };
+        let stretch = move |n| Stall {
+            at: Nanos::from_secs(at + n * step),
+            lasts: Nanos::from_millis(ms),
+        };
         (0..hours * 3600 / step).map(stretch).collect()
     };
     let script = MockScript {
@@ -30,14 +33,21 @@ fn spec(load: LoadShape, hours: u64) -> LaneSpec {
     };
     LaneSpec {
         endpoint: Endpoint::Mock(script),
-        workload: Workload::Tpcc(Tpcc { warehouses: 10, mode: TxnMode::Procedures, home: Home::Fixed }),
+        workload: Workload::Tpcc(Tpcc {
+            warehouses: 10,
+            mode: TxnMode::Procedures,
+            home: Home::Fixed,
+        }),
         load,
         timeline: Timeline {
             warm: Nanos::from_secs(60),
             measure: Nanos::from_secs(hours * 3600),
             cool: Nanos::from_secs(60),
         },
-        pacing: Pacing { keying: 1.0, think: 1.0 },
+        pacing: Pacing {
+            keying: 1.0,
+            think: 1.0,
+        },
         seed: 5.into(),
         round: 1,
         max_retries: 3,
@@ -61,7 +71,11 @@ fn soak(load: LoadShape, hours: u64) -> (u64, usize, Vec<u64>) {
         while let Some(message) = messages.recv().await {
             match message {
                 LaneMessage::Second(second) => {
-                    settled += second.tallies.iter().map(|tally| tally.counts.settled()).sum::<u64>();
+                    settled += second
+                        .tallies
+                        .iter()
+                        .map(|tally| tally.counts.settled())
+                        .sum::<u64>();
                     if second.tick.end.0 % Nanos::from_secs(3600).0 == 0 {
                         memory.push(resident());
                     }
@@ -76,7 +90,12 @@ fn soak(load: LoadShape, hours: u64) -> (u64, usize, Vec<u64>) {
         }
     };
     clock
-        .block_on(async { tokio::join!(run_lane(spec(load, hours), clock.clone(), control, out), listening) })
+        .block_on(async {
+            tokio::join!(
+                run_lane(spec(load, hours), clock.clone(), control, out),
+                listening
+            )
+        })
         .unwrap();
     assert_eq!(end, Some(LaneEnd::Complete));
     (settled, events, memory)
@@ -84,13 +103,24 @@ fn soak(load: LoadShape, hours: u64) -> (u64, usize, Vec<u64>) {
 
 #[test]
 fn six_hours_of_load_stay_within_the_memory_of_the_first() {
-    let shared = LoadShape::Closed { users: 170, connections: 10 };
-    let overloaded =
-        LoadShape::Open { users: 4, per_second: 8.0, to_per_second: 12.0, arrivals: Arrivals::Poisson, queue: 500 };
+    let shared = LoadShape::Closed {
+        users: 170,
+        connections: 10,
+    };
+    let overloaded = LoadShape::Open {
+        users: 4,
+        per_second: 8.0,
+        to_per_second: 12.0,
+        arrivals: Arrivals::Poisson,
+        queue: 500,
+    };
     for (load, hours) in [(shared, 6), (overloaded, 3)] {
         let (settled, events, memory) = soak(load, hours);
         assert!(settled > hours * 3600 * 7, "{settled}");
         assert!(events < 60, "{events} events");
-        assert!(memory[memory.len() - 1] < memory[0] + MAY_GROW, "{load:?}: grows from hour to hour: {memory:?}");
+        assert!(
+            memory[memory.len() - 1] < memory[0] + MAY_GROW,
+            "{load:?}: grows from hour to hour: {memory:?}"
+        );
     }
 }

@@ -55,7 +55,15 @@ pub struct DriveTally {
 
 impl DriveTally {
     pub fn merge(&mut self, other: &Self) {
-        let Self { ops, bytes, errors, modelled, real, late, beyond } = other;
+        let Self {
+            ops,
+            bytes,
+            errors,
+            modelled,
+            real,
+            late,
+            beyond,
+        } = other;
         self.ops += ops;
         self.bytes += bytes;
         self.errors += errors;

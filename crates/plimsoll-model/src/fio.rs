@@ -35,7 +35,9 @@ pub enum FioError {
 /// The first line that is not empty, after a colon.
 fn first_line(text: &str) -> String {
     let first = text.lines().find(|line| !line.trim().is_empty());
-    first.map_or(String::new(), |line| format!(": {}", line.chars().take(200).collect::<String>()))
+    first.map_or(String::new(), |line| {
+        format!(": {}", line.chars().take(200).collect::<String>())
+    })
 }
 
 /// One run of fio.
@@ -113,7 +115,11 @@ impl Latencies {
     /// The buckets with their exact mean and maximum. fio's buckets are at most 1/64 wide.
     pub fn hist(&self) -> Hist {
         let sum = (self.mean_ns.max(0.0) * self.n as f64).round() as u128;
-        Hist::of_buckets(self.bins.iter().map(|(value, n)| (Nanos(*value), *n)), sum, self.max)
+        Hist::of_buckets(
+            self.bins.iter().map(|(value, n)| (Nanos(*value), *n)),
+            sum,
+            self.max,
+        )
     }
 }
 
@@ -122,27 +128,42 @@ impl Side {
     /// (`disable_clat`), else from handing over.
     pub fn latencies(&self) -> &Latencies {
         let only_total = self.completion.n == 0 && self.total.n > 0;
-        if self.total.bins.is_empty() && !only_total { &self.completion } else { &self.total }
+        if self.total.bins.is_empty() && !only_total {
+            &self.completion
+        } else {
+            &self.total
+        }
     }
 }
 
 /// Reads fio's standard output.
 pub fn parse(text: &str) -> Result<FioOutput, FioError> {
     let (warnings, value) = json_in(text)?;
-    Ok(FioOutput { warnings, ..output(&value)? })
+    Ok(FioOutput {
+        warnings,
+        ..output(&value)?
+    })
 }
 
 /// One of fio's documents.
 pub(crate) fn output(value: &Value) -> Result<FioOutput, FioError> {
     let root = At::root(value);
     // A client prints the jobs of its servers, and times in seconds.
-    let items = root.find(CLIENT_JOBS).map_or_else(|| root.get(JOBS), Ok)?.items()?;
+    let items = root
+        .find(CLIENT_JOBS)
+        .map_or_else(|| root.get(JOBS), Ok)?
+        .items()?;
     let jobs = items.iter().map(job).collect::<Result<Vec<_>, _>>()?;
     let timestamp_ms = match root.find("timestamp_ms") {
         Some(at) => at.count()?,
         None => root.get("timestamp")?.count()?.saturating_mul(1000),
     };
-    Ok(FioOutput { version: root.get("fio version")?.text()?, timestamp_ms, jobs, warnings: Vec::new() })
+    Ok(FioOutput {
+        version: root.get("fio version")?.text()?,
+        timestamp_ms,
+        jobs,
+        warnings: Vec::new(),
+    })
 }
 
 pub(crate) const JOBS: &str = "jobs";
@@ -164,22 +185,39 @@ fn json_in(text: &str) -> Result<(Vec<String>, Value), FioError> {
         }
         at += line.len();
     }
-    Err(why.map_or_else(|| FioError::NoJson(first_line(text).trim_start_matches(": ").into()), FioError::Syntax))
+    Err(why.map_or_else(
+        || FioError::NoJson(first_line(text).trim_start_matches(": ").into()),
+        FioError::Syntax,
+    ))
 }
 
 /// What follows the object is no part of it. Older versions print `nan` where nothing was counted.
 fn first_value(text: &str) -> Result<Value, String> {
-    let read = |text: &str| serde_json::Deserializer::from_str(text).into_iter::<Value>().next();
+    let read = |text: &str| {
+        serde_json::Deserializer::from_str(text)
+            .into_iter::<Value>()
+            .next()
+    };
     let value = match read(text) {
-        Some(Err(_)) if text.contains("nan") => read(&text.replace(": -nan", ": 0").replace(": nan", ": 0")),
+        Some(Err(_)) if text.contains("nan") => {
+            read(&text.replace(": -nan", ": 0").replace(": nan", ": 0"))
+        }
         first => first,
     };
-    value.ok_or_else(|| "it is empty".to_owned())?.map_err(|error| error.to_string())
+    value
+        .ok_or_else(|| "it is empty".to_owned())?
+        .map_err(|error| error.to_string())
 }
 
 fn job(at: &At) -> Result<FioJob, FioError> {
     let unified = at.find("read").is_none() && at.find("mixed").is_some();
-    let direction = |name| if unified { Ok(Side::default()) } else { side(&at.get(name)?) };
+    let direction = |name| {
+        if unified {
+            Ok(Side::default())
+        } else {
+            side(&at.get(name)?)
+        }
+    };
     Ok(FioJob {
         name: at.get("jobname")?.text()?,
         error: at.find("error").map_or(Ok(0), |error| error.signed())?,
@@ -208,14 +246,22 @@ fn side(at: &At) -> Result<Side, FioError> {
 }
 
 fn syncs(at: &At) -> Result<Syncs, FioError> {
-    Ok(Syncs { total: at.get("total_ios")?.count()?, latency: latencies(&at.get("lat_ns")?)? })
+    Ok(Syncs {
+        total: at.get("total_ios")?.count()?,
+        latency: latencies(&at.get("lat_ns")?)?,
+    })
 }
 
 fn latencies(at: &At) -> Result<Latencies, FioError> {
-    let bins = at.find("bins").map_or(Ok(BTreeMap::new()), |bins| bins.counts_by_number())?;
+    let bins = at
+        .find("bins")
+        .map_or(Ok(BTreeMap::new()), |bins| bins.counts_by_number())?;
     let all = bins.values().try_fold(0u64, |sum, n| sum.checked_add(*n));
     if all.is_none_or(|all| all >= 1 << 62) {
-        return Err(FioError::Field { field: at.name("bins"), why: "counts more operations than there can be".into() });
+        return Err(FioError::Field {
+            field: at.name("bins"),
+            why: "counts more operations than there can be".into(),
+        });
     }
     Ok(Latencies {
         n: at.find("N").map_or(Ok(0), |n| n.count())?,
@@ -224,7 +270,9 @@ fn latencies(at: &At) -> Result<Latencies, FioError> {
         mean_ns: at.get("mean")?.number()?,
         stddev_ns: at.get("stddev")?.number()?,
         bins,
-        percentiles: at.find("percentile").map_or(Ok(Vec::new()), |all| all.counts_in_order())?,
+        percentiles: at
+            .find("percentile")
+            .map_or(Ok(Vec::new()), |all| all.counts_in_order())?,
     })
 }
 
@@ -240,13 +288,22 @@ pub struct LogLine {
 /// Reads a log of `write_bw_log` (HOWTO, "Log File Formats"): `ms, value, direction, block size, …`.
 pub fn parse_log(text: &str) -> Result<Vec<LogLine>, FioError> {
     let line = |(number, text): (usize, &str)| {
-        let mut fields = text.split(',').map(|field| field.trim().parse::<u64>().ok());
+        let mut fields = text
+            .split(',')
+            .map(|field| field.trim().parse::<u64>().ok());
         match (fields.next().flatten(), fields.next().flatten()) {
             (Some(at_ms), Some(value)) => Ok(LogLine { at_ms, value }),
-            _ => Err(FioError::Log { line: number + 1, text: text.chars().take(80).collect() }),
+            _ => Err(FioError::Log {
+                line: number + 1,
+                text: text.chars().take(80).collect(),
+            }),
         }
     };
-    text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()).map(line).collect()
+    text.lines()
+        .enumerate()
+        .filter(|(_, text)| !text.trim().is_empty())
+        .map(line)
+        .collect()
 }
 
 #[cfg(test)]

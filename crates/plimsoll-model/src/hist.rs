@@ -12,7 +12,9 @@ mod stored;
 
 use buckets::Buckets;
 pub use coarse::{COARSE_ERROR_PERCENT, CoarseHist, coarse_bounds};
-use hdrhistogram::serialization::{Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer};
+use hdrhistogram::serialization::{
+    Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer,
+};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -47,13 +49,21 @@ impl Default for Hist {
 
 impl PartialEq for Hist {
     fn eq(&self, other: &Self) -> bool {
-        self.buckets == other.buckets && self.sum == other.sum && self.max == other.max && self.clipped == other.clipped
+        self.buckets == other.buckets
+            && self.sum == other.sum
+            && self.max == other.max
+            && self.clipped == other.clipped
     }
 }
 
 impl Hist {
     pub fn new() -> Self {
-        Self { buckets: Buckets::new(), sum: 0, max: Nanos::ZERO, clipped: 0 }
+        Self {
+            buckets: Buckets::new(),
+            sum: 0,
+            max: Nanos::ZERO,
+            clipped: 0,
+        }
     }
 
     pub fn record(&mut self, value: Nanos) {
@@ -65,17 +75,32 @@ impl Hist {
 
     /// From another program's buckets: a value that stands for its bucket, and how many fell into it. Quantiles are as
     /// exact as those buckets; `sum` and `max` are taken as given. Counts beyond 2^64 saturate.
-    pub fn of_buckets(counts: impl IntoIterator<Item = (Nanos, u64)>, sum: u128, max: Nanos) -> Self {
-        let mut hist = Self { sum, max, ..Self::new() };
+    pub fn of_buckets(
+        counts: impl IntoIterator<Item = (Nanos, u64)>,
+        sum: u128,
+        max: Nanos,
+    ) -> Self {
+        let mut hist = Self {
+            sum,
+            max,
+            ..Self::new()
+        };
         for (value, n) in counts {
             hist.buckets.record_n(value.0.clamp(LOWEST.0, HIGHEST.0), n);
-            hist.clipped = hist.clipped.saturating_add(if value > HIGHEST { n } else { 0 });
+            hist.clipped = hist
+                .clipped
+                .saturating_add(if value > HIGHEST { n } else { 0 });
         }
         hist
     }
 
     pub fn merge(&mut self, other: &Self) {
-        let Self { buckets, sum, max, clipped } = other;
+        let Self {
+            buckets,
+            sum,
+            max,
+            clipped,
+        } = other;
         self.buckets.merge(buckets);
         self.sum = self.sum.saturating_add(*sum);
         self.max = self.max.max(*max);
@@ -123,7 +148,11 @@ impl Hist {
     /// The same of fractions that rise, in one pass.
     pub fn quantiles<const N: usize>(&self, rising: [f64; N]) -> Option<[Nanos; N]> {
         let highest = self.max.max(LOWEST);
-        (!self.is_empty()).then(|| self.buckets.values_at_quantiles(rising).map(|value| Nanos(value).min(highest)))
+        (!self.is_empty()).then(|| {
+            self.buckets
+                .values_at_quantiles(rising)
+                .map(|value| Nanos(value).min(highest))
+        })
     }
 
     /// HdrHistogram V2 (deflated), preceded by the exact sum, maximum and clipped count.
@@ -133,14 +162,17 @@ impl Hist {
         out.extend_from_slice(&self.max.0.to_le_bytes());
         out.extend_from_slice(&self.clipped.to_le_bytes());
         self.buckets.with_histogram(|all| {
-            V2DeflateSerializer::new().serialize(all, &mut out).expect("writing to memory does not fail");
+            V2DeflateSerializer::new()
+                .serialize(all, &mut out)
+                .expect("writing to memory does not fail");
         });
         out
     }
 
     pub fn decode(bytes: &[u8]) -> Result<Self, HistError> {
-        let (head, mut body) =
-            bytes.split_at_checked(32).ok_or_else(|| HistError::Encoding("shorter than its header".into()))?;
+        let (head, mut body) = bytes
+            .split_at_checked(32)
+            .ok_or_else(|| HistError::Encoding("shorter than its header".into()))?;
         let buckets = match stored::counts(body)? {
             Some(counts) => Buckets::of_counts(counts),
             None => {
@@ -148,9 +180,14 @@ impl Hist {
                 Buckets::of_foreign(read.map_err(|e| HistError::Encoding(format!("{e:?}")))?)?
             }
         };
-        let mut hist = Self { buckets, ..Self::new() };
+        let mut hist = Self {
+            buckets,
+            ..Self::new()
+        };
         hist.sum = u128::from_le_bytes(head[..16].try_into().expect("sixteen bytes"));
-        hist.max = Nanos(u64::from_le_bytes(head[16..24].try_into().expect("eight bytes")));
+        hist.max = Nanos(u64::from_le_bytes(
+            head[16..24].try_into().expect("eight bytes"),
+        ));
         hist.clipped = u64::from_le_bytes(head[24..].try_into().expect("eight bytes"));
         Ok(hist)
     }
@@ -229,7 +266,10 @@ mod tests {
             let (bucket, n) = coarse.buckets().next().unwrap();
             let (low, high) = coarse_bounds(bucket);
             // The full histogram's own buckets are a thousandth wide.
-            assert!(n == 1 && low.0 <= value + value / 1000 && value < high.0, "{value}: {low:?} {high:?}");
+            assert!(
+                n == 1 && low.0 <= value + value / 1000 && value < high.0,
+                "{value}: {low:?} {high:?}"
+            );
         }
         let (low, high) = coarse_bounds(u32::MAX);
         assert!(low < high, "no bucket overflows");
@@ -245,9 +285,16 @@ mod tests {
 
     #[test]
     fn buckets_of_another_program_keep_their_counts_sum_and_maximum() {
-        let buckets = [(Nanos(2_000_000), 3), (Nanos(5_000_000), 1), (HIGHEST + Nanos(1), 2)];
+        let buckets = [
+            (Nanos(2_000_000), 3),
+            (Nanos(5_000_000), 1),
+            (HIGHEST + Nanos(1), 2),
+        ];
         let hist = Hist::of_buckets(buckets, 7_200_011_000_000, Nanos(3_600_000_000_009));
-        assert_eq!((hist.count(), hist.clipped(), hist.sum()), (6, 2, 7_200_011_000_000));
+        assert_eq!(
+            (hist.count(), hist.clipped(), hist.sum()),
+            (6, 2, 7_200_011_000_000)
+        );
         assert_eq!(hist.max(), Some(Nanos(3_600_000_000_009)));
         assert!((hist.quantile(0.5).unwrap().0 as f64 / 2e6 - 1.0).abs() < 0.001);
     }
@@ -256,6 +303,10 @@ mod tests {
     fn a_second_of_a_busy_system_takes_little_room() {
         let mut hist = Hist::new();
         (0..1000u64).for_each(|i| hist.record(Nanos(500_000 + i * i * 7)));
-        assert!(hist.coarse().encode().len() < 100, "{}", hist.coarse().encode().len());
+        assert!(
+            hist.coarse().encode().len() < 100,
+            "{}",
+            hist.coarse().encode().len()
+        );
     }
 }

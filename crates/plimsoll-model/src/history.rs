@@ -59,7 +59,12 @@ pub struct Change {
 pub fn figure_series(runs: &[HistoryRun]) -> Vec<FigureSeries> {
     let mut series: Vec<FigureSeries> = Vec::new();
     for run in runs {
-        for point in run.side.points.iter().filter(|point| point.verdict < crate::summary::Verdict::Invalid) {
+        for point in run
+            .side
+            .points
+            .iter()
+            .filter(|point| point.verdict < crate::summary::Verdict::Invalid)
+        {
             let whole = point.repeats.iter().map(crate::compare::Repeat::whole);
             let (n, seconds) = whole.fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
             if n <= 0.0 || seconds <= 0.0 {
@@ -69,7 +74,9 @@ pub fn figure_series(runs: &[HistoryRun]) -> Vec<FigureSeries> {
             let here = SeriesPoint {
                 file: run.file.clone(),
                 started_at: info.map(|info| info.started_at.clone()).unwrap_or_default(),
-                commit: info.map(|info| info.plimsoll_commit.clone()).unwrap_or_default(),
+                commit: info
+                    .map(|info| info.plimsoll_commit.clone())
+                    .unwrap_or_default(),
                 label: run.label.clone(),
                 rate: n / seconds * point.figure.factor(),
             };
@@ -105,7 +112,9 @@ pub fn figure_series(runs: &[HistoryRun]) -> Vec<FigureSeries> {
 
 impl FigureSeries {
     fn is_of(&self, point: &SidePoint) -> bool {
-        self.place == point.place && self.figure == point.figure && self.workload.is_alike(&point.workload)
+        self.place == point.place
+            && self.figure == point.figure
+            && self.workload.is_alike(&point.workload)
     }
 }
 
@@ -125,17 +134,35 @@ mod tests {
             side.runs[0].plimsoll_commit = format!("commit-{i}");
             let level = level / 1000.0 * if i < 9 { 1.0 } else { 0.9 };
             side.points[0].repeats[0].seconds = vec![(50.0 * level, 1.0); 60];
-            HistoryRun { file: format!("{i}.plimsoll"), label: format!("v{i}"), side }
+            HistoryRun {
+                file: format!("{i}.plimsoll"),
+                label: format!("v{i}"),
+                side,
+            }
         };
         let runs: Vec<HistoryRun> = noise.into_iter().enumerate().map(run).collect();
         let series = figure_series(&runs);
         assert_eq!((series.len(), series[0].points.len()), (1, 16));
         let change = &series[0].changes[0];
         let point = &series[0].points[change.at];
-        assert_eq!((series[0].changes.len(), point.label.as_str(), point.commit.as_str()), (1, "v9", "commit-9"));
-        assert!((change.ratio - 0.9).abs() < 0.02 && (change.before / 3000.0 - 1.0).abs() < 0.02, "{change:?}");
+        assert_eq!(
+            (
+                series[0].changes.len(),
+                point.label.as_str(),
+                point.commit.as_str()
+            ),
+            (1, "v9", "commit-9")
+        );
+        assert!(
+            (change.ratio - 0.9).abs() < 0.02 && (change.before / 3000.0 - 1.0).abs() < 0.02,
+            "{change:?}"
+        );
         assert_eq!(series[0].trend, None, "a step is no drift");
-        assert_eq!(super::figure_series(&runs[..1]), [], "one run has no series");
+        assert_eq!(
+            super::figure_series(&runs[..1]),
+            [],
+            "one run has no series"
+        );
     }
 
     #[test]
@@ -157,11 +184,16 @@ mod tests {
         // One tenth in 60 runs that scatter by 2 %; and runs whose neighbours correlate by 0.7. docs/compare.md warns of it.
         let drift = |seed: u64| {
             let mut rates = made::series(seed, 60, 0.0, 0.02);
-            rates.iter_mut().enumerate().for_each(|(i, rate)| *rate *= 1.0 + 0.1 * i as f64 / 59.0);
+            rates
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, rate)| *rate *= 1.0 + 0.1 * i as f64 / 59.0);
             change_points(&rates, SIGNIFICANCE).len()
         };
-        let correlated = |seed: u64| change_points(&made::series(seed, 60, 0.7, 0.02), SIGNIFICANCE).len();
-        let with_steps = |found: &dyn Fn(u64) -> usize| (0..20).filter(|seed| found(*seed) > 0).count();
+        let correlated =
+            |seed: u64| change_points(&made::series(seed, 60, 0.7, 0.02), SIGNIFICANCE).len();
+        let with_steps =
+            |found: &dyn Fn(u64) -> usize| (0..20).filter(|seed| found(*seed) > 0).count();
         assert_eq!(with_steps(&drift), 20);
         let correlated = with_steps(&correlated);
         assert!(correlated > 10, "{correlated} of 20");

@@ -78,7 +78,10 @@ pub enum LoadShape {
 impl LoadShape {
     /// A closed loop in which every user has a connection.
     pub fn closed(users: u32) -> Self {
-        Self::Closed { users, connections: users }
+        Self::Closed {
+            users,
+            connections: users,
+        }
     }
 
     pub fn connections(self) -> u32 {
@@ -125,7 +128,10 @@ pub struct Seeds {
 
 impl From<u64> for Seeds {
     fn from(seed: u64) -> Self {
-        Self { load: seed, data: seed }
+        Self {
+            load: seed,
+            data: seed,
+        }
     }
 }
 
@@ -170,7 +176,16 @@ pub struct Counts {
 impl Counts {
     /// Saturating: numbers in an imported file may be of any size.
     pub fn add(&mut self, other: &Self) {
-        let Self { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes } = other;
+        let Self {
+            offered,
+            committed,
+            rolled_back,
+            failed,
+            dropped,
+            retries,
+            round_trips,
+            bytes,
+        } = other;
         let add = |own: &mut u64, more: &u64| *own = own.saturating_add(*more);
         add(&mut self.offered, offered);
         add(&mut self.committed, committed);
@@ -189,7 +204,9 @@ impl Counts {
 
     /// Intents that have ended in any way.
     pub fn settled(&self) -> u64 {
-        self.completed().saturating_add(self.failed).saturating_add(self.dropped)
+        self.completed()
+            .saturating_add(self.failed)
+            .saturating_add(self.dropped)
     }
 }
 
@@ -206,18 +223,28 @@ pub struct TransactionStats {
 impl TransactionStats {
     /// From its parts; `service` is `None` where it equals `response`.
     pub fn new(counts: Counts, response: Hist, service: Option<Hist>) -> Self {
-        Self { counts, response, service }
+        Self {
+            counts,
+            response,
+            service,
+        }
     }
 
     pub fn into_parts(self) -> (Counts, Hist, Option<Hist>) {
-        let Self { counts, response, service } = self;
+        let Self {
+            counts,
+            response,
+            service,
+        } = self;
         (counts, response, service)
     }
 
     /// Notes a completed transaction.
     pub fn record(&mut self, response: Nanos, service: Nanos) {
         if service != response || self.service.is_some() {
-            self.service.get_or_insert_with(|| self.response.clone()).record(service);
+            self.service
+                .get_or_insert_with(|| self.response.clone())
+                .record(service);
         }
         self.response.record(response);
     }
@@ -233,10 +260,16 @@ impl TransactionStats {
     }
 
     pub fn merge(&mut self, other: &Self) {
-        let Self { counts, response, service } = other;
+        let Self {
+            counts,
+            response,
+            service,
+        } = other;
         self.counts.add(counts);
         if service.is_some() || self.service.is_some() {
-            self.service.get_or_insert_with(|| self.response.clone()).merge(service.as_ref().unwrap_or(response));
+            self.service
+                .get_or_insert_with(|| self.response.clone())
+                .merge(service.as_ref().unwrap_or(response));
         }
         self.response.merge(response);
     }
@@ -331,9 +364,21 @@ mod tests {
 
     #[test]
     fn counts_of_any_size_add_up_without_overflow() {
-        let mut counts = Counts { committed: u64::MAX, bytes: 7, ..Counts::default() };
-        counts.add(&Counts { committed: 1, failed: 1, bytes: 1, ..Counts::default() });
-        assert_eq!((counts.committed, counts.settled(), counts.bytes), (u64::MAX, u64::MAX, 8));
+        let mut counts = Counts {
+            committed: u64::MAX,
+            bytes: 7,
+            ..Counts::default()
+        };
+        counts.add(&Counts {
+            committed: 1,
+            failed: 1,
+            bytes: 1,
+            ..Counts::default()
+        });
+        assert_eq!(
+            (counts.committed, counts.settled(), counts.bytes),
+            (u64::MAX, u64::MAX, 8)
+        );
     }
 
     proptest! {

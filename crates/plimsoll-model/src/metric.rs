@@ -125,7 +125,10 @@ metrics! {
 
 impl Metric {
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|metric| metric.info().name == name)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|metric| metric.info().name == name)
     }
 
     /// Whether it is queried from a server with SQL.

@@ -19,7 +19,15 @@ pub enum Quantile {
 }
 
 impl Quantile {
-    pub const ALL: [Self; 7] = [Self::Mean, Self::P50, Self::P90, Self::P95, Self::P99, Self::P999, Self::Max];
+    pub const ALL: [Self; 7] = [
+        Self::Mean,
+        Self::P50,
+        Self::P90,
+        Self::P95,
+        Self::P99,
+        Self::P999,
+        Self::Max,
+    ];
 
     /// As in a plan's key before `_ms`.
     pub fn name(self) -> &'static str {
@@ -35,7 +43,9 @@ impl Quantile {
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|quantile| quantile.name() == name)
+        Self::ALL
+            .into_iter()
+            .find(|quantile| quantile.name() == name)
     }
 
     /// The figure of these times; `None` where there are none.

@@ -24,7 +24,9 @@ pub struct CommitCounts {
 
 impl CommitCounts {
     pub fn from_counts(counts: BTreeMap<Place, u64>) -> Self {
-        Self { counts: counts.into_iter().collect() }
+        Self {
+            counts: counts.into_iter().collect(),
+        }
     }
 
     fn by_place(&self) -> BTreeMap<Place, u64> {
@@ -47,8 +49,12 @@ pub fn reconcile(
 ) -> Vec<Receipt> {
     let [before, acked, after] = [before, acknowledged, after].map(CommitCounts::by_place);
     let mut receipts: BTreeMap<u8, Receipt> = BTreeMap::new();
-    for place @ (txn, at) in
-        before.keys().chain(acked.keys()).chain(after.keys()).copied().collect::<std::collections::BTreeSet<_>>()
+    for place @ (txn, at) in before
+        .keys()
+        .chain(acked.keys())
+        .chain(after.keys())
+        .copied()
+        .collect::<std::collections::BTreeSet<_>>()
     {
         let count = |of: &BTreeMap<Place, u64>| of.get(&place).copied().unwrap_or_default();
         let name = names.get(usize::from(txn)).copied().unwrap_or("?");
@@ -69,8 +75,11 @@ pub fn reconcile(
         receipt.lost += missing;
         receipt.in_doubt += surplus;
         if missing > 0 && receipt.first_lost.is_empty() {
-            let back =
-                if reaches_back > 0 { format!(", and {reaches_back} from before the load") } else { String::new() };
+            let back = if reaches_back > 0 {
+                format!(", and {reaches_back} from before the load")
+            } else {
+                String::new()
+            };
             receipt.first_lost = format!("{missing} of {acknowledged} of {}{back}", describe(at));
         }
     }
@@ -103,7 +112,13 @@ mod tests {
             in_doubt,
             first_lost: first.into(),
         };
-        assert_eq!(receipts, [expected("new_order", 70, 3, 2, "3 of 40 of place 1"), expected("payment", 9, 0, 0, "")]);
+        assert_eq!(
+            receipts,
+            [
+                expected("new_order", 70, 3, 2, "3 of 40 of place 1"),
+                expected("payment", 9, 0, 0, "")
+            ]
+        );
     }
 
     #[test]
@@ -111,7 +126,10 @@ mod tests {
         let (before, acked) = (ledger(&[((0, 7), 5)]), ledger(&[((0, 7), 2)]));
         let receipts = reconcile(&["new_order"], &before, &acked, &ledger(&[]), place);
         assert_eq!((receipts[0].acknowledged, receipts[0].lost), (2, 2));
-        assert_eq!(receipts[0].first_lost, "2 of 2 of place 7, and 5 from before the load");
+        assert_eq!(
+            receipts[0].first_lost,
+            "2 of 2 of place 7, and 5 from before the load"
+        );
     }
 
     proptest! {

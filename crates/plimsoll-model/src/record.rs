@@ -64,7 +64,9 @@ pub struct Record {
 }
 
 /// The subject of a series or count. Each of them belongs to one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct SubjectId(pub u32);
 
@@ -95,8 +97,15 @@ pub enum SubjectKind {
 }
 
 impl SubjectKind {
-    pub const ALL: [Self; 7] =
-        [Self::Host, Self::Device, Self::Medium, Self::Emulator, Self::System, Self::Generator, Self::Backup];
+    pub const ALL: [Self; 7] = [
+        Self::Host,
+        Self::Device,
+        Self::Medium,
+        Self::Emulator,
+        Self::System,
+        Self::Generator,
+        Self::Backup,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -123,7 +132,9 @@ pub struct Fact {
     pub value: String,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct PointId(pub u32);
 
@@ -192,7 +203,9 @@ impl PointPurpose {
     }
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct PhaseId(pub u32);
 
@@ -277,7 +290,9 @@ impl Severity {
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|severity| severity.name() == name)
+        Self::ALL
+            .into_iter()
+            .find(|severity| severity.name() == name)
     }
 }
 

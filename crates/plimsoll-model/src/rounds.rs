@@ -38,8 +38,11 @@ pub fn fit(rounds: &[f64], rule: &SteadyRule) -> Option<Fit> {
     if n < 2 || !mean.is_finite() || mean <= 0.0 {
         return None;
     }
-    let (low, high) =
-        window.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), r| (low.min(*r), high.max(*r)));
+    let (low, high) = window
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), r| {
+            (low.min(*r), high.max(*r))
+        });
     // Least squares over offsets counted from the window's middle: Σ x·y / Σ x², and n − 1 steps from first to last.
     let offsets = (0..n).map(|i| i as f64 - (n - 1) as f64 / 2.0);
     let squares: f64 = offsets.clone().map(|x| x * x).sum();
@@ -67,9 +70,14 @@ pub fn first_steady(rounds: &[f64], rule: &SteadyRule) -> Option<(u32, Fit)> {
 /// The first round, from 0, with which all of several series are steady at once; of no series there is none.
 pub fn all_steady<S: AsRef<[f64]>>(series: &[S], rule: &SteadyRule) -> Option<u32> {
     let rounds = series.iter().map(|rounds| rounds.as_ref().len()).min()?;
-    let steady =
-        |last: &usize| series.iter().all(|rounds| fit(&rounds.as_ref()[..=*last], rule).is_some_and(|fit| fit.steady));
-    (0..rounds).find(steady).and_then(|last| u32::try_from(last).ok())
+    let steady = |last: &usize| {
+        series
+            .iter()
+            .all(|rounds| fit(&rounds.as_ref()[..=*last], rule).is_some_and(|fit| fit.steady))
+    };
+    (0..rounds)
+        .find(steady)
+        .and_then(|last| u32::try_from(last).ok())
 }
 
 #[cfg(test)]

@@ -32,8 +32,15 @@ impl PhaseKind {
         matches!(self, Self::Warm | Self::Measure | Self::Cool)
     }
 
-    pub const ALL: [Self; 7] =
-        [Self::Prepare, Self::Reset, Self::Warm, Self::Measure, Self::Cool, Self::Check, Self::Backup];
+    pub const ALL: [Self; 7] = [
+        Self::Prepare,
+        Self::Reset,
+        Self::Warm,
+        Self::Measure,
+        Self::Cool,
+        Self::Check,
+        Self::Backup,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -81,10 +88,17 @@ impl Timeline {
 
     /// The tick that starts at `start`, where the one before ended: a second long, or shorter at a phase's end.
     pub fn tick_at(&self, start: Nanos) -> Option<Tick> {
-        let phases =
-            [(PhaseKind::Warm, self.warm), (PhaseKind::Measure, self.load_end()), (PhaseKind::Cool, self.end())];
+        let phases = [
+            (PhaseKind::Warm, self.warm),
+            (PhaseKind::Measure, self.load_end()),
+            (PhaseKind::Cool, self.end()),
+        ];
         let (phase, end) = phases.into_iter().find(|(_, end)| start < *end)?;
-        Some(Tick { start, end: (start + Nanos::SECOND).min(end), phase })
+        Some(Tick {
+            start,
+            end: (start + Nanos::SECOND).min(end),
+            phase,
+        })
     }
 
     /// All ticks, unless the load is ended early.
@@ -132,6 +146,10 @@ mod tests {
 
     #[test]
     fn phase_names_are_read_back() {
-        assert!(PhaseKind::ALL.into_iter().all(|kind| PhaseKind::parse(kind.name()) == Some(kind)));
+        assert!(
+            PhaseKind::ALL
+                .into_iter()
+                .all(|kind| PhaseKind::parse(kind.name()) == Some(kind))
+        );
     }
 }

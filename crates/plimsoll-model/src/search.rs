@@ -31,7 +31,8 @@ impl Attempt {
     /// Of the repeats' verdicts; a load without any failed.
     pub fn of(met: impl IntoIterator<Item = bool>) -> Self {
         let (mut yes, mut no) = (0, 0);
-        met.into_iter().for_each(|met| if met { yes += 1 } else { no += 1 });
+        met.into_iter()
+            .for_each(|met| if met { yes += 1 } else { no += 1 });
         match (yes, no) {
             (0, _) => Self::Failed,
             (_, 0) => Self::Met,
@@ -96,7 +97,10 @@ pub struct LineSearch {
 
 impl LineSearch {
     pub fn new(rules: SearchRules) -> Self {
-        Self { rules, tried: Vec::new() }
+        Self {
+            rules,
+            tried: Vec::new(),
+        }
     }
 
     /// The load to try next; `None` when the search has ended.
@@ -114,24 +118,39 @@ impl LineSearch {
     }
 
     pub fn bracket(&self) -> Bracket {
-        let not_met = self.loads(|attempt| attempt != Attempt::Met).min_by(f64::total_cmp);
+        let not_met = self
+            .loads(|attempt| attempt != Attempt::Met)
+            .min_by(f64::total_cmp);
         let below = |load: &f64| not_met.is_none_or(|lowest| *load < lowest);
-        let low = self.loads(|attempt| attempt == Attempt::Met).filter(below).max_by(f64::total_cmp);
-        let some_met = self.loads(|attempt| attempt != Attempt::Failed).max_by(f64::total_cmp);
+        let low = self
+            .loads(|attempt| attempt == Attempt::Met)
+            .filter(below)
+            .max_by(f64::total_cmp);
+        let some_met = self
+            .loads(|attempt| attempt != Attempt::Failed)
+            .max_by(f64::total_cmp);
         let above = |load: &f64| some_met.is_none_or(|highest| *load > highest);
-        let high = self.loads(|attempt| attempt == Attempt::Failed).filter(above).min_by(f64::total_cmp);
+        let high = self
+            .loads(|attempt| attempt == Attempt::Failed)
+            .filter(above)
+            .min_by(f64::total_cmp);
         Bracket { low, high }
     }
 
     fn loads(&self, wanted: impl Fn(Attempt) -> bool) -> impl Iterator<Item = f64> {
-        self.tried.iter().filter(move |(_, attempt)| wanted(*attempt)).map(|(load, _)| *load)
+        self.tried
+            .iter()
+            .filter(move |(_, attempt)| wanted(*attempt))
+            .map(|(load, _)| *load)
     }
 
     fn step(&self) -> Result<f64, SearchState> {
         let SearchRules { start, most, .. } = self.rules;
         let lowest = self.loads(|_| true).min_by(f64::total_cmp);
         let highest = self.loads(|_| true).max_by(f64::total_cmp);
-        let (Some(lowest), Some(highest)) = (lowest, highest) else { return Ok(start.min(most)) };
+        let (Some(lowest), Some(highest)) = (lowest, highest) else {
+            return Ok(start.min(most));
+        };
         let Bracket { low, high } = self.bracket();
         let next = match (low, high) {
             (None, _) => self.lower(lowest)?,
@@ -140,12 +159,20 @@ impl LineSearch {
             (Some(low), None) if low >= highest => return Err(SearchState::AboveMost),
             (Some(low), high) => self.narrower(low, high)?,
         };
-        if self.tried.len() >= MOST_LOADS { Err(SearchState::TooMany) } else { Ok(next) }
+        if self.tried.len() >= MOST_LOADS {
+            Err(SearchState::TooMany)
+        } else {
+            Ok(next)
+        }
     }
 
     /// Half of the lowest load, as long as that is one.
     fn lower(&self, lowest: f64) -> Result<f64, SearchState> {
-        let least = if self.rules.whole { 1.0 } else { self.rules.start * 0.5f64.powi(MOST_HALVINGS) };
+        let least = if self.rules.whole {
+            1.0
+        } else {
+            self.rules.start * 0.5f64.powi(MOST_HALVINGS)
+        };
         if lowest <= least {
             return Err(SearchState::BelowLeast);
         }
@@ -155,13 +182,21 @@ impl LineSearch {
 
     /// Within the gap above the highest load that is met, or else below the lowest that clearly fails.
     fn narrower(&self, low: f64, high: Option<f64>) -> Result<f64, SearchState> {
-        let next = self.loads(|_| true).filter(|load| *load > low).min_by(f64::total_cmp);
+        let next = self
+            .loads(|_| true)
+            .filter(|load| *load > low)
+            .min_by(f64::total_cmp);
         let last = high.and_then(|high| {
-            let below = self.loads(|_| true).filter(|load| *load < high).max_by(f64::total_cmp)?;
+            let below = self
+                .loads(|_| true)
+                .filter(|load| *load < high)
+                .max_by(f64::total_cmp)?;
             Some((below, high))
         });
         let gaps = next.map(|next| (low, next)).into_iter().chain(last);
-        gaps.filter_map(|(from, to)| self.within(from, to)).next().ok_or(SearchState::Found)
+        gaps.filter_map(|(from, to)| self.within(from, to))
+            .next()
+            .ok_or(SearchState::Found)
     }
 
     /// The middle of a gap, in ratios; `None` where the gap is narrow.
@@ -173,7 +208,9 @@ impl LineSearch {
         let middle = (from * to).sqrt();
         let inside = |load: &f64| from < *load && *load < to;
         if self.rules.whole {
-            return [middle.round(), middle.floor(), middle.ceil()].into_iter().find(inside);
+            return [middle.round(), middle.floor(), middle.ceil()]
+                .into_iter()
+                .find(inside);
         }
         Some(Some(three_digits(middle)).filter(inside).unwrap_or(middle))
     }
@@ -193,30 +230,56 @@ mod tests {
     use super::*;
 
     fn rules(start: f64, most: f64, whole: bool) -> SearchRules {
-        SearchRules { start, most, precision: 0.05, whole }
+        SearchRules {
+            start,
+            most,
+            precision: 0.05,
+            whole,
+        }
     }
 
     /// Searches to the end; `result_of` decides each load.
     fn run(rules: SearchRules, mut result_of: impl FnMut(f64) -> Attempt) -> LineSearch {
         let mut search = LineSearch::new(rules);
         while let Some(load) = search.next_load() {
-            assert!(search.tried.len() < MOST_LOADS && load > 0.0 && load <= rules.most, "{search:?} tries {load}");
-            assert!(search.tried.iter().all(|(tried, _)| *tried != load), "{search:?} tries {load} again");
+            assert!(
+                search.tried.len() < MOST_LOADS && load > 0.0 && load <= rules.most,
+                "{search:?} tries {load}"
+            );
+            assert!(
+                search.tried.iter().all(|(tried, _)| *tried != load),
+                "{search:?} tries {load} again"
+            );
             search.record(load, result_of(load));
         }
         search
     }
 
     fn sharp(line: f64) -> impl Fn(f64) -> Attempt {
-        move |load| if load <= line { Attempt::Met } else { Attempt::Failed }
+        move |load| {
+            if load <= line {
+                Attempt::Met
+            } else {
+                Attempt::Failed
+            }
+        }
     }
 
     #[test]
     fn it_doubles_and_then_narrows_in_ratios() {
         let search = run(rules(100.0, 1e6, false), sharp(415.0));
         let loads: Vec<f64> = search.tried.iter().map(|(load, _)| *load).collect();
-        assert_eq!(loads, [100.0, 200.0, 400.0, 800.0, 566.0, 476.0, 436.0, 418.0]);
-        assert_eq!(search.bracket(), Bracket { low: Some(400.0), high: Some(418.0) });
+        assert_eq!(
+            loads,
+            [100.0, 200.0, 400.0, 800.0, 566.0, 476.0, 436.0, 418.0]
+        );
+        assert_eq!(
+            search.bracket(),
+            Bracket {
+                low: Some(400.0),
+                high: Some(418.0)
+            }
+        );
         assert_eq!(search.state(), SearchState::Found);
     }
 
@@ -225,17 +288,45 @@ mod tests {
         let search = run(rules(64.0, 100.0, true), sharp(5.0));
         let loads: Vec<f64> = search.tried.iter().map(|(load, _)| *load).collect();
         assert_eq!(loads, [64.0, 32.0, 16.0, 8.0, 4.0, 6.0, 5.0]);
-        assert_eq!(search.bracket(), Bracket { low: Some(5.0), high: Some(6.0) }, "there is no user between");
+        assert_eq!(
+            search.bracket(),
+            Bracket {
+                low: Some(5.0),
+                high: Some(6.0)
+            },
+            "there is no user between"
+        );
     }
 
     #[test]
     fn a_search_without_a_line_ends_at_a_limit() {
         let none = run(rules(6.0, 100.0, true), |_| Attempt::Failed);
-        assert_eq!((none.state(), none.bracket().low, none.bracket().high), (SearchState::BelowLeast, None, Some(1.0)));
+        assert_eq!(
+            (none.state(), none.bracket().low, none.bracket().high),
+            (SearchState::BelowLeast, None, Some(1.0))
+        );
         let all = run(rules(6.0, 100.0, true), |_| Attempt::Met);
-        assert_eq!((all.state(), all.bracket()), (SearchState::AboveMost, Bracket { low: Some(100.0), high: None }));
+        assert_eq!(
+            (all.state(), all.bracket()),
+            (
+                SearchState::AboveMost,
+                Bracket {
+                    low: Some(100.0),
+                    high: None
+                }
+            )
+        );
         let mixed = run(rules(6.0, 10.0, true), |_| Attempt::Mixed);
-        assert_eq!((mixed.state(), mixed.bracket()), (SearchState::BelowLeast, Bracket { low: None, high: None }));
+        assert_eq!(
+            (mixed.state(), mixed.bracket()),
+            (
+                SearchState::BelowLeast,
+                Bracket {
+                    low: None,
+                    high: None
+                }
+            )
+        );
         let slow = run(rules(8.0, 1e6, false), |_| Attempt::Failed);
         assert_eq!(slow.bracket().high, Some(8.0 / 1024.0));
     }
@@ -251,7 +342,10 @@ mod tests {
         let Bracket { low, high } = search.bracket();
         let (low, high) = (low.unwrap(), high.unwrap());
         assert!(low <= 400.0 && high >= 520.0, "{low} to {high}");
-        assert!(low >= 400.0 / 1.05 && high <= 520.0 * 1.05, "both ends are precise: {low} to {high}");
+        assert!(
+            low >= 400.0 / 1.05 && high <= 520.0 * 1.05,
+            "both ends are precise: {low} to {high}"
+        );
         assert_eq!(search.state(), SearchState::Found);
     }
 

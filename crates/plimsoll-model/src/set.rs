@@ -64,24 +64,48 @@ pub struct SetRow {
 }
 
 /// The figures of all complete runs of a set that has `of`.
-pub fn summarise_set(title: &str, axes: Vec<SetAxisSummary>, of: usize, runs: &[SetRun]) -> SetSummary {
+pub fn summarise_set(
+    title: &str,
+    axes: Vec<SetAxisSummary>,
+    of: usize,
+    runs: &[SetRun],
+) -> SetSummary {
     let mut rows: BTreeMap<Key, Vec<InRun<'_>>> = BTreeMap::new();
     for run in runs {
         for ladder in &run.summary.ladders {
             for rung in &ladder.rungs {
-                let key = (ladder.step_index, ladder.system.clone(), ladder.scene, rung.ordinal, run.choice.clone());
+                let key = (
+                    ladder.step_index,
+                    ladder.system.clone(),
+                    ladder.scene,
+                    rung.ordinal,
+                    run.choice.clone(),
+                );
                 let point = &ladder.points[rung.typical];
                 let reads = point.resources.device_reads_per_second;
                 let reads = reads.zip(rung.completed_per_second.as_ref().map(|rate| rate.median));
-                let reads = reads.filter(|(_, rate)| *rate > 0.0).map(|(reads, rate)| reads / rate);
-                rows.entry(key).or_default().push((&ladder.step, rung, reads));
+                let reads = reads
+                    .filter(|(_, rate)| *rate > 0.0)
+                    .map(|(reads, rate)| reads / rate);
+                rows.entry(key)
+                    .or_default()
+                    .push((&ladder.step, rung, reads));
             }
         }
     }
-    let rows: Vec<SetRow> =
-        rows.into_iter().map(|((_, system, scene, _, choice), rungs)| row(system, scene, choice, &rungs)).collect();
+    let rows: Vec<SetRow> = rows
+        .into_iter()
+        .map(|((_, system, scene, _, choice), rungs)| row(system, scene, choice, &rungs))
+        .collect();
     let crossovers = crossover::of(&axes, &rows);
-    SetSummary { title: title.to_owned(), axes, runs: runs.len(), of, rows, crossovers }
+    SetSummary {
+        title: title.to_owned(),
+        axes,
+        runs: runs.len(),
+        of,
+        rows,
+        crossovers,
+    }
 }
 
 /// Index of the step, system, interference, index of the load, choice.
@@ -94,7 +118,11 @@ fn row(system: String, scene: Interference, choice: Vec<usize>, rungs: &[InRun<'
     let (step, first, _) = rungs[0];
     let over = |get: fn(&LoadSummary) -> Option<Figure>| {
         // A single run keeps the interval that its own seconds give.
-        Figure::of(rungs.iter().map(|(_, rung, _)| get(rung).map(|figure| (figure.median, figure.interval))))
+        Figure::of(
+            rungs
+                .iter()
+                .map(|(_, rung, _)| get(rung).map(|figure| (figure.median, figure.interval))),
+        )
     };
     SetRow {
         step: step.to_owned(),
@@ -107,7 +135,15 @@ fn row(system: String, scene: Interference, choice: Vec<usize>, rungs: &[InRun<'
         completed_per_second: over(|rung| rung.completed_per_second),
         nopm: over(|rung| rung.nopm),
         p99_ms: over(|rung| rung.p99_ms),
-        device_reads_per_txn: Figure::of(rungs.iter().map(|(_, _, reads)| reads.map(|reads| (reads, None)))),
-        verdict: rungs.iter().map(|(_, rung, _)| rung.verdict).max().unwrap_or_default(),
+        device_reads_per_txn: Figure::of(
+            rungs
+                .iter()
+                .map(|(_, _, reads)| reads.map(|reads| (reads, None))),
+        ),
+        verdict: rungs
+            .iter()
+            .map(|(_, rung, _)| rung.verdict)
+            .max()
+            .unwrap_or_default(),
     }
 }

@@ -54,12 +54,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use backup::{
-    BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, RATE_COVERED, RATE_LIMIT, RateCheck,
-    RateNotChecked,
+    BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, RATE_COVERED,
+    RATE_LIMIT, RateCheck, RateNotChecked,
 };
 pub use block::{
-    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPlace,
-    BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds, RoundsOfJob,
+    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary,
+    BlockPlace, BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary,
+    Rounds, RoundsOfJob,
 };
 pub use bottleneck::{Bottleneck, Sign};
 pub use compare::{ComparedFigures, ComparedLoad, ComparedMedium, Comparison, Ratio};
@@ -67,8 +68,8 @@ pub use conserve::Conservation;
 pub use cut::CutSummary;
 pub use data::{DATA_FACT, DataState, FRESH, ORDERS_ADDED_FACT, REUSED};
 pub use drive::{
-    BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary, DriveTimes, FEWEST_OPS, LATENESS_LIMIT,
-    lateness_us,
+    BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary, DriveTimes,
+    FEWEST_OPS, LATENESS_LIMIT, lateness_us,
 };
 pub use effect::{Change, Effect, EffectRung, MediumEffect, VictimEffect};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
@@ -89,13 +90,16 @@ pub use scaling::{FIT_LIMIT, Scaling, ScalingLaw, ScalingPeak, ScalingPoint, fit
 pub use stats::{Halves, Interval, Sampled, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub(crate) use tick::{TickRows, Ticks};
-pub use timeline::{SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond, WrittenSecond};
+pub use timeline::{
+    SlotLoad, Timeline, TimelineBand, TimelineMedium, TimelineSlot, TransactionSecond,
+    WrittenSecond,
+};
 pub use waits::{COMMITS_LIMIT, DatabaseFigures, EventShare, FEW_SAMPLES, StateShare, WaitSummary};
 
 use crate::audit::{self, Audit};
 use crate::record::{
-    Diagnosis, DiagnosisLevel, Integrity, Interference, Phase, PhaseId, Point, PointId, PointPurpose, Record,
-    RunStatus, SubjectId, WaitRow, Window,
+    Diagnosis, DiagnosisLevel, Integrity, Interference, Phase, PhaseId, Point, PointId,
+    PointPurpose, Record, RunStatus, SubjectId, WaitRow, Window,
 };
 
 /// Version of the exported shape.
@@ -153,8 +157,20 @@ pub struct DiagnosisSummary {
 
 impl DiagnosisSummary {
     fn of(index: &Index, diagnosis: &Diagnosis) -> Self {
-        let Diagnosis { subject, code, level, found, next } = diagnosis.clone();
-        Self { medium: subject.map(|medium| index.name(medium)), code, level, found, next }
+        let Diagnosis {
+            subject,
+            code,
+            level,
+            found,
+            next,
+        } = diagnosis.clone();
+        Self {
+            medium: subject.map(|medium| index.name(medium)),
+            code,
+            level,
+            found,
+            next,
+        }
     }
 }
 
@@ -213,19 +229,31 @@ impl Summary {
 
     /// The load lines that were searched for, with their ladders.
     pub fn lines(&self) -> impl Iterator<Item = (&Ladder, &LoadLine)> {
-        self.ladders.iter().filter_map(|ladder| Some((ladder, ladder.line.as_ref()?)))
+        self.ladders
+            .iter()
+            .filter_map(|ladder| Some((ladder, ladder.line.as_ref()?)))
     }
 
     /// Every finding about block I/O with the job and point it is about; of a medium as a whole without.
-    pub fn block_findings(&self) -> impl Iterator<Item = (&BlockMedium, Option<BlockPlace<'_>>, &Finding)> {
-        self.blocks.iter().flat_map(|block| &block.media).flat_map(BlockMedium::all_findings)
+    pub fn block_findings(
+        &self,
+    ) -> impl Iterator<Item = (&BlockMedium, Option<BlockPlace<'_>>, &Finding)> {
+        self.blocks
+            .iter()
+            .flat_map(|block| &block.media)
+            .flat_map(BlockMedium::all_findings)
     }
 
     /// Every finding with the point of a ladder it is about, the run's own first; see also [`Self::block_findings`].
     pub fn all_findings(&self) -> impl Iterator<Item = (Option<&PointSummary>, &Finding)> {
         let own = self.findings.iter().map(|f| (None, f));
-        let steps = self.ladders.iter().flat_map(|l| l.findings.iter().map(|f| (None, f)));
-        let points = self.points().flat_map(|p| p.findings.iter().map(move |f| (Some(p), f)));
+        let steps = self
+            .ladders
+            .iter()
+            .flat_map(|l| l.findings.iter().map(|f| (None, f)));
+        let points = self
+            .points()
+            .flat_map(|p| p.findings.iter().map(move |f| (Some(p), f)));
         own.chain(steps).chain(points)
     }
 }
@@ -234,7 +262,10 @@ impl Summary {
 pub fn summarise(record: &Record) -> Summary {
     let ticks = Ticks::of(record);
     let index = Index::new(record, &ticks);
-    Summary { timelines: timeline::of_run(&index), ..figures_of(&index) }
+    Summary {
+        timelines: timeline::of_run(&index),
+        ..figures_of(&index)
+    }
 }
 
 /// The same without [`Summary::timelines`], which only charts use and no rule does.
@@ -255,10 +286,36 @@ fn figures_of(index: &Index) -> Summary {
     let findings = finding::of_run(index);
     let consistency = Consistency::of(record.checks.iter());
     let verdict = Verdict::of(&findings)
-        .max(ladders.iter().map(|l| Verdict::of(&l.findings)).max().unwrap_or_default())
-        .max(ladders.iter().flat_map(|l| &l.points).map(|p| p.verdict).max().unwrap_or_default())
-        .max(backups.iter().map(BackupSummary::verdict).max().unwrap_or_default())
-        .max(blocks.iter().flat_map(|block| &block.media).map(|medium| medium.verdict).max().unwrap_or_default());
+        .max(
+            ladders
+                .iter()
+                .map(|l| Verdict::of(&l.findings))
+                .max()
+                .unwrap_or_default(),
+        )
+        .max(
+            ladders
+                .iter()
+                .flat_map(|l| &l.points)
+                .map(|p| p.verdict)
+                .max()
+                .unwrap_or_default(),
+        )
+        .max(
+            backups
+                .iter()
+                .map(BackupSummary::verdict)
+                .max()
+                .unwrap_or_default(),
+        )
+        .max(
+            blocks
+                .iter()
+                .flat_map(|block| &block.media)
+                .map(|medium| medium.verdict)
+                .max()
+                .unwrap_or_default(),
+        );
     let mut summary = Summary {
         schema_version: SUMMARY_VERSION,
         run_id: record.run.id.clone(),
@@ -274,7 +331,11 @@ fn figures_of(index: &Index) -> Summary {
         backups,
         effects,
         timelines: Vec::new(),
-        diagnoses: record.diagnoses.iter().map(|diagnosis| DiagnosisSummary::of(index, diagnosis)).collect(),
+        diagnoses: record
+            .diagnoses
+            .iter()
+            .map(|diagnosis| DiagnosisSummary::of(index, diagnosis))
+            .collect(),
         ladders,
         consistency,
         imports: imported::of_run(index),
@@ -288,14 +349,34 @@ fn figures_of(index: &Index) -> Summary {
 
 /// What the points of one ladder have in common: index of the step, the plan's system of which it is an instance or else the
 /// system, medium, mode, what runs beside.
-type Group<'a> = (u32, Result<&'a str, SubjectId>, Option<SubjectId>, &'a str, Interference);
+type Group<'a> = (
+    u32,
+    Result<&'a str, SubjectId>,
+    Option<SubjectId>,
+    &'a str,
+    Interference,
+);
 
 fn ladders(index: &Index) -> Vec<Ladder> {
     // Instances of one system belong together.
     let mut grouped: BTreeMap<Group<'_>, Vec<&Point>> = BTreeMap::new();
-    for point in index.record.points.iter().filter(|point| is_of_ladder(point)) {
+    for point in index
+        .record
+        .points
+        .iter()
+        .filter(|point| is_of_ladder(point))
+    {
         let system = fleet::base_of(index, point.system).ok_or(point.system);
-        grouped.entry((point.step_index, system, point.medium, &point.mode, point.scene)).or_default().push(point);
+        grouped
+            .entry((
+                point.step_index,
+                system,
+                point.medium,
+                &point.mode,
+                point.scene,
+            ))
+            .or_default()
+            .push(point);
     }
     let ladder = |((_, system, ..), points): (Group<'_>, Vec<&Point>)| match system {
         Ok(base) => fleet::ladder(index, base, &points),
@@ -313,7 +394,10 @@ fn is_of_ladder(point: &Point) -> bool {
 
 fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
     points.sort_by_key(|point| (point.ordinal, point.repeat, point.id));
-    if points.iter().any(|point| point.purpose == PointPurpose::Search) {
+    if points
+        .iter()
+        .any(|point| point.purpose == PointPurpose::Search)
+    {
         points.sort_by(|a, b| line::load_of(a).total_cmp(&line::load_of(b)));
     }
     let first = points[0];
@@ -327,7 +411,10 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
         mode: first.mode.clone(),
         data: data::state(index, first.system),
         scene: first.scene,
-        points: points.iter().map(|point| point::summarise(index, point)).collect(),
+        points: points
+            .iter()
+            .map(|point| point::summarise(index, point))
+            .collect(),
         rungs: Vec::new(),
         peak: None,
         line: None,
@@ -338,20 +425,36 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
     ladder.findings = finding::of_step(index, &ladder, first);
     // A database that is inconsistent at the end of the step may have been so at any of its points.
     let verdict = Verdict::of(&ladder.findings);
-    ladder.points.iter_mut().for_each(|point| point.verdict = point.verdict.max(verdict));
+    ladder
+        .points
+        .iter_mut()
+        .for_each(|point| point.verdict = point.verdict.max(verdict));
     ladder.rungs = load_summary::rungs(&ladder.points);
     ladder.line = line::of(index, &ladder, &points);
-    if let Some(line) = ladder.line.as_ref().map(|line| line.line.unwrap_or_default()) {
-        let above = ladder.points.iter_mut().zip(&points).filter(|(_, point)| line::load_of(point) > line);
+    if let Some(line) = ladder
+        .line
+        .as_ref()
+        .map(|line| line.line.unwrap_or_default())
+    {
+        let above = ladder
+            .points
+            .iter_mut()
+            .zip(&points)
+            .filter(|(_, point)| line::load_of(point) > line);
         above.for_each(|(figures, _)| {
             figures.above_line = true;
-            figures.findings.iter_mut().for_each(finding::excuse_above_the_line);
+            figures
+                .findings
+                .iter_mut()
+                .for_each(finding::excuse_above_the_line);
             figures.verdict = Verdict::of(&figures.findings).max(verdict);
         });
         ladder.rungs = load_summary::rungs(&ladder.points);
     }
     ladder.peak = match &ladder.line {
-        Some(line) => line.rung.filter(|rung| ladder.rungs[*rung].verdict < Verdict::Invalid),
+        Some(line) => line
+            .rung
+            .filter(|rung| ladder.rungs[*rung].verdict < Verdict::Invalid),
         None => peak(&ladder.rungs),
     };
     ladder.scaling = scaling::of(&ladder);
@@ -359,7 +462,10 @@ fn ladder(index: &Index, mut points: Vec<&Point>) -> Ladder {
 }
 
 fn peak(rungs: &[LoadSummary]) -> Option<usize> {
-    let usable = rungs.iter().enumerate().filter(|(_, rung)| rung.verdict < Verdict::Invalid);
+    let usable = rungs
+        .iter()
+        .enumerate()
+        .filter(|(_, rung)| rung.verdict < Verdict::Invalid);
     usable
         .filter_map(|(i, rung)| Some((i, rung.main_rate()?.median)))
         .max_by(|(_, a), (_, b)| a.total_cmp(b))
@@ -368,11 +474,19 @@ fn peak(rungs: &[LoadSummary]) -> Option<usize> {
 
 /// The highest rate of the run, but for searches, which have a load line; of rungs whose main figures differ in kind, those with NOPM come first.
 fn headline(ladders: &[Ladder]) -> Option<Headline> {
-    let ladders = ladders.iter().enumerate().filter(|(_, ladder)| ladder.line.is_none());
+    let ladders = ladders
+        .iter()
+        .enumerate()
+        .filter(|(_, ladder)| ladder.line.is_none());
     let peaks = ladders.filter_map(|(i, ladder)| Some((i, ladder.peak?, ladder)));
     peaks
         .max_by(|(_, p, a), (_, q, b)| {
-            let key = |rung: &LoadSummary| (rung.nopm.is_some(), rung.main_rate().map_or(0.0, |rate| rate.median));
+            let key = |rung: &LoadSummary| {
+                (
+                    rung.nopm.is_some(),
+                    rung.main_rate().map_or(0.0, |rate| rate.median),
+                )
+            };
             let (a, b) = (key(&a.rungs[*p]), key(&b.rungs[*q]));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         })
@@ -393,16 +507,39 @@ struct Index<'a> {
 impl<'a> Index<'a> {
     fn new(record: &'a Record, ticks: &'a Ticks<'a>) -> Self {
         let mut windows: BTreeMap<PhaseId, Vec<&Window>> = BTreeMap::new();
-        record.windows.iter().for_each(|window| windows.entry(window.phase).or_default().push(window));
+        record
+            .windows
+            .iter()
+            .for_each(|window| windows.entry(window.phase).or_default().push(window));
         let mut waits: BTreeMap<SubjectId, Vec<&WaitRow>> = BTreeMap::new();
-        record.waits.iter().for_each(|row| waits.entry(row.subject).or_default().push(row));
-        waits.values_mut().for_each(|rows| rows.sort_by_key(|row| waits::middle(row)));
+        record
+            .waits
+            .iter()
+            .for_each(|row| waits.entry(row.subject).or_default().push(row));
+        waits
+            .values_mut()
+            .for_each(|rows| rows.sort_by_key(|row| waits::middle(row)));
         let mut phases: BTreeMap<PointId, Vec<&Phase>> = BTreeMap::new();
-        for phase in record.phases.iter().filter(|phase| phase.kind.is_under_load()) {
-            phase.point.into_iter().for_each(|point| phases.entry(point).or_default().push(phase));
+        for phase in record
+            .phases
+            .iter()
+            .filter(|phase| phase.kind.is_under_load())
+        {
+            phase
+                .point
+                .into_iter()
+                .for_each(|point| phases.entry(point).or_default().push(phase));
         }
-        phases.values_mut().for_each(|phases| phases.sort_by_key(|phase| phase.start));
-        Self { record, ticks, windows, phases, waits }
+        phases
+            .values_mut()
+            .for_each(|phases| phases.sort_by_key(|phase| phase.start));
+        Self {
+            record,
+            ticks,
+            windows,
+            phases,
+            waits,
+        }
     }
 
     fn windows(&self, phase: PhaseId) -> &[&'a Window] {

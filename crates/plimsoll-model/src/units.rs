@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 /// Nanoseconds: a length of time, or an instant counted from the start of the run. Sums saturate: times in an imported
 /// file may be of any size.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
@@ -106,12 +108,17 @@ impl fmt::Display for Nanos {
             0 => write!(f, "0s"),
             ns if ns < 1_000_000 => write!(f, "{}us", ns as f64 / 1e3),
             ns if ns < 1_000_000_000 => write!(f, "{}ms", ns as f64 / 1e6),
-            ns if ns < 60_000_000_000 || ns % 1_000_000_000 != 0 => write!(f, "{}s", ns as f64 / 1e9),
+            ns if ns < 60_000_000_000 || ns % 1_000_000_000 != 0 => {
+                write!(f, "{}s", ns as f64 / 1e9)
+            }
             ns => {
                 let secs = ns / 1_000_000_000;
                 let parts = [(secs / 3600, "h"), (secs / 60 % 60, "m"), (secs % 60, "s")];
-                let shown: Vec<String> =
-                    parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
+                let shown: Vec<String> = parts
+                    .iter()
+                    .filter(|(n, _)| *n > 0)
+                    .map(|(n, unit)| format!("{n}{unit}"))
+                    .collect();
                 write!(f, "{}", shown.join(" "))
             }
         }
@@ -119,7 +126,9 @@ impl fmt::Display for Nanos {
 }
 
 /// A number of bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
@@ -164,7 +173,12 @@ mod tests {
         ]
         .map(|ns| Nanos(ns).to_string())
         .into();
-        assert_eq!(shown, ["0s", "300us", "2.5ms", "45s", "1.5s", "1m", "1h 30m", "1h 1m 1s"]);
+        assert_eq!(
+            shown,
+            [
+                "0s", "300us", "2.5ms", "45s", "1.5s", "1m", "1h 30m", "1h 1m 1s"
+            ]
+        );
     }
 
     #[test]

@@ -21,9 +21,15 @@ fn main() -> io::Result<()> {
         ("backup", fixture::backup()),
     ];
     for (name, record) in records {
-        fs::write(dir.join(format!("{name}.html")), report(&record, &summarise(&record)))?;
+        fs::write(
+            dir.join(format!("{name}.html")),
+            report(&record, &summarise(&record)),
+        )?;
     }
-    for (name, mut record) in [("made", fixture::nothing_measured()), ("made-mixed", fixture::lasting(30))] {
+    for (name, mut record) in [
+        ("made", fixture::nothing_measured()),
+        ("made-mixed", fixture::lasting(30)),
+    ] {
         let mut summary = summarise(&record);
         (summary.blocks, summary.diagnoses) = (made::blocks(), made::diagnoses());
         if name == "made" {

@@ -1,6 +1,8 @@
 //! The audit as text: fired rules by severity, one line for all cases that fired alike; other rules by code.
 
-use plimsoll_model::audit::{About, Audit, AuditedLoad, Evidence, Rule, RuleOutcome, RuleVerdict, ThresholdFault};
+use plimsoll_model::audit::{
+    About, Audit, AuditedLoad, Evidence, Rule, RuleOutcome, RuleVerdict, ThresholdFault,
+};
 use plimsoll_model::record::Severity;
 
 use crate::message::Messages;
@@ -37,15 +39,24 @@ pub(crate) enum Findings {
 /// The worst first; cases in which a rule fired alike are one entry with the evidence of the first.
 pub(crate) fn fired(m: &Messages, audit: &Audit, findings: Findings) -> Vec<Fired> {
     let mut groups: Vec<Vec<&RuleVerdict>> = Vec::new();
-    for verdict in audit.verdicts.iter().filter(|verdict| verdict.outcome.severity().is_some()) {
+    for verdict in audit
+        .verdicts
+        .iter()
+        .filter(|verdict| verdict.outcome.severity().is_some())
+    {
         match groups.iter_mut().find(|group| alike(group[0], verdict)) {
             Some(group) => group.push(verdict),
             None => groups.push(vec![verdict]),
         }
     }
     let faults = audit.faults.iter().map(|fault| threshold_fault(m, fault));
-    let mut all: Vec<Fired> =
-        faults.chain(groups.into_iter().filter_map(|group| describe(m, &group, findings))).collect();
+    let mut all: Vec<Fired> = faults
+        .chain(
+            groups
+                .into_iter()
+                .filter_map(|group| describe(m, &group, findings)),
+        )
+        .collect();
     all.sort_by_key(|fired| std::cmp::Reverse(fired.severity));
     all
 }
@@ -57,27 +68,55 @@ const THRESHOLDS: &str = "THRESHOLDS";
 pub(crate) fn threshold_fault(m: &Messages, fault: &ThresholdFault) -> Fired {
     let text = m.threshold_fault(fault);
     let next = m.text("fault-next");
-    Fired { severity: Severity::Error, code: THRESHOLDS, place: String::new(), text, next }
+    Fired {
+        severity: Severity::Error,
+        code: THRESHOLDS,
+        place: String::new(),
+        text,
+        next,
+    }
 }
 
 fn alike(a: &RuleVerdict, b: &RuleVerdict) -> bool {
     let kinds = |verdict: &RuleVerdict| match &verdict.outcome {
-        RuleOutcome::Fired { evidence, .. } => evidence.iter().map(std::mem::discriminant).collect::<Vec<_>>(),
+        RuleOutcome::Fired { evidence, .. } => evidence
+            .iter()
+            .map(std::mem::discriminant)
+            .collect::<Vec<_>>(),
         RuleOutcome::Passed { .. } | RuleOutcome::NotEvaluated { .. } => Vec::new(),
     };
     let pair = |verdict: &RuleVerdict| matches!(verdict.about, About::Pair { .. });
-    a.rule == b.rule && a.outcome.severity() == b.outcome.severity() && kinds(a) == kinds(b) && pair(a) == pair(b)
+    a.rule == b.rule
+        && a.outcome.severity() == b.outcome.severity()
+        && kinds(a) == kinds(b)
+        && pair(a) == pair(b)
 }
 
 fn describe(m: &Messages, group: &[&RuleVerdict], findings: Findings) -> Option<Fired> {
     let first = group.first()?;
-    let RuleOutcome::Fired { severity, evidence, next } = &first.outcome else { return None };
+    let RuleOutcome::Fired {
+        severity,
+        evidence,
+        next,
+    } = &first.outcome
+    else {
+        return None;
+    };
     let place = match group.len() {
         1 => about(m, &first.about),
-        n => m.text_with("audit-places", &[("n", n.to_string()), ("place", about(m, &first.about))]),
+        n => m.text_with(
+            "audit-places",
+            &[("n", n.to_string()), ("place", about(m, &first.about))],
+        ),
     };
     let text = sentences(m, evidence, findings);
-    Some(Fired { severity: *severity, code: first.rule.code(), place, text, next: m.next(*next) })
+    Some(Fired {
+        severity: *severity,
+        code: first.rule.code(),
+        place,
+        text,
+        next: m.next(*next),
+    })
 }
 
 fn sentences(m: &Messages, evidence: &[Evidence], findings: Findings) -> String {
@@ -93,8 +132,13 @@ fn sentences(m: &Messages, evidence: &[Evidence], findings: Findings) -> String 
 /// By rule, with the evidence of the first case.
 pub(crate) fn passed(m: &Messages, audit: &Audit) -> Vec<Quiet> {
     by_rule(audit, |outcomes| {
-        let own: Vec<&Vec<Evidence>> = outcomes.iter().filter_map(|outcome| passed_with(outcome)).collect();
-        let text = own.first().map(|evidence| sentences(m, evidence, Findings::Here))?;
+        let own: Vec<&Vec<Evidence>> = outcomes
+            .iter()
+            .filter_map(|outcome| passed_with(outcome))
+            .collect();
+        let text = own
+            .first()
+            .map(|evidence| sentences(m, evidence, Findings::Here))?;
         Some((own.len(), text))
     })
 }
@@ -117,16 +161,27 @@ pub(crate) fn not_evaluated(m: &Messages, audit: &Audit) -> Vec<Quiet> {
         let mut reasons = all.clone();
         reasons.sort_unstable();
         reasons.dedup();
-        let text: Vec<String> = reasons.into_iter().map(|reason| m.missing(reason)).collect();
+        let text: Vec<String> = reasons
+            .into_iter()
+            .map(|reason| m.missing(reason))
+            .collect();
         (!all.is_empty()).then(|| (all.len(), text.join("; ")))
     })
 }
 
 fn by_rule(audit: &Audit, of: impl Fn(&[&RuleOutcome]) -> Option<(usize, String)>) -> Vec<Quiet> {
     let line = |rule: Rule| {
-        let own: Vec<&RuleOutcome> =
-            audit.verdicts.iter().filter(|verdict| verdict.rule == rule).map(|verdict| &verdict.outcome).collect();
-        of(&own).map(|(places, text)| Quiet { code: rule.code(), places, text })
+        let own: Vec<&RuleOutcome> = audit
+            .verdicts
+            .iter()
+            .filter(|verdict| verdict.rule == rule)
+            .map(|verdict| &verdict.outcome)
+            .collect();
+        of(&own).map(|(places, text)| Quiet {
+            code: rule.code(),
+            places,
+            text,
+        })
     };
     Rule::ALL.into_iter().filter_map(line).collect()
 }
@@ -136,9 +191,10 @@ pub(crate) fn about(m: &Messages, about: &About) -> String {
     match about {
         About::Whole => String::new(),
         About::Named(name) => name.clone(),
-        About::Pair { first, second } => {
-            m.text_with("audit-pair", &[("first", first.clone()), ("second", second.clone())])
-        }
+        About::Pair { first, second } => m.text_with(
+            "audit-pair",
+            &[("first", first.clone()), ("second", second.clone())],
+        ),
         About::Load(load) => load_text(m, load),
     }
 }
@@ -152,9 +208,16 @@ fn load_text(m: &Messages, load: &AuditedLoad) -> String {
         None => m.text_with("audit-load-users", &users),
     };
     if load.repeat > 0 {
-        text = m.text_with("audit-load-repeat", &[("load", text), ("repeat", (load.repeat + 1).to_string())]);
+        text = m.text_with(
+            "audit-load-repeat",
+            &[("load", text), ("repeat", (load.repeat + 1).to_string())],
+        );
     }
-    let mut args = vec![("load", text), ("step", load.step.clone()), ("on", load.on.clone())];
+    let mut args = vec![
+        ("load", text),
+        ("step", load.step.clone()),
+        ("on", load.on.clone()),
+    ];
     match &load.job {
         Some(job) => {
             args.push(("job", job.clone()));
@@ -166,17 +229,31 @@ fn load_text(m: &Messages, load: &AuditedLoad) -> String {
 
 /// Number of findings of each severity, and of rules that passed or were not evaluated.
 pub(crate) fn counts(audit: &Audit, fired: &[Fired]) -> Vec<(&'static str, String)> {
-    let of = |severity| whole(fired.iter().filter(|fired| fired.severity == severity).count() as f64);
+    let of = |severity| {
+        whole(
+            fired
+                .iter()
+                .filter(|fired| fired.severity == severity)
+                .count() as f64,
+        )
+    };
     let rules = |is: fn(&RuleOutcome) -> bool| {
         let has = |rule: &Rule| {
-            let mut own = audit.verdicts.iter().filter(|verdict| verdict.rule == *rule);
-            own.clone().any(|verdict| is(&verdict.outcome)) && !own.any(|verdict| verdict.outcome.severity().is_some())
+            let mut own = audit
+                .verdicts
+                .iter()
+                .filter(|verdict| verdict.rule == *rule);
+            own.clone().any(|verdict| is(&verdict.outcome))
+                && !own.any(|verdict| verdict.outcome.severity().is_some())
         };
         Rule::ALL.iter().filter(|rule| has(rule)).count()
     };
     let passed = rules(|outcome| matches!(outcome, RuleOutcome::Passed { .. }));
     let skipped = Rule::ALL.iter().filter(|rule| {
-        let mut own = audit.verdicts.iter().filter(|verdict| verdict.rule == **rule);
+        let mut own = audit
+            .verdicts
+            .iter()
+            .filter(|verdict| verdict.rule == **rule);
         own.all(|verdict| matches!(verdict.outcome, RuleOutcome::NotEvaluated { .. }))
     });
     vec![

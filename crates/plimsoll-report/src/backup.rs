@@ -2,8 +2,8 @@
 
 use plimsoll_model::record::BackupOutcome;
 use plimsoll_model::summary::{
-    BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, Interval, MediumFigures, MediumSource,
-    RateCheck, RateNotChecked, Ratio, Sampled,
+    BackupFigures, BackupMedium, BackupOperation, BackupSummary, BesideLoad, Interval,
+    MediumFigures, MediumSource, RateCheck, RateNotChecked, Ratio, Sampled,
 };
 
 use crate::compare;
@@ -12,13 +12,21 @@ use crate::number::{NONE, or_none, percent, three};
 use crate::table::Table;
 
 pub(crate) fn heading(m: &Messages, backups: &BackupSummary) -> String {
-    let method = m.text(if backups.method == "logical" { "backup-logical" } else { "backup-physical" });
+    let method = m.text(if backups.method == "logical" {
+        "backup-logical"
+    } else {
+        "backup-physical"
+    });
     let mut with = vec![method];
     with.extend(backups.programs.iter().cloned());
     let args = [("step", backups.step.clone()), ("method", with.join(", "))];
     match backups.beside {
         None => m.text_with("backup-heading", &args),
-        Some(BesideLoad { users, offered_per_second, .. }) => {
+        Some(BesideLoad {
+            users,
+            offered_per_second,
+            ..
+        }) => {
             let [step, method] = args;
             let load = match offered_per_second {
                 Some(rate) => m.text_with("load-open", &[("rate", three(rate))]),
@@ -32,11 +40,18 @@ pub(crate) fn heading(m: &Messages, backups: &BackupSummary) -> String {
 
 /// The emulated drives among data and targets, each once.
 pub(crate) fn drives(m: &Messages, backups: &BackupSummary) -> Vec<String> {
-    let mut all: Vec<String> =
-        backups.media.iter().flat_map(|medium| [&medium.drive, &medium.target_drive]).flatten().cloned().collect();
+    let mut all: Vec<String> = backups
+        .media
+        .iter()
+        .flat_map(|medium| [&medium.drive, &medium.target_drive])
+        .flatten()
+        .cloned()
+        .collect();
     all.sort();
     all.dedup();
-    all.into_iter().map(|drive| m.text_with("emulated-drive", &[("drive", drive)])).collect()
+    all.into_iter()
+        .map(|drive| m.text_with("emulated-drive", &[("drive", drive)]))
+        .collect()
 }
 
 fn name(m: &Messages, medium: &BackupMedium) -> String {
@@ -49,7 +64,9 @@ fn target(m: &Messages, medium: &BackupMedium) -> String {
 }
 
 pub(crate) fn range(interval: Option<Interval>) -> String {
-    or_none_text(interval.map(|interval| format!("{} to {}", three(interval.low), three(interval.high))))
+    or_none_text(
+        interval.map(|interval| format!("{} to {}", three(interval.low), three(interval.high))),
+    )
 }
 
 fn or_none_text(text: Option<String>) -> String {
@@ -87,12 +104,23 @@ pub(crate) fn times(m: &Messages, backups: &BackupSummary) -> Table {
             ratio(own.seconds_ratio),
             range(own.seconds_ratio.and_then(|ratio| ratio.interval)),
             or_none(own.mb_per_second.map(|rate| rate.mean), three),
-            if own.bytes > 0 { three(own.bytes as f64 / 1e9) } else { NONE.to_owned() },
+            if own.bytes > 0 {
+                three(own.bytes as f64 / 1e9)
+            } else {
+                NONE.to_owned()
+            },
             lost.to_string(),
         ]
     };
-    let media = backups.media.iter().flat_map(|medium| medium.kinds.iter().map(move |own| (medium, own)));
-    Table { ids, words: 3, rows: media.map(|(medium, own)| row(medium, own)).collect() }
+    let media = backups
+        .media
+        .iter()
+        .flat_map(|medium| medium.kinds.iter().map(move |own| (medium, own)));
+    Table {
+        ids,
+        words: 3,
+        rows: media.map(|(medium, own)| row(medium, own)).collect(),
+    }
 }
 
 /// What the media did while each kind ran.
@@ -120,13 +148,22 @@ pub(crate) fn io(m: &Messages, backups: &BackupSummary) -> Table {
                 sides.push((target(m, medium), &medium.target_source, own.target_io));
             }
             for (on, source, io) in sides {
-                let mut row = vec![name(m, medium), what.clone(), on, source_name(m, source.as_ref())];
+                let mut row = vec![
+                    name(m, medium),
+                    what.clone(),
+                    on,
+                    source_name(m, source.as_ref()),
+                ];
                 row.extend(io_cells(io));
                 rows.push(row);
             }
         }
     }
-    Table { ids, words: 4, rows }
+    Table {
+        ids,
+        words: 4,
+        rows,
+    }
 }
 
 pub(crate) fn source_name(m: &Messages, source: Option<&MediumSource>) -> String {
@@ -182,18 +219,38 @@ pub(crate) fn operations(m: &Messages, backups: &BackupSummary) -> Table {
         ]
     };
     let all = backups.media.iter().flat_map(|medium| &medium.operations);
-    Table { ids, words: 3, rows: all.map(row).collect() }
+    Table {
+        ids,
+        words: 3,
+        rows: all.map(row).collect(),
+    }
 }
 
 /// Rule RATE: the difference, or why it is not evaluated.
 fn rate(m: &Messages, own: &BackupOperation) -> String {
-    let off = |percent: f64| if percent.abs() < 0.05 { "0.0".to_owned() } else { self::percent(percent) };
+    let off = |percent: f64| {
+        if percent.abs() < 0.05 {
+            "0.0".to_owned()
+        } else {
+            self::percent(percent)
+        }
+    };
     match own.rate {
-        RateCheck::Agrees { percent, .. } => m.text_with("backup-rate-agrees", &[("percent", off(percent))]),
-        RateCheck::Disagrees { percent, .. } => m.text_with("backup-rate-disagrees", &[("percent", off(percent))]),
-        RateCheck::NotEvaluated { why: RateNotChecked::Restore } => m.text("backup-rate-restore"),
-        RateCheck::NotEvaluated { why: RateNotChecked::NotComplete } => NONE.to_owned(),
-        RateCheck::NotEvaluated { why: RateNotChecked::NotSampled } => m.text("backup-rate-not-seen"),
+        RateCheck::Agrees { percent, .. } => {
+            m.text_with("backup-rate-agrees", &[("percent", off(percent))])
+        }
+        RateCheck::Disagrees { percent, .. } => {
+            m.text_with("backup-rate-disagrees", &[("percent", off(percent))])
+        }
+        RateCheck::NotEvaluated {
+            why: RateNotChecked::Restore,
+        } => m.text("backup-rate-restore"),
+        RateCheck::NotEvaluated {
+            why: RateNotChecked::NotComplete,
+        } => NONE.to_owned(),
+        RateCheck::NotEvaluated {
+            why: RateNotChecked::NotSampled,
+        } => m.text("backup-rate-not-seen"),
     }
 }
 
@@ -209,7 +266,13 @@ pub(crate) fn details(m: &Messages, backups: &BackupSummary) -> Vec<String> {
         ];
         m.text_with("backup-detail", &args)
     };
-    backups.media.iter().flat_map(|medium| &medium.operations).filter(describe).map(line).collect()
+    backups
+        .media
+        .iter()
+        .flat_map(|medium| &medium.operations)
+        .filter(describe)
+        .map(line)
+        .collect()
 }
 
 /// What becomes of an operation, as a verdict on it.

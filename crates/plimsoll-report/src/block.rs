@@ -2,8 +2,8 @@
 
 use plimsoll_model::record::BlockStreamInfo;
 use plimsoll_model::summary::{
-    BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary, BlockWorkerSummary,
-    Rounds,
+    BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary,
+    BlockWorkerSummary, Rounds,
 };
 use plimsoll_model::units::Bytes;
 
@@ -12,27 +12,51 @@ use crate::message::Messages;
 use crate::number::percent;
 
 pub(crate) fn heading(m: &Messages, step: &BlockSummary) -> String {
-    m.text_with("block-heading", &[("step", step.step.clone()), ("workload", step.workload.clone())])
+    m.text_with(
+        "block-heading",
+        &[
+            ("step", step.step.clone()),
+            ("workload", step.workload.clone()),
+        ],
+    )
 }
 
 pub(crate) fn notes(m: &Messages, step: &BlockSummary) -> Vec<String> {
     let profile = ("profile", step.profile.clone());
-    let mut notes: Vec<String> =
-        if step.profile.is_empty() { Vec::new() } else { vec![m.text_with("block-profile", &[profile])] };
+    let mut notes: Vec<String> = if step.profile.is_empty() {
+        Vec::new()
+    } else {
+        vec![m.text_with("block-profile", &[profile])]
+    };
     if let [only] = step.media.as_slice() {
         notes.push(m.text_with("block-on", &[("medium", medium_name(m, only))]));
     }
     // Once where it is the same on all.
     let on = |medium: &BlockMedium| {
-        let args = [("workers", medium.workers.to_string()), ("size", size(medium.worker_bytes))];
-        m.text_with(if medium.workers == 1 { "block-worker" } else { "block-workers" }, &args)
+        let args = [
+            ("workers", medium.workers.to_string()),
+            ("size", size(medium.worker_bytes)),
+        ];
+        m.text_with(
+            if medium.workers == 1 {
+                "block-worker"
+            } else {
+                "block-workers"
+            },
+            &args,
+        )
     };
     let mut texts: Vec<String> = step.media.iter().map(on).collect();
     if texts.windows(2).all(|pair| pair[0] == pair[1]) {
         texts.truncate(1);
         notes.append(&mut texts);
     } else {
-        notes.extend(step.media.iter().zip(texts).map(|(medium, text)| format!("{}: {text}", medium.medium)));
+        notes.extend(
+            step.media
+                .iter()
+                .zip(texts)
+                .map(|(medium, text)| format!("{}: {text}", medium.medium)),
+        );
     }
     notes
 }
@@ -40,7 +64,11 @@ pub(crate) fn notes(m: &Messages, step: &BlockSummary) -> Vec<String> {
 pub(crate) fn drives(m: &Messages, step: &BlockSummary) -> Vec<String> {
     let drive = |medium: &BlockMedium| {
         let drive = m.text_with("emulated-drive", &[("drive", medium.drive.clone()?)]);
-        Some(if step.media.len() > 1 { format!("{}: {drive}", medium.medium) } else { drive })
+        Some(if step.media.len() > 1 {
+            format!("{}: {drive}", medium.medium)
+        } else {
+            drive
+        })
     };
     step.media.iter().filter_map(drive).collect()
 }
@@ -53,14 +81,26 @@ pub(crate) fn place(
     job: &BlockJobSummary,
     point: &BlockPointSummary,
 ) -> String {
-    let job_of = |share| m.text_with("block-at", &[("job", job.job.clone()), ("share", limit(share))]);
+    let job_of = |share| {
+        m.text_with(
+            "block-at",
+            &[("job", job.job.clone()), ("share", limit(share))],
+        )
+    };
     let name = point.share_percent.map_or_else(|| job.job.clone(), job_of);
-    let args = [("job", name), ("step", step.step.clone()), ("medium", medium.medium.clone())];
+    let args = [
+        ("job", name),
+        ("step", step.step.clone()),
+        ("medium", medium.medium.clone()),
+    ];
     if job.points.len() < 2 {
         return m.text_with("block-point", &args);
     }
     let [job, step, medium] = args;
-    m.text_with("block-point-round", &[job, ("round", (point.round + 1).to_string()), step, medium])
+    m.text_with(
+        "block-point-round",
+        &[job, ("round", (point.round + 1).to_string()), step, medium],
+    )
 }
 
 /// A job on all media that it was run on.
@@ -84,7 +124,13 @@ pub(crate) fn across(step: &BlockSummary) -> Vec<Across<'_>> {
             let own = OnMedium { place, medium, job };
             match all.iter_mut().find(|(index, _)| *index == job.job_index) {
                 Some((_, found)) => found.on.push(own),
-                None => all.push((job.job_index, Across { job: &job.job, on: vec![own] })),
+                None => all.push((
+                    job.job_index,
+                    Across {
+                        job: &job.job,
+                        on: vec![own],
+                    },
+                )),
             }
         }
     }
@@ -140,16 +186,29 @@ pub(crate) fn durable(m: &Messages, stream: &BlockStreamInfo) -> String {
 }
 
 pub(crate) fn outcome(m: &Messages, medium: String, rounds: &Rounds) -> (&'static str, String) {
-    let done = rounds.jobs.iter().map(|job| job.iops.len()).max().unwrap_or_default();
+    let done = rounds
+        .jobs
+        .iter()
+        .map(|job| job.iops.len())
+        .max()
+        .unwrap_or_default();
     match rounds.reached_at {
         Some(at) => {
             let last = at + 1;
             let first = last.saturating_sub(rounds.window) + 1;
-            let args = [("medium", medium), ("last", last.to_string()), ("first", first.to_string())];
+            let args = [
+                ("medium", medium),
+                ("last", last.to_string()),
+                ("first", first.to_string()),
+            ];
             ("sound", m.text_with("block-steady", &args))
         }
         None => {
-            let args = [("medium", medium), ("rounds", done.to_string()), ("most", rounds.most_rounds.to_string())];
+            let args = [
+                ("medium", medium),
+                ("rounds", done.to_string()),
+                ("most", rounds.most_rounds.to_string()),
+            ];
             ("doubtful", m.text_with("block-not-steady", &args))
         }
     }
@@ -174,7 +233,11 @@ pub(crate) struct DurableWrites<'a> {
 
 impl DurableWrites<'_> {
     pub fn name(&self) -> String {
-        if self.stream.name.is_empty() { self.job.to_owned() } else { format!("{}, {}", self.job, self.stream.name) }
+        if self.stream.name.is_empty() {
+            self.job.to_owned()
+        } else {
+            format!("{}, {}", self.job, self.stream.name)
+        }
     }
 
     /// How long a writer waits: for the flush, or with `O_DSYNC` for the write.
@@ -186,16 +249,39 @@ impl DurableWrites<'_> {
 /// By rising number of writers; those of one job stay together.
 pub(crate) fn durable_writes<'a>(all: &'a [Across<'a>]) -> Vec<DurableWrites<'a>> {
     let of_stream = |job: &'a str, on: &'a OnMedium<'a>, stream: &'a BlockStreamInfo| {
-        let named = |op: &str| if stream.name.is_empty() { op.to_owned() } else { format!("{} {op}", stream.name) };
-        let by_op = typical(on.job).map(|point| point.by_op.as_slice()).unwrap_or_default();
+        let named = |op: &str| {
+            if stream.name.is_empty() {
+                op.to_owned()
+            } else {
+                format!("{} {op}", stream.name)
+            }
+        };
+        let by_op = typical(on.job)
+            .map(|point| point.by_op.as_slice())
+            .unwrap_or_default();
         let of = |op: &str| by_op.iter().find(|found| found.op == named(op));
         let writers = on.medium.workers.saturating_mul(stream.threads);
-        DurableWrites { writers, job, on, stream, write: of("write"), sync: of("sync") }
+        DurableWrites {
+            writers,
+            job,
+            on,
+            stream,
+            write: of("write"),
+            sync: of("sync"),
+        }
     };
     let of_job = |across: &'a Across<'a>| -> Vec<DurableWrites<'a>> {
-        let durable = |stream: &&BlockStreamInfo| stream.read_percent < 100 && stream.sync != "none";
-        let on = across.on.iter().flat_map(|on| on.job.streams.iter().filter(durable).map(move |stream| (on, stream)));
-        on.map(|(on, stream)| of_stream(across.job, on, stream)).collect()
+        let durable =
+            |stream: &&BlockStreamInfo| stream.read_percent < 100 && stream.sync != "none";
+        let on = across.on.iter().flat_map(|on| {
+            on.job
+                .streams
+                .iter()
+                .filter(durable)
+                .map(move |stream| (on, stream))
+        });
+        on.map(|(on, stream)| of_stream(across.job, on, stream))
+            .collect()
     };
     let mut jobs: Vec<Vec<DurableWrites<'_>>> = all.iter().map(of_job).collect();
     jobs.sort_by_key(|own| own.iter().map(|durable| durable.writers).max());

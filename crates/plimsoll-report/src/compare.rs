@@ -8,10 +8,23 @@ use crate::number::{NONE, or_none, percent, three, whole};
 /// Ids of the columns without `column-` or `text-`, in the order of the cells of [`rows`]. The first three hold what the
 /// row is about.
 pub(crate) fn columns(comparison: &Comparison) -> [&'static str; 9] {
-    let open = comparison.loads.iter().any(|load| load.offered_per_second.is_some());
+    let open = comparison
+        .loads
+        .iter()
+        .any(|load| load.offered_per_second.is_some());
     let load = if open { "offered" } else { "users" };
     let rate = if comparison.nopm { "nopm" } else { "rate" };
-    [load, "medium", rate, "interval", "ratio", "ratio-interval", "p99", "p99-ratio", "verdict"]
+    [
+        load,
+        "medium",
+        rate,
+        "interval",
+        "ratio",
+        "ratio-interval",
+        "p99",
+        "p99-ratio",
+        "verdict",
+    ]
 }
 
 pub(crate) struct ComparedRow {
@@ -23,7 +36,13 @@ pub(crate) struct ComparedRow {
 }
 
 pub(crate) fn heading(m: &Messages, comparison: &Comparison) -> String {
-    let heading = m.text_with("compare-heading", &[("step", comparison.step.clone()), ("first", first(comparison))]);
+    let heading = m.text_with(
+        "compare-heading",
+        &[
+            ("step", comparison.step.clone()),
+            ("first", first(comparison)),
+        ],
+    );
     m.in_scene(heading, comparison.scene)
 }
 
@@ -33,16 +52,26 @@ pub(crate) fn note(m: &Messages, comparison: &Comparison) -> String {
 
 /// A medium by its name, and that it is emulated: its curve and its row have the name alone.
 pub(crate) fn medium(m: &Messages, name: &str, emulated: bool) -> String {
-    if emulated { m.text_with("medium-emulated", &[("medium", name.to_owned())]) } else { name.to_owned() }
+    if emulated {
+        m.text_with("medium-emulated", &[("medium", name.to_owned())])
+    } else {
+        name.to_owned()
+    }
 }
 
 fn first(comparison: &Comparison) -> String {
-    comparison.media.first().map(|medium| medium.medium.clone()).unwrap_or_default()
+    comparison
+        .media
+        .first()
+        .map(|medium| medium.medium.clone())
+        .unwrap_or_default()
 }
 
 pub(crate) fn rows(m: &Messages, comparison: &Comparison) -> Vec<ComparedRow> {
     let of_load = |load: &ComparedLoad| {
-        let at = load.offered_per_second.map_or_else(|| load.users.to_string(), three);
+        let at = load
+            .offered_per_second
+            .map_or_else(|| load.users.to_string(), three);
         let media = comparison.media.iter().zip(&load.figures);
         let mut rows: Vec<ComparedRow> = media
             .filter_map(|(medium, figures)| {
@@ -59,18 +88,34 @@ pub(crate) fn rows(m: &Messages, comparison: &Comparison) -> Vec<ComparedRow> {
 }
 
 fn row(m: &Messages, nopm: bool, at: &str, medium: &str, figures: &ComparedFigures) -> ComparedRow {
-    let ComparedFigures { rate, rate_interval, p99_ms, verdict, rate_ratio, p99_ratio } = figures;
+    let ComparedFigures {
+        rate,
+        rate_interval,
+        p99_ms,
+        verdict,
+        rate_ratio,
+        p99_ratio,
+    } = figures;
     let range = |interval: Interval| format!("{} to {}", three(interval.low), three(interval.high));
     let cells = [
         at.to_owned(),
         medium.to_owned(),
         if nopm { whole(*rate) } else { three(*rate) },
-        or_none(rate_interval.and_then(|interval| interval.relative()), |half| percent(half * 100.0)),
+        or_none(
+            rate_interval.and_then(|interval| interval.relative()),
+            |half| percent(half * 100.0),
+        ),
         or_none(rate_ratio.map(|ratio| ratio.ratio), three),
-        rate_ratio.and_then(|ratio| ratio.interval).map_or_else(|| NONE.to_owned(), range),
+        rate_ratio
+            .and_then(|ratio| ratio.interval)
+            .map_or_else(|| NONE.to_owned(), range),
         or_none(*p99_ms, three),
         or_none(*p99_ratio, three),
         m.text(&format!("verdict-{}", verdict.name())),
     ];
-    ComparedRow { cells, verdict: verdict.name(), last: false }
+    ComparedRow {
+        cells,
+        verdict: verdict.name(),
+        last: false,
+    }
 }

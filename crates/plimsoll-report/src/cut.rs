@@ -26,7 +26,10 @@ pub(crate) struct CutOutcome {
 pub(crate) const COLUMNS: [&str; 5] = ["txn", "acknowledged", "lost", "in-doubt", "first-lost"];
 
 pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<CutText> {
-    summary.points().filter_map(|point| Some(cut_text(m, point, point.power_cut.as_ref()?))).collect()
+    summary
+        .points()
+        .filter_map(|point| Some(cut_text(m, point, point.power_cut.as_ref()?)))
+        .collect()
 }
 
 fn cut_text(m: &Messages, point: &PointSummary, cut: &CutSummary) -> CutText {
@@ -39,7 +42,10 @@ fn cut_text(m: &Messages, point: &PointSummary, cut: &CutSummary) -> CutText {
     }];
     if cut.lost_writes > 0 {
         let mb = three(cut.lost_bytes as f64 / 1e6);
-        happened.push(m.text_with("cut-writes", &[("writes", count(cut.lost_writes)), ("mb", mb)]));
+        happened.push(m.text_with(
+            "cut-writes",
+            &[("writes", count(cut.lost_writes)), ("mb", mb)],
+        ));
     }
     if cut.lost_flushed_writes > 0 {
         happened.push(m.text_with("cut-lied", &[("flushed", count(cut.lost_flushed_writes))]));
@@ -55,14 +61,23 @@ fn cut_text(m: &Messages, point: &PointSummary, cut: &CutSummary) -> CutText {
 fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<CutOutcome> {
     let count = |n: u64| whole(n as f64);
     if cut.lost == 0 && cut.recovery_ms.is_none() {
-        return vec![CutOutcome { verdict: "invalid", text: m.text("finding-not-recovered") }];
+        return vec![CutOutcome {
+            verdict: "invalid",
+            text: m.text("finding-not-recovered"),
+        }];
     }
     if cut.lost == 0 && cut.acknowledged == 0 {
-        return vec![CutOutcome { verdict: "doubtful", text: m.text("cut-unjudged") }];
+        return vec![CutOutcome {
+            verdict: "doubtful",
+            text: m.text("cut-unjudged"),
+        }];
     }
     if cut.lost == 0 {
         let text = m.text_with("cut-kept", &[("acknowledged", count(cut.acknowledged))]);
-        return vec![CutOutcome { verdict: "sound", text }];
+        return vec![CutOutcome {
+            verdict: "sound",
+            text,
+        }];
     }
     let lost = |receipt: &Receipt| {
         let args = [
@@ -71,14 +86,31 @@ fn outcomes(m: &Messages, cut: &CutSummary) -> Vec<CutOutcome> {
             ("txn", receipt.txn.clone()),
             ("first", receipt.first_lost.clone()),
         ];
-        CutOutcome { verdict: "invalid", text: m.text_with("cut-lost", &args) }
+        CutOutcome {
+            verdict: "invalid",
+            text: m.text_with("cut-lost", &args),
+        }
     };
-    cut.receipts.iter().filter(|receipt| receipt.lost > 0).map(lost).collect()
+    cut.receipts
+        .iter()
+        .filter(|receipt| receipt.lost > 0)
+        .map(lost)
+        .collect()
 }
 
 fn receipt(receipt: &Receipt) -> [String; 5] {
-    let Receipt { txn, acknowledged, lost, in_doubt, first_lost } = receipt;
-    let first = if first_lost.is_empty() { NONE.to_owned() } else { first_lost.clone() };
+    let Receipt {
+        txn,
+        acknowledged,
+        lost,
+        in_doubt,
+        first_lost,
+    } = receipt;
+    let first = if first_lost.is_empty() {
+        NONE.to_owned()
+    } else {
+        first_lost.clone()
+    };
     let [acknowledged, lost, in_doubt] = [acknowledged, lost, in_doubt].map(|n| whole(*n as f64));
     [txn.clone(), acknowledged, lost, in_doubt, first]
 }
@@ -99,12 +131,20 @@ mod tests {
         (cut.lost_writes, cut.lost_flushed_writes) = (0, 0);
         let only = |record: &_| describe(&m, &summarise(record)).remove(0);
         let kept = only(&record);
-        assert_eq!(kept.happened.len(), 1, "nothing was lost with the power: {:?}", kept.happened);
+        assert_eq!(
+            kept.happened.len(),
+            1,
+            "nothing was lost with the power: {:?}",
+            kept.happened
+        );
         assert_eq!(kept.outcomes[0].verdict, "sound");
         insta::assert_snapshot!(kept.outcomes[0].text, @"No acknowledged transaction was lost: 10,197 checked, all found.");
         record.cuts[0].receipts.clear();
         let unchecked = only(&record);
-        assert_eq!((unchecked.outcomes[0].verdict, unchecked.receipts.len()), ("doubtful", 0));
+        assert_eq!(
+            (unchecked.outcomes[0].verdict, unchecked.receipts.len()),
+            ("doubtful", 0)
+        );
         insta::assert_snapshot!(unchecked.outcomes[0].text, @"Not evaluated: no acknowledged transaction could be checked.");
     }
 }

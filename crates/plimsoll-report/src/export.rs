@@ -175,9 +175,21 @@ pub fn to_json(record: &Record, summary: &Summary) -> String {
         },
         summary,
         facts: facts(record),
-        phases: record.phases.iter().map(|phase| export_phase(record, phase)).collect(),
-        events: record.events.iter().map(|event| export_event(record, event)).collect(),
-        checks: record.checks.iter().map(|check| export_check(record, check)).collect(),
+        phases: record
+            .phases
+            .iter()
+            .map(|phase| export_phase(record, phase))
+            .collect(),
+        events: record
+            .events
+            .iter()
+            .map(|event| export_event(record, event))
+            .collect(),
+        checks: record
+            .checks
+            .iter()
+            .map(|check| export_check(record, check))
+            .collect(),
         plan_written: &record.plan_written,
         plan_resolved,
         plan_unreadable,
@@ -189,21 +201,45 @@ pub fn to_json(record: &Record, summary: &Summary) -> String {
 }
 
 fn parse_plan(text: &str) -> Result<Value, String> {
-    if text.is_empty() { Ok(Value::Null) } else { toml::from_str(text).map_err(|error| error.to_string()) }
+    if text.is_empty() {
+        Ok(Value::Null)
+    } else {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
 }
 
 fn facts(record: &Record) -> Vec<ExportFact<'_>> {
-    record.facts.iter().map(|fact| export_fact(record, fact)).collect()
+    record
+        .facts
+        .iter()
+        .map(|fact| export_fact(record, fact))
+        .collect()
 }
 
 fn export_fact<'a>(record: &'a Record, fact: &'a Fact) -> ExportFact<'a> {
-    let Fact { subject, key, value } = fact;
-    let subject_kind = record.subjects.iter().find(|own| own.id == *subject).map(|own| own.kind);
-    ExportFact { subject_kind, subject: name(record, *subject), key, value }
+    let Fact {
+        subject,
+        key,
+        value,
+    } = fact;
+    let subject_kind = record
+        .subjects
+        .iter()
+        .find(|own| own.id == *subject)
+        .map(|own| own.kind);
+    ExportFact {
+        subject_kind,
+        subject: name(record, *subject),
+        key,
+        value,
+    }
 }
 
 fn export_phase<'a>(record: &'a Record, phase: &'a Phase) -> ExportPhase<'a> {
-    let point = record.points.iter().find(|point| Some(point.id) == phase.point);
+    let point = record
+        .points
+        .iter()
+        .find(|point| Some(point.id) == phase.point);
     ExportPhase {
         step: &phase.step,
         system: point.map(|point| name(record, point.system)),
@@ -226,7 +262,10 @@ fn export_event<'a>(record: &'a Record, event: &'a Event) -> ExportEvent<'a> {
 }
 
 fn export_check<'a>(record: &'a Record, check: &'a Check) -> ExportCheck<'a> {
-    let point = record.points.iter().find(|point| Some(point.id) == check.point);
+    let point = record
+        .points
+        .iter()
+        .find(|point| Some(point.id) == check.point);
     ExportCheck {
         system: name(record, check.subject),
         ordinal: point.map(|point| point.ordinal),
@@ -239,7 +278,11 @@ fn export_check<'a>(record: &'a Record, check: &'a Check) -> ExportCheck<'a> {
 
 /// The name of a subject, empty where the record does not have it.
 pub(crate) fn name(record: &Record, id: SubjectId) -> &str {
-    record.subjects.iter().find(|subject| subject.id == id).map_or("", |subject| &subject.name)
+    record
+        .subjects
+        .iter()
+        .find(|subject| subject.id == id)
+        .map_or("", |subject| &subject.name)
 }
 
 /// One table as CSV (RFC 4180, but with bare newlines), with a header.
@@ -265,23 +308,42 @@ fn seconds(record: &Record) -> String {
          service_p50_ms,service_p99_ms,service_max_ms,point,bytes\n",
     );
     for row in &record.seconds {
-        let Some(phase) = record.phases.iter().find(|phase| phase.id == row.phase) else { continue };
-        let point = record.points.iter().find(|point| Some(point.id) == phase.point);
-        let txn = point.and_then(|point| point.txns.get(row.txn as usize)).map_or("", String::as_str);
-        let ms = |value: Option<Nanos>| value.map_or_else(String::new, |v| v.as_millis_f64().to_string());
+        let Some(phase) = record.phases.iter().find(|phase| phase.id == row.phase) else {
+            continue;
+        };
+        let point = record
+            .points
+            .iter()
+            .find(|point| Some(point.id) == phase.point);
+        let txn = point
+            .and_then(|point| point.txns.get(row.txn as usize))
+            .map_or("", String::as_str);
+        let ms = |value: Option<Nanos>| {
+            value.map_or_else(String::new, |v| v.as_millis_f64().to_string())
+        };
         let service = row.service.as_ref();
         let c = row.counts;
         let cells = [
             row.start.as_secs_f64().to_string(),
             row.end.as_secs_f64().to_string(),
             quoted(&phase.step),
-            point.map(|point| point.ordinal.to_string()).unwrap_or_default(),
+            point
+                .map(|point| point.ordinal.to_string())
+                .unwrap_or_default(),
             phase.kind.name().to_owned(),
             quoted(name(record, row.subject)),
             quoted(txn),
         ];
-        let counts =
-            [c.offered, c.committed, c.rolled_back, c.failed, c.dropped, c.retries, c.round_trips, row.in_flight];
+        let counts = [
+            c.offered,
+            c.committed,
+            c.rolled_back,
+            c.failed,
+            c.dropped,
+            c.retries,
+            c.round_trips,
+            row.in_flight,
+        ];
         let latencies = [
             ms(row.response.mean()),
             ms(row.response.quantile(0.5)),
@@ -292,9 +354,19 @@ fn seconds(record: &Record) -> String {
             ms(service.and_then(|hist| hist.quantile(0.99))),
             ms(service.and_then(|hist| hist.max())),
         ];
-        let moved = [point.map(|point| point.id.0.to_string()).unwrap_or_default(), c.bytes.to_string()];
+        let moved = [
+            point
+                .map(|point| point.id.0.to_string())
+                .unwrap_or_default(),
+            c.bytes.to_string(),
+        ];
         let counts = counts.map(|n| n.to_string());
-        let cells: Vec<String> = cells.into_iter().chain(counts).chain(latencies).chain(moved).collect();
+        let cells: Vec<String> = cells
+            .into_iter()
+            .chain(counts)
+            .chain(latencies)
+            .chain(moved)
+            .collect();
         out.push_str(&cells.join(","));
         out.push('\n');
     }
@@ -304,20 +376,32 @@ fn seconds(record: &Record) -> String {
 fn series(record: &Record) -> String {
     let mut out = String::from("t_s,subject_kind,subject,metric,unit,value\n");
     for series in &record.series {
-        let subject = record.subjects.iter().find(|subject| subject.id == series.subject);
-        let (kind, name) = subject.map_or(("", String::new()), |s| (s.kind.name(), quoted(&s.name)));
+        let subject = record
+            .subjects
+            .iter()
+            .find(|subject| subject.id == series.subject);
+        let (kind, name) =
+            subject.map_or(("", String::new()), |s| (s.kind.name(), quoted(&s.name)));
         let info = series.metric.info();
         for sample in &series.samples {
             let at = sample.at.as_secs_f64();
             // Writing to a string does not fail.
-            let _ = writeln!(out, "{at},{kind},{name},{},{},{}", info.name, info.unit, sample.value);
+            let _ = writeln!(
+                out,
+                "{at},{kind},{name},{},{},{}",
+                info.name, info.unit, sample.value
+            );
         }
     }
     out
 }
 
 fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]

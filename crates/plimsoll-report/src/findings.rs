@@ -18,46 +18,90 @@ pub(crate) struct FindingLine<'a> {
 pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<FindingLine<'a>> {
     let mut own: Vec<&Finding> = Vec::new();
     // Findings without a place are listed once.
-    for finding in summary.findings.iter().chain(summary.ladders.iter().flat_map(|ladder| &ladder.findings)) {
+    for finding in summary
+        .findings
+        .iter()
+        .chain(summary.ladders.iter().flat_map(|ladder| &ladder.findings))
+    {
         if !own.contains(&finding) {
             own.push(finding);
         }
     }
-    let own = own.into_iter().map(|finding| FindingLine { place: String::new(), finding });
-    let ladders = summary.ladders.iter().flat_map(|ladder| of_ladder(m, ladder));
-    let media = summary.blocks.iter().flat_map(|block| block.media.iter().map(move |medium| (block, medium)));
+    let own = own.into_iter().map(|finding| FindingLine {
+        place: String::new(),
+        finding,
+    });
+    let ladders = summary
+        .ladders
+        .iter()
+        .flat_map(|ladder| of_ladder(m, ladder));
+    let media = summary
+        .blocks
+        .iter()
+        .flat_map(|block| block.media.iter().map(move |medium| (block, medium)));
     let effects = summary.effects.iter().flat_map(|effect| {
-        effect.findings.iter().map(|finding| FindingLine { place: crate::effect::heading(m, effect), finding })
+        effect.findings.iter().map(|finding| FindingLine {
+            place: crate::effect::heading(m, effect),
+            finding,
+        })
     });
     let backups = summary.backups.iter().flat_map(|own| {
         let place = |medium: Option<&String>| match medium {
-            Some(medium) => m.text_with("block-whole", &[("step", own.step.clone()), ("medium", medium.clone())]),
+            Some(medium) => m.text_with(
+                "block-whole",
+                &[("step", own.step.clone()), ("medium", medium.clone())],
+            ),
             None => own.step.clone(),
         };
-        own.all_findings().map(move |(medium, finding)| FindingLine { place: place(medium.medium.as_ref()), finding })
+        own.all_findings()
+            .map(move |(medium, finding)| FindingLine {
+                place: place(medium.medium.as_ref()),
+                finding,
+            })
     });
     let media = media.flat_map(|(block, medium)| of_medium(m, block, medium));
-    own.chain(ladders).chain(effects).chain(backups).chain(media).collect()
+    own.chain(ladders)
+        .chain(effects)
+        .chain(backups)
+        .chain(media)
+        .collect()
 }
 
 fn of_ladder<'a>(m: &Messages, ladder: &'a Ladder) -> Vec<FindingLine<'a>> {
-    let found = ladder.points.iter().flat_map(|point| point.findings.iter().map(move |finding| (point, finding)));
+    let found = ladder
+        .points
+        .iter()
+        .flat_map(|point| point.findings.iter().map(move |finding| (point, finding)));
     let named = |point: &&PointSummary| m.point(point);
-    let place = ladder.points.first().map(|point| (point.step.clone(), point.system.clone())).unwrap_or_default();
+    let place = ladder
+        .points
+        .first()
+        .map(|point| (point.step.clone(), point.system.clone()))
+        .unwrap_or_default();
     // Each makes one row of the table invalid, so they are not merged.
     grouped(m, found, (named, |_, _| false), place)
 }
 
 /// A step on a medium: its own findings, then those of its points.
-fn of_medium<'a>(m: &Messages, block: &'a BlockSummary, medium: &'a BlockMedium) -> Vec<FindingLine<'a>> {
+fn of_medium<'a>(
+    m: &Messages,
+    block: &'a BlockSummary,
+    medium: &'a BlockMedium,
+) -> Vec<FindingLine<'a>> {
     let place = (block.step.clone(), medium.medium.clone());
     let args = [("step", place.0.clone()), ("medium", place.1.clone())];
-    let own = medium.findings.iter().map(|finding| FindingLine { place: m.text_with("block-whole", &args), finding });
-    let found = medium.all_findings().filter_map(|(_, place, finding)| Some((place?, finding)));
+    let own = medium.findings.iter().map(|finding| FindingLine {
+        place: m.text_with("block-whole", &args),
+        finding,
+    });
+    let found = medium
+        .all_findings()
+        .filter_map(|(_, place, finding)| Some((place?, finding)));
     let named = |(job, point): &BlockPlace<'_>| block::place(m, block, medium, job, point);
     // All points of a job stand in one row.
     let together = |a: &BlockPlace<'_>, b: &BlockPlace<'_>| a.0.job_index == b.0.job_index;
-    own.chain(grouped(m, found, (named, together), place.clone())).collect()
+    own.chain(grouped(m, found, (named, together), place.clone()))
+        .collect()
 }
 
 /// Merges the common findings of places of one step and system; errors only where their places go `together`.
@@ -71,7 +115,8 @@ fn grouped<'a, P>(
     for (point, finding) in found {
         let is_one = |group: &&mut Vec<(P, &Finding)>| {
             let (first, listed) = &group[0];
-            alike(listed, finding) && (finding.severity < Severity::Error || together(first, &point))
+            alike(listed, finding)
+                && (finding.severity < Severity::Error || together(first, &point))
         };
         match groups.iter_mut().find(is_one) {
             Some(group) => group.push((point, finding)),
@@ -81,13 +126,16 @@ fn grouped<'a, P>(
     let line = |group: Vec<(P, &'a Finding)>| {
         let (point, finding) = &group[0];
         // The figures in the sentence are those of all points, or of the first.
-        let same = group.iter().all(|(_, other)| m.finding(other) == m.finding(finding));
+        let same = group
+            .iter()
+            .all(|(_, other)| m.finding(other) == m.finding(finding));
         let count = ("points", group.len().to_string());
         let place = match group.len() {
             1 => named(point),
-            _ if same && finding.severity < Severity::Error => {
-                m.text_with("points-same", &[count, ("step", step.clone()), ("system", system.clone())])
-            }
+            _ if same && finding.severity < Severity::Error => m.text_with(
+                "points-same",
+                &[count, ("step", step.clone()), ("system", system.clone())],
+            ),
             _ => m.text_with("points-like", &[count, ("point", named(point))]),
         };
         FindingLine { place, finding }
@@ -123,13 +171,25 @@ mod tests {
         summary.ladders.truncate(1);
         let ladder = &mut summary.ladders[0];
         ladder.findings.clear();
-        let short = |s| Finding { severity: Severity::Warning, kind: FindingKind::ShortWindow { measured_s: s } };
-        let broken = Finding { severity: Severity::Error, kind: FindingKind::NothingMeasured };
+        let short = |s| Finding {
+            severity: Severity::Warning,
+            kind: FindingKind::ShortWindow { measured_s: s },
+        };
+        let broken = Finding {
+            severity: Severity::Error,
+            kind: FindingKind::NothingMeasured,
+        };
         for point in &mut ladder.points {
             point.findings = vec![broken.clone(), short(2.0)];
         }
-        let lines = |summary: &Summary| describe(&m, summary).into_iter().map(|line| line.place).collect::<Vec<_>>();
-        let errors = ["1 user", "4 users", "16 users"].map(|load| format!("{load}, ladder, db@fast"));
+        let lines = |summary: &Summary| {
+            describe(&m, summary)
+                .into_iter()
+                .map(|line| line.place)
+                .collect::<Vec<_>>()
+        };
+        let errors =
+            ["1 user", "4 users", "16 users"].map(|load| format!("{load}, ladder, db@fast"));
         let mut expected = errors.to_vec();
         expected.insert(1, "3 points, ladder, db@fast".to_owned());
         assert_eq!(lines(&summary), expected);
@@ -142,18 +202,27 @@ mod tests {
     fn errors_of_one_job_are_listed_once() {
         let m = Messages::english();
         let mut summary = summarise(&fixture::block());
-        let broken = Finding { severity: Severity::Error, kind: FindingKind::NothingMeasured };
+        let broken = Finding {
+            severity: Severity::Error,
+            kind: FindingKind::NothingMeasured,
+        };
         summary.blocks.truncate(1);
         for medium in &mut summary.blocks[0].media {
             medium.findings.clear();
             for job in &mut medium.jobs {
-                job.points.iter_mut().for_each(|point| point.findings = vec![broken.clone()]);
+                job.points
+                    .iter_mut()
+                    .for_each(|point| point.findings = vec![broken.clone()]);
                 job.curve.clear();
             }
         }
-        let places: Vec<String> = describe(&m, &summary).into_iter().map(|line| line.place).collect();
+        let places: Vec<String> = describe(&m, &summary)
+            .into_iter()
+            .map(|line| line.place)
+            .collect();
         let jobs = ["RND4K Q8T2 read", "SEQ1M Q4T1 mixed", "SQL"];
-        let of = |medium| jobs.map(|job| format!("4 points, first: {job}, round 1, corners, {medium}"));
+        let of =
+            |medium| jobs.map(|job| format!("4 points, first: {job}, round 1, corners, {medium}"));
         assert_eq!(places, [of("fast"), of("slow")].concat());
     }
 }

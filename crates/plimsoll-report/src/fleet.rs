@@ -8,10 +8,19 @@ use crate::text::aligned;
 
 /// One line for each point; empty where the ladder is of a single system.
 pub fn section(m: &Messages, ladder: &Ladder) -> String {
-    let Some(Fleet { systems, points }) = &ladder.fleet else { return String::new() };
+    let Some(Fleet { systems, points }) = &ladder.fleet else {
+        return String::new();
+    };
     let nopm = ladder.points.iter().all(|point| point.nopm.is_some());
     let rate = m.text(if nopm { "text-nopm" } else { "set-rate" });
-    let header = ["fleet-users", "fleet-mean", "fleet-lowest", "fleet-highest", "fleet-cv"].map(|id| m.text(id));
+    let header = [
+        "fleet-users",
+        "fleet-mean",
+        "fleet-lowest",
+        "fleet-highest",
+        "fleet-cv",
+    ]
+    .map(|id| m.text(id));
     let rows: Vec<Vec<String>> = ladder
         .points
         .iter()
@@ -28,7 +37,11 @@ pub fn section(m: &Messages, ladder: &Ladder) -> String {
         })
         .collect();
     let args = [("n", systems.len().to_string()), ("rate", rate)];
-    format!("{}\n{}\n\n", m.text_with("fleet-heading", &args), aligned(&header, &rows))
+    format!(
+        "{}\n{}\n\n",
+        m.text_with("fleet-heading", &args),
+        aligned(&header, &rows)
+    )
 }
 
 #[cfg(test)]
@@ -52,10 +65,18 @@ mod tests {
             cv_percent: Some(12.34),
         };
         ladder.points[0].users = 6;
-        ladder.fleet = Some(Fleet { systems: vec!["a".into(), "b".into(), "c".into()], points: vec![point] });
+        ladder.fleet = Some(Fleet {
+            systems: vec!["a".into(), "b".into(), "c".into()],
+            points: vec![point],
+        });
         let text = section(&m, ladder);
         assert!(text.starts_with("Each of the 3 systems, NOPM"), "{text}");
-        let row = text.lines().nth(3).unwrap().split_whitespace().collect::<Vec<_>>();
+        let row = text
+            .lines()
+            .nth(3)
+            .unwrap()
+            .split_whitespace()
+            .collect::<Vec<_>>();
         assert_eq!(row, ["2", "1,500", "1,200", "1,800", "12.3"], "{text}");
     }
 }

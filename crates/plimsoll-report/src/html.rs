@@ -183,7 +183,11 @@ impl<'a> Page<'a> {
             blocks: block::views(m, summary),
             imports: imported::views(m, summary),
             foreign: is_foreign(record),
-            ladders: summary.ladders.iter().map(|ladder| LadderView::new(m, ladder)).collect(),
+            ladders: summary
+                .ladders
+                .iter()
+                .map(|ladder| LadderView::new(m, ladder))
+                .collect(),
             comparisons: drive::comparisons(m, summary),
             drives: drive::drives(m, summary),
             waits: waits::views(m, summary),
@@ -217,7 +221,9 @@ impl Page<'_> {
     }
 
     fn any_chart(&self) -> bool {
-        !self.charts.time.is_empty() || !self.blocks.is_empty() || self.shared.iter().any(|own| !own.charts.is_empty())
+        !self.charts.time.is_empty()
+            || !self.blocks.is_empty()
+            || self.shared.iter().any(|own| !own.charts.is_empty())
     }
 
     fn line_title(&self, step: &str) -> String {
@@ -234,7 +240,10 @@ impl Page<'_> {
     }
 
     fn any_latency(&self) -> bool {
-        self.charts.latency.iter().any(|group| !group.names.is_empty())
+        self.charts
+            .latency
+            .iter()
+            .any(|group| !group.names.is_empty())
     }
 
     /// Of a run that others measured there may be nothing but figures of the load.
@@ -243,7 +252,11 @@ impl Page<'_> {
     }
 
     fn axis_title(&self, axis: &str) -> String {
-        self.m.text(if axis == "users" { "axis-users" } else { "axis-offered" })
+        self.m.text(if axis == "users" {
+            "axis-users"
+        } else {
+            "axis-offered"
+        })
     }
 
     fn verdict_word(&self) -> String {
@@ -256,8 +269,11 @@ impl Page<'_> {
 }
 
 fn footer(m: &Messages, run: &RunInfo) -> String {
-    let args =
-        [("version", run.plimsoll_version.clone()), ("commit", run.plimsoll_commit.clone()), ("run", run.id.clone())];
+    let args = [
+        ("version", run.plimsoll_version.clone()),
+        ("commit", run.plimsoll_commit.clone()),
+        ("run", run.id.clone()),
+    ];
     m.text_with("footer", &args)
 }
 
@@ -272,7 +288,11 @@ fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
     type Format = fn(f64) -> String;
     let (figure, shown, unit) = match rung.nopm {
         Some(nopm) => (nopm, whole as Format, m.text("headline-nopm")),
-        None => (rung.completed_per_second?, three as Format, m.text("headline-rate")),
+        None => (
+            rung.completed_per_second?,
+            three as Format,
+            m.text("headline-rate"),
+        ),
     };
     let ends = |low: f64, high: f64| [("low", shown(low)), ("high", shown(high))];
     let interval = match figure.interval {
@@ -281,21 +301,45 @@ fn headline(m: &Messages, summary: &Summary) -> Option<HeadlineView> {
         None => m.text("headline-no-interval"),
     };
     let mut beside = Vec::new();
-    let mut add = |value: Option<String>, label: String| beside.extend(value.map(|value| (value, label)));
-    add(rung.tpm.map(|tpm| whole(tpm.median)), m.text("headline-tpm"));
+    let mut add =
+        |value: Option<String>, label: String| beside.extend(value.map(|value| (value, label)));
+    add(
+        rung.tpm.map(|tpm| whole(tpm.median)),
+        m.text("headline-tpm"),
+    );
     add(point.tpm_per_user.map(whole), m.text("headline-per-user"));
     let p99 = rung.p99_ms.map(|p99| format!("{} ms", three(p99.median)));
-    add(p99, m.text_with("headline-p99", &[("txn", text::main_txn(m, ladder))]));
+    add(
+        p99,
+        m.text_with("headline-p99", &[("txn", text::main_txn(m, ladder))]),
+    );
     let resources = &point.resources;
-    add(resources.host_cpu_busy_percent.map(|v| format!("{} %", percent(v))), m.text("headline-cpu"));
+    add(
+        resources
+            .host_cpu_busy_percent
+            .map(|v| format!("{} %", percent(v))),
+        m.text("headline-cpu"),
+    );
     if let Some(device) = &resources.device {
-        let written = resources.device_write_mb_per_second.map(|v| format!("{} MB/s", three(v)));
-        add(written, m.text_with("headline-write", &[("device", device.clone())]));
+        let written = resources
+            .device_write_mb_per_second
+            .map(|v| format!("{} MB/s", three(v)));
+        add(
+            written,
+            m.text_with("headline-write", &[("device", device.clone())]),
+        );
     }
     let repeats = rung.repeats().to_string();
-    let place = [("point", m.point(point)), ("measured", three(point.measured_s)), ("repeats", repeats)];
-    let place =
-        if rung.repeats() > 1 { m.text_with("headline-median", &place) } else { m.text_with("headline-where", &place) };
+    let place = [
+        ("point", m.point(point)),
+        ("measured", three(point.measured_s)),
+        ("repeats", repeats),
+    ];
+    let place = if rung.repeats() > 1 {
+        m.text_with("headline-median", &place)
+    } else {
+        m.text_with("headline-where", &place)
+    };
     Some(HeadlineView {
         kicker: m.text("headline-kicker"),
         value: shown(figure.median),
@@ -320,12 +364,17 @@ fn conservation(m: &Messages, summary: &Summary) -> String {
         }
     }
     let shown = |n: u64| whole(n as f64);
-    let imported = summary.points().next().is_some() && summary.points().all(|point| point.imported.is_some());
+    let imported =
+        summary.points().next().is_some() && summary.points().all(|point| point.imported.is_some());
     match (holds + open, broken) {
         (0, 0) if imported => m.text("trust-conserved-imported"),
         (0, 0) => m.text("trust-conserved-none"),
         (_, 0) => {
-            let args = [("seconds", shown(seconds)), ("holds", shown(holds)), ("points", shown(holds + open))];
+            let args = [
+                ("seconds", shown(seconds)),
+                ("holds", shown(holds)),
+                ("points", shown(holds + open)),
+            ];
             m.text_with("trust-conserved", &args)
         }
         _ => m.text_with("trust-conserved-broken", &[("broken", shown(broken))]),
@@ -345,14 +394,31 @@ fn finding_views(m: &Messages, summary: &Summary) -> Vec<FindingView> {
 }
 
 /// Facts by subject, those whose key `shown` gives a name.
-fn facts(m: &Messages, record: &Record, shown: impl Fn(SubjectKind, &str) -> Option<&str>) -> Vec<SubjectView> {
+fn facts(
+    m: &Messages,
+    record: &Record,
+    shown: impl Fn(SubjectKind, &str) -> Option<&str>,
+) -> Vec<SubjectView> {
     let subjects = record.subjects.iter().filter_map(|subject| {
-        let own = record.facts.iter().filter(|fact| fact.subject == subject.id);
-        let facts: Vec<(String, String)> =
-            own.filter_map(|fact| Some((shown(subject.kind, &fact.key)?.to_owned(), fact.value.clone()))).collect();
+        let own = record
+            .facts
+            .iter()
+            .filter(|fact| fact.subject == subject.id);
+        let facts: Vec<(String, String)> = own
+            .filter_map(|fact| {
+                Some((
+                    shown(subject.kind, &fact.key)?.to_owned(),
+                    fact.value.clone(),
+                ))
+            })
+            .collect();
         let kind = m.text(&format!("subject-{}", subject.kind.name()));
         let alone = matches!(subject.kind, SubjectKind::Host | SubjectKind::Generator);
-        let title = if alone { kind } else { format!("{kind} {}", subject.name) };
+        let title = if alone {
+            kind
+        } else {
+            format!("{kind} {}", subject.name)
+        };
         (!facts.is_empty()).then_some(SubjectView { title, facts })
     });
     subjects.collect()
@@ -369,7 +435,11 @@ fn charts(record: &Record, summary: &Summary) -> Charts {
             continue;
         }
         let tpcc = points.iter().any(|point| point.tpm.is_some());
-        let mut names: Vec<&'static str> = if tpcc { vec!["nopm", "tpm"] } else { vec!["rate"] };
+        let mut names: Vec<&'static str> = if tpcc {
+            vec!["nopm", "tpm"]
+        } else {
+            vec!["rate"]
+        };
         if tpcc && !open {
             names.push("tpm-per-user");
         }
@@ -384,21 +454,36 @@ fn charts(record: &Record, summary: &Summary) -> Charts {
     }
     // Those of block I/O have charts of their own.
     let block = per_second::block_phases(record);
-    let seconds = record.seconds.iter().any(|second| !block.contains(&second.phase));
-    if seconds || record.series.iter().any(|series| !series.samples.is_empty()) {
+    let seconds = record
+        .seconds
+        .iter()
+        .any(|second| !block.contains(&second.phase));
+    if seconds
+        || record
+            .series
+            .iter()
+            .any(|series| !series.samples.is_empty())
+    {
         let drive = !record.drive.is_empty();
-        let names = CHART_TITLES[4..].iter().filter(|name| drive || **name != LATENESS);
+        let names = CHART_TITLES[4..]
+            .iter()
+            .filter(|name| drive || **name != LATENESS);
         let names = names.filter(|name| seconds || !OF_TRANSACTIONS.contains(name));
         let of_series = |name: &str| !OF_TRANSACTIONS.contains(&name);
         let foreign = is_foreign(record);
         // Other tools do not report what was in flight, and seldom the latencies of each second.
-        let timed = record.seconds.iter().any(|second| second.response.count() > 0);
+        let timed = record
+            .seconds
+            .iter()
+            .any(|second| second.response.count() > 0);
         let describe = |name: &str| match name {
             "in-flight" => false,
             "latency-time" => timed,
             name => !of_series(name) || !record.series.is_empty(),
         };
-        charts.time.extend(names.filter(|name| !foreign || describe(name)));
+        charts
+            .time
+            .extend(names.filter(|name| !foreign || describe(name)));
     }
     charts
 }

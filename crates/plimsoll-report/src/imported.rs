@@ -19,9 +19,19 @@ pub(crate) struct ImportText {
     pub parts: Vec<[String; 5]>,
 }
 
-pub(crate) const COLUMNS: [&str; 4] = ["reported-load", "reported-part", "reported-figure", "reported-value"];
-pub(crate) const PART_COLUMNS: [&str; 5] =
-    ["reported-time", "reported-load", "reported-part", "reported-figure", "reported-value"];
+pub(crate) const COLUMNS: [&str; 4] = [
+    "reported-load",
+    "reported-part",
+    "reported-figure",
+    "reported-value",
+];
+pub(crate) const PART_COLUMNS: [&str; 5] = [
+    "reported-time",
+    "reported-load",
+    "reported-part",
+    "reported-figure",
+    "reported-value",
+];
 
 pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<ImportText> {
     summary.imports.iter().map(|import| of(m, import)).collect()
@@ -29,19 +39,39 @@ pub(crate) fn describe(m: &Messages, summary: &Summary) -> Vec<ImportText> {
 
 fn of(m: &Messages, import: &ImportSummary) -> ImportText {
     let pairs = |entries: &[plimsoll_model::summary::Unknown]| {
-        entries.iter().map(|entry| (entry.what.replace('_', " "), entry.text.clone())).collect()
+        entries
+            .iter()
+            .map(|entry| (entry.what.replace('_', " "), entry.text.clone()))
+            .collect()
     };
     let rows = |of: fn(&ReportedPoint) -> &Vec<ReportedFigure>| {
-        import.points.iter().flat_map(move |point| of(point).iter().map(move |figure| (point, figure)))
+        import
+            .points
+            .iter()
+            .flat_map(move |point| of(point).iter().map(move |figure| (point, figure)))
     };
     let cells = |point: &ReportedPoint, figure: &ReportedFigure| {
-        let txn = if figure.txn.is_empty() { m.text("chart-all") } else { figure.txn.clone() };
-        [load(m, point), txn, figure.name.clone(), format!("{} {}", figure.printed, figure.unit).trim_end().to_owned()]
+        let txn = if figure.txn.is_empty() {
+            m.text("chart-all")
+        } else {
+            figure.txn.clone()
+        };
+        [
+            load(m, point),
+            txn,
+            figure.name.clone(),
+            format!("{} {}", figure.printed, figure.unit)
+                .trim_end()
+                .to_owned(),
+        ]
     };
     let part = |(point, figure): (&ReportedPoint, &ReportedFigure)| {
         let [load, txn, name, value] = cells(point, figure);
         let span = figure.from_s.zip(figure.to_s);
-        let time = span.map_or_else(|| NONE.to_owned(), |(from, to)| format!("{} – {} s", three(from), three(to)));
+        let time = span.map_or_else(
+            || NONE.to_owned(),
+            |(from, to)| format!("{} – {} s", three(from), three(to)),
+        );
         [time, load, txn, name, value]
     };
     ImportText {
@@ -49,7 +79,9 @@ fn of(m: &Messages, import: &ImportSummary) -> ImportText {
         files: m.text_with("reported-files", &[("files", import.files.clone())]),
         unknown: pairs(&import.unknown),
         known: pairs(&import.known),
-        figures: rows(|point| &point.figures).map(|(point, figure)| cells(point, figure)).collect(),
+        figures: rows(|point| &point.figures)
+            .map(|(point, figure)| cells(point, figure))
+            .collect(),
         parts: rows(|point| &point.parts).map(part).collect(),
     }
 }
@@ -61,9 +93,21 @@ fn load(m: &Messages, point: &ReportedPoint) -> String {
         1 => m.text("reported-one-user"),
         n => m.text_with("reported-users", &[("users", n.to_string())]),
     };
-    let offered = point.offered_per_second.map(|rate| m.text_with("reported-offered", &[("rate", three(rate))]));
-    let repeat =
-        (point.repeat > 0).then(|| m.text_with("reported-repeat", &[("repeat", (point.repeat + 1).to_string())]));
-    let words = [Some(point.workload.clone()), offered, Some(users), point.medium.clone(), repeat];
+    let offered = point
+        .offered_per_second
+        .map(|rate| m.text_with("reported-offered", &[("rate", three(rate))]));
+    let repeat = (point.repeat > 0).then(|| {
+        m.text_with(
+            "reported-repeat",
+            &[("repeat", (point.repeat + 1).to_string())],
+        )
+    });
+    let words = [
+        Some(point.workload.clone()),
+        offered,
+        Some(users),
+        point.medium.clone(),
+        repeat,
+    ];
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -2,8 +2,8 @@
 
 use plimsoll_model::search::SearchState;
 use plimsoll_model::summary::{
-    Bottleneck, Ladder, LoadLine, ObjectiveResult, PreconditionSummary, ResetSummary, Shortfall, Sign, Summary,
-    TriedLoad,
+    Bottleneck, Ladder, LoadLine, ObjectiveResult, PreconditionSummary, ResetSummary, Shortfall,
+    Sign, Summary, TriedLoad,
 };
 
 use crate::message::Messages;
@@ -32,11 +32,18 @@ pub(crate) struct LoadLineText<'a> {
 pub(crate) const COLUMNS: [&str; 4] = ["load", "outcome", "objective", "why"];
 
 pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<LoadLineText<'a>> {
-    summary.lines().map(|(ladder, line)| line_text(m, ladder, line)).collect()
+    summary
+        .lines()
+        .map(|(ladder, line)| line_text(m, ladder, line))
+        .collect()
 }
 
 fn line_text<'a>(m: &Messages, ladder: &'a Ladder, line: &'a LoadLine) -> LoadLineText<'a> {
-    let unit = if line.open { "line-unit-open" } else { "line-unit-closed" };
+    let unit = if line.open {
+        "line-unit-open"
+    } else {
+        "line-unit-closed"
+    };
     let figure = line.quantile.name().replace("p999", "p99.9");
     let of = line.of.clone().unwrap_or_else(|| m.text("chart-all"));
     let limit = three(line.limit_ms);
@@ -50,7 +57,10 @@ fn line_text<'a>(m: &Messages, ladder: &'a Ladder, line: &'a LoadLine) -> LoadLi
             None => NONE.to_owned(),
         },
         unit: m.text(unit),
-        objective: m.text_with("line-objective", &[("figure", figure), ("of", of), ("limit", limit)]),
+        objective: m.text_with(
+            "line-objective",
+            &[("figure", figure), ("of", of), ("limit", limit)],
+        ),
         between: between(m, line),
         effort: effort(m, ladder, line),
         rate: rate(m, ladder, line),
@@ -60,7 +70,11 @@ fn line_text<'a>(m: &Messages, ladder: &'a Ladder, line: &'a LoadLine) -> LoadLi
 
 fn between(m: &Messages, line: &LoadLine) -> String {
     let shown = |load: Option<f64>| or_none(load, three);
-    let args = [("low", shown(line.line)), ("high", shown(line.below)), ("most", three(line.most))];
+    let args = [
+        ("low", shown(line.line)),
+        ("high", shown(line.below)),
+        ("most", three(line.most)),
+    ];
     let id = match (line.state, line.line, line.below) {
         (SearchState::AboveMost, ..) => "line-above-most",
         (_, Some(_), Some(_)) => "line-between",
@@ -72,7 +86,12 @@ fn between(m: &Messages, line: &LoadLine) -> String {
 }
 
 fn effort(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
-    let repeats = ladder.rungs.iter().map(|rung| rung.repeats()).max().unwrap_or_default();
+    let repeats = ladder
+        .rungs
+        .iter()
+        .map(|rung| rung.repeats())
+        .max()
+        .unwrap_or_default();
     let args = [
         ("loads", line.tried.len().to_string()),
         ("repeats", repeats.to_string()),
@@ -88,13 +107,18 @@ fn effort(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
 }
 
 fn rate(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
-    let Some(at) = line.rung.and_then(|i| ladder.rungs.get(i)) else { return String::new() };
+    let Some(at) = line.rung.and_then(|i| ladder.rungs.get(i)) else {
+        return String::new();
+    };
     let p99 = ("p99", or_none(at.p99_ms.map(|p99| p99.median), three));
     let txn = ("txn", text::main_txn(m, ladder));
     match (at.nopm, at.completed_per_second) {
         (Some(nopm), _) => {
             let each = three(nopm.median / 60.0);
-            m.text_with("line-rate-nopm", &[("nopm", whole(nopm.median)), ("each", each), p99, txn])
+            m.text_with(
+                "line-rate-nopm",
+                &[("nopm", whole(nopm.median)), ("each", each), p99, txn],
+            )
         }
         (None, Some(rate)) => m.text_with("line-rate", &[("rate", three(rate.median)), p99, txn]),
         (None, None) => String::new(),
@@ -102,19 +126,33 @@ fn rate(m: &Messages, ladder: &Ladder, line: &LoadLine) -> String {
 }
 
 fn bottleneck(m: &Messages, line: &LoadLine) -> Vec<String> {
-    if !line.tried.iter().any(|tried| line.line.is_none_or(|load| tried.load > load)) {
+    if !line
+        .tried
+        .iter()
+        .any(|tried| line.line.is_none_or(|load| tried.load > load))
+    {
         return vec![m.text("bottleneck-nothing-above")];
     }
     if line.bottleneck.is_empty() {
         return vec![m.text("bottleneck-unknown")];
     }
-    line.bottleneck.iter().map(|sign| sign_text(m, sign)).collect()
+    line.bottleneck
+        .iter()
+        .map(|sign| sign_text(m, sign))
+        .collect()
 }
 
 fn sign_text(m: &Messages, sign: &Sign) -> String {
     let (line, beyond) = (or_none(sign.at_line, three), three(sign.beyond));
-    let change = if line == beyond { beyond } else { format!("{line} → {beyond}") };
-    m.text_with(sign_id(sign.what), &[("change", change), ("limit", three(sign.limit))])
+    let change = if line == beyond {
+        beyond
+    } else {
+        format!("{line} → {beyond}")
+    };
+    m.text_with(
+        sign_id(sign.what),
+        &[("change", change), ("limit", three(sign.limit))],
+    )
 }
 
 fn sign_id(what: Bottleneck) -> &'static str {
@@ -133,7 +171,11 @@ fn sign_id(what: Bottleneck) -> &'static str {
 
 /// The loads in the order of trying: load, outcome, the objective's figure of each repeat, why it was not met.
 pub(crate) fn rows(m: &Messages, text: &LoadLineText<'_>) -> Vec<[String; 4]> {
-    text.line.tried.iter().map(|tried| row(m, text.ladder, tried)).collect()
+    text.line
+        .tried
+        .iter()
+        .map(|tried| row(m, text.ladder, tried))
+        .collect()
 }
 
 fn row(m: &Messages, ladder: &Ladder, tried: &TriedLoad) -> [String; 4] {
@@ -141,8 +183,17 @@ fn row(m: &Messages, ladder: &Ladder, tried: &TriedLoad) -> [String; 4] {
         || three(tried.load),
         |at| load_summary::load(at.users, at.offered_per_second, at.offered_to_per_second),
     );
-    let figures: Vec<String> = tried.repeats.iter().map(|repeat| or_none(repeat.figure_ms, three)).collect();
-    [load, m.text(&format!("outcome-{}", tried.outcome.name())), figures.join(" · "), why(m, &tried.repeats)]
+    let figures: Vec<String> = tried
+        .repeats
+        .iter()
+        .map(|repeat| or_none(repeat.figure_ms, three))
+        .collect();
+    [
+        load,
+        m.text(&format!("outcome-{}", tried.outcome.name())),
+        figures.join(" · "),
+        why(m, &tried.repeats),
+    ]
 }
 
 /// Each reason once, with the figures of the first repeat that has it.
@@ -153,7 +204,11 @@ fn why(m: &Messages, repeats: &[ObjectiveResult]) -> String {
             reasons.push((shortfall.name(), shortfall_text(m, *shortfall)));
         }
     }
-    reasons.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(", ")
+    reasons
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn shortfall_text(m: &Messages, shortfall: Shortfall) -> String {
@@ -161,11 +216,23 @@ fn shortfall_text(m: &Messages, shortfall: Shortfall) -> String {
         Shortfall::NothingMeasured => m.text("shortfall-nothing-measured"),
         Shortfall::Incomplete => m.text("shortfall-incomplete"),
         Shortfall::Slow => m.text("shortfall-slow"),
-        Shortfall::Failed { percent: p } => m.text_with("shortfall-failed", &[("percent", percent(p))]),
-        Shortfall::Dropped { intents } => m.text_with("shortfall-dropped", &[("intents", whole(intents as f64))]),
-        Shortfall::Behind { percent: p } => m.text_with("shortfall-behind", &[("percent", percent(p))]),
-        Shortfall::Unsteady { range_percent, slope_percent } => {
-            let args = [("range", percent(range_percent)), ("slope", percent(slope_percent))];
+        Shortfall::Failed { percent: p } => {
+            m.text_with("shortfall-failed", &[("percent", percent(p))])
+        }
+        Shortfall::Dropped { intents } => {
+            m.text_with("shortfall-dropped", &[("intents", whole(intents as f64))])
+        }
+        Shortfall::Behind { percent: p } => {
+            m.text_with("shortfall-behind", &[("percent", percent(p))])
+        }
+        Shortfall::Unsteady {
+            range_percent,
+            slope_percent,
+        } => {
+            let args = [
+                ("range", percent(range_percent)),
+                ("slope", percent(slope_percent)),
+            ];
             m.text_with("shortfall-unsteady", &args)
         }
     }
@@ -174,7 +241,9 @@ fn shortfall_text(m: &Messages, shortfall: Shortfall) -> String {
 /// What was done to data and drives before points: load, and resets.
 pub(crate) fn before_points(m: &Messages, summary: &Summary) -> Vec<String> {
     let preconditions = summary.preconditions.iter().map(|own| precondition(m, own));
-    preconditions.chain(summary.resets.iter().map(|own| reset(m, own))).collect()
+    preconditions
+        .chain(summary.resets.iter().map(|own| reset(m, own)))
+        .collect()
 }
 
 fn reset(m: &Messages, r: &ResetSummary) -> String {
@@ -194,7 +263,11 @@ fn reset(m: &Messages, r: &ResetSummary) -> String {
 /// That load ran before the first point, how long, and what became of its rate.
 fn precondition(m: &Messages, p: &PreconditionSummary) -> String {
     let load = load_summary::load(p.users, p.offered_per_second, None);
-    let unit = m.text(if p.offered_per_second.is_some() { "line-unit-open" } else { "line-unit-closed" });
+    let unit = m.text(if p.offered_per_second.is_some() {
+        "line-unit-open"
+    } else {
+        "line-unit-closed"
+    });
     let args = [
         ("step", p.step.clone()),
         ("system", p.system.clone()),
@@ -202,8 +275,15 @@ fn precondition(m: &Messages, p: &PreconditionSummary) -> String {
         ("lasted", three(p.lasted_s)),
         ("first", or_none(p.first_per_second, three)),
         ("last", or_none(p.last_per_second, three)),
-        ("change", or_none(p.change_percent, |change| format!("{change:+.1}"))),
+        (
+            "change",
+            or_none(p.change_percent, |change| format!("{change:+.1}")),
+        ),
     ];
     let text = m.text_with("precondition", &args);
-    if p.complete { text } else { format!("{text} {}", m.text("precondition-cut")) }
+    if p.complete {
+        text
+    } else {
+        format!("{text} {}", m.text("precondition-cut"))
+    }
 }

@@ -29,14 +29,22 @@ pub(crate) fn repeated(ladder: &Ladder) -> bool {
 
 impl LoadView<'_> {
     pub fn load(&self) -> String {
-        load(self.rung.users, self.rung.offered_per_second, self.rung.offered_to_per_second)
+        load(
+            self.rung.users,
+            self.rung.offered_per_second,
+            self.rung.offered_to_per_second,
+        )
     }
 
     /// A count over all repeats, or a dash where nothing was measured.
     pub fn counted(&self, of: fn(&PointSummary) -> u64) -> String {
         let measured = self.all.iter().any(|point| point.measured_s > 0.0);
         let n: u64 = self.all.iter().map(|point| of(point)).sum();
-        if measured { whole(n as f64) } else { NONE.to_owned() }
+        if measured {
+            whole(n as f64)
+        } else {
+            NONE.to_owned()
+        }
     }
 
     /// The least favourable word on whether the rate held; a dash where nothing was measured.
@@ -48,9 +56,16 @@ impl LoadView<'_> {
             Steady::TooShort => 3,
             Steady::No { .. } => 4,
         };
-        let measured = self.all.iter().filter(|point| point.measured_s > 0.0).map(|point| point.steady);
+        let measured = self
+            .all
+            .iter()
+            .filter(|point| point.measured_s > 0.0)
+            .map(|point| point.steady);
         let worst = measured.max_by_key(weight);
-        worst.map_or_else(|| NONE.to_owned(), |steady| m.text(&format!("steady-{}", steady.name().replace('_', "-"))))
+        worst.map_or_else(
+            || NONE.to_owned(),
+            |steady| m.text(&format!("steady-{}", steady.name().replace('_', "-"))),
+        )
     }
 }
 
@@ -74,10 +89,16 @@ pub(crate) fn half(figure: Option<Figure>) -> String {
 /// The 95 % interval.
 pub(crate) fn interval(figure: Option<Figure>, format: fn(f64) -> String) -> String {
     let interval = figure.and_then(|figure| figure.interval);
-    interval.map_or_else(|| NONE.to_owned(), |i| format!("{} to {}", format(i.low), format(i.high)))
+    interval.map_or_else(
+        || NONE.to_owned(),
+        |i| format!("{} to {}", format(i.low), format(i.high)),
+    )
 }
 
 /// The lowest and the highest of all repeats.
 pub(crate) fn spread(figure: Option<Figure>, format: fn(f64) -> String) -> String {
-    figure.map_or_else(|| NONE.to_owned(), |f| format!("{} to {}", format(f.min), format(f.max)))
+    figure.map_or_else(
+        || NONE.to_owned(),
+        |f| format!("{} to {}", format(f.min), format(f.max)),
+    )
 }

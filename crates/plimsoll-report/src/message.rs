@@ -30,7 +30,9 @@ pub struct Messages {
 
 impl Messages {
     pub fn english() -> Self {
-        Self { language: langid!("en") }
+        Self {
+            language: langid!("en"),
+        }
     }
 
     pub fn language(&self) -> String {
@@ -39,13 +41,19 @@ impl Messages {
 
     /// The text of `id`; the id itself where the catalogue has none, which a test rules out.
     pub fn text(&self, id: &str) -> String {
-        LOCALES.try_lookup(&self.language, id).unwrap_or_else(|| id.to_owned())
+        LOCALES
+            .try_lookup(&self.language, id)
+            .unwrap_or_else(|| id.to_owned())
     }
 
     pub fn text_with(&self, id: &str, args: &[(&'static str, String)]) -> String {
-        let args: HashMap<Cow<'static, str>, FluentValue> =
-            args.iter().map(|(name, value)| (Cow::Borrowed(*name), number_or_text(value.clone()))).collect();
-        LOCALES.try_lookup_with_args(&self.language, id, &args).unwrap_or_else(|| id.to_owned())
+        let args: HashMap<Cow<'static, str>, FluentValue> = args
+            .iter()
+            .map(|(name, value)| (Cow::Borrowed(*name), number_or_text(value.clone())))
+            .collect();
+        LOCALES
+            .try_lookup_with_args(&self.language, id, &args)
+            .unwrap_or_else(|| id.to_owned())
     }
 
     /// The sentence of a finding: `finding-` and its name in the export, with its fields as arguments.
@@ -93,18 +101,31 @@ impl Messages {
     /// The sentence of a value of a closed set: the tag's name and the value's, with its fields as arguments.
     fn describe(&self, tag: &str, value: &impl Serialize) -> String {
         // None of them has map keys but strings, so they always become objects.
-        let Ok(Value::Object(fields)) = serde_json::to_value(value) else { return String::new() };
+        let Ok(Value::Object(fields)) = serde_json::to_value(value) else {
+            return String::new();
+        };
         let name = fields.get(tag).and_then(Value::as_str).unwrap_or_default();
-        let args: HashMap<Cow<'static, str>, FluentValue> =
-            fields.iter().map(|(key, value)| (Cow::Owned(key.replace('_', "-")), argument(key, value))).collect();
+        let args: HashMap<Cow<'static, str>, FluentValue> = fields
+            .iter()
+            .map(|(key, value)| (Cow::Owned(key.replace('_', "-")), argument(key, value)))
+            .collect();
         let id = format!("{tag}-{}", name.replace('_', "-"));
-        LOCALES.try_lookup_with_args(&self.language, &id, &args).unwrap_or(id)
+        LOCALES
+            .try_lookup_with_args(&self.language, &id, &args)
+            .unwrap_or(id)
     }
 
     /// Which point: `16 users, ladder, db@fast`.
     pub fn point(&self, point: &PointSummary) -> String {
-        let (step, system) = (("step", point.step.clone()), ("system", point.system.clone()));
-        let load = load_summary::load(point.users, point.offered_per_second, point.offered_to_per_second);
+        let (step, system) = (
+            ("step", point.step.clone()),
+            ("system", point.system.clone()),
+        );
+        let load = load_summary::load(
+            point.users,
+            point.offered_per_second,
+            point.offered_to_per_second,
+        );
         let text = match point.offered_per_second {
             Some(_) => self.text_with("point-open", &[("rate", load), step, system]),
             None if point.users == 1 => self.text_with("point-one", &[step, system]),
@@ -113,7 +134,10 @@ impl Messages {
         let text = self.in_scene(text, point.scene);
         match point.repeat {
             0 => text,
-            n => self.text_with("point-repeat", &[("point", text), ("repeat", (n + 1).to_string())]),
+            n => self.text_with(
+                "point-repeat",
+                &[("point", text), ("repeat", (n + 1).to_string())],
+            ),
         }
     }
 
@@ -134,7 +158,11 @@ impl Messages {
 
 /// "1" as a number, so that a sentence can have a singular; all else is text already.
 fn number_or_text(text: String) -> FluentValue<'static> {
-    if text == "1" { FluentValue::from(1) } else { FluentValue::from(text) }
+    if text == "1" {
+        FluentValue::from(1)
+    } else {
+        FluentValue::from(text)
+    }
 }
 
 fn argument(key: &str, value: &Value) -> FluentValue<'static> {
@@ -143,7 +171,9 @@ fn argument(key: &str, value: &Value) -> FluentValue<'static> {
         Value::String(text) if text.is_empty() => FluentValue::from("none"),
         Value::String(text) => FluentValue::from(text.clone()),
         // A time must be found again on the charts: three digits are too few after an hour.
-        Value::Number(n) if key.ends_with("_s") => FluentValue::from(format!("{:.1}", n.as_f64().unwrap_or_default())),
+        Value::Number(n) if key.ends_with("_s") => {
+            FluentValue::from(format!("{:.1}", n.as_f64().unwrap_or_default()))
+        }
         // Whoever checks it by hand needs all digits of a large figure.
         Value::Number(n) if n.is_f64() && n.as_f64().is_some_and(|n| n.abs() < 1e3) => {
             FluentValue::from(number::three(n.as_f64().unwrap_or_default()))
@@ -156,7 +186,13 @@ fn argument(key: &str, value: &Value) -> FluentValue<'static> {
 /// The id of a value without fields: its name in the export.
 fn unit_id(prefix: &str, value: &impl Serialize) -> String {
     let name = serde_json::to_value(value).ok();
-    format!("{prefix}-{}", name.as_ref().and_then(Value::as_str).unwrap_or_default().replace('_', "-"))
+    format!(
+        "{prefix}-{}",
+        name.as_ref()
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .replace('_', "-")
+    )
 }
 
 /// Ids that `web/src` uses.

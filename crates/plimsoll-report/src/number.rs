@@ -38,7 +38,11 @@ pub fn three(value: f64) -> String {
 
 /// Percent with one decimal; below 0.1 with three digits, so that little is not shown as nothing.
 pub fn percent(value: f64) -> String {
-    if value != 0.0 && value.abs() < 0.1 { three(value) } else { format!("{value:.1}") }
+    if value != 0.0 && value.abs() < 0.1 {
+        three(value)
+    } else {
+        format!("{value:.1}")
+    }
 }
 
 /// `value` as `format` shows it, or a dash.
@@ -52,15 +56,29 @@ mod tests {
 
     #[test]
     fn thousands_are_separated() {
-        let shown: Vec<String> = [0.0, 7.4, 999.5, 1234.0, 1_234_567.8, -1234.0, -0.2].map(whole).into();
-        assert_eq!(shown, ["0", "7", "1,000", "1,234", "1,234,568", "-1,234", "0"]);
+        let shown: Vec<String> = [0.0, 7.4, 999.5, 1234.0, 1_234_567.8, -1234.0, -0.2]
+            .map(whole)
+            .into();
+        assert_eq!(
+            shown,
+            ["0", "7", "1,000", "1,234", "1,234,568", "-1,234", "0"]
+        );
     }
 
     #[test]
     fn three_digits_are_significant() {
-        let shown: Vec<String> =
-            [0.0, 0.012345, 0.9996, 1.0, 1.2345, 9.996, 99.96, 123.4, 999.6, 1234.5, -1.2345].map(three).into();
-        assert_eq!(shown, ["0", "0.0123", "1.00", "1.00", "1.23", "10.0", "100", "123", "1,000", "1,230", "-1.23"]);
+        let shown: Vec<String> = [
+            0.0, 0.012345, 0.9996, 1.0, 1.2345, 9.996, 99.96, 123.4, 999.6, 1234.5, -1.2345,
+        ]
+        .map(three)
+        .into();
+        assert_eq!(
+            shown,
+            [
+                "0", "0.0123", "1.00", "1.00", "1.23", "10.0", "100", "123", "1,000", "1,230",
+                "-1.23"
+            ]
+        );
     }
 
     #[test]

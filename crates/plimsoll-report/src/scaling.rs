@@ -15,9 +15,14 @@ pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Vec<String> {
         None => Vec::new(),
         // A short ladder was not meant to show how a system scales.
         Some(Scaling::TooFew { loads }) if *loads < 3 => Vec::new(),
-        Some(Scaling::TooFew { loads }) => vec![m.text_with("scaling-too-few", &[("loads", loads.to_string())])],
+        Some(Scaling::TooFew { loads }) => {
+            vec![m.text_with("scaling-too-few", &[("loads", loads.to_string())])]
+        }
         Some(Scaling::DoesNotFit { off_percent }) => {
-            let args = [("off", percent(*off_percent)), ("limit", percent(FIT_LIMIT * 100.0))];
+            let args = [
+                ("off", percent(*off_percent)),
+                ("limit", percent(FIT_LIMIT * 100.0)),
+            ];
             vec![m.text_with("scaling-unfit", &args)]
         }
         Some(Scaling::Unresolved) => vec![m.text("scaling-unresolved")],
@@ -27,7 +32,11 @@ pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Vec<String> {
 
 fn law_text(m: &Messages, law: &ScalingLaw) -> Vec<String> {
     let shown = |interval: Interval, format: fn(f64) -> String| {
-        let ends = [("value", format(interval.mean)), ("low", format(interval.low)), ("high", format(interval.high))];
+        let ends = [
+            ("value", format(interval.mean)),
+            ("low", format(interval.low)),
+            ("high", format(interval.high)),
+        ];
         m.text_with("scaling-value", &ends)
     };
     let parameters = [
@@ -37,17 +46,32 @@ fn law_text(m: &Messages, law: &ScalingLaw) -> Vec<String> {
         ("off", percent(law.off_percent)),
     ];
     let peak = law.peak.as_ref().map(|peak| {
-        let users = peak.users_interval.map_or_else(|| whole(peak.users), |interval| shown(interval, whole));
-        m.text_with("scaling-peak", &[("users", users), ("rate", whole(peak.rate))])
+        let users = peak
+            .users_interval
+            .map_or_else(|| whole(peak.users), |interval| shown(interval, whole));
+        m.text_with(
+            "scaling-peak",
+            &[("users", users), ("rate", whole(peak.rate))],
+        )
     });
-    vec![m.text_with("scaling-law", &parameters), peak.unwrap_or_else(|| m.text("scaling-no-peak"))]
+    vec![
+        m.text_with("scaling-law", &parameters),
+        peak.unwrap_or_else(|| m.text("scaling-no-peak")),
+    ]
 }
 
 pub(crate) fn rows(ladder: &Ladder) -> Vec<[String; 4]> {
-    let Some(Scaling::Fits(law)) = &ladder.scaling else { return Vec::new() };
+    let Some(Scaling::Fits(law)) = &ladder.scaling else {
+        return Vec::new();
+    };
     let row = |point: &plimsoll_model::summary::ScalingPoint| {
         let residual = percent(point.residual_percent);
-        [point.users.to_string(), whole(point.measured), whole(point.fitted), residual]
+        [
+            point.users.to_string(),
+            whole(point.measured),
+            whole(point.fitted),
+            residual,
+        ]
     };
     law.points.iter().map(row).collect()
 }
@@ -60,7 +84,11 @@ pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
     }
     let rows: Vec<Vec<String>> = rows(ladder).into_iter().map(Vec::from).collect();
     let header = COLUMNS.map(|id| m.text(&format!("scaling-{id}")));
-    let table = if rows.is_empty() { String::new() } else { format!("\n{}", aligned(&header, &rows)) };
+    let table = if rows.is_empty() {
+        String::new()
+    } else {
+        format!("\n{}", aligned(&header, &rows))
+    };
     format!("{}{table}\n\n", sentences.join("\n"))
 }
 
@@ -81,15 +109,26 @@ mod tests {
     #[test]
     fn a_law_has_its_intervals_and_residuals() {
         let interval = |mean: f64| Interval::new(mean, mean * 0.9, mean * 1.2);
-        let point =
-            |users, measured, fitted, residual_percent| ScalingPoint { users, measured, fitted, residual_percent };
+        let point = |users, measured, fitted, residual_percent| ScalingPoint {
+            users,
+            measured,
+            fitted,
+            residual_percent,
+        };
         let law = ScalingLaw {
             gamma: interval(1000.0),
             alpha: interval(0.05),
             beta: interval(0.0002),
-            peak: Some(ScalingPeak { users: 68.9, users_interval: Some(interval(68.9)), rate: 12_345.0 }),
+            peak: Some(ScalingPeak {
+                users: 68.9,
+                users_interval: Some(interval(68.9)),
+                rate: 12_345.0,
+            }),
             off_percent: 1.25,
-            points: vec![point(1, 1003.0, 1000.0, 0.3), point(2, 1890.0, 1904.0, -0.74)],
+            points: vec![
+                point(1, 1003.0, 1000.0, 0.3),
+                point(2, 1890.0, 1904.0, -0.74),
+            ],
         };
         assert_snapshot!(section(&Messages::english(), &ladder(Scaling::Fits(Box::new(law)))), @r"
     Universal Scalability Law: one user 1,000 (900 to 1,200); contention α 0.0500 (0.0450 to 0.0600); coherency β 0.000200 (0.000180 to 0.000240). Residuals: 1.2 %.

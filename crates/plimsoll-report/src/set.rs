@@ -18,7 +18,11 @@ pub use html::set_page;
 /// All tables of a set.
 pub fn set_table(summary: &SetSummary) -> String {
     let m = Messages::english();
-    let args = [("title", summary.title.clone()), ("runs", summary.runs.to_string()), ("of", summary.of.to_string())];
+    let args = [
+        ("title", summary.title.clone()),
+        ("runs", summary.runs.to_string()),
+        ("of", summary.of.to_string()),
+    ];
     let mut out = format!("{}\n\n", m.text_with("set-heading", &args));
     for (name, rows) in groups(&m, summary) {
         out.push_str(&format!("{name}\n{}\n\n", flat(&m, summary, &rows)));
@@ -36,7 +40,10 @@ pub fn set_table(summary: &SetSummary) -> String {
 fn groups<'a>(m: &Messages, summary: &'a SetSummary) -> Vec<(String, Vec<&'a SetRow>)> {
     let mut groups: Vec<(String, Vec<&SetRow>)> = Vec::new();
     for row in &summary.rows {
-        let name = m.text_with("set-group", &[("step", row.step.clone()), ("system", row.system.clone())]);
+        let name = m.text_with(
+            "set-group",
+            &[("step", row.step.clone()), ("system", row.system.clone())],
+        );
         let name = m.in_scene(name, row.scene);
         match groups.iter_mut().find(|(other, _)| *other == name) {
             Some((_, rows)) => rows.push(row),
@@ -48,31 +55,74 @@ fn groups<'a>(m: &Messages, summary: &'a SetSummary) -> Vec<(String, Vec<&'a Set
 
 /// From how much memory on more of it changes nothing.
 fn describe(m: &Messages, crossover: &Crossover) -> String {
-    let name = m.text_with("set-group", &[("step", crossover.step.clone()), ("system", crossover.system.clone())]);
+    let name = m.text_with(
+        "set-group",
+        &[
+            ("step", crossover.step.clone()),
+            ("system", crossover.system.clone()),
+        ],
+    );
     let load = load_of(crossover.users, crossover.offered_per_second);
     let on = crossover.others.join(", ");
     let place = if on.is_empty() {
         m.text_with("set-crossover-place", &[("group", name), ("load", load)])
     } else {
-        m.text_with("set-crossover-place-on", &[("group", name), ("load", load), ("on", on)])
+        m.text_with(
+            "set-crossover-place-on",
+            &[("group", name), ("load", load), ("on", on)],
+        )
     };
     let place = m.in_scene(place, crossover.scene);
     let axis = ("axis", crossover.axis.clone());
     let found = match &crossover.found {
-        CrossoverFound::From { size, largest, ratio } => m.text_with(
+        CrossoverFound::From {
+            size,
+            largest,
+            ratio,
+        } => m.text_with(
             "set-crossover-from",
-            &[axis, ("size", size.clone()), ("largest", largest.clone()), ("ratio", three(*ratio))],
+            &[
+                axis,
+                ("size", size.clone()),
+                ("largest", largest.clone()),
+                ("ratio", three(*ratio)),
+            ],
         ),
-        CrossoverFound::NotReached { before, largest, ratio } => m.text_with(
+        CrossoverFound::NotReached {
+            before,
+            largest,
+            ratio,
+        } => m.text_with(
             "set-crossover-beyond",
-            &[axis, ("before", before.clone()), ("largest", largest.clone()), ("ratio", three(*ratio))],
+            &[
+                axis,
+                ("before", before.clone()),
+                ("largest", largest.clone()),
+                ("ratio", three(*ratio)),
+            ],
         ),
-        CrossoverFound::NotToldApart { before, largest, ratio, noise_percent } => {
-            let mut args =
-                vec![axis, ("before", before.clone()), ("largest", largest.clone()), ("ratio", three(*ratio))];
+        CrossoverFound::NotToldApart {
+            before,
+            largest,
+            ratio,
+            noise_percent,
+        } => {
+            let mut args = vec![
+                axis,
+                ("before", before.clone()),
+                ("largest", largest.clone()),
+                ("ratio", three(*ratio)),
+            ];
             args.extend(noise_percent.map(|noise| ("noise", three(noise))));
             let known = noise_percent.is_some();
-            m.text_with(if known { "set-crossover-scatter" } else { "set-crossover-scatter-unknown" }, &args)
+            m.text_with(
+                if known {
+                    "set-crossover-scatter"
+                } else {
+                    "set-crossover-scatter-unknown"
+                },
+                &args,
+            )
         }
         CrossoverFound::NotEvaluated => m.text_with("set-crossover-unjudged", &[axis]),
     };
@@ -89,7 +139,10 @@ fn load_of(users: u32, offered_per_second: Option<f64>) -> String {
 
 fn value<'a>(summary: &'a SetSummary, row: &SetRow, axis: usize) -> &'a str {
     let place = row.choice.get(axis).copied().unwrap_or(usize::MAX);
-    summary.axes[axis].values.get(place).map_or(NONE, String::as_str)
+    summary.axes[axis]
+        .values
+        .get(place)
+        .map_or(NONE, String::as_str)
 }
 
 /// NOPM where the workload has it.
@@ -103,12 +156,18 @@ fn shown(figure: Option<Figure>, format: fn(f64) -> String) -> String {
 
 /// Half of the interval, in percent of the figure.
 fn spread(figure: Option<Figure>) -> String {
-    let relative = figure.and_then(|figure| figure.interval).and_then(|interval| interval.relative());
+    let relative = figure
+        .and_then(|figure| figure.interval)
+        .and_then(|interval| interval.relative());
     relative.map_or_else(|| NONE.to_owned(), |share| format!("{:.1}", share * 100.0))
 }
 
 fn rate_name(m: &Messages, rows: &[&SetRow]) -> String {
-    m.text(if rows.iter().all(|row| row.nopm.is_some()) { "text-nopm" } else { "set-rate" })
+    m.text(if rows.iter().all(|row| row.nopm.is_some()) {
+        "text-nopm"
+    } else {
+        "set-rate"
+    })
 }
 
 fn flat(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> String {
@@ -120,9 +179,20 @@ fn cells(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> (Vec<String>, 
     let mut header: Vec<String> = summary.axes.iter().map(|axis| axis.name.clone()).collect();
     header.push(m.text("set-load"));
     header.push(rate_name(m, rows));
-    header.extend(["text-interval", "text-p99", "set-reads", "set-runs", "text-verdict"].map(|id| m.text(id)));
+    header.extend(
+        [
+            "text-interval",
+            "text-p99",
+            "set-reads",
+            "set-runs",
+            "text-verdict",
+        ]
+        .map(|id| m.text(id)),
+    );
     let cells = |row: &&SetRow| {
-        let mut cells: Vec<String> = (0..summary.axes.len()).map(|axis| value(summary, row, axis).to_owned()).collect();
+        let mut cells: Vec<String> = (0..summary.axes.len())
+            .map(|axis| value(summary, row, axis).to_owned())
+            .collect();
         cells.extend([
             load(row),
             shown(rate(row), whole),
@@ -155,14 +225,21 @@ fn crossed(m: &Messages, summary: &SetSummary, rows: &[&SetRow]) -> String {
         let rows: Vec<&&SetRow> = rows.iter().filter(|row| load(row) == of).collect();
         let [down, across] = [&summary.axes[0], &summary.axes[1]];
         let mut header = vec![down.name.clone()];
-        header.extend(across.values.iter().map(|value| format!("{}={value}", across.name)));
+        header.extend(
+            across
+                .values
+                .iter()
+                .map(|value| format!("{}={value}", across.name)),
+        );
         let cell = |i: usize, j: usize| {
             let row = rows.iter().find(|row| row.choice == [i, j]);
             row.map_or_else(|| NONE.to_owned(), |row| shown(rate(row), whole))
         };
         let line = |(i, value): (usize, &String)| {
             let cells = (0..across.values.len()).map(|j| cell(i, j));
-            std::iter::once(value.clone()).chain(cells).collect::<Vec<_>>()
+            std::iter::once(value.clone())
+                .chain(cells)
+                .collect::<Vec<_>>()
         };
         let lines: Vec<Vec<String>> = down.values.iter().enumerate().map(line).collect();
         let table = aligned(&header, &lines);
@@ -178,11 +255,20 @@ pub fn set_csv(summary: &SetSummary) -> String {
     let names = summary.axes.iter().map(|axis| quoted(&axis.name));
     let fixed = "step,system,scene,users,offered_per_second,runs,completed_per_second,completed_low,completed_high,nopm,p99_ms,\
                  device_reads_per_txn,verdict";
-    let _ = writeln!(out, "{}", names.chain(std::iter::once(fixed.to_owned())).collect::<Vec<_>>().join(","));
+    let _ = writeln!(
+        out,
+        "{}",
+        names
+            .chain(std::iter::once(fixed.to_owned()))
+            .collect::<Vec<_>>()
+            .join(",")
+    );
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     for row in &summary.rows {
         let interval = row.completed_per_second.and_then(|figure| figure.interval);
-        let mut cells: Vec<String> = (0..summary.axes.len()).map(|axis| quoted(value(summary, row, axis))).collect();
+        let mut cells: Vec<String> = (0..summary.axes.len())
+            .map(|axis| quoted(value(summary, row, axis)))
+            .collect();
         cells.extend([
             quoted(&row.step),
             quoted(&row.system),
@@ -205,7 +291,11 @@ pub fn set_csv(summary: &SetSummary) -> String {
 
 /// A cell of CSV (RFC 4180).
 pub(crate) fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -229,12 +319,25 @@ mod tests {
             for second in &mut record.seconds {
                 second.counts.committed *= factor;
             }
-            SetRun { choice: choice.into(), repeat, summary: summarise(&record) }
+            SetRun {
+                choice: choice.into(),
+                repeat,
+                summary: summarise(&record),
+            }
         };
-        let runs = [run([0, 0], 0, 2), run([0, 1], 0, 3), run([1, 0], 0, 5), run([1, 1], 0, 7), run([1, 1], 1, 9)];
+        let runs = [
+            run([0, 0], 0, 2),
+            run([0, 1], 0, 3),
+            run([1, 0], 0, 5),
+            run([1, 1], 0, 7),
+            run([1, 1], 1, 9),
+        ];
         summarise_set(
             "What memory replaces",
-            vec![axis("memory", ["1GiB", "4GiB"]), axis("drive", ["a", "b,c"])],
+            vec![
+                axis("memory", ["1GiB", "4GiB"]),
+                axis("drive", ["a", "b,c"]),
+            ],
             8,
             &runs,
         )
@@ -254,6 +357,9 @@ mod tests {
     fn a_set_as_a_page() {
         let page = set_page(&set());
         assert_snapshot!(page.split_once("</style>").unwrap().1);
-        assert!(!page.contains("<script") && !page.contains("http://") && !page.contains("https://"), "one file");
+        assert!(
+            !page.contains("<script") && !page.contains("http://") && !page.contains("https://"),
+            "one file"
+        );
     }
 }

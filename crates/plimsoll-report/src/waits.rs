@@ -14,7 +14,10 @@ pub(crate) fn state_id(prefix: &str, state: WaitState) -> String {
 
 /// The point that stands for each load, of its repeats.
 fn typical(ladder: &Ladder) -> impl Iterator<Item = &PointSummary> {
-    ladder.rungs.iter().filter_map(|rung| ladder.points.get(rung.typical))
+    ladder
+        .rungs
+        .iter()
+        .filter_map(|rung| ladder.points.get(rung.typical))
 }
 
 /// Points with wait samples, one for each load.
@@ -40,7 +43,10 @@ pub(crate) fn load(m: &Messages, point: &PointSummary) -> String {
 /// Names and shares of the events of a state; empty where the server names nothing.
 pub(crate) fn events(share: &StateShare) -> String {
     let named = share.events.iter().filter(|event| !event.event.is_empty());
-    named.map(|event| format!("{} {} %", event.event, percent(event.percent))).collect::<Vec<_>>().join(", ")
+    named
+        .map(|event| format!("{} {} %", event.event, percent(event.percent)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Where most of the session time went: `At 21 users 63.0 % of session time waited for the log (…)`.
@@ -51,18 +57,31 @@ pub(crate) fn sentence(m: &Messages, point: &PointSummary, waits: &WaitSummary) 
     let args = [
         ("load", load(m, point)),
         ("percent", percent(most.percent)),
-        ("what", if events.is_empty() { what } else { format!("{what} ({events})") }),
+        (
+            "what",
+            if events.is_empty() {
+                what
+            } else {
+                format!("{what} ({events})")
+            },
+        ),
         ("error", or_none(most.standard_error_percent, percent)),
         ("looks", waits.looks.to_string()),
     ];
     let sentence = m.text_with("waits-sentence", &args);
-    let rough = if waits.is_rough() { format!(" {}", m.text("waits-rough")) } else { String::new() };
+    let rough = if waits.is_rough() {
+        format!(" {}", m.text("waits-rough"))
+    } else {
+        String::new()
+    };
     Some(sentence + &rough)
 }
 
 /// The sentence of the point with the highest rate, or else of the last.
 pub(crate) fn describe(m: &Messages, ladder: &Ladder) -> Option<String> {
-    let peak = ladder.peak.and_then(|peak| ladder.points.get(ladder.rungs.get(peak)?.typical));
+    let peak = ladder
+        .peak
+        .and_then(|peak| ladder.points.get(ladder.rungs.get(peak)?.typical));
     let at_peak = peak.and_then(|point| Some((point, point.waits.as_ref()?)));
     let (point, waits) = at_peak.or_else(|| sampled(ladder).last())?;
     sentence(m, point, waits)
@@ -74,16 +93,28 @@ pub(crate) fn section(m: &Messages, ladder: &Ladder) -> String {
     let states = states(ladder);
     if let Some(sentence) = describe(m, ladder) {
         let mut header: Vec<String> = vec![load_head(m, ladder), m.text("text-sessions")];
-        header.extend(states.iter().map(|state| m.text(&state_id("wait-", *state))));
+        header.extend(
+            states
+                .iter()
+                .map(|state| m.text(&state_id("wait-", *state))),
+        );
         header.push(m.text("text-looks"));
         let row = |(point, waits): (&PointSummary, &WaitSummary)| {
             let mut cells = vec![load_cell(point), three(waits.sessions)];
-            cells.extend(states.iter().map(|state| or_none(waits.of(*state).map(|share| share.percent), percent)));
+            cells.extend(
+                states
+                    .iter()
+                    .map(|state| or_none(waits.of(*state).map(|share| share.percent), percent)),
+            );
             cells.push(waits.looks.to_string());
             cells
         };
         let rows: Vec<Vec<String>> = sampled(ladder).map(row).collect();
-        out.push_str(&format!("{}\n{sentence}\n{}\n\n", m.text("waits-heading"), aligned(&header, &rows)));
+        out.push_str(&format!(
+            "{}\n{sentence}\n{}\n\n",
+            m.text("waits-heading"),
+            aligned(&header, &rows)
+        ));
     }
     out.push_str(&counters(m, ladder));
     out
@@ -93,17 +124,25 @@ type Column = (&'static str, fn(&DatabaseFigures) -> String);
 
 const COUNTERS: [Column; 6] = [
     ("text-commits", |d| or_none(d.commits_per_second, three)),
-    ("text-buffer-hit", |d| or_none(d.buffer_hit_percent, percent)),
+    ("text-buffer-hit", |d| {
+        or_none(d.buffer_hit_percent, percent)
+    }),
     ("text-log-mb", |d| or_none(d.log_mb_per_second, three)),
-    ("text-log-txn", |d| or_none(d.log_bytes_per_txn.map(|bytes| bytes / 1e3), three)),
+    ("text-log-txn", |d| {
+        or_none(d.log_bytes_per_txn.map(|bytes| bytes / 1e3), three)
+    }),
     ("text-syncs-txn", |d| or_none(d.log_syncs_per_txn, three)),
     ("text-size", |d| or_none(d.size_mb, three)),
 ];
 
 fn counters(m: &Messages, ladder: &Ladder) -> String {
-    let known: Vec<(&PointSummary, &DatabaseFigures)> =
-        typical(ladder).filter_map(|point| Some((point, point.database.as_ref()?))).collect();
-    let columns: Vec<&Column> = COUNTERS.iter().filter(|(_, of)| known.iter().any(|(_, d)| of(d) != NONE)).collect();
+    let known: Vec<(&PointSummary, &DatabaseFigures)> = typical(ladder)
+        .filter_map(|point| Some((point, point.database.as_ref()?)))
+        .collect();
+    let columns: Vec<&Column> = COUNTERS
+        .iter()
+        .filter(|(_, of)| known.iter().any(|(_, d)| of(d) != NONE))
+        .collect();
     if columns.is_empty() {
         return String::new();
     }
@@ -114,16 +153,25 @@ fn counters(m: &Messages, ladder: &Ladder) -> String {
         std::iter::once(load_cell(point)).chain(cells).collect()
     };
     let rows: Vec<Vec<String>> = known.iter().map(row).collect();
-    format!("{}\n{}\n\n", m.text("counters-heading"), aligned(&header, &rows))
+    format!(
+        "{}\n{}\n\n",
+        m.text("counters-heading"),
+        aligned(&header, &rows)
+    )
 }
 
 fn load_head(m: &Messages, ladder: &Ladder) -> String {
-    let open = ladder.points.iter().any(|point| point.offered_per_second.is_some());
+    let open = ladder
+        .points
+        .iter()
+        .any(|point| point.offered_per_second.is_some());
     m.text(if open { "text-offered" } else { "text-users" })
 }
 
 fn load_cell(point: &PointSummary) -> String {
-    point.offered_per_second.map_or_else(|| point.users.to_string(), three)
+    point
+        .offered_per_second
+        .map_or_else(|| point.users.to_string(), three)
 }
 
 #[cfg(test)]
@@ -137,7 +185,11 @@ mod tests {
     fn the_largest_wait_has_a_sentence() {
         let m = Messages::english();
         let summary = summarise(&fixture::record());
-        let sentences: Vec<String> = summary.ladders.iter().filter_map(|ladder| describe(&m, ladder)).collect();
+        let sentences: Vec<String> = summary
+            .ladders
+            .iter()
+            .filter_map(|ladder| describe(&m, ladder))
+            .collect();
         insta::assert_snapshot!(sentences.join("\n"));
         insta::assert_snapshot!("section", section(&m, &summary.ladders[1]));
     }
@@ -158,7 +210,11 @@ mod tests {
         let m = Messages::english();
         let mut record = fixture::lasting(20);
         let sentence = |record: &_| describe(&m, &summarise(record).ladders[0]).unwrap();
-        assert!(!sentence(&record).contains("Few samples"), "{}", sentence(&record));
+        assert!(
+            !sentence(&record).contains("Few samples"),
+            "{}",
+            sentence(&record)
+        );
         record.waits.iter_mut().for_each(|row| row.looks = 2);
         assert!(sentence(&record).contains("Few samples"));
         record.waits.clear();

@@ -12,14 +12,20 @@ type Shifts<'a> = &'a [(&'a str, i64)];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [from, to, minutes] = words.as_slice() else { return Err("usage: long_run RUN LONG MINUTES".into()) };
+    let [from, to, minutes] = words.as_slice() else {
+        return Err("usage: long_run RUN LONG MINUTES".into());
+    };
     if Path::new(to).exists() {
         return Err(format!("{to} exists already").into());
     }
     // Written anew, so that a run of an older schema is long in the newest.
     let record = plimsoll::runfile::read(Path::new(from))?;
     let file = plimsoll::runfile::RunFile::of_record(Path::new(to), &record)?;
-    file.finish(record.run.status, record.run.failure.as_deref(), record.run.lasted)?;
+    file.finish(
+        record.run.status,
+        record.run.failure.as_deref(),
+        record.run.lasted,
+    )?;
     let db = Connection::open(to)?;
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
     let (begin, end) = (
@@ -42,23 +48,60 @@ fn main() -> Result<(), Box<dyn Error>> {
         &format!("UPDATE phase SET start_ns = start_ns + {later}, end_ns = end_ns + {later} WHERE start_ns >= {end}"),
         [],
     )?;
-    db.execute(&format!("UPDATE run SET lasted_ns = lasted_ns + {later}"), [])?;
+    db.execute(
+        &format!("UPDATE run SET lasted_ns = lasted_ns + {later}"),
+        [],
+    )?;
     let beside = format!("BETWEEN {begin} AND {end}");
     for k in 1..=more {
         let (point, phase, tick, time) = (k * points, k * phases, k * ticks, k * lasts);
         let copies: [(&str, Shifts<'_>, String); 8] = [
-            ("point", &[("id", point), ("repeat", k * repeats)], format!("id <= {points}")),
+            (
+                "point",
+                &[("id", point), ("repeat", k * repeats)],
+                format!("id <= {points}"),
+            ),
             (
                 "phase",
-                &[("id", phase), ("point", point), ("start_ns", time), ("end_ns", time)],
+                &[
+                    ("id", phase),
+                    ("point", point),
+                    ("start_ns", time),
+                    ("end_ns", time),
+                ],
                 format!("id <= {phases} AND point IS NOT NULL"),
             ),
-            ("tick", &[("id", tick), ("phase", phase), ("start_ns", time), ("end_ns", time)], format!("id <= {ticks}")),
+            (
+                "tick",
+                &[
+                    ("id", tick),
+                    ("phase", phase),
+                    ("start_ns", time),
+                    ("end_ns", time),
+                ],
+                format!("id <= {ticks}"),
+            ),
             ("window", &[("phase", phase)], format!("phase <= {phases}")),
-            ("consistency", &[("point", point)], format!("rowid <= {checks} AND point IS NOT NULL")),
-            ("sample", &[("at_ns", time)], format!("rowid <= {samples} AND at_ns {beside}")),
-            ("wait", &[("start_ns", time)], format!("rowid <= {waits} AND start_ns {beside}")),
-            ("drive", &[("start_ns", time), ("end_ns", time)], format!("start_ns {beside}")),
+            (
+                "consistency",
+                &[("point", point)],
+                format!("rowid <= {checks} AND point IS NOT NULL"),
+            ),
+            (
+                "sample",
+                &[("at_ns", time)],
+                format!("rowid <= {samples} AND at_ns {beside}"),
+            ),
+            (
+                "wait",
+                &[("start_ns", time)],
+                format!("rowid <= {waits} AND start_ns {beside}"),
+            ),
+            (
+                "drive",
+                &[("start_ns", time), ("end_ns", time)],
+                format!("start_ns {beside}"),
+            ),
         ];
         for (table, shifts, of) in copies {
             copy(&db, table, shifts, &of)?;
@@ -70,12 +113,22 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn copy(db: &Connection, table: &str, shifts: Shifts<'_>, of: &str) -> rusqlite::Result<()> {
-    let mut columns = db.prepare_cached(&format!("SELECT name FROM pragma_table_info('{table}')"))?;
-    let columns = columns.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-    let values = columns.iter().map(|column| match shifts.iter().find(|(name, _)| name == column) {
-        Some((_, by)) => format!("{column} + {by}"),
-        None => column.clone(),
-    });
+    let mut columns =
+        db.prepare_cached(&format!("SELECT name FROM pragma_table_info('{table}')"))?;
+    let columns = columns
+        .query_map([], |row| row.get::<_, String>(0))?
+        .collect::<Result<Vec<_>, _>>()?;
+    let values =
+        columns.iter().map(
+            |column| match shifts.iter().find(|(name, _)| name == column) {
+                Some((_, by)) => format!("{column} + {by}"),
+                None => column.clone(),
+            },
+        );
     let (values, names) = (values.collect::<Vec<_>>().join(", "), columns.join(", "));
-    db.execute(&format!("INSERT INTO {table} ({names}) SELECT {values} FROM {table} WHERE {of}"), []).map(drop)
+    db.execute(
+        &format!("INSERT INTO {table} ({names}) SELECT {values} FROM {table} WHERE {of}"),
+        [],
+    )
+    .map(drop)
 }

@@ -11,12 +11,20 @@ use crate::failure::Failure;
 
 /// The names of the catalogue.
 pub fn names() -> Vec<String> {
-    catalogue::all().iter().map(|entry| entry.name.to_owned()).collect()
+    catalogue::all()
+        .iter()
+        .map(|entry| entry.name.to_owned())
+        .collect()
 }
 
 /// To read a plan at its full size.
 pub fn options() -> Options {
-    Options { scale: 1.0, data_scale: 1.0, seed: None, drives: names() }
+    Options {
+        scale: 1.0,
+        data_scale: 1.0,
+        seed: None,
+        drives: names(),
+    }
 }
 
 /// Reads what a plan's medium emulates.
@@ -48,7 +56,10 @@ pub fn read(name: &str) -> Result<DriveSpec, Failure> {
             ))
         })?
     } else {
-        catalogue::find(name).map_err(|error| Failure::usage(error.to_string()))?.text.to_owned()
+        catalogue::find(name)
+            .map_err(|error| Failure::usage(error.to_string()))?
+            .text
+            .to_owned()
     };
     catalogue::load(name, &text).map_err(|errors| plan_errors::drive_failure(name, &text, errors))
 }

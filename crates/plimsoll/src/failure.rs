@@ -17,12 +17,18 @@ pub struct Failure {
 impl Failure {
     /// The run, or a check, did not come out well.
     pub fn run(text: impl Into<String>) -> Self {
-        Self { code: 1, report: report(&text.into()) }
+        Self {
+            code: 1,
+            report: report(&text.into()),
+        }
     }
 
     /// The command line or the plan cannot be carried out; nothing was touched.
     pub fn usage(text: impl Into<String>) -> Self {
-        Self { code: 2, report: report(&text.into()) }
+        Self {
+            code: 2,
+            report: report(&text.into()),
+        }
     }
 
     pub fn plan(report: miette::Report) -> Self {
@@ -45,7 +51,9 @@ impl Failure {
 pub fn set_style() {
     if !std::io::stderr().is_terminal() {
         // Fails only when there is a style already.
-        let _ = miette::set_hook(Box::new(|_| Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).build())));
+        let _ = miette::set_hook(Box::new(|_| {
+            Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).build())
+        }));
     }
 }
 
@@ -53,7 +61,11 @@ pub fn set_style() {
 fn report(text: &str) -> miette::Report {
     let (what, next) = text.rsplit_once('\n').unwrap_or((text, ""));
     let diagnostic = miette::MietteDiagnostic::new(what);
-    if next.is_empty() { diagnostic.into() } else { diagnostic.with_help(next).into() }
+    if next.is_empty() {
+        diagnostic.into()
+    } else {
+        diagnostic.with_help(next).into()
+    }
 }
 
 impl From<LoadError> for Failure {
@@ -64,7 +76,17 @@ impl From<LoadError> for Failure {
 
 impl From<RunFileError> for Failure {
     fn from(error: RunFileError) -> Self {
-        let code = if matches!(error, RunFileError::Write { .. } | RunFileError::Damaged { .. }) { 1 } else { 2 };
-        Self { code, report: report(&error.to_string()) }
+        let code = if matches!(
+            error,
+            RunFileError::Write { .. } | RunFileError::Damaged { .. }
+        ) {
+            1
+        } else {
+            2
+        };
+        Self {
+            code,
+            report: report(&error.to_string()),
+        }
     }
 }

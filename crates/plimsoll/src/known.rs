@@ -30,13 +30,21 @@ pub fn known(spec: &DriveSpec) -> KnownDrive {
 
 /// An emulated one, whose times are those of its model. Whether it flushes is not stated here: that is measured.
 pub fn emulated(spec: &DriveSpec, capacity: Bytes, fill: f64, seed: u64) -> KnownDrive {
-    KnownDrive { synced_per_second: Some(synced_per_second(spec, capacity, fill, seed)), ..known(spec) }
+    KnownDrive {
+        synced_per_second: Some(synced_per_second(spec, capacity, fill, seed)),
+        ..known(spec)
+    }
 }
 
 /// The drives of the catalogue with a name that they are recognized by.
 pub fn catalogue() -> Vec<KnownDrive> {
-    let specs = catalogue::all().iter().filter_map(|entry| catalogue::load(entry.name, entry.text).ok());
-    specs.map(|spec| known(&spec)).filter(|known| !known.models.is_empty()).collect()
+    let specs = catalogue::all()
+        .iter()
+        .filter_map(|entry| catalogue::load(entry.name, entry.text).ok());
+    specs
+        .map(|spec| known(&spec))
+        .filter(|known| !known.models.is_empty())
+        .collect()
 }
 
 #[cfg(test)]
@@ -47,10 +55,16 @@ mod tests {
     fn the_catalogue_recognises_drives_and_knows_their_caches() {
         let all = catalogue();
         let of = |name: &str| all.iter().find(|known| known.name == name).unwrap();
-        assert_eq!(of("kingston-dc1500m-960g").protection, Protection::Protected);
+        assert_eq!(
+            of("kingston-dc1500m-960g").protection,
+            Protection::Protected
+        );
         assert_eq!(of("consumer-nvme-1t").protection, Protection::Volatile);
         let disk = of("seagate-constellation2-1t");
-        assert_eq!(disk.turn.map(|turn| turn.as_millis_f64().round()), Some(8.0));
+        assert_eq!(
+            disk.turn.map(|turn| turn.as_millis_f64().round()),
+            Some(8.0)
+        );
         let mut models: Vec<&String> = all.iter().flat_map(|known| &known.models).collect();
         let count = models.len();
         models.sort();

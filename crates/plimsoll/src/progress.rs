@@ -34,7 +34,13 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Self { bar, plain: !quiet && !terminal, last_plain: Nanos::ZERO, ahead: planned, ladder_points: (0, 0) }
+        Self {
+            bar,
+            plain: !quiet && !terminal,
+            last_plain: Nanos::ZERO,
+            ahead: planned,
+            ladder_points: (0, 0),
+        }
     }
 
     /// So many ladder points will be counted.
@@ -97,7 +103,11 @@ impl Progress {
         self.ladder_points.0 += 1;
         // Rounds may end sooner or go on longer than was expected.
         let (place, of) = self.ladder_points;
-        if place <= of { format!("[{place}/{of}] {name}") } else { format!("[{place}] {name}") }
+        if place <= of {
+            format!("[{place}/{of}] {name}")
+        } else {
+            format!("[{place}] {name}")
+        }
     }
 
     /// Load time still ahead when `part` of it is over.
@@ -130,7 +140,11 @@ fn title(point: &Point, (place, of): (u64, u64)) -> String {
         (None, _) if point.users == 1 => "1 user".to_owned(),
         (None, _) => format!("{} users", point.users),
     };
-    let repeat = if point.repeat > 0 { format!(" · repeat {}", point.repeat + 1) } else { String::new() };
+    let repeat = if point.repeat > 0 {
+        format!(" · repeat {}", point.repeat + 1)
+    } else {
+        String::new()
+    };
     let scene = match point.scene {
         Interference::Alone => "",
         Interference::Quiet => " · without noise",
@@ -139,7 +153,11 @@ fn title(point: &Point, (place, of): (u64, u64)) -> String {
     match point.purpose {
         PointPurpose::Ladder => format!("[{place}/{of}] {} · {load}{repeat}{scene}", point.step),
         PointPurpose::Noise => format!("{} · noise: {load}", point.step),
-        PointPurpose::Search => format!("{} · load {}: {load}{repeat}", point.step, point.ordinal + 1),
+        PointPurpose::Search => format!(
+            "{} · load {}: {load}{repeat}",
+            point.step,
+            point.ordinal + 1
+        ),
         PointPurpose::Precondition => format!("{} · precondition: {load}", point.step),
     }
 }
@@ -152,21 +170,37 @@ pub fn whole_seconds(time: Nanos) -> String {
 /// `NOPM 12345 · p99 12.3 ms · failed 0` over the phase so far: speed as the table shows it, of the first type of
 /// transactions; of a workload other than TPC-C, `TPS 206`.
 pub fn figures(txns: &[String], tallies: &[TransactionStats], lasted: Nanos) -> String {
-    let Some(first) = tallies.first().filter(|_| lasted > Nanos::ZERO) else { return String::new() };
+    let Some(first) = tallies.first().filter(|_| lasted > Nanos::ZERO) else {
+        return String::new();
+    };
     let per_second = first.counts.committed as f64 / lasted.as_secs_f64();
-    let speed =
-        if *txns == TPCC_TXNS { format!("NOPM {:.0}", per_second * 60.0) } else { format!("TPS {per_second:.0}") };
-    let p99 = first.response.quantile(0.99).map_or("–".into(), |p99| format!("{:.1} ms", p99.as_millis_f64()));
+    let speed = if *txns == TPCC_TXNS {
+        format!("NOPM {:.0}", per_second * 60.0)
+    } else {
+        format!("TPS {per_second:.0}")
+    };
+    let p99 = first
+        .response
+        .quantile(0.99)
+        .map_or("–".into(), |p99| format!("{:.1} ms", p99.as_millis_f64()));
     let failed: u64 = tallies.iter().map(|tally| tally.counts.failed).sum();
     let dropped: u64 = tallies.iter().map(|tally| tally.counts.dropped).sum();
-    let dropped = if dropped > 0 { format!(" · dropped {dropped}") } else { String::new() };
+    let dropped = if dropped > 0 {
+        format!(" · dropped {dropped}")
+    } else {
+        String::new()
+    };
     format!("{speed} · p99 {p99} · failed {failed}{dropped}")
 }
 
 /// `corners · RND4K Q32T16 read · at 60 % · round 2`.
 pub fn block_title(point: &Point, job: &str, share_percent: Option<f64>) -> String {
     let share = share_percent.map_or(String::new(), |share| format!(" · at {share} %"));
-    let round = if point.repeat > 0 { format!(" · round {}", point.repeat + 1) } else { String::new() };
+    let round = if point.repeat > 0 {
+        format!(" · round {}", point.repeat + 1)
+    } else {
+        String::new()
+    };
     format!("{} · {job}{share}{round}", point.step)
 }
 
@@ -174,12 +208,19 @@ pub fn block_title(point: &Point, job: &str, share_percent: Option<f64>) -> Stri
 pub fn block_figures(txns: &[String], tallies: &[TransactionStats], lasted: Nanos) -> String {
     let mut all = TransactionStats::default();
     let is_flush = |txn: &str| txn == "sync" || txn.ends_with(" sync");
-    txns.iter().zip(tallies).filter(|(txn, _)| !is_flush(txn)).for_each(|(_, tally)| all.merge(tally));
+    txns.iter()
+        .zip(tallies)
+        .filter(|(txn, _)| !is_flush(txn))
+        .for_each(|(_, tally)| all.merge(tally));
     if lasted == Nanos::ZERO {
         return String::new();
     }
     let per_second = |n: u64| n as f64 / lasted.as_secs_f64();
-    let millis = |time: Option<Nanos>| time.map_or("–".into(), |time| format!("{:.2} ms", time.as_millis_f64()));
+    let millis = |time: Option<Nanos>| {
+        time.map_or("–".into(), |time| {
+            format!("{:.2} ms", time.as_millis_f64())
+        })
+    };
     format!(
         "IOPS {:.0} · {:.1} MB/s · mean {} · p99 {}",
         per_second(all.counts.committed),
@@ -203,15 +244,27 @@ mod tests {
     fn points_are_called_after_what_they_are_for() {
         let mut point = plimsoll_model::fixture::single_point().points[0].clone();
         let mut progress = Progress::new(true, Nanos::from_secs(100)).counting(9);
-        assert_eq!(progress.point_begins(&point, Nanos::from_secs(30)), "[1/9] ladder · 1 user");
+        assert_eq!(
+            progress.point_begins(&point, Nanos::from_secs(30)),
+            "[1/9] ladder · 1 user"
+        );
         (point.users, point.repeat) = (16, 1);
-        assert_eq!(progress.point_begins(&point, Nanos::from_secs(30)), "[2/9] ladder · 16 users · repeat 2");
+        assert_eq!(
+            progress.point_begins(&point, Nanos::from_secs(30)),
+            "[2/9] ladder · 16 users · repeat 2"
+        );
         assert_eq!(progress.time_left(Nanos::SECOND), "41s");
         (point.purpose, point.ordinal, point.repeat) = (PointPurpose::Search, 3, 0);
         point.offered_per_second = Some(412.5);
-        assert_eq!(progress.point_begins(&point, Nanos::ZERO), "ladder · load 4: 412.5/s");
+        assert_eq!(
+            progress.point_begins(&point, Nanos::ZERO),
+            "ladder · load 4: 412.5/s"
+        );
         (point.purpose, point.offered_to_per_second) = (PointPurpose::Precondition, Some(500.0));
-        assert_eq!(progress.point_begins(&point, Nanos::ZERO), "ladder · precondition: 412.5 → 500/s");
+        assert_eq!(
+            progress.point_begins(&point, Nanos::ZERO),
+            "ladder · precondition: 412.5 → 500/s"
+        );
         progress.is_ahead(progress.ahead_after(Nanos::from_secs(25)));
         assert_eq!(progress.time_left(Nanos::ZERO), "15s");
     }
@@ -231,15 +284,25 @@ mod tests {
 
     #[test]
     fn block_figures_leave_flushes_out() {
-        let mut tallies = [TransactionStats::default(), TransactionStats::default(), TransactionStats::default()];
+        let mut tallies = [
+            TransactionStats::default(),
+            TransactionStats::default(),
+            TransactionStats::default(),
+        ];
         for (tally, n) in tallies.iter_mut().zip([10, 30, 400]) {
             (tally.counts.committed, tally.counts.bytes) = (n, n * 1_000_000);
             tally.response.record(Nanos::from_millis(n));
         }
         let txns = ["data read", "log write", "log sync"].map(str::to_owned);
         let text = block_figures(&txns, &tallies, Nanos::from_secs(2));
-        assert!(text.starts_with("IOPS 20 · 20.0 MB/s · mean 20.00 ms · p99 30."), "{text}");
-        assert_eq!(block_figures(&txns, &[], Nanos::SECOND), "IOPS 0 · 0.0 MB/s · mean – · p99 –");
+        assert!(
+            text.starts_with("IOPS 20 · 20.0 MB/s · mean 20.00 ms · p99 30."),
+            "{text}"
+        );
+        assert_eq!(
+            block_figures(&txns, &[], Nanos::SECOND),
+            "IOPS 0 · 0.0 MB/s · mean – · p99 –"
+        );
     }
 
     #[test]
@@ -252,7 +315,10 @@ mod tests {
         tallies[0].response.record(Nanos::from_millis(5));
         let txns = TPCC_TXNS.map(str::to_owned);
         let text = figures(&txns, &tallies, Nanos::from_secs(20));
-        assert!(text.starts_with("NOPM 90 · p99 5.0 ms · failed 3"), "{text}");
+        assert!(
+            text.starts_with("NOPM 90 · p99 5.0 ms · failed 3"),
+            "{text}"
+        );
         let other = figures(&["read_write".into()], &tallies[1..], Nanos::from_secs(20));
         assert!(other.starts_with("TPS 4 · p99 – · failed 2"), "{other}");
         tallies[0].counts.dropped = 4;

@@ -59,14 +59,32 @@ impl SetList {
         let axes = matrix.axes.iter();
         let file = |number: usize, choice: &[usize]| {
             let label: String = matrix.label(choice).chars().take(LONGEST_LABEL).collect();
-            let plain = |c: char| if c.is_alphanumeric() || "-_=.".contains(c) { c } else { '_' };
-            format!("{:03}-{}.plimsoll", number + 1, label.replace(", ", ",").chars().map(plain).collect::<String>())
+            let plain = |c: char| {
+                if c.is_alphanumeric() || "-_=.".contains(c) {
+                    c
+                } else {
+                    '_'
+                }
+            };
+            format!(
+                "{:03}-{}.plimsoll",
+                number + 1,
+                label
+                    .replace(", ", ",")
+                    .chars()
+                    .map(plain)
+                    .collect::<String>()
+            )
         };
-        let cells = matrix.cells.iter().enumerate().map(|(number, cell)| SetCell {
-            file: file(number, &cell.choice),
-            repeat: cell.repeat,
-            choice: cell.choice.clone(),
-        });
+        let cells = matrix
+            .cells
+            .iter()
+            .enumerate()
+            .map(|(number, cell)| SetCell {
+                file: file(number, &cell.choice),
+                repeat: cell.repeat,
+                choice: cell.choice.clone(),
+            });
         Self {
             format: FORMAT,
             title: title.into(),
@@ -74,7 +92,11 @@ impl SetList {
             data_scale: options.data_scale,
             seed: options.seed,
             axes: axes
-                .map(|axis| SetAxis { name: axis.name.clone(), key: axis.key.clone(), values: axis.values.clone() })
+                .map(|axis| SetAxis {
+                    name: axis.name.clone(),
+                    key: axis.key.clone(),
+                    values: axis.values.clone(),
+                })
                 .collect(),
             cells: cells.collect(),
         }
@@ -83,9 +105,18 @@ impl SetList {
     /// `memory=1GiB, drive=…`.
     pub fn label(&self, cell: &SetCell) -> String {
         let named = |(axis, place): (&SetAxis, &usize)| {
-            format!("{}={}", axis.name, axis.values.get(*place).map_or("?", String::as_str))
+            format!(
+                "{}={}",
+                axis.name,
+                axis.values.get(*place).map_or("?", String::as_str)
+            )
         };
-        self.axes.iter().zip(&cell.choice).map(named).collect::<Vec<_>>().join(", ")
+        self.axes
+            .iter()
+            .zip(&cell.choice)
+            .map(named)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -100,10 +131,14 @@ impl RunSet {
             ))
         };
         fs::create_dir(path).map_err(failed)?;
-        let text = serde_json::to_string_pretty(&list).map_err(|error| Failure::run(error.to_string()))?;
+        let text =
+            serde_json::to_string_pretty(&list).map_err(|error| Failure::run(error.to_string()))?;
         crate::commands::write_whole(&path.join(PLAN), plan)?;
         crate::commands::write_whole(&path.join(LIST), &text)?;
-        Ok(Self { path: path.into(), list })
+        Ok(Self {
+            path: path.into(),
+            list,
+        })
     }
 
     /// Whether a directory is a set.
@@ -113,13 +148,21 @@ impl RunSet {
 
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let file = path.join(LIST);
-        let refuse = |why: String| Failure::usage(format!("{} is not a set of runs: {why}", path.display()));
+        let refuse =
+            |why: String| Failure::usage(format!("{} is not a set of runs: {why}", path.display()));
         let text = fs::read_to_string(&file).map_err(|error| refuse(format!("{LIST}: {error}")))?;
-        let list: SetList = serde_json::from_str(&text).map_err(|error| refuse(format!("{LIST}: {error}")))?;
+        let list: SetList =
+            serde_json::from_str(&text).map_err(|error| refuse(format!("{LIST}: {error}")))?;
         if list.format != FORMAT {
-            return Err(refuse(format!("{LIST} has format {}; this plimsoll reads {FORMAT}", list.format)));
+            return Err(refuse(format!(
+                "{LIST} has format {}; this plimsoll reads {FORMAT}",
+                list.format
+            )));
         }
-        Ok(Self { path: path.into(), list })
+        Ok(Self {
+            path: path.into(),
+            list,
+        })
     }
 
     /// Whether the set is of this plan under these options.
@@ -156,14 +199,19 @@ impl RunSet {
         if !path.exists() {
             return Ok(());
         }
-        let free = (1..).map(|n| path.with_extension(format!("ended-early-{n}.plimsoll"))).find(|path| !path.exists());
+        let free = (1..)
+            .map(|n| path.with_extension(format!("ended-early-{n}.plimsoll")))
+            .find(|path| !path.exists());
         let Some(aside) = free else { return Ok(()) };
         // What a killed run left beside its file belongs to it.
         for suffix in ["", "-wal", "-shm"] {
             let with = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
             let moved = fs::rename(with(&path), with(&aside));
             if let (Err(error), "") = (moved, suffix) {
-                return Err(Failure::run(format!("{} cannot be put aside: {error}", path.display())));
+                return Err(Failure::run(format!(
+                    "{} cannot be put aside: {error}",
+                    path.display()
+                )));
             }
         }
         Ok(())

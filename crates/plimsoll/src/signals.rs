@@ -11,7 +11,10 @@ use tokio::sync::watch;
 pub fn abort_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
         // There may be no reader.
-        let _ = writeln!(std::io::stderr(), "{panic}\nThis is a fault in plimsoll; report it.");
+        let _ = writeln!(
+            std::io::stderr(),
+            "{panic}\nThis is a fault in plimsoll; report it."
+        );
         std::process::abort();
     }));
 }
@@ -31,7 +34,9 @@ impl Interrupt {
     pub fn listen() -> std::io::Result<Self> {
         let interrupt = Self::default();
         let listener = interrupt.clone();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         std::thread::Builder::new()
             .name("plimsoll-signals".into())
             .spawn(move || runtime.block_on(listener.signals()))?;
@@ -40,10 +45,18 @@ impl Interrupt {
 
     async fn signals(self) {
         use tokio::signal::unix::{SignalKind, signal};
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        let Ok([mut interrupt, mut terminate, mut hangup]) =
-            kinds.map(signal).into_iter().collect::<Result<Vec<_>, _>>().map(|signals| {
-                <[_; 3]>::try_from(signals).unwrap_or_else(|_| unreachable!("three kinds give three signals"))
+        let kinds = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ];
+        let Ok([mut interrupt, mut terminate, mut hangup]) = kinds
+            .map(signal)
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()
+            .map(|signals| {
+                <[_; 3]>::try_from(signals)
+                    .unwrap_or_else(|_| unreachable!("three kinds give three signals"))
             })
         else {
             return;
@@ -61,7 +74,11 @@ impl Interrupt {
     /// One more Ctrl-C.
     pub fn escalate(&self) {
         self.0.send_modify(|order| {
-            *order = if *order == LaneControl::Run { LaneControl::Close } else { LaneControl::Stop };
+            *order = if *order == LaneControl::Run {
+                LaneControl::Close
+            } else {
+                LaneControl::Stop
+            };
         });
     }
 

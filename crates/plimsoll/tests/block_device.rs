@@ -17,8 +17,15 @@ fn is_root() -> bool {
 }
 
 fn tool(name: &str, args: &[&str]) -> String {
-    let output = Command::new(name).args(args).output().unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert!(output.status.success(), "{name} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(name)
+        .args(args)
+        .output()
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(
+        output.status.success(),
+        "{name} {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
@@ -48,7 +55,17 @@ impl Loop {
     }
 
     fn signature(&self) -> String {
-        tool("blkid", &["-p", "-s", "TYPE", "-o", "value", self.image.to_str().unwrap()])
+        tool(
+            "blkid",
+            &[
+                "-p",
+                "-s",
+                "TYPE",
+                "-o",
+                "value",
+                self.image.to_str().unwrap(),
+            ],
+        )
     }
 }
 
@@ -83,7 +100,11 @@ fn a_device_is_overwritten_only_when_it_is_named() {
         // Only root may make loop devices; anybody else sees that a device they may not open is refused.
         let node = "/dev/loop0";
         plan(&place, node, 1);
-        let words = if Path::new(node).exists() { "must not be overwritten" } else { "cannot access" };
+        let words = if Path::new(node).exists() {
+            "must not be overwritten"
+        } else {
+            "cannot access"
+        };
         place.run(&with(node)).refused(&[node, words]);
     }
     place.expect_clean();
@@ -94,26 +115,45 @@ fn as_root(place: &Place) {
     plan(place, &device.node, 2);
     let refused = "must not be overwritten";
     let next = format!("plimsoll run --overwrite {}", device.node);
-    place.run(&RUN).refused(&[refused, "--overwrite was not given; it holds a signature of ext4", &next]);
-    place.run(&with("/dev/null")).refused(&[refused, "--overwrite was not given"]);
+    place.run(&RUN).refused(&[
+        refused,
+        "--overwrite was not given; it holds a signature of ext4",
+        &next,
+    ]);
+    place
+        .run(&with("/dev/null"))
+        .refused(&[refused, "--overwrite was not given"]);
 
     let mount = place.path("mounted");
     fs::create_dir(&mount).unwrap();
     tool("mount", &[&device.node, mount.to_str().unwrap()]);
-    place.run(&with(&device.node)).refused(&[refused, "it is mounted: ", "Unmount and release"]);
+    place
+        .run(&with(&device.node))
+        .refused(&[refused, "it is mounted: ", "Unmount and release"]);
     tool("umount", &[mount.to_str().unwrap()]);
 
     plan(place, &device.node, 4);
-    place.run(&with(&device.node)).refused(&["4 workers with 64.0 MiB each do not fit into its 200.0 MiB"]);
+    place
+        .run(&with(&device.node))
+        .refused(&["4 workers with 64.0 MiB each do not fit into its 200.0 MiB"]);
     assert_eq!(device.signature(), "ext4", "nothing was written so far");
 
     plan(place, &device.node, 2);
     let outcome = place.run(&with(&device.node)).succeeded();
-    let told = format!("{} is overwritten: it holds a signature of ext4", device.node);
+    let told = format!(
+        "{} is overwritten: it holds a signature of ext4",
+        device.node
+    );
     assert!(outcome.stderr.contains(&told), "{outcome:?}");
     place.opens("x.run");
     for at in [0, (64 << 20) - 4096, 64 << 20, (128 << 20) - 4096] {
-        assert!(device.bytes(at).iter().any(|byte| *byte != 0), "{at} was written");
+        assert!(
+            device.bytes(at).iter().any(|byte| *byte != 0),
+            "{at} was written"
+        );
     }
-    assert!(device.bytes(199 << 20).iter().all(|byte| *byte == 0), "no worker went that far");
+    assert!(
+        device.bytes(199 << 20).iter().all(|byte| *byte == 0),
+        "no worker went that far"
+    );
 }

@@ -18,9 +18,15 @@ impl Small {
     fn new(engine: &str, system: &str) -> Self {
         let place = Place::new();
         let medium = Tmpfs::mount(&place.medium(), "8g");
-        let plan = place.plan(engine, "users = 4\nramp = \"1s\"\nmeasure = \"30m\"\ncool = \"30m\"");
+        let plan = place.plan(
+            engine,
+            "users = 4\nramp = \"1s\"\nmeasure = \"30m\"\ncool = \"30m\"",
+        );
         let text = std::fs::read_to_string(plan).unwrap();
-        place.write("plan.toml", &text.replace("[workload", &format!("{system}\n[workload")));
+        place.write(
+            "plan.toml",
+            &text.replace("[workload", &format!("{system}\n[workload")),
+        );
         Self { place, medium }
     }
 
@@ -39,7 +45,13 @@ impl Small {
     fn expect_full(self, run: Background, why: &str) {
         let medium = self.place.medium().display().to_string();
         let outcome = run.wait();
-        let lines = [&format!("no space left on {medium}"), why, " free of ", "Free space there", "--data-scale"];
+        let lines = [
+            &format!("no space left on {medium}"),
+            why,
+            " free of ",
+            "Free space there",
+            "--data-scale",
+        ];
         let outcome = outcome.failed(1, &lines);
         assert!(outcome.stdout.contains("invalid"), "{outcome:?}");
         let json = self.place.opens("x.run");
@@ -47,9 +59,13 @@ impl Small {
         let point = &json["summary"]["ladders"][0]["points"][0];
         assert_eq!(point["verdict"], "invalid", "{point}");
         assert!(point["nopm"].as_f64().unwrap() > 0.0, "{point}");
-        let full = |finding: &&Value| finding["event"] == "disk_full" && finding["severity"] == "error";
+        let full =
+            |finding: &&Value| finding["event"] == "disk_full" && finding["severity"] == "error";
         let finding = point["findings"].as_array().unwrap().iter().find(full);
-        assert!(finding.unwrap()["text"].as_str().unwrap().contains(&medium), "{point}");
+        assert!(
+            finding.unwrap()["text"].as_str().unwrap().contains(&medium),
+            "{point}"
+        );
         self.place.expect_clean();
     }
 }
@@ -78,7 +94,10 @@ fn of_mariadb() {
 /// It waits for space and answers nobody meanwhile: its log says why.
 #[test]
 fn of_a_mariadb_that_waits_for_space() {
-    let small = Small::new("mariadb", "[system.db.settings]\nlog_bin = \"binlog\"\nserver_id = 1");
+    let small = Small::new(
+        "mariadb",
+        "[system.db.settings]\nlog_bin = \"binlog\"\nserver_id = 1",
+    );
     let run = small.fill_up();
     small.expect_full(run, "No space left on device");
 }
@@ -86,13 +105,21 @@ fn of_a_mariadb_that_waits_for_space() {
 /// As soon as nothing comes to its end any more, whatever comes first.
 #[test]
 fn and_ctrl_c() {
-    let small = Small::new("mariadb", "[system.db.settings]\nlog_bin = \"binlog\"\nserver_id = 1");
+    let small = Small::new(
+        "mariadb",
+        "[system.db.settings]\nlog_bin = \"binlog\"\nserver_id = 1",
+    );
     let run = small.fill_up();
     run.signal(Signal::INT);
     run.signal(Signal::INT);
     let outcome = run.wait();
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     let json = small.place.opens("x.run");
-    assert!(json["summary"]["ladders"][0]["points"][0]["nopm"].as_f64().unwrap() > 0.0);
+    assert!(
+        json["summary"]["ladders"][0]["points"][0]["nopm"]
+            .as_f64()
+            .unwrap()
+            > 0.0
+    );
     small.place.expect_clean();
 }

@@ -9,7 +9,8 @@ use plimsoll_model::compare::{
 use plimsoll_model::fixture;
 use plimsoll_model::hist::Hist;
 use plimsoll_model::lane::{
-    Endpoint, LaneControl, LaneMessage, LaneSecond, LaneSpec, LoadShape, MockScript, Stall, TransactionStats,
+    Endpoint, LaneControl, LaneMessage, LaneSecond, LaneSpec, LoadShape, MockScript, Stall,
+    TransactionStats,
 };
 use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_model::record::Interference;
@@ -28,9 +29,16 @@ fn cleaning(seed: u64, seconds: u64, pause: Nanos) -> Vec<Stall> {
     let mut busy = draws.below(100) < 19;
     let mut stalls = Vec::new();
     for second in 0..seconds {
-        busy = if busy { draws.below(100) >= 25 } else { draws.below(100) < 6 };
+        busy = if busy {
+            draws.below(100) >= 25
+        } else {
+            draws.below(100) < 6
+        };
         if busy {
-            stalls.push(Stall { at: Nanos::from_secs(second), lasts: pause });
+            stalls.push(Stall {
+                at: Nanos::from_secs(second),
+                lasts: pause,
+            });
         }
     }
     stalls
@@ -47,17 +55,31 @@ fn run(seed: u64, seconds: u64, slower: f64, pause: Nanos) -> Repeat {
     };
     let spec = LaneSpec {
         endpoint: Endpoint::Mock(script),
-        workload: Workload::Tpcc(Tpcc { warehouses: 1, mode: TxnMode::Procedures, home: Home::Fixed }),
+        workload: Workload::Tpcc(Tpcc {
+            warehouses: 1,
+            mode: TxnMode::Procedures,
+            home: Home::Fixed,
+        }),
         load: LoadShape::closed(1),
-        timeline: Timeline { warm: Nanos::from_secs(1), measure: Nanos::from_secs(seconds), cool: Nanos::from_secs(1) },
+        timeline: Timeline {
+            warm: Nanos::from_secs(1),
+            measure: Nanos::from_secs(seconds),
+            cool: Nanos::from_secs(1),
+        },
         pacing: Pacing::default(),
         seed: seed.into(),
         round: 0,
         max_retries: 0,
         power_cut: false,
     };
-    let measured = carried_out(spec).into_iter().filter(|second| second.tick.phase == PhaseKind::Measure);
-    let mut repeat = Repeat { seconds: Vec::new(), slices: Vec::new(), latency: Hist::new() };
+    let measured = carried_out(spec)
+        .into_iter()
+        .filter(|second| second.tick.phase == PhaseKind::Measure);
+    let mut repeat = Repeat {
+        seconds: Vec::new(),
+        slices: Vec::new(),
+        latency: Hist::new(),
+    };
     for second in measured {
         let mut all = TransactionStats::default();
         second.tallies.iter().for_each(|tally| all.merge(tally));
@@ -91,9 +113,20 @@ fn carried_out(spec: LaneSpec) -> Vec<LaneSecond> {
 }
 
 fn side(repeats: Vec<Repeat>) -> Side {
-    let load =
-        OfferedLoad { users: 1, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
-    let place = LoadKey { step: "oltp".into(), system: "db".into(), medium: None, scene: Interference::Alone, load };
+    let load = OfferedLoad {
+        users: 1,
+        offered_per_second: None,
+        offered_to_per_second: None,
+        job: None,
+        share_percent: None,
+    };
+    let place = LoadKey {
+        step: "oltp".into(),
+        system: "db".into(),
+        medium: None,
+        scene: Interference::Alone,
+        load,
+    };
     let point = SidePoint {
         place,
         workload: Default::default(),
@@ -120,17 +153,27 @@ fn effect(a: Side, b: Side) -> Effect {
 fn two_equal_runs_show_no_difference() {
     // Pauses of 300 ms: a cleaning drive does 30 % less.
     let one = |seed: u64| side(vec![run(seed, 300, 1.0, Nanos::from_millis(300))]);
-    let effects: Vec<Effect> = (0..TRIALS).map(|trial| effect(one(trial * 2), one(trial * 2 + 1))).collect();
-    let none = effects.iter().filter(|effect| **effect == Effect::NotShown).count();
+    let effects: Vec<Effect> = (0..TRIALS)
+        .map(|trial| effect(one(trial * 2), one(trial * 2 + 1)))
+        .collect();
+    let none = effects
+        .iter()
+        .filter(|effect| **effect == Effect::NotShown)
+        .count();
     assert!(none >= 93, "{none} of {TRIALS}: {effects:?}");
 }
 
 #[test]
 fn a_difference_of_three_percent_is_found_with_five_repeats() {
     let five = |seed: u64, slower: f64| {
-        side((0..5).map(|repeat| run(seed * 5 + repeat, 30, slower, Nanos::from_millis(40))).collect())
+        side(
+            (0..5)
+                .map(|repeat| run(seed * 5 + repeat, 30, slower, Nanos::from_millis(40)))
+                .collect(),
+        )
     };
-    let found = |trial: &u64| effect(five(trial * 2, 1.0), five(trial * 2 + 1, 1.0 / 1.03)) == Effect::More;
+    let found =
+        |trial: &u64| effect(five(trial * 2, 1.0), five(trial * 2 + 1, 1.0 / 1.03)) == Effect::More;
     let found = (0..TRIALS).filter(found).count();
     assert!(found >= 85, "{found} of {TRIALS}");
 }

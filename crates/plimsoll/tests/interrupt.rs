@@ -23,19 +23,38 @@ fn once_closes_the_phase_and_keeps_what_was_measured() {
         run.until_measured("x.run");
         run.signal(signal);
         let outcome = run.wait();
-        assert!(outcome.stdout.contains("NOPM"), "the table of what there is: {outcome:?}");
-        outcome.failed(1, &["interrupted: what was measured until then is in the run file", "Run file: x.run"]);
+        assert!(
+            outcome.stdout.contains("NOPM"),
+            "the table of what there is: {outcome:?}"
+        );
+        outcome.failed(
+            1,
+            &[
+                "interrupted: what was measured until then is in the run file",
+                "Run file: x.run",
+            ],
+        );
         let json = place.opens("x.run");
         assert_eq!(json["run"]["status"], "interrupted");
         let point = &json["summary"]["ladders"][0]["points"][0];
-        assert!(point["measured_s"].as_f64().unwrap() >= 1.0 && point["complete"] == false, "{point}");
+        assert!(
+            point["measured_s"].as_f64().unwrap() >= 1.0 && point["complete"] == false,
+            "{point}"
+        );
         let counts = &point["overall"]["counts"];
         let n = |name: &str| counts[name].as_u64().unwrap();
-        assert_eq!(n("failed"), 0, "what was under way came to its end: {counts}");
+        assert_eq!(
+            n("failed"),
+            0,
+            "what was under way came to its end: {counts}"
+        );
         assert!(n("committed") > 0, "{counts}");
         assert_eq!(n("offered"), n("committed") + n("rolled_back"), "{counts}");
         let phases = json["phases"].as_array().unwrap();
-        let measure = phases.iter().find(|phase| phase["kind"] == "measure").unwrap();
+        let measure = phases
+            .iter()
+            .find(|phase| phase["kind"] == "measure")
+            .unwrap();
         assert_eq!(measure["complete"], false, "{measure}");
     }
 }
@@ -61,7 +80,10 @@ fn while_loading_nothing_is_left() {
         let place = Place::new();
         let path = place.plan(engine, "users = 1\nramp = \"1s\"\nmeasure = \"5s\"");
         let text = std::fs::read_to_string(&path).unwrap();
-        place.write("plan.toml", &text.replace("warehouses = 1", "warehouses = 20"));
+        place.write(
+            "plan.toml",
+            &text.replace("warehouses = 1", "warehouses = 20"),
+        );
         let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
         run.until_it_says("oltp: loading");
         std::thread::sleep(Duration::from_secs(1));
@@ -71,7 +93,10 @@ fn while_loading_nothing_is_left() {
         assert_eq!(place.opens("x.run")["run"]["status"], "interrupted");
         // The time does not say that loading was interrupted: a fast machine loads all of it in less.
         let loads = place.rows("x.run", "SELECT complete FROM phase WHERE kind = 'prepare'");
-        assert!(loads.len() == 1 && loads[0]["complete"] == 0, "{engine}: not loaded to the end: {loads:?}");
+        assert!(
+            loads.len() == 1 && loads[0]["complete"] == 0,
+            "{engine}: not loaded to the end: {loads:?}"
+        );
     }
 }
 

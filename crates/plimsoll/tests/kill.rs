@@ -24,26 +24,47 @@ fn killed_and_run_again(engine: &str) {
     assert_eq!(run.wait().code, None);
     assert!(place.path("dead.run-wal").exists(), "nobody closed it");
 
-    let left: Vec<_> = fs::read_dir(place.medium().join(".plimsoll")).unwrap().collect();
+    let left: Vec<_> = fs::read_dir(place.medium().join(".plimsoll"))
+        .unwrap()
+        .collect();
     assert_eq!(left.len(), 2, "{left:?}");
     let json = place.opens("dead.run");
     assert_eq!(json["run"]["status"], "unfinished");
     let point = &json["summary"]["ladders"][0]["points"][0];
-    assert!(point["measured_s"].as_f64().unwrap() >= 1.0 && point["nopm"].as_f64().unwrap() > 0.0, "{point}");
+    assert!(
+        point["measured_s"].as_f64().unwrap() >= 1.0 && point["nopm"].as_f64().unwrap() > 0.0,
+        "{point}"
+    );
     assert_eq!(point["complete"], false);
-    place.run(&["report", "dead.run", "-o", "dead.html"]).succeeded();
+    place
+        .run(&["report", "dead.run", "-o", "dead.html"])
+        .succeeded();
     let html = fs::read_to_string(place.path("dead.html")).unwrap();
     assert!(html.contains("unfinished"), "the report says it");
 
     place.plan(engine, "users = [1]\nramp = \"1s\"\nmeasure = \"1s\"");
-    let next = place.run(&["run", "plan.toml", "-o", "next.run"]).succeeded();
-    assert!(next.stderr.contains(", left by process ") && next.stderr.contains("which is gone."), "{next:?}");
+    let next = place
+        .run(&["run", "plan.toml", "-o", "next.run"])
+        .succeeded();
+    assert!(
+        next.stderr.contains(", left by process ") && next.stderr.contains("which is gone."),
+        "{next:?}"
+    );
     let stopped = next.stderr.contains("Stopped the PostgreSQL server");
     assert_eq!(stopped, engine == "postgres", "{next:?}");
     let json = place.opens("next.run");
     assert_eq!(json["run"]["status"], "complete");
-    let notes = json["events"].as_array().unwrap().iter().filter(|event| event["code"] == "leftovers");
-    assert_eq!(notes.count(), if stopped { 2 } else { 1 }, "{}", json["events"]);
+    let notes = json["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["code"] == "leftovers");
+    assert_eq!(
+        notes.count(),
+        if stopped { 2 } else { 1 },
+        "{}",
+        json["events"]
+    );
     assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1);
     fs::remove_file(foreign.join("owner.json")).unwrap();
     fs::remove_dir(&foreign).unwrap();

@@ -24,9 +24,18 @@ fn limited(place: &Place, limits: &str, settings: &str, step: &str) {
 
 /// Control groups of the process with that number.
 fn groups_of(pid: i32) -> Vec<PathBuf> {
-    let below = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let below = |dir: PathBuf| {
+        fs::read_dir(dir)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+    };
     let named = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("plimsoll-{pid}-")))
+        path.file_name().is_some_and(|name| {
+            name.to_string_lossy()
+                .starts_with(&format!("plimsoll-{pid}-"))
+        })
     };
     // Trees of version 1 lie side by side, and this process may be deep in one.
     let mut dirs: Vec<PathBuf> = vec!["/sys/fs/cgroup".into()];
@@ -42,7 +51,12 @@ fn groups_of(pid: i32) -> Vec<PathBuf> {
 #[test]
 fn a_server_keeps_to_its_limits() {
     let place = Place::new();
-    limited(&place, "cpus = 0.5, memory = \"256MiB\"", "shared_buffers = \"64MB\"", STEP);
+    limited(
+        &place,
+        "cpus = 0.5, memory = \"256MiB\"",
+        "shared_buffers = \"64MB\"",
+        STEP,
+    );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 4s");
     let groups = groups_of(run.pid());
@@ -50,9 +64,18 @@ fn a_server_keeps_to_its_limits() {
     run.wait().succeeded();
     let json = place.opens("x.run");
     let facts = json["facts"].to_string();
-    assert!(facts.contains("limit.memory") && facts.contains("268435456"), "{facts}");
-    assert!(facts.contains("limit.cpu") && facts.contains("50000"), "{facts}");
-    let series = place.run(&["export", "x.run", "--to", "csv", "--table", "series"]).succeeded().stdout;
+    assert!(
+        facts.contains("limit.memory") && facts.contains("268435456"),
+        "{facts}"
+    );
+    assert!(
+        facts.contains("limit.cpu") && facts.contains("50000"),
+        "{facts}"
+    );
+    let series = place
+        .run(&["export", "x.run", "--to", "csv", "--table", "series"])
+        .succeeded()
+        .stdout;
     let cpu: Vec<f64> = series
         .lines()
         .filter(|line| line.contains("db@here") && line.contains(",system_cpu,"))
@@ -60,7 +83,10 @@ fn a_server_keeps_to_its_limits() {
         .collect();
     assert!(!cpu.is_empty(), "{series}");
     let mean = cpu.iter().sum::<f64>() / cpu.len() as f64;
-    assert!(mean < 75.0, "half a CPU, and a period more in single seconds: {cpu:?}");
+    assert!(
+        mean < 75.0,
+        "half a CPU, and a period more in single seconds: {cpu:?}"
+    );
     assert!(groups.iter().all(|group| !group.exists()), "{groups:?}");
     place.expect_clean();
 }
@@ -69,13 +95,21 @@ fn a_server_keeps_to_its_limits() {
 fn limits_of_io_are_tried_out_where_the_data_will_be() {
     let place = Place::new();
     let limits = "write_bytes = \"60MiB\", reads = 5000";
-    limited(&place, limits, "fsync = \"off\"", "users = [1]\nramp = \"1s\"\nmeasure = \"1s\"");
+    limited(
+        &place,
+        limits,
+        "fsync = \"off\"",
+        "users = [1]\nramp = \"1s\"\nmeasure = \"1s\"",
+    );
     let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
     // A directory on no disk of its own, as in some containers, or a kernel without such limits: that is told, and no
     // server is started without them.
     if outcome.code == Some(0) {
         let facts = place.opens("x.run")["facts"].to_string();
-        assert!(facts.contains("62914560") && facts.contains("5000"), "{facts}");
+        assert!(
+            facts.contains("62914560") && facts.contains("5000"),
+            "{facts}"
+        );
     } else {
         outcome.failed(1, &["system db: ", "limit"]);
     }
@@ -85,8 +119,15 @@ fn limits_of_io_are_tried_out_where_the_data_will_be() {
 #[test]
 fn a_server_short_of_memory_is_told_as_that() {
     let place = Place::new();
-    limited(&place, "memory = \"128MiB\"", "shared_buffers = \"1GB\", huge_pages = \"off\"", STEP);
-    place.run(&["run", "plan.toml", "-o", "x.run"]).failed(1, &["the memory that the plan allows was used up"]);
+    limited(
+        &place,
+        "memory = \"128MiB\"",
+        "shared_buffers = \"1GB\", huge_pages = \"off\"",
+        STEP,
+    );
+    place
+        .run(&["run", "plan.toml", "-o", "x.run"])
+        .failed(1, &["the memory that the plan allows was used up"]);
     place.opens("x.run");
     place.expect_clean();
 }
@@ -94,15 +135,28 @@ fn a_server_short_of_memory_is_told_as_that() {
 #[test]
 fn groups_of_a_killed_run_are_cleared_by_the_next() {
     let place = Place::new();
-    limited(&place, "cpus = 1.0", "fsync = \"off\"", "users = [1]\nramp = \"1s\"\nmeasure = \"60s\"");
+    limited(
+        &place,
+        "cpus = 1.0",
+        "fsync = \"off\"",
+        "users = [1]\nramp = \"1s\"\nmeasure = \"60s\"",
+    );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("measure for 1m");
     let (pid, groups) = (run.pid(), groups_of(run.pid()));
     assert!(!groups.is_empty() && postmaster(&place.path("")).is_some());
     send(pid, Signal::KILL);
     run.wait();
-    assert!(groups.iter().all(|group| group.exists()), "nobody has cleared them yet");
-    limited(&place, "cpus = 1.0", "fsync = \"off\"", "users = [1]\nramp = \"1s\"\nmeasure = \"1s\"");
+    assert!(
+        groups.iter().all(|group| group.exists()),
+        "nobody has cleared them yet"
+    );
+    limited(
+        &place,
+        "cpus = 1.0",
+        "fsync = \"off\"",
+        "users = [1]\nramp = \"1s\"\nmeasure = \"1s\"",
+    );
     place.run(&["run", "plan.toml", "-o", "y.run"]).succeeded();
     assert!(groups.iter().all(|group| !group.exists()), "{groups:?}");
     place.expect_clean();

@@ -17,7 +17,9 @@ fn plan(step: &str) -> String {
 fn run(step: &str) -> (Place, Value, String) {
     let place = Place::new();
     place.write("plan.toml", &plan(step));
-    let outcome = place.run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"]).succeeded();
+    let outcome = place
+        .run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"])
+        .succeeded();
     let json = place.opens("x.run");
     (place, json, outcome.stdout.clone() + &outcome.stderr)
 }
@@ -29,18 +31,31 @@ fn the_line_of_an_open_loop_is_the_capacity() {
     let ladder = &json["summary"]["ladders"][0];
     let line = &ladder["line"];
     let [low, high] = ["line", "below"].map(|key| line[key].as_f64().unwrap());
-    assert!(low <= 400.0 && 400.0 < high, "the line is 400/s: {low} to {high}");
-    assert!(high / low <= 1.02 + 1e-9, "as precise as wanted: {low} to {high}");
+    assert!(
+        low <= 400.0 && 400.0 < high,
+        "the line is 400/s: {low} to {high}"
+    );
+    assert!(
+        high / low <= 1.02 + 1e-9,
+        "as precise as wanted: {low} to {high}"
+    );
     assert_eq!(line["state"], "found", "{line}");
     let tried = line["tried"].as_array().unwrap();
     assert_eq!(tried[0]["load"], 30.0);
     assert_eq!(tried.len(), ladder["points"].as_array().unwrap().len());
     for tried in tried {
         let met = tried["load"].as_f64().unwrap() <= 400.0;
-        assert_eq!(tried["outcome"], if met { "met" } else { "failed" }, "{tried}");
+        assert_eq!(
+            tried["outcome"],
+            if met { "met" } else { "failed" },
+            "{tried}"
+        );
     }
     assert_eq!(line["bottleneck"][0]["what"], "connections", "{line}");
-    assert_eq!(json["summary"]["verdict"], "sound", "what fails above the line is no doubt");
+    assert_eq!(
+        json["summary"]["verdict"], "sound",
+        "what fails above the line is no doubt"
+    );
     assert!(told.contains("The load line: "), "{told}");
     assert!(told.contains("find · load 2: 60/s"), "{told}");
 }
@@ -50,13 +65,32 @@ fn the_line_of_a_closed_loop_is_a_number_of_users() {
     // Each user has a connection, so response times do not grow with users: all are carried.
     let (_place, json, _) = run("users = 3\nrepeat = 2\nfind = { max_ms = 11, most = 20 }");
     let line = &json["summary"]["ladders"][0]["line"];
-    assert_eq!((&line["state"], &line["line"]), (&"above_most".into(), &20.0.into()), "{line}");
-    let loads: Vec<f64> = line["tried"].as_array().unwrap().iter().map(|t| t["load"].as_f64().unwrap()).collect();
+    assert_eq!(
+        (&line["state"], &line["line"]),
+        (&"above_most".into(), &20.0.into()),
+        "{line}"
+    );
+    let loads: Vec<f64> = line["tried"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| t["load"].as_f64().unwrap())
+        .collect();
     assert_eq!(loads, [3.0, 6.0, 12.0, 20.0]);
-    assert!(line["tried"].as_array().unwrap().iter().all(|t| t["repeats"].as_array().unwrap().len() == 2));
+    assert!(
+        line["tried"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|t| t["repeats"].as_array().unwrap().len() == 2)
+    );
     let (_place, json, _) = run("users = 8\nfind = { mean_ms = 5 }");
     let line = &json["summary"]["ladders"][0]["line"];
-    assert_eq!((&line["state"], &line["below"]), (&"below_least".into(), &1.0.into()), "{line}");
+    assert_eq!(
+        (&line["state"], &line["below"]),
+        (&"below_least".into(), &1.0.into()),
+        "{line}"
+    );
     assert_eq!(line["line"], Value::Null);
 }
 
@@ -68,8 +102,12 @@ fn a_ladder_is_gone_through_again_for_each_repeat() {
     assert_eq!(rungs.len(), 2);
     for rung in rungs {
         let nopm = &rung["nopm"];
-        let [low, median, high] =
-            [&nopm["interval"]["low"], &nopm["median"], &nopm["interval"]["high"]].map(|v| v.as_f64().unwrap());
+        let [low, median, high] = [
+            &nopm["interval"]["low"],
+            &nopm["median"],
+            &nopm["interval"]["high"],
+        ]
+        .map(|v| v.as_f64().unwrap());
         assert!(low <= median && median <= high, "{rung}");
         assert_eq!(rung["points"].as_array().unwrap().len(), 3);
     }
@@ -86,18 +124,42 @@ fn load_before_the_first_point_is_no_point_of_the_ladder() {
     let place = Place::new();
     let step = "users = [1, 2]\nprecondition = { users = 5, lasts = \"10m\" }";
     place.write("plan.toml", &plan(step).replace("10ms", "500ms"));
-    let outcome = place.run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"]).succeeded();
-    let (json, told) = (place.opens("x.run"), outcome.stdout.clone() + &outcome.stderr);
+    let outcome = place
+        .run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"])
+        .succeeded();
+    let (json, told) = (
+        place.opens("x.run"),
+        outcome.stdout.clone() + &outcome.stderr,
+    );
     let summary = &json["summary"];
     let precondition = &summary["preconditions"][0];
-    assert_eq!((&precondition["users"], &precondition["lasted_s"]), (&5.into(), &600.0.into()), "{precondition}");
-    assert_eq!((&precondition["complete"], &precondition["failed"]), (&true.into(), &0.into()));
+    assert_eq!(
+        (&precondition["users"], &precondition["lasted_s"]),
+        (&5.into(), &600.0.into()),
+        "{precondition}"
+    );
+    assert_eq!(
+        (&precondition["complete"], &precondition["failed"]),
+        (&true.into(), &0.into())
+    );
     let rate = |key: &str| precondition[key].as_f64().unwrap();
-    assert!((rate("first_per_second") - 10.0).abs() < 0.1 && (rate("last_per_second") - 10.0).abs() < 0.1);
+    assert!(
+        (rate("first_per_second") - 10.0).abs() < 0.1
+            && (rate("last_per_second") - 10.0).abs() < 0.1
+    );
     assert_eq!(summary["ladders"][0]["points"].as_array().unwrap().len(), 2);
     // The run as a whole is doubtful: windows of ten seconds have no interval.
-    assert_eq!(summary["ladders"][0]["points"][0]["verdict"], "sound", "{summary}");
-    assert!(told.contains("Before the first point of find on db, load ran for 600 s with 5 users."), "{told}");
-    assert!(told.contains("find · precondition: 5 users · warm for 10m"), "{told}");
+    assert_eq!(
+        summary["ladders"][0]["points"][0]["verdict"], "sound",
+        "{summary}"
+    );
+    assert!(
+        told.contains("Before the first point of find on db, load ran for 600 s with 5 users."),
+        "{told}"
+    );
+    assert!(
+        told.contains("find · precondition: 5 users · warm for 10m"),
+        "{told}"
+    );
     assert!(told.contains("[2/2] find · 2 users"), "{told}");
 }

@@ -10,12 +10,17 @@ use serde_json::Value;
 
 fn ladder<'a>(json: &'a Value, scene: &str) -> &'a Value {
     let ladders = json["summary"]["ladders"].as_array().unwrap();
-    ladders.iter().find(|ladder| ladder["scene"] == scene).unwrap_or_else(|| panic!("no ladder {scene}: {ladders:?}"))
+    ladders
+        .iter()
+        .find(|ladder| ladder["scene"] == scene)
+        .unwrap_or_else(|| panic!("no ladder {scene}: {ladders:?}"))
 }
 
 fn rates(ladder: &Value) -> Vec<f64> {
     let points = ladder["points"].as_array().unwrap().iter();
-    points.map(|point| point["completed_per_second"].as_f64().unwrap()).collect()
+    points
+        .map(|point| point["completed_per_second"].as_f64().unwrap())
+        .collect()
 }
 
 const MOCK: &str = "title = \"Noise\"\n[system.db]\ncount = 2\nmock = { latency = \"2ms\" }\n[system.loud]\nmock = { latency \
@@ -26,17 +31,36 @@ const MOCK: &str = "title = \"Noise\"\n[system.db]\ncount = 2\nmock = { latency 
 fn each_load_is_measured_without_noise_and_with_it() {
     let place = Place::new();
     place.write("plan.toml", MOCK);
-    let outcome = place.run(&["run", "plan.toml", "-o", "x.run", "--virtual-time"]).succeeded();
-    assert!(outcome.stderr.contains("[8/8] oltp · 4 users · repeat 2 · with noise"), "{outcome:?}");
+    let outcome = place
+        .run(&["run", "plan.toml", "-o", "x.run", "--virtual-time"])
+        .succeeded();
+    assert!(
+        outcome
+            .stderr
+            .contains("[8/8] oltp · 4 users · repeat 2 · with noise"),
+        "{outcome:?}"
+    );
     let json = place.opens("x.run");
     for scene in ["quiet", "noisy"] {
         // Two systems with 2 ms each; the neighbour's transactions are in no sum.
-        assert_eq!(rates(ladder(&json, scene)), [1000.0, 1000.0, 4000.0, 4000.0], "{scene}");
+        assert_eq!(
+            rates(ladder(&json, scene)),
+            [1000.0, 1000.0, 4000.0, 4000.0],
+            "{scene}"
+        );
     }
     let points = place.rows("x.run", "SELECT * FROM point");
-    let noise: Vec<&Value> = points.iter().filter(|point| point["purpose"] == "noise").collect();
+    let noise: Vec<&Value> = points
+        .iter()
+        .filter(|point| point["purpose"] == "noise")
+        .collect();
     assert_eq!(noise.len(), 4, "one for each point with noise");
-    assert!(noise.iter().all(|point| point["users"] == 3 && point["scene"] == "noisy"), "{noise:?}");
+    assert!(
+        noise
+            .iter()
+            .all(|point| point["users"] == 3 && point["scene"] == "noisy"),
+        "{noise:?}"
+    );
     assert_eq!(points.len(), 2 * 8 + 4);
 }
 
@@ -63,22 +87,35 @@ fn backups_of_a_neighbour_begin_with_the_measurement_and_none_after_it() {
     place.run(&["run", "plan.toml", "-o", "x.run"]).succeeded();
     place.opens("x.run");
     let rows = place.rows("x.run", "SELECT * FROM backup ORDER BY cycle");
-    assert!((1..=4).contains(&rows.len()), "one a second, or fewer where one takes longer: {rows:?}");
+    assert!(
+        (1..=4).contains(&rows.len()),
+        "one a second, or fewer where one takes longer: {rows:?}"
+    );
     let measured = "SELECT phase.* FROM phase JOIN point ON phase.point = point.id
                     WHERE scene = 'noisy' AND phase.kind = 'measure' ORDER BY phase.point";
     let measure = &place.rows("x.run", measured)[0];
     let of = |row: &Value, key: &str| row[key].as_u64().unwrap();
     let [start, end] = ["start_ns", "end_ns"].map(|at| of(measure, at));
     for row in &rows {
-        assert_eq!((&row["kind"], &row["point"]), (&Value::from("backup"), &measure["point"]), "and is not restored");
+        assert_eq!(
+            (&row["kind"], &row["point"]),
+            (&Value::from("backup"), &measure["point"]),
+            "and is not restored"
+        );
         let due = start + of(row, "cycle") * 1_000_000_000;
-        assert!(of(row, "start_ns") >= due, "none before it is due: {row} in {measure}");
+        assert!(
+            of(row, "start_ns") >= due,
+            "none before it is due: {row} in {measure}"
+        );
         assert_eq!(row["outcome"], "complete");
     }
     // A backup is only begun while the measurement lasts, which may end just then; the one before it had ended earlier.
     for pair in rows.windows(2) {
         let ended = of(&pair[0], "end_ns");
-        assert!(ended < end && ended <= of(&pair[1], "start_ns"), "{pair:?} in {measure}");
+        assert!(
+            ended < end && ended <= of(&pair[1], "start_ns"),
+            "{pair:?} in {measure}"
+        );
     }
     assert!(fs::read_dir(place.path("vault")).unwrap().next().is_none());
     place.expect_clean();
@@ -90,11 +127,17 @@ fn interrupted_the_backups_end_as_well() {
     saving(&place, "10m", "cycles = 1000");
     // The point without noise comes first: nobody waits ten minutes for its end. Repeats keep the run going meanwhile.
     let text = fs::read_to_string(place.path("plan.toml")).unwrap();
-    place.write("plan.toml", &text.replace("measure = \"10m\"", "measure = \"3s\"\nrepeat = 5"));
+    place.write(
+        "plan.toml",
+        &text.replace("measure = \"10m\"", "measure = \"3s\"\nrepeat = 5"),
+    );
     let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
     run.until_it_says("with noise · db-1 · measure for 3s");
     run.signal(Signal::INT);
-    run.wait().failed(1, &["interrupted: what was measured until then is in the run file"]);
+    run.wait().failed(
+        1,
+        &["interrupted: what was measured until then is in the run file"],
+    );
     let json = place.opens("x.run");
     assert_eq!(json["run"]["status"], "interrupted");
     assert!(fs::read_dir(place.path("vault")).unwrap().next().is_none());
@@ -114,8 +157,14 @@ fn noise_that_fails_ends_the_run_when_the_others_have_finished() {
     drop(mounted);
     outcome.failed(1, &["backup 1 failed"]);
     let json = place.opens("x.run");
-    assert_eq!(place.rows("x.run", "SELECT * FROM backup")[0]["outcome"], "failed");
+    assert_eq!(
+        place.rows("x.run", "SELECT * FROM backup")[0]["outcome"],
+        "failed"
+    );
     let noisy = ladder(&json, "noisy");
-    assert_eq!(noisy["points"][0]["complete"], true, "those that are measured came to their end");
+    assert_eq!(
+        noisy["points"][0]["complete"], true,
+        "those that are measured came to their end"
+    );
     place.expect_clean();
 }

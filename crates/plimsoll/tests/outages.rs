@@ -35,15 +35,26 @@ fn measuring(place: &Place, server: &Server, run_file: &str) -> Background {
 
 /// Waits until some more orders have been committed.
 fn commits(server: &Server) {
-    let orders = || server.psql_in("db", "SELECT count(*) FROM load_test.orders").parse::<u64>().unwrap();
+    let orders = || {
+        server
+            .psql_in("db", "SELECT count(*) FROM load_test.orders")
+            .parse::<u64>()
+            .unwrap()
+    };
     let before = orders();
     common::wait_for("commits", || (orders() > before + 20).then_some(()));
 }
 
 /// The texts of the events of this code.
 fn told<'a>(json: &'a Value, code: &str) -> Vec<&'a str> {
-    let events = json["events"].as_array().unwrap().iter().filter(|event| event["code"] == code);
-    events.map(|event| event["text"].as_str().unwrap()).collect()
+    let events = json["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["code"] == code);
+    events
+        .map(|event| event["text"].as_str().unwrap())
+        .collect()
 }
 
 /// What was measured is kept, and every intent is accounted for. Gives the number of the failed.
@@ -54,7 +65,10 @@ fn expect_kept(json: &Value) -> u64 {
     let counts = &point["overall"]["counts"];
     let n = |name: &str| counts[name].as_u64().unwrap();
     assert!(n("committed") > 0, "{counts}");
-    assert!(n("offered").abs_diff(n("committed") + n("rolled_back") + n("failed") + n("dropped")) <= 12, "{counts}");
+    assert!(
+        n("offered").abs_diff(n("committed") + n("rolled_back") + n("failed") + n("dropped")) <= 12,
+        "{counts}"
+    );
     n("failed")
 }
 
@@ -62,9 +76,20 @@ fn expect_kept(json: &Value) -> u64 {
 fn expect_outage(json: &Value) {
     let point = &json["summary"]["ladders"][0]["points"][0];
     let s = point["outage"]["server_s"].as_f64().unwrap();
-    assert!(s > 0.1 && point["outage"]["percent"].as_f64().unwrap() > 1.0, "{point}");
-    let is_away = |finding: &&Value| finding["finding"] == "server_away" && finding["severity"] == "error";
-    assert!(point["findings"].as_array().unwrap().iter().any(|finding| is_away(&finding)), "{point}");
+    assert!(
+        s > 0.1 && point["outage"]["percent"].as_f64().unwrap() > 1.0,
+        "{point}"
+    );
+    let is_away =
+        |finding: &&Value| finding["finding"] == "server_away" && finding["severity"] == "error";
+    assert!(
+        point["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|finding| is_away(&finding)),
+        "{point}"
+    );
     assert_eq!(point["verdict"], "invalid");
     let response = point["overall"]["response"]["max_ms"].as_f64().unwrap();
     assert!(response >= s * 900.0, "who waited says so: {point}");
@@ -73,14 +98,18 @@ fn expect_outage(json: &Value) {
 
 fn expect_little(json: &Value) {
     let judged = json["summary"]["audit"]["judged"].as_array().unwrap();
-    let little = judged.iter().find(|judged| judged["rule"] == "LITTLE").unwrap();
+    let little = judged
+        .iter()
+        .find(|judged| judged["rule"] == "LITTLE")
+        .unwrap();
     assert_ne!(little["outcome"], "fired", "{little}");
 }
 
 /// All of its processes: PostgreSQL's answer apart from the one that listens.
 fn signal_servers(place: &Place, signal: Signal) {
-    let servers =
-        common::processes_in(&place.medium()).into_iter().filter(|(_, command)| !command.contains("plimsoll run"));
+    let servers = common::processes_in(&place.medium())
+        .into_iter()
+        .filter(|(_, command)| !command.contains("plimsoll run"));
     servers.for_each(|(pid, _)| common::send(pid, signal));
 }
 
@@ -95,9 +124,19 @@ fn stopped_for_a_while(place: &Place, mut run: Background) {
     run.wait().failed(1, &["interrupted"]);
     let json = place.opens("stopped.run");
     let point = &json["summary"]["ladders"][0]["points"][0];
-    assert!(point["overall"]["response"]["max_ms"].as_f64().unwrap() >= 1_900.0, "{point}");
-    assert_eq!((told(&json, "connection_lost"), told(&json, "conservation")), (vec![], vec![]));
-    assert_eq!((&point["overall"]["counts"]["failed"], &point["outage"]), (&0.into(), &Value::Null), "{point}");
+    assert!(
+        point["overall"]["response"]["max_ms"].as_f64().unwrap() >= 1_900.0,
+        "{point}"
+    );
+    assert_eq!(
+        (told(&json, "connection_lost"), told(&json, "conservation")),
+        (vec![], vec![])
+    );
+    assert_eq!(
+        (&point["overall"]["counts"]["failed"], &point["outage"]),
+        (&0.into(), &Value::Null),
+        "{point}"
+    );
     expect_little(&json);
 }
 
@@ -115,7 +154,10 @@ fn interrupted_while_stopped(place: &Place, mut run: Background) {
     let json = place.opens("ctrl-c.run");
     assert_eq!(json["run"]["status"], "interrupted");
     let point = &json["summary"]["ladders"][0]["points"][0];
-    assert!(point["completed_per_second"].as_f64().unwrap() > 0.0, "{point}");
+    assert!(
+        point["completed_per_second"].as_f64().unwrap() > 0.0,
+        "{point}"
+    );
     assert_eq!(told(&json, "conservation"), [""; 0]);
 }
 
@@ -149,8 +191,14 @@ fn a_mariadb_that_goes_away() {
     run.wait().failed(1, &["interrupted"]);
     expect_outage(&place.opens("killed.run"));
 
-    stopped_for_a_while(&place, place.start(&["run", "plan.toml", "-o", "stopped.run"]));
-    interrupted_while_stopped(&place, place.start(&["run", "plan.toml", "-o", "ctrl-c.run"]));
+    stopped_for_a_while(
+        &place,
+        place.start(&["run", "plan.toml", "-o", "stopped.run"]),
+    );
+    interrupted_while_stopped(
+        &place,
+        place.start(&["run", "plan.toml", "-o", "ctrl-c.run"]),
+    );
 }
 
 /// One server for all that needs one; each scenario leaves it as the next one wants it.
@@ -163,7 +211,10 @@ fn a_server_that_goes_away() {
 
     restarted_within_the_window(&place, &server);
     let start = |run: &str| {
-        small_plan(&place, &format!("postgres://tester:first@127.0.0.1:{}/db", server.port()));
+        small_plan(
+            &place,
+            &format!("postgres://tester:first@127.0.0.1:{}/db", server.port()),
+        );
         let text = fs::read_to_string(place.path("plan.toml")).unwrap();
         place.write("plan.toml", &text.replace("load_test", "stop_test"));
         place.start(&["run", "plan.toml", "-o", run])
@@ -187,12 +238,26 @@ fn restarted_within_the_window(place: &Place, server: &Server) {
     run.signal(Signal::INT);
     run.wait().failed(1, &["interrupted"]);
     let json = place.opens("restart.run");
-    assert_eq!(json["run"]["status"], "interrupted", "by the test, and not failed");
+    assert_eq!(
+        json["run"]["status"], "interrupted",
+        "by the test, and not failed"
+    );
     let failed = expect_kept(&json);
     assert!((1..=8).contains(&failed), "what was under way: {failed}");
-    assert_eq!((told(&json, "connection_lost").len(), told(&json, "reconnected").len()), (1, 1), "{}", json["events"]);
+    assert_eq!(
+        (
+            told(&json, "connection_lost").len(),
+            told(&json, "reconnected").len()
+        ),
+        (1, 1),
+        "{}",
+        json["events"]
+    );
     let away = told(&json, "reconnected")[0];
-    assert!(away.contains(" of this point: connections were lost") && away.contains("failed attempts"), "{away}");
+    assert!(
+        away.contains(" of this point: connections were lost") && away.contains("failed attempts"),
+        "{away}"
+    );
     expect_outage(&json);
 }
 
@@ -200,9 +265,14 @@ fn the_password_was_changed(place: &Place, server: &Server) {
     plan(place, server.port(), "first", "users = 3");
     let run = measuring(place, server, "password.run");
     server.psql("ALTER ROLE tester PASSWORD 'second'");
-    server.psql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'tester'");
+    server.psql(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'tester'",
+    );
     let outcome = run.wait();
-    assert!(!outcome.stderr.contains("first") && !outcome.stderr.contains("second"), "{outcome:?}");
+    assert!(
+        !outcome.stderr.contains("first") && !outcome.stderr.contains("second"),
+        "{outcome:?}"
+    );
     outcome.failed(
         1,
         &[
@@ -215,7 +285,14 @@ fn the_password_was_changed(place: &Place, server: &Server) {
     );
     let json = place.opens("password.run");
     assert_eq!(json["run"]["status"], "failed");
-    assert!(json["run"]["failure"].as_str().unwrap().contains("refuses this user"), "{}", json["run"]);
+    assert!(
+        json["run"]["failure"]
+            .as_str()
+            .unwrap()
+            .contains("refuses this user"),
+        "{}",
+        json["run"]
+    );
     expect_kept(&json);
 }
 
@@ -223,13 +300,23 @@ fn it_takes_fewer_connections(place: &Place, server: &Server) {
     server.psql("ALTER ROLE tester CONNECTION LIMIT 5");
     plan(place, server.port(), "second", "users = 40");
     let outcome = place.run(&["run", "plan.toml", "-o", "many.run"]);
-    let phrases =
-        ["takes no more connections", "and the plan wants 40", "SQLSTATE 53300", "share them: connections = "];
+    let phrases = [
+        "takes no more connections",
+        "and the plan wants 40",
+        "SQLSTATE 53300",
+        "share them: connections = ",
+    ];
     outcome.failed(1, &phrases);
     assert_eq!(place.opens("many.run")["run"]["status"], "failed");
     plan(place, server.port(), "second", "rate = 10\nusers = 40");
     let outcome = place.run(&["run", "plan.toml", "-o", "rate.run"]);
-    outcome.failed(1, &["have fewer under way at once: users = ", "Raise max_connections"]);
+    outcome.failed(
+        1,
+        &[
+            "have fewer under way at once: users = ",
+            "Raise max_connections",
+        ],
+    );
     server.psql("ALTER ROLE tester CONNECTION LIMIT -1");
 }
 
@@ -237,8 +324,11 @@ fn a_privilege_was_revoked(place: &Place, server: &Server) {
     plan(place, server.port(), "second", "users = 3");
     let run = measuring(place, server, "revoked.run");
     server.psql_in("db", "REVOKE ALL ON load_test.stock FROM tester");
-    let phrases =
-        ["the server forbids this user", "permission denied for table stock", "Grant this user what was revoked"];
+    let phrases = [
+        "the server forbids this user",
+        "permission denied for table stock",
+        "Grant this user what was revoked",
+    ];
     run.wait().failed(1, &phrases);
     let json = place.opens("revoked.run");
     assert_eq!(json["run"]["status"], "failed");
@@ -253,10 +343,21 @@ fn a_table_was_dropped(place: &Place, server: &Server) {
     let outcome = run.wait();
     outcome.failed(
         1,
-        &["the workload's tables are no longer as they were", "\"stock\" does not exist", "were dropped or changed"],
+        &[
+            "the workload's tables are no longer as they were",
+            "\"stock\" does not exist",
+            "were dropped or changed",
+        ],
     );
     let json = place.opens("dropped.run");
     assert_eq!(json["run"]["status"], "failed");
-    assert!(json["run"]["failure"].as_str().unwrap().contains("SQLSTATE 42P01"), "{}", json["run"]);
+    assert!(
+        json["run"]["failure"]
+            .as_str()
+            .unwrap()
+            .contains("SQLSTATE 42P01"),
+        "{}",
+        json["run"]
+    );
     assert!(expect_kept(&json) <= 9, "ended at once");
 }

@@ -7,7 +7,12 @@ use serde_json::Value;
 
 fn run(engine: &str, keys: &str) -> (Place, Value) {
     let place = Place::new();
-    place.plan(engine, &format!("users = [1, 2, 1]\nramp = \"1s\"\nmeasure = \"2s\"\nreset = \"each_point\"\n{keys}"));
+    place.plan(
+        engine,
+        &format!(
+            "users = [1, 2, 1]\nramp = \"1s\"\nmeasure = \"2s\"\nreset = \"each_point\"\n{keys}"
+        ),
+    );
     let (outcome, json) = place.run_until(worked);
     outcome.succeeded();
     (place, json)
@@ -17,14 +22,35 @@ fn run(engine: &str, keys: &str) -> (Place, Value) {
 fn expect_resets(json: &Value, method: &str) {
     let resets = json["summary"]["resets"].as_array().unwrap();
     assert_eq!(resets.len(), 1, "{resets:?}");
-    assert_eq!((&resets[0]["method"], &resets[0]["times"]), (&method.into(), &2.into()), "{resets:?}");
-    assert!(resets[0]["verified"].as_str().unwrap().ends_with("12 conditions hold"), "{resets:?}");
+    assert_eq!(
+        (&resets[0]["method"], &resets[0]["times"]),
+        (&method.into(), &2.into()),
+        "{resets:?}"
+    );
+    assert!(
+        resets[0]["verified"]
+            .as_str()
+            .unwrap()
+            .ends_with("12 conditions hold"),
+        "{resets:?}"
+    );
     let points = json["summary"]["ladders"][0]["points"].as_array().unwrap();
     assert_eq!(points.len(), 3);
     for point in points {
-        assert!(point["completed_per_second"].as_f64().unwrap() > 0.0 && point["complete"] == true, "{point}");
+        assert!(
+            point["completed_per_second"].as_f64().unwrap() > 0.0 && point["complete"] == true,
+            "{point}"
+        );
     }
-    assert!(json["checks"].as_array().unwrap().iter().all(|check| check["holds"] == true), "{}", json["checks"]);
+    assert!(
+        json["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|check| check["holds"] == true),
+        "{}",
+        json["checks"]
+    );
 }
 
 #[test]
@@ -40,7 +66,12 @@ fn a_server_by_its_files_is_stopped_and_started_and_watched_again() {
     expect_resets(&json, "files");
     let cpu = |point: &Value| point["resources"]["system_cpu_percent"].as_f64();
     let points = json["summary"]["ladders"][0]["points"].as_array().unwrap();
-    assert!(points.iter().all(|point| cpu(point).is_some_and(|percent| percent > 0.0)), "the new server is watched");
+    assert!(
+        points
+            .iter()
+            .all(|point| cpu(point).is_some_and(|percent| percent > 0.0)),
+        "the new server is watched"
+    );
     place.expect_clean();
 }
 

@@ -15,9 +15,22 @@ const GOAL_REPORT_S: f64 = 3.0;
 
 pub fn run(words: &[&str]) -> Task {
     let [run] = words else {
-        return usage("bench audit takes a run file with many systems; its load is repeated for 330 minutes".into());
+        return usage(
+            "bench audit takes a run file with many systems; its load is repeated for 330 minutes"
+                .into(),
+        );
     };
-    cargo(&["build", "--release", "-p", "plimsoll", "--bin", "plimsoll", "--example", "long_run"]).run()?;
+    cargo(&[
+        "build",
+        "--release",
+        "-p",
+        "plimsoll",
+        "--bin",
+        "plimsoll",
+        "--example",
+        "long_run",
+    ])
+    .run()?;
     let work = root().join("target/bench");
     std::fs::create_dir_all(&work).map_err(because(work.display()))?;
     let files = [work.join("long-a.plimsoll"), work.join("long-b.plimsoll")];
@@ -29,11 +42,22 @@ pub fn run(words: &[&str]) -> Task {
     }
     let [first, second] = files.each_ref().map(PathBuf::as_path);
     let page = work.join("long.html");
-    println!("{MINUTES} minutes made of {run}: {:.1} MB", megabytes(first)?);
+    println!(
+        "{MINUTES} minutes made of {run}: {:.1} MB",
+        megabytes(first)?
+    );
     let rows = [
         timed("audit", GOAL_AUDIT_S, &["audit".as_ref(), first])?,
-        timed("compare", GOAL_AUDIT_S, &["compare".as_ref(), first, second])?,
-        timed("report", GOAL_REPORT_S, &["report".as_ref(), first, "-o".as_ref(), &page])?,
+        timed(
+            "compare",
+            GOAL_AUDIT_S,
+            &["compare".as_ref(), first, second],
+        )?,
+        timed(
+            "report",
+            GOAL_REPORT_S,
+            &["report".as_ref(), first, "-o".as_ref(), &page],
+        )?,
     ];
     print!("{}", render(&rows));
     println!("the report is a page of {:.1} MB", megabytes(&page)?);
@@ -51,12 +75,25 @@ fn timed(figure: &'static str, goal: f64, words: &[&Path]) -> Task<Row> {
     if cost.stdout.is_empty() {
         return failed(format!("plimsoll {figure} said nothing"));
     }
-    eprintln!("bench: {figure}: {:.2} s of CPU time, {:.0} MB", cost.cpu.as_secs_f64(), cost.peak_rss as f64 / 1e6);
-    Ok(Row { figure, unit: "s", measured: cost.wall.as_secs_f64(), goal: Some(goal), to_pgbench: None })
+    eprintln!(
+        "bench: {figure}: {:.2} s of CPU time, {:.0} MB",
+        cost.cpu.as_secs_f64(),
+        cost.peak_rss as f64 / 1e6
+    );
+    Ok(Row {
+        figure,
+        unit: "s",
+        measured: cost.wall.as_secs_f64(),
+        goal: Some(goal),
+        to_pgbench: None,
+    })
 }
 
 fn megabytes(path: &Path) -> Task<f64> {
-    Ok(std::fs::metadata(path).map_err(because(path.display()))?.len() as f64 / 1e6)
+    Ok(std::fs::metadata(path)
+        .map_err(because(path.display()))?
+        .len() as f64
+        / 1e6)
 }
 
 #[cfg(test)]

@@ -24,28 +24,44 @@ pub fn measure(command: &mut Command) -> Task<Cost> {
     let name = command.get_program().to_string_lossy().into_owned();
     let before = children_cpu()?;
     let (result, wall) = timed(|| -> Task<(u64, String)> {
-        let mut child = command.stdout(Stdio::piped()).spawn().map_err(because(&name))?;
+        let mut child = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(because(&name))?;
         let out = child.stdout.take();
         let reader = std::thread::spawn(move || {
             let mut text = String::new();
-            out.map_or(Ok(0), |mut out| out.read_to_string(&mut text)).map(|_| text)
+            out.map_or(Ok(0), |mut out| out.read_to_string(&mut text))
+                .map(|_| text)
         });
         let mut peak_rss = 0;
-        let status = crate::exec::wait_and_watch(&mut child, |pid| peak_rss = high_water_mark(pid).unwrap_or(peak_rss));
+        let status = crate::exec::wait_and_watch(&mut child, |pid| {
+            peak_rss = high_water_mark(pid).unwrap_or(peak_rss)
+        });
         let status = status.map_err(because(&name))?;
-        let text = reader.join().map_err(|_| "its output could not be read").map_err(because(&name))?;
+        let text = reader
+            .join()
+            .map_err(|_| "its output could not be read")
+            .map_err(because(&name))?;
         match status.success() {
             true => Ok((peak_rss, text.map_err(because(&name))?)),
             false => failed(format!("{name} ended with {status}")),
         }
     });
     let (peak_rss, stdout) = result?;
-    Ok(Cost { cpu: children_cpu()?.saturating_sub(before), wall, peak_rss, stdout })
+    Ok(Cost {
+        cpu: children_cpu()?.saturating_sub(before),
+        wall,
+        peak_rss,
+        stdout,
+    })
 }
 
 fn children_cpu() -> Task<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(because("getrusage"))?;
-    let time = |value: TimeVal| Duration::from_micros((value.tv_sec() * 1_000_000 + value.tv_usec()).unsigned_abs());
+    let time = |value: TimeVal| {
+        Duration::from_micros((value.tv_sec() * 1_000_000 + value.tv_usec()).unsigned_abs())
+    };
     Ok(time(usage.user_time()) + time(usage.system_time()))
 }
 
@@ -55,8 +71,15 @@ fn high_water_mark(pid: u32) -> Option<u64> {
 
 /// `VmHWM:     1234 kB` of /proc/PID/status (proc(5)), in bytes.
 fn parse_high_water_mark(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim()
+        .strip_suffix("kB")?
+        .trim()
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1024)
 }
 
 #[cfg(test)]
@@ -74,13 +97,27 @@ mod tests {
 
     #[test]
     fn a_child_that_fails_is_an_error() {
-        assert!(measure(&mut Command::new("false")).expect_err("false").to_string().contains("false ended with"));
+        assert!(
+            measure(&mut Command::new("false"))
+                .expect_err("false")
+                .to_string()
+                .contains("false ended with")
+        );
     }
 
     #[test]
     fn status_files() {
-        assert_eq!(parse_high_water_mark("VmPeak:\t 5 kB\nVmHWM:\t   12 kB\n"), Some(12 * 1024));
-        for rubbish in ["", "VmHWM:", "VmHWM: x kB", "VmHWM: 5", "VmHWM: 99999999999999999999 kB"] {
+        assert_eq!(
+            parse_high_water_mark("VmPeak:\t 5 kB\nVmHWM:\t   12 kB\n"),
+            Some(12 * 1024)
+        );
+        for rubbish in [
+            "",
+            "VmHWM:",
+            "VmHWM: x kB",
+            "VmHWM: 5",
+            "VmHWM: 99999999999999999999 kB",
+        ] {
             assert_eq!(parse_high_water_mark(rubbish), None);
         }
     }

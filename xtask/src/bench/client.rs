@@ -38,10 +38,18 @@ struct Peers {
 }
 
 pub fn run(options: &Options) -> Task {
-    let plimsoll = if options.pgbench_only { None } else { Some(Plimsoll::build()?) };
+    let plimsoll = if options.pgbench_only {
+        None
+    } else {
+        Some(Plimsoll::build()?)
+    };
     let server = Server::start(Kind::Postgres, &options.dir, &SETTINGS)?;
     let scale = options.warehouses.to_string();
-    child::measure(server.client("pgbench").args(["-i", "-I", "tGvp", "-q", "-s", &scale]))?;
+    child::measure(
+        server
+            .client("pgbench")
+            .args(["-i", "-I", "tGvp", "-q", "-s", &scale]),
+    )?;
 
     let mut floor = vec![pgbench_cpu_us(&server, options, Peer::SelectOnly)?];
     let mut rows = Vec::new();
@@ -53,11 +61,29 @@ pub fn run(options: &Options) -> Task {
         let tpcb_like = pgbench_cpu_us(&server, options, Peer::TpcbLike)?;
         floor.push(pgbench_cpu_us(&server, options, Peer::SelectOnly)?);
         let select_only = floor.iter().sum::<f64>() / floor.len() as f64;
-        rows = compare(&procedures, &statements, &Peers { select_only, tpcb_like, payment });
+        rows = compare(
+            &procedures,
+            &statements,
+            &Peers {
+                select_only,
+                tpcb_like,
+                payment,
+            },
+        );
     }
     let runs: Vec<String> = floor.iter().map(|cpu| format!("{cpu:.2}")).collect();
-    println!("pgbench -S -M prepared -c {USERS} -j 1: client CPU per round trip {} µs", runs.join(", "));
-    print!("{}", if rows.is_empty() { String::new() } else { render(&rows) });
+    println!(
+        "pgbench -S -M prepared -c {USERS} -j 1: client CPU per round trip {} µs",
+        runs.join(", ")
+    );
+    print!(
+        "{}",
+        if rows.is_empty() {
+            String::new()
+        } else {
+            render(&rows)
+        }
+    );
     match rows.iter().filter(|row| !row.is_met()).count() {
         0 => Ok(()),
         n => Err(Failure::Missed(format!("{n} goal(s) missed"))),
@@ -65,7 +91,10 @@ pub fn run(options: &Options) -> Task {
 }
 
 fn measure(plimsoll: &Plimsoll, server: &Server, mode: &str, options: &Options) -> Task<Measured> {
-    eprintln!("bench: plimsoll, {mode}, {} warehouses, {USERS} users", options.warehouses);
+    eprintln!(
+        "bench: plimsoll, {mode}, {} warehouses, {USERS} users",
+        options.warehouses
+    );
     let plan = plan(server, mode, options.warehouses, USERS, 3, options.seconds);
     let run = plimsoll.run(&format!("client-{mode}"), &plan)?;
     Ok(Measured {
@@ -95,7 +124,11 @@ fn pgbench_cpu_us(server: &Server, options: &Options, peer: Peer) -> Task<f64> {
     };
     eprintln!("bench: pgbench {name} -M prepared, {users} users, {seconds} s");
     let mut command = server.client("pgbench");
-    command.args(["-n", "-M", "prepared", "-c", &users, "-j", "1", "-T", &seconds]).args(&words);
+    command
+        .args([
+            "-n", "-M", "prepared", "-c", &users, "-j", "1", "-T", &seconds,
+        ])
+        .args(&words);
     command.env("PGOPTIONS", "-c search_path=bench_procedures,public");
     std::fs::write(&script, PAYMENT).map_err(because(script.display()))?;
     let cost = child::measure(&mut command);
@@ -107,41 +140,110 @@ fn pgbench_cpu_us(server: &Server, options: &Options, peer: Peer) -> Task<f64> {
 pub fn transactions(pgbench: &str) -> Task<f64> {
     const LINE: &str = "number of transactions actually processed: ";
     let Some(text) = pgbench.lines().find_map(|line| line.strip_prefix(LINE)) else {
-        return failed(format!("pgbench did not say how many transactions it did:\n{pgbench}"));
+        return failed(format!(
+            "pgbench did not say how many transactions it did:\n{pgbench}"
+        ));
     };
-    let number = text.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
-    match number.parse::<u32>().map_err(because(format!("pgbench's count '{text}'")))? {
+    let number = text
+        .split(|c: char| !c.is_ascii_digit())
+        .next()
+        .unwrap_or_default();
+    match number
+        .parse::<u32>()
+        .map_err(because(format!("pgbench's count '{text}'")))?
+    {
         0 => failed("pgbench did no transaction"),
         n => Ok(n.into()),
     }
 }
 
 fn compare(procedures: &Measured, statements: &Measured, peers: &Peers) -> Vec<Row> {
-    let row = |figure, unit, measured, goal| Row { figure, unit, measured, goal: Some(goal), to_pgbench: None };
-    let told = |figure, unit, measured| Row { goal: None, ..row(figure, unit, measured, 0.0) };
+    let row = |figure, unit, measured, goal| Row {
+        figure,
+        unit,
+        measured,
+        goal: Some(goal),
+        to_pgbench: None,
+    };
+    let told = |figure, unit, measured| Row {
+        goal: None,
+        ..row(figure, unit, measured, 0.0)
+    };
     let per_txn = |figure, mode: &Measured, goal| row(figure, "µs", mode.cpu_us_per_txn, goal);
     let per_trip = |figure, mode: &Measured, alike: f64| {
         let cpu = mode.cpu_us_per_txn / mode.round_trips_per_txn;
         let ratio = |peer: f64| Some(cpu / peer);
         [
-            Row { to_pgbench: ratio(peers.select_only), ..row(figure, "µs", cpu, TO_PGBENCH * peers.select_only) },
-            Row { to_pgbench: ratio(alike), ..told("  beside the pgbench run that sleeps as often", "µs", cpu) },
+            Row {
+                to_pgbench: ratio(peers.select_only),
+                ..row(figure, "µs", cpu, TO_PGBENCH * peers.select_only)
+            },
+            Row {
+                to_pgbench: ratio(alike),
+                ..told("  beside the pgbench run that sleeps as often", "µs", cpu)
+            },
         ]
     };
     let mut rows = vec![
-        per_txn("procedures: client CPU per transaction", procedures, PROCEDURES_CPU_US),
-        per_txn("statements: client CPU per transaction", statements, STATEMENTS_CPU_US),
+        per_txn(
+            "procedures: client CPU per transaction",
+            procedures,
+            PROCEDURES_CPU_US,
+        ),
+        per_txn(
+            "statements: client CPU per transaction",
+            statements,
+            STATEMENTS_CPU_US,
+        ),
     ];
-    rows.extend(per_trip("procedures: client CPU per round trip", procedures, peers.payment));
-    rows.extend(per_trip("statements: client CPU per round trip", statements, peers.tpcb_like));
+    rows.extend(per_trip(
+        "procedures: client CPU per round trip",
+        procedures,
+        peers.payment,
+    ));
+    rows.extend(per_trip(
+        "statements: client CPU per round trip",
+        statements,
+        peers.tpcb_like,
+    ));
     rows.extend([
-        told("pgbench -S: client CPU per round trip", "µs", peers.select_only),
-        told("pgbench, plimsoll_payment(): client CPU per call", "µs", peers.payment),
-        told("pgbench, TPC-B-like: client CPU per round trip", "µs", peers.tpcb_like),
-        told("procedures: round trips per transaction", "", procedures.round_trips_per_txn),
-        told("statements: round trips per transaction", "", statements.round_trips_per_txn),
-        row("procedures: peak memory (RSS)", "MB", procedures.peak_rss_mb, RSS_MB),
-        row("statements: peak memory (RSS)", "MB", statements.peak_rss_mb, RSS_MB),
+        told(
+            "pgbench -S: client CPU per round trip",
+            "µs",
+            peers.select_only,
+        ),
+        told(
+            "pgbench, plimsoll_payment(): client CPU per call",
+            "µs",
+            peers.payment,
+        ),
+        told(
+            "pgbench, TPC-B-like: client CPU per round trip",
+            "µs",
+            peers.tpcb_like,
+        ),
+        told(
+            "procedures: round trips per transaction",
+            "",
+            procedures.round_trips_per_txn,
+        ),
+        told(
+            "statements: round trips per transaction",
+            "",
+            statements.round_trips_per_txn,
+        ),
+        row(
+            "procedures: peak memory (RSS)",
+            "MB",
+            procedures.peak_rss_mb,
+            RSS_MB,
+        ),
+        row(
+            "statements: peak memory (RSS)",
+            "MB",
+            statements.peak_rss_mb,
+            RSS_MB,
+        ),
     ]);
     rows
 }
@@ -154,24 +256,54 @@ mod tests {
     fn pgbench_is_understood_or_refused() {
         let text = "scaling factor: 4\nnumber of transactions actually processed: 81234\nlatency average = 0.1 ms\n";
         assert_eq!(transactions(text).expect("a count"), 81234.0);
-        assert_eq!(transactions("number of transactions actually processed: 12/12\n").expect("old form"), 12.0);
-        for rubbish in
-            ["", "number of transactions actually processed: \n", "number of transactions actually processed: 0\n"]
-        {
+        assert_eq!(
+            transactions("number of transactions actually processed: 12/12\n").expect("old form"),
+            12.0
+        );
+        for rubbish in [
+            "",
+            "number of transactions actually processed: \n",
+            "number of transactions actually processed: 0\n",
+        ] {
             assert!(transactions(rubbish).is_err(), "{rubbish}");
         }
     }
 
     #[test]
     fn every_figure_is_compared_with_its_own_goal() {
-        let procedures = Measured { cpu_us_per_txn: 18.0, round_trips_per_txn: 1.5, peak_rss_mb: 11.0 };
-        let statements = Measured { cpu_us_per_txn: 300.0, round_trips_per_txn: 25.0, peak_rss_mb: 30.0 };
-        let rows = compare(&procedures, &statements, &Peers { select_only: 10.0, tpcb_like: 8.0, payment: 16.0 });
+        let procedures = Measured {
+            cpu_us_per_txn: 18.0,
+            round_trips_per_txn: 1.5,
+            peak_rss_mb: 11.0,
+        };
+        let statements = Measured {
+            cpu_us_per_txn: 300.0,
+            round_trips_per_txn: 25.0,
+            peak_rss_mb: 30.0,
+        };
+        let rows = compare(
+            &procedures,
+            &statements,
+            &Peers {
+                select_only: 10.0,
+                tpcb_like: 8.0,
+                payment: 16.0,
+            },
+        );
         let measured: Vec<f64> = rows.iter().map(|row| row.measured).collect();
-        assert_eq!(measured, [18.0, 300.0, 12.0, 12.0, 12.0, 12.0, 10.0, 16.0, 8.0, 1.5, 25.0, 11.0, 30.0]);
+        assert_eq!(
+            measured,
+            [
+                18.0, 300.0, 12.0, 12.0, 12.0, 12.0, 10.0, 16.0, 8.0, 1.5, 25.0, 11.0, 30.0
+            ]
+        );
         let goals: Vec<f64> = rows.iter().filter_map(|row| row.goal).collect();
         assert_eq!(goals, [20.0, 200.0, 13.0, 13.0, 20.0, 20.0]);
-        let missed: Vec<f64> = rows.iter().filter(|row| !row.is_met()).map(|row| row.measured).collect();
+        let missed: Vec<f64> = rows
+            .iter()
+            .filter(|row| !row.is_met())
+            .map(|row| row.measured)
+            .collect();
         assert_eq!(missed, [300.0, 30.0]);
         let ratios: Vec<f64> = rows.iter().filter_map(|row| row.to_pgbench).collect();
         assert_eq!(ratios, [1.2, 0.75, 1.2, 1.5]);

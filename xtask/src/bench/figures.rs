@@ -12,15 +12,23 @@ pub fn figure(json: &Value, name: &str) -> Task<f64> {
     match found.as_slice() {
         [] => failed(format!("the exported run has no figure '{name}'")),
         [first, rest @ ..] if rest.iter().all(|value| value == first) => Ok(*first),
-        _ => failed(format!("the exported run has several figures '{name}': {found:?}")),
+        _ => failed(format!(
+            "the exported run has several figures '{name}': {found:?}"
+        )),
     }
 }
 
 fn collect(json: &Value, name: &str, found: &mut Vec<f64>) {
     match json {
         Value::Object(map) => {
-            let is_named = ["name", "metric"].iter().any(|key| map.get(*key).and_then(Value::as_str) == Some(name));
-            found.extend(map.get("value").filter(|_| is_named).and_then(Value::as_f64));
+            let is_named = ["name", "metric"]
+                .iter()
+                .any(|key| map.get(*key).and_then(Value::as_str) == Some(name));
+            found.extend(
+                map.get("value")
+                    .filter(|_| is_named)
+                    .and_then(Value::as_f64),
+            );
             found.extend(map.get(name).and_then(Value::as_f64));
             map.values().for_each(|value| collect(value, name, found));
         }
@@ -36,8 +44,7 @@ mod tests {
 
     #[test]
     fn a_figure_is_found_by_key_and_by_name() {
-        let run =
-            json!({"steps": [{"points": [{"cpu_us": 3.5, "n": "x"}]}], "figures": [{"name": "trips", "value": 2}]});
+        let run = json!({"steps": [{"points": [{"cpu_us": 3.5, "n": "x"}]}], "figures": [{"name": "trips", "value": 2}]});
         assert_eq!(figure(&run, "cpu_us").expect("key"), 3.5);
         assert_eq!(figure(&run, "trips").expect("name"), 2.0);
     }
@@ -46,6 +53,9 @@ mod tests {
     fn no_figure_and_two_different_ones_are_errors() {
         assert!(figure(&json!({"a": [1, {"b": null}]}), "b").is_err());
         assert!(figure(&json!([{"b": 1}, {"b": 2}]), "b").is_err());
-        assert_eq!(figure(&json!([{"b": 1}, {"b": 1}]), "b").expect("the same twice"), 1.0);
+        assert_eq!(
+            figure(&json!([{"b": 1}, {"b": 1}]), "b").expect("the same twice"),
+            1.0
+        );
     }
 }

@@ -25,11 +25,19 @@ struct Options {
 }
 
 fn parse(words: &[&str]) -> Task<Options> {
-    let mut options = Options { seconds: 10, rounds: 5, dir: "/var/tmp".into(), binary: None };
+    let mut options = Options {
+        seconds: 10,
+        rounds: 5,
+        dir: "/var/tmp".into(),
+        binary: None,
+    };
     for pair in words.chunks(2) {
         let number = |value: &str| match value.parse::<u32>() {
             Ok(number) if number > 0 => Ok(number),
-            _ => super::usage(format!("{} takes a whole number above 0, not '{value}'", pair[0])),
+            _ => super::usage(format!(
+                "{} takes a whole number above 0, not '{value}'",
+                pair[0]
+            )),
         };
         match pair {
             ["--seconds", value] => options.seconds = number(value)?,
@@ -49,8 +57,14 @@ struct Case {
 
 /// Many requests at a time, which keep a processor busy; and one at a time, which feel every delay.
 const CASES: [Case; 2] = [
-    Case { figure: "4 KiB random reads, 32 in flight", depth: 32 },
-    Case { figure: "4 KiB random reads, 1 in flight", depth: 1 },
+    Case {
+        figure: "4 KiB random reads, 32 in flight",
+        depth: 32,
+    },
+    Case {
+        figure: "4 KiB random reads, 1 in flight",
+        depth: 1,
+    },
 ];
 
 pub fn run(words: &[&str]) -> Task {
@@ -90,15 +104,24 @@ struct Round {
 fn measure(plimsoll: &Plimsoll, place: &Place, case: &Case, options: &Options) -> Task<Vec<Round>> {
     let mut rounds = Vec::new();
     for number in 1..=options.rounds {
-        eprintln!("bench: {}, round {number} of {}", case.figure, options.rounds);
+        eprintln!(
+            "bench: {}, round {number} of {}",
+            case.figure, options.rounds
+        );
         let alone = || place.alone(case, options.seconds);
         let under = || under(plimsoll, place, case, options.seconds);
         rounds.push(if number % 2 == 1 {
             let alone = alone()?;
-            Round { alone, under: under()? }
+            Round {
+                alone,
+                under: under()?,
+            }
         } else {
             let under = under()?;
-            Round { alone: alone()?, under }
+            Round {
+                alone: alone()?,
+                under,
+            }
         });
     }
     Ok(rounds)
@@ -107,7 +130,10 @@ fn measure(plimsoll: &Plimsoll, place: &Place, case: &Case, options: &Options) -
 fn told(case: &Case, rounds: &[Round]) -> String {
     let line = |round: &Round| format!("  {:.0} / {:.0}", round.alone, round.under);
     let lines: Vec<String> = rounds.iter().map(line).collect();
-    let (alone, under) = (median(rounds, |round| round.alone), median(rounds, |round| round.under));
+    let (alone, under) = (
+        median(rounds, |round| round.alone),
+        median(rounds, |round| round.under),
+    );
     format!(
         "{}: IOPS alone / under plimsoll\n{}\n  medians {alone:.0} / {under:.0}, ratio {:.4}; median of the rounds' ratios {:.4}",
         case.figure,
@@ -126,7 +152,11 @@ fn median(rounds: &[Round], of: impl Fn(&Round) -> f64) -> f64 {
     let mut values: Vec<f64> = rounds.iter().map(of).collect();
     values.sort_by(f64::total_cmp);
     let (n, half) = (values.len(), values.len() / 2);
-    if n % 2 == 1 { values[half] } else { (values[half - 1] + values[half]) / 2.0 }
+    if n % 2 == 1 {
+        values[half]
+    } else {
+        (values[half - 1] + values[half]) / 2.0
+    }
 }
 
 /// A directory with the file that the job alone works on; removed at the end.
@@ -137,20 +167,33 @@ impl Place {
         let path = dir.join(format!("plimsoll-bench-fio-{}", std::process::id()));
         std::fs::create_dir(&path).map_err(because(path.display()))?;
         let place = Self(path);
-        place.fio(&["--name=layout", "--rw=write", "--bs=1m", "--refill_buffers", "--end_fsync=1"])?;
+        place.fio(&[
+            "--name=layout",
+            "--rw=write",
+            "--bs=1m",
+            "--refill_buffers",
+            "--end_fsync=1",
+        ])?;
         Ok(place)
     }
 
     fn fio(&self, args: &[&str]) -> Task<Value> {
         let mut fio = Command::new("fio");
-        fio.args(["--output-format=json", "--direct=1", "--thread"]).args(args);
-        fio.arg(format!("--size={SIZE_MIB}m")).arg(format!("--filename={}", self.0.join("file").display()));
+        fio.args(["--output-format=json", "--direct=1", "--thread"])
+            .args(args);
+        fio.arg(format!("--size={SIZE_MIB}m"))
+            .arg(format!("--filename={}", self.0.join("file").display()));
         let out = fio.output().map_err(because("fio"))?;
         if !out.status.success() {
-            return failed(format!("fio ended with {}: {}", out.status, String::from_utf8_lossy(&out.stderr)));
+            return failed(format!(
+                "fio ended with {}: {}",
+                out.status,
+                String::from_utf8_lossy(&out.stderr)
+            ));
         }
         let text = String::from_utf8_lossy(&out.stdout);
-        serde_json::from_str(text.find('{').map(|at| &text[at..]).unwrap_or_default()).map_err(because("fio's output"))
+        serde_json::from_str(text.find('{').map(|at| &text[at..]).unwrap_or_default())
+            .map_err(because("fio's output"))
     }
 
     /// As plimsoll has it, without its snapshots.
@@ -207,17 +250,40 @@ mod tests {
 
     #[test]
     fn what_is_lost_is_of_the_medians() {
-        let rounds = [(100.0, 99.0), (80.0, 97.0), (102.0, 60.0)].map(|(alone, under)| Round { alone, under });
-        assert!((lost_percent(&rounds) - 3.0).abs() < 1e-9, "{}", lost_percent(&rounds));
+        let rounds = [(100.0, 99.0), (80.0, 97.0), (102.0, 60.0)]
+            .map(|(alone, under)| Round { alone, under });
+        assert!(
+            (lost_percent(&rounds) - 3.0).abs() < 1e-9,
+            "{}",
+            lost_percent(&rounds)
+        );
         assert_eq!(median(&rounds[..2], |round| round.alone), 90.0);
         let text = told(&CASES[0], &rounds);
-        assert!(text.contains("  80 / 97\n") && text.contains("medians 100 / 97, ratio 0.9700"), "{text}");
+        assert!(
+            text.contains("  80 / 97\n") && text.contains("medians 100 / 97, ratio 0.9700"),
+            "{text}"
+        );
     }
 
     #[test]
     fn options_are_read_and_nonsense_is_refused() {
-        let given = parse(&["--tries", "7", "--seconds", "3", "--dir", "/x", "--binary", "/p"]).expect("good");
-        let expected = Options { seconds: 3, rounds: 7, dir: "/x".into(), binary: Some("/p".into()) };
+        let given = parse(&[
+            "--tries",
+            "7",
+            "--seconds",
+            "3",
+            "--dir",
+            "/x",
+            "--binary",
+            "/p",
+        ])
+        .expect("good");
+        let expected = Options {
+            seconds: 3,
+            rounds: 7,
+            dir: "/x".into(),
+            binary: Some("/p".into()),
+        };
         assert_eq!(given, expected);
         for bad in [&["--tries", "0"][..], &["--tries"], &["--wat", "1"]] {
             assert_eq!(parse(bad).expect_err("nonsense").exit_code(), 2, "{bad:?}");

@@ -13,13 +13,21 @@ const WALL_S: f64 = 4.0;
 /// All of it is counted as loading, so the figures are upper bounds; the second of measuring is taken off the wall.
 pub fn run(options: &Options) -> Task {
     if options.pgbench_only {
-        return Err(Failure::Usage("--pgbench-only belongs to bench client".into()));
+        return Err(Failure::Usage(
+            "--pgbench-only belongs to bench client".into(),
+        ));
     }
     let plimsoll = Plimsoll::build()?;
     let server = Server::start(Kind::Postgres, &options.dir, &SETTINGS)?;
     eprintln!("bench: loading {} warehouses", options.warehouses);
-    let run = plimsoll.run("load", &plan(&server, "procedures", options.warehouses, 1, 0, 1))?;
-    let (cpu, wall) = (run.cost.cpu.as_secs_f64(), run.cost.wall.as_secs_f64() - 1.0);
+    let run = plimsoll.run(
+        "load",
+        &plan(&server, "procedures", options.warehouses, 1, 0, 1),
+    )?;
+    let (cpu, wall) = (
+        run.cost.cpu.as_secs_f64(),
+        run.cost.wall.as_secs_f64() - 1.0,
+    );
     if wall <= 0.0 {
         return failed("the run was over within its second of load: nothing can have been loaded");
     }
@@ -32,10 +40,26 @@ pub fn run(options: &Options) -> Task {
 }
 
 fn rows(cpu_s: f64, wall_s: f64, warehouses: u32, peak_rss: u64) -> [Row; 3] {
-    let row = |figure, unit, measured, goal| Row { figure, unit, measured, goal, to_pgbench: None };
+    let row = |figure, unit, measured, goal| Row {
+        figure,
+        unit,
+        measured,
+        goal,
+        to_pgbench: None,
+    };
     [
-        row("client CPU per warehouse", "s", cpu_s / f64::from(warehouses), Some(CPU_S)),
-        row("wall time per warehouse", "s", wall_s / f64::from(warehouses), Some(WALL_S)),
+        row(
+            "client CPU per warehouse",
+            "s",
+            cpu_s / f64::from(warehouses),
+            Some(CPU_S),
+        ),
+        row(
+            "wall time per warehouse",
+            "s",
+            wall_s / f64::from(warehouses),
+            Some(WALL_S),
+        ),
         row("peak memory (RSS)", "MB", peak_rss as f64 / 1e6, None),
     ]
 }

@@ -22,7 +22,11 @@ use server::Server;
 
 /// As for the peers' figures that the goals come from: 4 warehouses, 4 users, local socket.
 const USERS: u32 = 4;
-const SETTINGS: [&str; 3] = ["shared_buffers=256MB", "max_wal_size=4GB", "max_connections=40"];
+const SETTINGS: [&str; 3] = [
+    "shared_buffers=256MB",
+    "max_wal_size=4GB",
+    "max_connections=40",
+];
 
 #[derive(Debug, PartialEq)]
 struct Options {
@@ -54,17 +58,26 @@ fn usage<T>(text: String) -> Task<T> {
 }
 
 fn parse(words: &[&str]) -> Task<Options> {
-    let mut options = Options { warehouses: 4, seconds: 10, dir: "/var/tmp".into(), pgbench_only: false };
+    let mut options = Options {
+        warehouses: 4,
+        seconds: 10,
+        dir: "/var/tmp".into(),
+        pgbench_only: false,
+    };
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         if *word == "--pgbench-only" {
             options.pgbench_only = true;
             continue;
         }
-        let Some(value) = rest.next() else { return usage(format!("{word} is unknown, or needs a value")) };
+        let Some(value) = rest.next() else {
+            return usage(format!("{word} is unknown, or needs a value"));
+        };
         let number = || match value.parse::<u32>() {
             Ok(number) if number > 0 => Ok(number),
-            _ => usage(format!("{word} takes a whole number above 0, not '{value}'")),
+            _ => usage(format!(
+                "{word} takes a whole number above 0, not '{value}'"
+            )),
         };
         match *word {
             "--warehouses" => options.warehouses = number()?,
@@ -110,10 +123,18 @@ impl Plimsoll {
         }
         std::fs::write(file("toml"), plan).map_err(because(file("toml").display()))?;
         let mut run = Command::new(&self.binary);
-        run.arg("run").arg(file("toml")).arg("-o").arg(file("plimsoll")).current_dir(&self.work);
+        run.arg("run")
+            .arg(file("toml"))
+            .arg("-o")
+            .arg(file("plimsoll"))
+            .current_dir(&self.work);
         let cost = child::measure(&mut run)?;
         let mut export = Command::new(&self.binary);
-        export.arg("export").arg(file("plimsoll")).args(["--to", "json"]).current_dir(&self.work);
+        export
+            .arg("export")
+            .arg(file("plimsoll"))
+            .args(["--to", "json"])
+            .current_dir(&self.work);
         let text = child::measure(&mut export)?.stdout;
         let json = serde_json::from_str(&text).map_err(because("plimsoll export --to json"))?;
         Ok(Run { cost, json })
@@ -128,8 +149,22 @@ fn remove_if_there(path: &Path) -> Task {
 }
 
 /// A plan for the bench's server. Each mode has a schema of its own, so that no run finds another's data.
-fn plan(server: &Server, mode: &str, warehouses: u32, users: u32, ramp_s: u32, measure_s: u32) -> String {
-    plan_of(server, mode, &tpcc(mode, warehouses), users, ramp_s, measure_s)
+fn plan(
+    server: &Server,
+    mode: &str,
+    warehouses: u32,
+    users: u32,
+    ramp_s: u32,
+    measure_s: u32,
+) -> String {
+    plan_of(
+        server,
+        mode,
+        &tpcc(mode, warehouses),
+        users,
+        ramp_s,
+        measure_s,
+    )
 }
 
 /// The rest of a workload's table, from its kind on.
@@ -137,7 +172,14 @@ fn tpcc(mode: &str, warehouses: u32) -> String {
     format!("tpcc]\nwarehouses = {warehouses}\nmode = \"{mode}\"")
 }
 
-fn plan_of(server: &Server, name: &str, workload: &str, users: u32, ramp_s: u32, measure_s: u32) -> String {
+fn plan_of(
+    server: &Server,
+    name: &str,
+    workload: &str,
+    users: u32,
+    ramp_s: u32,
+    measure_s: u32,
+) -> String {
     format!(
         "title = \"cargo xtask bench: {name}\"\n\n\
          [system.db]\nurl = \"{}\"\nschema = \"bench_{name}\"\n\n\
@@ -156,9 +198,32 @@ mod tests {
 
     #[test]
     fn options_are_read_and_nonsense_is_refused() {
-        let given = parse(&["--seconds", "3", "--dir", "/x", "--pgbench-only", "--warehouses", "2"]).expect("good");
-        assert_eq!(given, Options { warehouses: 2, seconds: 3, dir: "/x".into(), pgbench_only: true });
-        for bad in [&["--seconds"][..], &["--seconds", "0"], &["--seconds", "-1"], &["--wat", "1"], &["wat"]] {
+        let given = parse(&[
+            "--seconds",
+            "3",
+            "--dir",
+            "/x",
+            "--pgbench-only",
+            "--warehouses",
+            "2",
+        ])
+        .expect("good");
+        assert_eq!(
+            given,
+            Options {
+                warehouses: 2,
+                seconds: 3,
+                dir: "/x".into(),
+                pgbench_only: true
+            }
+        );
+        for bad in [
+            &["--seconds"][..],
+            &["--seconds", "0"],
+            &["--seconds", "-1"],
+            &["--wat", "1"],
+            &["wat"],
+        ] {
             assert_eq!(parse(bad).expect_err("nonsense").exit_code(), 2, "{bad:?}");
         }
         assert_eq!(run(&["nothing"]).expect_err("no such bench").exit_code(), 2);
@@ -178,11 +243,24 @@ mod tests {
         std::fs::create_dir_all(&work).expect("directory");
         let binary = work.join("plimsoll");
         std::fs::write(&binary, STAND_IN).expect("stand-in");
-        std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755)).expect("executable");
-        let plimsoll = Plimsoll { binary, work: work.clone() };
-        let run = plimsoll.run("one", "mode = \"procedures\"\n").expect("runs");
-        assert_eq!(figures::figure(&run.json, "round_trips_per_txn").expect("a figure"), 1.25);
-        let error = plimsoll.run("two", "nonsense\n").map(|_| ()).expect_err("refused").to_string();
+        std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755))
+            .expect("executable");
+        let plimsoll = Plimsoll {
+            binary,
+            work: work.clone(),
+        };
+        let run = plimsoll
+            .run("one", "mode = \"procedures\"\n")
+            .expect("runs");
+        assert_eq!(
+            figures::figure(&run.json, "round_trips_per_txn").expect("a figure"),
+            1.25
+        );
+        let error = plimsoll
+            .run("two", "nonsense\n")
+            .map(|_| ())
+            .expect_err("refused")
+            .to_string();
         assert!(error.contains("ended with exit status: 1"), "{error}");
         std::fs::remove_dir_all(&work).expect("removed");
     }

@@ -25,8 +25,12 @@ const LOAD_CPU_S: f64 = 0.6;
 const LOAD_WALL_S: f64 = 2.5;
 
 const ROUNDS: usize = 3;
-const MARIADB_SETTINGS: [&str; 4] =
-    ["innodb_buffer_pool_size=512M", "innodb_log_file_size=512M", "max_connections=40", "innodb_flush_method=O_DIRECT"];
+const MARIADB_SETTINGS: [&str; 4] = [
+    "innodb_buffer_pool_size=512M",
+    "innodb_log_file_size=512M",
+    "max_connections=40",
+    "innodb_flush_method=O_DIRECT",
+];
 
 /// One run of one contender.
 #[derive(Debug, Clone, Copy)]
@@ -45,12 +49,24 @@ struct Contender<'a> {
 pub fn run(options: &Options) -> Task {
     let plimsoll = Plimsoll::build()?;
     let mut missed = 0;
-    for (kind, settings) in [(Kind::Postgres, &SETTINGS[..]), (Kind::Mariadb, &MARIADB_SETTINGS[..])] {
+    for (kind, settings) in [
+        (Kind::Postgres, &SETTINGS[..]),
+        (Kind::Mariadb, &MARIADB_SETTINGS[..]),
+    ] {
         let server = Server::start(kind, &options.dir, settings)?;
-        let bench = Bench { plimsoll: &plimsoll, server: &server, kind, options };
+        let bench = Bench {
+            plimsoll: &plimsoll,
+            server: &server,
+            kind,
+            options,
+        };
         missed += bench.compare()?;
     }
-    if missed == 0 { Ok(()) } else { Err(Failure::Missed(format!("{missed} goal(s) missed"))) }
+    if missed == 0 {
+        Ok(())
+    } else {
+        Err(Failure::Missed(format!("{missed} goal(s) missed")))
+    }
 }
 
 struct Bench<'a> {
@@ -63,25 +79,42 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// How many goals were missed.
     fn compare(&self) -> Task<usize> {
-        let name = if self.kind == Kind::Postgres { "PostgreSQL" } else { "MariaDB" };
+        let name = if self.kind == Kind::Postgres {
+            "PostgreSQL"
+        } else {
+            "MariaDB"
+        };
         let mut missed = self.load()?;
         sysbench::prepare(self.server, self.kind)?;
         if self.kind == Kind::Postgres {
             let scale = self.options.warehouses.to_string();
-            child::measure(self.server.client("pgbench").args(["-i", "-I", "tGvp", "-q", "-s", &scale]))?;
+            child::measure(
+                self.server
+                    .client("pgbench")
+                    .args(["-i", "-I", "tGvp", "-q", "-s", &scale]),
+            )?;
         }
         let contenders = self.contenders();
         let mut runs: Vec<Vec<Run>> = contenders.iter().map(|_| Vec::new()).collect();
         for round in 1..=ROUNDS {
             for (contender, runs) in contenders.iter().zip(&mut runs) {
-                eprintln!("bench: {name}, round {round} of {ROUNDS}: {}", contender.name);
+                eprintln!(
+                    "bench: {name}, round {round} of {ROUNDS}: {}",
+                    contender.name
+                );
                 runs.push((contender.run)()?);
             }
         }
-        let lines: Vec<Line> = contenders.iter().zip(&runs).map(|(c, runs)| Line::new(&c.name, c.goal, runs)).collect();
+        let lines: Vec<Line> = contenders
+            .iter()
+            .zip(&runs)
+            .map(|(c, runs)| Line::new(&c.name, c.goal, runs))
+            .collect();
         let lines = report::judged(lines);
         let seconds = self.options.seconds;
-        println!("{name}: {USERS} users, {ROUNDS} rounds of {seconds} s each, median (least to most)");
+        println!(
+            "{name}: {USERS} users, {ROUNDS} rounds of {seconds} s each, median (least to most)"
+        );
         print!("{}", render(&lines));
         missed += lines.iter().filter(|line| line.is_missed()).count();
         Ok(missed)
@@ -90,16 +123,26 @@ impl Bench<'_> {
     /// All of a run with one second of load is counted as loading, but for that second's wall time: an upper bound.
     fn load(&self) -> Task<usize> {
         let warehouses = self.options.warehouses;
-        let run = self.plimsoll.run("peers-load", &plan(self.server, "procedures", warehouses, 1, 0, 1))?;
+        let run = self.plimsoll.run(
+            "peers-load",
+            &plan(self.server, "procedures", warehouses, 1, 0, 1),
+        )?;
         let per = |seconds: f64| seconds / f64::from(warehouses);
-        let (cpu, wall) = (per(run.cost.cpu.as_secs_f64()), per(run.cost.wall.as_secs_f64() - 1.0));
+        let (cpu, wall) = (
+            per(run.cost.cpu.as_secs_f64()),
+            per(run.cost.wall.as_secs_f64() - 1.0),
+        );
         println!("plimsoll's load, per warehouse: {cpu:.2} s of client CPU, {wall:.2} s wall");
         if self.kind == Kind::Postgres {
             return Ok(0);
         }
         let missed = [(cpu, LOAD_CPU_S, "client CPU"), (wall, LOAD_WALL_S, "wall")];
-        let missed = missed.into_iter().filter(|(seconds, goal, _)| seconds > goal);
-        Ok(missed.inspect(|(_, goal, what)| println!("  missed: at most {goal} s {what}")).count())
+        let missed = missed
+            .into_iter()
+            .filter(|(seconds, goal, _)| seconds > goal);
+        Ok(missed
+            .inspect(|(_, goal, what)| println!("  missed: at most {goal} s {what}"))
+            .count())
     }
 
     fn contenders(&self) -> Vec<Contender<'_>> {
@@ -109,8 +152,18 @@ impl Bench<'_> {
         };
         let warehouses = self.options.warehouses;
         let mut all = vec![
-            self.own("TPC-C-derived, procedures", "procedures", tpcc("procedures", warehouses), Goal::Us(procedures)),
-            self.own("TPC-C-derived, statements", "statements", tpcc("statements", warehouses), Goal::Us(statements)),
+            self.own(
+                "TPC-C-derived, procedures",
+                "procedures",
+                tpcc("procedures", warehouses),
+                Goal::Us(procedures),
+            ),
+            self.own(
+                "TPC-C-derived, statements",
+                "statements",
+                tpcc("statements", warehouses),
+                Goal::Us(statements),
+            ),
             Contender {
                 name: "sysbench oltp_read_write".into(),
                 goal: Goal::None,
@@ -130,21 +183,45 @@ impl Bench<'_> {
         all
     }
 
-    fn own<'a>(&'a self, name: &str, schema: &'a str, workload: String, goal: Goal) -> Contender<'a> {
+    fn own<'a>(
+        &'a self,
+        name: &str,
+        schema: &'a str,
+        workload: String,
+        goal: Goal,
+    ) -> Contender<'a> {
         let run = move || {
-            let plan = plan_of(self.server, schema, &workload, USERS, 2, self.options.seconds);
+            let plan = plan_of(
+                self.server,
+                schema,
+                &workload,
+                USERS,
+                2,
+                self.options.seconds,
+            );
             let run = self.plimsoll.run(&format!("peers-{schema}"), &plan)?;
             let cpu_us = figure(&run.json, "generator_cpu_us_per_txn")?;
-            Ok(Run { cpu_us, per_second: figure(&run.json, "completed_per_second")? })
+            Ok(Run {
+                cpu_us,
+                per_second: figure(&run.json, "completed_per_second")?,
+            })
         };
-        Contender { name: format!("plimsoll: {name}"), goal, run: Box::new(run) }
+        Contender {
+            name: format!("plimsoll: {name}"),
+            goal,
+            run: Box::new(run),
+        }
     }
 
     fn pgbench(&self, name: &str, words: &'static [&'static str]) -> Contender<'_> {
         let run = move || {
             let (users, seconds) = (USERS.to_string(), self.options.seconds.to_string());
             let mut command = self.server.client("pgbench");
-            command.args(["-n", "-M", "prepared", "-c", &users, "-j", "1", "-T", &seconds]).args(words);
+            command
+                .args([
+                    "-n", "-M", "prepared", "-c", &users, "-j", "1", "-T", &seconds,
+                ])
+                .args(words);
             let cost = child::measure(&mut command)?;
             let count = super::client::transactions(&cost.stdout)?;
             Ok(Run {
@@ -152,6 +229,10 @@ impl Bench<'_> {
                 per_second: count / f64::from(self.options.seconds),
             })
         };
-        Contender { name: name.into(), goal: Goal::None, run: Box::new(run) }
+        Contender {
+            name: name.into(),
+            goal: Goal::None,
+            run: Box::new(run),
+        }
     }
 }

@@ -63,8 +63,11 @@ pub struct Server {
 fn mariadb_binaries() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
-    let found =
-        |name: &'static str| std::env::split_paths(&path).chain(usual.clone()).find(|dir| dir.join(name).is_file());
+    let found = |name: &'static str| {
+        std::env::split_paths(&path)
+            .chain(usual.clone())
+            .find(|dir| dir.join(name).is_file())
+    };
     found("mariadb-install-db").and_then(|_| found("mariadbd"))
 }
 
@@ -72,13 +75,29 @@ fn mariadb_binaries() -> Option<PathBuf> {
 fn postgres_binaries() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut debian: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
-        .map(|entries| entries.flatten().map(|entry| entry.path().join("bin")).collect())
+        .map(|entries| {
+            entries
+                .flatten()
+                .map(|entry| entry.path().join("bin"))
+                .collect()
+        })
         .unwrap_or_default();
     debian.sort_by_key(|dir| std::cmp::Reverse(major(dir)));
-    let complete = |dir: &PathBuf| ["initdb", "postgres", "pg_ctl"].iter().all(|name| dir.join(name).is_file());
+    let complete = |dir: &PathBuf| {
+        ["initdb", "postgres", "pg_ctl"]
+            .iter()
+            .all(|name| dir.join(name).is_file())
+    };
     let found = std::env::split_paths(&path).chain(debian).find(complete)?;
     // A link on the PATH stands alone; the other programs of the installation lie beside its target.
-    Some(found.join("initdb").canonicalize().ok()?.parent()?.to_path_buf())
+    Some(
+        found
+            .join("initdb")
+            .canonicalize()
+            .ok()?
+            .parent()?
+            .to_path_buf(),
+    )
 }
 
 /// 15 of /usr/lib/postgresql/15/bin.
@@ -91,28 +110,52 @@ impl Server {
     pub fn start(kind: Kind, parent: &Path, settings: &[&str]) -> Task<Self> {
         let name = kind.name();
         let Some(bin) = kind.binaries() else {
-            return failed(format!("{name}'s server binaries were not found: script/test installs them"));
+            return failed(format!(
+                "{name}'s server binaries were not found: script/test installs them"
+            ));
         };
         let dir = new_dir(parent)?;
         let mut command = Command::new("sh");
-        command.arg("-c").arg(kind.script()).arg("server.sh").arg(&dir).arg(&bin).args(settings);
-        command.current_dir(parent).process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .arg("-c")
+            .arg(kind.script())
+            .arg("server.sh")
+            .arg(&dir)
+            .arg(&bin)
+            .args(settings);
+        command
+            .current_dir(parent)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         if geteuid().is_root() {
-            let user = User::from_name(kind.user()).map_err(because(format!("user {}", kind.user())))?;
+            let user =
+                User::from_name(kind.user()).map_err(because(format!("user {}", kind.user())))?;
             let Some(user) = user else {
                 let user = kind.user();
-                return failed(format!("{name} does not run as root, and there is no user {user} to run it as"));
+                return failed(format!(
+                    "{name} does not run as root, and there is no user {user} to run it as"
+                ));
             };
             command.uid(user.uid.as_raw()).gid(user.gid.as_raw());
         }
-        let keeper = command.spawn().map_err(because(format!("sh, to start {name}")))?;
-        let mut server = Self { kind, dir, bin, keeper };
+        let keeper = command
+            .spawn()
+            .map_err(because(format!("sh, to start {name}")))?;
+        let mut server = Self {
+            kind,
+            dir,
+            bin,
+            keeper,
+        };
         server.wait_until_ready()?;
         Ok(server)
     }
 
     fn wait_until_ready(&mut self) -> Task {
-        let Some(out) = self.keeper.stdout.take() else { return failed("the server's keeper has no output") };
+        let Some(out) = self.keeper.stdout.take() else {
+            return failed("the server's keeper has no output");
+        };
         let (mut out, mut said) = (BufReader::new(out), String::new());
         let keeper = format!("{}'s keeper", self.kind.name());
         out.read_line(&mut said).map_err(because(&keeper))?;
@@ -120,7 +163,12 @@ impl Server {
             return Ok(());
         }
         out.read_to_string(&mut said).map_err(because(&keeper))?;
-        failed(format!("{} did not start in {}:\n{}", self.kind.name(), self.dir.display(), said.trim_end()))
+        failed(format!(
+            "{} did not start in {}:\n{}",
+            self.kind.name(),
+            self.dir.display(),
+            said.trim_end()
+        ))
     }
 
     /// The folder of the socket, for `-h` and PGHOST.
@@ -131,17 +179,34 @@ impl Server {
     /// Of PostgreSQL's database `database`; MariaDB has none of that kind.
     pub fn url(&self, database: &str) -> String {
         match self.kind {
-            Kind::Postgres => format!("postgres://postgres@/{database}?host={}", self.dir.display()),
-            Kind::Mariadb => format!("mysql://root@localhost/?socket={}/socket", self.dir.display()),
+            Kind::Postgres => format!(
+                "postgres://postgres@/{database}?host={}",
+                self.dir.display()
+            ),
+            Kind::Mariadb => format!(
+                "mysql://root@localhost/?socket={}/socket",
+                self.dir.display()
+            ),
         }
     }
 
     /// A client program of the same installation, connected to this server as its superuser.
     pub fn client(&self, name: &str) -> Command {
         let beside = self.bin.join(name);
-        let mut command = Command::new(if beside.is_file() { beside.as_path() } else { Path::new(name) });
-        command.env("PGHOST", self.socket()).env("PGUSER", "postgres").env("PGDATABASE", "postgres");
-        command.env_remove("PGPORT").env_remove("PGSERVICE").env_remove("PGOPTIONS").current_dir("/");
+        let mut command = Command::new(if beside.is_file() {
+            beside.as_path()
+        } else {
+            Path::new(name)
+        });
+        command
+            .env("PGHOST", self.socket())
+            .env("PGUSER", "postgres")
+            .env("PGDATABASE", "postgres");
+        command
+            .env_remove("PGPORT")
+            .env_remove("PGSERVICE")
+            .env_remove("PGOPTIONS")
+            .current_dir("/");
         command
     }
 }
@@ -150,7 +215,11 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.keeper.stdin.take());
         if let Err(why) = self.keeper.wait() {
-            eprintln!("xtask: {} in {} may still be there: {why}", self.kind.name(), self.dir.display());
+            eprintln!(
+                "xtask: {} in {} may still be there: {why}",
+                self.kind.name(),
+                self.dir.display()
+            );
         }
     }
 }
@@ -158,9 +227,14 @@ impl Drop for Server {
 /// A path that does not exist yet, on a disk.
 fn new_dir(parent: &Path) -> Task<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    let kind = statfs(parent).map_err(because(parent.display()))?.filesystem_type();
+    let kind = statfs(parent)
+        .map_err(because(parent.display()))?
+        .filesystem_type();
     if kind == TMPFS_MAGIC {
-        return failed(format!("{} is in memory: give a directory on a disk with --dir", parent.display()));
+        return failed(format!(
+            "{} is in memory: give a directory on a disk with --dir",
+            parent.display()
+        ));
     }
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let dir = parent.join(format!("plimsoll-bench-{}-{count}", std::process::id()));
@@ -172,7 +246,10 @@ fn new_dir(parent: &Path) -> Task<PathBuf> {
         ));
     }
     if dir.exists() {
-        return failed(format!("{} exists already: look at it, and remove it when it is a leftover", dir.display()));
+        return failed(format!(
+            "{} exists already: look at it, and remove it when it is a leftover",
+            dir.display()
+        ));
     }
     Ok(dir)
 }
@@ -183,25 +260,63 @@ mod tests {
 
     #[test]
     fn a_server_answers_with_its_settings_and_leaves_nothing() {
-        let server = Server::start(Kind::Postgres, Path::new("/var/tmp"), &["max_connections=17"]);
+        let server = Server::start(
+            Kind::Postgres,
+            Path::new("/var/tmp"),
+            &["max_connections=17"],
+        );
         let server = server.expect("PostgreSQL is needed here");
         let dir = server.socket().to_path_buf();
-        let out = server.client("psql").args(["-XAtc", "show max_connections"]).output().expect("psql");
-        assert_eq!(String::from_utf8_lossy(&out.stdout), "17\n", "{}", String::from_utf8_lossy(&out.stderr));
-        assert!(server.url("x").ends_with(&format!("/x?host={}", dir.display())));
+        let out = server
+            .client("psql")
+            .args(["-XAtc", "show max_connections"])
+            .output()
+            .expect("psql");
+        assert_eq!(
+            String::from_utf8_lossy(&out.stdout),
+            "17\n",
+            "{}",
+            String::from_utf8_lossy(&out.stderr)
+        );
+        assert!(
+            server
+                .url("x")
+                .ends_with(&format!("/x?host={}", dir.display()))
+        );
         drop(server);
         assert!(!dir.exists(), "{} was left behind", dir.display());
     }
 
     #[test]
     fn mariadb_answers_with_its_settings_and_leaves_nothing() {
-        let server = Server::start(Kind::Mariadb, Path::new("/var/tmp"), &["max_connections=17"]);
+        let server = Server::start(
+            Kind::Mariadb,
+            Path::new("/var/tmp"),
+            &["max_connections=17"],
+        );
         let server = server.expect("MariaDB is needed here");
         let dir = server.socket().to_path_buf();
         let socket = format!("{}/socket", dir.display());
-        let words = ["--no-defaults", "-u", "root", "-S", &socket, "-BNe", "SELECT @@max_connections"];
-        let out = server.client("mariadb").args(words).output().expect("mariadb");
-        assert_eq!(String::from_utf8_lossy(&out.stdout), "17\n", "{}", String::from_utf8_lossy(&out.stderr));
+        let words = [
+            "--no-defaults",
+            "-u",
+            "root",
+            "-S",
+            &socket,
+            "-BNe",
+            "SELECT @@max_connections",
+        ];
+        let out = server
+            .client("mariadb")
+            .args(words)
+            .output()
+            .expect("mariadb");
+        assert_eq!(
+            String::from_utf8_lossy(&out.stdout),
+            "17\n",
+            "{}",
+            String::from_utf8_lossy(&out.stderr)
+        );
         assert!(server.url("x").ends_with(&format!("?socket={socket}")));
         drop(server);
         assert!(!dir.exists(), "{} was left behind", dir.display());
@@ -209,10 +324,17 @@ mod tests {
 
     #[test]
     fn a_server_that_cannot_start_is_an_error_and_leaves_nothing() {
-        let error = Server::start(Kind::Postgres, Path::new("/var/tmp"), &["no_such_setting=1"]).map(|_| ());
+        let error = Server::start(
+            Kind::Postgres,
+            Path::new("/var/tmp"),
+            &["no_such_setting=1"],
+        )
+        .map(|_| ());
         let error = error.expect_err("no such setting");
         let text = error.to_string();
-        let rest = text.strip_prefix("PostgreSQL did not start in ").expect("names the directory");
+        let rest = text
+            .strip_prefix("PostgreSQL did not start in ")
+            .expect("names the directory");
         let (dir, why) = rest.split_once(":\n").expect("says why");
         assert!(why.contains("no_such_setting"), "{why}");
         assert!(!Path::new(dir).exists(), "{dir} was left behind");
@@ -222,12 +344,20 @@ mod tests {
     fn memory_and_long_paths_are_refused() {
         assert!(new_dir(Path::new("/nowhere/at/all")).is_err());
         if statfs("/dev/shm").is_ok_and(|fs| fs.filesystem_type() == TMPFS_MAGIC) {
-            assert!(new_dir(Path::new("/dev/shm")).expect_err("memory").to_string().contains("--dir"));
+            assert!(
+                new_dir(Path::new("/dev/shm"))
+                    .expect_err("memory")
+                    .to_string()
+                    .contains("--dir")
+            );
         }
     }
 
     #[test]
     fn versions_count_as_numbers() {
-        assert!(major(Path::new("/usr/lib/postgresql/9/bin")) < major(Path::new("/usr/lib/postgresql/17/bin")));
+        assert!(
+            major(Path::new("/usr/lib/postgresql/9/bin"))
+                < major(Path::new("/usr/lib/postgresql/17/bin"))
+        );
     }
 }

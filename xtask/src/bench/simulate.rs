@@ -19,21 +19,78 @@ struct Case {
     goal: f64,
 }
 
-const fn of(figure: &'static str, drive: &'static str, profile: &'static str, depth: u32, goal: f64) -> Case {
-    Case { figure, drive, profile, depth, millions: 20, goal }
+const fn of(
+    figure: &'static str,
+    drive: &'static str,
+    profile: &'static str,
+    depth: u32,
+    goal: f64,
+) -> Case {
+    Case {
+        figure,
+        drive,
+        profile,
+        depth,
+        millions: 20,
+        goal,
+    }
 }
 
 const CASES: [Case; 6] = [
-    of("NVMe, 4 KiB random reads, 32 in flight", "kingston-dc1500m-960g", "randread4k", 32, GOAL_NS),
-    of("NVMe, 4 KiB random reads, 256 in flight", "samsung-pm9a3-3840g", "randread4k", 256, GOAL_NS),
-    of("NVMe, 4 KiB random, 70 % reads, 32 in flight", "kingston-dc1500m-960g", "mix", 32, GOAL_NS),
-    of("disk, 4 KiB random reads, 1 in flight", "disk-7200rpm-4t", "randread4k", 1, GOAL_NS),
-    of("disk, 4 KiB random reads, 32 in flight", "disk-7200rpm-4t", "randread4k", 32, GOAL_NS),
-    of("volume, 4 KiB random reads, 32 in flight", "aws-gp3", "randread4k", 32, GOAL_NS),
+    of(
+        "NVMe, 4 KiB random reads, 32 in flight",
+        "kingston-dc1500m-960g",
+        "randread4k",
+        32,
+        GOAL_NS,
+    ),
+    of(
+        "NVMe, 4 KiB random reads, 256 in flight",
+        "samsung-pm9a3-3840g",
+        "randread4k",
+        256,
+        GOAL_NS,
+    ),
+    of(
+        "NVMe, 4 KiB random, 70 % reads, 32 in flight",
+        "kingston-dc1500m-960g",
+        "mix",
+        32,
+        GOAL_NS,
+    ),
+    of(
+        "disk, 4 KiB random reads, 1 in flight",
+        "disk-7200rpm-4t",
+        "randread4k",
+        1,
+        GOAL_NS,
+    ),
+    of(
+        "disk, 4 KiB random reads, 32 in flight",
+        "disk-7200rpm-4t",
+        "randread4k",
+        32,
+        GOAL_NS,
+    ),
+    of(
+        "volume, 4 KiB random reads, 32 in flight",
+        "aws-gp3",
+        "randread4k",
+        32,
+        GOAL_NS,
+    ),
 ];
 
 pub fn run() -> Task {
-    cargo(&["build", "--release", "-p", "plimsoll-drive", "--example", "simulate_cost"]).run()?;
+    cargo(&[
+        "build",
+        "--release",
+        "-p",
+        "plimsoll-drive",
+        "--example",
+        "simulate_cost",
+    ])
+    .run()?;
     let mut rows = Vec::new();
     for case in &CASES {
         eprintln!("bench: {}", case.figure);
@@ -46,8 +103,14 @@ pub fn run() -> Task {
         });
     }
     print!("{}", render(&rows));
-    let best = rows.iter().map(|row| row.measured).fold(f64::INFINITY, f64::min);
-    println!("at best {:.1} million simulated requests per second on one core", 1e3 / best);
+    let best = rows
+        .iter()
+        .map(|row| row.measured)
+        .fold(f64::INFINITY, f64::min);
+    println!(
+        "at best {:.1} million simulated requests per second on one core",
+        1e3 / best
+    );
     match rows.iter().filter(|row| !row.is_met()).count() {
         0 => Ok(()),
         n => Err(Failure::Missed(format!("{n} goal(s) missed"))),
@@ -56,10 +119,16 @@ pub fn run() -> Task {
 
 /// CPU time per request: of many, less that of a tenth of them, so that starting up does not count.
 fn cost_ns(case: &Case) -> Task<f64> {
-    let (many, few) = (measured(case, case.millions * 1_000_000)?, measured(case, case.millions * 100_000)?);
+    let (many, few) = (
+        measured(case, case.millions * 1_000_000)?,
+        measured(case, case.millions * 100_000)?,
+    );
     let requests = many.1.saturating_sub(few.1);
     if requests == 0 || many.0 <= few.0 {
-        return failed(format!("{}: {} requests took no longer than {}", case.figure, many.1, few.1));
+        return failed(format!(
+            "{}: {} requests took no longer than {}",
+            case.figure, many.1, few.1
+        ));
     }
     Ok((many.0 - few.0) * 1e9 / requests as f64)
 }
@@ -67,16 +136,25 @@ fn cost_ns(case: &Case) -> Task<f64> {
 /// Seconds of CPU time, and how many requests were simulated.
 fn measured(case: &Case, requests: u64) -> Task<(f64, u64)> {
     let mut command = Command::new(root().join("target/release/examples/simulate_cost"));
-    command.args([case.drive, case.profile, &case.depth.to_string(), &requests.to_string()]);
+    command.args([
+        case.drive,
+        case.profile,
+        &case.depth.to_string(),
+        &requests.to_string(),
+    ]);
     let cost = child::measure(&mut command)?;
     Ok((cost.cpu.as_secs_f64(), counted(&cost.stdout)?))
 }
 
 fn counted(out: &str) -> Task<u64> {
     let Some(number) = out.lines().find_map(|line| line.strip_suffix(" requests")) else {
-        return failed(format!("simulate_cost did not say how many requests it simulated:\n{out}"));
+        return failed(format!(
+            "simulate_cost did not say how many requests it simulated:\n{out}"
+        ));
     };
-    number.parse().map_err(because(format!("simulate_cost's count '{number}'")))
+    number
+        .parse()
+        .map_err(because(format!("simulate_cost's count '{number}'")))
 }
 
 #[cfg(test)]
@@ -85,7 +163,10 @@ mod tests {
 
     #[test]
     fn the_count_is_found_or_missed() {
-        assert_eq!(counted("440000 per simulated second\n20000000 requests\n").expect("a count"), 20_000_000);
+        assert_eq!(
+            counted("440000 per simulated second\n20000000 requests\n").expect("a count"),
+            20_000_000
+        );
         assert!(counted("").is_err() && counted("many requests\n").is_err());
     }
 }

@@ -31,8 +31,14 @@ const RULES: [Rule; 7] = [
                 "crates/plimsoll-drive/src/emulate/clock.rs",
                 "the emulator's wall clock, which answers are sent by and which no virtual clock moves",
             ),
-            ("crates/plimsoll-load/src/scratch.rs", "waits for a server process to end, which no virtual clock moves"),
-            ("xtask/src/exec.rs", "how long a task took; looking at a measured child ten times a second"),
+            (
+                "crates/plimsoll-load/src/scratch.rs",
+                "waits for a server process to end, which no virtual clock moves",
+            ),
+            (
+                "xtask/src/exec.rs",
+                "how long a task took; looking at a measured child ten times a second",
+            ),
         ],
         in_tests: false,
         why: "time is a parameter: take a Clock (design rule 4)",
@@ -41,8 +47,14 @@ const RULES: [Rule; 7] = [
         words: &["clock_gettime", "clock_nanosleep", "Instant", "SystemTime"],
         within: &["crates/plimsoll-drive/src/"],
         allowed: &[
-            ("crates/plimsoll-drive/src/emulate/clock.rs", "the emulator's wall clock"),
-            ("crates/plimsoll-drive/src/emulate/directory/", "times of files, which FUSE passes on as SystemTime"),
+            (
+                "crates/plimsoll-drive/src/emulate/clock.rs",
+                "the emulator's wall clock",
+            ),
+            (
+                "crates/plimsoll-drive/src/emulate/directory/",
+                "times of files, which FUSE passes on as SystemTime",
+            ),
         ],
         in_tests: false,
         why: "a drive's model takes the time as an argument, and its emulator has one clock",
@@ -55,10 +67,19 @@ const RULES: [Rule; 7] = [
         why: "the model and the report read no clock: pass the time in",
     },
     Rule {
-        words: &["println!", "print!", "eprintln!", "eprint!", "process::exit"],
+        words: &[
+            "println!",
+            "print!",
+            "eprintln!",
+            "eprint!",
+            "process::exit",
+        ],
         within: &[],
         allowed: &[
-            ("crates/plimsoll/src/", "the only crate that prints or exits"),
+            (
+                "crates/plimsoll/src/",
+                "the only crate that prints or exits",
+            ),
             ("xtask/", "a program of its own"),
             ("*/examples/", "programs of their own"),
             ("*/build.rs", "speaks to cargo by printing"),
@@ -74,13 +95,25 @@ const RULES: [Rule; 7] = [
         why: "return the error, or state the invariant with expect",
     },
     Rule {
-        words: &["todo!", "unimplemented!", "dbg!", "#[ignore", "#[allow(dead_code"],
+        words: &[
+            "todo!",
+            "unimplemented!",
+            "dbg!",
+            "#[ignore",
+            "#[allow(dead_code",
+        ],
         within: &[],
         allowed: &[],
         in_tests: true,
         why: "unfinished work stays on its branch",
     },
-    Rule { words: &["unsafe"], within: &[], allowed: &[], in_tests: true, why: "no unsafe anywhere" },
+    Rule {
+        words: &["unsafe"],
+        within: &[],
+        allowed: &[],
+        in_tests: true,
+        why: "no unsafe anywhere",
+    },
 ];
 
 /// In comments. Put together here, so that this file does not find itself.
@@ -100,38 +133,68 @@ impl Rule {
 }
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    tree.sources().flat_map(|(path, source)| check_file(path, source)).collect()
+    tree.sources()
+        .flat_map(|(path, source)| check_file(path, source))
+        .collect()
 }
 
 fn check_file(path: &str, source: &Source) -> Vec<Finding> {
-    let finding = |line: usize, what: String| Finding { path: path.to_string(), line: line + 1, what };
+    let finding = |line: usize, what: String| Finding {
+        path: path.to_string(),
+        line: line + 1,
+        what,
+    };
     let mut findings = Vec::new();
     for rule in RULES.iter().filter(|rule| rule.holds_in(path)) {
-        for (line, text) in source.code.iter().enumerate().filter(|(line, _)| rule.in_tests || !source.in_test[*line]) {
-            let found = rule.words.iter().find(|word| find_word(text, word).is_some());
+        for (line, text) in source
+            .code
+            .iter()
+            .enumerate()
+            .filter(|(line, _)| rule.in_tests || !source.in_test[*line])
+        {
+            let found = rule
+                .words
+                .iter()
+                .find(|word| find_word(text, word).is_some());
             findings.extend(found.map(|word| finding(line, format!("`{word}`: {}", rule.why))));
         }
     }
     for (line, text) in source.comments.iter().enumerate() {
         let found = MARKS.iter().find(|mark| find_word(text, mark).is_some());
-        findings.extend(found.map(|mark| finding(line, format!("{mark}: do it, or open an issue"))));
+        findings
+            .extend(found.map(|mark| finding(line, format!("{mark}: do it, or open an issue"))));
     }
     findings.extend(early_returns(source).into_iter().map(|line| {
-        finding(line, "a test that returns early passes without having tested: fail, or split the test".into())
+        finding(
+            line,
+            "a test that returns early passes without having tested: fail, or split the test"
+                .into(),
+        )
     }));
     findings
 }
 
 /// `return;` and `return Ok(())` in a test, the usual shape of a silent skip; not where an assertion comes before it.
 fn early_returns(source: &Source) -> Vec<usize> {
-    let tests = source.functions().into_iter().filter(|function| function.is_test);
+    let tests = source
+        .functions()
+        .into_iter()
+        .filter(|function| function.is_test);
     let returns = |text: &str| {
         let rest = find_word(text, "return").map(|at| text[at + 6..].trim_start());
         rest.is_some_and(|rest| rest.starts_with([';', '}', ',']) || rest.starts_with("Ok(())"))
     };
-    let above = |line: usize| source.code[..line].iter().rfind(|text| !text.trim().is_empty());
-    let asserted = |line: usize| above(line).is_some_and(|text| text.trim_start().starts_with("assert"));
-    tests.flat_map(|test| test.lines).filter(|line| returns(&source.code[*line]) && !asserted(*line)).collect()
+    let above = |line: usize| {
+        source.code[..line]
+            .iter()
+            .rfind(|text| !text.trim().is_empty())
+    };
+    let asserted =
+        |line: usize| above(line).is_some_and(|text| text.trim_start().starts_with("assert"));
+    tests
+        .flat_map(|test| test.lines)
+        .filter(|line| returns(&source.code[*line]) && !asserted(*line))
+        .collect()
 }
 
 #[cfg(test)]
@@ -148,11 +211,21 @@ mod tests {
         let text = "fn f() {\n    let now = std::time::Instant::now();\n    tokio::time::sleep_until(now);\n}\n";
         assert_eq!(
             found("crates/plimsoll-load/src/runner.rs", text),
-            ["crates/plimsoll-load/src/runner.rs:2", "crates/plimsoll-load/src/runner.rs:3"]
+            [
+                "crates/plimsoll-load/src/runner.rs:2",
+                "crates/plimsoll-load/src/runner.rs:3"
+            ]
         );
         assert_eq!(found("crates/plimsoll-load/src/clock.rs", text), [""; 0]);
-        assert_eq!(found("crates/plimsoll-load/tests/a.rs", text), [""; 0], "tests may");
-        assert_eq!(found("crates/plimsoll-report/src/a.rs", "fn f(at: Instant) {}\n").len(), 1);
+        assert_eq!(
+            found("crates/plimsoll-load/tests/a.rs", text),
+            [""; 0],
+            "tests may"
+        );
+        assert_eq!(
+            found("crates/plimsoll-report/src/a.rs", "fn f(at: Instant) {}\n").len(),
+            1
+        );
     }
 
     #[test]
@@ -160,18 +233,24 @@ mod tests {
         let text = "fn f() {\n    eprintln!(\"x\");\n    std::process::exit(3);\n}\n";
         assert_eq!(found("crates/plimsoll-load/src/a.rs", text).len(), 2);
         assert_eq!(found("crates/plimsoll/src/main.rs", text), [""; 0]);
-        for program in ["xtask/src/main.rs", "crates/plimsoll-load/examples/cost.rs", "crates/plimsoll-report/build.rs"]
-        {
+        for program in [
+            "xtask/src/main.rs",
+            "crates/plimsoll-load/examples/cost.rs",
+            "crates/plimsoll-report/build.rs",
+        ] {
             assert_eq!(found(program, text), [""; 0]);
         }
-        let skip = "#[cfg(test)]\nmod tests {\n    fn f() {\n        eprintln!(\"skipped\");\n    }\n}\n";
-        assert_eq!(found("crates/plimsoll-load/src/a.rs", skip), ["crates/plimsoll-load/src/a.rs:4"]);
+        let skip =
+            "#[cfg(test)]\nmod tests {\n    fn f() {\n        eprintln!(\"skipped\");\n    }\n}\n";
+        assert_eq!(
+            found("crates/plimsoll-load/src/a.rs", skip),
+            ["crates/plimsoll-load/src/a.rs:4"]
+        );
     }
 
     #[test]
     fn unwrap_belongs_in_tests() {
-        let text =
-            "fn f() {\n    x.unwrap();\n}\n#[cfg(test)]\nmod tests {\n    fn g() {\n        x.unwrap();\n    }\n}\n";
+        let text = "fn f() {\n    x.unwrap();\n}\n#[cfg(test)]\nmod tests {\n    fn g() {\n        x.unwrap();\n    }\n}\n";
         assert_eq!(found("a/src/a.rs", text), ["a/src/a.rs:2"]);
         assert_eq!(found("a/tests/a.rs", text), [""; 0]);
         assert_eq!(found("a/examples/a.rs", text), [""; 0]);
@@ -180,24 +259,44 @@ mod tests {
     #[test]
     fn unfinished_work_and_unsafe_are_found_and_messages_are_not() {
         for bad in ["todo!()", "unimplemented!()", "dbg!(x)", "unsafe { x }"] {
-            assert_eq!(found("a.rs", &format!("fn f() {{\n    {bad};\n}}\n")), ["a.rs:2"], "{bad}");
+            assert_eq!(
+                found("a.rs", &format!("fn f() {{\n    {bad};\n}}\n")),
+                ["a.rs:2"],
+                "{bad}"
+            );
         }
         assert_eq!(found("a.rs", "#[test]\n#[ignore]\nfn f() {}\n"), ["a.rs:2"]);
-        assert_eq!(found("a.rs", &format!("// {}: later\n", MARKS[0])), ["a.rs:1"]);
         assert_eq!(
-            found("a.rs", "#![forbid(unsafe_code)]\n// unsafe is forbidden\nconst A: &str = \"dbg!\";\n"),
+            found("a.rs", &format!("// {}: later\n", MARKS[0])),
+            ["a.rs:1"]
+        );
+        assert_eq!(
+            found(
+                "a.rs",
+                "#![forbid(unsafe_code)]\n// unsafe is forbidden\nconst A: &str = \"dbg!\";\n"
+            ),
             [""; 0]
         );
     }
 
     #[test]
     fn a_test_that_returns_early_is_found() {
-        let text = "#[test]\nfn f() {\n    let Some(x) = find() else {\n        return;\n    };\n}\n";
+        let text =
+            "#[test]\nfn f() {\n    let Some(x) = find() else {\n        return;\n    };\n}\n";
         assert_eq!(found("a.rs", text), ["a.rs:4"]);
-        assert_eq!(found("a.rs", "#[test]\nfn f() {\n    let g = |x| return x + 1;\n}\n"), [""; 0]);
+        assert_eq!(
+            found(
+                "a.rs",
+                "#[test]\nfn f() {\n    let g = |x| return x + 1;\n}\n"
+            ),
+            [""; 0]
+        );
         assert_eq!(found("a.rs", "fn f() {\n    return;\n}\n"), [""; 0]);
         assert_eq!(
-            found("a.rs", "#[test]\nfn f() {\n    if a {\n        assert!(b);\n        return;\n    }\n}\n"),
+            found(
+                "a.rs",
+                "#[test]\nfn f() {\n    if a {\n        assert!(b);\n        return;\n    }\n}\n"
+            ),
             [""; 0]
         );
     }

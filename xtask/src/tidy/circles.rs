@@ -9,11 +9,27 @@ use super::{Finding, Tree};
 
 /// Circles that are still there, by crate. None may be added, and none may grow.
 const KNOWN: [(&str, &[&str]); 6] = [
-    ("plimsoll", &["cli", "commands", "drive_file", "execute", "set"]),
+    (
+        "plimsoll",
+        &["cli", "commands", "drive_file", "execute", "set"],
+    ),
     ("plimsoll-drive", &["model", "spec"]),
-    ("plimsoll-load", &["backup", "engine", "limit", "probe", "scratch", "session", "system", "workload"]),
-    ("plimsoll-model", &["audit", "import", "lane", "plan", "receipt", "record", "rounds", "summary"]),
-    ("plimsoll-report", &["fleet", "line", "scaling", "text", "waits"]),
+    (
+        "plimsoll-load",
+        &[
+            "backup", "engine", "limit", "probe", "scratch", "session", "system", "workload",
+        ],
+    ),
+    (
+        "plimsoll-model",
+        &[
+            "audit", "import", "lane", "plan", "receipt", "record", "rounds", "summary",
+        ],
+    ),
+    (
+        "plimsoll-report",
+        &["fleet", "line", "scaling", "text", "waits"],
+    ),
     ("plimsoll-report", &["load_summary", "message"]),
 ];
 
@@ -24,19 +40,31 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     let graphs = graphs(tree);
     let in_tree = |name: &str| graphs.contains_key(name);
     let known = KNOWN.iter().filter(|(name, _)| in_tree(name));
-    let mut known: BTreeSet<(&str, Vec<&str>)> = known.map(|(name, modules)| (*name, modules.to_vec())).collect();
+    let mut known: BTreeSet<(&str, Vec<&str>)> = known
+        .map(|(name, modules)| (*name, modules.to_vec()))
+        .collect();
     for (name, graph) in graphs {
         for circle in circles(&graph) {
             if !known.remove(&(name, circle.clone())) {
                 let what = format!("modules use each other in a circle: {}", circle.join(", "));
-                findings.push(Finding { path: format!("crates/{name}/src"), line: 0, what });
+                findings.push(Finding {
+                    path: format!("crates/{name}/src"),
+                    line: 0,
+                    what,
+                });
             }
         }
     }
     for (name, circle) in known {
-        let what =
-            format!("this circle is gone, remove it from KNOWN in xtask/src/tidy/circles.rs: {}", circle.join(", "));
-        findings.push(Finding { path: format!("crates/{name}/src"), line: 0, what });
+        let what = format!(
+            "this circle is gone, remove it from KNOWN in xtask/src/tidy/circles.rs: {}",
+            circle.join(", ")
+        );
+        findings.push(Finding {
+            path: format!("crates/{name}/src"),
+            line: 0,
+            what,
+        });
     }
     findings
 }
@@ -50,7 +78,9 @@ fn graphs(tree: &Tree) -> BTreeMap<&str, Graph<'_>> {
         }
     }
     for (path, source) in tree.sources() {
-        let Some((name, module, depth)) = place(path) else { continue };
+        let Some((name, module, depth)) = place(path) else {
+            continue;
+        };
         let graph = graphs.entry(name).or_default();
         let code: Vec<&str> = source
             .code
@@ -60,8 +90,11 @@ fn graphs(tree: &Tree) -> BTreeMap<&str, Graph<'_>> {
             .map(|(line, _)| line.as_str())
             .collect();
         let used = names_from_root(&code.join("\n"), depth);
-        let modules: Vec<&str> =
-            graph.keys().copied().filter(|other| *other != module && used.contains(*other)).collect();
+        let modules: Vec<&str> = graph
+            .keys()
+            .copied()
+            .filter(|other| *other != module && used.contains(*other))
+            .collect();
         graph.entry(module).or_default().extend(modules);
     }
     graphs
@@ -84,7 +117,8 @@ fn names_from_root(code: &str, depth: usize) -> BTreeSet<String> {
     for root in ["crate::", supers.as_str()] {
         for (at, _) in code.match_indices(root) {
             // `super::super::` must not be read as its second half.
-            let goes_on = code[..at].ends_with("::") || code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            let goes_on = code[..at].ends_with("::")
+                || code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
             if !goes_on {
                 names.extend(first_names(&code[at + root.len()..]));
             }
@@ -95,7 +129,9 @@ fn names_from_root(code: &str, depth: usize) -> BTreeSet<String> {
 
 /// What a path begins with; of a list in braces what each of its paths begins with.
 fn first_names(path: &str) -> Vec<String> {
-    let Some(list) = path.strip_prefix('{') else { return vec![identifier(path)] };
+    let Some(list) = path.strip_prefix('{') else {
+        return vec![identifier(path)];
+    };
     let (mut names, mut open, mut begins) = (vec![identifier(list)], 0, false);
     for (at, c) in list.char_indices() {
         match c {
@@ -114,18 +150,29 @@ fn first_names(path: &str) -> Vec<String> {
 }
 
 fn identifier(text: &str) -> String {
-    text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    text.trim_start()
+        .chars()
+        .take_while(|c| c.is_alphanumeric() || *c == '_')
+        .collect()
 }
 
 /// Groups of modules that all lead to each other, each in alphabetical order.
 fn circles<'a>(graph: &Graph<'a>) -> BTreeSet<Vec<&'a str>> {
-    let reached: BTreeMap<&str, BTreeSet<&'a str>> =
-        graph.keys().map(|module| (*module, reachable(graph, module))).collect();
+    let reached: BTreeMap<&str, BTreeSet<&'a str>> = graph
+        .keys()
+        .map(|module| (*module, reachable(graph, module)))
+        .collect();
     let circle = |module: &&'a str| -> Vec<&'a str> {
         let others = reached[module].iter().copied();
-        others.filter(|other| reached[other].contains(module)).collect()
+        others
+            .filter(|other| reached[other].contains(module))
+            .collect()
     };
-    graph.keys().map(circle).filter(|circle| circle.len() > 1).collect()
+    graph
+        .keys()
+        .map(circle)
+        .filter(|circle| circle.len() > 1)
+        .collect()
 }
 
 /// All modules that one leads to, itself only through others.
@@ -152,13 +199,22 @@ mod tests {
             ("crates/a/src/lib.rs", "mod one; mod two; mod three;"),
             ("crates/a/src/one.rs", "use crate::two::Two;\n"),
             ("crates/a/src/two/mod.rs", "mod deep;\n"),
-            ("crates/a/src/two/deep.rs", "use super::super::{\n    three::{Three, one},\n};\n"),
+            (
+                "crates/a/src/two/deep.rs",
+                "use super::super::{\n    three::{Three, one},\n};\n",
+            ),
             ("crates/a/src/three.rs", "fn f() { super::one::g() }\n"),
             ("crates/b/src/one.rs", "use crate::two;\n"),
-            ("crates/b/src/two.rs", "#[cfg(test)]\nmod tests {\n    use crate::one;\n}\n"),
+            (
+                "crates/b/src/two.rs",
+                "#[cfg(test)]\nmod tests {\n    use crate::one;\n}\n",
+            ),
         ]);
         let found: Vec<String> = check(&tree).iter().map(ToString::to_string).collect();
-        assert_eq!(found, ["crates/a/src: modules use each other in a circle: one, three, two"]);
+        assert_eq!(
+            found,
+            ["crates/a/src: modules use each other in a circle: one, three, two"]
+        );
     }
 
     #[test]

@@ -6,12 +6,21 @@ use super::source::Source;
 use super::{Finding, Tree};
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    let dead = |path: &str, what: &str| Finding { path: path.to_string(), line: 0, what: what.to_string() };
+    let dead = |path: &str, what: &str| Finding {
+        path: path.to_string(),
+        line: 0,
+        what: what.to_string(),
+    };
     let sources: BTreeMap<&str, &Source> = tree.sources().collect();
     let reached = reach(&sources);
-    let rust =
-        sources.keys().filter(|path| !reached.contains_key(**path)).map(|path| dead(path, "no mod declares this file"));
-    let named = tree.files.keys().filter(|path| must_be_named(path) && !is_named(tree, path));
+    let rust = sources
+        .keys()
+        .filter(|path| !reached.contains_key(**path))
+        .map(|path| dead(path, "no mod declares this file"));
+    let named = tree
+        .files
+        .keys()
+        .filter(|path| must_be_named(path) && !is_named(tree, path));
     let named = named.map(|path| dead(path, "nothing includes or mentions this file"));
     rust.chain(named).collect()
 }
@@ -42,9 +51,14 @@ fn is_test_root(path: &str) -> bool {
 fn reach(sources: &BTreeMap<&str, &Source>) -> BTreeMap<String, bool> {
     let mut reached: BTreeMap<String, bool> = BTreeMap::new();
     let roots = sources.keys().filter(|path| is_root(path));
-    let mut queue: Vec<(String, bool)> = roots.map(|path| (path.to_string(), is_test_root(path))).collect();
+    let mut queue: Vec<(String, bool)> = roots
+        .map(|path| (path.to_string(), is_test_root(path)))
+        .collect();
     while let Some((path, test)) = queue.pop() {
-        if reached.get(&path).is_some_and(|only_tests| !*only_tests || test) {
+        if reached
+            .get(&path)
+            .is_some_and(|only_tests| !*only_tests || test)
+        {
             continue; // known, and not as less than now
         }
         if let Some(source) = sources.get(path.as_str()) {
@@ -56,7 +70,9 @@ fn reach(sources: &BTreeMap<&str, &Source>) -> BTreeMap<String, bool> {
                     Some(file) => vec![format!("{}{file}", folder_of(&path))],
                     None => vec![format!("{base}{name}.rs"), format!("{base}{name}/mod.rs")],
                 };
-                let child = places.into_iter().find(|place| sources.contains_key(place.as_str()));
+                let child = places
+                    .into_iter()
+                    .find(|place| sources.contains_key(place.as_str()));
                 queue.extend(child.map(|child| (child, test || module.only_tests)));
             }
         }
@@ -80,21 +96,36 @@ fn folder_of(path: &str) -> &str {
 }
 
 pub fn test_only_files(sources: &BTreeMap<String, Source>) -> BTreeSet<String> {
-    let sources = sources.iter().map(|(path, source)| (path.as_str(), source)).collect();
-    reach(&sources).into_iter().filter(|(_, test)| *test).map(|(path, _)| path).collect()
+    let sources = sources
+        .iter()
+        .map(|(path, source)| (path.as_str(), source))
+        .collect();
+    reach(&sources)
+        .into_iter()
+        .filter(|(_, test)| *test)
+        .map(|(path, _)| path)
+        .collect()
 }
 
 fn must_be_named(path: &str) -> bool {
-    path.ends_with(".sql") || path.ends_with(".ftl") || path.starts_with("plans/") && path.ends_with(".toml")
+    path.ends_with(".sql")
+        || path.ends_with(".ftl")
+        || path.starts_with("plans/") && path.ends_with(".toml")
 }
 
 /// Named by another file; messages also by their folder, which fluent-templates takes as a whole.
 fn is_named(tree: &Tree, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let folder = path.split('/').rev().find(|part| part.contains("locale") || part.contains("messages"));
-    let mentions =
-        |text: &String| text.contains(name) || path.ends_with(".ftl") && folder.is_some_and(|f| text.contains(f));
-    tree.files.iter().any(|(other, text)| other != path && !other.ends_with(".ftl") && mentions(text))
+    let folder = path
+        .split('/')
+        .rev()
+        .find(|part| part.contains("locale") || part.contains("messages"));
+    let mentions = |text: &String| {
+        text.contains(name) || path.ends_with(".ftl") && folder.is_some_and(|f| text.contains(f))
+    };
+    tree.files
+        .iter()
+        .any(|(other, text)| other != path && !other.ends_with(".ftl") && mentions(text))
 }
 
 #[cfg(test)]
@@ -119,7 +150,12 @@ mod tests {
         ]);
         assert_eq!(
             places(&check(&tree)),
-            ["a/src/deep.rs:0", "a/src/tests/dead.rs:0", "a/src/two/dead.rs:0", "a/tests/common/dead.rs:0"]
+            [
+                "a/src/deep.rs:0",
+                "a/src/tests/dead.rs:0",
+                "a/src/two/dead.rs:0",
+                "a/tests/common/dead.rs:0"
+            ]
         );
     }
 
@@ -127,7 +163,10 @@ mod tests {
     fn files_only_tests_see() {
         let tree = Tree::of(&[
             ("a/src/lib.rs", "mod one;\n#[cfg(test)]\nmod fixtures;\n"),
-            ("a/src/one.rs", "#[cfg(test)]\n#[path = \"one_tests.rs\"]\nmod tests;\n"),
+            (
+                "a/src/one.rs",
+                "#[cfg(test)]\n#[path = \"one_tests.rs\"]\nmod tests;\n",
+            ),
             ("a/src/one_tests.rs", ""),
             ("a/src/fixtures.rs", "fn f() {}\n"),
             ("a/tests/it.rs", "fn f() {}\n"),
@@ -137,7 +176,10 @@ mod tests {
             .filter(|(_, source)| source.in_test.iter().all(|test| *test))
             .map(|(path, _)| path)
             .collect();
-        assert_eq!(only_tests, ["a/src/fixtures.rs", "a/src/one_tests.rs", "a/tests/it.rs"]);
+        assert_eq!(
+            only_tests,
+            ["a/src/fixtures.rs", "a/src/one_tests.rs", "a/tests/it.rs"]
+        );
     }
 
     #[test]
@@ -155,6 +197,13 @@ mod tests {
             ("plans/dead2.toml", ""),
             ("README.md", "Try plans/used.toml.\n"),
         ]);
-        assert_eq!(places(&check(&tree)), ["a/src/dead.sql:0", "b/messages/dead.ftl:0", "plans/dead2.toml:0"]);
+        assert_eq!(
+            places(&check(&tree)),
+            [
+                "a/src/dead.sql:0",
+                "b/messages/dead.ftl:0",
+                "plans/dead2.toml:0"
+            ]
+        );
     }
 }

@@ -6,26 +6,41 @@ use super::{Finding, Tree};
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let pages = tree.files.iter().filter(|(path, _)| path.ends_with(".md"));
-    pages.flat_map(|(path, text)| check_page(tree, path, text)).collect()
+    pages
+        .flat_map(|(path, text)| check_page(tree, path, text))
+        .collect()
 }
 
 fn check_page(tree: &Tree, path: &str, text: &str) -> Vec<Finding> {
-    let targets =
-        prose(text).enumerate().flat_map(|(line, text)| targets(&text).into_iter().map(move |to| (line + 1, to)));
+    let targets = prose(text)
+        .enumerate()
+        .flat_map(|(line, text)| targets(&text).into_iter().map(move |to| (line + 1, to)));
     let broken = targets.filter_map(|(line, to)| Some((line, broken(tree, path, &to)?)));
-    broken.map(|(line, what)| Finding { path: path.to_string(), line, what }).collect()
+    broken
+        .map(|(line, what)| Finding {
+            path: path.to_string(),
+            line,
+            what,
+        })
+        .collect()
 }
 
 /// The lines with code blanked: a link in an example is none.
 fn prose(text: &str) -> impl Iterator<Item = String> {
     let mut fence: Option<&str> = None;
     text.lines().map(move |line| {
-        let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
+        let mark = ["```", "~~~"]
+            .into_iter()
+            .find(|mark| line.trim_start().starts_with(mark));
         if mark.is_some() && (fence.is_none() || fence == mark) {
             fence = if fence.is_none() { mark } else { None };
             return String::new();
         }
-        if fence.is_some() { String::new() } else { without_code(line) }
+        if fence.is_some() {
+            String::new()
+        } else {
+            without_code(line)
+        }
     })
 }
 
@@ -44,16 +59,31 @@ fn without_code(line: &str) -> String {
 
 /// What `[text](target)`, `![text](target)`, `[name]: target` and `src="target"` on this line lead to.
 fn targets(line: &str) -> Vec<String> {
-    let mut found: Vec<String> = line.match_indices("](").map(|(at, _)| until(&line[at + 2..], ')')).collect();
-    if let Some((name, target)) = line.trim_start().strip_prefix('[').and_then(|rest| rest.split_once("]: "))
+    let mut found: Vec<String> = line
+        .match_indices("](")
+        .map(|(at, _)| until(&line[at + 2..], ')'))
+        .collect();
+    if let Some((name, target)) = line
+        .trim_start()
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("]: "))
         && !name.contains(']')
     {
         found.push(target.trim().to_string());
     }
     for attribute in ["src=\"", "href=\""] {
-        found.extend(line.match_indices(attribute).map(|(at, _)| until(&line[at + attribute.len()..], '"')));
+        found.extend(
+            line.match_indices(attribute)
+                .map(|(at, _)| until(&line[at + attribute.len()..], '"')),
+        );
     }
-    let target = |text: String| text.split_whitespace().next().unwrap_or("").trim_matches(['<', '>']).to_string();
+    let target = |text: String| {
+        text.split_whitespace()
+            .next()
+            .unwrap_or("")
+            .trim_matches(['<', '>'])
+            .to_string()
+    };
     found.into_iter().map(target).collect()
 }
 
@@ -62,20 +92,33 @@ fn until(text: &str, end: char) -> String {
 }
 
 fn broken(tree: &Tree, page: &str, target: &str) -> Option<String> {
-    let scheme = target.split(':').next().is_some_and(|s| s.len() < target.len() && s.chars().all(char::is_alphabetic));
+    let scheme = target
+        .split(':')
+        .next()
+        .is_some_and(|s| s.len() < target.len() && s.chars().all(char::is_alphabetic));
     if scheme || target.starts_with("//") {
         return None;
     }
-    let (file, anchor) = target.split_once('#').map_or((target, None), |(file, anchor)| (file, Some(anchor)));
-    let path = if file.is_empty() { page.to_string() } else { resolve(page, file) };
+    let (file, anchor) = target
+        .split_once('#')
+        .map_or((target, None), |(file, anchor)| (file, Some(anchor)));
+    let path = if file.is_empty() {
+        page.to_string()
+    } else {
+        resolve(page, file)
+    };
     let is_folder = path.is_empty()
-        || tree.paths.iter().any(|other| other.starts_with(&format!("{}/", path.trim_end_matches('/'))));
+        || tree
+            .paths
+            .iter()
+            .any(|other| other.starts_with(&format!("{}/", path.trim_end_matches('/'))));
     if target.is_empty() || !is_folder && !tree.paths.contains(&path) {
         return Some(format!("the link '{target}' leads nowhere ({path})"));
     }
     let text = tree.files.get(&path).filter(|_| path.ends_with(".md"))?;
     let anchor = anchor?;
-    (!anchors(text).iter().any(|known| known == anchor)).then(|| format!("{path} has no heading '#{anchor}'"))
+    (!anchors(text).iter().any(|known| known == anchor))
+        .then(|| format!("{path} has no heading '#{anchor}'"))
 }
 
 /// `target` as seen from the page, as a path from the checkout. A leading `/` is the checkout.
@@ -107,11 +150,21 @@ fn anchors(text: &str) -> Vec<String> {
         let title = line.trim_start_matches('#');
         if !fenced && title.len() < line.len() && title.starts_with(' ') {
             let slug = slug(title.trim());
-            let count = seen.entry(slug.clone()).and_modify(|count| *count += 1).or_insert(0);
-            found.push(if *count == 0 { slug } else { format!("{slug}-{count}") });
+            let count = seen
+                .entry(slug.clone())
+                .and_modify(|count| *count += 1)
+                .or_insert(0);
+            found.push(if *count == 0 {
+                slug
+            } else {
+                format!("{slug}-{count}")
+            });
         }
         for attribute in ["id=\"", "name=\""] {
-            found.extend(line.match_indices(attribute).map(|(at, _)| until(&line[at + attribute.len()..], '"')));
+            found.extend(
+                line.match_indices(attribute)
+                    .map(|(at, _)| until(&line[at + attribute.len()..], '"')),
+            );
         }
     }
     found
@@ -126,8 +179,12 @@ fn slug(title: &str) -> String {
         rest = after.split_once(')').map_or("", |(_, after)| after);
     }
     text.push_str(rest);
-    let kept = text.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+    let kept = text
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.flat_map(char::to_lowercase)
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
 }
 
 #[cfg(test)]
@@ -143,31 +200,54 @@ mod tests {
                 "[a](docs/a.md) [b](docs/b.md)\n![p](p.png \"t\")\n[c](docs/a.md#two-words) [d](docs/a.md#three)\n\
                            [e](#here)\n# Here\n[f]: docs/none.md\n<img src=\"docs/x.png\">\n[out](https://x.y/z) [m](mailto:a@b)\n",
             ),
-            ("docs/a.md", "# Two `words`!\n[up](../README.md) [dir](../docs) [far](../../x)\n[root](/docs/a.md)\n"),
+            (
+                "docs/a.md",
+                "# Two `words`!\n[up](../README.md) [dir](../docs) [far](../../x)\n[root](/docs/a.md)\n",
+            ),
         ]);
         let found = places(&check(&tree));
-        let expected = ["README.md:1", "README.md:2", "README.md:3", "README.md:6", "README.md:7", "docs/a.md:2"];
+        let expected = [
+            "README.md:1",
+            "README.md:2",
+            "README.md:3",
+            "README.md:6",
+            "README.md:7",
+            "docs/a.md:2",
+        ];
         assert_eq!(found, expected);
     }
 
     #[test]
     fn links_in_code_are_examples() {
-        let text =
-            "```\n[a](none.md)\n```\nwrite `[a](none.md)` so\n    ~~~\n[b](none.md)\n    ~~~\na ` alone [c](none.md)\n";
+        let text = "```\n[a](none.md)\n```\nwrite `[a](none.md)` so\n    ~~~\n[b](none.md)\n    ~~~\na ` alone [c](none.md)\n";
         assert_eq!(places(&check(&Tree::of(&[("a.md", text)]))), ["a.md:8"]);
     }
 
     #[test]
     fn anchors_as_github_makes_them() {
         let text = "# One, two & three\n## [Linked](x.md) title\n## Same\n## Same\n```\n# no heading\n```\n#hash\n<a id=\"own\"></a>\n";
-        assert_eq!(anchors(text), ["one-two--three", "linked-title", "same", "same-1", "own"]);
+        assert_eq!(
+            anchors(text),
+            ["one-two--three", "linked-title", "same", "same-1", "own"]
+        );
     }
 
     #[test]
     fn rubbish_does_not_panic() {
-        for text in
-            ["", "](", "[](", "[]: ", "`", "#", "# ", "[a](#", "](<>)", "src=\"", "[a](../../../..)", "[é](ü#ß)"]
-        {
+        for text in [
+            "",
+            "](",
+            "[](",
+            "[]: ",
+            "`",
+            "#",
+            "# ",
+            "[a](#",
+            "](<>)",
+            "src=\"",
+            "[a](../../../..)",
+            "[é](ü#ß)",
+        ] {
             check(&Tree::of(&[("a/b.md", text)]));
         }
     }

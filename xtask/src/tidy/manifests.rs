@@ -15,14 +15,43 @@ const MAY_SEE: [(&str, &[&str]); 7] = [
     ("plimsoll-block", &["plimsoll-model"]),
     ("plimsoll-drive", &["plimsoll-model", "plimsoll-block"]),
     ("plimsoll-report", &["plimsoll-model"]),
-    ("plimsoll", &["plimsoll-model", "plimsoll-load", "plimsoll-block", "plimsoll-drive", "plimsoll-report"]),
+    (
+        "plimsoll",
+        &[
+            "plimsoll-model",
+            "plimsoll-load",
+            "plimsoll-block",
+            "plimsoll-drive",
+            "plimsoll-report",
+        ],
+    ),
     ("xtask", &[]),
 ];
 
 /// Crates of I/O, clocks, threads or connections that a pure crate has no business with.
 const NOT_IN: [(&str, &[&str]); 2] = [
-    ("plimsoll-model", &["tokio", "rusqlite", "tokio-postgres", "rustix", "nix", "procfs"]),
-    ("plimsoll-report", &["tokio", "rusqlite", "tokio-postgres", "rustix", "nix", "procfs"]),
+    (
+        "plimsoll-model",
+        &[
+            "tokio",
+            "rusqlite",
+            "tokio-postgres",
+            "rustix",
+            "nix",
+            "procfs",
+        ],
+    ),
+    (
+        "plimsoll-report",
+        &[
+            "tokio",
+            "rusqlite",
+            "tokio-postgres",
+            "rustix",
+            "nix",
+            "procfs",
+        ],
+    ),
 ];
 
 #[derive(Debug)]
@@ -42,7 +71,11 @@ pub fn read() -> Task<Vec<Package>> {
     let checkout = format!("{}/", root().display());
     let packages = list(&json["packages"]).into_iter().map(|package| Package {
         name: name(&package),
-        manifest: package["manifest_path"].as_str().unwrap_or_default().trim_start_matches(&checkout).to_string(),
+        manifest: package["manifest_path"]
+            .as_str()
+            .unwrap_or_default()
+            .trim_start_matches(&checkout)
+            .to_string(),
         dependencies: list(&package["dependencies"]).iter().map(name).collect(),
     });
     Ok(packages.collect())
@@ -53,17 +86,35 @@ pub fn check(tree: &Tree, packages: &[Package]) -> Vec<Finding> {
     let ours = |name: &str| packages.iter().any(|package| package.name == name);
     let mut findings = Vec::new();
     for package in packages {
-        let mut finding = |what: String| findings.push(Finding { path: package.manifest.clone(), line: 0, what });
+        let mut finding = |what: String| {
+            findings.push(Finding {
+                path: package.manifest.clone(),
+                line: 0,
+                what,
+            })
+        };
         let Some(allowed) = rules.get(package.name.as_str()) else {
-            finding(format!("{} is new: say in xtask/src/tidy/manifests.rs which crates it may see", package.name));
+            finding(format!(
+                "{} is new: say in xtask/src/tidy/manifests.rs which crates it may see",
+                package.name
+            ));
             continue;
         };
         for name in &package.dependencies {
             if ours(name) && !allowed.contains(&name.as_str()) {
-                finding(format!("{} must not depend on {name} (model ← load, drive, report ← plimsoll)", package.name));
+                finding(format!(
+                    "{} must not depend on {name} (model ← load, drive, report ← plimsoll)",
+                    package.name
+                ));
             }
-            if barred.get(package.name.as_str()).is_some_and(|barred| barred.contains(&name.as_str())) {
-                finding(format!("{} opens and connects to nothing: {name} does not belong here", package.name));
+            if barred
+                .get(package.name.as_str())
+                .is_some_and(|barred| barred.contains(&name.as_str()))
+            {
+                finding(format!(
+                    "{} opens and connects to nothing: {name} does not belong here",
+                    package.name
+                ));
             }
         }
         let text = tree.files.get(&package.manifest).map_or("", String::as_str);
@@ -80,7 +131,8 @@ fn has_workspace_lints(manifest: &str) -> bool {
         if line.starts_with('[') {
             in_lints = line == "[lints]";
         }
-        in_lints && line.replace(' ', "") == "workspace=true" || line.replace(' ', "") == "lints.workspace=true"
+        in_lints && line.replace(' ', "") == "workspace=true"
+            || line.replace(' ', "") == "lints.workspace=true"
     })
 }
 
@@ -90,14 +142,26 @@ mod tests {
 
     fn package(name: &str, dependencies: &[&str]) -> Package {
         let dependencies = dependencies.iter().map(|name| name.to_string()).collect();
-        Package { name: name.into(), manifest: format!("{name}/Cargo.toml"), dependencies }
+        Package {
+            name: name.into(),
+            manifest: format!("{name}/Cargo.toml"),
+            dependencies,
+        }
     }
 
     fn found(packages: &[Package]) -> Vec<String> {
-        let manifests: Vec<String> = packages.iter().map(|package| package.manifest.clone()).collect();
-        let files: Vec<(&str, &str)> =
-            manifests.iter().map(|path| (path.as_str(), "[package]\n[lints]\nworkspace = true\n")).collect();
-        check(&Tree::of(&files), packages).into_iter().map(|finding| finding.to_string()).collect()
+        let manifests: Vec<String> = packages
+            .iter()
+            .map(|package| package.manifest.clone())
+            .collect();
+        let files: Vec<(&str, &str)> = manifests
+            .iter()
+            .map(|path| (path.as_str(), "[package]\n[lints]\nworkspace = true\n"))
+            .collect();
+        check(&Tree::of(&files), packages)
+            .into_iter()
+            .map(|finding| finding.to_string())
+            .collect()
     }
 
     #[test]
@@ -106,29 +170,51 @@ mod tests {
         let load = package("plimsoll-load", &["plimsoll-model", "tokio"]);
         let good = package("plimsoll-report", &["plimsoll-model"]);
         assert_eq!(found(&[model, load, good]), [""; 0]);
-        let (load, bad) = (package("plimsoll-load", &[]), package("plimsoll-report", &["plimsoll-load"]));
+        let (load, bad) = (
+            package("plimsoll-load", &[]),
+            package("plimsoll-report", &["plimsoll-load"]),
+        );
         let text = found(&[load, bad]);
-        assert!(text.len() == 1 && text[0].contains("plimsoll-report must not depend on plimsoll-load"), "{text:?}");
+        assert!(
+            text.len() == 1 && text[0].contains("plimsoll-report must not depend on plimsoll-load"),
+            "{text:?}"
+        );
     }
 
     #[test]
     fn pure_crates_stay_pure_and_new_crates_are_placed() {
-        assert!(found(&[package("plimsoll-model", &["tokio"])])[0].contains("tokio does not belong here"));
+        assert!(
+            found(&[package("plimsoll-model", &["tokio"])])[0]
+                .contains("tokio does not belong here")
+        );
         assert!(found(&[package("plimsoll-cloud", &[])])[0].contains("say in xtask"));
     }
 
     #[test]
     fn lints_of_the_workspace() {
-        let bare = Tree::of(&[("xtask/Cargo.toml", "[package]\nworkspace = true\n[lints.rust]\n")]);
+        let bare = Tree::of(&[(
+            "xtask/Cargo.toml",
+            "[package]\nworkspace = true\n[lints.rust]\n",
+        )]);
         assert_eq!(check(&bare, &[package("xtask", &[])]).len(), 1);
-        assert!(has_workspace_lints("[lints]\nworkspace = true\n") && has_workspace_lints("lints.workspace = true"));
+        assert!(
+            has_workspace_lints("[lints]\nworkspace = true\n")
+                && has_workspace_lints("lints.workspace = true")
+        );
     }
 
     #[test]
     fn this_workspace_is_read() {
         let packages = read().expect("cargo metadata");
-        let plimsoll = packages.iter().find(|package| package.name == "plimsoll").expect("plimsoll");
+        let plimsoll = packages
+            .iter()
+            .find(|package| package.name == "plimsoll")
+            .expect("plimsoll");
         assert_eq!(plimsoll.manifest, "crates/plimsoll/Cargo.toml");
-        assert!(plimsoll.dependencies.contains(&"plimsoll-model".to_string()));
+        assert!(
+            plimsoll
+                .dependencies
+                .contains(&"plimsoll-model".to_string())
+        );
     }
 }

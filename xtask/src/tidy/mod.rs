@@ -45,18 +45,34 @@ pub struct Tree {
 impl Tree {
     pub fn new(files: BTreeMap<String, String>, paths: Vec<String>) -> Self {
         let rust = files.iter().filter(|(path, _)| path.ends_with(".rs"));
-        let mut sources: BTreeMap<_, _> = rust.map(|(path, text)| (path.clone(), Source::new(text))).collect();
+        let mut sources: BTreeMap<_, _> = rust
+            .map(|(path, text)| (path.clone(), Source::new(text)))
+            .collect();
         for path in dead::test_only_files(&sources) {
             if let Some(source) = sources.get_mut(&path) {
                 source.in_test.fill(true);
             }
         }
-        Self { files, paths, sources }
+        Self {
+            files,
+            paths,
+            sources,
+        }
     }
 
     /// What git would commit: tracked files and new ones that are not ignored.
     fn read() -> Task<Self> {
-        let list = program("git", &["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
+        let list = program(
+            "git",
+            &[
+                "ls-files",
+                "-z",
+                "--cached",
+                "--others",
+                "--exclude-standard",
+            ],
+        )
+        .output()?;
         let mut files = BTreeMap::new();
         let mut paths = Vec::new();
         for path in list.split('\0').filter(|path| !path.is_empty()) {
@@ -76,12 +92,17 @@ impl Tree {
     }
 
     pub fn sources(&self) -> impl Iterator<Item = (&str, &Source)> {
-        self.sources.iter().map(|(path, source)| (path.as_str(), source))
+        self.sources
+            .iter()
+            .map(|(path, source)| (path.as_str(), source))
     }
 
     #[cfg(test)]
     pub fn of(files: &[(&str, &str)]) -> Self {
-        let files: BTreeMap<_, _> = files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect();
+        let files: BTreeMap<_, _> = files
+            .iter()
+            .map(|(path, text)| (path.to_string(), text.to_string()))
+            .collect();
         let paths = files.keys().cloned().collect();
         Self::new(files, paths)
     }
@@ -92,18 +113,28 @@ pub fn run() -> Task {
     for warning in lengths::warnings(&tree) {
         eprintln!("tidy: warning: {warning}");
     }
-    let mut findings: Vec<Finding> =
-        [lengths::check, calls::check, circles::check, dead::check, links::check, text::check, words::check]
-            .iter()
-            .flat_map(|rule| rule(&tree))
-            .collect();
+    let mut findings: Vec<Finding> = [
+        lengths::check,
+        calls::check,
+        circles::check,
+        dead::check,
+        links::check,
+        text::check,
+        words::check,
+    ]
+    .iter()
+    .flat_map(|rule| rule(&tree))
+    .collect();
     let (promises, pending) = specification::check(&tree, &mut findings);
     findings.extend(manifests::check(&tree, &manifests::read()?));
     findings.sort();
     for finding in &findings {
         eprintln!("{finding}");
     }
-    eprintln!("tidy: {} files; SPECIFICATION.md: {promises} promises, {pending} pending", tree.paths.len());
+    eprintln!(
+        "tidy: {} files; SPECIFICATION.md: {promises} promises, {pending} pending",
+        tree.paths.len()
+    );
     match findings.len() {
         0 => Ok(()),
         n => failed(format!("tidy: {n} finding(s) above")),
@@ -113,5 +144,8 @@ pub fn run() -> Task {
 /// `path:line` of findings, for the tests of the rules.
 #[cfg(test)]
 fn places(findings: &[Finding]) -> Vec<String> {
-    findings.iter().map(|finding| format!("{}:{}", finding.path, finding.line)).collect()
+    findings
+        .iter()
+        .map(|finding| format!("{}:{}", finding.path, finding.line))
+        .collect()
 }

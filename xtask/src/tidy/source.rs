@@ -34,19 +34,34 @@ impl Source {
         let comments = comments.split('\n').map(String::from).collect();
         let in_test = test_lines(&code);
         let raw = text.split('\n').map(String::from).collect();
-        Self { raw, code, comments, in_test }
+        Self {
+            raw,
+            code,
+            comments,
+            in_test,
+        }
     }
 
     pub fn functions(&self) -> Vec<Function> {
         let mut functions = Vec::new();
         for (line, text) in self.code.iter().enumerate() {
-            let Some(at) = find_word(text, "fn") else { continue };
-            let name: String = text[at + 2..].trim_start().chars().take_while(|c| is_word(*c)).collect();
+            let Some(at) = find_word(text, "fn") else {
+                continue;
+            };
+            let name: String = text[at + 2..]
+                .trim_start()
+                .chars()
+                .take_while(|c| is_word(*c))
+                .collect();
             if name.is_empty() {
                 continue; // a type: fn(u8)
             }
             let is_test = self.attributes_above(line).any(is_test_attribute);
-            functions.push(Function { name, lines: line..item_end(&self.code, line, at), is_test });
+            functions.push(Function {
+                name,
+                lines: line..item_end(&self.code, line, at),
+                is_test,
+            });
         }
         functions
     }
@@ -64,13 +79,25 @@ impl Source {
         let declared = self.code.iter().enumerate().filter_map(|(line, text)| {
             let at = find_word(text, "mod")?;
             let name = text[at + 3..].trim().strip_suffix(';')?.trim().to_string();
-            let only_tests = self.in_test[line] || self.attributes_above(line).any(is_test_attribute);
+            let only_tests =
+                self.in_test[line] || self.attributes_above(line).any(is_test_attribute);
             let path = self.raw[..line]
                 .iter()
                 .rev()
                 .take_while(|text| text.trim().starts_with("#["))
-                .find_map(|text| Some(text.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]")?.to_string()));
-            Some(Module { name, path, only_tests })
+                .find_map(|text| {
+                    Some(
+                        text.trim()
+                            .strip_prefix("#[path = \"")?
+                            .strip_suffix("\"]")?
+                            .to_string(),
+                    )
+                });
+            Some(Module {
+                name,
+                path,
+                only_tests,
+            })
         });
         declared.collect()
     }
@@ -78,7 +105,9 @@ impl Source {
 
 fn is_test_attribute(text: &str) -> bool {
     let text = text.trim();
-    ["#[cfg(test)]", "#[test]", "#[tokio::test", "#[cfg(all(test"].iter().any(|start| text.starts_with(start))
+    ["#[cfg(test)]", "#[test]", "#[tokio::test", "#[cfg(all(test"]
+        .iter()
+        .any(|start| text.starts_with(start))
 }
 
 pub fn is_word(c: char) -> bool {
@@ -87,10 +116,14 @@ pub fn is_word(c: char) -> bool {
 
 /// Where `word` begins, not as part of a longer word. Its ends may be anything (`.unwrap()`, `todo!`).
 pub fn find_word(text: &str, word: &str) -> Option<usize> {
-    let open =
-        |edge: Option<char>, neighbour: Option<char>| !(edge.is_some_and(is_word) && neighbour.is_some_and(is_word));
+    let open = |edge: Option<char>, neighbour: Option<char>| {
+        !(edge.is_some_and(is_word) && neighbour.is_some_and(is_word))
+    };
     text.match_indices(word).map(|(at, _)| at).find(|at| {
-        let (before, after) = (text[..*at].chars().next_back(), text[at + word.len()..].chars().next());
+        let (before, after) = (
+            text[..*at].chars().next_back(),
+            text[at + word.len()..].chars().next(),
+        );
         open(word.chars().next(), before) && open(word.chars().next_back(), after)
     })
 }
@@ -110,7 +143,11 @@ fn test_lines(code: &[String]) -> Vec<bool> {
 fn item_end(code: &[String], line: usize, column: usize) -> usize {
     let (mut braces, mut others) = (0_usize, 0_usize);
     for (number, text) in code.iter().enumerate().skip(line) {
-        for c in text.chars().skip(if number == line { text[..column].chars().count() } else { 0 }) {
+        for c in text.chars().skip(if number == line {
+            text[..column].chars().count()
+        } else {
+            0
+        }) {
             match c {
                 '(' | '[' => others += 1,
                 ')' | ']' => others = others.saturating_sub(1),
@@ -151,7 +188,13 @@ enum Kind {
 
 /// The kind of what begins here and where it ends.
 fn token(chars: &[char], at: usize) -> (Kind, usize) {
-    let starts = |text: &str| chars[at..].iter().copied().take(text.len()).eq(text.chars());
+    let starts = |text: &str| {
+        chars[at..]
+            .iter()
+            .copied()
+            .take(text.len())
+            .eq(text.chars())
+    };
     if starts("//") {
         return (Kind::Comment, seek(chars, at, |rest| rest[0] == '\n'));
     }
@@ -170,7 +213,9 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
 }
 
 fn seek(chars: &[char], from: usize, is_end: impl Fn(&[char]) -> bool) -> usize {
-    (from..chars.len()).find(|at| is_end(&chars[*at..])).unwrap_or(chars.len())
+    (from..chars.len())
+        .find(|at| is_end(&chars[*at..]))
+        .unwrap_or(chars.len())
 }
 
 fn block_comment_end(chars: &[char], at: usize) -> usize {
@@ -197,12 +242,17 @@ fn quoted_end(chars: &[char], mut at: usize, quote: char) -> usize {
 /// `r"…"`, `r#"…"#`, `br"…"` and so on; other strings are found at their quote.
 fn raw_string_end(chars: &[char], at: usize) -> Option<usize> {
     let rest = &chars[at..];
-    let prefix = rest.iter().take_while(|c| matches!(c, 'r' | 'b' | 'c')).count();
+    let prefix = rest
+        .iter()
+        .take_while(|c| matches!(c, 'r' | 'b' | 'c'))
+        .count();
     let hashes = rest[prefix..].iter().take_while(|c| **c == '#').count();
     if rest[prefix - 1] != 'r' || prefix > 2 || rest.get(prefix + hashes) != Some(&'"') {
         return None;
     }
-    let close = |rest: &[char]| rest[0] == '"' && rest[1..].iter().take_while(|c| **c == '#').count() >= hashes;
+    let close = |rest: &[char]| {
+        rest[0] == '"' && rest[1..].iter().take_while(|c| **c == '#').count() >= hashes
+    };
     Some((seek(chars, at + prefix + hashes + 1, close) + 1 + hashes).min(chars.len()))
 }
 
@@ -224,7 +274,13 @@ mod tests {
         for gone in ["todo", "unsafe", "dbg", "panic", "x{", "\""] {
             assert!(!code.contains(gone), "{gone} in {code}");
         }
-        for kept in ["let a = ", "let c = ", "fn f<'a>(x: &'a str) {}", "let q = ", "let for_r = 1;"] {
+        for kept in [
+            "let a = ",
+            "let c = ",
+            "fn f<'a>(x: &'a str) {}",
+            "let q = ",
+            "let for_r = 1;",
+        ] {
             assert!(code.contains(kept), "{kept} not in {code}");
         }
         assert!(source.comments[0].contains("// unsafe") && !source.comments[0].contains("todo"));
@@ -258,18 +314,32 @@ mod tests {
 
     #[test]
     fn test_items_end_where_their_brace_closes() {
-        let text =
-            "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n#[cfg(test)]\nuse x::y;\nfn d() {}\n";
-        let lines: Vec<usize> =
-            Source::new(text).in_test.iter().enumerate().filter(|(_, test)| **test).map(|(line, _)| line).collect();
+        let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n#[cfg(test)]\nuse x::y;\nfn d() {}\n";
+        let lines: Vec<usize> = Source::new(text)
+            .in_test
+            .iter()
+            .enumerate()
+            .filter(|(_, test)| **test)
+            .map(|(line, _)| line)
+            .collect();
         assert_eq!(lines, [1, 2, 3, 4, 6, 7]);
     }
 
     #[test]
     fn functions_with_their_lines() {
         let text = "#[test]\nfn one(\n    a: [u8; 3],\n) {\n    if a { b }\n}\ntype F = fn(u8);\nfn two();\n";
-        let found: Vec<_> = Source::new(text).functions().into_iter().map(|f| (f.name, f.lines, f.is_test)).collect();
-        assert_eq!(found, [("one".to_string(), 1..6, true), ("two".to_string(), 7..8, false)]);
+        let found: Vec<_> = Source::new(text)
+            .functions()
+            .into_iter()
+            .map(|f| (f.name, f.lines, f.is_test))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("one".to_string(), 1..6, true),
+                ("two".to_string(), 7..8, false)
+            ]
+        );
     }
 
     #[test]
@@ -280,7 +350,11 @@ mod tests {
             path: path.map(String::from),
             only_tests,
         };
-        let expected = [module("a", None, false), module("b", Some("b_tests.rs"), true), module("d", None, false)];
+        let expected = [
+            module("a", None, false),
+            module("b", Some("b_tests.rs"), true),
+            module("d", None, false),
+        ];
         assert_eq!(Source::new(text).child_modules(), expected);
     }
 

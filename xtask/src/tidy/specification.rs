@@ -7,21 +7,40 @@ const PAGE: &str = "SPECIFICATION.md";
 
 /// Adds findings; returns how many promises there are and how many are pending.
 pub fn check(tree: &Tree, findings: &mut Vec<Finding>) -> (usize, usize) {
-    let Some(text) = tree.files.get(PAGE) else { return (0, 0) };
+    let Some(text) = tree.files.get(PAGE) else {
+        return (0, 0);
+    };
     let tests = tests(tree);
     let (mut promises, mut pending) = (0, 0);
     let mut column = None;
     for (number, line) in text.lines().enumerate() {
         let cells = cells(line);
-        let headed = cells.iter().position(|cell| cell.eq_ignore_ascii_case("proved by"));
-        column = if cells.is_empty() { None } else { headed.or(column) };
-        let Some(proof) = column.and_then(|column| cells.get(column)).filter(|_| headed.is_none()) else { continue };
+        let headed = cells
+            .iter()
+            .position(|cell| cell.eq_ignore_ascii_case("proved by"));
+        column = if cells.is_empty() {
+            None
+        } else {
+            headed.or(column)
+        };
+        let Some(proof) = column
+            .and_then(|column| cells.get(column))
+            .filter(|_| headed.is_none())
+        else {
+            continue;
+        };
         if !proof.is_empty() && proof.chars().all(|c| matches!(c, '-' | ':')) {
             continue;
         }
         promises += 1;
         let names = backticked(proof);
-        let mut finding = |what: String| findings.push(Finding { path: PAGE.into(), line: number + 1, what });
+        let mut finding = |what: String| {
+            findings.push(Finding {
+                path: PAGE.into(),
+                line: number + 1,
+                what,
+            })
+        };
         if names.is_empty() && proof.to_lowercase().contains("pending") {
             pending += 1;
         } else if names.is_empty() {
@@ -36,8 +55,14 @@ pub fn check(tree: &Tree, findings: &mut Vec<Finding>) -> (usize, usize) {
 
 /// The cells of a table row; empty for any other line.
 fn cells(line: &str) -> Vec<&str> {
-    let Some(row) = line.trim().strip_prefix('|') else { return Vec::new() };
-    row.strip_suffix('|').unwrap_or(row).split('|').map(str::trim).collect()
+    let Some(row) = line.trim().strip_prefix('|') else {
+        return Vec::new();
+    };
+    row.strip_suffix('|')
+        .unwrap_or(row)
+        .split('|')
+        .map(str::trim)
+        .collect()
 }
 
 fn backticked(cell: &str) -> Vec<&str> {
@@ -46,8 +71,13 @@ fn backticked(cell: &str) -> Vec<&str> {
 
 /// Every test as (file, function).
 fn tests(tree: &Tree) -> Vec<(&str, String)> {
-    let functions = tree.sources().flat_map(|(path, source)| source.functions().into_iter().map(move |f| (path, f)));
-    functions.filter(|(_, function)| function.is_test).map(|(path, function)| (path, function.name)).collect()
+    let functions = tree
+        .sources()
+        .flat_map(|(path, source)| source.functions().into_iter().map(move |f| (path, f)));
+    functions
+        .filter(|(_, function)| function.is_test)
+        .map(|(path, function)| (path, function.name))
+        .collect()
 }
 
 fn exists(tree: &Tree, tests: &[(&str, String)], name: &str) -> bool {
@@ -55,14 +85,22 @@ fn exists(tree: &Tree, tests: &[(&str, String)], name: &str) -> bool {
         return ["ci", "tidy", "bench"].contains(&task.split(' ').next().unwrap_or(""));
     }
     if name.starts_with("script/") {
-        return tree.paths.iter().any(|path| path == name.split(' ').next().unwrap_or(""));
+        return tree
+            .paths
+            .iter()
+            .any(|path| path == name.split(' ').next().unwrap_or(""));
     }
     let (place, test) = name.rsplit_once("::").unwrap_or(("", name));
     let is_file = place.ends_with(".rs");
     let folder = place.split("::").next().unwrap_or("").replace('_', "-");
     tests.iter().any(|(path, function)| {
         let in_crate = folder.is_empty() || path.split('/').any(|part| part == folder);
-        function == test && if is_file { path.ends_with(place) } else { in_crate }
+        function == test
+            && if is_file {
+                path.ends_with(place)
+            } else {
+                in_crate
+            }
     })
 }
 
@@ -72,10 +110,15 @@ mod tests {
     use super::*;
 
     fn found(rows: &str) -> (Vec<String>, (usize, usize)) {
-        let page = format!("# Promises\n| promise | proved by |\n| --- | --- |\n{rows}\n\nNo | table `here`\n");
+        let page = format!(
+            "# Promises\n| promise | proved by |\n| --- | --- |\n{rows}\n\nNo | table `here`\n"
+        );
         let tree = Tree::of(&[
             (PAGE, &page),
-            ("crates/plimsoll-model/src/hist.rs", "#[test]\nfn merges() {}\nfn helper() {}\n"),
+            (
+                "crates/plimsoll-model/src/hist.rs",
+                "#[test]\nfn merges() {}\nfn helper() {}\n",
+            ),
             ("crates/plimsoll/tests/run.rs", "#[test]\nfn is_run() {}\n"),
             ("script/test", "\n"),
         ]);

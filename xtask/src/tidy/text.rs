@@ -4,18 +4,28 @@ use super::{Finding, Tree};
 
 /// Files that others write: tools, and the kernel (what tests read was copied as it was).
 fn is_foreign(path: &str) -> bool {
-    let ends = [".lock", "package-lock.json", ".snap"].iter().any(|end| path.ends_with(end));
+    let ends = [".lock", "package-lock.json", ".snap"]
+        .iter()
+        .any(|end| path.ends_with(end));
     ends || path == "LICENSE"
-        || ["tests/data/", "/recorded/", "proptest-regressions"].iter().any(|part| path.contains(part))
+        || ["tests/data/", "/recorded/", "proptest-regressions"]
+            .iter()
+            .any(|part| path.contains(part))
 }
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let files = tree.files.iter().filter(|(path, _)| !is_foreign(path));
-    files.flat_map(|(path, text)| check_file(path, text)).collect()
+    files
+        .flat_map(|(path, text)| check_file(path, text))
+        .collect()
 }
 
 fn check_file(path: &str, text: &str) -> Vec<Finding> {
-    let finding = |line: usize, what: &str| Finding { path: path.to_string(), line, what: what.to_string() };
+    let finding = |line: usize, what: &str| Finding {
+        path: path.to_string(),
+        line,
+        what: what.to_string(),
+    };
     let mut findings: Vec<Finding> = text
         .split('\n')
         .enumerate()
@@ -23,7 +33,10 @@ fn check_file(path: &str, text: &str) -> Vec<Finding> {
         .map(|(line, _)| finding(line + 1, "trailing whitespace"))
         .collect();
     if !text.is_empty() && (!text.ends_with('\n') || text.ends_with("\n\n")) {
-        findings.push(finding(text.lines().count(), "ends with exactly one newline"));
+        findings.push(finding(
+            text.lines().count(),
+            "ends with exactly one newline",
+        ));
     }
     findings
 }
@@ -45,6 +58,9 @@ mod tests {
             ("Cargo.lock", "x "),
             ("a/tests/data/proc/stat", "x "),
         ]);
-        assert_eq!(places(&check(&tree)), ["a.md:1", "b.md:2", "c.md:1", "d.md:2"]);
+        assert_eq!(
+            places(&check(&tree)),
+            ["a.md:1", "b.md:2", "c.md:1", "d.md:2"]
+        );
     }
 }

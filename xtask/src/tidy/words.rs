@@ -48,15 +48,32 @@ const HOLDS_IN: [&str; 9] = [
 
 /// Old decisions and the outputs of other tools stay as they were written.
 fn is_covered(path: &str) -> bool {
-    const KEPT: [&str; 4] = ["docs/decisions/", "/recorded/", "/documented/", "tests/data/"];
-    HOLDS_IN.iter().any(|part| path.starts_with(part)) && !KEPT.iter().any(|part| path.contains(part))
+    const KEPT: [&str; 4] = [
+        "docs/decisions/",
+        "/recorded/",
+        "/documented/",
+        "tests/data/",
+    ];
+    HOLDS_IN.iter().any(|part| path.starts_with(part))
+        && !KEPT.iter().any(|part| path.contains(part))
 }
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    let phrases = tree.files.iter().filter(|(path, _)| is_covered(path)).flat_map(|(path, text)| phrases(path, text));
-    let names = tree.sources().filter(|(path, _)| is_covered(path)).flat_map(|(path, source)| {
-        source.code.iter().enumerate().flat_map(move |(line, code)| names(path, line + 1, code))
-    });
+    let phrases = tree
+        .files
+        .iter()
+        .filter(|(path, _)| is_covered(path))
+        .flat_map(|(path, text)| phrases(path, text));
+    let names = tree
+        .sources()
+        .filter(|(path, _)| is_covered(path))
+        .flat_map(|(path, source)| {
+            source
+                .code
+                .iter()
+                .enumerate()
+                .flat_map(move |(line, code)| names(path, line + 1, code))
+        });
     phrases.chain(names).collect()
 }
 
@@ -65,19 +82,32 @@ fn phrases(path: &str, text: &str) -> Vec<Finding> {
     for (line, text) in text.lines().enumerate() {
         let text = text.to_lowercase();
         for (old, new) in PHRASES.iter().filter(|(old, _)| text.contains(old)) {
-            findings.push(Finding { path: path.into(), line: line + 1, what: format!("'{old}': write '{new}'") });
+            findings.push(Finding {
+                path: path.into(),
+                line: line + 1,
+                what: format!("'{old}': write '{new}'"),
+            });
         }
     }
     findings
 }
 
 fn names(path: &str, line: usize, code: &str) -> Vec<Finding> {
-    let words = code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    let words = code
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty());
     let mut findings = Vec::new();
     for word in words {
         let parts = parts(word);
-        for (old, new) in NAME_PARTS.iter().filter(|(old, _)| parts.iter().any(|part| part == old)) {
-            findings.push(Finding { path: path.into(), line, what: format!("name '{word}' has '{old}': {new}") });
+        for (old, new) in NAME_PARTS
+            .iter()
+            .filter(|(old, _)| parts.iter().any(|part| part == old))
+        {
+            findings.push(Finding {
+                path: path.into(),
+                line,
+                what: format!("name '{word}' has '{old}': {new}"),
+            });
         }
     }
     findings

@@ -39,7 +39,8 @@ pub fn about(target: &Target) -> About {
         Target::Device(_) => about.rdev(),
         Target::Directory(_) | Target::File(_) => about.dev(),
     });
-    let directory = number.and_then(|number| sysfs(rustix::fs::major(number), rustix::fs::minor(number)));
+    let directory =
+        number.and_then(|number| sysfs(rustix::fs::major(number), rustix::fs::minor(number)));
     let disk = directory.as_deref().map(whole);
     let of = |name: &str| disk.as_ref().and_then(|disk| line(&disk.join(name)));
     // 512-byte sectors, whatever the device's.
@@ -48,7 +49,9 @@ pub fn about(target: &Target) -> About {
         sectors.checked_mul(512).map(Bytes)
     };
     About {
-        disk: disk.as_ref().and_then(|disk| Some(disk.file_name()?.to_string_lossy().replace('!', "/"))),
+        disk: disk
+            .as_ref()
+            .and_then(|disk| Some(disk.file_name()?.to_string_lossy().replace('!', "/"))),
         model: of("device/model"),
         capacity: size(disk.as_deref()),
         device_size: size(directory.as_deref()),
@@ -58,7 +61,8 @@ pub fn about(target: &Target) -> About {
             .then(|| mount_of(&Source::new("/"), path)?.filesystem.into())
             .flatten(),
         kernel: line(Path::new("/proc/sys/kernel/osrelease")),
-        load: line(Path::new("/proc/loadavg")).and_then(|text| text.split(' ').next()?.parse().ok()),
+        load: line(Path::new("/proc/loadavg"))
+            .and_then(|text| text.split(' ').next()?.parse().ok()),
     }
 }
 
@@ -69,7 +73,11 @@ fn sysfs(major: u32, minor: u32) -> Option<PathBuf> {
 /// The disk of a partition.
 fn whole(directory: &Path) -> PathBuf {
     let partition = directory.join("partition").exists();
-    directory.parent().filter(|_| partition).unwrap_or(directory).into()
+    directory
+        .parent()
+        .filter(|_| partition)
+        .unwrap_or(directory)
+        .into()
 }
 
 fn line(path: &Path) -> Option<String> {
@@ -86,7 +94,10 @@ mod tests {
     fn this_directory_has_a_kernel_and_a_filesystem() {
         let here = fs::canonicalize(".").unwrap();
         let about = about(&Target::Directory(here));
-        assert!(about.kernel.is_some() && about.filesystem.is_some(), "{about:?}");
+        assert!(
+            about.kernel.is_some() && about.filesystem.is_some(),
+            "{about:?}"
+        );
         assert_eq!(about.disk.is_some(), about.capacity.is_some(), "{about:?}");
     }
 }

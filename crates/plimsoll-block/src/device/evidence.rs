@@ -25,17 +25,24 @@ pub enum Target {
 
 /// Resolves a path.
 pub fn target(path: &Path) -> Result<Target, BlockError> {
-    let not_there = |error: io::Error| BlockError::NotThere { path: path.into(), why: error.to_string() };
+    let not_there = |error: io::Error| BlockError::NotThere {
+        path: path.into(),
+        why: error.to_string(),
+    };
     let real = fs::canonicalize(path).map_err(not_there)?;
     let kind = fs::metadata(&real).map_err(not_there)?.file_type();
     match () {
         () if kind.is_dir() => Ok(Target::Directory(real)),
         () if kind.is_block_device() => Ok(Target::Device(real)),
         () if kind.is_file() => Ok(Target::File(real)),
-        () if kind.is_char_device() => {
-            Err(BlockError::Unsuitable { path: path.into(), what: "a character device, which has no blocks" })
-        }
-        () => Err(BlockError::Unsuitable { path: path.into(), what: "neither a directory nor a block device" }),
+        () if kind.is_char_device() => Err(BlockError::Unsuitable {
+            path: path.into(),
+            what: "a character device, which has no blocks",
+        }),
+        () => Err(BlockError::Unsuitable {
+            path: path.into(),
+            what: "neither a directory nor a block device",
+        }),
     }
 }
 
@@ -61,12 +68,21 @@ pub(crate) fn hand_down(file: &File) -> io::Result<()> {
 
 /// Tries to get the device alone, then gathers everything else. `given` is what the user wrote.
 pub fn gather(given: &Path, node: &Path) -> Result<(DeviceEvidence, Claim), BlockError> {
-    let about = fs::metadata(node).map_err(|e| BlockError::NotThere { path: node.into(), why: e.to_string() })?;
-    let number = (rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev()));
+    let about = fs::metadata(node).map_err(|e| BlockError::NotThere {
+        path: node.into(),
+        why: e.to_string(),
+    })?;
+    let number = (
+        rustix::fs::major(about.rdev()),
+        rustix::fs::minor(about.rdev()),
+    );
     let (exclusive, claim) = claim(node);
-    let sysfs = fs::canonicalize(format!("/sys/dev/block/{}:{}", number.0, number.1)).map_err(|e| e.to_string());
+    let sysfs = fs::canonicalize(format!("/sys/dev/block/{}:{}", number.0, number.1))
+        .map_err(|e| e.to_string());
     let partitions = sysfs.clone().and_then(|directory| partitions(&directory));
-    let relatives = sysfs.clone().and_then(|directory| Relatives::of(&directory));
+    let relatives = sysfs
+        .clone()
+        .and_then(|directory| Relatives::of(&directory));
     let numbers = relatives.as_ref().map(|relatives| &relatives.numbers);
     let evidence = DeviceEvidence {
         given: given.into(),
@@ -79,7 +95,8 @@ pub fn gather(given: &Path, node: &Path) -> Result<(DeviceEvidence, Claim), Bloc
         open_by: numbers.map_err(String::clone).and_then(open_by),
         signatures: signatures(node),
         partitions,
-        read_only: sysfs.is_ok_and(|directory| first_line(&directory.join("ro")).is_ok_and(|ro| ro != "0")),
+        read_only: sysfs
+            .is_ok_and(|directory| first_line(&directory.join("ro")).is_ok_and(|ro| ro != "0")),
     };
     Ok((evidence, claim))
 }
@@ -89,12 +106,17 @@ fn own_name(directory: &Path) -> Result<PathBuf, String> {
     let path = directory.join("uevent");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let name = text.lines().find_map(|line| line.strip_prefix("DEVNAME="));
-    name.map(|name| Path::new("/dev").join(name)).ok_or_else(|| format!("{} has no DEVNAME", path.display()))
+    name.map(|name| Path::new("/dev").join(name))
+        .ok_or_else(|| format!("{} has no DEVNAME", path.display()))
 }
 
 fn claim(node: &Path) -> (Exclusive, Claim) {
     let flags = OFlags::EXCL | OFlags::NONBLOCK;
-    match OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(node) {
+    match OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(node)
+    {
         Ok(file) => (Exclusive::Granted, Claim(Some(file))),
         Err(error) if error.kind() == io::ErrorKind::ResourceBusy => (Exclusive::Busy, Claim(None)),
         Err(error) => (Exclusive::Unknown(error.to_string()), Claim(None)),
@@ -115,31 +137,45 @@ pub(super) fn first_line(path: &Path) -> Result<String, String> {
 }
 
 pub(super) fn names_in(directory: &Path) -> NameList {
-    let entries = fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-    let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    let entries =
+        fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let mut names: Vec<String> = entries
+        .flatten()
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     Ok(names)
 }
 
 pub(super) fn partitions(directory: &Path) -> NameList {
     let names = names_in(directory)?;
-    Ok(names.into_iter().filter(|name| directory.join(name).join("partition").exists()).collect())
+    Ok(names
+        .into_iter()
+        .filter(|name| directory.join(name).join("partition").exists())
+        .collect())
 }
 
 /// The number of a device node that a path leads to.
 pub(super) fn number_at(path: impl AsRef<Path>) -> Option<Number> {
     let about = fs::metadata(path).ok()?;
-    let number = (rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev()));
+    let number = (
+        rustix::fs::major(about.rdev()),
+        rustix::fs::minor(about.rdev()),
+    );
     about.file_type().is_block_device().then_some(number)
 }
 
 fn mounts(numbers: &BTreeSet<Number>) -> NameList {
     let path = "/proc/self/mountinfo";
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    let found = text.lines().filter_map(parse_mount).filter(|(number, _, source)| {
-        // btrfs has a number of its own; its source is one of its devices.
-        numbers.contains(number) || number_at(source).is_some_and(|number| numbers.contains(&number))
-    });
+    let found = text
+        .lines()
+        .filter_map(parse_mount)
+        .filter(|(number, _, source)| {
+            // btrfs has a number of its own; its source is one of its devices.
+            numbers.contains(number)
+                || number_at(source).is_some_and(|number| numbers.contains(&number))
+        });
     Ok(found.map(|(_, point, _)| point.to_owned()).collect())
 }
 
@@ -154,7 +190,10 @@ fn parse_mount(line: &str) -> Option<(Number, &str, &str)> {
 fn swaps(numbers: &BTreeSet<Number>) -> NameList {
     let path = "/proc/swaps";
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    let names = text.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    let names = text
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next());
     let ours = names.filter(|name| number_at(name).is_some_and(|number| numbers.contains(&number)));
     Ok(ours.map(str::to_owned).collect())
 }
@@ -165,9 +204,18 @@ fn holders(relatives: &Relatives) -> NameList {
     for directory in &relatives.claimable {
         found.extend(names_in(&directory.join("holders"))?);
     }
-    for name in names_in(Path::new("/sys/block"))?.into_iter().filter(|name| name.starts_with("loop")) {
-        let backing = first_line(&Path::new("/sys/block").join(&name).join("loop/backing_file"));
-        if backing.is_ok_and(|path| number_at(path).is_some_and(|number| relatives.numbers.contains(&number))) {
+    for name in names_in(Path::new("/sys/block"))?
+        .into_iter()
+        .filter(|name| name.starts_with("loop"))
+    {
+        let backing = first_line(
+            &Path::new("/sys/block")
+                .join(&name)
+                .join("loop/backing_file"),
+        );
+        if backing.is_ok_and(|path| {
+            number_at(path).is_some_and(|number| relatives.numbers.contains(&number))
+        }) {
             found.push(name);
         }
     }
@@ -179,15 +227,33 @@ pub(super) fn signatures(node: &Path) -> NameList {
     let places = ["wipefs", "/usr/sbin/wipefs", "/sbin/wipefs"];
     let run = |place: &&str| {
         let mut command = Command::new(place);
-        command.args(["--no-act", "--noheadings", "--output", "TYPE"]).arg(node).stdin(Stdio::null()).output().ok()
+        command
+            .args(["--no-act", "--noheadings", "--output", "TYPE"])
+            .arg(node)
+            .stdin(Stdio::null())
+            .output()
+            .ok()
     };
-    let output = places.iter().find_map(run).ok_or("wipefs is not installed")?;
-    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output = places
+        .iter()
+        .find_map(run)
+        .ok_or("wipefs is not installed")?;
+    let (text, errors) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
     if !output.status.success() || !errors.trim().is_empty() {
         return Err(format!("wipefs: {}", errors.trim()));
     }
-    let types: BTreeSet<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    Ok(types.into_iter().map(|name| format!("a signature of {name}")).collect())
+    let types: BTreeSet<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    Ok(types
+        .into_iter()
+        .map(|name| format!("a signature of {name}"))
+        .collect())
 }
 
 #[cfg(test)]
@@ -202,10 +268,21 @@ mod tests {
         let real = fs::canonicalize(dir.path()).unwrap();
         assert_eq!(target(dir.path()).unwrap(), Target::Directory(real.clone()));
         fs::write(dir.path().join("f"), "x").unwrap();
-        assert_eq!(target(&dir.path().join("f")).unwrap(), Target::File(real.join("f")));
+        assert_eq!(
+            target(&dir.path().join("f")).unwrap(),
+            Target::File(real.join("f"))
+        );
         let error = |path: &str| target(Path::new(path)).unwrap_err().to_string();
-        assert!(error("/dev/null").starts_with("/dev/null is a character device"), "{}", error("/dev/null"));
-        assert!(error("/no/such").starts_with("cannot access /no/such: "), "{}", error("/no/such"));
+        assert!(
+            error("/dev/null").starts_with("/dev/null is a character device"),
+            "{}",
+            error("/dev/null")
+        );
+        assert!(
+            error("/no/such").starts_with("cannot access /no/such: "),
+            "{}",
+            error("/no/such")
+        );
     }
 
     #[test]
@@ -213,7 +290,12 @@ mod tests {
         let claim = Claim(Some(File::open("/dev/null").unwrap()));
         let held = || {
             let number = std::os::fd::AsRawFd::as_raw_fd(claim.0.as_ref().unwrap());
-            Command::new("test").arg("-c").arg(format!("/proc/self/fd/{number}")).status().unwrap().success()
+            Command::new("test")
+                .arg("-c")
+                .arg(format!("/proc/self/fd/{number}"))
+                .status()
+                .unwrap()
+                .success()
         };
         assert!(!held());
         claim.hand_down().unwrap();
@@ -231,7 +313,11 @@ mod tests {
     fn what_is_mounted_here_is_found_by_its_number() {
         let text = fs::read_to_string("/proc/self/mountinfo").unwrap();
         let (number, point, _) = text.lines().find_map(parse_mount).unwrap();
-        assert!(mounts(&BTreeSet::from([number])).unwrap().contains(&point.to_owned()));
+        assert!(
+            mounts(&BTreeSet::from([number]))
+                .unwrap()
+                .contains(&point.to_owned())
+        );
         assert_eq!(mounts(&BTreeSet::from([(4095, 1)])), Ok(Vec::new()));
     }
 

@@ -24,7 +24,8 @@ const INIT: u32 = 1;
 /// files with its process, and what is only mapped, is not found.
 pub(super) fn open_by(numbers: &BTreeSet<Number>) -> NameList {
     let proc = Path::new("/proc");
-    let namespace = fs::metadata(proc.join("self/ns/pid")).map_err(|error| format!("/proc/self/ns/pid: {error}"))?;
+    let namespace = fs::metadata(proc.join("self/ns/pid"))
+        .map_err(|error| format!("/proc/self/ns/pid: {error}"))?;
     if namespace.ino() != INITIAL {
         return Err("processes outside of this container (PID namespace) are hidden".into());
     }
@@ -35,12 +36,21 @@ pub(super) fn open_by(numbers: &BTreeSet<Number>) -> NameList {
 fn found_in(proc: &Path, numbers: &BTreeSet<Number>, own: u32) -> NameList {
     // With `hidepid` others' processes are not listed. Whoever may read the first, which is root's and has every
     // capability, sees all.
-    names_in(&proc.join("1/fd")).map_err(|error| format!("processes of other users are hidden ({error})"))?;
+    names_in(&proc.join("1/fd"))
+        .map_err(|error| format!("processes of other users are hidden ({error})"))?;
     let mut found = Vec::new();
-    for pid in names_in(proc)?.iter().filter_map(|name| name.parse::<u32>().ok()).filter(|pid| *pid != own) {
+    for pid in names_in(proc)?
+        .iter()
+        .filter_map(|name| name.parse::<u32>().ok())
+        .filter(|pid| *pid != own)
+    {
         let directory = proc.join(pid.to_string());
         let holds = match holds(&directory.join("fd"), numbers) {
-            Err(error) if pid == INIT && is_shut(&error) && rustix::process::geteuid().is_root() => continue,
+            Err(error)
+                if pid == INIT && is_shut(&error) && rustix::process::geteuid().is_root() =>
+            {
+                continue;
+            }
             other => other,
         };
         if holds.map_err(|error| format!("{}/fd: {error}", directory.display()))? {
@@ -70,7 +80,10 @@ fn holds(files: &Path, numbers: &BTreeSet<Number>) -> io::Result<bool> {
 
 fn is_one_of(file: &DirEntry, numbers: &BTreeSet<Number>) -> io::Result<bool> {
     let about = fs::metadata(file.path())?;
-    let number = (rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev()));
+    let number = (
+        rustix::fs::major(about.rdev()),
+        rustix::fs::minor(about.rdev()),
+    );
     Ok(about.file_type().is_block_device() && numbers.contains(&number))
 }
 
@@ -89,17 +102,24 @@ mod tests {
     /// A proc filesystem with these processes, none of which holds anything.
     fn proc(pids: &[&str]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
-        pids.iter().for_each(|pid| fs::create_dir_all(root.path().join(pid).join("fd")).unwrap());
+        pids.iter()
+            .for_each(|pid| fs::create_dir_all(root.path().join(pid).join("fd")).unwrap());
         root
     }
 
     #[test]
     fn hidden_processes_are_not_nothing() {
         let none = BTreeSet::new();
-        assert_eq!(found_in(proc(&["1", "7", "9"]).path(), &none, 9), Ok(Vec::new()));
+        assert_eq!(
+            found_in(proc(&["1", "7", "9"]).path(), &none, 9),
+            Ok(Vec::new())
+        );
         // What a user sees with hidepid=2: only what is his.
         let error = found_in(proc(&["7", "9"]).path(), &none, 9).unwrap_err();
-        assert!(error.starts_with("processes of other users are hidden (") && error.contains("/1/fd"), "{error}");
+        assert!(
+            error.starts_with("processes of other users are hidden (") && error.contains("/1/fd"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -34,7 +34,12 @@ pub fn permit(path: &Path, named: &[PathBuf]) -> Result<OverwriteGrant, BlockErr
     let is_named = named.iter().any(|name| name == path);
     let (node, evidence, claim) = match target(path)? {
         Target::Directory(node) if is_named => {
-            return Ok(OverwriteGrant { path: node, size: None, lost: Vec::new(), _claim: Claim::default() });
+            return Ok(OverwriteGrant {
+                path: node,
+                size: None,
+                lost: Vec::new(),
+                _claim: Claim::default(),
+            });
         }
         Target::Directory(node) => return Err(unnamed(&node, path, Vec::new())),
         Target::Device(node) => {
@@ -49,27 +54,53 @@ pub fn permit(path: &Path, named: &[PathBuf]) -> Result<OverwriteGrant, BlockErr
     let size = size(&node);
     match decide(&evidence, is_named) {
         Decision::ReadOnly(why) => Err(unnamed(&node, path, why)),
-        Decision::Refused { why, remedy } => Err(BlockError::Refused { path: node, why, next: remedy.or(OTHERWISE) }),
+        Decision::Refused { why, remedy } => Err(BlockError::Refused {
+            path: node,
+            why,
+            next: remedy.or(OTHERWISE),
+        }),
         Decision::Overwrite(lost) => {
             claim.hand_down().map_err(|error| BlockError::Refused {
                 path: node.clone(),
-                why: vec![format!("the claim on it cannot be handed down to fio: {error}")],
+                why: vec![format!(
+                    "the claim on it cannot be handed down to fio: {error}"
+                )],
                 next: format!("{OTHERWISE}."),
             })?;
-            Ok(OverwriteGrant { path: node, size, lost, _claim: claim })
+            Ok(OverwriteGrant {
+                path: node,
+                size,
+                lost,
+                _claim: claim,
+            })
         }
     }
 }
 
 fn unnamed(node: &Path, given: &Path, why: Vec<String>) -> BlockError {
-    let why = if why.is_empty() { vec!["--overwrite was not given".into()] } else { why };
-    let next = format!("If what it holds may be lost: plimsoll run --overwrite {} …", given.display());
-    BlockError::Refused { path: node.into(), why, next }
+    let why = if why.is_empty() {
+        vec!["--overwrite was not given".into()]
+    } else {
+        why
+    };
+    let next = format!(
+        "If what it holds may be lost: plimsoll run --overwrite {} …",
+        given.display()
+    );
+    BlockError::Refused {
+        path: node.into(),
+        why,
+        next,
+    }
 }
 
 fn size(node: &Path) -> Option<Bytes> {
     let kind = fs::metadata(node).ok()?;
-    if kind.is_file() { Some(Bytes(kind.len())) } else { about(&Target::Device(node.into())).device_size }
+    if kind.is_file() {
+        Some(Bytes(kind.len()))
+    } else {
+        about(&Target::Device(node.into())).device_size
+    }
 }
 
 /// The same questions about a file: whether a loop device or swap space lies on it, and what it holds.
@@ -92,15 +123,25 @@ fn of_file(given: &Path, node: &Path) -> DeviceEvidence {
 
 /// A file is known by where it lies, whatever name leads there.
 fn is_same(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| fs::metadata(path).ok().map(|about| (about.dev(), about.ino()));
+    let place = |path: &Path| {
+        fs::metadata(path)
+            .ok()
+            .map(|about| (about.dev(), about.ino()))
+    };
     place(a).is_some_and(|a| Some(a) == place(b))
 }
 
 fn swaps(node: &Path) -> NameList {
     let path = "/proc/swaps";
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    let names = text.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    Ok(names.filter(|name| is_same(Path::new(name), node)).map(str::to_owned).collect())
+    let names = text
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next());
+    Ok(names
+        .filter(|name| is_same(Path::new(name), node))
+        .map(str::to_owned)
+        .collect())
 }
 
 fn loops(node: &Path) -> NameList {
@@ -138,8 +179,14 @@ mod tests {
         fs::write(&image, with_partition_table()).unwrap();
         let other = [dir.join("other")];
         let text = refusal(&image, &other);
-        assert!(text.contains("--overwrite was not given; it holds a signature of dos"), "{text}");
-        assert!(text.ends_with(&format!("plimsoll run --overwrite {} …", image.display())), "{text}");
+        assert!(
+            text.contains("--overwrite was not given; it holds a signature of dos"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with(&format!("plimsoll run --overwrite {} …", image.display())),
+            "{text}"
+        );
         let permit = permit(&image, std::slice::from_ref(&image)).unwrap();
         assert_eq!((permit.size, permit.lost.len()), (Some(Bytes::mib(1)), 1));
     }
@@ -152,13 +199,19 @@ mod tests {
         fs::write(&file, "x").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let text = refusal(&link, std::slice::from_ref(&link));
-        assert!(text.contains("is another name of") && text.contains("give its own name"), "{text}");
+        assert!(
+            text.contains("is another name of") && text.contains("give its own name"),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_directory_is_named_or_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         assert!(refusal(dir.path(), &[]).contains("--overwrite was not given"));
-        assert_eq!(permit(dir.path(), &[dir.path().to_owned()]).unwrap().size, None);
+        assert_eq!(
+            permit(dir.path(), &[dir.path().to_owned()]).unwrap().size,
+            None
+        );
     }
 }

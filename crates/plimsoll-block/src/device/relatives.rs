@@ -47,7 +47,8 @@ impl Relatives {
         let slaves = directory.join("slaves");
         for name in names_in(&slaves)? {
             let path = slaves.join(name);
-            let below = fs::canonicalize(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let below =
+                fs::canonicalize(&path).map_err(|error| format!("{}: {error}", path.display()))?;
             self.add_below(&below)?;
         }
         Ok(())
@@ -57,7 +58,9 @@ impl Relatives {
 /// The directory of the whole disk, where this is a partition.
 fn disk_of(directory: &Path) -> Result<Option<&Path>, String> {
     let path = directory.join("partition");
-    let is_partition = path.try_exists().map_err(|error| format!("{}: {error}", path.display()))?;
+    let is_partition = path
+        .try_exists()
+        .map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(directory.parent().filter(|_| is_partition))
 }
 
@@ -77,9 +80,13 @@ mod tests {
     fn tree() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         let of = |path: &str| root.path().join(path);
-        for (path, number) in
-            [("sda", "8:0"), ("sda/sda1", "8:1"), ("sda/sda2", "8:2"), ("dm-0", "252:0"), ("dm-1", "252:1")]
-        {
+        for (path, number) in [
+            ("sda", "8:0"),
+            ("sda/sda1", "8:1"),
+            ("sda/sda2", "8:2"),
+            ("dm-0", "252:0"),
+            ("dm-1", "252:1"),
+        ] {
             fs::create_dir_all(of(path).join("holders")).unwrap();
             fs::write(of(path).join("dev"), format!("{number}\n")).unwrap();
             match path.strip_prefix("sda/sda") {
@@ -93,7 +100,11 @@ mod tests {
     }
 
     fn numbers(root: &tempfile::TempDir, path: &str) -> Vec<Number> {
-        Relatives::of(&fs::canonicalize(root.path().join(path)).unwrap()).unwrap().numbers.into_iter().collect()
+        Relatives::of(&fs::canonicalize(root.path().join(path)).unwrap())
+            .unwrap()
+            .numbers
+            .into_iter()
+            .collect()
     }
 
     #[test]
@@ -102,7 +113,12 @@ mod tests {
         assert_eq!(numbers(&root, "sda/sda1"), [(8, 0), (8, 1)]);
         assert_eq!(numbers(&root, "sda"), [(8, 0), (8, 1), (8, 2)]);
         let disk = fs::canonicalize(root.path().join("sda")).unwrap();
-        assert!(Relatives::of(&disk.join("sda1")).unwrap().claimable.contains(&disk));
+        assert!(
+            Relatives::of(&disk.join("sda1"))
+                .unwrap()
+                .claimable
+                .contains(&disk)
+        );
     }
 
     #[test]
@@ -111,7 +127,10 @@ mod tests {
         assert_eq!(numbers(&root, "dm-1"), [(8, 0), (8, 2), (252, 0), (252, 1)]);
         let mapped = fs::canonicalize(root.path().join("dm-1")).unwrap();
         // Others may hold what it is built on.
-        assert_eq!(Relatives::of(&mapped).unwrap().claimable, BTreeSet::from([mapped]));
+        assert_eq!(
+            Relatives::of(&mapped).unwrap().claimable,
+            BTreeSet::from([mapped])
+        );
     }
 
     #[test]
@@ -119,8 +138,15 @@ mod tests {
         let root = tree();
         fs::write(root.path().join("sda/dev"), "rubbish").unwrap();
         let error = Relatives::of(&root.path().join("sda/sda1")).unwrap_err();
-        assert!(error.ends_with("sda/dev: the number is \"rubbish\""), "{error}");
+        assert!(
+            error.ends_with("sda/dev: the number is \"rubbish\""),
+            "{error}"
+        );
         fs::remove_dir_all(root.path().join("dm-1/slaves")).unwrap();
-        assert!(Relatives::of(&root.path().join("dm-1")).unwrap_err().contains("slaves"));
+        assert!(
+            Relatives::of(&root.path().join("dm-1"))
+                .unwrap_err()
+                .contains("slaves")
+        );
     }
 }

@@ -64,14 +64,21 @@ impl Remedy {
     /// What to do next, `otherwise` being what can be done instead: `leave out --overwrite: then it is only read`.
     pub fn or(&self, otherwise: &str) -> String {
         match self {
-            Self::Release(node) => format!("Unmount and release {}, or {otherwise}.", node.display()),
+            Self::Release(node) => {
+                format!("Unmount and release {}, or {otherwise}.", node.display())
+            }
             Self::SeeMore => {
-                format!("Run as root, outside of any container, with util-linux installed, or {otherwise}.")
+                format!(
+                    "Run as root, outside of any container, with util-linux installed, or {otherwise}."
+                )
             }
             Self::OwnName(own) => format!("To overwrite it, give its own name: {}", own.display()),
             Self::Nothing => {
                 let mut letters = otherwise.chars();
-                let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+                let first: String = letters
+                    .next()
+                    .map(|first| first.to_uppercase().collect())
+                    .unwrap_or_default();
                 format!("{first}{}.", letters.as_str())
             }
         }
@@ -84,21 +91,41 @@ pub fn decide(evidence: &DeviceEvidence, overwrite: bool) -> Decision {
     let node = evidence.node.display();
     if !overwrite {
         let reasons = in_use.into_iter().chain(holds);
-        return Decision::ReadOnly(std::iter::once("--overwrite was not given".to_owned()).chain(reasons).collect());
+        return Decision::ReadOnly(
+            std::iter::once("--overwrite was not given".to_owned())
+                .chain(reasons)
+                .collect(),
+        );
     }
     if !in_use.is_empty() {
-        return Decision::Refused { why: in_use, remedy: Remedy::Release(evidence.node.clone()) };
+        return Decision::Refused {
+            why: in_use,
+            remedy: Remedy::Release(evidence.node.clone()),
+        };
     }
     let unclear = unclear(evidence);
     if !unclear.is_empty() {
-        return Decision::Refused { why: unclear, remedy: Remedy::SeeMore };
+        return Decision::Refused {
+            why: unclear,
+            remedy: Remedy::SeeMore,
+        };
     }
     if evidence.read_only {
-        return Decision::Refused { why: vec![format!("{node} is read-only")], remedy: Remedy::Nothing };
+        return Decision::Refused {
+            why: vec![format!("{node} is read-only")],
+            remedy: Remedy::Nothing,
+        };
     }
     if let Some(own) = other_than_given(evidence) {
-        let why = vec![format!("{} is another name of {}", evidence.given.display(), own.display())];
-        return Decision::Refused { why, remedy: Remedy::OwnName(own.into()) };
+        let why = vec![format!(
+            "{} is another name of {}",
+            evidence.given.display(),
+            own.display()
+        )];
+        return Decision::Refused {
+            why,
+            remedy: Remedy::OwnName(own.into()),
+        };
     }
     Decision::Overwrite(holds)
 }
@@ -112,12 +139,22 @@ fn other_than_given(evidence: &DeviceEvidence) -> Option<&Path> {
 /// Signs of use, one sentence each.
 fn in_use(evidence: &DeviceEvidence) -> Vec<String> {
     let each = |found: &Result<Vec<String>, String>, describe: &dyn Fn(&str) -> String| {
-        found.iter().flatten().map(|name| describe(name)).collect::<Vec<_>>()
+        found
+            .iter()
+            .flatten()
+            .map(|name| describe(name))
+            .collect::<Vec<_>>()
     };
     let mut signs = each(&evidence.mounts, &|at| format!("it is mounted: {at}"));
-    signs.extend(each(&evidence.swaps, &|name| format!("it is swap space in use: {name}")));
-    signs.extend(each(&evidence.holders, &|name| format!("{name} is built on it")));
-    signs.extend(each(&evidence.open_by, &|name| format!("it is held open by {name}")));
+    signs.extend(each(&evidence.swaps, &|name| {
+        format!("it is swap space in use: {name}")
+    }));
+    signs.extend(each(&evidence.holders, &|name| {
+        format!("{name} is built on it")
+    }));
+    signs.extend(each(&evidence.open_by, &|name| {
+        format!("it is held open by {name}")
+    }));
     if evidence.exclusive == Exclusive::Busy && signs.is_empty() {
         signs.push("it is in use: the kernel does not give it to one program alone".into());
     }
@@ -126,8 +163,16 @@ fn in_use(evidence: &DeviceEvidence) -> Vec<String> {
 
 /// What would be lost.
 fn holds(evidence: &DeviceEvidence) -> Vec<String> {
-    let signatures = evidence.signatures.iter().flatten().map(|name| format!("it holds {name}"));
-    let partitions = evidence.partitions.iter().flatten().map(|name| format!("it has the partition {name}"));
+    let signatures = evidence
+        .signatures
+        .iter()
+        .flatten()
+        .map(|name| format!("it holds {name}"));
+    let partitions = evidence
+        .partitions
+        .iter()
+        .flatten()
+        .map(|name| format!("it has the partition {name}"));
     signatures.chain(partitions).collect()
 }
 
@@ -142,7 +187,10 @@ fn unclear(evidence: &DeviceEvidence) -> Vec<String> {
         ("its partitions", &evidence.partitions),
     ];
     let unknown = |(what, found): (&str, &Result<Vec<String>, String>)| {
-        found.as_ref().err().map(|why| format!("{what} cannot be found out: {why}"))
+        found
+            .as_ref()
+            .err()
+            .map(|why| format!("{what} cannot be found out: {why}"))
     };
     let mut unclear: Vec<String> = lists.into_iter().filter_map(unknown).collect();
     if let Err(why) = &evidence.own_name {
@@ -189,22 +237,79 @@ mod tests {
     fn table() -> Vec<(DeviceEvidence, &'static str, bool)> {
         let idle = idle();
         vec![
-            (DeviceEvidence { mounts: some("/srv"), ..idle.clone() }, "it is mounted: /srv", false),
-            (DeviceEvidence { swaps: some("/dev/sdb2"), ..idle.clone() }, "swap space in use: /dev/sdb2", false),
-            (DeviceEvidence { holders: some("dm-0"), ..idle.clone() }, "dm-0 is built on it", false),
-            (DeviceEvidence { open_by: some("qemu (7)"), ..idle.clone() }, "held open by qemu (7)", false),
-            (DeviceEvidence { exclusive: Exclusive::Busy, ..idle.clone() }, "it is in use", false),
-            (DeviceEvidence { signatures: some("an ext4 filesystem"), ..idle.clone() }, "an ext4 filesystem", true),
-            (DeviceEvidence { partitions: some("sdb1"), ..idle }, "it has the partition sdb1", true),
+            (
+                DeviceEvidence {
+                    mounts: some("/srv"),
+                    ..idle.clone()
+                },
+                "it is mounted: /srv",
+                false,
+            ),
+            (
+                DeviceEvidence {
+                    swaps: some("/dev/sdb2"),
+                    ..idle.clone()
+                },
+                "swap space in use: /dev/sdb2",
+                false,
+            ),
+            (
+                DeviceEvidence {
+                    holders: some("dm-0"),
+                    ..idle.clone()
+                },
+                "dm-0 is built on it",
+                false,
+            ),
+            (
+                DeviceEvidence {
+                    open_by: some("qemu (7)"),
+                    ..idle.clone()
+                },
+                "held open by qemu (7)",
+                false,
+            ),
+            (
+                DeviceEvidence {
+                    exclusive: Exclusive::Busy,
+                    ..idle.clone()
+                },
+                "it is in use",
+                false,
+            ),
+            (
+                DeviceEvidence {
+                    signatures: some("an ext4 filesystem"),
+                    ..idle.clone()
+                },
+                "an ext4 filesystem",
+                true,
+            ),
+            (
+                DeviceEvidence {
+                    partitions: some("sdb1"),
+                    ..idle
+                },
+                "it has the partition sdb1",
+                true,
+            ),
         ]
     }
 
     #[test]
     fn without_overwrite_everything_is_only_read_with_a_reason() {
-        assert_eq!(decide(&idle(), false), Decision::ReadOnly(vec!["--overwrite was not given".into()]));
+        assert_eq!(
+            decide(&idle(), false),
+            Decision::ReadOnly(vec!["--overwrite was not given".into()])
+        );
         for (evidence, expected, _) in table() {
-            let Decision::ReadOnly(why) = decide(&evidence, false) else { panic!("{evidence:?}") };
-            assert!(why.join("\n").contains(expected), "{expected:?} is not in {why:?}");
+            let Decision::ReadOnly(why) = decide(&evidence, false) else {
+                panic!("{evidence:?}")
+            };
+            assert!(
+                why.join("\n").contains(expected),
+                "{expected:?} is not in {why:?}"
+            );
         }
     }
 
@@ -213,7 +318,9 @@ mod tests {
         assert_eq!(decide(&idle(), true), Decision::Overwrite(Vec::new()));
         for (evidence, expected, helps) in table() {
             match decide(&evidence, true) {
-                Decision::Overwrite(lost) => assert!(helps && lost.join("\n").contains(expected), "{lost:?}"),
+                Decision::Overwrite(lost) => {
+                    assert!(helps && lost.join("\n").contains(expected), "{lost:?}")
+                }
                 Decision::Refused { why, remedy } => {
                     let next = remedy.or("else");
                     assert!(!helps && why.join("\n").contains(expected), "{why:?}");
@@ -226,19 +333,33 @@ mod tests {
 
     #[test]
     fn only_its_own_name_will_do() {
-        let by_id = DeviceEvidence { given: "/dev/disk/by-id/ata-X".into(), ..idle() };
-        let Decision::Refused { why, remedy } = decide(&by_id, true) else { panic!("{by_id:?}") };
+        let by_id = DeviceEvidence {
+            given: "/dev/disk/by-id/ata-X".into(),
+            ..idle()
+        };
+        let Decision::Refused { why, remedy } = decide(&by_id, true) else {
+            panic!("{by_id:?}")
+        };
         let next = remedy.or("else");
         assert_eq!(why, ["/dev/disk/by-id/ata-X is another name of /dev/sdb"]);
         assert_eq!(next, "To overwrite it, give its own name: /dev/sdb");
         assert!(matches!(decide(&by_id, false), Decision::ReadOnly(_)));
         // A node of the user's own making, and a name that leads elsewhere.
-        let made = DeviceEvidence { given: "/tmp/mynode".into(), node: "/tmp/mynode".into(), ..idle() };
-        let Decision::Refused { why, remedy } = decide(&made, true) else { panic!("{made:?}") };
+        let made = DeviceEvidence {
+            given: "/tmp/mynode".into(),
+            node: "/tmp/mynode".into(),
+            ..idle()
+        };
+        let Decision::Refused { why, remedy } = decide(&made, true) else {
+            panic!("{made:?}")
+        };
         let next = remedy.or("else");
         assert_eq!(why, ["/tmp/mynode is another name of /dev/sdb"]);
         assert_eq!(next, "To overwrite it, give its own name: /dev/sdb");
-        let elsewhere = DeviceEvidence { node: "/tmp/mynode".into(), ..idle() };
+        let elsewhere = DeviceEvidence {
+            node: "/tmp/mynode".into(),
+            ..idle()
+        };
         assert!(matches!(decide(&elsewhere, true), Decision::Refused { .. }));
     }
 
@@ -246,22 +367,60 @@ mod tests {
     fn what_is_not_known_and_what_cannot_be_written_is_refused() {
         let idle = idle();
         let cases = [
-            DeviceEvidence { mounts: unknown(), ..idle.clone() },
-            DeviceEvidence { swaps: unknown(), ..idle.clone() },
-            DeviceEvidence { holders: unknown(), ..idle.clone() },
-            DeviceEvidence { open_by: unknown(), ..idle.clone() },
-            DeviceEvidence { signatures: unknown(), ..idle.clone() },
-            DeviceEvidence { partitions: unknown(), ..idle.clone() },
-            DeviceEvidence { exclusive: Exclusive::Unknown("no permission".into()), ..idle.clone() },
-            DeviceEvidence { own_name: Err("no permission".into()), ..idle.clone() },
+            DeviceEvidence {
+                mounts: unknown(),
+                ..idle.clone()
+            },
+            DeviceEvidence {
+                swaps: unknown(),
+                ..idle.clone()
+            },
+            DeviceEvidence {
+                holders: unknown(),
+                ..idle.clone()
+            },
+            DeviceEvidence {
+                open_by: unknown(),
+                ..idle.clone()
+            },
+            DeviceEvidence {
+                signatures: unknown(),
+                ..idle.clone()
+            },
+            DeviceEvidence {
+                partitions: unknown(),
+                ..idle.clone()
+            },
+            DeviceEvidence {
+                exclusive: Exclusive::Unknown("no permission".into()),
+                ..idle.clone()
+            },
+            DeviceEvidence {
+                own_name: Err("no permission".into()),
+                ..idle.clone()
+            },
         ];
         for evidence in cases {
-            let Decision::Refused { why, remedy } = decide(&evidence, true) else { panic!("{evidence:?}") };
+            let Decision::Refused { why, remedy } = decide(&evidence, true) else {
+                panic!("{evidence:?}")
+            };
             let next = remedy.or("else");
-            assert!(why[0].ends_with("cannot be found out: no permission"), "{why:?}");
-            assert!(next.starts_with("Run as root, outside of any container, with util-linux"), "{next}");
+            assert!(
+                why[0].ends_with("cannot be found out: no permission"),
+                "{why:?}"
+            );
+            assert!(
+                next.starts_with("Run as root, outside of any container, with util-linux"),
+                "{next}"
+            );
         }
-        let Decision::Refused { why, remedy } = decide(&DeviceEvidence { read_only: true, ..idle }, true) else {
+        let Decision::Refused { why, remedy } = decide(
+            &DeviceEvidence {
+                read_only: true,
+                ..idle
+            },
+            true,
+        ) else {
             panic!()
         };
         assert_eq!(remedy.or("name another"), "Name another.");

@@ -28,7 +28,13 @@ pub struct DataStats {
 
 impl Default for DataStats {
     fn default() -> Self {
-        Self { blocks: 0, zero: 0, counts: [0; 256], bytes: 0, compressed: 0 }
+        Self {
+            blocks: 0,
+            zero: 0,
+            counts: [0; 256],
+            bytes: 0,
+            compressed: 0,
+        }
     }
 }
 
@@ -39,7 +45,9 @@ impl DataStats {
             self.zero += 1;
             return;
         }
-        block.iter().for_each(|byte| self.counts[usize::from(*byte)] += 1);
+        block
+            .iter()
+            .for_each(|byte| self.counts[usize::from(*byte)] += 1);
         self.bytes += block.len() as u64;
         self.compressed += compressed(block) as u64;
     }
@@ -48,7 +56,11 @@ impl DataStats {
     pub fn entropy(&self) -> Option<f64> {
         let of = |count: &u64| {
             let share = *count as f64 / self.bytes as f64;
-            if *count == 0 { 0.0 } else { -share * share.log2() }
+            if *count == 0 {
+                0.0
+            } else {
+                -share * share.log2()
+            }
         };
         (self.bytes > 0).then(|| self.counts.iter().map(of).sum())
     }
@@ -69,7 +81,13 @@ fn compressed(block: &[u8]) -> usize {
         let before = usize::from(positions[slot]);
         // One more than the position, so that zero means none.
         positions[slot] = at as u16 + 1;
-        let same = |from: usize| block[from..].iter().zip(&block[at..]).take_while(|(a, b)| a == b).count();
+        let same = |from: usize| {
+            block[from..]
+                .iter()
+                .zip(&block[at..])
+                .take_while(|(a, b)| a == b)
+                .count()
+        };
         let length = before.checked_sub(1).map_or(0, same);
         if length >= MATCH {
             (at, size) = (at + length, size + COST);
@@ -100,7 +118,9 @@ mod tests {
         assert!(full.entropy().unwrap() > 7.9 && full.compressible().unwrap() < 0.01);
         let text = "the quick brown fox ".repeat(200);
         let words = stats(&[&text.as_bytes()[..4000]]);
-        assert!((3.0..5.0).contains(&words.entropy().unwrap()) && words.compressible().unwrap() > 0.9);
+        assert!(
+            (3.0..5.0).contains(&words.entropy().unwrap()) && words.compressible().unwrap() > 0.9
+        );
         // All bytes alike often, in an order that repeats: eight bits each, and yet it compresses.
         let cycle: Vec<u8> = (0..BLOCK).map(|i| i as u8).collect();
         assert!((stats(&[&cycle]).entropy().unwrap() - 8.0).abs() < 1e-9);
@@ -111,7 +131,10 @@ mod tests {
     fn zeros_are_counted_apart() {
         let both = stats(&[&[0; BLOCK], &[7; BLOCK]]);
         assert_eq!((both.blocks, both.zero, both.entropy()), (2, 1, Some(0.0)));
-        assert_eq!((stats(&[&[0; 8]]).entropy(), stats(&[]).compressible()), (None, None));
+        assert_eq!(
+            (stats(&[&[0; 8]]).entropy(), stats(&[]).compressible()),
+            (None, None)
+        );
     }
 
     #[test]

@@ -231,13 +231,19 @@ pub struct SyncTest {
 impl Disk {
     /// Whether plimsoll emulates it.
     pub fn is_emulated(&self) -> bool {
-        self.known.as_ref().is_some_and(|known| known.synced_per_second.is_some())
+        self.known
+            .as_ref()
+            .is_some_and(|known| known.synced_per_second.is_some())
     }
 }
 
 impl SyncTest {
     /// The faster of the two ways to make a write durable.
     pub fn fastest(&self) -> Pace {
-        if self.dsync.requests > 0 && self.dsync.median < self.synced.median { self.dsync } else { self.synced }
+        if self.dsync.requests > 0 && self.dsync.median < self.synced.median {
+            self.dsync
+        } else {
+            self.synced
+        }
     }
 }

@@ -37,14 +37,17 @@ pub struct Smart {
 
 /// `smartctl -j`. The error is its own message.
 pub fn smartctl(text: &str) -> Result<Smart, String> {
-    let json: Value = serde_json::from_str(text).map_err(|error| format!("its output is no JSON: {error}"))?;
+    let json: Value =
+        serde_json::from_str(text).map_err(|error| format!("its output is no JSON: {error}"))?;
     if json.get("smart_status").is_none() && json.get("model_name").is_none() {
         return Err(message(&json).unwrap_or_else(|| "it reports nothing about this disk".into()));
     }
-    let (log, attribute) = (&json["nvme_smart_health_information_log"], |id| attribute(&json, id));
-    let errors = ["read", "write"]
-        .iter()
-        .filter_map(|kind| json["scsi_error_counter_log"][kind]["total_uncorrected_errors"].as_u64());
+    let (log, attribute) = (&json["nvme_smart_health_information_log"], |id| {
+        attribute(&json, id)
+    });
+    let errors = ["read", "write"].iter().filter_map(|kind| {
+        json["scsi_error_counter_log"][kind]["total_uncorrected_errors"].as_u64()
+    });
     Ok(Smart {
         source: "smartctl",
         model: text_of(&json["model_name"]),
@@ -52,9 +55,15 @@ pub fn smartctl(text: &str) -> Result<Smart, String> {
         rpm: json["rotation_rate"].as_u64(),
         passed: json["smart_status"]["passed"].as_bool(),
         critical_warning: log["critical_warning"].as_u64(),
-        used_percent: log["percentage_used"].as_u64().or_else(|| json["endurance_used"]["current_percent"].as_u64()),
-        spare: log["available_spare"].as_u64().zip(log["available_spare_threshold"].as_u64()),
-        media_errors: log["media_errors"].as_u64().or_else(|| errors.reduce(u64::saturating_add)),
+        used_percent: log["percentage_used"]
+            .as_u64()
+            .or_else(|| json["endurance_used"]["current_percent"].as_u64()),
+        spare: log["available_spare"]
+            .as_u64()
+            .zip(log["available_spare_threshold"].as_u64()),
+        media_errors: log["media_errors"]
+            .as_u64()
+            .or_else(|| errors.reduce(u64::saturating_add)),
         // A SCSI disk has a list instead.
         reallocated: attribute(5).or_else(|| json["scsi_grown_defect_list"].as_u64()),
         pending: attribute(197),
@@ -66,7 +75,10 @@ pub fn smartctl(text: &str) -> Result<Smart, String> {
 }
 
 fn text_of(value: &Value) -> Option<String> {
-    value.as_str().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    value
+        .as_str()
+        .map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
 }
 
 fn message(json: &Value) -> Option<String> {
@@ -74,7 +86,10 @@ fn message(json: &Value) -> Option<String> {
 }
 
 fn attributes(json: &Value) -> impl Iterator<Item = &Value> {
-    json["ata_smart_attributes"]["table"].as_array().into_iter().flatten()
+    json["ata_smart_attributes"]["table"]
+        .as_array()
+        .into_iter()
+        .flatten()
 }
 
 fn attribute(json: &Value, id: u64) -> Option<u64> {
@@ -83,26 +98,39 @@ fn attribute(json: &Value, id: u64) -> Option<u64> {
 
 /// Fallen to its threshold now, and one that foretells failure.
 fn failing(json: &Value) -> Option<String> {
-    let falls = |attribute: &&Value| attribute["when_failed"] == "now" && attribute["flags"]["prefailure"] == true;
+    let falls = |attribute: &&Value| {
+        attribute["when_failed"] == "now" && attribute["flags"]["prefailure"] == true
+    };
     text_of(&attributes(json).find(falls)?["name"])
 }
 
 /// `nvme smart-log -o json`. Temperatures are in kelvin there; the critical warning is a number, or an object in
 /// newer versions.
 pub fn nvme(text: &str) -> Result<Smart, String> {
-    let json: Value = serde_json::from_str(text).map_err(|error| format!("its output is no JSON: {error}"))?;
-    let warning = json["critical_warning"].as_u64().or_else(|| json["critical_warning"]["value"].as_u64());
-    let Some(warning) = warning else { return Err("its output has no critical_warning".into()) };
+    let json: Value =
+        serde_json::from_str(text).map_err(|error| format!("its output is no JSON: {error}"))?;
+    let warning = json["critical_warning"]
+        .as_u64()
+        .or_else(|| json["critical_warning"]["value"].as_u64());
+    let Some(warning) = warning else {
+        return Err("its output has no critical_warning".into());
+    };
     Ok(Smart {
         source: "nvme",
         rpm: Some(0),
         passed: Some(warning == 0),
         critical_warning: Some(warning),
         used_percent: json["percent_used"].as_u64(),
-        spare: json["avail_spare"].as_u64().zip(json["spare_thresh"].as_u64()),
+        spare: json["avail_spare"]
+            .as_u64()
+            .zip(json["spare_thresh"].as_u64()),
         // 128 bits: newer versions print a text.
-        media_errors: json["media_errors"].as_u64().or_else(|| json["media_errors"].as_str()?.parse().ok()),
-        celsius: json["temperature"].as_i64().and_then(|kelvin| kelvin.checked_sub(273)),
+        media_errors: json["media_errors"]
+            .as_u64()
+            .or_else(|| json["media_errors"].as_str()?.parse().ok()),
+        celsius: json["temperature"]
+            .as_i64()
+            .and_then(|kelvin| kelvin.checked_sub(273)),
         ..Smart::default()
     })
 }

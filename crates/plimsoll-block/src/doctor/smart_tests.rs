@@ -6,7 +6,11 @@ use super::*;
 
 macro_rules! sample {
     ($name:literal) => {
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/doctor/", $name))
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/data/doctor/",
+            $name
+        ))
     };
 }
 
@@ -49,8 +53,14 @@ fn a_sata_disk_that_fails() {
 #[test]
 fn a_sas_disk() {
     let smart = smartctl(sample!("smartctl-scsi.json")).unwrap();
-    assert_eq!((smart.model.as_deref(), smart.firmware.as_deref()), (Some("SEAGATE ST4000NM0043"), Some("MS03")));
-    assert_eq!((smart.reallocated, smart.media_errors, smart.rpm), (Some(56), Some(4), Some(7200)));
+    assert_eq!(
+        (smart.model.as_deref(), smart.firmware.as_deref()),
+        (Some("SEAGATE ST4000NM0043"), Some("MS03"))
+    );
+    assert_eq!(
+        (smart.reallocated, smart.media_errors, smart.rpm),
+        (Some(56), Some(4), Some(7200))
+    );
 }
 
 #[test]
@@ -63,9 +73,18 @@ fn a_virtual_disk_as_recorded() {
 fn nvme_cli_of_both_versions() {
     let text = sample!("nvme-smart-log.json");
     let smart = nvme(text).unwrap();
-    assert_eq!((smart.passed, smart.critical_warning, smart.used_percent), (Some(false), Some(4), Some(12)));
-    assert_eq!((smart.spare, smart.media_errors, smart.celsius), (Some((97, 10)), Some(5), Some(49)));
-    let newer = text.replace("\"critical_warning\": 4", "\"critical_warning\": { \"value\": 4, \"ro\": 0 }");
+    assert_eq!(
+        (smart.passed, smart.critical_warning, smart.used_percent),
+        (Some(false), Some(4), Some(12))
+    );
+    assert_eq!(
+        (smart.spare, smart.media_errors, smart.celsius),
+        (Some((97, 10)), Some(5), Some(49))
+    );
+    let newer = text.replace(
+        "\"critical_warning\": 4",
+        "\"critical_warning\": { \"value\": 4, \"ro\": 0 }",
+    );
     let newer = newer.replace("\"media_errors\": 5", "\"media_errors\": \"5\"");
     assert_eq!(nvme(&newer), Ok(smart));
     assert!(nvme("{}").unwrap_err().contains("no critical_warning"));

@@ -54,36 +54,70 @@ pub fn find() -> Result<Fio, BlockError> {
     let version = run("--version").map_err(|error| BlockError::NoFio(error.to_string()))?;
     let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
     match number(&version) {
-        None => return Err(BlockError::NoFio(format!("`fio --version` prints {version:?}"))),
-        Some(number) if number < OLDEST => return Err(BlockError::OldFio { version, oldest: OLDEST }),
+        None => {
+            return Err(BlockError::NoFio(format!(
+                "`fio --version` prints {version:?}"
+            )));
+        }
+        Some(number) if number < OLDEST => {
+            return Err(BlockError::OldFio {
+                version,
+                oldest: OLDEST,
+            });
+        }
         Some(_) => {}
     }
     let has_libaio = run("--enghelp=libaio").is_ok_and(|output| output.status.success());
-    Ok(Fio { version, engine: if has_libaio { Engine::Libaio } else { Engine::Psync } })
+    Ok(Fio {
+        version,
+        engine: if has_libaio {
+            Engine::Libaio
+        } else {
+            Engine::Psync
+        },
+    })
 }
 
 /// `fio-3.33`, `fio-3.36-17-gb8c7`: major and minor.
 fn number(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.strip_prefix("fio-")?.split(['.', '-']);
     let major = parts.next()?.parse().ok()?;
-    Some((major, parts.next().map_or(Some(0), |minor| minor.parse().ok())?))
+    Some((
+        major,
+        parts.next().map_or(Some(0), |minor| minor.parse().ok())?,
+    ))
 }
 
 /// The command line as a shell takes it.
 pub fn command_line(args: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./+:,%".contains(c);
     let quoted = |arg: &String| {
-        if arg.chars().all(plain) { arg.clone() } else { format!("'{}'", arg.replace('\'', "'\\''")) }
+        if arg.chars().all(plain) {
+            arg.clone()
+        } else {
+            format!("'{}'", arg.replace('\'', "'\\''"))
+        }
     };
-    std::iter::once("fio".to_owned()).chain(args.iter().map(quoted)).collect::<Vec<_>>().join(" ")
+    std::iter::once("fio".to_owned())
+        .chain(args.iter().map(quoted))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 pub fn failed(job: &str, args: &[String], why: impl ToString) -> BlockError {
-    BlockError::Fio { job: job.into(), why: why.to_string(), command: command_line(args) }
+    BlockError::Fio {
+        job: job.into(),
+        why: why.to_string(),
+        command: command_line(args),
+    }
 }
 
 /// Runs fio to its end. It is in a process group of its own, so that a Ctrl-C reaches it through us only.
-pub fn run(job: &str, args: &[String], tick: &mut impl FnMut() -> Flow) -> Result<FioOutput, BlockError> {
+pub fn run(
+    job: &str,
+    args: &[String],
+    tick: &mut impl FnMut() -> Flow,
+) -> Result<FioOutput, BlockError> {
     let (sender, events) = std::sync::mpsc::channel();
     let mut child = Process::start(args, None, move |piece| drop(sender.send(piece)))?;
     if child.watch(tick) == Flow::Stop {
@@ -101,12 +135,20 @@ pub fn run(job: &str, args: &[String], tick: &mut impl FnMut() -> Flow) -> Resul
     if !status.success() {
         return Err(failed(job, args, format!("{status}; {messages}")));
     }
-    let unusable = |error| BlockError::Output { job: job.into(), error, command: command_line(args) };
+    let unusable = |error| BlockError::Output {
+        job: job.into(),
+        error,
+        command: command_line(args),
+    };
     let mut output = fio::parse(&output.unwrap_or_default()).map_err(unusable)?;
     output.warnings = messages.all().to_vec();
     match output.jobs.iter().find(|job| job.error != 0) {
         None => Ok(output),
-        Some(failure) => Err(failed(job, args, format!("error {}; {messages}", failure.error))),
+        Some(failure) => Err(failed(
+            job,
+            args,
+            format!("error {}; {messages}", failure.error),
+        )),
     }
 }
 
@@ -118,11 +160,28 @@ mod tests {
     fn fio_is_installed_and_an_error_quotes_its_message() {
         let fio = find().unwrap();
         assert!(fio.version.starts_with("fio-3"), "{fio:?}");
-        let args = ["--name=x", "--ioengine=null", "--size=1M", "--output-format=json+"].map(String::from);
-        assert_eq!(run("null", &args, &mut || Flow::GoOn).unwrap().jobs[0].error, 0);
-        let error = run("bad", &["--nosuchoption=1".to_owned()], &mut || Flow::GoOn).unwrap_err().to_string();
-        assert!(error.starts_with("fio failed at bad: ") && error.contains("nosuchoption"), "{error}");
-        assert!(error.ends_with("The command was: fio --nosuchoption=1"), "{error}");
+        let args = [
+            "--name=x",
+            "--ioengine=null",
+            "--size=1M",
+            "--output-format=json+",
+        ]
+        .map(String::from);
+        assert_eq!(
+            run("null", &args, &mut || Flow::GoOn).unwrap().jobs[0].error,
+            0
+        );
+        let error = run("bad", &["--nosuchoption=1".to_owned()], &mut || Flow::GoOn)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("fio failed at bad: ") && error.contains("nosuchoption"),
+            "{error}"
+        );
+        assert!(
+            error.ends_with("The command was: fio --nosuchoption=1"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -132,13 +191,27 @@ mod tests {
         assert_eq!(number("fio-4"), Some((4, 0)));
         assert_eq!(number("fish, version 3.3"), None);
         assert!(number("fio-3.9").unwrap() < OLDEST && number("fio-3.23").unwrap() >= OLDEST);
-        let error = BlockError::OldFio { version: "fio-3.9".into(), oldest: OLDEST }.to_string();
-        assert!(error.starts_with("fio-3.9 is too old: plimsoll needs 3.23 or later\n"), "{error}");
+        let error = BlockError::OldFio {
+            version: "fio-3.9".into(),
+            oldest: OLDEST,
+        }
+        .to_string();
+        assert!(
+            error.starts_with("fio-3.9 is too old: plimsoll needs 3.23 or later\n"),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_stop_ends_fio() {
-        let args = ["--name=x", "--ioengine=null", "--size=1M", "--time_based=1", "--runtime=60"].map(String::from);
+        let args = [
+            "--name=x",
+            "--ioengine=null",
+            "--size=1M",
+            "--time_based=1",
+            "--runtime=60",
+        ]
+        .map(String::from);
         let mut ticks = 0;
         let stopped = run("long", &args, &mut || {
             ticks += 1;
@@ -150,7 +223,14 @@ mod tests {
 
     #[test]
     fn command_lines_can_be_pasted() {
-        let args = ["--name=randread 4K QD1".to_owned(), "--bs=4096".to_owned(), "it's".to_owned()];
-        assert_eq!(command_line(&args), "fio '--name=randread 4K QD1' --bs=4096 'it'\\''s'");
+        let args = [
+            "--name=randread 4K QD1".to_owned(),
+            "--bs=4096".to_owned(),
+            "it's".to_owned(),
+        ];
+        assert_eq!(
+            command_line(&args),
+            "fio '--name=randread 4K QD1' --bs=4096 'it'\\''s'"
+        );
     }
 }

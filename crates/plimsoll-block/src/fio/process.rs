@@ -16,7 +16,10 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use super::Flow;
 use crate::BlockError;
 
-const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const TICK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
 /// How many ticks fio gets to end by itself once it was asked to.
 const PATIENCE: u32 = 20;
 
@@ -26,7 +29,10 @@ pub fn ends_with_us() -> bool {
     static ENDS: OnceLock<bool> = OnceLock::new();
     let ask = || {
         let mut command = Command::new(SETPRIV[0]);
-        command.args(&SETPRIV[1..]).args(["fio", "--version"]).stdin(Stdio::null());
+        command
+            .args(&SETPRIV[1..])
+            .args(["fio", "--version"])
+            .stdin(Stdio::null());
         command.output().is_ok_and(|output| output.status.success())
     };
     *ENDS.get_or_init(ask)
@@ -77,7 +83,12 @@ impl Messages {
 
 impl fmt::Display for Messages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let relevant: Vec<&str> = self.0.iter().map(String::as_str).filter(|line| !is_routine(line)).collect();
+        let relevant: Vec<&str> = self
+            .0
+            .iter()
+            .map(String::as_str)
+            .filter(|line| !is_routine(line))
+            .collect();
         f.write_str(&relevant.join("; "))
     }
 }
@@ -86,7 +97,9 @@ impl fmt::Display for Messages {
 fn is_routine(line: &str) -> bool {
     let job = line.split_once(": (g=").is_some();
     job || line == "..."
-        || ["Starting ", "fio: terminating on signal", "fio-"].iter().any(|start| line.starts_with(start))
+        || ["Starting ", "fio: terminating on signal", "fio-"]
+            .iter()
+            .any(|start| line.starts_with(start))
 }
 
 /// A process that does not outlive this. It is in a group of its own, so that a Ctrl-C reaches it through us only.
@@ -107,11 +120,17 @@ impl Process {
         on_event: impl Fn(FioEvent) + Clone + Send + 'static,
     ) -> Result<Self, BlockError> {
         let mut command = command(args);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
         if let Some(directory) = directory {
             command.current_dir(directory);
         }
-        let mut child = command.spawn().map_err(|error| BlockError::NoFio(error.to_string()))?;
+        let mut child = command
+            .spawn()
+            .map_err(|error| BlockError::NoFio(error.to_string()))?;
         let (out, errors) = (child.stdout.take(), child.stderr.take());
         let on_error_line = on_event.clone();
         let readers = vec![
@@ -124,7 +143,9 @@ impl Process {
                 });
                 on_event(FioEvent::End);
             }),
-            std::thread::spawn(move || lines(errors, |line| on_error_line(FioEvent::Message(line)))),
+            std::thread::spawn(move || {
+                lines(errors, |line| on_error_line(FioEvent::Message(line)))
+            }),
         ];
         Ok(Self { child, readers })
     }
@@ -136,7 +157,9 @@ impl Process {
     /// Waits until it has ended, or stops it when `tick` returns [`Flow::Stop`]; [`Self::wait`] waits for what cannot be
     /// watched.
     pub fn watch(&mut self, tick: &mut impl FnMut() -> Flow) -> Flow {
-        let Ok(handle) = pidfd_open(self.pid(), PidfdFlags::empty()) else { return Flow::GoOn };
+        let Ok(handle) = pidfd_open(self.pid(), PidfdFlags::empty()) else {
+            return Flow::GoOn;
+        };
         let ended = || {
             let mut fds = [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)];
             // A signal interrupts it: as good as a tick.

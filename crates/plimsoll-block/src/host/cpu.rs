@@ -14,9 +14,19 @@ pub fn online(source: &Source) -> Option<Vec<u32>> {
 
 /// The governors of all processors in use, each once, in order; none without a governor (virtual machines).
 pub fn governors(source: &Source) -> Vec<String> {
-    let of = |number: u32| source.read(&format!("{DIRECTORY}/cpu{number}/cpufreq/scaling_governor")).ok();
-    let all = online(source).unwrap_or_default().into_iter().filter_map(of);
-    let each: BTreeSet<String> = all.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).collect();
+    let of = |number: u32| {
+        source
+            .read(&format!("{DIRECTORY}/cpu{number}/cpufreq/scaling_governor"))
+            .ok()
+    };
+    let all = online(source)
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(of);
+    let each: BTreeSet<String> = all
+        .map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
+        .collect();
     each.into_iter().collect()
 }
 

@@ -37,33 +37,54 @@ pub struct NoDevice {
 /// The device that holds `path`, or that it is. The error is the reason why there is none: a filesystem in memory, over a network,
 /// over other filesystems, or on several devices.
 pub fn device_of(path: &Path) -> Result<Device, NoDevice> {
-    let none = |why: String| NoDevice { path: path.into(), why };
+    let none = |why: String| NoDevice {
+        path: path.into(),
+        why,
+    };
     let source = Source::new("/");
     let about = fs::metadata(path).map_err(|error| none(error.to_string()))?;
-    let number = if about.file_type().is_block_device() { about.rdev() } else { about.dev() };
+    let number = if about.file_type().is_block_device() {
+        about.rdev()
+    } else {
+        about.dev()
+    };
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     if major != 0 {
         return device_at(&source, major, minor).ok_or_else(|| none(unknown_number(major, minor)));
     }
     // An anonymous number: nothing under /sys/dev/block belongs to it.
     let path = fs::canonicalize(path).map_err(|error| none(error.to_string()))?;
-    let mount = mount_of(&source, &path).ok_or_else(|| none("its mount is not in /proc/self/mountinfo".into()))?;
+    let mount = mount_of(&source, &path)
+        .ok_or_else(|| none("its mount is not in /proc/self/mountinfo".into()))?;
     if mount.filesystem != "btrfs" {
-        return Err(none(format!("a {} filesystem is not on a block device", mount.filesystem)));
+        return Err(none(format!(
+            "a {} filesystem is not on a block device",
+            mount.filesystem
+        )));
     }
-    let number = fs::metadata(&mount.source).map_err(|error| none(format!("{}: {error}", mount.source)))?.rdev();
+    let number = fs::metadata(&mount.source)
+        .map_err(|error| none(format!("{}: {error}", mount.source)))?
+        .rdev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let device = device_at(&source, major, minor).ok_or_else(|| none(unknown_number(major, minor)))?;
+    let device =
+        device_at(&source, major, minor).ok_or_else(|| none(unknown_number(major, minor)))?;
     match btrfs_devices(&source, &device.name) {
         1 => Ok(device),
-        count => Err(none(format!("this btrfs is on {count} devices; give each of them as a device to watch"))),
+        count => Err(none(format!(
+            "this btrfs is on {count} devices; give each of them as a device to watch"
+        ))),
     }
 }
 
 /// The device of a node.
 pub fn device_at_node(source: &Source, node: &Path) -> Result<Device, NoDevice> {
-    let none = |why: String| NoDevice { path: node.into(), why };
-    let number = fs::metadata(node).map_err(|error| none(error.to_string()))?.rdev();
+    let none = |why: String| NoDevice {
+        path: node.into(),
+        why,
+    };
+    let number = fs::metadata(node)
+        .map_err(|error| none(error.to_string()))?
+        .rdev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     device_at(source, major, minor).ok_or_else(|| none(unknown_number(major, minor)))
 }
@@ -74,24 +95,45 @@ fn unknown_number(major: u32, minor: u32) -> String {
 
 /// How many devices the btrfs has to which this one belongs.
 fn btrfs_devices(source: &Source, name: &str) -> usize {
-    let filesystems = fs::read_dir(source.path("sys/fs/btrfs")).into_iter().flatten().flatten();
-    let devices = filesystems.map(|entry| entry.path().join("devices")).find(|devices| devices.join(name).exists());
-    devices.and_then(|devices| fs::read_dir(devices).ok()).map_or(1, Iterator::count)
+    let filesystems = fs::read_dir(source.path("sys/fs/btrfs"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let devices = filesystems
+        .map(|entry| entry.path().join("devices"))
+        .find(|devices| devices.join(name).exists());
+    devices
+        .and_then(|devices| fs::read_dir(devices).ok())
+        .map_or(1, Iterator::count)
 }
 
 /// The device of this number; `None` where sysfs has none.
 pub fn device_at(source: &Source, major: u32, minor: u32) -> Option<Device> {
-    let directory = fs::canonicalize(source.path(&format!("sys/dev/block/{major}:{minor}"))).ok()?;
-    let partition_of =
-        if directory.join("partition").exists() { Some(Box::new(whole(directory.parent()?)?)) } else { None };
-    Some(Device { name: kernel_name(&directory)?, major, minor, partition_of })
+    let directory =
+        fs::canonicalize(source.path(&format!("sys/dev/block/{major}:{minor}"))).ok()?;
+    let partition_of = if directory.join("partition").exists() {
+        Some(Box::new(whole(directory.parent()?)?))
+    } else {
+        None
+    };
+    Some(Device {
+        name: kernel_name(&directory)?,
+        major,
+        minor,
+        partition_of,
+    })
 }
 
 fn whole(directory: &Path) -> Option<Device> {
     let number = fs::read_to_string(directory.join("dev")).ok()?;
     let (major, minor) = number.trim().split_once(':')?;
     let (major, minor) = (major.parse().ok()?, minor.parse().ok()?);
-    Some(Device { name: kernel_name(directory)?, major, minor, partition_of: None })
+    Some(Device {
+        name: kernel_name(directory)?,
+        major,
+        minor,
+        partition_of: None,
+    })
 }
 
 /// A `!` in sysfs stands for a `/` (`cciss!c0d0`).
@@ -102,7 +144,9 @@ fn kernel_name(directory: &Path) -> Option<String> {
 /// What a directory holds, in order; nothing where it cannot be read.
 pub fn names_in(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
     names.sort();
     names
 }

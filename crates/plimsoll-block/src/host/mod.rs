@@ -8,7 +8,9 @@ pub mod source;
 
 /// The bracketed one of `always [madvise] never`; the whole text where none is bracketed.
 pub fn chosen(text: &str) -> String {
-    let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    let bracketed = text
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(text, |(chosen, _)| chosen).to_owned()
 }
 

@@ -55,7 +55,10 @@ pub struct Mount {
 /// The mount that holds an absolute path without symbolic links: the deepest, and of several on one point the last.
 pub fn mount_of(source: &Source, path: &Path) -> Option<Mount> {
     let text = source.read("proc/self/mountinfo").ok()?;
-    let mounts = text.lines().filter_map(parse_mount).filter(|mount| path.starts_with(&mount.point));
+    let mounts = text
+        .lines()
+        .filter_map(parse_mount)
+        .filter(|mount| path.starts_with(&mount.point));
     mounts.max_by_key(|mount| mount.point.components().count())
 }
 
@@ -112,8 +115,12 @@ mod tests {
         let source = Source::new(root.path());
         let of = |path: &str| mount_of(&source, Path::new(path)).unwrap();
         let disk = of("/mnt/my disk/data");
-        let shown =
-            (disk.filesystem.as_str(), disk.source.as_str(), disk.options.as_str(), disk.super_options.as_str());
+        let shown = (
+            disk.filesystem.as_str(),
+            disk.source.as_str(),
+            disk.options.as_str(),
+            disk.super_options.as_str(),
+        );
         assert_eq!(shown, ("xfs", "/dev/sda1", "rw,noatime", "rw,inode64"));
         assert_eq!(of("/mnt/my").source, "/dev/sda3");
         assert_eq!(of("/mntx").source, "/dev/vda");

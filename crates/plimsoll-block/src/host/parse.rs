@@ -31,7 +31,16 @@ impl CpuTimes {
             softirq: self.softirq.checked_sub(old.softirq)?,
             steal: self.steal.checked_sub(old.steal)?,
         };
-        let Self { user, nice, system, idle, iowait, irq, softirq, steal } = spent;
+        let Self {
+            user,
+            nice,
+            system,
+            idle,
+            iowait,
+            irq,
+            softirq,
+            steal,
+        } = spent;
         let parts = [user, nice, system, idle, iowait, irq, softirq, steal];
         parts.into_iter().try_fold(0_u64, u64::checked_add)?;
         Some(spent)
@@ -39,8 +48,19 @@ impl CpuTimes {
 
     /// All ticks; saturates.
     pub fn total(&self) -> u64 {
-        let Self { user, nice, system, idle, iowait, irq, softirq, steal } = *self;
-        [user, nice, system, idle, iowait, irq, softirq, steal].into_iter().fold(0, u64::saturating_add)
+        let Self {
+            user,
+            nice,
+            system,
+            idle,
+            iowait,
+            irq,
+            softirq,
+            steal,
+        } = *self;
+        [user, nice, system, idle, iowait, irq, softirq, steal]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -65,11 +85,22 @@ pub fn stat(text: &str) -> Option<Stat> {
 
 /// guest and guest_nice are left out: user and nice hold them already.
 fn cpu_times(text: &str) -> Option<CpuTimes> {
-    let mut fields = text.split_ascii_whitespace().map(|field| field.parse::<u64>().ok());
+    let mut fields = text
+        .split_ascii_whitespace()
+        .map(|field| field.parse::<u64>().ok());
     let mut next = || fields.next().flatten();
     let (user, nice, system, idle) = (next()?, next()?, next()?, next()?);
     let mut late = || next().unwrap_or(0);
-    Some(CpuTimes { user, nice, system, idle, iowait: late(), irq: late(), softirq: late(), steal: late() })
+    Some(CpuTimes {
+        user,
+        nice,
+        system,
+        idle,
+        iowait: late(),
+        irq: late(),
+        softirq: late(),
+        steal: late(),
+    })
 }
 
 /// /proc/meminfo, as far as it is sampled.
@@ -93,7 +124,9 @@ pub fn meminfo(text: &str) -> Option<MemInfo> {
 
 /// The value of `Name:   123 kB`.
 pub fn kib_field(text: &str, name: &str) -> Option<Bytes> {
-    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    let value = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     let number: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(Bytes(number.checked_mul(1024)?))
 }
@@ -108,11 +141,18 @@ pub struct Pressure {
 
 pub fn pressure(text: &str) -> Option<Pressure> {
     let total = |kind: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '))?;
-        let us = line.split_ascii_whitespace().find_map(|field| field.strip_prefix("total="))?;
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '))?;
+        let us = line
+            .split_ascii_whitespace()
+            .find_map(|field| field.strip_prefix("total="))?;
         Some(Nanos(us.parse::<u64>().ok()?.checked_mul(1000)?))
     };
-    Some(Pressure { some: total("some")?, full: total("full") })
+    Some(Pressure {
+        some: total("some")?,
+        full: total("full"),
+    })
 }
 
 /// One line of /proc/net/dev.
@@ -130,7 +170,11 @@ pub fn net_dev(text: &str) -> Option<Vec<Interface>> {
         let received = counters.next()?.parse().ok()?;
         // Eight columns of what was received, then the bytes sent.
         let sent = counters.nth(7)?.parse().ok()?;
-        Some(Interface { name: name.trim().into(), received, sent })
+        Some(Interface {
+            name: name.trim().into(),
+            received,
+            sent,
+        })
     };
     let mut lines = text.lines();
     lines.next()?.trim_start().strip_prefix("Inter-|")?;
@@ -189,8 +233,20 @@ pub fn diskstats(text: &str, major: u32, minor: u32) -> Option<Disk> {
         }
         let name = fields.next()?.to_owned();
         let n: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
-        let &[reads, _, read_sectors, read_ms, writes, _, write_sectors, write_ms, _, busy_ms, weighted_ms, ..] =
-            &n[..]
+        let &[
+            reads,
+            _,
+            read_sectors,
+            read_ms,
+            writes,
+            _,
+            write_sectors,
+            write_ms,
+            _,
+            busy_ms,
+            weighted_ms,
+            ..,
+        ] = &n[..]
         else {
             return None;
         };
@@ -226,7 +282,10 @@ pub struct PidStat {
 
 pub fn pid_stat(text: &str) -> Option<PidStat> {
     // The name, in parentheses, may hold anything, parentheses and spaces too.
-    let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
+    let fields: Vec<&str> = text
+        .get(text.rfind(')')? + 1..)?
+        .split_ascii_whitespace()
+        .collect();
     let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     Some(PidStat {
         parent: u32::try_from(field(4)?).ok()?,
@@ -240,7 +299,9 @@ pub fn pid_stat(text: &str) -> Option<PidStat> {
 
 /// PIDs of /proc/PID/task/TID/children.
 pub fn children(text: &str) -> Option<Vec<u32>> {
-    text.split_ascii_whitespace().map(|pid| pid.parse().ok()).collect()
+    text.split_ascii_whitespace()
+        .map(|pid| pid.parse().ok())
+        .collect()
 }
 
 /// /proc/PID/statm, in pages.
@@ -253,7 +314,10 @@ pub struct Statm {
 pub fn statm(text: &str) -> Option<Statm> {
     let mut fields = text.split_ascii_whitespace().skip(1);
     let mut next = || fields.next()?.parse().ok();
-    Some(Statm { resident: next()?, shared: next()? })
+    Some(Statm {
+        resident: next()?,
+        shared: next()?,
+    })
 }
 
 /// What a process and its ended, waited-for children had fetched from or sent to storage: /proc/PID/io.
@@ -264,8 +328,14 @@ pub struct PidIo {
 }
 
 pub fn pid_io(text: &str) -> Option<PidIo> {
-    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-    Some(PidIo { read: field("read_bytes:")?, written: field("write_bytes:")? })
+    let field = |name: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+    };
+    Some(PidIo {
+        read: field("read_bytes:")?,
+        written: field("write_bytes:")?,
+    })
 }
 
 #[cfg(test)]

@@ -28,7 +28,12 @@ impl Source {
     /// Reads and parses, with one error for both.
     pub fn parse<T>(&self, path: &str, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
         let text = self.read(path)?;
-        parse(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "not in a form that plimsoll knows"))
+        parse(&text).ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                "not in a form that plimsoll knows",
+            )
+        })
     }
 }
 
@@ -46,7 +51,8 @@ pub fn text(path: &Path) -> io::Result<String> {
             Err(error) => return Err(error),
         }
     }
-    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 #[cfg(test)]
@@ -62,6 +68,9 @@ mod tests {
         assert_eq!(text(&path).unwrap(), long);
         std::fs::write(&path, b"a\xffb").unwrap();
         assert_eq!(text(&path).unwrap(), "a\u{fffd}b");
-        assert_eq!(text(&dir.path().join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(
+            text(&dir.path().join("none")).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
     }
 }

@@ -24,7 +24,11 @@ fn job() -> BlockJob {
         sync: SyncPolicy::Flush { every: 16 },
         ..stream()
     };
-    BlockJob { name: "mixed".into(), streams: vec![data], curve: Vec::new() }
+    BlockJob {
+        name: "mixed".into(),
+        streams: vec![data],
+        curve: Vec::new(),
+    }
 }
 
 fn task(directory: &Path, workers: usize, measure: u64) -> Task {
@@ -32,9 +36,21 @@ fn task(directory: &Path, workers: usize, measure: u64) -> Task {
     let worker = |number: usize| {
         let file = directory.join(number.to_string());
         std::fs::write(&file, vec![7; SIZE as usize]).unwrap();
-        let part = Part { file, offset: 0, size: SIZE };
-        let manner = Manner { engine, seed: 1, at_most: Nanos::from_secs(600), rates: vec![Some(200.0)] };
-        WorkerTask { args: of_job(&job(), &part, &manner), directory: None }
+        let part = Part {
+            file,
+            offset: 0,
+            size: SIZE,
+        };
+        let manner = Manner {
+            engine,
+            seed: 1,
+            at_most: Nanos::from_secs(600),
+            rates: vec![Some(200.0)],
+        };
+        WorkerTask {
+            args: of_job(&job(), &part, &manner),
+            directory: None,
+        }
     };
     Task {
         job: "mixed".into(),
@@ -46,7 +62,10 @@ fn task(directory: &Path, workers: usize, measure: u64) -> Task {
     }
 }
 
-fn drive(task: &Task, order: impl Fn(&[LaneMessage]) -> LaneControl) -> (Vec<LaneMessage>, Vec<Share>) {
+fn drive(
+    task: &Task,
+    order: impl Fn(&[LaneMessage]) -> LaneControl,
+) -> (Vec<LaneMessage>, Vec<Share>) {
     let messages = RefCell::new(Vec::new());
     let began = Instant::now();
     let links = Links {
@@ -73,7 +92,9 @@ fn seconds(messages: &[LaneMessage]) -> Vec<&LaneSecond> {
 }
 
 fn end(messages: &[LaneMessage]) -> &LaneEnd {
-    let Some(LaneMessage::Ended(end)) = messages.last() else { panic!("no end") };
+    let Some(LaneMessage::Ended(end)) = messages.last() else {
+        panic!("no end")
+    };
     end
 }
 
@@ -86,12 +107,26 @@ fn two_workers_are_measured_and_shared_out() {
         assert_eq!(*end(&messages), LaneEnd::Complete);
         assert!(matches!(messages[0], LaneMessage::Started { .. }));
         let seconds = seconds(&messages);
-        let measured: Vec<_> = seconds.iter().filter(|second| second.tick.phase == PhaseKind::Measure).collect();
+        let measured: Vec<_> = seconds
+            .iter()
+            .filter(|second| second.tick.phase == PhaseKind::Measure)
+            .collect();
         assert_eq!(measured.len() as u64, length);
-        assert!(shares.iter().all(|share| share.requests == share.response.count()));
+        assert!(
+            shares
+                .iter()
+                .all(|share| share.requests == share.response.count())
+        );
         (0..3).all(|txn| {
-            let of_seconds: u64 = measured.iter().map(|second| second.tallies[txn].counts.committed).sum();
-            let of_workers: u64 = shares.iter().filter(|share| share.txn == txn).map(|share| share.requests).sum();
+            let of_seconds: u64 = measured
+                .iter()
+                .map(|second| second.tallies[txn].counts.committed)
+                .sum();
+            let of_workers: u64 = shares
+                .iter()
+                .filter(|share| share.txn == txn)
+                .map(|share| share.requests)
+                .sum();
             assert_eq!(of_seconds, of_workers);
             of_seconds > 0
         })
@@ -102,11 +137,24 @@ fn two_workers_are_measured_and_shared_out() {
 #[test]
 fn a_lane_that_is_ended_early_keeps_what_was_measured() {
     let directory = tempfile::tempdir().unwrap();
-    for (order, expected) in [(LaneControl::Close, LaneEnd::Closed), (LaneControl::Stop, LaneEnd::Stopped)] {
-        let after_three = |sent: &[LaneMessage]| if sent.len() > 2 { order } else { LaneControl::Run };
+    for (order, expected) in [
+        (LaneControl::Close, LaneEnd::Closed),
+        (LaneControl::Stop, LaneEnd::Stopped),
+    ] {
+        let after_three = |sent: &[LaneMessage]| {
+            if sent.len() > 2 {
+                order
+            } else {
+                LaneControl::Run
+            }
+        };
         let (messages, _) = drive(&task(directory.path(), 1, 50), after_three);
         assert_eq!(*end(&messages), expected);
-        assert!(seconds(&messages).iter().any(|second| second.tick.phase == PhaseKind::Measure));
+        assert!(
+            seconds(&messages)
+                .iter()
+                .any(|second| second.tick.phase == PhaseKind::Measure)
+        );
     }
 }
 
@@ -116,9 +164,14 @@ fn a_failed_worker_is_reported_with_the_messages_of_fio() {
     let task = task(directory.path(), 2, 50);
     std::fs::remove_file(directory.path().join("1")).unwrap();
     let (messages, shares) = drive(&task, |_| LaneControl::Run);
-    let LaneEnd::Failed(why) = end(&messages) else { panic!("{:?}", end(&messages)) };
+    let LaneEnd::Failed(why) = end(&messages) else {
+        panic!("{:?}", end(&messages))
+    };
     assert!(why.starts_with("fio failed at mixed: worker 2: "), "{why}");
-    assert!(why.contains("file creation disallowed") && why.contains("\nThe command was: fio "), "{why}");
+    assert!(
+        why.contains("file creation disallowed") && why.contains("\nThe command was: fio "),
+        "{why}"
+    );
     assert_eq!(shares.iter().map(|share| share.requests).sum::<u64>(), 0);
 }
 
@@ -134,9 +187,18 @@ fn a_worker_that_is_killed_ends_the_lane_and_what_was_measured_stays() {
         }
         LaneControl::Run
     });
-    let LaneEnd::Failed(why) = end(&messages) else { panic!("{:?}", end(&messages)) };
-    assert!(why.contains("worker 1: ") && why.contains("signal: 9"), "{why}");
-    assert!(seconds(&messages).iter().any(|second| second.tick.phase == PhaseKind::Measure));
+    let LaneEnd::Failed(why) = end(&messages) else {
+        panic!("{:?}", end(&messages))
+    };
+    assert!(
+        why.contains("worker 1: ") && why.contains("signal: 9"),
+        "{why}"
+    );
+    assert!(
+        seconds(&messages)
+            .iter()
+            .any(|second| second.tick.phase == PhaseKind::Measure)
+    );
     assert!(shares.iter().any(|share| share.requests > 0));
 }
 
@@ -156,11 +218,21 @@ fn kill_fio_at(file: &str) {
 #[test]
 fn a_job_that_ends_by_itself_is_measured_to_its_end() {
     let directory = tempfile::tempdir().unwrap();
-    let args = ["--output-format=json+", "--status-interval=1", "--name=w", "--rw=write", "--size=4M", "--bs=4k"];
+    let args = [
+        "--output-format=json+",
+        "--status-interval=1",
+        "--name=w",
+        "--rw=write",
+        "--size=4M",
+        "--bs=4k",
+    ];
     let args = args.map(String::from).into();
     let task = Task {
         job: "own.fio".into(),
-        workers: vec![WorkerTask { args, directory: Some(directory.path().into()) }],
+        workers: vec![WorkerTask {
+            args,
+            directory: Some(directory.path().into()),
+        }],
         shape: Shape::Whole,
         warm: Nanos::ZERO,
         measure: Nanos::from_secs(60),
@@ -168,7 +240,16 @@ fn a_job_that_ends_by_itself_is_measured_to_its_end() {
     };
     let (messages, shares) = drive(&task, |_| LaneControl::Run);
     assert_eq!(*end(&messages), LaneEnd::Complete);
-    let writes: u64 = seconds(&messages).iter().map(|second| second.tallies[1].counts.committed).sum();
-    assert_eq!((writes, shares[1].requests, shares[1].bytes), (1024, 1024, 4 << 20));
-    assert!(directory.path().join("w.0.0").exists(), "in its own directory");
+    let writes: u64 = seconds(&messages)
+        .iter()
+        .map(|second| second.tallies[1].counts.committed)
+        .sum();
+    assert_eq!(
+        (writes, shares[1].requests, shares[1].bytes),
+        (1024, 1024, 4 << 20)
+    );
+    assert!(
+        directory.path().join("w.0.0").exists(),
+        "in its own directory"
+    );
 }

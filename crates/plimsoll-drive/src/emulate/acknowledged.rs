@@ -49,7 +49,10 @@ impl Acknowledged {
     }
 
     pub fn flush_arrived(&self, upto: u64) -> Covered {
-        Covered { upto, unanswered: self.lock().unanswered.clone() }
+        Covered {
+            upto,
+            unanswered: self.lock().unanswered.clone(),
+        }
     }
 
     /// To be called before the answer goes out. False when the power failed meanwhile: then the flush failed.
@@ -72,6 +75,9 @@ impl Acknowledged {
     pub fn power_off(&self, first: u64) -> (Vec<Covered>, BTreeSet<u64>) {
         let mut state = self.lock();
         state.first = first;
-        (std::mem::take(&mut state.flushes), std::mem::take(&mut state.unanswered))
+        (
+            std::mem::take(&mut state.flushes),
+            std::mem::take(&mut state.unanswered),
+        )
     }
 }

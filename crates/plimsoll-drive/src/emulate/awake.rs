@@ -42,7 +42,10 @@ mod tests {
     fn awish_is_four_bytes_of_zero() {
         let dir = tempfile::tempdir().unwrap();
         let device = dir.path().join("latency");
-        assert!(!Awake::at(&device).is_granted(), "it is not made where it is missing");
+        assert!(
+            !Awake::at(&device).is_granted(),
+            "it is not made where it is missing"
+        );
         std::fs::write(&device, "").unwrap();
         assert!(Awake::at(&device).is_granted());
         assert_eq!(std::fs::read(&device).unwrap(), [0; 4]);

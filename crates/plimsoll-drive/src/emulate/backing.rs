@@ -64,10 +64,15 @@ pub fn check(dir: &Path, model: &Drive, capacity: u64) -> Result<Option<String>,
     );
     match compare(backing, model) {
         BackingFit::KeepsUp => Ok(None),
-        BackingFit::Slower => Ok(Some(format!("{speeds} A long load will show the disk instead of the drive."))),
+        BackingFit::Slower => Ok(Some(format!(
+            "{speeds} A long load will show the disk instead of the drive."
+        ))),
         BackingFit::Hopeless => {
             let next = "Keep the data in memory (backing = \"memory\"), or on a faster disk.";
-            Err(EmulatorError::new(format!("the backing cannot keep up. {speeds}"), next))
+            Err(EmulatorError::new(
+                format!("the backing cannot keep up. {speeds}"),
+                next,
+            ))
         }
     }
 }
@@ -103,7 +108,10 @@ fn measure(path: &Path) -> rustix::io::Result<Speed> {
     }
     times.sort_unstable();
     let bytes = (written * LARGE as u64) as f64;
-    Ok(Speed { mb_s: bytes / 1e6 / took.as_secs_f64().max(1e-9), read: times[times.len() / 2] })
+    Ok(Speed {
+        mb_s: bytes / 1e6 / took.as_secs_f64().max(1e-9),
+        read: times[times.len() / 2],
+    })
 }
 
 /// The same, by the model, beginning with an idle drive; its buffer has filled before it counts.
@@ -112,23 +120,40 @@ fn speed_of(model: &Drive, capacity: u64) -> Speed {
     let (mut drive, spread) = (model.clone(), capacity.saturating_sub(LARGE as u64).max(1));
     let mut ends = [Nanos::ZERO; DEPTH];
     let mut at = |n: usize, ends: &mut [Nanos; DEPTH]| {
-        let op = Op { kind: DriveOp::Write, offset: (n * LARGE) as u64 % spread, len: LARGE as u64 };
+        let op = Op {
+            kind: DriveOp::Write,
+            offset: (n * LARGE) as u64 % spread,
+            len: LARGE as u64,
+        };
         ends[n % DEPTH] = drive.submit(ends[n % DEPTH], op);
         ends[n % DEPTH]
     };
     let writes = 4096;
-    let halfway = (0..writes / 2).map(|n| at(n, &mut ends)).max().unwrap_or_default();
-    let end = (writes / 2..writes).map(|n| at(n, &mut ends)).max().unwrap_or_default();
+    let halfway = (0..writes / 2)
+        .map(|n| at(n, &mut ends))
+        .max()
+        .unwrap_or_default();
+    let end = (writes / 2..writes)
+        .map(|n| at(n, &mut ends))
+        .max()
+        .unwrap_or_default();
     let seconds = end.saturating_sub(halfway).as_secs_f64().max(1e-9);
     let (mut drive, mut now, mut times) = (model.clone(), Nanos::ZERO, Vec::new());
     for n in 0..READS {
-        let op = Op { kind: DriveOp::Read, offset: n * 7_919_000_000_007 % spread / 4096 * 4096, len: SMALL as u64 };
+        let op = Op {
+            kind: DriveOp::Read,
+            offset: n * 7_919_000_000_007 % spread / 4096 * 4096,
+            len: SMALL as u64,
+        };
         let done = drive.submit(now, op);
         times.push(done.saturating_sub(now));
         now = done;
     }
     times.sort_unstable();
-    Speed { mb_s: (writes / 2 * LARGE) as f64 / 1e6 / seconds, read: times[times.len() / 2] }
+    Speed {
+        mb_s: (writes / 2 * LARGE) as f64 / 1e6 / seconds,
+        read: times[times.len() / 2],
+    }
 }
 
 #[cfg(test)]
@@ -139,15 +164,29 @@ mod tests {
     use plimsoll_model::units::Bytes;
 
     fn drive(mb_s: u32, read_us: u32) -> Drive {
-        let figure = |key: &str, value: u32| format!("{key} = {{ value = {value}, source = \"assumed\" }}\n");
-        let mut text = format!("title = \"x\"\nkind = \"volume\"\n{}", figure("capacity_gb", 10));
+        let figure = |key: &str, value: u32| {
+            format!("{key} = {{ value = {value}, source = \"assumed\" }}\n")
+        };
+        let mut text = format!(
+            "title = \"x\"\nkind = \"volume\"\n{}",
+            figure("capacity_gb", 10)
+        );
         text += "write_cache = { value = \"protected\", source = \"assumed\" }\n[volume]\n";
-        for (key, value) in
-            [("iops", 100_000), ("mib_s", mb_s), ("read_us", read_us), ("write_us", 100), ("flush_us", 1)]
-        {
+        for (key, value) in [
+            ("iops", 100_000),
+            ("mib_s", mb_s),
+            ("read_us", read_us),
+            ("write_us", 100),
+            ("flush_us", 1),
+        ] {
             text += &figure(key, value);
         }
-        let setup = Setup { capacity: Bytes(1 << 33), fill: 1.0, seed: 1, ignores_flush: false };
+        let setup = Setup {
+            capacity: Bytes(1 << 33),
+            fill: 1.0,
+            seed: 1,
+            ignores_flush: false,
+        };
         Drive::new(&DriveSpec::parse("x", &text).unwrap(), &setup)
     }
 
@@ -160,7 +199,10 @@ mod tests {
 
     #[test]
     fn slower_and_hopeless() {
-        let speed = |mb_s, us| Speed { mb_s, read: Nanos::from_micros(us) };
+        let speed = |mb_s, us| Speed {
+            mb_s,
+            read: Nanos::from_micros(us),
+        };
         let model = speed(1000.0, 100);
         assert_eq!(compare(speed(1000.0, 100), model), BackingFit::KeepsUp);
         assert_eq!(compare(speed(999.0, 100), model), BackingFit::Slower);
@@ -174,7 +216,10 @@ mod tests {
         // No disk is slower than this, and none as fast as that.
         assert_eq!(check(dir.path(), &drive(1, 900_000), 1 << 33), Ok(None));
         let error = check(dir.path(), &drive(100_000, 1), 1 << 33).unwrap_err();
-        assert!(error.why.contains("cannot keep up") && error.why.contains("MB/s"), "{error}");
+        assert!(
+            error.why.contains("cannot keep up") && error.why.contains("MB/s"),
+            "{error}"
+        );
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

@@ -55,7 +55,10 @@ impl Filesystem {
 }
 
 fn make_dir(path: &Path, mode: u32) -> Result<(), EmulatorError> {
-    fs::DirBuilder::new().mode(mode).create(path).map_err(EmulatorError::at(path))
+    fs::DirBuilder::new()
+        .mode(mode)
+        .create(path)
+        .map_err(EmulatorError::at(path))
 }
 
 impl Block {
@@ -74,15 +77,39 @@ impl Block {
             ));
         }
         let (session, device, is_down) = (None, None, false);
-        let mut block = Self { dir: dir.to_owned(), filesystem, engine, store, session, device, is_down };
+        let mut block = Self {
+            dir: dir.to_owned(),
+            filesystem,
+            engine,
+            store,
+            session,
+            device,
+            is_down,
+        };
         make_dir(&names::mount(dir), 0o755)?;
         make_dir(&names::fuse(dir), 0o700)?;
         let (engine, store) = (Arc::clone(&block.engine), Arc::clone(&block.store));
-        let image = Image { engine, store, name: names::image(dir), full };
+        let image = Image {
+            engine,
+            store,
+            name: names::image(dir),
+            full,
+        };
         let engine = Arc::clone(&block.engine);
-        block.session = Some(Mounted::new(image, &names::fuse(dir), engine, SessionACL::Owner, Vec::new())?);
+        block.session = Some(Mounted::new(
+            image,
+            &names::fuse(dir),
+            engine,
+            SessionACL::Owner,
+            Vec::new(),
+        )?);
         let image = block.image();
-        let args = ["-f".as_ref(), "--show".as_ref(), "--direct-io=on".as_ref(), image.as_os_str()];
+        let args = [
+            "-f".as_ref(),
+            "--show".as_ref(),
+            "--direct-io=on".as_ref(),
+            image.as_os_str(),
+        ];
         let device = tool::run("losetup", &args).map_err(|error| {
             let next = "In a container, loop devices need --privileged, or give the drive form = \"directory\".";
             EmulatorError::no_fuse(error.why, next)
@@ -109,7 +136,9 @@ impl Block {
             let size = Bytes(self.store.size());
             let next = match error.no_fuse {
                 true => error.next,
-                false => format!("The drive has {size}; give it more with `capacity`, or another filesystem."),
+                false => format!(
+                    "The drive has {size}; give it more with `capacity`, or another filesystem."
+                ),
             };
             EmulatorError { next, ..error }
         })?;
@@ -119,25 +148,46 @@ impl Block {
     fn mount(&self) -> Result<(), EmulatorError> {
         let at = names::mount(&self.place());
         let how = ["-t", self.filesystem.name(), "-o", "nodev"].map(OsStr::new);
-        let mounted = tool::run("mount", &[&how[..], &[self.device().as_os_str(), at.as_os_str()]].concat());
+        let mounted = tool::run(
+            "mount",
+            &[&how[..], &[self.device().as_os_str(), at.as_os_str()]].concat(),
+        );
         mounted.map(drop).map_err(|error| {
             let next = match error.no_fuse {
                 true => error.next,
-                false => "`dmesg` shows why; `modprobe` the filesystem when the kernel does not know it.".into(),
+                false => {
+                    "`dmesg` shows why; `modprobe` the filesystem when the kernel does not know it."
+                        .into()
+                }
             };
-            let what = format!("{} on {} could not be mounted", self.filesystem.name(), self.device().display());
-            EmulatorError { why: format!("{what}: {}", error.why), next, ..error }
+            let what = format!(
+                "{} on {} could not be mounted",
+                self.filesystem.name(),
+                self.device().display()
+            );
+            EmulatorError {
+                why: format!("{what}: {}", error.why),
+                next,
+                ..error
+            }
         })
     }
 
     /// Writes out whatever the filesystem still holds in memory.
     pub fn sync(&self) -> Result<(), EmulatorError> {
-        tool::run("sync", &["-f".as_ref(), names::mount(&self.dir).as_os_str()]).map(drop)
+        tool::run(
+            "sync",
+            &["-f".as_ref(), names::mount(&self.dir).as_os_str()],
+        )
+        .map(drop)
     }
 
     pub fn power_off(&self) -> Result<Lost, EmulatorError> {
         self.engine.power_off(&self.store).map_err(|error| {
-            EmulatorError::new(format!("the backing store failed: {error}"), "Check the disk that holds it.")
+            EmulatorError::new(
+                format!("the backing store failed: {error}"),
+                "Check the disk that holds it.",
+            )
         })
     }
 
@@ -145,17 +195,28 @@ impl Block {
     /// crash.
     pub fn power_on(&self) -> Result<(), EmulatorError> {
         let at = names::mount(&self.place());
-        if is_mounted(&at) && take_down(&at, PATIENCE).map_err(EmulatorError::at(&at))? == Unmounted::Lazily {
+        if is_mounted(&at)
+            && take_down(&at, PATIENCE).map_err(EmulatorError::at(&at))? == Unmounted::Lazily
+        {
             return Err(EmulatorError::new(
-                format!("{} is still in use {PATIENCE} after the power cut", at.display()),
+                format!(
+                    "{} is still in use {PATIENCE} after the power cut",
+                    at.display()
+                ),
                 "End the programs that have files open there (`fuser -vm` shows them) before the power returns.",
             ));
         }
         // Nothing that the kernel remembers of the device may hide what is on it now.
-        tool::run("blockdev", &["--flushbufs".as_ref(), self.device().as_os_str()])?;
+        tool::run(
+            "blockdev",
+            &["--flushbufs".as_ref(), self.device().as_os_str()],
+        )?;
         self.engine.power_on();
         self.mount().map_err(|error| EmulatorError {
-            why: format!("the filesystem did not survive the power cut: {}", error.why),
+            why: format!(
+                "the filesystem did not survive the power cut: {}",
+                error.why
+            ),
             next: "A drive that ignores flushes does this; its data is gone.".into(),
             ..error
         })
@@ -164,7 +225,10 @@ impl Block {
     /// The drive's directory, also after it was moved.
     fn place(&self) -> PathBuf {
         let fuse = self.session.as_ref().map(Mounted::place);
-        fuse.as_deref().and_then(Path::parent).unwrap_or(&self.dir).to_owned()
+        fuse.as_deref()
+            .and_then(Path::parent)
+            .unwrap_or(&self.dir)
+            .to_owned()
     }
 
     /// Takes everything down, in reverse order. Returns what failed.
@@ -177,25 +241,42 @@ impl Block {
         if is_mounted(&at) {
             match take_down(&at, PATIENCE) {
                 Ok(Unmounted::Wholly) => {}
-                Ok(Unmounted::Lazily) => failures.push(format!("{} was in use when it was unmounted", at.display())),
-                Err(error) => failures.push(format!("{} could not be unmounted: {error}", at.display())),
+                Ok(Unmounted::Lazily) => {
+                    failures.push(format!("{} was in use when it was unmounted", at.display()))
+                }
+                Err(error) => {
+                    failures.push(format!("{} could not be unmounted: {error}", at.display()))
+                }
             }
         }
         if let Some(device) = self.device.take() {
             let detached = tool::run("losetup", &["-d".as_ref(), device.as_os_str()]);
             failures.extend(detached.err().map(|error| error.why));
             // The kernel lets go of the image only after the command has ended.
-            let gone = || !Path::new("/sys/block").join(device.file_name().unwrap_or_default()).join("loop").exists();
+            let gone = || {
+                !Path::new("/sys/block")
+                    .join(device.file_name().unwrap_or_default())
+                    .join("loop")
+                    .exists()
+            };
             clock::wait_until(PATIENCE, gone);
         }
         if let Some(session) = self.session.take() {
             match session.unmount(Nanos::SECOND) {
                 Ok(Unmounted::Wholly) => {}
-                Ok(Unmounted::Lazily) => failures.push("the drive's image was in use when it was unmounted".into()),
-                Err(error) => failures.push(format!("the drive's image could not be unmounted: {error}")),
+                Ok(Unmounted::Lazily) => {
+                    failures.push("the drive's image was in use when it was unmounted".into())
+                }
+                Err(error) => {
+                    failures.push(format!("the drive's image could not be unmounted: {error}"))
+                }
             }
         }
-        failures.extend(names::remove_all(&dir).err().map(|error| format!("{}: {error}", dir.display())));
+        failures.extend(
+            names::remove_all(&dir)
+                .err()
+                .map(|error| format!("{}: {error}", dir.display())),
+        );
         failures
     }
 }

@@ -37,11 +37,20 @@ impl Buffer {
 
 impl Buffers {
     fn shelf(&self, len: usize) -> (&Mutex<Vec<Vec<u8>>>, usize) {
-        if len <= SMALL { (&self.small, KEPT_SMALL) } else { (&self.large, KEPT_LARGE) }
+        if len <= SMALL {
+            (&self.small, KEPT_SMALL)
+        } else {
+            (&self.large, KEPT_LARGE)
+        }
     }
 
     pub fn take(&self, len: usize) -> Buffer {
-        let kept = self.shelf(len).0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let kept = self
+            .shelf(len)
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
         let mut memory = kept.unwrap_or_default();
         if memory.len() < len {
             memory.resize(len, 0);

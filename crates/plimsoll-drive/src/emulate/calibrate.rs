@@ -20,7 +20,15 @@ const BLOCK: usize = 4096;
 const BATCHES: usize = 16;
 const READS: usize = 9;
 /// How long answers are held back, and how much of the time above is spent on it.
-const DELAYS_US: [(u64, usize); 7] = [(20, 16), (50, 16), (100, 16), (200, 16), (500, 10), (1_500, 6), (5_000, 3)];
+const DELAYS_US: [(u64, usize); 7] = [
+    (20, 16),
+    (50, 16),
+    (100, 16),
+    (200, 16),
+    (500, 10),
+    (1_500, 6),
+    (5_000, 3),
+];
 /// Positions go over so much of the drive.
 const SPAN: u64 = 64 << 20;
 
@@ -35,7 +43,11 @@ impl Reader {
     fn open(path: &Path, size: u64) -> Result<Self, EmulatorError> {
         let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
         let file = rustix::fs::open(path, flags, Mode::empty()).map_err(EmulatorError::at(path))?;
-        Ok(Self { file, memory: vec![0; 2 * BLOCK], size })
+        Ok(Self {
+            file,
+            memory: vec![0; 2 * BLOCK],
+            size,
+        })
     }
 
     /// Times of reads, in their order.
@@ -59,7 +71,11 @@ impl Reader {
         let medians = (0..batches).map(|_| self.times(READS).map(median));
         let mut medians = medians.collect::<rustix::io::Result<Vec<_>>>()?;
         medians.sort_unstable();
-        Ok(medians.get(1).or(medians.first()).copied().unwrap_or_default())
+        Ok(medians
+            .get(1)
+            .or(medians.first())
+            .copied()
+            .unwrap_or_default())
     }
 }
 
@@ -70,16 +86,28 @@ fn median(mut times: Vec<Nanos>) -> Nanos {
 
 /// Measures on `used`, the file that programs use; `bare` is the same without the loop device. Sets the engine's costs and
 /// leaves the timing off. Takes about a second.
-pub fn calibrate(engine: &Engine, used: &Path, bare: &Path, size: u64) -> Result<Calibration, EmulatorError> {
+pub fn calibrate(
+    engine: &Engine,
+    used: &Path,
+    bare: &Path,
+    size: u64,
+) -> Result<Calibration, EmulatorError> {
     let failed = |why: rustix::io::Errno| {
-        EmulatorError::new(format!("{} cannot be read: {why}", used.display()), "`dmesg` may show why.")
+        EmulatorError::new(
+            format!("{} cannot be read: {why}", used.display()),
+            "`dmesg` may show why.",
+        )
     };
     let mut through_loop = Reader::open(used, size)?;
     let mut without_loop = Reader::open(bare, size)?;
     engine.set_timing(Timing::Off);
     let at_once = through_loop.median(BATCHES).map_err(failed)?;
     let bare = without_loop.median(BATCHES).map_err(failed)?;
-    let mut steps = vec![Step { quiet: Nanos::ZERO, around: at_once, writing: Nanos::ZERO }];
+    let mut steps = vec![Step {
+        quiet: Nanos::ZERO,
+        around: at_once,
+        writing: Nanos::ZERO,
+    }];
     let mut timer = Nanos::ZERO;
     for (delay, batches) in DELAYS_US {
         let delay = Nanos::from_micros(delay);
@@ -92,13 +120,18 @@ pub fn calibrate(engine: &Engine, used: &Path, bare: &Path, size: u64) -> Result
         // What the engine took for modelled and real here: until the answer was written, and with that.
         let (begun, written) = (half(&reads.modelled), half(&reads.real));
         let writing = written.saturating_sub(begun);
-        steps.push(Step { quiet: delay, around: around.saturating_sub(begun), writing });
+        steps.push(Step {
+            quiet: delay,
+            around: around.saturating_sub(begun),
+            writing,
+        });
         timer = timer.max(begun.saturating_sub(delay));
     }
     // Answered at once there is no wait; the writing is that of the shortest one.
     steps[0].writing = steps[1].writing.min(steps[0].around);
     let costs = Costs::new(steps);
-    let [floor, after_1ms] = [Nanos::ZERO, Nanos::from_millis(1)].map(|quiet| costs.after(quiet).around);
+    let [floor, after_1ms] =
+        [Nanos::ZERO, Nanos::from_millis(1)].map(|quiet| costs.after(quiet).around);
     let calibration = Calibration {
         floor,
         after_1ms,

@@ -87,27 +87,41 @@ impl Child {
         check_empty(&spec.dir)?;
         let mut command = Program::new(program);
         command.args(["drive", "mount", "--control"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         // A Ctrl-C is for the parent, which needs the drive until it has finished.
         command.process_group(0);
         let mut process = command.spawn().map_err(|error| {
-            EmulatorError::new(format!("{} could not be started: {error}", program.display()), "Install plimsoll anew.")
+            EmulatorError::new(
+                format!("{} could not be started: {error}", program.display()),
+                "Install plimsoll anew.",
+            )
         })?;
-        let (stdin, stdout, stderr) = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        let (stdin, stdout, stderr) = (
+            process.stdin.take(),
+            process.stdout.take(),
+            process.stderr.take(),
+        );
         let (answer, answers) = channel();
         let ending = Arc::new(AtomicBool::new(false));
         let is_ending = Arc::clone(&ending);
         let gone = Arc::new(AtomicBool::new(false));
         let is_gone = Arc::clone(&gone);
-        let listener = std::thread::Builder::new().name("drive-listener".into()).spawn(move || {
-            let errors = std::thread::spawn(move || stderr.map(last_lines).unwrap_or_default());
-            let failed = stdout.and_then(|out| listen(BufReader::new(out), &answer, &on_event));
-            let errors = errors.join().unwrap_or_default();
-            is_gone.store(true, Ordering::SeqCst);
-            if !is_ending.load(Ordering::SeqCst) {
-                on_event(Event::Ended(failed.unwrap_or_else(|| ended_unexpectedly(&errors))));
-            }
-        });
+        let listener = std::thread::Builder::new()
+            .name("drive-listener".into())
+            .spawn(move || {
+                let errors = std::thread::spawn(move || stderr.map(last_lines).unwrap_or_default());
+                let failed = stdout.and_then(|out| listen(BufReader::new(out), &answer, &on_event));
+                let errors = errors.join().unwrap_or_default();
+                is_gone.store(true, Ordering::SeqCst);
+                if !is_ending.load(Ordering::SeqCst) {
+                    on_event(Event::Ended(
+                        failed.unwrap_or_else(|| ended_unexpectedly(&errors)),
+                    ));
+                }
+            });
         let child = Self {
             process: Mutex::new(process),
             stdin: Mutex::new(stdin),
@@ -193,7 +207,11 @@ impl Child {
     fn send(&self, what: &impl Serialize) -> Result<(), EmulatorError> {
         let line = serde_json::to_string(what).unwrap_or_default() + "\n";
         let mut stdin = lock(&self.stdin);
-        let written = stdin.as_mut().map(|stdin| stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush()));
+        let written = stdin.as_mut().map(|stdin| {
+            stdin
+                .write_all(line.as_bytes())
+                .and_then(|()| stdin.flush())
+        });
         match written {
             Some(Ok(())) if !self.gone.load(Ordering::SeqCst) => Ok(()),
             _ => Err(EmulatorError::new("the drive's emulator has ended", DIED)),
@@ -215,12 +233,16 @@ impl Child {
             Ok(Message::Failed { why, next, no_fuse }) => Err(EmulatorError { why, next, no_fuse }),
             Ok(Message::Refused { why, next }) => Err(EmulatorError::new(why, next)),
             Ok(answer) => Ok(answer),
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(EmulatorError::new("the drive's emulator ended without an answer", DIED))
-            }
+            Err(RecvTimeoutError::Disconnected) => Err(EmulatorError::new(
+                "the drive's emulator ended without an answer",
+                DIED,
+            )),
             Err(RecvTimeoutError::Timeout) => {
                 self.kill(&mut lock(&self.process));
-                let why = format!("the drive's emulator did not answer within {} and was killed", self.patience);
+                let why = format!(
+                    "the drive's emulator did not answer within {} and was killed",
+                    self.patience
+                );
                 Err(EmulatorError::new(why, DIED))
             }
         }
@@ -235,16 +257,30 @@ impl Drop for Child {
 }
 
 fn unexpected(answer: &Message) -> EmulatorError {
-    EmulatorError::new(format!("the drive's emulator sent an unexpected answer: {answer:?}"), "Report this.")
+    EmulatorError::new(
+        format!("the drive's emulator sent an unexpected answer: {answer:?}"),
+        "Report this.",
+    )
 }
 
 fn ended_unexpectedly(errors: &str) -> EmulatorError {
-    let quoted = if errors.is_empty() { String::new() } else { format!(":\n{errors}") };
-    EmulatorError::new(format!("the drive's emulator ended unexpectedly{quoted}"), DIED)
+    let quoted = if errors.is_empty() {
+        String::new()
+    } else {
+        format!(":\n{errors}")
+    };
+    EmulatorError::new(
+        format!("the drive's emulator ended unexpectedly{quoted}"),
+        DIED,
+    )
 }
 
 /// Reads until the emulator's stdout ends. Returns the failure it sent, if any.
-fn listen(out: impl BufRead, answer: &Sender<Message>, on_event: &impl Fn(Event)) -> Option<EmulatorError> {
+fn listen(
+    out: impl BufRead,
+    answer: &Sender<Message>,
+    on_event: &impl Fn(Event),
+) -> Option<EmulatorError> {
     let mut failed = None;
     for line in out.lines() {
         let Ok(line) = line else { break };
@@ -253,7 +289,11 @@ fn listen(out: impl BufRead, answer: &Sender<Message>, on_event: &impl Fn(Event)
             Ok(Message::Warning { code, text }) => on_event(Event::Warning { code, text }),
             Ok(message) => {
                 if let Message::Failed { why, next, no_fuse } = &message {
-                    failed = Some(EmulatorError { why: why.clone(), next: next.clone(), no_fuse: *no_fuse });
+                    failed = Some(EmulatorError {
+                        why: why.clone(),
+                        next: next.clone(),
+                        no_fuse: *no_fuse,
+                    });
                 }
                 // This fails when no answer is expected any more.
                 let _ = answer.send(message);
@@ -289,11 +329,22 @@ mod tests {
                    {\"failed\":{\"why\":\"w\",\"next\":\"n\",\"no_fuse\":true}}\n";
         let (answer, answers) = channel();
         let events = Mutex::new(Vec::new());
-        let failed = listen(out.as_bytes(), &answer, &|event| events.lock().unwrap().push(event));
+        let failed = listen(out.as_bytes(), &answer, &|event| {
+            events.lock().unwrap().push(event)
+        });
         assert_eq!(failed, Some(EmulatorError::no_fuse("w", "n")));
-        assert!(matches!(answers.try_recv(), Ok(Message::PowerIsOff(Lost { writes: 2, flushed_writes: 1, .. }))));
+        assert!(matches!(
+            answers.try_recv(),
+            Ok(Message::PowerIsOff(Lost {
+                writes: 2,
+                flushed_writes: 1,
+                ..
+            }))
+        ));
         assert_eq!(answers.try_recv(), Ok(Message::PowerIsOn));
-        let [Event::Warning { code, .. }] = &events.into_inner().unwrap()[..] else { panic!("one warning") };
+        let [Event::Warning { code, .. }] = &events.into_inner().unwrap()[..] else {
+            panic!("one warning")
+        };
         assert_eq!(code, "emulator_talk");
     }
 
@@ -319,7 +370,10 @@ mod tests {
         let (dir, program) = (place.path().join("dir"), place.path().join("program"));
         std::fs::create_dir(&dir).unwrap();
         let started = place.path().join("started");
-        let script = format!("#!/bin/sh\nsleep 1000 &\necho $$ $! > {}\nwait\n", started.display());
+        let script = format!(
+            "#!/bin/sh\nsleep 1000 &\necho $$ $! > {}\nwait\n",
+            started.display()
+        );
         std::fs::write(&program, script).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
         let error = Child::start_within(Nanos::SECOND, &program, &spec(&dir), drop).unwrap_err();
@@ -329,7 +383,10 @@ mod tests {
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             stat.contains("sleep") && !stat.contains(") Z ")
         };
-        assert_eq!(started.split_whitespace().filter(lives).collect::<Vec<_>>(), [""; 0]);
+        assert_eq!(
+            started.split_whitespace().filter(lives).collect::<Vec<_>>(),
+            [""; 0]
+        );
     }
 
     #[test]

@@ -20,10 +20,14 @@ pub struct Claim {
 /// The lock of a directory, flock(2). None on filesystems that have no locks.
 pub(super) fn lock(dir: &Path) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(dir) = rustix::fs::open(dir, flags, Mode::empty()) else { return Ok(None) };
+    let Ok(dir) = rustix::fs::open(dir, flags, Mode::empty()) else {
+        return Ok(None);
+    };
     match rustix::fs::flock(&dir, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(dir)),
-        Err(Errno::WOULDBLOCK) => Err(io::Error::other("an emulated drive that is alive has its directory there")),
+        Err(Errno::WOULDBLOCK) => Err(io::Error::other(
+            "an emulated drive that is alive has its directory there",
+        )),
         Err(_) => Ok(None),
     }
 }
@@ -40,9 +44,18 @@ impl Claim {
             )
         })?;
         let socket = names::socket(&dir);
-        let was_left = socket.symlink_metadata().is_ok_and(|found| found.file_type().is_socket());
-        let cleared = if was_left { mounts::clear_claimed(&dir) } else { Ok(Vec::new()) };
-        Ok((Self { _lock: lock }, cleared.map_err(EmulatorError::at(&dir))?))
+        let was_left = socket
+            .symlink_metadata()
+            .is_ok_and(|found| found.file_type().is_socket());
+        let cleared = if was_left {
+            mounts::clear_claimed(&dir)
+        } else {
+            Ok(Vec::new())
+        };
+        Ok((
+            Self { _lock: lock },
+            cleared.map_err(EmulatorError::at(&dir))?,
+        ))
     }
 }
 
@@ -67,12 +80,19 @@ mod tests {
         let error = Claim::of(dir).unwrap_err();
         assert!(error.why.contains("alive"), "{error}");
         let refused = mounts::clear(dir, Nanos::from_millis(1)).unwrap_err();
-        assert!(refused.to_string().contains("alive") && names::files(dir).exists(), "{refused}");
+        assert!(
+            refused.to_string().contains("alive") && names::files(dir).exists(),
+            "{refused}"
+        );
         let ending = std::thread::spawn(move || {
             clock::pause(Nanos::from_millis(50));
             drop(claim);
         });
-        assert_eq!(mounts::clear(dir, Nanos::from_millis(60_000)).unwrap(), [""; 0], "waits for its end");
+        assert_eq!(
+            mounts::clear(dir, Nanos::from_millis(60_000)).unwrap(),
+            [""; 0],
+            "waits for its end"
+        );
         ending.join().unwrap();
         drop(UnixListener::bind(names::socket(dir)).unwrap());
         drop(Claim::of(dir).unwrap());

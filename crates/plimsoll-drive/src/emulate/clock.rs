@@ -14,7 +14,10 @@ pub fn now() -> Nanos {
 }
 
 fn timespec(at: Nanos) -> Timespec {
-    Timespec { tv_sec: (at.0 / 1_000_000_000) as i64, tv_nsec: (at.0 % 1_000_000_000) as i64 }
+    Timespec {
+        tv_sec: (at.0 / 1_000_000_000) as i64,
+        tv_nsec: (at.0 % 1_000_000_000) as i64,
+    }
 }
 
 pub fn pause(time: Nanos) {

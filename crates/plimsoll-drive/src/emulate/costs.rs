@@ -37,15 +37,31 @@ impl Costs {
     /// After this much quiet; in between the steps on a straight line.
     pub fn after(&self, quiet: Nanos) -> Step {
         let above = self.0.partition_point(|step| step.quiet < quiet);
-        match (above.checked_sub(1).and_then(|below| self.0.get(below)), self.0.get(above)) {
-            (None, None) => Step { quiet, around: Nanos::ZERO, writing: Nanos::ZERO },
+        match (
+            above.checked_sub(1).and_then(|below| self.0.get(below)),
+            self.0.get(above),
+        ) {
+            (None, None) => Step {
+                quiet,
+                around: Nanos::ZERO,
+                writing: Nanos::ZERO,
+            },
             (Some(only), None) | (None, Some(only)) => Step { quiet, ..*only },
             (Some(below), Some(above)) => {
                 let span = (above.quiet.0 - below.quiet.0).max(1) as f64;
                 let share = (quiet.0 - below.quiet.0) as f64 / span;
-                let between = |a: Nanos, b: Nanos| Nanos((a.0 as f64 + (b.0 as f64 - a.0 as f64) * share) as u64);
-                let (around, writing) = (between(below.around, above.around), between(below.writing, above.writing));
-                Step { quiet, around, writing }
+                let between = |a: Nanos, b: Nanos| {
+                    Nanos((a.0 as f64 + (b.0 as f64 - a.0 as f64) * share) as u64)
+                };
+                let (around, writing) = (
+                    between(below.around, above.around),
+                    between(below.writing, above.writing),
+                );
+                Step {
+                    quiet,
+                    around,
+                    writing,
+                }
             }
         }
     }
@@ -58,16 +74,27 @@ mod tests {
 
     fn step(quiet: u64, around: u64, writing: u64) -> Step {
         let [quiet, around, writing] = [quiet, around, writing].map(Nanos::from_micros);
-        Step { quiet, around, writing }
+        Step {
+            quiet,
+            around,
+            writing,
+        }
     }
 
     #[test]
     fn costs_grow_with_quiet_on_straight_lines() {
         let costs = Costs::new(vec![step(500, 50, 20), step(0, 99, 4), step(100, 10, 6)]);
         assert_eq!(costs.after(Nanos::ZERO), step(0, 10, 4));
-        assert_eq!(costs.after(Nanos::from_micros(50)), step(50, 10, 5), "more after less quiet is noise");
+        assert_eq!(
+            costs.after(Nanos::from_micros(50)),
+            step(50, 10, 5),
+            "more after less quiet is noise"
+        );
         assert_eq!(costs.after(Nanos::from_micros(300)), step(300, 30, 13));
-        assert_eq!(costs.after(Nanos::from_secs(9)).around, Nanos::from_micros(50));
+        assert_eq!(
+            costs.after(Nanos::from_secs(9)).around,
+            Nanos::from_micros(50)
+        );
     }
 
     proptest! {

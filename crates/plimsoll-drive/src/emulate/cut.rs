@@ -27,9 +27,18 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// The socket's path by way of an open directory, since a socket's own may have 107 bytes only (unix(7)).
 fn short(dir: &Path) -> io::Result<(OwnedFd, PathBuf)> {
-    let dir_fd = rustix::fs::open(dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    let name = names::socket(dir).file_name().unwrap_or_default().to_owned();
-    let path = Path::new("/proc/self/fd").join(dir_fd.as_raw_fd().to_string()).join(name);
+    let dir_fd = rustix::fs::open(
+        dir,
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let name = names::socket(dir)
+        .file_name()
+        .unwrap_or_default()
+        .to_owned();
+    let path = Path::new("/proc/self/fd")
+        .join(dir_fd.as_raw_fd().to_string())
+        .join(name);
     Ok((dir_fd, path))
 }
 
@@ -53,11 +62,21 @@ pub struct Which {
 
 impl ControlSocket {
     /// `answers` gets every [`Message`] that answers an order.
-    pub fn open(dir: &Path, which: Which, orders: Sender<Order>, answers: Receiver<Message>) -> io::Result<Self> {
+    pub fn open(
+        dir: &Path,
+        which: Which,
+        orders: Sender<Order>,
+        answers: Receiver<Message>,
+    ) -> io::Result<Self> {
         let (_dir, path) = short(dir)?;
         let listener = UnixListener::bind(&path)?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
-        Ok(Self { listener, orders, answers: Mutex::new(answers), which })
+        Ok(Self {
+            listener,
+            orders,
+            answers: Mutex::new(answers),
+            which,
+        })
     }
 
     /// Serves visitors; runs as long as its thread.
@@ -115,7 +134,9 @@ pub fn which(dir: &Path) -> Option<Which> {
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     writeln!(stream, "{WHICH}").ok()?;
     let mut line = String::new();
-    BufReader::new(stream.take(LONGEST)).read_line(&mut line).ok()?;
+    BufReader::new(stream.take(LONGEST))
+        .read_line(&mut line)
+        .ok()?;
     serde_json::from_str(&line).ok()
 }
 
@@ -126,11 +147,16 @@ fn conclude(answers: impl BufRead) -> Result<Lost, EmulatorError> {
             (Ok(Message::PowerIsOff(taken)), None) => lost = Some(taken),
             (Ok(Message::PowerIsOn), Some(lost)) => return Ok(lost),
             (Ok(Message::Refused { why, next }), _) => return Err(EmulatorError::new(why, next)),
-            (Ok(Message::Failed { why, next, no_fuse }), _) => return Err(EmulatorError { why, next, no_fuse }),
+            (Ok(Message::Failed { why, next, no_fuse }), _) => {
+                return Err(EmulatorError { why, next, no_fuse });
+            }
             _ => break,
         }
     }
-    Err(EmulatorError::new("the emulator ended before the power was back", "Read the output of `drive mount`."))
+    Err(EmulatorError::new(
+        "the emulator ended before the power was back",
+        "Read the output of `drive mount`.",
+    ))
 }
 
 #[cfg(test)]
@@ -141,7 +167,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn drive() -> Which {
-        Which { id: "a".into(), drive: "title = \"A\"\nkind = \"disk\"".into(), capacity: Bytes(7), fill: 0.5 }
+        Which {
+            id: "a".into(),
+            drive: "title = \"A\"\nkind = \"disk\"".into(),
+            capacity: Bytes(7),
+            fill: 0.5,
+        }
     }
 
     #[test]
@@ -150,7 +181,11 @@ mod tests {
         assert_eq!(which(dir.path()), None);
         let (socket, _orders, _answer) = {
             let ((order, orders), (answer, answers)) = (channel(), channel());
-            (ControlSocket::open(dir.path(), drive(), order, answers).unwrap(), orders, answer)
+            (
+                ControlSocket::open(dir.path(), drive(), order, answers).unwrap(),
+                orders,
+                answer,
+            )
         };
         std::thread::spawn(move || socket.attend());
         assert_eq!(which(dir.path()), Some(drive()));
@@ -162,13 +197,30 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let deep = dir.path().join("a".repeat(120));
         std::fs::create_dir(&deep).unwrap();
-        assert!(request(&deep).unwrap_err().why.contains("no emulated drive"));
+        assert!(
+            request(&deep)
+                .unwrap_err()
+                .why
+                .contains("no emulated drive")
+        );
         let (order, orders) = channel();
         let (answer, answers) = channel();
         let socket = ControlSocket::open(&deep, drive(), order, answers).unwrap();
-        assert_eq!(names::socket(&deep).metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            names::socket(&deep)
+                .metadata()
+                .unwrap()
+                .permissions()
+                .mode()
+                & 0o777,
+            0o600
+        );
         std::thread::spawn(move || socket.attend());
-        let lost = Lost { writes: 3, bytes: Bytes(4096), flushed_writes: 1 };
+        let lost = Lost {
+            writes: 3,
+            bytes: Bytes(4096),
+            flushed_writes: 1,
+        };
         let emulator = std::thread::spawn(move || {
             assert_eq!(orders.recv(), Ok(Order::Do(Command::PowerOff)));
             answer.send(Message::PowerIsOff(lost)).unwrap();

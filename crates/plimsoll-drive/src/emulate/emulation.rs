@@ -43,23 +43,35 @@ impl Emulation {
     pub fn start(spec: &MountSpec, send: &MessageSender) -> Result<(Self, Ready), EmulatorError> {
         check_fuse()?;
         priority::go_first();
-        let dir = spec.dir.canonicalize().map_err(EmulatorError::at(&spec.dir))?;
+        let dir = spec
+            .dir
+            .canonicalize()
+            .map_err(EmulatorError::at(&spec.dir))?;
         check_empty(&dir)?;
         let drive = drive_of(spec)?;
-        let setup =
-            Setup { capacity: spec.capacity, fill: spec.fill, seed: spec.seed, ignores_flush: spec.ignores_flush };
+        let setup = Setup {
+            capacity: spec.capacity,
+            fill: spec.fill,
+            seed: spec.seed,
+            ignores_flush: spec.ignores_flush,
+        };
         let model = Drive::new(&drive, &setup);
         if spec.backing == Backing::File
             && let Some(text) = backing::check(&dir, &model, spec.capacity.0)?
         {
-            send(Message::Warning { code: "backing_slower".into(), text });
+            send(Message::Warning {
+                code: "backing_slower".into(),
+                text,
+            });
         }
         match spec.form {
             Form::Block(filesystem) => {
                 let engine = Arc::new(Engine::new(model, undo_log(&drive, spec.ignores_flush)));
                 Self::start_block(spec, &dir, filesystem, engine)
             }
-            Form::Directory => Self::start_directory(spec, &dir, Arc::new(Engine::new(model, None))),
+            Form::Directory => {
+                Self::start_directory(spec, &dir, Arc::new(Engine::new(model, None)))
+            }
         }
     }
 
@@ -75,7 +87,13 @@ impl Emulation {
         };
         let store = Arc::new(store.map_err(EmulatorError::at(dir))?);
         let full = Arc::new(AtomicBool::new(false));
-        let block = Block::attach(dir, filesystem, Arc::clone(&engine), Arc::clone(&store), Arc::clone(&full))?;
+        let block = Block::attach(
+            dir,
+            filesystem,
+            Arc::clone(&engine),
+            Arc::clone(&store),
+            Arc::clone(&full),
+        )?;
         let calibration = calibrate(&engine, block.device(), &block.image(), store.size())?;
         block.make_filesystem()?;
         let ready = Ready {
@@ -87,25 +105,55 @@ impl Emulation {
         block.sync()?;
         engine.settle();
         engine.set_timing(Timing::Model);
-        Ok((Self { engine, full, limit: spec.backing_limit, shape: Shape::Block(block) }, ready))
+        Ok((
+            Self {
+                engine,
+                full,
+                limit: spec.backing_limit,
+                shape: Shape::Block(block),
+            },
+            ready,
+        ))
     }
 
-    fn start_directory(spec: &MountSpec, dir: &Path, engine: Arc<Engine>) -> Result<(Self, Ready), EmulatorError> {
+    fn start_directory(
+        spec: &MountSpec,
+        dir: &Path,
+        engine: Arc<Engine>,
+    ) -> Result<(Self, Ready), EmulatorError> {
         let full = Arc::new(AtomicBool::new(false));
         let files = Files::mount(dir, spec, Arc::clone(&engine), Arc::clone(&full))?;
         let calibration = files.calibrate()?;
-        let ready = Ready { path: names::mount(dir), device: None, calibration, pid: std::process::id() };
+        let ready = Ready {
+            path: names::mount(dir),
+            device: None,
+            calibration,
+            pid: std::process::id(),
+        };
         engine.set_timing(Timing::Model);
         let limit = spec.backing_limit.min(spec.capacity);
-        Ok((Self { engine, full, limit, shape: Shape::Directory(files) }, ready))
+        Ok((
+            Self {
+                engine,
+                full,
+                limit,
+                shape: Shape::Directory(files),
+            },
+            ready,
+        ))
     }
 
     pub fn watch(&self) -> Watch {
-        Watch { engine: Arc::clone(&self.engine), full: Arc::clone(&self.full), limit: self.limit }
+        Watch {
+            engine: Arc::clone(&self.engine),
+            full: Arc::clone(&self.full),
+            limit: self.limit,
+        }
     }
 
     pub fn set_timing(&self, on: bool) {
-        self.engine.set_timing(if on { Timing::Model } else { Timing::Off });
+        self.engine
+            .set_timing(if on { Timing::Model } else { Timing::Off });
     }
 
     pub fn is_alive(&self) -> bool {

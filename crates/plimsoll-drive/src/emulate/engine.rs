@@ -115,7 +115,12 @@ impl Engine {
         let acknowledged = undo.as_ref().map(UndoLog::acknowledged).unwrap_or_default();
         Self {
             acknowledged,
-            state: Mutex::new(State { model, timing: Timing::Off, has_power: true, undo }),
+            state: Mutex::new(State {
+                model,
+                timing: Timing::Off,
+                has_power: true,
+                undo,
+            }),
             origin: now,
             costs: OnceLock::new(),
             last_activity: AtomicU64::new(0),
@@ -137,7 +142,12 @@ impl Engine {
     }
 
     /// A request has just arrived: does its work and has it answered when it is due, with EIO while there is no power.
-    pub fn ask(&self, op: Op, reply: Reply, work: impl FnOnce(Option<&mut UndoLog>) -> rustix::io::Result<Done>) {
+    pub fn ask(
+        &self,
+        op: Op,
+        reply: Reply,
+        work: impl FnOnce(Option<&mut UndoLog>) -> rustix::io::Result<Done>,
+    ) {
         self.ask_with(None, op, reply, work);
     }
 
@@ -151,7 +161,8 @@ impl Engine {
         work: impl FnOnce(Option<&mut UndoLog>) -> rustix::io::Result<Done>,
     ) {
         let arrived = clock::now();
-        self.reader.get_or_init(|| rustix::thread::gettid().as_raw_nonzero().get());
+        self.reader
+            .get_or_init(|| rustix::thread::gettid().as_raw_nonzero().get());
         // Held over the work, so that a power cut falls between two requests and never into one.
         let mut state = self.state();
         let done = match state.has_power {
@@ -173,7 +184,10 @@ impl Engine {
             Timing::Off => {
                 self.acknowledged.writes(done.undo);
                 // The power is on.
-                let _ = done.flush.clone().is_none_or(|covered| self.acknowledged.flush(covered));
+                let _ = done
+                    .flush
+                    .clone()
+                    .is_none_or(|covered| self.acknowledged.flush(covered));
                 drop(state);
                 return self.answer_at_once(reply, done, op.len);
             }
@@ -181,8 +195,13 @@ impl Engine {
             Timing::Model => {
                 let asked = arrived.saturating_sub(self.origin);
                 let is_last = more.is_some_and(|more| more.kind == DriveOp::Flush);
-                let [first, second] = if is_last { [Some(op), more] } else { [more, Some(op)] };
-                let times = [first, second].map(|op| op.map_or(asked, |op| state.model.submit(asked, op)));
+                let [first, second] = if is_last {
+                    [Some(op), more]
+                } else {
+                    [more, Some(op)]
+                };
+                let times =
+                    [first, second].map(|op| op.map_or(asked, |op| state.model.submit(asked, op)));
                 times[0].max(times[1]).saturating_sub(asked)
             }
         };
@@ -190,7 +209,18 @@ impl Engine {
         let due = arrived + modelled;
         self.last_activity.fetch_max(arrived.0, Ordering::Relaxed);
         // Still under the lock: a power cut finds every write either here or acknowledged.
-        self.timer.push(due, Pending { op, arrived, modelled, undo, flush, data, reply });
+        self.timer.push(
+            due,
+            Pending {
+                op,
+                arrived,
+                modelled,
+                undo,
+                flush,
+                data,
+                reply,
+            },
+        );
     }
 
     fn answer_at_once(&self, reply: Reply, done: Done, len: u64) {
@@ -203,8 +233,18 @@ impl Engine {
         let mut times = Vec::new();
         let hand_out = |batch: &mut Vec<Pending>| {
             self.leaving.store(batch.len() as u64, Ordering::Relaxed);
-            self.acknowledged.writes(batch.iter().filter_map(|pending| pending.undo));
-            for Pending { op, arrived, modelled, flush, data, reply, .. } in batch.drain(..) {
+            self.acknowledged
+                .writes(batch.iter().filter_map(|pending| pending.undo));
+            for Pending {
+                op,
+                arrived,
+                modelled,
+                flush,
+                data,
+                reply,
+                ..
+            } in batch.drain(..)
+            {
                 if flush.is_some_and(|covered| !self.acknowledged.flush(covered)) {
                     self.recorder().failed(op.kind);
                     reply.fail(Errno::EIO);
@@ -213,7 +253,14 @@ impl Engine {
                 let begins = clock::now();
                 reply.succeed(data.data(), op.len);
                 let ends = clock::now();
-                times.push((op, modelled, arrived, begins, ends, self.quiet_before(begins)));
+                times.push((
+                    op,
+                    modelled,
+                    arrived,
+                    begins,
+                    ends,
+                    self.quiet_before(begins),
+                ));
                 self.last_activity.fetch_max(ends.0, Ordering::Relaxed);
                 self.buffers.give_back(data);
             }
@@ -239,7 +286,9 @@ impl Engine {
 
     /// How much earlier an answer that is due has to be written.
     fn lead(&self, due: Nanos) -> Nanos {
-        self.costs.get().map_or(Nanos::ZERO, |costs| costs.after(self.quiet_before(due)).around)
+        self.costs.get().map_or(Nanos::ZERO, |costs| {
+            costs.after(self.quiet_before(due)).around
+        })
     }
 
     pub fn end(&self) {
@@ -287,9 +336,11 @@ impl Engine {
         let open = self.timer.take_all();
         {
             let mut recorder = self.recorder();
-            open.iter().for_each(|pending| recorder.failed(pending.op.kind));
+            open.iter()
+                .for_each(|pending| recorder.failed(pending.op.kind));
         }
-        open.into_iter().for_each(|pending| pending.reply.fail(Errno::EIO));
+        open.into_iter()
+            .for_each(|pending| pending.reply.fail(Errno::EIO));
         match &mut state.undo {
             Some(undo) => undo.power_off(store),
             None => Ok(Lost::default()),
@@ -303,19 +354,33 @@ impl Engine {
 
     pub fn power_on(&self) {
         let mut state = self.state();
-        state.model.power_cycle(clock::now().saturating_sub(self.origin));
+        state
+            .model
+            .power_cycle(clock::now().saturating_sub(self.origin));
         state.has_power = true;
     }
 
     pub fn read_op(offset: u64, len: u64) -> Op {
-        Op { kind: DriveOp::Read, offset, len }
+        Op {
+            kind: DriveOp::Read,
+            offset,
+            len,
+        }
     }
 
     pub fn write_op(offset: u64, len: u64) -> Op {
-        Op { kind: DriveOp::Write, offset, len }
+        Op {
+            kind: DriveOp::Write,
+            offset,
+            len,
+        }
     }
 
     pub fn flush_op() -> Op {
-        Op { kind: DriveOp::Flush, offset: 0, len: 0 }
+        Op {
+            kind: DriveOp::Flush,
+            offset: 0,
+            len: 0,
+        }
     }
 }

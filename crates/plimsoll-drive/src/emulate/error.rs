@@ -18,7 +18,11 @@ pub struct EmulatorError {
 
 impl EmulatorError {
     pub fn new(why: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { why: why.into(), next: next.into(), no_fuse: false }
+        Self {
+            why: why.into(),
+            next: next.into(),
+            no_fuse: false,
+        }
     }
 
     /// The emulator is gone, as opposed to a command that failed.
@@ -27,12 +31,20 @@ impl EmulatorError {
     }
 
     pub fn no_fuse(why: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { no_fuse: true, ..Self::new(why, next) }
+        Self {
+            no_fuse: true,
+            ..Self::new(why, next)
+        }
     }
 
     /// For `map_err`: a file or directory of the emulator's own.
     pub fn at<E: fmt::Display>(path: &Path) -> impl FnOnce(E) -> Self {
         let path = path.display().to_string();
-        move |why| Self::new(format!("{path}: {why}"), "Give the drive a directory that this user may write to.")
+        move |why| {
+            Self::new(
+                format!("{path}: {why}"),
+                "Give the drive a directory that this user may write to.",
+            )
+        }
     }
 }

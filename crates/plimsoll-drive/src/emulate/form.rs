@@ -39,10 +39,18 @@ impl Files {
     ) -> Result<Self, EmulatorError> {
         // Each file in use takes two of them; the soft limit of 1024 is for programs that use select(2).
         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-        let raised = rustix::process::Rlimit { current: limit.maximum, ..limit };
+        let raised = rustix::process::Rlimit {
+            current: limit.maximum,
+            ..limit
+        };
         // Refused nowhere; if it were, opening the thousandth file would fail.
         let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, raised);
-        let mut files = Self { dir: dir.to_owned(), engine: Arc::clone(&engine), session: None, is_down: false };
+        let mut files = Self {
+            dir: dir.to_owned(),
+            engine: Arc::clone(&engine),
+            session: None,
+            is_down: false,
+        };
         let root = match spec.backing {
             Backing::Memory => names::files_in_memory(dir),
             Backing::File => names::files(dir),
@@ -50,14 +58,27 @@ impl Files {
         let at = names::mount(dir);
         // Only the emulator goes in there; the mount has the same rights for others.
         for made in [&root, &at] {
-            fs::DirBuilder::new().mode(0o755).create(made).map_err(EmulatorError::at(made))?;
+            fs::DirBuilder::new()
+                .mode(0o755)
+                .create(made)
+                .map_err(EmulatorError::at(made))?;
         }
         let filesystem = Directory::new(&root, engine, spec.capacity.0, spec.backing_limit.0, full);
         let filesystem = filesystem.map_err(EmulatorError::at(&root))?;
         // Root may let others in; everybody else needs a line in /etc/fuse.conf for that, and is alone.
-        let acl = if rustix::process::geteuid().is_root() { SessionACL::All } else { SessionACL::Owner };
+        let acl = if rustix::process::geteuid().is_root() {
+            SessionACL::All
+        } else {
+            SessionACL::Owner
+        };
         let options = vec![MountOption::DefaultPermissions];
-        files.session = Some(Mounted::new(filesystem, &at, Arc::clone(&files.engine), acl, options)?);
+        files.session = Some(Mounted::new(
+            filesystem,
+            &at,
+            Arc::clone(&files.engine),
+            acl,
+            options,
+        )?);
         Ok(files)
     }
 
@@ -68,7 +89,10 @@ impl Files {
             .map_err(EmulatorError::at(&sample))
             .and_then(|()| calibrate(&self.engine, &sample, &sample, SAMPLE_SIZE as u64));
         fs::remove_file(&sample).map_err(EmulatorError::at(&sample))?;
-        calibration.map(|calibration| Calibration { of_which_loop: Nanos::ZERO, ..calibration })
+        calibration.map(|calibration| Calibration {
+            of_which_loop: Nanos::ZERO,
+            ..calibration
+        })
     }
 
     pub fn is_alive(&self) -> bool {
@@ -81,17 +105,30 @@ impl Files {
         self.engine.set_timing(Timing::Off);
         let mut failures = Vec::new();
         let place = self.session.as_ref().map(Mounted::place);
-        let dir = place.as_deref().and_then(Path::parent).unwrap_or(&self.dir).to_owned();
+        let dir = place
+            .as_deref()
+            .and_then(Path::parent)
+            .unwrap_or(&self.dir)
+            .to_owned();
         match self.session.take().map(|session| session.unmount(PATIENCE)) {
             None | Some(Ok(Unmounted::Wholly)) => {}
             Some(Ok(Unmounted::Lazily)) => {
-                failures.push(format!("{} was in use when it was unmounted", names::mount(&dir).display()));
+                failures.push(format!(
+                    "{} was in use when it was unmounted",
+                    names::mount(&dir).display()
+                ));
             }
-            Some(Err(error)) => failures.push(format!("the directory could not be unmounted: {error}")),
+            Some(Err(error)) => {
+                failures.push(format!("the directory could not be unmounted: {error}"))
+            }
         }
         // Its files in memory are named after the directory's old place.
         for dir in [&self.dir, &dir] {
-            failures.extend(names::remove_all(dir).err().map(|error| format!("{}: {error}", dir.display())));
+            failures.extend(
+                names::remove_all(dir)
+                    .err()
+                    .map(|error| format!("{}: {error}", dir.display())),
+            );
         }
         failures
     }

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{
-    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
-    LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
-    ReplyWrite, Request, WriteFlags,
+    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
+    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, WriteFlags,
 };
 use plimsoll_model::drive::DriveOp;
 
@@ -41,11 +41,18 @@ pub struct Image {
 /// What every form of the emulator needs of the kernel's side of FUSE.
 pub fn negotiate(config: &mut KernelConfig) -> std::io::Result<()> {
     // Without it each direct request waits for the one before.
-    config.add_capabilities(InitFlags::FUSE_ASYNC_DIO).map_err(|_| {
-        std::io::Error::other("this kernel's FUSE has no asynchronous direct I/O; Linux 3.10 and later have")
-    })?;
+    config
+        .add_capabilities(InitFlags::FUSE_ASYNC_DIO)
+        .map_err(|_| {
+            std::io::Error::other(
+                "this kernel's FUSE has no asynchronous direct I/O; Linux 3.10 and later have",
+            )
+        })?;
     // Errors name the nearest value that would do.
-    for set in [KernelConfig::set_max_background, KernelConfig::set_congestion_threshold] {
+    for set in [
+        KernelConfig::set_max_background,
+        KernelConfig::set_congestion_threshold,
+    ] {
         if let Err(nearest) = set(config, IN_BACKGROUND) {
             let _ = set(config, nearest);
         }
@@ -68,7 +75,11 @@ impl Image {
             mtime: UNIX_EPOCH,
             ctime: UNIX_EPOCH,
             crtime: UNIX_EPOCH,
-            kind: if is_file { FileType::RegularFile } else { FileType::Directory },
+            kind: if is_file {
+                FileType::RegularFile
+            } else {
+                FileType::Directory
+            },
             perm: if is_file { 0o600 } else { 0o700 },
             nlink: if is_file { 1 } else { 2 },
             uid: 0,
@@ -105,7 +116,10 @@ impl Filesystem for Image {
     }
 
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
+        reply.opened(
+            FileHandle(0),
+            FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES,
+        );
     }
 
     fn read(
@@ -119,12 +133,19 @@ impl Filesystem for Image {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        self.engine.ask(Engine::read_op(offset, size.into()), Reply::Data(reply), |_| {
-            let mut data = self.engine.buffers.take(size as usize);
-            let len = self.store.read(offset, data.space())?;
-            data.shorten(len);
-            Ok(Done { data, ..Done::default() })
-        });
+        self.engine.ask(
+            Engine::read_op(offset, size.into()),
+            Reply::Data(reply),
+            |_| {
+                let mut data = self.engine.buffers.take(size as usize);
+                let len = self.store.read(offset, data.space())?;
+                data.shorten(len);
+                Ok(Done {
+                    data,
+                    ..Done::default()
+                })
+            },
+        );
     }
 
     fn write(
@@ -140,37 +161,68 @@ impl Filesystem for Image {
         reply: ReplyWrite,
     ) {
         let len = data.len() as u64;
-        self.engine.ask(Engine::write_op(offset, len), Reply::Written(reply), |undo| {
-            let write = || self.note_if_full(self.store.write(offset, data));
-            let undo = UndoLog::write(undo, &self.store, (offset, len), write)?;
-            Ok(Done { undo, ..Done::default() })
-        });
+        self.engine.ask(
+            Engine::write_op(offset, len),
+            Reply::Written(reply),
+            |undo| {
+                let write = || self.note_if_full(self.store.write(offset, data));
+                let undo = UndoLog::write(undo, &self.store, (offset, len), write)?;
+                Ok(Done {
+                    undo,
+                    ..Done::default()
+                })
+            },
+        );
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.engine.ask(Engine::flush_op(), Reply::Empty(reply), |undo| {
-            Ok(Done { flush: undo.map(|log| log.flush_arrived()), ..Done::default() })
-        });
+        self.engine
+            .ask(Engine::flush_op(), Reply::Empty(reply), |undo| {
+                Ok(Done {
+                    flush: undo.map(|log| log.flush_arrived()),
+                    ..Done::default()
+                })
+            });
     }
 
     /// A discard of the block device arrives as punching a hole, a "write zeroes" as zeroing a range. The first is a
     /// trim; the second is one to the drive's timing, and a write to those who rely on it.
-    fn fallocate(&self, _: &Request, _: INodeNo, _: FileHandle, offset: u64, len: u64, mode: i32, reply: ReplyEmpty) {
+    fn fallocate(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        len: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
         let zeroes = match mode & !KEEP_SIZE {
             PUNCH_HOLE => false,
             ZERO_RANGE => true,
             _ => return reply.error(Errno::EOPNOTSUPP),
         };
-        self.engine.ask(Op { kind: DriveOp::Trim, offset, len }, Reply::Empty(reply), |log| {
-            let punch = || self.store.punch(offset, len);
-            if zeroes {
-                let undo = UndoLog::write(log, &self.store, (offset, len), punch)?;
-                return Ok(Done { undo, ..Done::default() });
-            }
-            log.into_iter().for_each(|log| log.trimmed(offset, len));
-            punch()?;
-            Ok(Done::default())
-        });
+        self.engine.ask(
+            Op {
+                kind: DriveOp::Trim,
+                offset,
+                len,
+            },
+            Reply::Empty(reply),
+            |log| {
+                let punch = || self.store.punch(offset, len);
+                if zeroes {
+                    let undo = UndoLog::write(log, &self.store, (offset, len), punch)?;
+                    return Ok(Done {
+                        undo,
+                        ..Done::default()
+                    });
+                }
+                log.into_iter().for_each(|log| log.trimmed(offset, len));
+                punch()?;
+                Ok(Done::default())
+            },
+        );
     }
 
     /// Closing the file, which is no flush of the drive.
@@ -178,9 +230,21 @@ impl Filesystem for Image {
         reply.ok();
     }
 
-    fn readdir(&self, _: &Request, _: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
-        let names = [(INodeNo::ROOT, FileType::Directory, "."), (INodeNo::ROOT, FileType::Directory, "..")];
-        let names = names.into_iter().chain([(FILE, FileType::RegularFile, self.name.as_str())]);
+    fn readdir(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        let names = [
+            (INodeNo::ROOT, FileType::Directory, "."),
+            (INodeNo::ROOT, FileType::Directory, ".."),
+        ];
+        let names = names
+            .into_iter()
+            .chain([(FILE, FileType::RegularFile, self.name.as_str())]);
         for (next, (node, kind, name)) in (1..).zip(names).skip(offset as usize) {
             if reply.add(node, next, kind, name) {
                 break;

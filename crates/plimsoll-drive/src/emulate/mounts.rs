@@ -41,7 +41,12 @@ fn parse_mountinfo(line: &str) -> Option<Mounted> {
     let at = unescape(fields.nth(1)?);
     let mut of_filesystem = filesystem.split(' ');
     let kind = of_filesystem.next()?.to_owned();
-    Some(Mounted { minor, at, kind, source: of_filesystem.next()?.to_owned() })
+    Some(Mounted {
+        minor,
+        at,
+        kind,
+        source: of_filesystem.next()?.to_owned(),
+    })
 }
 
 /// The kernel writes blanks, tabs, newlines and backslashes as three octal digits.
@@ -50,7 +55,8 @@ fn unescape(text: &str) -> PathBuf {
     let mut at = 0;
     while at < bytes.len() {
         let digits = bytes.get(at + 1..at + 4).filter(|_| bytes[at] == b'\\');
-        let code = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        let code =
+            digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
         out.push(code.unwrap_or(bytes[at]));
         at += if code.is_some() { 4 } else { 1 };
     }
@@ -77,12 +83,18 @@ pub fn is_mounted(at: &Path) -> bool {
 
 /// The number of the FUSE connection behind a mount of the emulator's.
 pub fn connection(at: &Path) -> Option<u32> {
-    below(at).into_iter().find(|mounted| mounted.at == at && mounted.is_emulators_fuse()).map(|mounted| mounted.minor)
+    below(at)
+        .into_iter()
+        .find(|mounted| mounted.at == at && mounted.is_emulators_fuse())
+        .map(|mounted| mounted.minor)
 }
 
 /// Where a FUSE connection is mounted now: directories can be moved with what is mounted in them.
 pub fn place_of_connection(connection: u32) -> Option<PathBuf> {
-    all().into_iter().find(|mounted| mounted.is_fuse() && mounted.minor == connection).map(|mounted| mounted.at)
+    all()
+        .into_iter()
+        .find(|mounted| mounted.is_fuse() && mounted.minor == connection)
+        .map(|mounted| mounted.at)
 }
 
 /// Breaks a FUSE connection: whoever waits for it gets an error, and its server ends.
@@ -113,7 +125,8 @@ pub fn take_down(at: &Path, patience: Nanos) -> io::Result<Unmounted> {
     }
     // Neither helpers nor links are resolved: both ask the filesystem, which may be one that does not answer. The
     // program's message differs between versions; whether it is mounted does not.
-    let gone = |how: &str| tool::run("umount", &[how.as_ref(), at.as_os_str()]).is_ok() || !is_mounted(at);
+    let gone =
+        |how: &str| tool::run("umount", &[how.as_ref(), at.as_os_str()]).is_ok() || !is_mounted(at);
     let wholly = clock::wait_until(patience, || {
         let gone = gone("-ic");
         if !gone {
@@ -131,8 +144,11 @@ pub fn take_down(at: &Path, patience: Nanos) -> io::Result<Unmounted> {
 
 /// Users other than root unmount what they mounted with a program that has the right to.
 fn fusermount(at: &Path) -> io::Result<Unmounted> {
-    let run = |how| tool::run("fusermount3", &[how, &*at.to_string_lossy()]).map_err(io::Error::other);
-    run("-u").map(|_| Unmounted::Wholly).or_else(|_| run("-uz").map(|_| Unmounted::Lazily))
+    let run =
+        |how| tool::run("fusermount3", &[how, &*at.to_string_lossy()]).map_err(io::Error::other);
+    run("-u")
+        .map(|_| Unmounted::Wholly)
+        .or_else(|_| run("-uz").map(|_| Unmounted::Lazily))
 }
 
 /// Loop devices over this directory's image, also when the filesystem that holds it can no longer be reached.
@@ -142,7 +158,8 @@ fn loops_of(dir: &Path) -> Vec<PathBuf> {
     let over = blocks.filter_map(|entry| {
         let backing = fs::read_to_string(entry.path().join("loop/backing_file")).ok()?;
         let backing = PathBuf::from(backing.trim_end().trim_end_matches(" (deleted)"));
-        let is_ours = backing.starts_with(dir) || backing.file_name().is_some_and(|name| *name == *image);
+        let is_ours =
+            backing.starts_with(dir) || backing.file_name().is_some_and(|name| *name == *image);
         is_ours.then(|| Path::new("/dev").join(entry.file_name()))
     });
     over.collect()
@@ -152,10 +169,16 @@ fn loops_of(dir: &Path) -> Vec<PathBuf> {
 fn of_emulator(dir: &Path, devices: &[PathBuf], mut mounts: Vec<Mounted>) -> Vec<Mounted> {
     let points = [names::fuse(dir), names::mount(dir)];
     let is_ours = |mounted: &&Mounted| {
-        let from_device = devices.iter().any(|device| *device == Path::new(&mounted.source));
+        let from_device = devices
+            .iter()
+            .any(|device| *device == Path::new(&mounted.source));
         points.contains(&mounted.at) && (from_device || mounted.is_emulators_fuse())
     };
-    let ours: Vec<PathBuf> = mounts.iter().filter(is_ours).map(|mounted| mounted.at.clone()).collect();
+    let ours: Vec<PathBuf> = mounts
+        .iter()
+        .filter(is_ours)
+        .map(|mounted| mounted.at.clone())
+        .collect();
     mounts.retain(|mounted| ours.iter().any(|at| mounted.at.starts_with(at)));
     mounts
 }
@@ -163,7 +186,9 @@ fn of_emulator(dir: &Path, devices: &[PathBuf], mut mounts: Vec<Mounted>) -> Vec
 /// Breaks the FUSE connections of the drive in `dir`, so that nothing waits for answers that do not come.
 pub fn abort_all(dir: &Path) {
     let ours = of_emulator(dir, &[], below(dir));
-    ours.iter().filter(|mounted| mounted.is_emulators_fuse()).for_each(|fuse| abort(fuse.minor));
+    ours.iter()
+        .filter(|mounted| mounted.is_emulators_fuse())
+        .for_each(|fuse| abort(fuse.minor));
 }
 
 /// Removes what an emulator that was killed left of a drive: its mounts, loop devices, and data. `dir` is its
@@ -206,15 +231,24 @@ pub fn clear_claimed(dir: &Path) -> io::Result<Vec<String>> {
     let (fuse, others): (Vec<_>, Vec<_>) = mounts.into_iter().partition(Mounted::is_emulators_fuse);
     for mounted in &others {
         take_down(&mounted.at, Nanos::SECOND)?;
-        done.push(format!("Unmounted {}, left by an emulated drive.", mounted.at.display()));
+        done.push(format!(
+            "Unmounted {}, left by an emulated drive.",
+            mounted.at.display()
+        ));
     }
     for device in devices {
         tool::run("losetup", &["-d".as_ref(), device.as_os_str()]).map_err(io::Error::other)?;
-        done.push(format!("Detached {}, left by an emulated drive.", device.display()));
+        done.push(format!(
+            "Detached {}, left by an emulated drive.",
+            device.display()
+        ));
     }
     for mounted in &fuse {
         take_down(&mounted.at, Nanos::SECOND)?;
-        done.push(format!("Unmounted {}, left by an emulated drive.", mounted.at.display()));
+        done.push(format!(
+            "Unmounted {}, left by an emulated drive.",
+            mounted.at.display()
+        ));
     }
     names::remove_all(dir)?;
     Ok(done)
@@ -230,8 +264,19 @@ mod tests {
         let line = r"98 29 0:47 / /mnt/a\040b\134/fuse rw,nosuid shared:5 - fuse.plimsoll plimsoll rw,user_id=0";
         let mounted = parse_mountinfo(line).unwrap();
         let (kind, source) = ("fuse.plimsoll".into(), "plimsoll".into());
-        assert_eq!(mounted, Mounted { minor: 47, at: r"/mnt/a b\/fuse".into(), kind, source });
-        assert!(is_mounted(Path::new("/proc")), "the root's mounts are found");
+        assert_eq!(
+            mounted,
+            Mounted {
+                minor: 47,
+                at: r"/mnt/a b\/fuse".into(),
+                kind,
+                source
+            }
+        );
+        assert!(
+            is_mounted(Path::new("/proc")),
+            "the root's mounts are found"
+        );
         assert!(!is_mounted(Path::new("/proc/self")));
     }
 
@@ -251,10 +296,20 @@ mod tests {
             mount("/d", "fuse.plimsoll", "plimsoll"),
             mount("/d/mntb", "fuse.plimsoll", "plimsoll"),
         ];
-        let found = of_emulator(Path::new("/d"), &["/dev/loop7".into()], [&ours[..], &theirs].concat());
+        let found = of_emulator(
+            Path::new("/d"),
+            &["/dev/loop7".into()],
+            [&ours[..], &theirs].concat(),
+        );
         assert_eq!(found, ours);
-        let theirs = [mount("/d/mnt", "fuse.sshfs", "plimsoll2"), mount("/d/fuse", "ext4", "/dev/loop8")];
-        assert_eq!(of_emulator(Path::new("/d"), &["/dev/loop7".into()], theirs.into()), []);
+        let theirs = [
+            mount("/d/mnt", "fuse.sshfs", "plimsoll2"),
+            mount("/d/fuse", "ext4", "/dev/loop8"),
+        ];
+        assert_eq!(
+            of_emulator(Path::new("/d"), &["/dev/loop7".into()], theirs.into()),
+            []
+        );
     }
 
     #[test]
@@ -262,7 +317,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("precious"), "x").unwrap();
         assert_eq!(clear(dir.path(), Nanos(0)).unwrap(), [""; 0]);
-        assert_eq!(clear(&dir.path().join("not there"), Nanos(0)).unwrap(), [""; 0]);
+        assert_eq!(
+            clear(&dir.path().join("not there"), Nanos(0)).unwrap(),
+            [""; 0]
+        );
         assert!(dir.path().join("precious").exists());
     }
 

@@ -50,11 +50,19 @@ pub fn image(dir: &Path) -> String {
 /// FNV-1a (Fowler, Noll, Vo), which never changes between versions.
 fn hash(dir: &Path) -> u64 {
     let bytes = dir.as_os_str().as_bytes();
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 fn no_matter_if_gone(result: io::Result<()>) -> io::Result<()> {
-    result.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+    result.or_else(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            Ok(())
+        } else {
+            Err(error)
+        }
+    })
 }
 
 /// Removes all of it. Mount points go only when they are empty, so nothing mounted is ever removed.
@@ -84,8 +92,16 @@ mod tests {
         let (a, b) = (Path::new("/a"), Path::new("/b"));
         assert_ne!(image(a), image(b));
         assert_ne!(files_in_memory(a), files_in_memory(b));
-        assert_eq!(hash(Path::new("")), 0xcbf2_9ce4_8422_2325, "the published offset basis");
-        assert_eq!(hash(Path::new("a")), 0xaf63_dc4c_8601_ec8c, "a published test vector");
+        assert_eq!(
+            hash(Path::new("")),
+            0xcbf2_9ce4_8422_2325,
+            "the published offset basis"
+        );
+        assert_eq!(
+            hash(Path::new("a")),
+            0xaf63_dc4c_8601_ec8c,
+            "a published test vector"
+        );
     }
 
     #[test]
@@ -98,9 +114,15 @@ mod tests {
         fs::create_dir(dir.join("other")).unwrap();
         fs::write(store(dir), "x").unwrap();
         remove_all(dir).unwrap();
-        let left: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let left: Vec<_> = fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         assert_eq!(left, ["other"]);
         fs::create_dir_all(mount(dir).join("in use")).unwrap();
-        assert!(remove_all(dir).is_err(), "a mount point with something in it is not touched");
+        assert!(
+            remove_all(dir).is_err(),
+            "a mount point with something in it is not touched"
+        );
     }
 }

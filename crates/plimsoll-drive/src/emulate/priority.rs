@@ -17,7 +17,10 @@ pub fn go_first() {
     let thread = rustix::thread::gettid().as_raw_nonzero().to_string();
     // The lowest of the real-time priorities: below what the kernel has of its own. chrt(1) is a part of util-linux.
     let mut chrt = Command::new("chrt");
-    chrt.args(["--rr", "--pid", "1", &thread]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    chrt.args(["--rr", "--pid", "1", &thread])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     if !chrt.status().is_ok_and(|status| status.success()) {
         let _ = rustix::process::setpriority_process(None, HIGHEST_PRIORITY);
     }
@@ -25,7 +28,8 @@ pub fn go_first() {
 
 /// Whether this thread goes before those of other programs, as the kernel has it.
 pub fn is_real_time() -> bool {
-    std::fs::read_to_string("/proc/thread-self/stat").is_ok_and(|stat| policy(&stat) == Some(ROUND_ROBIN))
+    std::fs::read_to_string("/proc/thread-self/stat")
+        .is_ok_and(|stat| policy(&stat) == Some(ROUND_ROBIN))
 }
 
 /// Field 41 of proc_pid_stat(5). The second, a name in parentheses, may hold spaces.
@@ -49,12 +53,18 @@ mod tests {
     fn threads_started_afterwards_inherit_it_and_no_other_does() {
         let own = std::thread::spawn(|| {
             go_first();
-            (is_real_time(), std::thread::spawn(is_real_time).join().unwrap())
+            (
+                is_real_time(),
+                std::thread::spawn(is_real_time).join().unwrap(),
+            )
         });
         let (own, inherited) = own.join().unwrap();
         assert_eq!(own, inherited);
         assert!(!is_real_time());
-        let allowed = Command::new("chrt").args(["--rr", "1", "true"]).status().is_ok_and(|status| status.success());
+        let allowed = Command::new("chrt")
+            .args(["--rr", "1", "true"])
+            .status()
+            .is_ok_and(|status| status.success());
         assert_eq!(own, allowed);
     }
 }

@@ -159,7 +159,12 @@ mod tests {
         for command in [Command::Timing(true), Command::PowerOff, Command::PowerOn] {
             comes_back(command);
         }
-        let mut second = DriveSecond { from: Nanos(1), to: Nanos(2), tallies: Default::default(), in_flight: 3 };
+        let mut second = DriveSecond {
+            from: Nanos(1),
+            to: Nanos(2),
+            tallies: Default::default(),
+            in_flight: 3,
+        };
         for (n, tally) in (1..).zip(&mut second.tallies) {
             (tally.ops, tally.bytes, tally.errors, tally.beyond) = (n, n + 10, n + 20, n + 30);
             tally.modelled.record(Nanos::from_micros(n * 7));
@@ -175,12 +180,31 @@ mod tests {
             timer: Nanos(6),
         };
         comes_back(Message::Second(Box::new(second)));
-        comes_back(Message::Ready(Ready { path: "/m".into(), device: Some("/dev/loop3".into()), calibration, pid: 7 }));
-        comes_back(Message::Warning { code: "c".into(), text: "t\nu".into() });
-        comes_back(Message::PowerIsOff(Lost { writes: 1, bytes: Bytes(2), flushed_writes: 3 }));
+        comes_back(Message::Ready(Ready {
+            path: "/m".into(),
+            device: Some("/dev/loop3".into()),
+            calibration,
+            pid: 7,
+        }));
+        comes_back(Message::Warning {
+            code: "c".into(),
+            text: "t\nu".into(),
+        });
+        comes_back(Message::PowerIsOff(Lost {
+            writes: 1,
+            bytes: Bytes(2),
+            flushed_writes: 3,
+        }));
         comes_back(Message::PowerIsOn);
-        comes_back(Message::Refused { why: "w".into(), next: "n".into() });
-        comes_back(Message::Failed { why: "w".into(), next: "n".into(), no_fuse: true });
+        comes_back(Message::Refused {
+            why: "w".into(),
+            next: "n".into(),
+        });
+        comes_back(Message::Failed {
+            why: "w".into(),
+            next: "n".into(),
+            no_fuse: true,
+        });
     }
 
     proptest! {

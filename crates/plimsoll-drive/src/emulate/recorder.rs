@@ -18,7 +18,9 @@ impl Thresholds {
     pub fn of(second: &DriveSecond) -> [Option<Self>; 4] {
         second.tallies.each_ref().map(|tally| {
             let modelled = (!tally.modelled.is_empty()).then_some(&tally.modelled)?;
-            Some(Self(LEVELS.map(|level| modelled.quantile(level).unwrap_or_default())))
+            Some(Self(
+                LEVELS.map(|level| modelled.quantile(level).unwrap_or_default()),
+            ))
         })
     }
 
@@ -39,12 +41,19 @@ pub struct Recorder {
 }
 
 fn index(kind: DriveOp) -> usize {
-    DriveOp::ALL.into_iter().position(|op| op == kind).expect("all kinds are in ALL")
+    DriveOp::ALL
+        .into_iter()
+        .position(|op| op == kind)
+        .expect("all kinds are in ALL")
 }
 
 impl Recorder {
     pub fn new(now: Nanos) -> Self {
-        Self { tallies: Box::default(), thresholds: Default::default(), from: now }
+        Self {
+            tallies: Box::default(),
+            thresholds: Default::default(),
+            from: now,
+        }
     }
 
     /// An operation was answered: `real` after its arrival, with the cost of asking and answering.
@@ -67,10 +76,20 @@ impl Recorder {
 
     /// Ends a second. `spare` takes the place of what is handed out and must be empty: nothing large is allocated,
     /// cleared or searched while operations wait to be counted. [`Self::compare_with`] belongs to it.
-    pub fn end_second(&mut self, now: Nanos, in_flight: u64, spare: Box<[DriveTally; 4]>) -> DriveSecond {
+    pub fn end_second(
+        &mut self,
+        now: Nanos,
+        in_flight: u64,
+        spare: Box<[DriveTally; 4]>,
+    ) -> DriveSecond {
         let tallies = *std::mem::replace(&mut self.tallies, spare);
         let from = std::mem::replace(&mut self.from, now);
-        DriveSecond { from, to: now, tallies, in_flight }
+        DriveSecond {
+            from,
+            to: now,
+            tallies,
+            in_flight,
+        }
     }
 
     /// From now on operations are compared with these percentiles, where there were any operations.
@@ -89,14 +108,19 @@ mod tests {
     fn beyond_the_next_percentile() {
         let [p90, p99, p999] = [100, 200, 400].map(Nanos::from_micros);
         let thresholds = Thresholds([p90, p99, p999]);
-        let beyond = |modelled, real| thresholds.is_beyond(Nanos::from_micros(modelled), Nanos::from_micros(real));
+        let beyond = |modelled, real| {
+            thresholds.is_beyond(Nanos::from_micros(modelled), Nanos::from_micros(real))
+        };
         assert!(!beyond(50, 100) && beyond(50, 101));
         assert!(!beyond(95, 104), "less than a tenth late");
         assert!(beyond(95, 105));
         assert!(!beyond(150, 190) && beyond(150, 201));
         assert!(!beyond(300, 400) && beyond(300, 401));
         assert!(!beyond(500, 5000), "there is no percentile above");
-        assert!(!Thresholds::default().is_beyond(Nanos(5), Nanos(50)), "nothing is known in the first second");
+        assert!(
+            !Thresholds::default().is_beyond(Nanos(5), Nanos(50)),
+            "nothing is known in the first second"
+        );
     }
 
     #[test]
@@ -111,18 +135,31 @@ mod tests {
         recorder.answered(DriveOp::Read, 4096, us(80), us(200));
         recorder.failed(DriveOp::Write);
         let first = end(&mut recorder, 9, 3);
-        assert_eq!((first.from, first.to, first.in_flight), (Nanos(7), Nanos(9), 3));
+        assert_eq!(
+            (first.from, first.to, first.in_flight),
+            (Nanos(7), Nanos(9), 3)
+        );
         let [read, write, ..] = &first.tallies;
-        assert_eq!((read.ops, read.bytes, read.errors, read.beyond), (1, 4096, 0, 0));
+        assert_eq!(
+            (read.ops, read.bytes, read.errors, read.beyond),
+            (1, 4096, 0, 0)
+        );
         assert_eq!((write.ops, write.errors, write.real.count()), (1, 1, 0));
         assert_eq!(read.late.max(), Some(us(120)));
         recorder.answered(DriveOp::Read, 512, us(80), us(200));
         recorder.answered(DriveOp::Read, 512, us(80), us(79));
         let second = end(&mut recorder, 11, 0);
         let read = &second.tallies[0];
-        assert_eq!((read.ops, read.beyond, read.late.sum()), (2, 1, u128::from(us(120).0)));
+        assert_eq!(
+            (read.ops, read.beyond, read.late.sum()),
+            (2, 1, u128::from(us(120).0))
+        );
         assert_eq!(end(&mut recorder, 12, 0).tallies[0], DriveTally::default());
         recorder.answered(DriveOp::Read, 512, us(80), us(200));
-        assert_eq!(end(&mut recorder, 13, 0).tallies[0].beyond, 1, "of the last busy second");
+        assert_eq!(
+            end(&mut recorder, 13, 0).tallies[0].beyond,
+            1,
+            "of the last busy second"
+        );
     }
 }

@@ -27,7 +27,11 @@ const SATURATED: u64 = 950;
 
 /// Sets a drive up and keeps it until [`Order::Stop`], or until the sender of orders is gone. All that happens is sent,
 /// the failure too.
-pub fn serve(spec: &MountSpec, orders: &Receiver<Order>, send: &MessageSender) -> Result<(), EmulatorError> {
+pub fn serve(
+    spec: &MountSpec,
+    orders: &Receiver<Order>,
+    send: &MessageSender,
+) -> Result<(), EmulatorError> {
     // Programs' rights are theirs to limit, not the caller's shell's.
     rustix::process::umask(rustix::fs::Mode::empty());
     let served = Emulation::start(spec, send).and_then(|(emulation, ready)| {
@@ -42,31 +46,49 @@ pub fn serve(spec: &MountSpec, orders: &Receiver<Order>, send: &MessageSender) -
     served
 }
 
-fn keep(mut emulation: Emulation, orders: &Receiver<Order>, send: &MessageSender) -> Result<(), EmulatorError> {
+fn keep(
+    mut emulation: Emulation,
+    orders: &Receiver<Order>,
+    send: &MessageSender,
+) -> Result<(), EmulatorError> {
     let ends = Arc::new(AtomicBool::new(false));
     let account = {
         let (watch, send, ends) = (emulation.watch(), Arc::clone(send), Arc::clone(&ends));
         let thread = std::thread::Builder::new().name("drive-account".into());
-        thread.spawn(move || report_seconds(watch, &send, &ends)).map_err(|error| {
-            EmulatorError::new(format!("a thread could not be started: {error}"), "Raise the limit on threads.")
-        })?
+        thread
+            .spawn(move || report_seconds(watch, &send, &ends))
+            .map_err(|error| {
+                EmulatorError::new(
+                    format!("a thread could not be started: {error}"),
+                    "Raise the limit on threads.",
+                )
+            })?
     };
     let obeyed = obey(&mut emulation, orders, send);
     ends.store(true, Ordering::SeqCst);
     account.thread().unpark();
     for text in emulation.stop() {
-        send(Message::Warning { code: "teardown".into(), text });
+        send(Message::Warning {
+            code: "teardown".into(),
+            text,
+        });
     }
     // It panics only when sending does.
     let _ = account.join();
     obeyed
 }
 
-fn obey(emulation: &mut Emulation, orders: &Receiver<Order>, send: &MessageSender) -> Result<(), EmulatorError> {
+fn obey(
+    emulation: &mut Emulation,
+    orders: &Receiver<Order>,
+    send: &MessageSender,
+) -> Result<(), EmulatorError> {
     loop {
         match orders.recv_timeout(std::time::Duration::from_secs(1)) {
             Ok(Order::Do(Command::Timing(on))) => emulation.set_timing(on),
-            Ok(Order::Do(Command::PowerOff | Command::PowerOn)) if !emulation.has_power_switch() => {
+            Ok(Order::Do(Command::PowerOff | Command::PowerOn))
+                if !emulation.has_power_switch() =>
+            {
                 let EmulatorError { why, next, .. } = no_power_switch();
                 send(Message::Refused { why, next });
             }
@@ -96,15 +118,25 @@ pub struct Watch {
 }
 
 fn report_seconds(watch: Watch, send: &MessageSender, ends: &AtomicBool) {
-    let warn = |code: &str, text: String| send(Message::Warning { code: code.into(), text });
+    let warn = |code: &str, text: String| {
+        send(Message::Warning {
+            code: code.into(),
+            text,
+        })
+    };
     let mut full_reported = false;
-    let mut reader = Reader { busy: watch.engine.reader_busy(), was_timed: false };
+    let mut reader = Reader {
+        busy: watch.engine.reader_busy(),
+        was_timed: false,
+    };
     while !ends.load(Ordering::SeqCst) {
         clock::park_until_next_second();
         let second = watch.engine.end_second();
         let length = second.to.saturating_sub(second.from);
         // In every second in which it is so: the evaluation of a span of time counts those that lie in it.
-        if let Some(share) = reader.saturated(watch.engine.reader_busy(), watch.engine.is_timed(), length) {
+        if let Some(share) =
+            reader.saturated(watch.engine.reader_busy(), watch.engine.is_timed(), length)
+        {
             warn(
                 "saturated",
                 format!(
@@ -140,14 +172,17 @@ impl Reader {
     fn saturated(&mut self, busy: Option<Nanos>, is_timed: bool, length: Nanos) -> Option<f64> {
         let before = std::mem::replace(&mut self.busy, busy);
         let was_timed = std::mem::replace(&mut self.was_timed, is_timed);
-        let worked = busy.unwrap_or_default().saturating_sub(before.unwrap_or_default());
+        let worked = busy
+            .unwrap_or_default()
+            .saturating_sub(before.unwrap_or_default());
         let counts = was_timed && is_timed && is_saturated(worked, length);
         counts.then(|| worked.as_secs_f64() / length.as_secs_f64())
     }
 }
 
 fn is_saturated(worked: Nanos, length: Nanos) -> bool {
-    length >= Nanos::from_millis(500) && u128::from(worked.0) * 1000 > u128::from(length.0) * u128::from(SATURATED)
+    length >= Nanos::from_millis(500)
+        && u128::from(worked.0) * 1000 > u128::from(length.0) * u128::from(SATURATED)
 }
 
 #[cfg(test)]
@@ -164,11 +199,24 @@ mod tests {
 
     #[test]
     fn every_saturated_second_with_timing_is_reported() {
-        let mut reader = Reader { busy: None, was_timed: false };
-        let mut second =
-            |busy_ms, is_timed| reader.saturated(Some(Nanos::from_millis(busy_ms)), is_timed, Nanos::SECOND).is_some();
-        let seconds =
-            [(960, false), (1930, true), (2900, true), (3870, true), (4000, true), (4970, true), (5940, false)];
+        let mut reader = Reader {
+            busy: None,
+            was_timed: false,
+        };
+        let mut second = |busy_ms, is_timed| {
+            reader
+                .saturated(Some(Nanos::from_millis(busy_ms)), is_timed, Nanos::SECOND)
+                .is_some()
+        };
+        let seconds = [
+            (960, false),
+            (1930, true),
+            (2900, true),
+            (3870, true),
+            (4000, true),
+            (4970, true),
+            (5940, false),
+        ];
         let reported = seconds.map(|(busy, is_timed)| second(busy, is_timed));
         assert_eq!(reported, [false, false, true, true, false, true, false]);
     }

@@ -30,7 +30,9 @@ pub fn check_fuse() -> Result<(), EmulatorError> {
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NODEV | rustix::io::Errno::NXIO) => {
             return Err(EmulatorError::no_fuse(
                 "/dev/fuse is not there: this kernel has no FUSE, or it is not loaded",
-                format!("`modprobe fuse` as root (in a container: start it with `--device /dev/fuse`), {directory}"),
+                format!(
+                    "`modprobe fuse` as root (in a container: start it with `--device /dev/fuse`), {directory}"
+                ),
             ));
         }
         Err(error) => {
@@ -66,19 +68,35 @@ impl Mounted {
     ) -> Result<Self, EmulatorError> {
         let failed = |error: io::Error| {
             EmulatorError::no_fuse(
-                format!("{} could not be mounted through FUSE: {error}", at.display()),
+                format!(
+                    "{} could not be mounted through FUSE: {error}",
+                    at.display()
+                ),
                 "In a container, start it with `--device /dev/fuse --cap-add SYS_ADMIN`.",
             )
         };
-        options.extend([MountOption::FSName(mounts::SOURCE.into()), MountOption::Subtype("plimsoll".into())]);
+        options.extend([
+            MountOption::FSName(mounts::SOURCE.into()),
+            MountOption::Subtype("plimsoll".into()),
+        ]);
         let mut config = Config::default();
         (config.mount_options, config.acl) = (options, acl);
-        let session = Session::new(filesystem, at, &config).and_then(Session::spawn).map_err(failed)?;
+        let session = Session::new(filesystem, at, &config)
+            .and_then(Session::spawn)
+            .map_err(failed)?;
         let answering = Arc::clone(&engine);
         let timer = std::thread::Builder::new().name("drive-timer".into());
-        let timer = timer.spawn(move || answering.answer_when_due()).map_err(failed)?;
+        let timer = timer
+            .spawn(move || answering.answer_when_due())
+            .map_err(failed)?;
         let connection = mounts::connection(at);
-        Ok(Self { at: at.to_owned(), session, timer, engine, connection })
+        Ok(Self {
+            at: at.to_owned(),
+            session,
+            timer,
+            engine,
+            connection,
+        })
     }
 
     /// False when the connection was broken from outside.
@@ -88,7 +106,9 @@ impl Mounted {
 
     /// Where it is mounted now, also after the directory was moved.
     pub fn place(&self) -> PathBuf {
-        self.connection.and_then(mounts::place_of_connection).unwrap_or_else(|| self.at.clone())
+        self.connection
+            .and_then(mounts::place_of_connection)
+            .unwrap_or_else(|| self.at.clone())
     }
 
     pub fn unmount(self, patience: Nanos) -> io::Result<Unmounted> {

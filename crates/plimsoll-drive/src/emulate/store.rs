@@ -24,18 +24,31 @@ pub struct Store {
 
 impl Store {
     pub fn in_memory(size: Bytes, limit: Bytes) -> rustix::io::Result<Self> {
-        Self::over(rustix::fs::memfd_create("plimsoll-drive", MemfdFlags::CLOEXEC)?, size, limit)
+        Self::over(
+            rustix::fs::memfd_create("plimsoll-drive", MemfdFlags::CLOEXEC)?,
+            size,
+            limit,
+        )
     }
 
     /// A new file, which must not exist.
     pub fn in_file(path: &Path, size: Bytes, limit: Bytes) -> rustix::io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        Self::over(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?, size, limit)
+        Self::over(
+            rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?,
+            size,
+            limit,
+        )
     }
 
     fn over(file: OwnedFd, size: Bytes, limit: Bytes) -> rustix::io::Result<Self> {
         rustix::fs::ftruncate(&file, size.0)?;
-        Ok(Self { file, size: size.0, limit: limit.0, budget: AtomicU64::new(0) })
+        Ok(Self {
+            file,
+            size: size.0,
+            limit: limit.0,
+            budget: AtomicU64::new(0),
+        })
     }
 
     pub fn size(&self) -> u64 {
@@ -90,7 +103,12 @@ impl Store {
         if len == 0 {
             return Ok(());
         }
-        rustix::fs::fallocate(&self.file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, len)
+        rustix::fs::fallocate(
+            &self.file,
+            FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
+            offset,
+            len,
+        )
     }
 
     /// How much of the range takes no space yet.
@@ -147,22 +165,35 @@ impl Store {
 pub fn default_limit(backing: Backing, dir: &Path) -> Bytes {
     match backing {
         Backing::Memory => {
-            let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| parse_available(&text));
+            let available = std::fs::read_to_string("/proc/meminfo")
+                .ok()
+                .and_then(|text| parse_available(&text));
             Bytes(available.unwrap_or_default().0 / 2)
         }
-        Backing::File => Bytes(rustix::fs::statvfs(dir).map_or(0, |fs| fs.f_bavail * fs.f_frsize / 20 * 19)),
+        Backing::File => {
+            Bytes(rustix::fs::statvfs(dir).map_or(0, |fs| fs.f_bavail * fs.f_frsize / 20 * 19))
+        }
     }
 }
 
 /// `MemAvailable:   12 kB` (proc(5)).
 fn parse_available(text: &str) -> Option<Bytes> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024).map(Bytes)
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim()
+        .strip_suffix("kB")?
+        .trim()
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1024)
+        .map(Bytes)
 }
 
 pub fn is_zero(data: &[u8]) -> bool {
     // Most data shows at once that it is none.
-    data.chunks(256).all(|chunk| chunk.iter().fold(0, |all, byte| all | byte) == 0)
+    data.chunks(256)
+        .all(|chunk| chunk.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
 #[cfg(test)]
@@ -184,14 +215,22 @@ mod tests {
             store.write(n << 20, &zeroes).unwrap();
         }
         assert_eq!(store.used().unwrap(), Bytes(0));
-        let fits = (0..64).take_while(|n| store.write(n << 20, &data).is_ok()).count();
+        let fits = (0..64)
+            .take_while(|n| store.write(n << 20, &data).is_ok())
+            .count();
         assert_eq!(fits, 16);
         assert_eq!(store.write(40 << 20, &data), Err(Errno::NOSPC));
         for n in [0, 15, 0, 15] {
             store.write(n << 20, &data).unwrap();
         }
-        assert_eq!(store.write((15 << 20) + (32 << 10), &data), Err(Errno::NOSPC), "half of it is new");
-        store.write((15 << 20) + (32 << 10), &data[..32 << 10]).unwrap();
+        assert_eq!(
+            store.write((15 << 20) + (32 << 10), &data),
+            Err(Errno::NOSPC),
+            "half of it is new"
+        );
+        store
+            .write((15 << 20) + (32 << 10), &data[..32 << 10])
+            .unwrap();
         store.punch(0, 1 << 20).unwrap();
         store.write(40 << 20, &data).unwrap();
         assert_eq!(store.write((64 << 20) - 1, &[1, 1]), Err(Errno::NOSPC));
@@ -222,19 +261,26 @@ mod tests {
             (1usize..5).prop_map(|pages| vec![0; pages * 4096]),
         ];
         prop_oneof![
-            (0usize..16, 0usize..2, data).prop_map(|(page, odd, data)| Step::Write(page * 4096 + odd * 512, data)),
+            (0usize..16, 0usize..2, data)
+                .prop_map(|(page, odd, data)| Step::Write(page * 4096 + odd * 512, data)),
             (0usize..SIZE, 0usize..SIZE).prop_map(|(at, len)| Step::Punch(at, len)),
         ]
     }
 
     #[test]
     fn default_limits() {
-        assert_eq!(parse_available("MemFree: 1 kB\nMemAvailable:\t 12 kB\n"), Some(Bytes(12 << 10)));
+        assert_eq!(
+            parse_available("MemFree: 1 kB\nMemAvailable:\t 12 kB\n"),
+            Some(Bytes(12 << 10))
+        );
         let here = tempfile::tempdir().unwrap();
         for backing in [Backing::Memory, Backing::File] {
             assert!(default_limit(backing, here.path()) > Bytes::mib(1));
         }
-        assert_eq!(default_limit(Backing::File, Path::new("/nowhere/at/all")), Bytes(0));
+        assert_eq!(
+            default_limit(Backing::File, Path::new("/nowhere/at/all")),
+            Bytes(0)
+        );
     }
 
     proptest! {

@@ -55,14 +55,23 @@ struct Queue<T> {
 impl<T> Queue<T> {
     fn push(&mut self, due: Nanos, what: T) -> bool {
         let is_next = self.heap.peek().is_none_or(|Reverse(next)| due < next.due);
-        self.heap.push(Reverse(Held { due, order: self.arrived, what }));
+        self.heap.push(Reverse(Held {
+            due,
+            order: self.arrived,
+            what,
+        }));
         self.arrived += 1;
         is_next
     }
 
     /// Moves everything due by `now` into `out`, in its order; returns when the next is due. Each is due earlier by the
     /// `lead` of its time.
-    fn take_due(&mut self, now: Nanos, lead: impl Fn(Nanos) -> Nanos, out: &mut Vec<T>) -> Option<Nanos> {
+    fn take_due(
+        &mut self,
+        now: Nanos,
+        lead: impl Fn(Nanos) -> Nanos,
+        out: &mut Vec<T>,
+    ) -> Option<Nanos> {
         while let Some(next) = self.heap.peek_mut() {
             let due = next.0.due.saturating_sub(lead(next.0.due));
             if due > now {
@@ -82,8 +91,15 @@ pub struct Timer<T> {
 
 impl<T> Default for Timer<T> {
     fn default() -> Self {
-        let queue = Queue { heap: BinaryHeap::new(), arrived: 0 };
-        Self { queue: Mutex::new(queue), alarm: Alarm::default(), ends: AtomicBool::new(false) }
+        let queue = Queue {
+            heap: BinaryHeap::new(),
+            arrived: 0,
+        };
+        Self {
+            queue: Mutex::new(queue),
+            alarm: Alarm::default(),
+            ends: AtomicBool::new(false),
+        }
     }
 }
 
@@ -106,7 +122,10 @@ impl<T> Timer<T> {
 
     /// Everything that is held, in no order.
     pub fn take_all(&self) -> Vec<T> {
-        std::mem::take(&mut self.lock().heap).into_iter().map(|Reverse(held)| held.what).collect()
+        std::mem::take(&mut self.lock().heap)
+            .into_iter()
+            .map(|Reverse(held)| held.what)
+            .collect()
     }
 
     pub fn end(&self) {
@@ -134,7 +153,8 @@ impl<T> Timer<T> {
                 _ => awake_until,
             };
             if spin_until <= now {
-                self.alarm.sleep_until(ticket, next.map(|due| due.saturating_sub(SPIN)));
+                self.alarm
+                    .sleep_until(ticket, next.map(|due| due.saturating_sub(SPIN)));
             }
             while clock::now() < spin_until && !self.alarm.rang_since(ticket) {
                 std::hint::spin_loop();
@@ -183,7 +203,11 @@ mod tests {
             scope.spawn(move || {
                 timer.run(
                     |_| Nanos::ZERO,
-                    |batch| batch.drain(..).for_each(|what| done.send((what, clock::now())).unwrap()),
+                    |batch| {
+                        batch
+                            .drain(..)
+                            .for_each(|what| done.send((what, clock::now())).unwrap())
+                    },
                 )
             });
             let start = clock::now();

@@ -31,21 +31,36 @@ pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, Emulato
     if let Ok(path) = std::env::join_paths(path) {
         command.env("PATH", path);
     }
-    let line = || args.iter().fold(program.to_owned(), |line, arg| line + " " + &arg.as_ref().to_string_lossy());
+    let line = || {
+        args.iter().fold(program.to_owned(), |line, arg| {
+            line + " " + &arg.as_ref().to_string_lossy()
+        })
+    };
     match command.output() {
-        Ok(out) if out.status.success() => Ok(String::from_utf8_lossy(&out.stdout).trim().to_owned()),
+        Ok(out) if out.status.success() => {
+            Ok(String::from_utf8_lossy(&out.stdout).trim().to_owned())
+        }
         Ok(out) => {
             let errors = String::from_utf8_lossy(&out.stderr);
             let why = format!("`{}` ended with {}: {}", line(), out.status, errors.trim());
-            Err(EmulatorError::new(why, "Run the command by hand to see more."))
+            Err(EmulatorError::new(
+                why,
+                "Run the command by hand to see more.",
+            ))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(EmulatorError::no_fuse(
             format!("{program} is not installed, and an emulated drive needs it"),
-            format!("Install it (`apt install {}`), or give the drive form = \"directory\".", package(program)),
+            format!(
+                "Install it (`apt install {}`), or give the drive form = \"directory\".",
+                package(program)
+            ),
         )),
         Err(error) => {
             let next = format!("Check the permissions of {program}.");
-            Err(EmulatorError::new(format!("`{}` could not be started: {error}", line()), next))
+            Err(EmulatorError::new(
+                format!("`{}` could not be started: {error}", line()),
+                next,
+            ))
         }
     }
 }

@@ -69,10 +69,18 @@ impl UndoLog {
         let id = self.next_id;
         self.next_id += 1;
         self.acknowledged.write_arrived(id);
-        self.entries.push_back(Entry { id, offset, len, before, flushed: false });
+        self.entries.push_back(Entry {
+            id,
+            offset,
+            len,
+            before,
+            flushed: false,
+        });
         self.bytes += len;
         while self.bytes > self.buffer {
-            let Some(drained) = self.entries.pop_front() else { break };
+            let Some(drained) = self.entries.pop_front() else {
+                break;
+            };
             self.bytes -= drained.len;
         }
         Ok(id)
@@ -93,7 +101,9 @@ impl UndoLog {
         (offset, len): (u64, u64),
         write: impl FnOnce() -> rustix::io::Result<()>,
     ) -> rustix::io::Result<Option<u64>> {
-        let Some(log) = log else { return write().map(|()| None) };
+        let Some(log) = log else {
+            return write().map(|()| None);
+        };
         let id = log.before_write(store, offset, len)?;
         write().inspect_err(|_| log.withdraw(id))?;
         Ok(Some(id))
@@ -118,13 +128,21 @@ impl UndoLog {
 
     /// Lets the flushes take effect that were answered.
     fn apply_answered_flushes(&mut self) {
-        self.acknowledged.flushes().iter().for_each(|covered| self.flush(covered));
+        self.acknowledged
+            .flushes()
+            .iter()
+            .for_each(|covered| self.flush(covered));
     }
 
     fn flush(&mut self, covered: &Covered) {
         if self.ignores_flush {
-            let promised = |entry: &&mut Entry| entry.id < covered.upto && !covered.unanswered.contains(&entry.id);
-            self.entries.iter_mut().filter(promised).for_each(|entry| entry.flushed = true);
+            let promised = |entry: &&mut Entry| {
+                entry.id < covered.upto && !covered.unanswered.contains(&entry.id)
+            };
+            self.entries
+                .iter_mut()
+                .filter(promised)
+                .for_each(|entry| entry.flushed = true);
             return;
         }
         while let Some(entry) = self.entries.pop_front_if(|entry| entry.id < covered.upto) {
@@ -221,7 +239,9 @@ mod tests {
     impl Reference {
         fn write_out(&mut self, while_true: impl Fn(&VecDeque<Write>) -> bool) {
             while while_true(&self.buffered) {
-                let Some(Write { at, data, .. }) = self.buffered.pop_front() else { break };
+                let Some(Write { at, data, .. }) = self.buffered.pop_front() else {
+                    break;
+                };
                 self.medium[at..at + data.len()].copy_from_slice(&data);
             }
         }
@@ -229,7 +249,12 @@ mod tests {
         fn wrote(&mut self, at: usize, len: usize, byte: u8, id: u64) {
             let number = self.writes;
             self.writes += 1;
-            self.buffered.push_back(Write { number, at, data: vec![byte; len], ..Write::default() });
+            self.buffered.push_back(Write {
+                number,
+                at,
+                data: vec![byte; len],
+                ..Write::default()
+            });
             self.waiting.push(Waiting::Write(number, id));
             let most = self.buffer;
             self.write_out(|all| all.iter().map(|write| write.data.len()).sum::<usize>() > most);
@@ -238,20 +263,27 @@ mod tests {
         fn trimmed(&mut self, at: usize, len: usize) {
             self.medium[at..at + len].fill(0);
             for Write { at: from, data, .. } in &mut self.buffered {
-                let inside = (*from..*from + data.len()).filter(|byte| (at..at + len).contains(byte));
+                let inside =
+                    (*from..*from + data.len()).filter(|byte| (at..at + len).contains(byte));
                 inside.for_each(|byte| data[byte - *from] = 0);
             }
         }
 
         fn write_answered(&mut self, number: usize) {
             self.answered.push(number);
-            let found = self.buffered.iter_mut().find(|write| write.number == number);
+            let found = self
+                .buffered
+                .iter_mut()
+                .find(|write| write.number == number);
             found.into_iter().for_each(|write| write.is_answered = true);
         }
 
         fn flush_answered(&mut self, promised: &[usize], before: usize, ignores_flush: bool) {
             if ignores_flush {
-                let promised = self.buffered.iter_mut().filter(|write| promised.contains(&write.number));
+                let promised = self
+                    .buffered
+                    .iter_mut()
+                    .filter(|write| promised.contains(&write.number));
                 promised.for_each(|write| write.was_promised = true);
             } else {
                 self.write_out(|all| all.front().is_some_and(|write| write.number < before));
@@ -272,7 +304,11 @@ mod tests {
                 reference.trimmed(at, len);
             }
             Step::Flush => {
-                let flush = Waiting::Flush(reference.answered.clone(), reference.writes, log.flush_arrived());
+                let flush = Waiting::Flush(
+                    reference.answered.clone(),
+                    reference.writes,
+                    log.flush_arrived(),
+                );
                 reference.waiting.push(flush);
             }
             Step::Answer(_) if reference.waiting.is_empty() => {}
@@ -334,7 +370,14 @@ mod tests {
         let (store, mut log, ids) = log_with_two_writes(false);
         log.acknowledged.writes([ids[0]]);
         let lost = log.power_off(&store).unwrap();
-        assert_eq!(lost, Lost { writes: 1, bytes: Bytes(512), flushed_writes: 0 });
+        assert_eq!(
+            lost,
+            Lost {
+                writes: 1,
+                bytes: Bytes(512),
+                flushed_writes: 0
+            }
+        );
         let mut content = [1; 4096];
         store.read(0, &mut content).unwrap();
         assert_eq!(content, [0; 4096]);
@@ -345,12 +388,24 @@ mod tests {
         let (store, mut log, ids) = log_with_two_writes(false);
         log.acknowledged.writes(ids);
         // Beyond the end of the device.
-        let refused = UndoLog::write(Some(&mut log), &store, (4000, 512), || store.write(4000, &[7; 512]));
+        let refused = UndoLog::write(Some(&mut log), &store, (4000, 512), || {
+            store.write(4000, &[7; 512])
+        });
         assert_eq!(refused, Err(rustix::io::Errno::NOSPC));
-        let written = UndoLog::write(Some(&mut log), &store, (1024, 512), || store.write(1024, &[7; 512])).unwrap();
+        let written = UndoLog::write(Some(&mut log), &store, (1024, 512), || {
+            store.write(1024, &[7; 512])
+        })
+        .unwrap();
         log.acknowledged.writes(written);
         assert_eq!((log.entries.len(), log.bytes), (3, 1536));
-        assert_eq!(log.power_off(&store).unwrap(), Lost { writes: 3, bytes: Bytes(1536), flushed_writes: 0 });
+        assert_eq!(
+            log.power_off(&store).unwrap(),
+            Lost {
+                writes: 3,
+                bytes: Bytes(1536),
+                flushed_writes: 0
+            }
+        );
     }
 
     #[test]
@@ -358,7 +413,11 @@ mod tests {
         let (store, mut log, ids) = log_with_two_writes(false);
         log.acknowledged.writes(ids);
         let pending = log.flush_arrived();
-        assert_eq!(log.power_off(&store).unwrap().writes, 2, "it was not answered");
+        assert_eq!(
+            log.power_off(&store).unwrap().writes,
+            2,
+            "it was not answered"
+        );
         assert!(!log.acknowledged.flush(pending), "and must not be any more");
         let covered = log.flush_arrived();
         assert!(log.acknowledged.flush(covered), "the power is back");
@@ -371,6 +430,13 @@ mod tests {
         let covered = log.flush_arrived();
         log.acknowledged.writes([ids[1]]);
         assert!(log.acknowledged.flush(covered));
-        assert_eq!(log.power_off(&store).unwrap(), Lost { writes: 2, bytes: Bytes(1024), flushed_writes: 1 });
+        assert_eq!(
+            log.power_off(&store).unwrap(),
+            Lost {
+                writes: 2,
+                bytes: Bytes(1024),
+                flushed_writes: 1
+            }
+        );
     }
 }

@@ -9,12 +9,17 @@ use super::names;
 /// Kills every process that works in a directory on the drive in `dir`. For drives of a run, which no other program uses: when
 /// the run was killed, its servers are still there, write to a drive that is about to be removed, and keep it busy.
 pub fn end_users(dir: &Path) {
-    let Ok(mount) = names::mount(dir).canonicalize() else { return };
+    let Ok(mount) = names::mount(dir).canonicalize() else {
+        return;
+    };
     let own = std::process::id().cast_signed();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).filter(|pid| *pid != own);
+    let pids = entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter(|pid| *pid != own);
     for pid in pids {
-        let works_there = std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(&mount));
+        let works_there =
+            std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(&mount));
         if let Some(pid) = Pid::from_raw(pid).filter(|_| works_there) {
             // One that has ended meanwhile is no trouble.
             let _ = rustix::process::kill_process(pid, Signal::KILL);
@@ -32,7 +37,13 @@ mod tests {
         let mount = names::mount(dir.path());
         let inside = mount.join("data");
         std::fs::create_dir_all(&inside).unwrap();
-        let sleeper = |cwd: &Path| std::process::Command::new("sleep").arg("60").current_dir(cwd).spawn().unwrap();
+        let sleeper = |cwd: &Path| {
+            std::process::Command::new("sleep")
+                .arg("60")
+                .current_dir(cwd)
+                .spawn()
+                .unwrap()
+        };
         let (mut on_it, mut beside) = (sleeper(&inside), sleeper(dir.path()));
         end_users(dir.path());
         assert!(!on_it.wait().unwrap().success());

@@ -23,28 +23,52 @@ const KIB: u64 = 1 << 10;
 
 impl Profile {
     pub const fn read(block: u64, depth: u32) -> Self {
-        Self { write: false, random: true, block: Bytes(block), depth, span: 1.0, flush: false }
+        Self {
+            write: false,
+            random: true,
+            block: Bytes(block),
+            depth,
+            span: 1.0,
+            flush: false,
+        }
     }
 
     pub const fn write(block: u64, depth: u32) -> Self {
-        Self { write: true, ..Self::read(block, depth) }
+        Self {
+            write: true,
+            ..Self::read(block, depth)
+        }
     }
 
     pub const fn sequential(self) -> Self {
-        Self { random: false, ..self }
+        Self {
+            random: false,
+            ..self
+        }
     }
 
     pub const fn flushed(self) -> Self {
-        Self { flush: true, ..self }
+        Self {
+            flush: true,
+            ..self
+        }
     }
 
     /// `randread 4K QD1`, as people write it.
     pub fn name(&self) -> String {
         let direction = if self.write { "write" } else { "read" };
         let random = if self.random { "rand" } else { "" };
-        let span = if self.span < 1.0 { format!(" span {}%", self.span * 100.0) } else { String::new() };
+        let span = if self.span < 1.0 {
+            format!(" span {}%", self.span * 100.0)
+        } else {
+            String::new()
+        };
         let flush = if self.flush { " + flush" } else { "" };
-        format!("{random}{direction} {}K QD{}{span}{flush}", self.block.0 / KIB, self.depth)
+        format!(
+            "{random}{direction} {}K QD{}{span}{flush}",
+            self.block.0 / KIB,
+            self.depth
+        )
     }
 }
 
@@ -112,7 +136,11 @@ impl Step {
     /// About how long it takes with fio's start, for the time left; the laying out at 500 MB/s.
     pub fn expected_millis(&self, options: &Options, size: Bytes) -> u64 {
         const START: u64 = 250;
-        let laying_out = if *self == Self::LayOut { size.0 / 500_000 } else { 0 };
+        let laying_out = if *self == Self::LayOut {
+            size.0 / 500_000
+        } else {
+            0
+        };
         START + laying_out + self.millis(options)
     }
 
@@ -131,21 +159,35 @@ impl Step {
 
 /// Requests in flight of sequential loads.
 fn sequential_depth(options: &Options) -> u32 {
-    if options.engine == Engine::Psync { 1 } else { 32 }
+    if options.engine == Engine::Psync {
+        1
+    } else {
+        32
+    }
 }
 
 /// All loads, reads first: meanwhile the drive writes out what the laying out has left in its buffer.
 pub fn profiles(options: &Options) -> Vec<Profile> {
     let depth = sequential_depth(options);
-    let mut all: Vec<Profile> = DEPTHS.iter().map(|depth| Profile::read(4 * KIB, *depth)).collect();
+    let mut all: Vec<Profile> = DEPTHS
+        .iter()
+        .map(|depth| Profile::read(4 * KIB, *depth))
+        .collect();
     all.extend([16, 64, 256].map(|kib| Profile::read(kib * KIB, 1)));
     if options.rotational {
-        all.extend(SPANS[..4].iter().map(|span| Profile { span: *span, ..Profile::read(4 * KIB, 1) }));
+        all.extend(SPANS[..4].iter().map(|span| Profile {
+            span: *span,
+            ..Profile::read(4 * KIB, 1)
+        }));
     }
     all.extend([128, 1024].map(|kib| Profile::read(kib * KIB, depth).sequential()));
     if options.writes {
         all.extend([128, 1024].map(|kib| Profile::write(kib * KIB, depth).sequential()));
-        all.extend([Profile::write(4 * KIB, 1), Profile::write(4 * KIB, 1).flushed(), Profile::write(4 * KIB, 32)]);
+        all.extend([
+            Profile::write(4 * KIB, 1),
+            Profile::write(4 * KIB, 1).flushed(),
+            Profile::write(4 * KIB, 32),
+        ]);
     }
     all
 }
@@ -153,27 +195,49 @@ pub fn profiles(options: &Options) -> Vec<Profile> {
 /// All runs of fio in their order. The repeats of a load are apart: what else goes on then hits one of them.
 pub fn steps(options: &Options) -> Vec<Step> {
     let profiles = profiles(options);
-    let (reads, writes): (Vec<Profile>, Vec<Profile>) = profiles.into_iter().partition(|profile| !profile.write);
+    let (reads, writes): (Vec<Profile>, Vec<Profile>) =
+        profiles.into_iter().partition(|profile| !profile.write);
     let repeated = |profiles: &[Profile]| {
-        let repeat = |repeat| profiles.iter().map(move |profile| Step::Load(*profile, repeat)).collect::<Vec<_>>();
+        let repeat = |repeat| {
+            profiles
+                .iter()
+                .map(move |profile| Step::Load(*profile, repeat))
+                .collect::<Vec<_>>()
+        };
         (0..REPEATS).flat_map(repeat).collect::<Vec<_>>()
     };
     // Writes that are faster than the drive fill its buffer: they come last, and latencies while it is empty.
-    let (single, filling): (Vec<Profile>, Vec<Profile>) =
-        writes.into_iter().partition(|profile| profile.depth == 1 && profile.random);
+    let (single, filling): (Vec<Profile>, Vec<Profile>) = writes
+        .into_iter()
+        .partition(|profile| profile.depth == 1 && profile.random);
     let first = options.writes.then_some(Step::LayOut);
     let burst = options.writes.then_some(Step::Burst);
     let settle = filling.into_iter().map(|profile| Step::Settle(profile, 0));
     let (reads, single) = (repeated(&reads), repeated(&single));
-    first.into_iter().chain(reads).chain(burst).chain(single).chain(settle).collect()
+    first
+        .into_iter()
+        .chain(reads)
+        .chain(burst)
+        .chain(single)
+        .chain(settle)
+        .collect()
 }
 
 /// fio's arguments for the `number`th step.
-pub fn arguments(step: &Step, number: usize, place: &MeasuredArea, options: &Options) -> Vec<String> {
-    let size = |share: f64, block: u64| ((place.size.0 as f64 * share) as u64 / block).max(1) * block;
+pub fn arguments(
+    step: &Step,
+    number: usize,
+    place: &MeasuredArea,
+    options: &Options,
+) -> Vec<String> {
+    let size =
+        |share: f64, block: u64| ((place.size.0 as f64 * share) as u64 / block).max(1) * block;
     let mut args = common(number, place, options, engine(step, options));
     let mut add = |list: &[String]| args.extend_from_slice(list);
-    let timed = ["--time_based=1".to_owned(), format!("--runtime={}ms", step.millis(options))];
+    let timed = [
+        "--time_based=1".to_owned(),
+        format!("--runtime={}ms", step.millis(options)),
+    ];
     match step {
         Step::LayOut => add(&[
             "--name=layout".into(),
@@ -184,12 +248,21 @@ pub fn arguments(step: &Step, number: usize, place: &MeasuredArea, options: &Opt
             "--end_fsync=1".into(),
         ]),
         Step::Rest(_) => {
-            add(&["--name=rest".into(), "--rw=randread".into(), "--bs=4k".into(), "--rate_iops=1".into()]);
+            add(&[
+                "--name=rest".into(),
+                "--rw=randread".into(),
+                "--bs=4k".into(),
+                "--rate_iops=1".into(),
+            ]);
             add(&[format!("--size={}", place.size.0), "--readonly".into()]);
             add(&timed);
         }
         Step::Burst => {
-            add(&["--name=burst".into(), "--rw=write".into(), "--bs=128k".into()]);
+            add(&[
+                "--name=burst".into(),
+                "--rw=write".into(),
+                "--bs=128k".into(),
+            ]);
             add(&[format!("--size={}", place.size.0)]);
             add(&logged(place));
             add(&timed);
@@ -200,8 +273,14 @@ pub fn arguments(step: &Step, number: usize, place: &MeasuredArea, options: &Opt
             }
             let direction = if profile.write { "write" } else { "read" };
             let random = if profile.random { "rand" } else { "" };
-            add(&[format!("--name={}", profile.name()), format!("--rw={random}{direction}")]);
-            add(&[format!("--bs={}", profile.block.0), format!("--size={}", size(profile.span, profile.block.0))]);
+            add(&[
+                format!("--name={}", profile.name()),
+                format!("--rw={random}{direction}"),
+            ]);
+            add(&[
+                format!("--bs={}", profile.block.0),
+                format!("--size={}", size(profile.span, profile.block.0)),
+            ]);
             add(&timed);
             if profile.random {
                 add(&["--norandommap=1".into()]);
@@ -223,7 +302,9 @@ pub fn arguments(step: &Step, number: usize, place: &MeasuredArea, options: &Opt
         Step::Load(profile, _) | Step::Settle(profile, _) if profile.random => {
             args.extend(in_flight(profile.depth, options));
         }
-        Step::Load(profile, _) | Step::Settle(profile, _) => args.extend(one_thread(profile.depth, options)),
+        Step::Load(profile, _) | Step::Settle(profile, _) => {
+            args.extend(one_thread(profile.depth, options))
+        }
     }
     args
 }
@@ -251,7 +332,10 @@ fn one_thread(depth: u32, options: &Options) -> [String; 2] {
 fn common(number: usize, place: &MeasuredArea, options: &Options, engine: Engine) -> Vec<String> {
     vec![
         // fio takes a colon for the end of a name.
-        format!("--filename={}", place.file.display().to_string().replace(':', "\\:")),
+        format!(
+            "--filename={}",
+            place.file.display().to_string().replace(':', "\\:")
+        ),
         format!("--offset={}", place.offset),
         "--output-format=json+".into(),
         "--direct=1".into(),
@@ -262,7 +346,10 @@ fn common(number: usize, place: &MeasuredArea, options: &Options, engine: Engine
         "--allow_file_create=0".into(),
         format!("--ioengine={}", engine.name()),
         // Knuth's multiplier: neighbouring numbers give unlike seeds.
-        format!("--randseed={}", (options.seed + number as u64 + 1).wrapping_mul(2_654_435_761) & 0x7fff_ffff),
+        format!(
+            "--randseed={}",
+            (options.seed + number as u64 + 1).wrapping_mul(2_654_435_761) & 0x7fff_ffff
+        ),
     ]
 }
 
@@ -272,7 +359,10 @@ fn in_flight(depth: u32, options: &Options) -> [String; 2] {
         Engine::Psync => depth,
         Engine::Libaio => (depth / 16).clamp(1, options.cpus.clamp(1, 8).next_power_of_two()),
     };
-    [format!("--numjobs={threads}"), format!("--iodepth={}", depth / threads)]
+    [
+        format!("--numjobs={threads}"),
+        format!("--iodepth={}", depth / threads),
+    ]
 }
 
 #[cfg(test)]
@@ -280,38 +370,78 @@ mod tests {
     use super::*;
 
     fn options(writes: bool, engine: Engine) -> Options {
-        Options { seconds: 5.0, writes, rotational: true, engine, cpus: 2, seed: 7 }
+        Options {
+            seconds: 5.0,
+            writes,
+            rotational: true,
+            engine,
+            cpus: 2,
+            seed: 7,
+        }
     }
 
     fn place() -> MeasuredArea {
         let file = PathBuf::from("/data/.plimsoll-learn-1");
-        MeasuredArea { log: "/data/.plimsoll-learn-1.burst".into(), file, offset: 1 << 20, size: Bytes::mib(1024) }
+        MeasuredArea {
+            log: "/data/.plimsoll-learn-1.burst".into(),
+            file,
+            offset: 1 << 20,
+            size: Bytes::mib(1024),
+        }
     }
 
     fn lines(options: &Options) -> Vec<Vec<String>> {
         let steps = steps(options);
-        steps.iter().enumerate().map(|(i, step)| arguments(step, i, &place(), options)).collect()
+        steps
+            .iter()
+            .enumerate()
+            .map(|(i, step)| arguments(step, i, &place(), options))
+            .collect()
     }
 
     #[test]
     fn without_writes_every_run_is_read_only() {
         for line in lines(&options(false, Engine::Libaio)) {
             assert!(line.contains(&"--readonly".to_owned()), "{line:?}");
-            assert!(!line.iter().any(|arg| arg.contains("write") || arg.contains("fsync")), "{line:?}");
+            assert!(
+                !line
+                    .iter()
+                    .any(|arg| arg.contains("write") || arg.contains("fsync")),
+                "{line:?}"
+            );
         }
         let writing = lines(&options(true, Engine::Libaio));
-        assert!(writing.iter().any(|line| line.contains(&"--fdatasync=1".to_owned())));
-        assert!(writing[0].contains(&"--rw=write".to_owned()), "laid out first: {:?}", writing[0]);
+        assert!(
+            writing
+                .iter()
+                .any(|line| line.contains(&"--fdatasync=1".to_owned()))
+        );
+        assert!(
+            writing[0].contains(&"--rw=write".to_owned()),
+            "laid out first: {:?}",
+            writing[0]
+        );
     }
 
     #[test]
     fn every_run_has_its_own_seed_and_never_makes_a_file() {
         let lines = lines(&options(true, Engine::Libaio));
-        let seeds: std::collections::BTreeSet<&String> =
-            lines.iter().flatten().filter(|arg| arg.starts_with("--randseed")).collect();
+        let seeds: std::collections::BTreeSet<&String> = lines
+            .iter()
+            .flatten()
+            .filter(|arg| arg.starts_with("--randseed"))
+            .collect();
         assert_eq!(seeds.len(), lines.len());
-        assert!(lines.iter().all(|line| line.contains(&"--allow_file_create=0".to_owned())));
-        assert!(lines.iter().all(|line| line.contains(&"--direct=1".to_owned())));
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.contains(&"--allow_file_create=0".to_owned()))
+        );
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.contains(&"--direct=1".to_owned()))
+        );
     }
 
     #[test]
@@ -325,7 +455,9 @@ mod tests {
                 };
                 let of_log = sequential_depth(&options);
                 let (depth, random) = match step {
-                    Step::Load(profile, _) | Step::Settle(profile, _) => (profile.depth, profile.random),
+                    Step::Load(profile, _) | Step::Settle(profile, _) => {
+                        (profile.depth, profile.random)
+                    }
                     _ => (of_log, false),
                 };
                 assert_eq!(of("--numjobs=") * of("--iodepth="), depth, "{line:?}");
@@ -338,10 +470,20 @@ mod tests {
     fn runtimes_are_whole_milliseconds() {
         // fio reads `runtime=0.8` as 0 and runs the whole size.
         for seconds in [0.01, 0.8, 5.0] {
-            let options = Options { seconds, ..options(true, Engine::Libaio) };
+            let options = Options {
+                seconds,
+                ..options(true, Engine::Libaio)
+            };
             for (step, line) in steps(&options).iter().zip(lines(&options)).skip(1) {
-                let time = line.iter().find_map(|arg| arg.strip_prefix("--runtime=")?.strip_suffix("ms")).unwrap();
-                assert!(time.parse::<u64>().unwrap() >= 10, "{} {line:?}", step.name());
+                let time = line
+                    .iter()
+                    .find_map(|arg| arg.strip_prefix("--runtime=")?.strip_suffix("ms"))
+                    .unwrap();
+                assert!(
+                    time.parse::<u64>().unwrap() >= 10,
+                    "{} {line:?}",
+                    step.name()
+                );
             }
         }
     }
@@ -350,8 +492,10 @@ mod tests {
     #[test]
     fn synced_writes_are_made_as_a_database_makes_them() {
         let options = options(true, Engine::Libaio);
-        let synced: Vec<Vec<String>> =
-            lines(&options).into_iter().filter(|line| line.contains(&"--fdatasync=1".to_owned())).collect();
+        let synced: Vec<Vec<String>> = lines(&options)
+            .into_iter()
+            .filter(|line| line.contains(&"--fdatasync=1".to_owned()))
+            .collect();
         assert!(!synced.is_empty());
         for line in synced {
             for arg in ["--ioengine=psync", "--numjobs=1", "--iodepth=1"] {
@@ -362,16 +506,25 @@ mod tests {
 
     #[test]
     fn a_colon_does_not_end_the_name_of_the_file() {
-        let place = MeasuredArea { file: "/data/a:b/c".into(), ..place() };
+        let place = MeasuredArea {
+            file: "/data/a:b/c".into(),
+            ..place()
+        };
         let options = options(false, Engine::Libaio);
         let line = arguments(&Step::Load(Profile::read(4096, 1), 0), 0, &place, &options);
-        assert!(line.contains(&"--filename=/data/a\\:b/c".to_owned()), "{line:?}");
+        assert!(
+            line.contains(&"--filename=/data/a\\:b/c".to_owned()),
+            "{line:?}"
+        );
     }
 
     #[test]
     fn spans_are_whole_blocks_of_the_measured_part() {
         let options = options(false, Engine::Libaio);
-        let narrow = Profile { span: 0.001, ..Profile::read(4096, 1) };
+        let narrow = Profile {
+            span: 0.001,
+            ..Profile::read(4096, 1)
+        };
         let line = arguments(&Step::Load(narrow, 0), 0, &place(), &options);
         assert!(line.contains(&"--size=1073152".to_owned()), "{line:?}");
         assert_eq!(narrow.name(), "randread 4K QD1 span 0.1%");

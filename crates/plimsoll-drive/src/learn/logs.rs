@@ -17,7 +17,9 @@ pub struct Logs(PathBuf);
 
 /// What the log of the burst begins with.
 pub fn log_in(directory: &Path) -> PathBuf {
-    directory.join(format!("{PREFIX}{}", std::process::id())).join("burst")
+    directory
+        .join(format!("{PREFIX}{}", std::process::id()))
+        .join("burst")
 }
 
 impl Logs {
@@ -26,12 +28,18 @@ impl Logs {
         let path = directory.join(format!("{PREFIX}{}", std::process::id()));
         let make = || DirBuilder::new().mode(0o700).create(&path);
         let made = match make() {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => remove(&path).and_then(|()| make()),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                remove(&path).and_then(|()| make())
+            }
             other => other,
         };
-        let next = "Set TMPDIR to a directory that this user may write to, or remove what is in the way.";
-        let fault =
-            |error: io::Error| BlockError::TestFile { path: path.clone(), why: error.to_string(), next: next.into() };
+        let next =
+            "Set TMPDIR to a directory that this user may write to, or remove what is in the way.";
+        let fault = |error: io::Error| BlockError::TestFile {
+            path: path.clone(),
+            why: error.to_string(),
+            next: next.into(),
+        };
         made.map_err(fault)?;
         Ok(Self(path))
     }
@@ -48,7 +56,10 @@ impl Drop for Logs {
 fn remove(path: &Path) -> io::Result<()> {
     let about = path.symlink_metadata()?;
     if !about.is_dir() || about.uid() != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::new(ErrorKind::AlreadyExists, "it is not a directory of this user"));
+        return Err(io::Error::new(
+            ErrorKind::AlreadyExists,
+            "it is not a directory of this user",
+        ));
     }
     match fs::remove_file(path.join(LOG)) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -59,12 +70,24 @@ fn remove(path: &Path) -> io::Result<()> {
 /// Removes those of processes that are no more.
 pub fn sweep(directory: &Path) -> Vec<PathBuf> {
     let is_left = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let owner = name.strip_prefix(PREFIX).and_then(|pid| pid.parse::<u32>().ok());
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let owner = name
+            .strip_prefix(PREFIX)
+            .and_then(|pid| pid.parse::<u32>().ok());
         owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
     };
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries.filter(is_left).filter(|path| remove(path).is_ok()).collect()
+    let entries = fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
+    entries
+        .filter(is_left)
+        .filter(|path| remove(path).is_ok())
+        .collect()
 }
 
 #[cfg(test)]
@@ -83,7 +106,12 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
         // A link in its place is not followed.
         std::os::unix::fs::symlink("/tmp", log.parent().unwrap()).unwrap();
-        assert!(Logs::create(dir.path()).unwrap_err().to_string().contains("not a directory of this user"));
+        assert!(
+            Logs::create(dir.path())
+                .unwrap_err()
+                .to_string()
+                .contains("not a directory of this user")
+        );
     }
 
     #[test]

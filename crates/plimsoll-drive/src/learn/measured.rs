@@ -34,13 +34,25 @@ impl LoadResult {
         let hist = side.completion.hist();
         // Where handing a request over takes longer than its completion, the request ran in that time: it counts.
         let handing_over = side.submission.mean_ns.max(0.0);
-        let inside = if handing_over > side.completion.mean_ns { handing_over / 1e3 } else { 0.0 };
+        let inside = if handing_over > side.completion.mean_ns {
+            handing_over / 1e3
+        } else {
+            0.0
+        };
         let us = |q: f64| inside + hist.quantile(q).map_or(0.0, Nanos::as_micros_f64);
         // The latencies are counted; `total_ios` of fio 3.33 stays 0 with fdatasync.
-        let flush = job.sync.as_ref().filter(|sync| profile.flush && sync.latency.n > 0).map(|sync| Flush {
-            mean_us: sync.latency.mean_ns / 1e3,
-            median_us: sync.latency.hist().quantile(0.5).map_or(sync.latency.mean_ns / 1e3, Nanos::as_micros_f64),
-        });
+        let flush = job
+            .sync
+            .as_ref()
+            .filter(|sync| profile.flush && sync.latency.n > 0)
+            .map(|sync| Flush {
+                mean_us: sync.latency.mean_ns / 1e3,
+                median_us: sync
+                    .latency
+                    .hist()
+                    .quantile(0.5)
+                    .map_or(sync.latency.mean_ns / 1e3, Nanos::as_micros_f64),
+            });
         (side.total_ios > 0 && !hist.is_empty()).then(|| Self {
             ops: side.total_ios,
             iops: side.iops,
@@ -84,7 +96,10 @@ impl Figure {
         } else {
             0.0
         };
-        median.is_finite().then_some(Self { value: median, error_percent: error.abs() * 100.0 })
+        median.is_finite().then_some(Self {
+            value: median,
+            error_percent: error.abs() * 100.0,
+        })
     }
 }
 
@@ -106,9 +121,16 @@ pub struct Measured {
 
 impl Measured {
     pub fn add(&mut self, profile: Profile, outcome: LoadResult) {
-        match self.points.iter_mut().find(|point| point.profile == profile) {
+        match self
+            .points
+            .iter_mut()
+            .find(|point| point.profile == profile)
+        {
             Some(point) => point.runs.push(outcome),
-            None => self.points.push(Point { profile, runs: vec![outcome] }),
+            None => self.points.push(Point {
+                profile,
+                runs: vec![outcome],
+            }),
         }
     }
 
@@ -132,20 +154,39 @@ mod tests {
         assert_eq!(figure.value, 10.0);
         assert!((figure.error_percent - 49.683).abs() < 1e-2, "{figure:?}");
         assert_eq!(Figure::of(&[10.0, 90.0, 11.0]).unwrap().value, 11.0);
-        assert_eq!(Figure::of(&[5.0]), Some(Figure { value: 5.0, error_percent: 0.0 }));
+        assert_eq!(
+            Figure::of(&[5.0]),
+            Some(Figure {
+                value: 5.0,
+                error_percent: 0.0
+            })
+        );
         assert_eq!(Figure::of(&[]), None);
     }
 
     #[test]
     fn fios_figures_come_over_in_microseconds() {
-        let output =
-            plimsoll_model::fio::parse(include_str!("../../../plimsoll-model/tests/data/fio/fsync.json")).unwrap();
+        let output = plimsoll_model::fio::parse(include_str!(
+            "../../../plimsoll-model/tests/data/fio/fsync.json"
+        ))
+        .unwrap();
         let profile = Profile::write(4096, 1).flushed();
         let outcome = LoadResult::of(&profile, &output.jobs[0]).unwrap();
         assert_eq!((outcome.ops, outcome.iops), (60, 7500.0));
         assert!((outcome.mean_us - 45.7756).abs() < 1e-3, "{outcome:?}");
-        assert!((outcome.flush.unwrap().mean_us - 109.542).abs() < 1e-3, "{outcome:?}");
-        assert_eq!(LoadResult::of(&Profile::write(4096, 1), &output.jobs[0]).unwrap().flush, None);
-        assert_eq!(LoadResult::of(&Profile::read(4096, 1), &output.jobs[0]), None);
+        assert!(
+            (outcome.flush.unwrap().mean_us - 109.542).abs() < 1e-3,
+            "{outcome:?}"
+        );
+        assert_eq!(
+            LoadResult::of(&Profile::write(4096, 1), &output.jobs[0])
+                .unwrap()
+                .flush,
+            None
+        );
+        assert_eq!(
+            LoadResult::of(&Profile::read(4096, 1), &output.jobs[0]),
+            None
+        );
     }
 }

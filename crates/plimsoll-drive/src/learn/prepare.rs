@@ -40,8 +40,15 @@ pub fn inspect(path: &Path, overwrite: bool, size: Option<Bytes>) -> Result<Inte
     }
 }
 
-fn in_directory(directory: PathBuf, overwrite: bool, asked: Option<Bytes>) -> Result<Intent, BlockError> {
-    let not_there = |error: Errno| BlockError::NotThere { path: directory.clone(), why: error.to_string() };
+fn in_directory(
+    directory: PathBuf,
+    overwrite: bool,
+    asked: Option<Bytes>,
+) -> Result<Intent, BlockError> {
+    let not_there = |error: Errno| BlockError::NotThere {
+        path: directory.clone(),
+        why: error.to_string(),
+    };
     let kind = rustix::fs::statfs(&directory).map_err(not_there)?.f_type;
     if let Some(name) = memory(kind as u32) {
         return Err(BlockError::TestFile {
@@ -56,7 +63,14 @@ fn in_directory(directory: PathBuf, overwrite: bool, asked: Option<Bytes>) -> Re
     let target = Target::Directory(directory);
     let about = about(&target);
     let notices = directory_notices(&about, overwrite);
-    Ok(Intent { about, target, size, writes: true, notices, claim: None })
+    Ok(Intent {
+        about,
+        target,
+        size,
+        writes: true,
+        notices,
+        claim: None,
+    })
 }
 
 /// The notice for a filesystem without a device of its own number.
@@ -64,8 +78,15 @@ const NO_DISK: &str = "No block device was found below the directory: it may be 
                        that is measured.";
 
 fn directory_notices(about: &About, overwrite: bool) -> Vec<String> {
-    let sentences = [(overwrite, "--overwrite means nothing for a directory"), (about.disk.is_none(), NO_DISK)];
-    sentences.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text.to_owned()).collect()
+    let sentences = [
+        (overwrite, "--overwrite means nothing for a directory"),
+        (about.disk.is_none(), NO_DISK),
+    ];
+    sentences
+        .into_iter()
+        .filter(|(holds, _)| *holds)
+        .map(|(_, text)| text.to_owned())
+        .collect()
 }
 
 /// The name of a filesystem that lies in memory, by its number in linux/magic.h. tmpfs has direct I/O since Linux 6.6.
@@ -77,17 +98,44 @@ fn memory(kind: u32) -> Option<&'static str> {
     }
 }
 
-fn device(given: &Path, node: PathBuf, overwrite: bool, asked: Option<Bytes>) -> Result<Intent, BlockError> {
+fn device(
+    given: &Path,
+    node: PathBuf,
+    overwrite: bool,
+    asked: Option<Bytes>,
+) -> Result<Intent, BlockError> {
     let (evidence, claim) = gather(given, &node)?;
     let (writes, notices) = match decide(&evidence, overwrite) {
-        Decision::ReadOnly(why) => (false, vec![format!("{} is only read: {}", node.display(), why.join("; "))]),
-        Decision::Overwrite(lost) if lost.is_empty() => {
-            (true, vec![format!("{} is overwritten; nothing was recognised on it", node.display())])
-        }
-        Decision::Overwrite(lost) => (true, vec![format!("{} is overwritten: {}", node.display(), lost.join("; "))]),
+        Decision::ReadOnly(why) => (
+            false,
+            vec![format!(
+                "{} is only read: {}",
+                node.display(),
+                why.join("; ")
+            )],
+        ),
+        Decision::Overwrite(lost) if lost.is_empty() => (
+            true,
+            vec![format!(
+                "{} is overwritten; nothing was recognised on it",
+                node.display()
+            )],
+        ),
+        Decision::Overwrite(lost) => (
+            true,
+            vec![format!(
+                "{} is overwritten: {}",
+                node.display(),
+                lost.join("; ")
+            )],
+        ),
         Decision::Refused { why, remedy } => {
             let next = remedy.or("leave out --overwrite: then it is only read");
-            return Err(BlockError::Refused { path: node, why, next });
+            return Err(BlockError::Refused {
+                path: node,
+                why,
+                next,
+            });
         }
     };
     let target = Target::Device(node.clone());
@@ -99,14 +147,29 @@ fn device(given: &Path, node: PathBuf, overwrite: bool, asked: Option<Bytes>) ->
     })?;
     let has = about.device_size.unwrap_or_default();
     // Writes stay in a part: the buffer and the sustained rate show there as well.
-    let by_default = if writes { Bytes(has.0.min(4 << 30)) } else { has };
+    let by_default = if writes {
+        Bytes(has.0.min(4 << 30))
+    } else {
+        has
+    };
     let size = Bytes(asked.map_or(by_default.0, |asked| asked.0.min(has.0)) >> 20 << 20);
     if size < Bytes::mib(16) {
         let why = format!("{size} is too little to measure a drive in");
         let next = "Give a larger device, or more with --size.".into();
-        return Err(BlockError::TestFile { path: node, why, next });
+        return Err(BlockError::TestFile {
+            path: node,
+            why,
+            next,
+        });
     }
-    Ok(Intent { target, about, size, writes, notices, claim: writes.then_some(claim) })
+    Ok(Intent {
+        target,
+        about,
+        size,
+        writes,
+        notices,
+        claim: writes.then_some(claim),
+    })
 }
 
 /// A prepared area. Dropped, it leaves nothing behind.
@@ -125,10 +188,20 @@ impl Intent {
     pub fn place(&self) -> MeasuredArea {
         let log = logs::log_in(&std::env::temp_dir());
         match &self.target {
-            Target::Device(node) => MeasuredArea { file: node.clone(), offset: 0, size: self.size, log },
+            Target::Device(node) => MeasuredArea {
+                file: node.clone(),
+                offset: 0,
+                size: self.size,
+                log,
+            },
             Target::Directory(path) | Target::File(path) => {
                 let file = testfile::path_in(path);
-                MeasuredArea { log, file, offset: RESERVED, size: self.size }
+                MeasuredArea {
+                    log,
+                    file,
+                    offset: RESERVED,
+                    size: self.size,
+                }
             }
         }
     }
@@ -141,7 +214,11 @@ impl Intent {
         let mut place = self.place();
         let temporary = std::env::temp_dir();
         let mut swept = logs::sweep(&temporary);
-        let logs = if self.writes { Some(Logs::create(&temporary)?) } else { None };
+        let logs = if self.writes {
+            Some(Logs::create(&temporary)?)
+        } else {
+            None
+        };
         let file = match &self.target {
             Target::Device(_) => None,
             Target::Directory(path) | Target::File(path) => {
@@ -153,11 +230,18 @@ impl Intent {
             }
         };
         let lost_claim = self.claim.as_ref().is_some_and(|claim| !claim.is_held());
-        if self.writes && matches!(self.target, Target::Device(_)) && (lost_claim || self.claim.is_none()) {
+        if self.writes
+            && matches!(self.target, Target::Device(_))
+            && (lost_claim || self.claim.is_none())
+        {
             // The decision rules this out; writing without the claim is not to happen whatever else changes.
             let why = io::Error::from(io::ErrorKind::ResourceBusy).to_string();
             let next = "Leave out --overwrite: then it is only read.".into();
-            return Err(BlockError::Refused { path: place.file, why: vec![why], next });
+            return Err(BlockError::Refused {
+                path: place.file,
+                why: vec![why],
+                next,
+            });
         }
         if let Some(claim) = &self.claim {
             claim.hand_down().map_err(|error| BlockError::TestFile {
@@ -166,7 +250,13 @@ impl Intent {
                 next: "Leave out --overwrite: then it is only read.".into(),
             })?;
         }
-        Ok(Prepared { place, swept, _file: file, _logs: logs, _claim: self.claim })
+        Ok(Prepared {
+            place,
+            swept,
+            _file: file,
+            _logs: logs,
+            _claim: self.claim,
+        })
     }
 }
 
@@ -180,10 +270,15 @@ mod tests {
         let intent = inspect(dir.path(), false, Some(Bytes::mib(32))).unwrap();
         assert!(intent.writes);
         assert_eq!(intent.notices, directory_notices(&intent.about, false));
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "inspecting changes nothing");
+        assert_eq!(
+            std::fs::read_dir(dir.path()).unwrap().count(),
+            0,
+            "inspecting changes nothing"
+        );
         let expected = intent.place();
         let prepared = intent.prepare().unwrap();
-        let number = |path: &Path| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
+        let number =
+            |path: &Path| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
         assert_eq!(number(&prepared.place.file), number(&expected.file));
         assert!(prepared.place.offset >= RESERVED && prepared.place.log == expected.log);
         // Whoever owns the directory puts something else in its place: fio still works in what was made.
@@ -201,15 +296,27 @@ mod tests {
         assert_eq!(memory(0x8584_58f6), Some("ramfs"));
         assert_eq!(memory(0xef53), None, "ext4");
         // Every Linux with a C library has this one, for shm_open(3).
-        let error = inspect(Path::new("/dev/shm"), false, Some(Bytes::mib(16))).unwrap_err().to_string();
-        assert!(error.contains("memory would be measured, not a drive"), "{error}");
+        let error = inspect(Path::new("/dev/shm"), false, Some(Bytes::mib(16)))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("memory would be measured, not a drive"),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_directory_without_a_block_device_has_a_notice() {
-        let on_disk = About { disk: Some("sda".into()), ..About::default() };
+        let on_disk = About {
+            disk: Some("sda".into()),
+            ..About::default()
+        };
         assert!(directory_notices(&on_disk, false).is_empty());
-        assert_eq!(directory_notices(&about(&Target::Directory("/sys".into())), false), [NO_DISK], "sysfs has none");
+        assert_eq!(
+            directory_notices(&about(&Target::Directory("/sys".into())), false),
+            [NO_DISK],
+            "sysfs has none"
+        );
         assert_eq!(directory_notices(&About::default(), true).len(), 2);
     }
 
@@ -220,7 +327,10 @@ mod tests {
         std::fs::write(&path, "precious").unwrap();
         for overwrite in [false, true] {
             let error = inspect(&path, overwrite, None).unwrap_err().to_string();
-            assert!(error.contains("a file that plimsoll did not make"), "{error}");
+            assert!(
+                error.contains("a file that plimsoll did not make"),
+                "{error}"
+            );
         }
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
     }

@@ -31,18 +31,28 @@ fn warm_up(spec: &DriveSpec, profile: &Profile) -> usize {
         Mechanism::Disk(disk) => disk.buffer.0,
         Mechanism::Volume(_) => 0,
     };
-    let filling = if profile.write && profile.depth > 1 { 8 * buffer / profile.block.0.max(1) } else { 0 };
+    let filling = if profile.write && profile.depth > 1 {
+        8 * buffer / profile.block.0.max(1)
+    } else {
+        0
+    };
     filling.min(MOST) as usize + 4 * profile.depth as usize
 }
 
 /// One load on a fresh drive that is full of data, the state in which figures of drives hold.
 pub fn replay(spec: &DriveSpec, profile: &Profile, options: &ReplayOptions) -> LoadResult {
-    let setup = Setup { capacity: spec.capacity, fill: 1.0, seed: options.seed, ignores_flush: false };
+    let setup = Setup {
+        capacity: spec.capacity,
+        fill: 1.0,
+        seed: options.seed,
+        ignores_flush: false,
+    };
     let mut load = ClosedLoop::new(Drive::new(spec, &setup), profile, options);
     for _ in 0..warm_up(spec, profile) {
         load.one();
     }
-    let (from, mut latencies, mut flushes) = (load.now, Vec::with_capacity(options.ops), Vec::new());
+    let (from, mut latencies, mut flushes) =
+        (load.now, Vec::with_capacity(options.ops), Vec::new());
     for _ in 0..options.ops.max(1) {
         let (latency, flush) = load.one();
         latencies.push(latency);
@@ -106,7 +116,10 @@ impl<'p> ClosedLoop<'p> {
     fn offset(&mut self) -> u64 {
         let block = if self.profile.random {
             // Knuth's MMIX generator; its upper half is random enough for positions.
-            self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.random = self
+                .random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             ((u128::from(self.random) * u128::from(self.blocks)) >> 64) as u64
         } else {
             self.next_block = (self.next_block + 1) % self.blocks;
@@ -119,14 +132,35 @@ impl<'p> ClosedLoop<'p> {
     fn one(&mut self) -> (u64, Option<u64>) {
         let now = self.due.pop().map_or(self.now, |due| due.0);
         self.now = now;
-        let kind = if self.profile.write { DriveOp::Write } else { DriveOp::Read };
-        let op = Op { kind, offset: self.offset(), len: self.profile.block.0 };
+        let kind = if self.profile.write {
+            DriveOp::Write
+        } else {
+            DriveOp::Read
+        };
+        let op = Op {
+            kind,
+            offset: self.offset(),
+            len: self.profile.block.0,
+        };
         let answered = self.drive.submit(Nanos(now), op).0;
         let mut done = answered;
         if self.profile.flush {
-            done = self.drive.submit(Nanos(answered), Op { kind: DriveOp::Flush, offset: 0, len: 0 }).0;
+            done = self
+                .drive
+                .submit(
+                    Nanos(answered),
+                    Op {
+                        kind: DriveOp::Flush,
+                        offset: 0,
+                        len: 0,
+                    },
+                )
+                .0;
         }
         self.due.push(Reverse(done + self.think));
-        (answered - now, self.profile.flush.then_some(done - answered))
+        (
+            answered - now,
+            self.profile.flush.then_some(done - answered),
+        )
     }
 }

@@ -23,7 +23,13 @@ pub fn measure(
     begin: impl FnMut(usize, &Step),
     tick: impl FnMut() -> Flow,
 ) -> Result<Measured, BlockError> {
-    let mut runner = Runner { place, options, begin, tick, measured: Measured::default() };
+    let mut runner = Runner {
+        place,
+        options,
+        begin,
+        tick,
+        measured: Measured::default(),
+    };
     for (number, step) in steps(options).into_iter().enumerate() {
         runner.step(number, step)?;
     }
@@ -44,7 +50,12 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
             Step::LayOut => {
                 let output = self.run(number, &step)?;
                 // How much is left in the buffer is not known yet; it is not more than what was written.
-                let took = output.jobs.iter().map(|job| job.write.runtime_ms).max().unwrap_or_default();
+                let took = output
+                    .jobs
+                    .iter()
+                    .map(|job| job.write.runtime_ms)
+                    .max()
+                    .unwrap_or_default();
                 self.rest(number, took.min(10_000))
             }
             Step::Rest(millis) => self.rest(number, millis),
@@ -82,7 +93,15 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
                 let iops = bytes_per_second / profile.block.0 as f64;
                 // As many requests are in flight in the window as in the whole (Little's law).
                 let mean_us = whole.mean_us * whole.iops / iops.max(1e-9);
-                self.measured.add(profile, LoadResult { bytes_per_second, iops, mean_us, ..whole.clone() });
+                self.measured.add(
+                    profile,
+                    LoadResult {
+                        bytes_per_second,
+                        iops,
+                        mean_us,
+                        ..whole.clone()
+                    },
+                );
             }
             break;
         }
@@ -90,7 +109,11 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
     }
 
     fn rest(&mut self, number: usize, millis: u64) -> Result<(), BlockError> {
-        self.run(number, &Step::Rest(millis.clamp(LEAST_REST_MS, MOST_REST_MS))).map(drop)
+        self.run(
+            number,
+            &Step::Rest(millis.clamp(LEAST_REST_MS, MOST_REST_MS)),
+        )
+        .map(drop)
     }
 
     fn run(&mut self, number: usize, step: &Step) -> Result<FioOutput, BlockError> {
@@ -111,9 +134,17 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
         profile: &Profile,
         output: &FioOutput,
     ) -> Result<LoadResult, BlockError> {
-        let outcome = output.jobs.first().and_then(|job| LoadResult::of(profile, job));
-        let nothing =
-            || failed(&step.name(), &self.arguments(number, step), "not one request was answered in the time it had");
+        let outcome = output
+            .jobs
+            .first()
+            .and_then(|job| LoadResult::of(profile, job));
+        let nothing = || {
+            failed(
+                &step.name(),
+                &self.arguments(number, step),
+                "not one request was answered in the time it had",
+            )
+        };
         outcome.ok_or_else(nothing)
     }
 
@@ -125,7 +156,8 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
 
     fn log(&self, number: usize, step: &Step) -> Result<Vec<LogLine>, BlockError> {
         let args = self.arguments(number, step);
-        let text = fs::read_to_string(self.log_path()).map_err(|error| failed(&step.name(), &args, error))?;
+        let text = fs::read_to_string(self.log_path())
+            .map_err(|error| failed(&step.name(), &args, error))?;
         fio::parse_log(&text).map_err(|error| BlockError::Output {
             job: step.name(),
             error,
@@ -149,7 +181,12 @@ mod tests {
     #[test]
     fn a_full_buffer_gets_the_time_that_it_needs() {
         // 2 s at 1,000 MB/s, then 400: 1,200 MB are left, which take 3 s.
-        let burst = Burst::Bend { bytes_before: 2e9, fast: 1e9, slow: 4e8, within: 1e8 };
+        let burst = Burst::Bend {
+            bytes_before: 2e9,
+            fast: 1e9,
+            slow: 4e8,
+            within: 1e8,
+        };
         assert_eq!(emptying_ms(burst), 4_500);
         assert_eq!(emptying_ms(Burst::Even { bytes: 1e9 }), LEAST_REST_MS);
     }

@@ -53,7 +53,9 @@ struct Chosen([u64; 6]);
 
 impl Chosen {
     fn new(geometry: &Geometry, capacity: u64) -> Self {
-        Self(std::array::from_fn(|i| scattered(geometry, 1 << i, capacity)))
+        Self(std::array::from_fn(|i| {
+            scattered(geometry, 1 << i, capacity)
+        }))
     }
 
     fn of(&self, queue: usize) -> u64 {
@@ -77,13 +79,24 @@ struct Waiting {
 
 impl Waiting {
     fn new(most: usize) -> Self {
-        Self { places: [Place::default(); MOST], len: 0, done: [0; MOST], oldest: 0, most: most.clamp(1, MOST) }
+        Self {
+            places: [Place::default(); MOST],
+            len: 0,
+            done: [0; MOST],
+            oldest: 0,
+            most: most.clamp(1, MOST),
+        }
     }
 
     /// A request arrives; as many others as are in flight wait with it. Gives how many that are, it included, if the
     /// queue grows by it.
     fn arrive(&mut self, now: u64, place: Place) -> Option<usize> {
-        let in_flight = self.done.iter().filter(|done| **done > now).count().min(self.most - 1);
+        let in_flight = self
+            .done
+            .iter()
+            .filter(|done| **done > now)
+            .count()
+            .min(self.most - 1);
         while self.len > in_flight {
             self.take(0);
         }
@@ -201,12 +214,20 @@ impl Disk {
         let angle = self.geometry.angle(start);
         let (place, positioning) = match grows {
             None => self.waiting.nearest(&self.geometry, self.head, angle),
-            Some(queue) => (own, self.chosen.shorten(self.geometry.position(self.head, angle, own), queue)),
+            Some(queue) => (
+                own,
+                self.chosen
+                    .shorten(self.geometry.position(self.head, angle, own), queue),
+            ),
         };
         let span = positioning + self.geometry.transfer(place, op.len);
         self.head = self.geometry.place_after(place, op.len);
         self.free = start + span;
-        let busy = if is_read { &mut work.reading } else { &mut work.writing };
+        let busy = if is_read {
+            &mut work.reading
+        } else {
+            &mut work.writing
+        };
         busy.0 += span;
         self.waiting.will_be_done(self.free);
         self.free
@@ -219,14 +240,17 @@ impl Disk {
         if !self.buffer.is_draining() {
             // The head goes there at once; of several places it is only known how long they take in the mean.
             self.free = self.free.max(now + self.spec.command.0);
-            cost += self.geometry.position(self.head, self.geometry.angle(self.free), place);
+            cost += self
+                .geometry
+                .position(self.head, self.geometry.angle(self.free), place);
         } else if !goes_on {
             cost += self.scattered;
         }
         self.write_end = op.offset.saturating_add(op.len);
         work.writing.0 += cost;
         self.buffer.put(op.len as f64, cost as f64);
-        let arrived = now + self.spec.command.0 + (op.len as f64 * self.spec.interface_ns_per_byte) as u64;
+        let arrived =
+            now + self.spec.command.0 + (op.len as f64 * self.spec.interface_ns_per_byte) as u64;
         let over = self.buffer.over();
         if over <= 0.0 {
             return arrived;

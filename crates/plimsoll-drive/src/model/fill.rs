@@ -4,14 +4,25 @@ use super::Setup;
 
 /// Flash writes per host write against the share of the flash that holds data, for uniformly random writes and greedy
 /// garbage collection (SSD-iq, VLDB 2025). The ends are added: an empty drive copies nothing.
-const AMPLIFICATION: [(f64, f64); 7] =
-    [(0.0, 1.0), (0.5, 1.25), (0.7, 1.87), (0.8, 2.69), (0.85, 3.51), (0.9, 5.17), (1.0, 8.49)];
+const AMPLIFICATION: [(f64, f64); 7] = [
+    (0.0, 1.0),
+    (0.5, 1.25),
+    (0.7, 1.87),
+    (0.8, 2.69),
+    (0.85, 3.51),
+    (0.9, 5.17),
+    (1.0, 8.49),
+];
 
 /// Write amplification of random writes when data fill this share of the flash, interpolated. Above 0.9 the last slope
 /// of the measurements is continued, which is less than theory has it; drives keep some flash to themselves there.
 pub fn amplification(physical_fill: f64) -> f64 {
     let fill = physical_fill.clamp(0.0, 1.0);
-    let above = AMPLIFICATION.iter().position(|(at, _)| *at >= fill).unwrap_or(AMPLIFICATION.len() - 1).max(1);
+    let above = AMPLIFICATION
+        .iter()
+        .position(|(at, _)| *at >= fill)
+        .unwrap_or(AMPLIFICATION.len() - 1)
+        .max(1);
     let ((x0, y0), (x1, y1)) = (AMPLIFICATION[above - 1], AMPLIFICATION[above]);
     y0 + (y1 - y0) * (fill - x0) / (x1 - x0)
 }
@@ -38,9 +49,19 @@ const STEP: f64 = 1e-4;
 
 impl Mapped {
     pub fn new(setup: &Setup) -> Self {
-        let least = if setup.fill.is_finite() { setup.fill.clamp(0.0, 1.0) } else { 1.0 };
+        let least = if setup.fill.is_finite() {
+            setup.fill.clamp(0.0, 1.0)
+        } else {
+            1.0
+        };
         let scale = REGIONS as f64 / setup.capacity.0.max(1) as f64;
-        Self { shares: vec![0.0; REGIONS].into(), regions: 0.0, scale, least, reported: least }
+        Self {
+            shares: vec![0.0; REGIONS].into(),
+            regions: 0.0,
+            scale,
+            least,
+            reported: least,
+        }
     }
 
     /// Share of the drive that holds data.
@@ -55,7 +76,11 @@ impl Mapped {
             return false;
         }
         self.change(offset, len, |share, part| {
-            let added = if is_sequential { part } else { part * (1.0 - share) };
+            let added = if is_sequential {
+                part
+            } else {
+                part * (1.0 - share)
+            };
             (share + added).min(1.0)
         })
     }
@@ -96,14 +121,20 @@ mod tests {
 
     #[test]
     fn amplification_goes_through_the_measured_points() {
-        let shown = [0.0, 0.5, 0.6, 0.85, 0.9].map(|fill| (amplification(fill) * 100.0).round() / 100.0);
+        let shown =
+            [0.0, 0.5, 0.6, 0.85, 0.9].map(|fill| (amplification(fill) * 100.0).round() / 100.0);
         assert_eq!(shown, [1.0, 1.25, 1.56, 3.51, 5.17]);
         assert!(amplification(0.95) > 6.0 && amplification(7.0) < 9.0);
     }
 
     fn half(fill: f64) -> (Mapped, u64) {
         let capacity = 1 << 30;
-        let mut mapped = Mapped::new(&Setup { capacity: Bytes(capacity), fill, seed: 0, ignores_flush: false });
+        let mut mapped = Mapped::new(&Setup {
+            capacity: Bytes(capacity),
+            fill,
+            seed: 0,
+            ignores_flush: false,
+        });
         for offset in (0..capacity / 2).step_by(128 << 10) {
             mapped.write(offset, 128 << 10, true);
         }
@@ -124,7 +155,12 @@ mod tests {
     #[test]
     fn random_writes_fill_as_independent_draws_do() {
         let capacity = 1 << 30;
-        let mut mapped = Mapped::new(&Setup { capacity: Bytes(capacity), fill: 0.0, seed: 0, ignores_flush: false });
+        let mut mapped = Mapped::new(&Setup {
+            capacity: Bytes(capacity),
+            fill: 0.0,
+            seed: 0,
+            ignores_flush: false,
+        });
         let mut random = Random::new(1);
         for _ in 0..capacity / 4096 {
             mapped.write(random.below(capacity / 4096) * 4096, 4096, false);

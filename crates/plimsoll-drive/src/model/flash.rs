@@ -91,7 +91,12 @@ impl Flash {
     }
 
     pub fn power_cycle(&mut self, now: u64) {
-        (self.read_command, self.write_command, self.links, self.flushing) = (0, 0, [0; 2], (0, 0));
+        (
+            self.read_command,
+            self.write_command,
+            self.links,
+            self.flushing,
+        ) = (0, 0, [0; 2], (0, 0));
         self.units.fill(0);
         self.buffer = Fluid::new(self.spec.buffer.0);
         self.streams = Streams::new();
@@ -109,7 +114,10 @@ impl Flash {
         self.buffer.drain_until(now);
         self.buffer.lend(busy);
         let draining = self.buffer.is_draining();
-        let (first, last) = (op.offset / PAGE, op.offset.saturating_add(op.len.max(1) - 1) / PAGE);
+        let (first, last) = (
+            op.offset / PAGE,
+            op.offset.saturating_add(op.len.max(1) - 1) / PAGE,
+        );
         let start = self.links[0];
         let units = self.units.len() as u64;
         let (pages, rounds) = ((last - first + 1).min(units), (last - first) / units + 1);
@@ -191,7 +199,10 @@ impl Flash {
 
     /// No random write costs less than a sequential one.
     fn set_random_cost(&mut self) {
-        let (full, now) = (self.spec.physical_share, self.spec.physical_share * self.mapped.fill());
+        let (full, now) = (
+            self.spec.physical_share,
+            self.spec.physical_share * self.mapped.fill(),
+        );
         self.amplification = amplification(now);
         let cost = self.spec.random_ns_per_byte * self.amplification / amplification(full);
         self.random_ns_per_byte = cost.max(self.spec.sequential_ns_per_byte);
@@ -203,6 +214,11 @@ impl Flash {
 fn unit_of(page: u64, units: u32) -> usize {
     let page = page as u32;
     let (round, within) = (page / units, page % units);
-    let turned = within + ((u64::from((mix(u64::from(round)) >> 32) as u32) * u64::from(units)) >> 32) as u32;
-    (if turned >= units { turned - units } else { turned }) as usize
+    let turned = within
+        + ((u64::from((mix(u64::from(round)) >> 32) as u32) * u64::from(units)) >> 32) as u32;
+    (if turned >= units {
+        turned - units
+    } else {
+        turned
+    }) as usize
 }

@@ -19,7 +19,13 @@ const MOST_LENT: f64 = 0.8;
 
 impl Fluid {
     pub fn new(room: u64) -> Self {
-        Self { room: room as f64, bytes: 0.0, work: 0.0, at: 0, lendable: 0.0 }
+        Self {
+            room: room as f64,
+            bytes: 0.0,
+            work: 0.0,
+            at: 0,
+            lendable: 0.0,
+        }
     }
 
     #[inline]
@@ -41,7 +47,11 @@ impl Fluid {
         self.bytes += bytes;
         self.work += work;
         let over = self.bytes - self.room;
-        if over > 0.0 { self.work * (over / self.bytes) } else { 0.0 }
+        if over > 0.0 {
+            self.work * (over / self.bytes)
+        } else {
+            0.0
+        }
     }
 
     /// A read takes this much of the medium's time, if the medium is draining.

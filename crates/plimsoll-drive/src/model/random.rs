@@ -56,7 +56,9 @@ impl Table {
             let z = normal_quantile((i as f64 + 0.5) / ENTRIES as f64);
             (median * (sigma * z).exp()).min(f64::from(u32::MAX)) as u32
         };
-        Self { ns: (0..ENTRIES).map(at).collect() }
+        Self {
+            ns: (0..ENTRIES).map(at).collect(),
+        }
     }
 
     /// Takes the twelve highest bits of `random`.
@@ -92,7 +94,13 @@ fn normal_quantile(p: f64) -> f64 {
         4.374664141464968,
         2.938163982698783,
     ];
-    const D: [f64; 5] = [7.784695709041462e-3, 3.224671290700398e-1, 2.445134137142996, 3.754408661907416, 1.0];
+    const D: [f64; 5] = [
+        7.784695709041462e-3,
+        3.224671290700398e-1,
+        2.445134137142996,
+        3.754408661907416,
+        1.0,
+    ];
     let horner = |coefficients: &[f64], x: f64| coefficients.iter().fold(0.0, |sum, c| sum * x + c);
     const TAIL: f64 = 0.02425;
     if p < TAIL {
@@ -113,21 +121,47 @@ mod tests {
 
     #[test]
     fn the_normal_distribution_is_inverted() {
-        for (p, z) in [(0.5, 0.0), (0.841_344_746, 1.0), (0.99, 2.326_347_874), (0.001, -3.090_232_306)] {
-            assert!((normal_quantile(p) - z).abs() < 1e-6, "{p}: {}", normal_quantile(p));
+        for (p, z) in [
+            (0.5, 0.0),
+            (0.841_344_746, 1.0),
+            (0.99, 2.326_347_874),
+            (0.001, -3.090_232_306),
+        ] {
+            assert!(
+                (normal_quantile(p) - z).abs() < 1e-6,
+                "{p}: {}",
+                normal_quantile(p)
+            );
         }
     }
 
     #[test]
     fn median_and_tail_are_as_specified() {
-        let table = Table::new(Latency { median: Nanos(100_000), p99: Nanos(250_000) });
+        let table = Table::new(Latency {
+            median: Nanos(100_000),
+            p99: Nanos(250_000),
+        });
         let mut random = Random::new(1);
         let mut drawn: Vec<u64> = (0..100_000).map(|_| table.at(random.draw())).collect();
         drawn.sort_unstable();
-        assert!((99_000..101_000).contains(&drawn[50_000]), "{}", drawn[50_000]);
-        assert!((240_000..260_000).contains(&drawn[99_000]), "{}", drawn[99_000]);
+        assert!(
+            (99_000..101_000).contains(&drawn[50_000]),
+            "{}",
+            drawn[50_000]
+        );
+        assert!(
+            (240_000..260_000).contains(&drawn[99_000]),
+            "{}",
+            drawn[99_000]
+        );
         // exp(σ²/2) times the median, less the tail that is not drawn.
-        let (mean, sigma) = (drawn.iter().sum::<u64>() as f64 / 1e5, 2.5f64.ln() / 2.326_347_874);
-        assert!((mean / (100_000.0 * (sigma * sigma / 2.0).exp()) - 1.0).abs() < 0.01, "{mean}");
+        let (mean, sigma) = (
+            drawn.iter().sum::<u64>() as f64 / 1e5,
+            2.5f64.ln() / 2.326_347_874,
+        );
+        assert!(
+            (mean / (100_000.0 * (sigma * sigma / 2.0).exp()) - 1.0).abs() < 0.01,
+            "{mean}"
+        );
     }
 }

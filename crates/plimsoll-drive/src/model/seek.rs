@@ -53,10 +53,14 @@ impl Geometry {
         let (outer, inner) = (1.0 / spec.outer_ns_per_byte, 1.0 / spec.inner_ns_per_byte);
         let zone = |i: usize| {
             let rate = outer + (inner - outer) * i as f64 / (ZONES - 1) as f64;
-            Zone { ns_per_byte: 1.0 / rate, track_bytes: ((rate * turn as f64) as u64).max(512) }
+            Zone {
+                ns_per_byte: 1.0 / rate,
+                track_bytes: ((rate * turn as f64) as u64).max(512),
+            }
         };
         let zones: [Zone; ZONES] = std::array::from_fn(zone);
-        let track_share = (zones[ZONES / 2].track_bytes as f64 / whole.0.max(1) as f64 * FULL).min(FULL / 2.0) as u32;
+        let track_share = (zones[ZONES / 2].track_bytes as f64 / whole.0.max(1) as f64 * FULL)
+            .min(FULL / 2.0) as u32;
         Self {
             turn,
             angle_per_ns: FULL / turn as f64,
@@ -70,14 +74,22 @@ impl Geometry {
     pub fn place(&self, offset: u64) -> Place {
         let share = (offset as f64 * self.share_per_byte) as u32;
         let track = self.zone(share).track_bytes;
-        Place { share, angle: ((offset % track) as f64 / track as f64 * FULL) as u32 }
+        Place {
+            share,
+            angle: ((offset % track) as f64 / track as f64 * FULL) as u32,
+        }
     }
 
     /// Where the head is when it has passed these bytes.
     pub fn place_after(&self, place: Place, bytes: u64) -> Place {
-        let share = place.share.saturating_add((bytes as f64 * self.share_per_byte) as u32);
+        let share = place
+            .share
+            .saturating_add((bytes as f64 * self.share_per_byte) as u32);
         let turned = (self.transfer(place, bytes) % self.turn) as f64 * self.angle_per_ns;
-        Place { share, angle: place.angle.wrapping_add(turned as u32) }
+        Place {
+            share,
+            angle: place.angle.wrapping_add(turned as u32),
+        }
     }
 
     fn zone(&self, share: u32) -> Zone {
@@ -103,7 +115,11 @@ impl Geometry {
 
     #[inline]
     fn seek(&self, distance: u32) -> Seek {
-        if distance < self.track_share { Seek::default() } else { self.seek[entry(distance)] }
+        if distance < self.track_share {
+            Seek::default()
+        } else {
+            self.seek[entry(distance)]
+        }
     }
 }
 
@@ -136,7 +152,10 @@ fn seek_table(spec: &DiskSpec, track: u32, angle_per_ns: f64) -> Box<[Seek]> {
     };
     let seek = |i: usize| {
         let ns = time(middle(i).min(1.0)).min(f64::from(u32::MAX)) as u32;
-        Seek { ns, angle: (f64::from(ns) * angle_per_ns) as u64 as u32 }
+        Seek {
+            ns,
+            angle: (f64::from(ns) * angle_per_ns) as u64 as u32,
+        }
     };
     (0..ENTRIES).map(seek).collect()
 }
@@ -178,19 +197,34 @@ mod tests {
     fn the_mean_of_random_seeks_is_the_average_seek() {
         let (spec, geometry) = disk();
         let mut random = Random::new(3);
-        let mut seek = || u64::from(geometry.seek((random.draw() as u32).abs_diff(random.draw() as u32)).ns);
+        let mut seek = || {
+            u64::from(
+                geometry
+                    .seek((random.draw() as u32).abs_diff(random.draw() as u32))
+                    .ns,
+            )
+        };
         let mean = (0..200_000).map(|_| seek()).sum::<u64>() as f64 / 2e5;
-        assert!((mean / spec.seek_average.0 as f64 - 1.0).abs() < 0.01, "{mean}");
+        assert!(
+            (mean / spec.seek_average.0 as f64 - 1.0).abs() < 0.01,
+            "{mean}"
+        );
     }
 
     #[test]
     fn seeks_get_longer_with_the_distance() {
         let (spec, geometry) = disk();
-        let times: Vec<u64> =
-            (0..32).map(|bit| 1 << bit).chain([u32::MAX]).map(|far| geometry.seek(far).ns.into()).collect();
+        let times: Vec<u64> = (0..32)
+            .map(|bit| 1 << bit)
+            .chain([u32::MAX])
+            .map(|far| geometry.seek(far).ns.into())
+            .collect();
         assert!(times.windows(2).all(|pair| pair[0] <= pair[1]), "{times:?}");
         assert_eq!(times[0], 0, "the same track");
-        assert!((times[32] as f64 / spec.seek_full.0 as f64 - 1.0).abs() < 0.03, "{times:?}");
+        assert!(
+            (times[32] as f64 / spec.seek_full.0 as f64 - 1.0).abs() < 0.03,
+            "{times:?}"
+        );
     }
 
     #[test]

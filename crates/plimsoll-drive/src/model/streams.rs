@@ -11,7 +11,10 @@ pub struct Streams {
 
 impl Streams {
     pub fn new() -> Self {
-        Self { ends: [u64::MAX; STREAMS], oldest: 0 }
+        Self {
+            ends: [u64::MAX; STREAMS],
+            oldest: 0,
+        }
     }
 
     /// Whether the request begins where another ended, give or take eight of its lengths: several requests of one
@@ -22,7 +25,10 @@ impl Streams {
         let from = offset.saturating_sub(slack);
         let width = offset.saturating_add(slack) - from;
         let end = offset.saturating_add(len);
-        let found = self.ends.iter().position(|end| end.wrapping_sub(from) <= width);
+        let found = self
+            .ends
+            .iter()
+            .position(|end| end.wrapping_sub(from) <= width);
         match found {
             Some(at) => self.ends[at] = self.ends[at].max(end),
             None => {

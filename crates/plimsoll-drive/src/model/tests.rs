@@ -9,7 +9,12 @@ fn spec(name: &str) -> DriveSpec {
 }
 
 fn setup(capacity: u64) -> Setup {
-    Setup { capacity: Bytes(capacity), fill: 1.0, seed: 1, ignores_flush: false }
+    Setup {
+        capacity: Bytes(capacity),
+        fill: 1.0,
+        seed: 1,
+        ignores_flush: false,
+    }
 }
 
 fn drive(name: &str) -> Drive {
@@ -28,14 +33,27 @@ fn write_at_once(drive: &mut Drive, bytes: u64) -> Nanos {
 
 #[test]
 fn a_volatile_flush_waits_for_what_is_buffered_and_a_protected_one_does_not() {
-    let mut volatile = Drive::new(&spec("consumer-nvme-1t"), &Setup { fill: 0.0, ..setup(16 * GIB) });
+    let mut volatile = Drive::new(
+        &spec("consumer-nvme-1t"),
+        &Setup {
+            fill: 0.0,
+            ..setup(16 * GIB)
+        },
+    );
     let acknowledged = write_at_once(&mut volatile, 16 << 20);
     let flushed = volatile.submit(Nanos::ZERO, op(DriveOp::Flush, 0, 0));
     let drained = 16.0 * 1048576.0 / 3300e6;
     assert!(flushed > acknowledged);
-    assert!((flushed.as_secs_f64() - drained - 0.001).abs() < 0.0005, "{flushed}");
+    assert!(
+        (flushed.as_secs_f64() - drained - 0.001).abs() < 0.0005,
+        "{flushed}"
+    );
     let idle = Nanos::SECOND;
-    assert_eq!(volatile.submit(idle, op(DriveOp::Flush, 0, 0)) - idle, Nanos(1_001_667), "nothing is left to write");
+    assert_eq!(
+        volatile.submit(idle, op(DriveOp::Flush, 0, 0)) - idle,
+        Nanos(1_001_667),
+        "nothing is left to write"
+    );
     let mut protected = drive("kingston-dc1500m-960g");
     write_at_once(&mut protected, 16 << 20);
     // The command waits for those before it, the data does not.
@@ -47,15 +65,25 @@ fn a_volatile_flush_waits_for_what_is_buffered_and_a_protected_one_does_not() {
 fn flushes_that_come_during_a_flush_share_the_next_one() {
     let mut drive = drive("consumer-nvme-1t");
     let at = |us| Nanos::from_secs(1) + Nanos::from_micros(us);
-    let mut flush = |us| (drive.submit(at(us), op(DriveOp::Flush, 0, 0)) - at(0)).as_micros_f64().floor();
-    assert_eq!([flush(0), flush(100), flush(500), flush(900)], [1001.0, 2001.0, 2001.0, 2001.0]);
+    let mut flush = |us| {
+        (drive.submit(at(us), op(DriveOp::Flush, 0, 0)) - at(0))
+            .as_micros_f64()
+            .floor()
+    };
+    assert_eq!(
+        [flush(0), flush(100), flush(500), flush(900)],
+        [1001.0, 2001.0, 2001.0, 2001.0]
+    );
     assert_eq!([flush(1500), flush(5000)], [3001.0, 6001.0]);
 }
 
 #[test]
 fn a_drive_that_ignores_flushes_answers_them_at_once() {
     for name in ["consumer-nvme-1t", "disk-7200rpm-4t", "aws-gp3"] {
-        let setup = Setup { ignores_flush: true, ..setup(16 * GIB) };
+        let setup = Setup {
+            ignores_flush: true,
+            ..setup(16 * GIB)
+        };
         let mut lying = Drive::new(&spec(name), &setup);
         write_at_once(&mut lying, 16 << 20);
         let now = Nanos::from_secs(1);
@@ -82,14 +110,20 @@ fn two_sequences_that_a_disk_buffers_are_written_as_such_and_random_ones_are_not
         let mut disk = drive("disk-7200rpm-4t");
         let (mut now, mut half, mut random) = (Nanos::ZERO, Nanos::ZERO, Random::new(1));
         for i in 0..4000u64 {
-            now = disk.submit(now, op(DriveOp::Write, offset(i, random.below(15 * GIB)), 128 << 10));
+            now = disk.submit(
+                now,
+                op(DriveOp::Write, offset(i, random.below(15 * GIB)), 128 << 10),
+            );
             half = if i < 2000 { now } else { half };
         }
         2000.0 * 131_072.0 / 1e6 / (now - half).as_secs_f64()
     };
     let two = rate(|i, _| i % 2 * 8 * GIB + i / 2 * (128 << 10));
     let scattered = rate(|_, random| random);
-    assert!(two > 120.0 && scattered < 30.0, "{two} and {scattered} MB/s");
+    assert!(
+        two > 120.0 && scattered < 30.0,
+        "{two} and {scattered} MB/s"
+    );
 }
 
 #[test]
@@ -97,14 +131,22 @@ fn reads_of_a_disk_come_in_order_and_a_sequence_needs_no_positioning() {
     let mut disk = drive("disk-7200rpm-4t");
     let mut random = Random::new(5);
     let done: Vec<Nanos> = (0..200u64)
-        .map(|i| disk.submit(Nanos(i * 1_000_000), op(DriveOp::Read, random.below(4 * GIB) * 4, 4096)))
+        .map(|i| {
+            disk.submit(
+                Nanos(i * 1_000_000),
+                op(DriveOp::Read, random.below(4 * GIB) * 4, 4096),
+            )
+        })
         .collect();
     assert!(done.windows(2).all(|pair| pair[0] < pair[1]));
     let start = Nanos::from_secs(100);
     let first = disk.submit(start, op(DriveOp::Read, 0, 1 << 20));
     let next = disk.submit(first, op(DriveOp::Read, 1 << 20, 1 << 20));
     let ms = (next - first).as_millis_f64();
-    assert!((ms - 1048576.0 / 180e3).abs() < 0.1, "{ms} ms for a MiB at 180 MB/s");
+    assert!(
+        (ms - 1048576.0 / 180e3).abs() < 0.1,
+        "{ms} ms for a MiB at 180 MB/s"
+    );
 }
 
 #[test]
@@ -114,12 +156,23 @@ fn a_fuller_drive_writes_more_for_the_same_and_trimming_helps() {
         let mut random = Random::new(2);
         let before = drive.work();
         for _ in 0..GIB / 4096 {
-            drive.submit(Nanos::ZERO, op(DriveOp::Write, random.below(16 * GIB / 4096) * 4096, 4096));
+            drive.submit(
+                Nanos::ZERO,
+                op(DriveOp::Write, random.below(16 * GIB / 4096) * 4096, 4096),
+            );
         }
         drive.work().since(&before).flash_bytes / GIB as f64
     };
     let spec = spec("kingston-dc1500m-960g");
-    let of = |fill| Drive::new(&spec, &Setup { fill, ..setup(16 * GIB) });
+    let of = |fill| {
+        Drive::new(
+            &spec,
+            &Setup {
+                fill,
+                ..setup(16 * GIB)
+            },
+        )
+    };
     let (full, half, mut empty) = (writing(&mut of(1.0)), writing(&mut of(0.5)), of(0.0));
     assert!((full - amplification(0.873)).abs() < 0.02, "{full}");
     assert!((half - amplification(0.873 / 2.0)).abs() < 0.02, "{half}");
@@ -130,13 +183,22 @@ fn a_fuller_drive_writes_more_for_the_same_and_trimming_helps() {
     let used = writing(&mut empty);
     empty.submit(Nanos::ZERO, op(DriveOp::Trim, 0, 16 * GIB));
     let trimmed = writing(&mut empty);
-    assert!(fresh < 1.05 && used > 4.0 && (trimmed - fresh).abs() < 0.01, "{fresh} {used} {trimmed}");
+    assert!(
+        fresh < 1.05 && used > 4.0 && (trimmed - fresh).abs() < 0.01,
+        "{fresh} {used} {trimmed}"
+    );
 }
 
 #[test]
 fn fast_flash_is_used_up_and_comes_back() {
     let spec = spec("consumer-nvme-1t");
-    let mut drive = Drive::new(&spec, &Setup { fill: 0.0, ..setup(spec.capacity.0) });
+    let mut drive = Drive::new(
+        &spec,
+        &Setup {
+            fill: 0.0,
+            ..setup(spec.capacity.0)
+        },
+    );
     // Seconds for 10 GB in a sequence, one request after the other.
     let mut write = |from: u64, mut now: Nanos| {
         let start = now;
@@ -152,7 +214,12 @@ fn fast_flash_is_used_up_and_comes_back() {
         now += Nanos::from_secs_f64(took);
         paces.push(10e3 / took);
     }
-    assert!(paces[..4].iter().all(|pace| (pace / 3300.0 - 1.0).abs() < 0.03), "{paces:?}");
+    assert!(
+        paces[..4]
+            .iter()
+            .all(|pace| (pace / 3300.0 - 1.0).abs() < 0.03),
+        "{paces:?}"
+    );
     assert!((paces[5] / 1700.0 - 1.0).abs() < 0.03, "{paces:?}");
     let rested = 10e3 / write(60_000_000_000, now + Nanos::from_secs(60));
     assert!(rested > 3200.0, "{rested}");
@@ -163,7 +230,8 @@ fn a_read_while_the_drive_writes_takes_longer() {
     let mean = |drive: &mut Drive, from: Nanos| {
         let one = |i: u64| {
             let now = from + Nanos::from_micros(200 * i);
-            (drive.submit(now, op(DriveOp::Read, i * 977 * 4096 % (16 * GIB), 4096)) - now).as_micros_f64()
+            (drive.submit(now, op(DriveOp::Read, i * 977 * 4096 % (16 * GIB), 4096)) - now)
+                .as_micros_f64()
         };
         (0..1000).map(one).sum::<f64>() / 1000.0
     };
@@ -181,7 +249,9 @@ fn a_read_while_the_drive_writes_takes_longer() {
 #[test]
 fn a_volume_pays_its_burst_back() {
     let mut volume = drive("aws-gp3");
-    let done: Vec<Nanos> = (0..3000).map(|i| volume.submit(Nanos::ZERO, op(DriveOp::Read, i * 4096, 4096))).collect();
+    let done: Vec<Nanos> = (0..3000)
+        .map(|i| volume.submit(Nanos::ZERO, op(DriveOp::Read, i * 4096, 4096)))
+        .collect();
     assert!(done[29] < Nanos::from_millis(4), "{}", done[29]);
     let last = done[2999].as_secs_f64();
     assert!((last - 2970.0 / 3000.0).abs() < 0.01, "{last}");
@@ -197,47 +267,88 @@ fn a_volume_pays_its_burst_back() {
 
 #[test]
 fn power_is_idle_power_and_what_work_adds() {
-    let watts = Watts { idle: 5.0, read: 7.0, write: 11.0 };
-    let half = Work { reading: Nanos::from_millis(500), ..Work::default() };
+    let watts = Watts {
+        idle: 5.0,
+        read: 7.0,
+        write: 11.0,
+    };
+    let half = Work {
+        reading: Nanos::from_millis(500),
+        ..Work::default()
+    };
     assert_eq!(half.watts(watts, Nanos::SECOND), 6.0);
-    let both = Work { writing: Nanos::from_secs(3), ..half };
-    assert_eq!(both.watts(watts, Nanos::SECOND), 9.0, "never busier than all the time");
+    let both = Work {
+        writing: Nanos::from_secs(3),
+        ..half
+    };
+    assert_eq!(
+        both.watts(watts, Nanos::SECOND),
+        9.0,
+        "never busier than all the time"
+    );
 }
 
 #[test]
 fn after_a_power_cut_nothing_waits_and_the_drive_is_as_full_as_before() {
     for name in ["consumer-nvme-1t", "disk-7200rpm-4t", "aws-gp3"] {
-        let mut drive = Drive::new(&spec(name), &Setup { fill: 0.1, ..setup(16 * GIB) });
+        let mut drive = Drive::new(
+            &spec(name),
+            &Setup {
+                fill: 0.1,
+                ..setup(16 * GIB)
+            },
+        );
         let acknowledged = write_at_once(&mut drive, 4 * GIB);
         let random = |i: u64| op(DriveOp::Read, i * 7919 % 4096 * 4096, 4096);
         (0..5000).for_each(|i| {
             drive.submit(Nanos::ZERO, random(i));
         });
-        let flushed = drive.clone().submit(Nanos::SECOND, op(DriveOp::Flush, 0, 0)) - Nanos::SECOND;
+        let flushed = drive
+            .clone()
+            .submit(Nanos::SECOND, op(DriveOp::Flush, 0, 0))
+            - Nanos::SECOND;
         let wrote = drive.work();
         drive.power_cycle(Nanos::SECOND);
         assert_eq!(drive.work(), wrote, "{name}");
         for kind in [DriveOp::Flush, DriveOp::Read] {
             let took = drive.clone().submit(Nanos::SECOND, op(kind, 4096, 4096)) - Nanos::SECOND;
-            assert!(took < Nanos::from_millis(30), "{name}: {kind:?} takes {took}");
+            assert!(
+                took < Nanos::from_millis(30),
+                "{name}: {kind:?} takes {took}"
+            );
         }
         let waited = acknowledged.max(flushed);
-        assert!(waited > Nanos::from_millis(100), "{name}: there was something to wait for, {waited}");
+        assert!(
+            waited > Nanos::from_millis(100),
+            "{name}: there was something to wait for, {waited}"
+        );
     }
-    let mut flash = Drive::new(&spec("consumer-nvme-1t"), &Setup { fill: 0.0, ..setup(GIB) });
+    let mut flash = Drive::new(
+        &spec("consumer-nvme-1t"),
+        &Setup {
+            fill: 0.0,
+            ..setup(GIB)
+        },
+    );
     write_at_once(&mut flash, GIB);
     let copied = |drive: &mut Drive| {
         let before = drive.work();
         let mut random = Random::new(2);
         for _ in 0..1000 {
-            drive.submit(Nanos::SECOND, op(DriveOp::Write, random.below(GIB / 4096) * 4096, 4096));
+            drive.submit(
+                Nanos::SECOND,
+                op(DriveOp::Write, random.below(GIB / 4096) * 4096, 4096),
+            );
         }
         drive.work().since(&before).flash_bytes
     };
     let without_cut = copied(&mut flash.clone());
     flash.power_cycle(Nanos::SECOND);
     let with_cut = copied(&mut flash);
-    assert!((with_cut / without_cut - 1.0).abs() < 0.01 && with_cut > 2.0 * 4_096_000.0, "{with_cut}");
+    assert!(
+        (with_cut / without_cut - 1.0).abs() < 0.01 && with_cut > 2.0 * 4_096_000.0,
+        "{with_cut}"
+    );
 }
 
 /// Reads, writes and flushes of small and large size in the order of their times.
@@ -246,9 +357,12 @@ fn mixed(drive: &mut Drive, times: u64) -> Vec<u64> {
     let mut now = 0;
     let mut one = |i: u64| {
         now += random.below(400_000);
-        let (kind, len) =
-            [(DriveOp::Read, 8192), (DriveOp::Write, 8192), (DriveOp::Write, 1 << 20), (DriveOp::Flush, 0)]
-                [random.below(4) as usize];
+        let (kind, len) = [
+            (DriveOp::Read, 8192),
+            (DriveOp::Write, 8192),
+            (DriveOp::Write, 1 << 20),
+            (DriveOp::Flush, 0),
+        ][random.below(4) as usize];
         let offset = (random.below(16 << 10) << 20) + i % 7 * 8192;
         drive.submit(Nanos(now * times), op(kind, offset, len)).0
     };
@@ -257,13 +371,22 @@ fn mixed(drive: &mut Drive, times: u64) -> Vec<u64> {
 
 #[test]
 fn a_slower_drive_does_the_same_later() {
-    for name in ["kingston-dc1500m-960g", "micron-5200-eco-1920g", "disk-7200rpm-4t", "aws-gp3"] {
+    for name in [
+        "kingston-dc1500m-960g",
+        "micron-5200-eco-1920g",
+        "disk-7200rpm-4t",
+        "aws-gp3",
+    ] {
         let mut slowed = Drive::new(&spec(name).slower(16.0), &setup(16 * GIB));
         let mut rated = drive(name);
         let later: Vec<u64> = mixed(&mut rated, 1).into_iter().map(|at| at * 16).collect();
         assert_eq!(mixed(&mut slowed, 16), later, "{name}");
         let (is, was) = (slowed.work(), rated.work());
-        assert_eq!((is.reading.0, is.writing.0), (was.reading.0 * 16, was.writing.0 * 16), "{name}");
+        assert_eq!(
+            (is.reading.0, is.writing.0),
+            (was.reading.0 * 16, was.writing.0 * 16),
+            "{name}"
+        );
     }
 }
 

@@ -16,7 +16,11 @@ struct Bucket {
 
 impl Bucket {
     fn new(ns_per_token: f64, burst: f64) -> Self {
-        Self { ns_per_token, burst_ns: burst * ns_per_token, paid_until: 0.0 }
+        Self {
+            ns_per_token,
+            burst_ns: burst * ns_per_token,
+            paid_until: 0.0,
+        }
     }
 
     /// When this many tokens are there.
@@ -60,7 +64,9 @@ impl Volume {
     }
 
     pub fn power_cycle(&mut self, now: u64) {
-        [&mut self.ios, &mut self.bytes].into_iter().for_each(|bucket| bucket.forget_waiting(now as f64));
+        [&mut self.ios, &mut self.bytes]
+            .into_iter()
+            .for_each(|bucket| bucket.forget_waiting(now as f64));
     }
 
     #[inline]
@@ -73,7 +79,10 @@ impl Volume {
             DriveOp::Flush | DriveOp::Trim => return now + self.flush,
         };
         let requests = op.len.div_ceil(self.unit).max(1);
-        let admitted = self.ios.take(now as f64, requests as f64).max(self.bytes.take(now as f64, op.len as f64));
+        let admitted = self
+            .ios
+            .take(now as f64, requests as f64)
+            .max(self.bytes.take(now as f64, op.len as f64));
         admitted as u64 + latency
     }
 }

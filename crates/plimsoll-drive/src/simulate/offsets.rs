@@ -31,7 +31,12 @@ impl Requests {
             }
         };
         Self {
-            random: Random::new(profile.seed ^ u64::from(job).wrapping_add(1).wrapping_mul(0xd134_2543_de82_ef95)),
+            random: Random::new(
+                profile.seed
+                    ^ u64::from(job)
+                        .wrapping_add(1)
+                        .wrapping_mul(0xd134_2543_de82_ef95),
+            ),
             block,
             reads_below: (profile.read_share.clamp(0.0, 1.0) * 4_294_967_296.0) as u64,
             order: profile.order,
@@ -44,7 +49,11 @@ impl Requests {
     #[inline]
     pub fn next(&mut self) -> Op {
         let drawn = self.random.draw();
-        let kind = if drawn & 0xffff_ffff < self.reads_below { DriveOp::Read } else { DriveOp::Write };
+        let kind = if drawn & 0xffff_ffff < self.reads_below {
+            DriveOp::Read
+        } else {
+            DriveOp::Write
+        };
         let block = match self.order {
             Order::Random => self.random.below(self.blocks),
             Order::Sequential => {
@@ -53,6 +62,10 @@ impl Requests {
                 self.first + at
             }
         };
-        Op { kind, offset: block * self.block, len: self.block }
+        Op {
+            kind,
+            offset: block * self.block,
+            len: self.block,
+        }
     }
 }

@@ -85,7 +85,12 @@ impl Host {
     /// Time has come to an arrival: what completes until then is counted in its order, for the window may be over
     /// before. `Err`: when that was.
     fn reaches(&mut self, now: u64) -> Result<(), u64> {
-        while let Some(Reverse((done, is_read))) = self.unfinished.peek().copied().filter(|first| first.0.0 <= now) {
+        while let Some(Reverse((done, is_read))) = self
+            .unfinished
+            .peek()
+            .copied()
+            .filter(|first| first.0.0 <= now)
+        {
             self.comes_to(done)?;
             self.window.completes(done, is_read, self.block);
             self.unfinished.pop();
@@ -97,7 +102,11 @@ impl Host {
         if now >= self.window.from {
             self.carried.get_or_insert(self.unfinished.len() as u64);
         }
-        if self.window.reaches(now, &self.drive) { Ok(()) } else { Err(now) }
+        if self.window.reaches(now, &self.drive) {
+            Ok(())
+        } else {
+            Err(now)
+        }
     }
 
     fn arrives(&mut self, now: u64, op: Op) {
@@ -127,8 +136,20 @@ impl Host {
         let unfinished = self.unfinished.len() as u64;
         // Without a single arrival in the measured time nothing was left out of it either.
         let carried = self.carried.unwrap_or(unfinished);
-        let Self { offered, queued, dropped, .. } = self;
-        SimulatedResult { carried, offered, unfinished, queued, dropped, ..self.window.close(ended, &self.drive) }
+        let Self {
+            offered,
+            queued,
+            dropped,
+            ..
+        } = self;
+        SimulatedResult {
+            carried,
+            offered,
+            unfinished,
+            queued,
+            dropped,
+            ..self.window.close(ended, &self.drive)
+        }
     }
 }
 

@@ -18,21 +18,102 @@ pub struct Named {
     pub jobs: u32,
 }
 
-const fn of(name: &'static str, about: &'static str, block_kib: u64, read: f64, order: Order, depth: u32) -> Named {
-    Named { name, about, block_kib, read_share: read, order, depth, jobs: 1 }
+const fn of(
+    name: &'static str,
+    about: &'static str,
+    block_kib: u64,
+    read: f64,
+    order: Order,
+    depth: u32,
+) -> Named {
+    Named {
+        name,
+        about,
+        block_kib,
+        read_share: read,
+        order,
+        depth,
+        jobs: 1,
+    }
 }
 
 /// All of them.
 pub const PROFILES: [Named; 9] = [
-    of("randread4k", "4 KiB random reads, 32 in flight", 4, 1.0, Order::Random, 32),
-    of("randwrite4k", "4 KiB random writes, 32 in flight", 4, 0.0, Order::Random, 32),
-    of("seqread128k", "128 KiB sequential reads, 32 in flight", 128, 1.0, Order::Sequential, 32),
-    of("seqwrite128k", "128 KiB sequential writes, 32 in flight", 128, 0.0, Order::Sequential, 32),
-    of("k-a", "4 KiB random, 75 % reads, 32 in flight (report K)", 4, 0.75, Order::Random, 32),
-    of("mix", "4 KiB random, 70 % reads, 32 in flight (HCIBench)", 4, 0.7, Order::Random, 32),
-    of("latency", "4 KiB random, 65 % reads, one at a time (SNIA PTS)", 4, 0.65, Order::Random, 1),
-    Named { jobs: 4, ..of("sql", "8 KiB random, 70 % reads, 4 × 32 in flight (VMFleet)", 8, 0.7, Order::Random, 32) },
-    of("log", "32 KiB sequential writes, one at a time (VMFleet)", 32, 0.0, Order::Sequential, 1),
+    of(
+        "randread4k",
+        "4 KiB random reads, 32 in flight",
+        4,
+        1.0,
+        Order::Random,
+        32,
+    ),
+    of(
+        "randwrite4k",
+        "4 KiB random writes, 32 in flight",
+        4,
+        0.0,
+        Order::Random,
+        32,
+    ),
+    of(
+        "seqread128k",
+        "128 KiB sequential reads, 32 in flight",
+        128,
+        1.0,
+        Order::Sequential,
+        32,
+    ),
+    of(
+        "seqwrite128k",
+        "128 KiB sequential writes, 32 in flight",
+        128,
+        0.0,
+        Order::Sequential,
+        32,
+    ),
+    of(
+        "k-a",
+        "4 KiB random, 75 % reads, 32 in flight (report K)",
+        4,
+        0.75,
+        Order::Random,
+        32,
+    ),
+    of(
+        "mix",
+        "4 KiB random, 70 % reads, 32 in flight (HCIBench)",
+        4,
+        0.7,
+        Order::Random,
+        32,
+    ),
+    of(
+        "latency",
+        "4 KiB random, 65 % reads, one at a time (SNIA PTS)",
+        4,
+        0.65,
+        Order::Random,
+        1,
+    ),
+    Named {
+        jobs: 4,
+        ..of(
+            "sql",
+            "8 KiB random, 70 % reads, 4 × 32 in flight (VMFleet)",
+            8,
+            0.7,
+            Order::Random,
+            32,
+        )
+    },
+    of(
+        "log",
+        "32 KiB sequential writes, one at a time (VMFleet)",
+        32,
+        0.0,
+        Order::Sequential,
+        1,
+    ),
 ];
 
 /// An unknown profile.
@@ -51,7 +132,10 @@ pub struct UnknownProfile {
 pub fn named(name: &str) -> Result<Profile, UnknownProfile> {
     let known: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
     let found = PROFILES.iter().find(|profile| profile.name == name);
-    found.map(Named::profile).ok_or_else(|| UnknownProfile { name: name.into(), help: suggestion(name, &known, "") })
+    found.map(Named::profile).ok_or_else(|| UnknownProfile {
+        name: name.into(),
+        help: suggestion(name, &known, ""),
+    })
 }
 
 impl Named {
@@ -60,7 +144,10 @@ impl Named {
             block: Bytes(self.block_kib << 10),
             read_share: self.read_share,
             order: self.order,
-            load: Arrival::Closed { depth: self.depth, jobs: self.jobs },
+            load: Arrival::Closed {
+                depth: self.depth,
+                jobs: self.jobs,
+            },
             working_share: 1.0,
             fill: 1.0,
             warm: Nanos::SECOND,

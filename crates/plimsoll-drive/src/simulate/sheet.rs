@@ -33,8 +33,15 @@ pub fn at_stated_point(spec: &DriveSpec, stated: &Stated, seed: u64) -> Profile 
     Profile {
         block: Bytes(stated.block),
         read_share: if stated.point.is_read() { 1.0 } else { 0.0 },
-        order: if is_sequential { Order::Sequential } else { Order::Random },
-        load: Arrival::Closed { depth: stated.depth, jobs: 1 },
+        order: if is_sequential {
+            Order::Sequential
+        } else {
+            Order::Random
+        },
+        load: Arrival::Closed {
+            depth: stated.depth,
+            jobs: 1,
+        },
         working_share: if edge { 0.02 } else { 1.0 },
         fill: stated.fill,
         warm: slowed(Nanos::from_millis(warm_ms)),
@@ -48,8 +55,16 @@ pub fn at_stated_point(spec: &DriveSpec, stated: &Stated, seed: u64) -> Profile 
 pub fn compare(spec: &DriveSpec, seed: u64) -> Vec<Compared> {
     let compared = |stated: &Stated| {
         let outcome = simulate(spec, &at_stated_point(spec, stated, seed));
-        let simulated = if stated.point.is_sequential() { outcome.bytes_per_second() } else { outcome.iops() };
-        Compared { stated: *stated, simulated, outcome }
+        let simulated = if stated.point.is_sequential() {
+            outcome.bytes_per_second()
+        } else {
+            outcome.iops()
+        };
+        Compared {
+            stated: *stated,
+            simulated,
+            outcome,
+        }
     };
     spec.stated.iter().map(compared).collect()
 }

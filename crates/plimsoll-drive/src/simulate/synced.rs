@@ -12,12 +12,27 @@ const WRITES: u32 = 500;
 /// How often a second the drive makes the same 4 KiB durable: each write is followed by a flush, and that by the next
 /// write.
 pub fn synced_per_second(spec: &DriveSpec, capacity: Bytes, fill: f64, seed: u64) -> f64 {
-    let mut drive = Drive::new(spec, &Setup { capacity, fill, seed, ignores_flush: false });
+    let mut drive = Drive::new(
+        spec,
+        &Setup {
+            capacity,
+            fill,
+            seed,
+            ignores_flush: false,
+        },
+    );
     let offset = capacity.0 / 2 / BLOCK * BLOCK;
     let mut now = Nanos::ZERO;
     for _ in 0..WRITES {
         for kind in [DriveOp::Write, DriveOp::Flush] {
-            now = drive.submit(now, Op { kind, offset, len: if kind == DriveOp::Write { BLOCK } else { 0 } });
+            now = drive.submit(
+                now,
+                Op {
+                    kind,
+                    offset,
+                    len: if kind == DriveOp::Write { BLOCK } else { 0 },
+                },
+            );
         }
     }
     f64::from(WRITES) / now.as_secs_f64().max(1e-9)
@@ -35,8 +50,20 @@ mod tests {
             synced_per_second(&spec, Bytes(16 << 30), 1.0, 1)
         };
         // 16.7 µs and a flush of 1 ms.
-        assert!((900.0..1000.0).contains(&of("consumer-nvme-1t")), "{}", of("consumer-nvme-1t"));
-        assert!(of("kingston-dc1500m-960g") > 10_000.0, "{}", of("kingston-dc1500m-960g"));
-        assert!((50.0..500.0).contains(&of("disk-7200rpm-4t")), "{}", of("disk-7200rpm-4t"));
+        assert!(
+            (900.0..1000.0).contains(&of("consumer-nvme-1t")),
+            "{}",
+            of("consumer-nvme-1t")
+        );
+        assert!(
+            of("kingston-dc1500m-960g") > 10_000.0,
+            "{}",
+            of("kingston-dc1500m-960g")
+        );
+        assert!(
+            (50.0..500.0).contains(&of("disk-7200rpm-4t")),
+            "{}",
+            of("disk-7200rpm-4t")
+        );
     }
 }

@@ -21,7 +21,11 @@ fn every_drive_does_what_its_data_sheet_states() {
                 compared.stated.value,
                 compared.simulated,
                 compared.deviation_percent(),
-                compared.outcome.latency().mean().map(|mean| mean.as_micros_f64()),
+                compared
+                    .outcome
+                    .latency()
+                    .mean()
+                    .map(|mean| mean.as_micros_f64()),
             );
             if compared.deviation_percent().abs() > 5.0 {
                 off.push(line);
@@ -33,13 +37,24 @@ fn every_drive_does_what_its_data_sheet_states() {
 
 #[test]
 fn a_smaller_drive_has_the_same_timing() {
-    for name in ["kingston-dc1500m-960g", "disk-7200rpm-4t", "micron-5200-eco-1920g"] {
+    for name in [
+        "kingston-dc1500m-960g",
+        "disk-7200rpm-4t",
+        "micron-5200-eco-1920g",
+    ] {
         let spec = drive(name);
         for stated in &spec.stated {
             let profile = at_stated_point(&spec, stated, 1);
-            let (whole, small) = (simulate(&spec, &profile), simulate_scaled(&spec, Bytes(8 << 30), &profile));
+            let (whole, small) = (
+                simulate(&spec, &profile),
+                simulate_scaled(&spec, Bytes(8 << 30), &profile),
+            );
             let ratio = small.iops() / whole.iops();
-            assert!((0.96..1.04).contains(&ratio), "{name} {}: {ratio}", stated.point.name());
+            assert!(
+                (0.96..1.04).contains(&ratio),
+                "{name} {}: {ratio}",
+                stated.point.name()
+            );
         }
     }
 }
@@ -55,16 +70,26 @@ fn latencies_at_the_peak_are_those_of_report_s() {
     ];
     for (name, point, mean_us) in published {
         let spec = drive(name);
-        let compared = compare(&spec, 1).into_iter().find(|compared| compared.stated.point == point).unwrap();
+        let compared = compare(&spec, 1)
+            .into_iter()
+            .find(|compared| compared.stated.point == point)
+            .unwrap();
         let mean = compared.outcome.latency().mean().unwrap().as_micros_f64();
-        assert!((mean / mean_us - 1.0).abs() < 0.05, "{name} {}: {mean} µs", point.name());
+        assert!(
+            (mean / mean_us - 1.0).abs() < 0.05,
+            "{name} {}: {mean} µs",
+            point.name()
+        );
     }
 }
 
 #[test]
 fn report_k_compares_nvme_and_sata_as_the_model_does() {
     let k = named("k-a").unwrap();
-    let (nvme, sata) = (drive("kingston-dc1500m-960g"), drive("micron-5200-eco-1920g"));
+    let (nvme, sata) = (
+        drive("kingston-dc1500m-960g"),
+        drive("micron-5200-eco-1920g"),
+    );
     let (nvme, sata) = (simulate(&nvme, &k), simulate(&sata, &k));
     // Up to 6.5 times the throughput, 5.6 times the latency; with the same requests in flight the two are one.
     let (throughput, latency) = (nvme.iops() / sata.iops(), mean(&sata) / mean(&nvme));
@@ -77,63 +102,140 @@ fn mean(outcome: &SimulatedResult) -> f64 {
 }
 
 fn short(name: &str) -> Profile {
-    Profile { warm: Nanos::from_millis(10), measure: Nanos::from_millis(100), ..named(name).unwrap() }
+    Profile {
+        warm: Nanos::from_millis(10),
+        measure: Nanos::from_millis(100),
+        ..named(name).unwrap()
+    }
 }
 
 #[test]
 fn a_mix_comes_out_at_the_harmonic_mean_of_its_parts() {
     let spec = drive("kingston-dc1500m-960g");
-    let deep = |name| Profile { load: Arrival::Closed { depth: 256, jobs: 1 }, ..named(name).unwrap() };
+    let deep = |name| Profile {
+        load: Arrival::Closed {
+            depth: 256,
+            jobs: 1,
+        },
+        ..named(name).unwrap()
+    };
     let iops = simulate(&spec, &deep("mix")).iops();
     let expected = 1.0 / (0.7 / 440e3 + 0.3 / 150e3);
-    assert!((iops / expected - 1.0).abs() < 0.05, "{iops} and {expected}");
+    assert!(
+        (iops / expected - 1.0).abs() < 0.05,
+        "{iops} and {expected}"
+    );
 }
 
 #[test]
 fn an_open_loop_beyond_the_drive_waits_and_drops() {
     let spec = drive("aws-gp3");
     let open = |per_second, most_waiting| Profile {
-        load: Arrival::Open { per_second, arrivals: Arrivals::Poisson, depth: 64, most_waiting },
+        load: Arrival::Open {
+            per_second,
+            arrivals: Arrivals::Poisson,
+            depth: 64,
+            most_waiting,
+        },
         ..named("randread4k").unwrap()
     };
     let below = simulate(&spec, &open(1000.0, 1000));
-    assert!((below.iops() - 1000.0).abs() < 30.0 && below.dropped == 0, "{}", below.iops());
+    assert!(
+        (below.iops() - 1000.0).abs() < 30.0 && below.dropped == 0,
+        "{}",
+        below.iops()
+    );
     assert!(mean(&below) < 800.0, "{}", mean(&below));
     let above = simulate(&spec, &open(4000.0, 1000));
-    assert!((above.iops() / 3000.0 - 1.0).abs() < 0.01, "{}", above.iops());
+    assert!(
+        (above.iops() / 3000.0 - 1.0).abs() < 0.01,
+        "{}",
+        above.iops()
+    );
     let dropped = above.dropped as f64 / above.span.as_secs_f64();
     assert!((dropped - 1000.0).abs() < 50.0, "{dropped} a second");
     // A thousand that wait, at 3000 a second.
-    assert!((mean(&above) / 1e6 - 0.333).abs() < 0.05, "{}", mean(&above));
+    assert!(
+        (mean(&above) / 1e6 - 0.333).abs() < 0.05,
+        "{}",
+        mean(&above)
+    );
 }
 
 #[test]
 fn an_overload_that_ends_early_is_no_faster_than_the_drive() {
     let spec = drive("aws-gp3");
-    let load = Arrival::Open { per_second: 12_000.0, arrivals: Arrivals::Poisson, depth: 64, most_waiting: 1000 };
-    let long = Profile { load, ..named("randread4k").unwrap() };
-    let (whole, short) = (simulate(&spec, &long), simulate(&spec, &Profile { most_ops: 500, ..long }));
+    let load = Arrival::Open {
+        per_second: 12_000.0,
+        arrivals: Arrivals::Poisson,
+        depth: 64,
+        most_waiting: 1000,
+    };
+    let long = Profile {
+        load,
+        ..named("randread4k").unwrap()
+    };
+    let (whole, short) = (
+        simulate(&spec, &long),
+        simulate(
+            &spec,
+            &Profile {
+                most_ops: 500,
+                ..long
+            },
+        ),
+    );
     assert_eq!(short.reads.ops, 500);
-    assert!((short.iops() / whole.iops() - 1.0).abs() < 0.05, "{} and {}", short.iops(), whole.iops());
+    assert!(
+        (short.iops() / whole.iops() - 1.0).abs() < 0.05,
+        "{} and {}",
+        short.iops(),
+        whole.iops()
+    );
 }
 
 #[test]
 fn arrivals_are_spaced_as_requested() {
     let spec = drive("kingston-dc1500m-960g");
     let run = |arrivals| {
-        let load = Arrival::Open { per_second: 50_000.0, arrivals, depth: 1024, most_waiting: 1000 };
-        simulate(&spec, &Profile { load, measure: Nanos::SECOND, ..named("randread4k").unwrap() })
+        let load = Arrival::Open {
+            per_second: 50_000.0,
+            arrivals,
+            depth: 1024,
+            most_waiting: 1000,
+        };
+        simulate(
+            &spec,
+            &Profile {
+                load,
+                measure: Nanos::SECOND,
+                ..named("randread4k").unwrap()
+            },
+        )
     };
     let (constant, poisson) = (run(Arrivals::Constant), run(Arrivals::Poisson));
-    assert!(constant.reads.ops.abs_diff(50_000) < 10, "{}", constant.reads.ops);
+    assert!(
+        constant.reads.ops.abs_diff(50_000) < 10,
+        "{}",
+        constant.reads.ops
+    );
     assert!(poisson.reads.ops.abs_diff(50_000) < 1000 && poisson.reads.ops != constant.reads.ops);
-    assert!(mean(&poisson) > mean(&constant), "bursts wait for each other");
+    assert!(
+        mean(&poisson) > mean(&constant),
+        "bursts wait for each other"
+    );
 }
 
 #[test]
 fn what_is_written_counts_against_the_endurance() {
     let spec = drive("kingston-dc1500m-960g");
-    let outcome = simulate(&spec, &Profile { measure: Nanos::SECOND, ..named("randwrite4k").unwrap() });
+    let outcome = simulate(
+        &spec,
+        &Profile {
+            measure: Nanos::SECOND,
+            ..named("randwrite4k").unwrap()
+        },
+    );
     let per_day = 150_000.0 * 4096.0 * 86_400.0;
     assert!((outcome.bytes_written_per_day() / per_day - 1.0).abs() < 0.01);
     let days = outcome.days_of_endurance(&spec).unwrap();
@@ -146,28 +248,45 @@ mod properties {
     use proptest::prelude::*;
 
     fn any_profile() -> impl Strategy<Value = Profile> {
-        (0u32..5, 0u32..9, 0.0f64..=1.0, any::<bool>(), 1u32..4, any::<u64>()).prop_map(
-            |(depth, block, read_share, random, jobs, seed)| Profile {
+        (
+            0u32..5,
+            0u32..9,
+            0.0f64..=1.0,
+            any::<bool>(),
+            1u32..4,
+            any::<u64>(),
+        )
+            .prop_map(|(depth, block, read_share, random, jobs, seed)| Profile {
                 block: Bytes(4096 << block.min(6)),
                 read_share,
-                order: if random { Order::Random } else { Order::Sequential },
-                load: Arrival::Closed { depth: 1 << (2 * depth), jobs },
+                order: if random {
+                    Order::Random
+                } else {
+                    Order::Sequential
+                },
+                load: Arrival::Closed {
+                    depth: 1 << (2 * depth),
+                    jobs,
+                },
                 most_ops: 3000,
                 seed,
                 ..short("mix")
-            },
-        )
+            })
     }
 
     fn any_open_load() -> impl Strategy<Value = Arrival> {
-        (1.0f64..6.0, any::<bool>(), 1u32..200, 0usize..300).prop_map(|(log, poisson, depth, most_waiting)| {
-            Arrival::Open {
+        (1.0f64..6.0, any::<bool>(), 1u32..200, 0usize..300).prop_map(
+            |(log, poisson, depth, most_waiting)| Arrival::Open {
                 per_second: 10f64.powf(log),
-                arrivals: if poisson { Arrivals::Poisson } else { Arrivals::Constant },
+                arrivals: if poisson {
+                    Arrivals::Poisson
+                } else {
+                    Arrivals::Constant
+                },
                 depth,
                 most_waiting,
-            }
-        })
+            },
+        )
     }
 
     fn any_drive() -> impl Strategy<Value = DriveSpec> {
@@ -236,6 +355,14 @@ mod properties {
 #[test]
 fn another_seed_gives_another_course() {
     let spec = drive("kingston-dc1500m-960g");
-    let of = |seed| simulate(&spec, &Profile { seed, ..short("mix") });
+    let of = |seed| {
+        simulate(
+            &spec,
+            &Profile {
+                seed,
+                ..short("mix")
+            },
+        )
+    };
     assert_ne!(of(1), of(2));
 }

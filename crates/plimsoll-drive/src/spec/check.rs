@@ -37,7 +37,10 @@ const RANGES: [(&str, f64, f64); 23] = [
 /// A drive file without faults.
 pub(super) fn checked(text: &str) -> Result<DriveFile, PlanErrors> {
     let file = read_toml::<DriveFile>(text)?;
-    let mut faults = Faults { text, errors: Vec::new() };
+    let mut faults = Faults {
+        text,
+        errors: Vec::new(),
+    };
     faults.of_figures(&file);
     faults.of_tables(&file);
     if faults.errors.is_empty() {
@@ -45,7 +48,11 @@ pub(super) fn checked(text: &str) -> Result<DriveFile, PlanErrors> {
     }
     let Faults { mut errors, .. } = faults;
     errors.sort_by_key(|error| error.span.start);
-    if errors.is_empty() { Ok(file) } else { Err(PlanErrors(errors)) }
+    if errors.is_empty() {
+        Ok(file)
+    } else {
+        Err(PlanErrors(errors))
+    }
 }
 
 struct Faults<'t> {
@@ -55,11 +62,13 @@ struct Faults<'t> {
 
 impl Faults<'_> {
     fn at(&mut self, figure: &Figure, message: String, help: &str) {
-        self.errors.push(PlanError::new(self.text, figure.span(), message).help(help));
+        self.errors
+            .push(PlanError::new(self.text, figure.span(), message).help(help));
     }
 
     fn anywhere(&mut self, message: String, help: String) {
-        self.errors.push(PlanError::new(self.text, 0..0, message).help(help));
+        self.errors
+            .push(PlanError::new(self.text, 0..0, message).help(help));
     }
 
     fn of_figures(&mut self, file: &DriveFile) {
@@ -67,15 +76,25 @@ impl Faults<'_> {
             self.of_range(key, figure);
             self.of_source(file, figure);
             if table != "datasheet" && (figure.block_kib.is_some() || figure.depth.is_some()) {
-                self.at(figure, "`block_kib` and `depth` belong to [datasheet]".into(), "leave them out here");
+                self.at(
+                    figure,
+                    "`block_kib` and `depth` belong to [datasheet]".into(),
+                    "leave them out here",
+                );
             }
-            let sane = |value: Option<f64>, low: f64, high: f64| value.is_none_or(|v| (low..=high).contains(&v));
+            let sane = |value: Option<f64>, low: f64, high: f64| {
+                value.is_none_or(|v| (low..=high).contains(&v))
+            };
             if !sane(figure.block_kib, 0.5, 65536.0) || !sane(figure.depth, 1.0, 4096.0) {
                 let help = "block_kib lies between 0.5 and 65536, depth between 1 and 4096";
                 self.at(figure, "no drive is measured like that".into(), help);
             }
             if !sane(figure.error_percent, 0.0, 1e6) {
-                self.at(figure, "`error_percent` is no percentage".into(), "give a number from 0 upwards");
+                self.at(
+                    figure,
+                    "`error_percent` is no percentage".into(),
+                    "give a number from 0 upwards",
+                );
             }
         }
         if let Some(times) = file.slower.filter(|times| !SLOWER.contains(times)) {
@@ -84,15 +103,24 @@ impl Faults<'_> {
         }
         let known = |id: &str| file.sources.contains_key(id) || id == UNVERIFIED || id == ASSUMED;
         if !known(&file.write_cache.source) {
-            let text = format!("`{}`, the source of write_cache, is not in [sources]", file.write_cache.source);
+            let text = format!(
+                "`{}`, the source of write_cache, is not in [sources]",
+                file.write_cache.source
+            );
             self.anywhere(text, format!("list it there, or write \"{UNVERIFIED}\""));
         }
     }
 
     fn of_range(&mut self, key: &str, figure: &Figure) {
-        let Some((_, low, high)) = RANGES.iter().find(|(end, _, _)| key.ends_with(end)) else { return };
+        let Some((_, low, high)) = RANGES.iter().find(|(end, _, _)| key.ends_with(end)) else {
+            return;
+        };
         if !(*low..=*high).contains(&figure.value) {
-            let help = format!("it lies between {} and {}", with_unit(key, *low), with_unit(key, *high));
+            let help = format!(
+                "it lies between {} and {}",
+                with_unit(key, *low),
+                with_unit(key, *high)
+            );
             self.at(figure, format!("`{key}` cannot be {}", figure.value), &help);
         }
     }
@@ -102,7 +130,11 @@ impl Faults<'_> {
         if id != UNVERIFIED && id != ASSUMED && !file.sources.contains_key(id) {
             let mut known: Vec<&str> = file.sources.keys().map(String::as_str).collect();
             known.extend([UNVERIFIED, ASSUMED]);
-            self.at(figure, format!("source `{id}` is not in [sources]"), &suggestion(id, &known, ""));
+            self.at(
+                figure,
+                format!("source `{id}` is not in [sources]"),
+                &suggestion(id, &known, ""),
+            );
         }
     }
 
@@ -113,10 +145,19 @@ impl Faults<'_> {
             DriveKind::Disk => "disk",
             DriveKind::Volume => "volume",
         };
-        let tables =
-            [("flash", file.flash.is_some()), ("disk", file.disk.is_some()), ("volume", file.volume.is_some())];
-        for (table, _) in tables.iter().filter(|(table, there)| *there && *table != own) {
-            let text = format!("[{table}] does not describe a drive of kind `{}`", file.kind.name());
+        let tables = [
+            ("flash", file.flash.is_some()),
+            ("disk", file.disk.is_some()),
+            ("volume", file.volume.is_some()),
+        ];
+        for (table, _) in tables
+            .iter()
+            .filter(|(table, there)| *there && *table != own)
+        {
+            let text = format!(
+                "[{table}] does not describe a drive of kind `{}`",
+                file.kind.name()
+            );
             self.anywhere(text, format!("state it in [{own}], or give another kind"));
         }
         let needed: &[(&str, &str)] = match file.kind {
@@ -128,15 +169,25 @@ impl Faults<'_> {
                 ("flash", "read_us"),
                 ("flash", "write_us"),
             ],
-            DriveKind::Disk => &[("disk", "rpm"), ("disk", "seek_average_ms"), ("datasheet", "sequential_read_mb_s")],
-            DriveKind::Volume => {
-                &[("volume", "iops"), ("volume", "mib_s"), ("volume", "read_us"), ("volume", "write_us")]
-            }
+            DriveKind::Disk => &[
+                ("disk", "rpm"),
+                ("disk", "seek_average_ms"),
+                ("datasheet", "sequential_read_mb_s"),
+            ],
+            DriveKind::Volume => &[
+                ("volume", "iops"),
+                ("volume", "mib_s"),
+                ("volume", "read_us"),
+                ("volume", "write_us"),
+            ],
         };
         let there = file.figures();
         for (table, key) in needed {
             if !there.iter().any(|(t, k, _)| t == table && k == key) {
-                let help = format!("[{table}] of a drive of kind `{}` requires it", file.kind.name());
+                let help = format!(
+                    "[{table}] of a drive of kind `{}` requires it",
+                    file.kind.name()
+                );
                 self.anywhere(format!("`{table}.{key}` is missing"), help);
             }
         }
@@ -148,13 +199,24 @@ impl Faults<'_> {
             if let (Some(low), Some(high)) = (low, high)
                 && low.value > high.value
             {
-                self.errors.push(PlanError::new(self.text, high.span(), what).help(help));
+                self.errors
+                    .push(PlanError::new(self.text, high.span(), what).help(help));
             }
         };
         const TAIL: &str = "the 99th percentile lies below the median";
         if let Some(flash) = &file.flash {
-            rising(flash.read_us.as_ref(), flash.read_p99_us.as_ref(), TAIL, "read_p99_us ≥ read_us");
-            rising(flash.write_us.as_ref(), flash.write_p99_us.as_ref(), TAIL, "write_p99_us ≥ write_us");
+            rising(
+                flash.read_us.as_ref(),
+                flash.read_p99_us.as_ref(),
+                TAIL,
+                "read_p99_us ≥ read_us",
+            );
+            rising(
+                flash.write_us.as_ref(),
+                flash.write_p99_us.as_ref(),
+                TAIL,
+                "write_p99_us ≥ write_us",
+            );
         }
         if let Some(disk) = &file.disk {
             let order = "seek_track_ms ≤ seek_average_ms ≤ seek_full_ms";
@@ -178,8 +240,18 @@ impl Faults<'_> {
             );
         }
         if let Some(volume) = &file.volume {
-            rising(volume.read_us.as_ref(), volume.read_p99_us.as_ref(), TAIL, "read_p99_us ≥ read_us");
-            rising(volume.write_us.as_ref(), volume.write_p99_us.as_ref(), TAIL, "write_p99_us ≥ write_us");
+            rising(
+                volume.read_us.as_ref(),
+                volume.read_p99_us.as_ref(),
+                TAIL,
+                "read_p99_us ≥ read_us",
+            );
+            rising(
+                volume.write_us.as_ref(),
+                volume.write_p99_us.as_ref(),
+                TAIL,
+                "write_p99_us ≥ write_us",
+            );
         }
         self.of_latency(file);
     }
@@ -188,19 +260,30 @@ impl Faults<'_> {
     fn of_latency(&mut self, file: &DriveFile) {
         let Some(flash) = &file.flash else { return };
         let spec = super::resolve::flash(file, flash);
-        let parts = spec.read_command.0 as f64 + spec.read_ns_per_byte * 4096.0 + spec.firmware.0 as f64;
+        let parts =
+            spec.read_command.0 as f64 + spec.read_ns_per_byte * 4096.0 + spec.firmware.0 as f64;
         if let Some(read) = &flash.read_us
             && read.value * 1e3 <= parts
         {
-            let help = format!("command, transfer and firmware alone take {:.1} µs by the other figures", parts / 1e3);
+            let help = format!(
+                "command, transfer and firmware alone take {:.1} µs by the other figures",
+                parts / 1e3
+            );
             self.at(read, "`read_us` leaves no time for the flash".into(), &help);
         }
         let parts = spec.write_command.0 as f64 + spec.write_ns_per_byte * 4096.0;
         if let Some(write) = &flash.write_us
             && write.value * 1e3 <= parts
         {
-            let help = format!("command and transfer alone take {:.1} µs by the other figures", parts / 1e3);
-            self.at(write, "`write_us` is shorter than what it consists of".into(), &help);
+            let help = format!(
+                "command and transfer alone take {:.1} µs by the other figures",
+                parts / 1e3
+            );
+            self.at(
+                write,
+                "`write_us` is shorter than what it consists of".into(),
+                &help,
+            );
         }
     }
 }

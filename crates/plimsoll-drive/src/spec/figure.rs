@@ -38,7 +38,14 @@ impl PartialEq for Position {
 impl Figure {
     pub fn new(value: f64, source: impl Into<String>) -> Self {
         let (source, place) = (source.into(), Position::default());
-        Self { value, source, error_percent: None, block_kib: None, depth: None, place }
+        Self {
+            value,
+            source,
+            error_percent: None,
+            block_kib: None,
+            depth: None,
+            place,
+        }
     }
 
     #[must_use]
@@ -65,9 +72,11 @@ impl Figure {
 
     pub(super) fn to_toml(&self) -> String {
         let mut out = format!("{{ value = {}", number(self.value));
-        for (key, value) in
-            [("block_kib", self.block_kib), ("depth", self.depth), ("error_percent", self.error_percent)]
-        {
+        for (key, value) in [
+            ("block_kib", self.block_kib),
+            ("depth", self.depth),
+            ("error_percent", self.error_percent),
+        ] {
             if let Some(value) = value {
                 out.push_str(&format!(", {key} = {}", number(value)));
             }
@@ -83,13 +92,18 @@ pub(super) fn number(value: f64) -> String {
 
 /// Text as TOML quotes it, also in keys: as JSON does, but for one character.
 pub(super) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
+    serde_json::Value::from(text)
+        .to_string()
+        .replace('\u{7f}', "\\u007F")
 }
 
 impl<'de> Deserialize<'de> for Figure {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(deny_unknown_fields, expecting = "a figure such as { value = 3100, source = \"sheet\" }")]
+        #[serde(
+            deny_unknown_fields,
+            expecting = "a figure such as { value = 3100, source = \"sheet\" }"
+        )]
         struct Written {
             value: f64,
             source: String,
@@ -99,7 +113,20 @@ impl<'de> Deserialize<'de> for Figure {
         }
         let spanned = Spanned::<Written>::deserialize(deserializer)?;
         let place = Position(spanned.span());
-        let Written { value, source, error_percent, block_kib, depth } = spanned.into_inner();
-        Ok(Self { value, source, error_percent, block_kib, depth, place })
+        let Written {
+            value,
+            source,
+            error_percent,
+            block_kib,
+            depth,
+        } = spanned.into_inner();
+        Ok(Self {
+            value,
+            source,
+            error_percent,
+            block_kib,
+            depth,
+            place,
+        })
     }
 }

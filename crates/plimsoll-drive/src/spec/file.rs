@@ -55,7 +55,10 @@ impl CacheKind {
 
 /// The write cache and the source of that.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a statement such as { value = \"volatile\", source = \"sheet\" }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a statement such as { value = \"volatile\", source = \"sheet\" }"
+)]
 pub struct Cache {
     pub value: CacheKind,
     pub source: String,
@@ -221,12 +224,22 @@ impl DriveFile {
         let volume = self.volume.iter().flat_map(Volume::figures);
         let capacity = std::iter::once(("", "capacity_gb", &self.capacity_gb));
         capacity
-            .chain(self.datasheet.figures().into_iter().map(in_table("datasheet")))
+            .chain(
+                self.datasheet
+                    .figures()
+                    .into_iter()
+                    .map(in_table("datasheet")),
+            )
             .chain(flash.map(in_table("flash")))
             .chain(disk.map(in_table("disk")))
             .chain(volume.map(in_table("volume")))
             .chain(self.power.figures().into_iter().map(in_table("power")))
-            .chain(self.endurance.figures().into_iter().map(in_table("endurance")))
+            .chain(
+                self.endurance
+                    .figures()
+                    .into_iter()
+                    .map(in_table("endurance")),
+            )
             .collect()
     }
 
@@ -267,7 +280,10 @@ impl DriveFile {
 
 /// A key as TOML has it: bare if it may be.
 fn key(id: &str) -> String {
-    let is_bare = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let is_bare = !id.is_empty()
+        && id
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if is_bare { id.to_owned() } else { quoted(id) }
 }
 
@@ -279,7 +295,10 @@ fn in_table<'f>(table: &'static str) -> impl Fn((&'static str, &'f Figure)) -> I
 
 /// `value unit`, the unit being the end of the key: `3100 mb_s`.
 pub fn with_unit(key: &str, value: f64) -> String {
-    let unit = UNITS.iter().find(|(end, _)| key.ends_with(end)).map_or("", |(_, unit)| unit);
+    let unit = UNITS
+        .iter()
+        .find(|(end, _)| key.ends_with(end))
+        .map_or("", |(_, unit)| unit);
     format!("{} {unit}", number(value)).trim_end().to_owned()
 }
 

@@ -13,7 +13,11 @@ pub struct Parameter {
 }
 
 fn of(name: impl Into<String>, value: f64, unit: &'static str) -> Parameter {
-    Parameter { name: name.into(), value, unit }
+    Parameter {
+        name: name.into(),
+        value,
+        unit,
+    }
 }
 
 fn us(name: &str, time: Nanos) -> Parameter {
@@ -21,7 +25,10 @@ fn us(name: &str, time: Nanos) -> Parameter {
 }
 
 fn latency(name: &str, latency: Latency) -> [Parameter; 2] {
-    [us(&format!("{name}, median"), latency.median), us(&format!("{name}, 99th percentile"), latency.p99)]
+    [
+        us(&format!("{name}, median"), latency.median),
+        us(&format!("{name}, 99th percentile"), latency.p99),
+    ]
 }
 
 fn mb_s(name: &str, ns_per_byte: f64) -> Parameter {
@@ -57,16 +64,33 @@ fn flash(spec: &FlashSpec) -> Vec<Parameter> {
     all.extend([
         us("longest wait for a programming unit", spec.program),
         of("buffer", spec.buffer.0 as f64 / 1e6, "MB"),
-        mb_s("buffer drains, sequential writes", spec.sequential_ns_per_byte),
-        mb_s("buffer drains, random writes, drive full", spec.random_ns_per_byte),
-        of("write amplification, drive full", crate::model::amplification(spec.physical_share), ""),
-        of("write amplification, drive half full", crate::model::amplification(spec.physical_share / 2.0), ""),
+        mb_s(
+            "buffer drains, sequential writes",
+            spec.sequential_ns_per_byte,
+        ),
+        mb_s(
+            "buffer drains, random writes, drive full",
+            spec.random_ns_per_byte,
+        ),
+        of(
+            "write amplification, drive full",
+            crate::model::amplification(spec.physical_share),
+            "",
+        ),
+        of(
+            "write amplification, drive half full",
+            crate::model::amplification(spec.physical_share / 2.0),
+            "",
+        ),
         us("flush", spec.flush),
         us("trim", spec.trim),
     ]);
     if spec.slc.0 > 0 {
         all.push(of("fast flash", spec.slc.0 as f64 / 1e9, "GB"));
-        all.push(mb_s("sequential writes when it is used up", spec.folded_ns_per_byte));
+        all.push(mb_s(
+            "sequential writes when it is used up",
+            spec.folded_ns_per_byte,
+        ));
     }
     all
 }

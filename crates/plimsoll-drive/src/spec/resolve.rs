@@ -4,7 +4,10 @@ use plimsoll_model::units::{Bytes, Nanos};
 
 use super::figure::{Figure, number};
 use super::file::{CacheKind, Disk, DriveFile, DriveKind, Flash, Volume};
-use super::{DiskSpec, DriveSpec, FlashSpec, Latency, Mechanism, Point, Stated, VolumeSpec, Watts, WriteCache};
+use super::{
+    DiskSpec, DriveSpec, FlashSpec, Latency, Mechanism, Point, Stated, VolumeSpec, Watts,
+    WriteCache,
+};
 
 /// 99th percentile ÷ median where a file gives none: what reads of TLC flash at depth 1 are like.
 const READ_TAIL: f64 = 2.0;
@@ -24,7 +27,9 @@ pub(super) fn resolve(id: &str, file: DriveFile) -> DriveSpec {
     let capacity_gb = file.capacity_gb.value;
     let years = value(&file.endurance.years);
     let dwpd = value(&file.endurance.dwpd);
-    let of_dwpd = dwpd.zip(years).map(|(dwpd, years)| dwpd * capacity_gb / 1e3 * 365.0 * years);
+    let of_dwpd = dwpd
+        .zip(years)
+        .map(|(dwpd, years)| dwpd * capacity_gb / 1e3 * 365.0 * years);
     DriveSpec {
         id: id.to_owned(),
         title: match file.slower {
@@ -63,14 +68,23 @@ fn ns_per_byte(mb_s: f64) -> f64 {
 /// A latency less the parts that are modelled apart from it. The tail is theirs as well: it is not shortened.
 fn less(median: f64, p99: f64, parts: f64) -> Latency {
     let left = |ns: f64| Nanos((ns - parts).max(100.0) as u64);
-    Latency { median: left(median), p99: left(p99).max(left(median)) }
+    Latency {
+        median: left(median),
+        p99: left(p99).max(left(median)),
+    }
 }
 
 pub(super) fn flash(file: &DriveFile, flash: &Flash) -> FlashSpec {
     let sheet = &file.datasheet;
     let or = |figure: &Option<Figure>, default: f64| value(figure).unwrap_or(default);
-    let (read_mb_s, write_mb_s) = (or(&sheet.sequential_read_mb_s, 1.0), or(&sheet.sequential_write_mb_s, 1.0));
-    let (read_iops, write_iops) = (or(&sheet.random_read_iops, 1.0), or(&sheet.random_write_iops, 1.0));
+    let (read_mb_s, write_mb_s) = (
+        or(&sheet.sequential_read_mb_s, 1.0),
+        or(&sheet.sequential_write_mb_s, 1.0),
+    );
+    let (read_iops, write_iops) = (
+        or(&sheet.random_read_iops, 1.0),
+        or(&sheet.random_write_iops, 1.0),
+    );
     let interface = or(&flash.interface_mb_s, read_mb_s.max(write_mb_s)).max(write_mb_s);
     let (read_command, write_command) = (1e9 / read_iops, 1e9 / read_iops.max(write_iops));
     let (read_ns_per_byte, write_ns_per_byte) = (ns_per_byte(read_mb_s), ns_per_byte(interface));
@@ -83,10 +97,16 @@ pub(super) fn flash(file: &DriveFile, flash: &Flash) -> FlashSpec {
     );
     let written = or(&sheet.written_share, 1.0);
     let physical_share = or(&flash.physical_share, 0.9);
-    let block = sheet.random_write_iops.as_ref().and_then(|figure| figure.block_kib).unwrap_or(4.0) * 1024.0;
+    let block = sheet
+        .random_write_iops
+        .as_ref()
+        .and_then(|figure| figure.block_kib)
+        .unwrap_or(4.0)
+        * 1024.0;
     let sequential_ns_per_byte = ns_per_byte(write_mb_s);
     // A data sheet of a fresh drive states the cost without the copying that a full one has to do.
-    let to_full = crate::model::amplification(physical_share) / crate::model::amplification(physical_share * written);
+    let to_full = crate::model::amplification(physical_share)
+        / crate::model::amplification(physical_share * written);
     FlashSpec {
         half_duplex: file.kind == DriveKind::Sata,
         media,
@@ -104,7 +124,8 @@ pub(super) fn flash(file: &DriveFile, flash: &Flash) -> FlashSpec {
         write_ns_per_byte,
         sequential_ns_per_byte,
         random_ns_per_byte: 1e9 / write_iops / block * to_full,
-        folded_ns_per_byte: value(&flash.folded_write_mb_s).map_or(sequential_ns_per_byte, ns_per_byte),
+        folded_ns_per_byte: value(&flash.folded_write_mb_s)
+            .map_or(sequential_ns_per_byte, ns_per_byte),
         slc: Bytes((or(&flash.slc_gb, 0.0) * 1e9) as u64),
         buffer: Bytes((or(&flash.buffer_mb, 16.0) * 1e6) as u64),
         physical_share,
@@ -119,12 +140,18 @@ pub(super) fn flash(file: &DriveFile, flash: &Flash) -> FlashSpec {
 fn units(read_iops: f64, media: Latency) -> usize {
     let busy = read_iops * media.median.as_secs_f64();
     let can = |units: usize| units as f64 * 128.0 / (units as f64 + 127.0);
-    [16, 32, 64, 128, 256, 512].into_iter().find(|units| can(*units) > busy * 1.5).unwrap_or(1024)
+    [16, 32, 64, 128, 256, 512]
+        .into_iter()
+        .find(|units| can(*units) > busy * 1.5)
+        .unwrap_or(1024)
 }
 
 fn disk_spec(file: &DriveFile, disk: &Disk) -> DiskSpec {
     let or = |figure: &Option<Figure>, default: f64| value(figure).unwrap_or(default);
-    let outer = or(&disk.outer_mb_s, or(&file.datasheet.sequential_read_mb_s, 100.0));
+    let outer = or(
+        &disk.outer_mb_s,
+        or(&file.datasheet.sequential_read_mb_s, 100.0),
+    );
     let average = or(&disk.seek_average_ms, 8.5);
     DiskSpec {
         turn: Nanos((60e9 / or(&disk.rpm, 7200.0)) as u64),
@@ -144,7 +171,10 @@ fn disk_spec(file: &DriveFile, disk: &Disk) -> DiskSpec {
 
 fn volume_spec(volume: &Volume) -> VolumeSpec {
     let or = |figure: &Option<Figure>, default: f64| value(figure).unwrap_or(default);
-    let latency = |median: f64, p99: &Option<Figure>| Latency { median: us(median), p99: us(or(p99, median * 2.0)) };
+    let latency = |median: f64, p99: &Option<Figure>| Latency {
+        median: us(median),
+        p99: us(or(p99, median * 2.0)),
+    };
     let mib = f64::from(1 << 20);
     VolumeSpec {
         ns_per_io: 1e9 / or(&volume.iops, 1.0),
@@ -169,11 +199,20 @@ fn stated(file: &DriveFile) -> Vec<Stated> {
     ];
     let stated = |(point, figure): (Point, &Option<Figure>)| {
         let figure = figure.as_ref()?;
-        let (value, block, depth) =
-            if point.is_sequential() { (figure.value * 1e6, 128.0, 32.0) } else { (figure.value, 4.0, 128.0) };
+        let (value, block, depth) = if point.is_sequential() {
+            (figure.value * 1e6, 128.0, 32.0)
+        } else {
+            (figure.value, 4.0, 128.0)
+        };
         let block = (figure.block_kib.unwrap_or(block) * 1024.0) as u64;
         let value = value / file.slower.unwrap_or(1.0);
-        Some(Stated { point, value, block, depth: figure.depth.unwrap_or(depth) as u32, fill })
+        Some(Stated {
+            point,
+            value,
+            block,
+            depth: figure.depth.unwrap_or(depth) as u32,
+            fill,
+        })
     };
     figures.into_iter().filter_map(stated).collect()
 }
@@ -181,5 +220,9 @@ fn stated(file: &DriveFile) -> Vec<Stated> {
 fn watts(file: &DriveFile) -> Option<Watts> {
     let idle = value(&file.power.idle_w)?;
     let write = value(&file.power.write_w).unwrap_or(idle);
-    Some(Watts { idle, read: value(&file.power.read_w).unwrap_or(write), write })
+    Some(Watts {
+        idle,
+        read: value(&file.power.read_w).unwrap_or(write),
+        write,
+    })
 }

@@ -36,7 +36,10 @@ impl Tree {
         let failed = |error: io::Error| io_error(&dir, &error);
         for entry in fs::read_dir(&dir).map_err(failed)? {
             let entry = entry.map_err(failed)?;
-            let (path, about) = (below.join(entry.file_name()), entry.metadata().map_err(failed)?);
+            let (path, about) = (
+                below.join(entry.file_name()),
+                entry.metadata().map_err(failed)?,
+            );
             if about.is_dir() {
                 self.directories.push(path.clone());
                 self.add(root, &path)?;
@@ -62,14 +65,18 @@ pub fn flush(dir: &Path, control: &LoadControl) -> Result<u64, LoadError> {
         control.check()?;
         sync(&dir.join(file))?;
     }
-    tree.directories.iter().try_for_each(|inside| sync(&dir.join(inside)))?;
+    tree.directories
+        .iter()
+        .try_for_each(|inside| sync(&dir.join(inside)))?;
     sync(dir)?;
     Ok(tree.files.iter().map(|(_, bytes)| bytes).sum())
 }
 
 /// A directory's entries are synchronised as a file's content is (fsync(2)).
 fn sync(path: &Path) -> Result<(), LoadError> {
-    File::open(path).and_then(|open| open.sync_all()).map_err(|error| io_error(path, &error))
+    File::open(path)
+        .and_then(|open| open.sync_all())
+        .map_err(|error| io_error(path, &error))
 }
 
 /// Lets a directory's files be read from their medium the next time, and not from the memory of who wrote them. They must
@@ -77,7 +84,8 @@ fn sync(path: &Path) -> Result<(), LoadError> {
 pub fn forget_cached(dir: &Path) -> Result<(), LoadError> {
     for (file, _) in Tree::of(dir)?.files {
         let path = dir.join(file);
-        let forgotten = File::open(&path).and_then(|open| Ok(fadvise(&open, 0, None, Advice::DontNeed)?));
+        let forgotten =
+            File::open(&path).and_then(|open| Ok(fadvise(&open, 0, None, Advice::DontNeed)?));
         forgotten.map_err(|error| io_error(&path, &error))?;
     }
     Ok(())
@@ -86,8 +94,16 @@ pub fn forget_cached(dir: &Path) -> Result<(), LoadError> {
 /// Copies everything in a directory, but for files that are not `wanted` by their relative path, into one that is empty,
 /// with owners and permissions, and returns when it is on the medium; the bytes copied. Blocks are never shared with the
 /// original (ioctl_ficlone(2), copy_file_range(2)): that would restore in no time, and measure nothing.
-pub fn copy(from: &Path, to: &Path, wanted: &(dyn Fn(&Path) -> bool + Sync), task: Task<'_>) -> Result<u64, LoadError> {
-    let Tree { directories, mut files } = Tree::of(from)?;
+pub fn copy(
+    from: &Path,
+    to: &Path,
+    wanted: &(dyn Fn(&Path) -> bool + Sync),
+    task: Task<'_>,
+) -> Result<u64, LoadError> {
+    let Tree {
+        directories,
+        mut files,
+    } = Tree::of(from)?;
     files.retain(|(path, _)| wanted(path));
     // The largest first, so that all workers end at about the same time.
     files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -108,13 +124,23 @@ pub fn copy(from: &Path, to: &Path, wanted: &(dyn Fn(&Path) -> bool + Sync), tas
         }
         Ok(bytes)
     };
-    let workers = files.len().clamp(1, usize::try_from(task.jobs.max(1)).unwrap_or(usize::MAX));
+    let workers = files
+        .len()
+        .clamp(1, usize::try_from(task.jobs.max(1)).unwrap_or(usize::MAX));
     let copied: Result<Vec<u64>, LoadError> = thread::scope(|scope| {
         let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        threads
+            .into_iter()
+            .map(|t| {
+                t.join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect()
     });
     let bytes = copied?.into_iter().sum();
-    directories.iter().try_for_each(|path| sync(&to.join(path)))?;
+    directories
+        .iter()
+        .try_for_each(|path| sync(&to.join(path)))?;
     sync(to).map(|()| bytes)
 }
 
@@ -135,7 +161,9 @@ fn copy_file(from: &Path, to: &Path, control: &LoadControl) -> Result<u64, LoadE
         target.write_all(&chunk[..read]).map_err(write_error)?;
         copied += read as u64;
     }
-    like(to, &about).and_then(|()| target.sync_all()).map_err(write_error)?;
+    like(to, &about)
+        .and_then(|()| target.sync_all())
+        .map_err(write_error)?;
     Ok(copied)
 }
 
@@ -166,10 +194,25 @@ mod tests {
             assert_eq!(flush(&from, &control).unwrap(), length + 6);
             forget_cached(&from).unwrap();
             let wanted = |path: &Path| !path.ends_with("skipped");
-            let copied = copy(&from, &to, &wanted, Task { jobs, control: &control }).unwrap();
+            let copied = copy(
+                &from,
+                &to,
+                &wanted,
+                Task {
+                    jobs,
+                    control: &control,
+                },
+            )
+            .unwrap();
             assert_eq!(copied, length + 5);
-            assert!(fs::read(to.join("base/5/1259")).unwrap() == fs::read(from.join("base/5/1259")).unwrap());
-            assert_eq!(fs::metadata(to.join("conf")).unwrap().mode() & 0o7777, 0o640);
+            assert!(
+                fs::read(to.join("base/5/1259")).unwrap()
+                    == fs::read(from.join("base/5/1259")).unwrap()
+            );
+            assert_eq!(
+                fs::metadata(to.join("conf")).unwrap().mode() & 0o7777,
+                0o640
+            );
             assert!(!to.join("base/5/skipped").exists());
             assert_eq!(crate::backup::written(&to), copied);
         }
@@ -180,11 +223,35 @@ mod tests {
         let (_dir, from, to) = place();
         let control = LoadControl::default();
         fs::write(to.join("conf"), "in the way").unwrap();
-        let error = copy(&from, &to, &|_| true, Task { jobs: 2, control: &control }).unwrap_err().to_string();
-        assert!(error.contains("to/conf") && error.contains("exists"), "{error}");
+        let error = copy(
+            &from,
+            &to,
+            &|_| true,
+            Task {
+                jobs: 2,
+                control: &control,
+            },
+        )
+        .unwrap_err()
+        .to_string();
+        assert!(
+            error.contains("to/conf") && error.contains("exists"),
+            "{error}"
+        );
         let (_dir, from, to) = place();
         control.cancel();
-        assert!(matches!(copy(&from, &to, &|_| true, Task { jobs: 2, control: &control }), Err(LoadError::Cancelled)));
+        assert!(matches!(
+            copy(
+                &from,
+                &to,
+                &|_| true,
+                Task {
+                    jobs: 2,
+                    control: &control
+                }
+            ),
+            Err(LoadError::Cancelled)
+        ));
         assert!(matches!(flush(&from, &control), Err(LoadError::Cancelled)));
     }
 
@@ -193,9 +260,20 @@ mod tests {
         let (_dir, from, to) = place();
         symlink("/usr", from.join("link")).unwrap();
         let control = LoadControl::default();
-        let error = copy(&from, &to, &|_| true, Task { jobs: 1, control: &control }).unwrap_err().to_string();
+        let error = copy(
+            &from,
+            &to,
+            &|_| true,
+            Task {
+                jobs: 1,
+                control: &control,
+            },
+        )
+        .unwrap_err()
+        .to_string();
         assert!(
-            error.contains("from/link is neither a file nor a directory") || error.contains("from/link: is neither"),
+            error.contains("from/link is neither a file nor a directory")
+                || error.contains("from/link: is neither"),
             "{error}"
         );
     }

@@ -33,22 +33,41 @@ pub(crate) struct Program<'a> {
 impl Program<'_> {
     /// Runs it to its end, or until `control` cancels. Nothing of it runs any more after that.
     pub fn run(self, control: &LoadControl) -> Result<(), LoadError> {
-        let Self { mut command, output, place, next } = self;
+        let Self {
+            mut command,
+            output,
+            place,
+            next,
+        } = self;
         control.check()?;
         let name = name(Path::new(command.get_program()));
-        let failed = |error: &dyn ToString| LoadError::other(format!("{name} cannot be started"), error.to_string());
+        let failed = |error: &dyn ToString| {
+            LoadError::other(format!("{name} cannot be started"), error.to_string())
+        };
         // In memory: nothing of it falls on a medium that is measured, or full.
-        let messages = File::from(memfd_create(c"plimsoll", MemfdFlags::CLOEXEC).map_err(|error| failed(&error))?);
-        let stdout = output.map_or_else(|| messages.try_clone(), Ok).map_err(|error| failed(&error))?;
-        command.stdout(stdout).stderr(messages.try_clone().map_err(|error| failed(&error))?);
+        let messages = File::from(
+            memfd_create(c"plimsoll", MemfdFlags::CLOEXEC).map_err(|error| failed(&error))?,
+        );
+        let stdout = output
+            .map_or_else(|| messages.try_clone(), Ok)
+            .map_err(|error| failed(&error))?;
+        command
+            .stdout(stdout)
+            .stderr(messages.try_clone().map_err(|error| failed(&error))?);
         let mut running = Running(command.spawn().map_err(|error| failed(&error))?);
         while !wait_until(1, || running.has_ended() || control.is_cancelled()) {}
         let ended = running.has_ended();
-        let status = running.end().map_err(|error| LoadError::other(&name, error))?;
+        let status = running
+            .end()
+            .map_err(|error| LoadError::other(&name, error))?;
         if !ended {
             return Err(LoadError::Cancelled);
         }
-        if status.success() { Ok(()) } else { Err(explain(&name, status, &tail(&messages), place, next)) }
+        if status.success() {
+            Ok(())
+        } else {
+            Err(explain(&name, status, &tail(&messages), place, next))
+        }
     }
 }
 
@@ -63,7 +82,8 @@ impl Running {
     /// Whether the program has ended. It is not reaped, so that its number remains that of its group.
     fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        self.pid().is_none_or(|pid| !matches!(waitid(WaitId::Pid(pid), options), Ok(None)))
+        self.pid()
+            .is_none_or(|pid| !matches!(waitid(WaitId::Pid(pid), options), Ok(None)))
     }
 
     /// Asks it to end if it has not, and lets nothing of it go on.
@@ -89,7 +109,11 @@ impl Drop for Running {
 }
 
 fn name(program: &Path) -> String {
-    program.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    program
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The end of a program's messages.
@@ -105,35 +129,65 @@ fn tail(messages: &File) -> String {
 
 /// Why a program failed, with its own messages.
 fn explain(name: &str, status: ExitStatus, messages: &str, place: &Path, next: &str) -> LoadError {
-    if let Some(line) = messages.lines().rfind(|line| is_disk_full(line) || is_full_by_number(line)) {
+    if let Some(line) = messages
+        .lines()
+        .rfind(|line| is_disk_full(line) || is_full_by_number(line))
+    {
         // Messages of PostgreSQL's server are about its own files.
-        let of_server = ["ERROR:", "FATAL:", "PANIC:"].iter().any(|level| line.contains(level));
+        let of_server = ["ERROR:", "FATAL:", "PANIC:"]
+            .iter()
+            .any(|level| line.contains(level));
         return LoadError::DiskFull {
-            place: if of_server { SERVERS_DISK.into() } else { place.display().to_string() },
+            place: if of_server {
+                SERVERS_DISK.into()
+            } else {
+                place.display().to_string()
+            },
             why: line.trim().to_owned(),
             next: "Free space there, or choose a larger medium for it.".into(),
         };
     }
-    let lines: Vec<&str> = messages.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = messages
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     let lines = lines[lines.len().saturating_sub(LINES)..].join("\n");
-    let lines =
-        if lines.is_empty() { "it printed nothing".to_owned() } else { format!("its output ends with:\n{lines}") };
-    LoadError::Died { what: name.into(), why: format!("it ended with {status}; {lines}"), next: next.into() }
+    let lines = if lines.is_empty() {
+        "it printed nothing".to_owned()
+    } else {
+        format!("its output ends with:\n{lines}")
+    };
+    LoadError::Died {
+        what: name.into(),
+        why: format!("it ended with {status}; {lines}"),
+        next: next.into(),
+    }
 }
 
 /// Whether a line of mariadb-dump's reports a full disk by its number only: `Got errno 28 on write`.
 fn is_full_by_number(line: &str) -> bool {
-    let number = |after: &str| after.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse().ok());
-    let errno = line.rsplit_once("errno ").and_then(|(_, after)| number(after));
+    let number = |after: &str| {
+        after
+            .split(|c: char| !c.is_ascii_digit())
+            .next()
+            .and_then(|n| n.parse().ok())
+    };
+    let errno = line
+        .rsplit_once("errno ")
+        .and_then(|(_, after)| number(after));
     errno.is_some_and(|errno: i32| {
-        [rustix::io::Errno::NOSPC, rustix::io::Errno::DQUOT].iter().any(|full| full.raw_os_error() == errno)
+        [rustix::io::Errno::NOSPC, rustix::io::Errno::DQUOT]
+            .iter()
+            .any(|full| full.raw_os_error() == errno)
     })
 }
 
 /// The program's name and version: `pg_dump 15.18`.
 pub(crate) fn version(program: &Path) -> String {
     let name = name(program);
-    let Ok(output) = Command::new(program).arg("--version").output() else { return name };
+    let Ok(output) = Command::new(program).arg("--version").output() else {
+        return name;
+    };
     // mariadb-backup prints it to standard error.
     let printed = [output.stdout, output.stderr].concat();
     match number(&String::from_utf8_lossy(&printed)) {
@@ -145,23 +199,35 @@ pub(crate) fn version(program: &Path) -> String {
 /// The version in a program's answer to `--version`. Some of MariaDB's print a number of their own first.
 fn number(printed: &str) -> Option<&str> {
     let numbers = || {
-        let words = printed.split_whitespace().map(|word| word.trim_end_matches(','));
+        let words = printed
+            .split_whitespace()
+            .map(|word| word.trim_end_matches(','));
         words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
     };
-    numbers().find(|word| word.contains("MariaDB")).or_else(|| numbers().next())
+    numbers()
+        .find(|word| word.contains("MariaDB"))
+        .or_else(|| numbers().next())
 }
 
 /// The first of these programs in any of these folders.
 pub(crate) fn find(places: &[PathBuf], names: &[&str], next: &str) -> Result<PathBuf, LoadError> {
-    let candidates = names.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
-    candidates.into_iter().find(|program| program.is_file()).ok_or_else(|| {
-        let searched: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
-        LoadError::Missing {
-            what: format!("The program {}", names.join(" or ")),
-            searched: format!("searched {}", searched.join(", ")),
-            next: next.into(),
-        }
-    })
+    let candidates = names
+        .iter()
+        .flat_map(|name| places.iter().map(move |place| place.join(name)));
+    candidates
+        .into_iter()
+        .find(|program| program.is_file())
+        .ok_or_else(|| {
+            let searched: Vec<String> = places
+                .iter()
+                .map(|place| place.display().to_string())
+                .collect();
+            LoadError::Missing {
+                what: format!("The program {}", names.join(" or ")),
+                searched: format!("searched {}", searched.join(", ")),
+                next: next.into(),
+            }
+        })
 }
 
 #[cfg(test)]
@@ -176,26 +242,46 @@ mod tests {
 
     fn shell(script: &str) -> Program<'static> {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", script]).stdin(Stdio::null()).process_group(0);
-        Program { command, output: None, place: Path::new("/backup"), next: "Do that." }
+        command
+            .args(["-c", script])
+            .stdin(Stdio::null())
+            .process_group(0);
+        Program {
+            command,
+            output: None,
+            place: Path::new("/backup"),
+            next: "Do that.",
+        }
     }
 
     #[test]
     fn a_failure_quotes_the_programs_messages() {
         let control = LoadControl::default();
         shell("exit 0").run(&control).unwrap();
-        let error = shell("echo first; echo last >&2; exit 3").run(&control).unwrap_err().to_string();
+        let error = shell("echo first; echo last >&2; exit 3")
+            .run(&control)
+            .unwrap_err()
+            .to_string();
         assert_eq!(
             error,
             "sh ended by itself: it ended with exit status: 3; its output ends with:\nfirst\nlast\nDo that.",
         );
         let full = shell("echo 'could not write: No space left on device'; echo more; exit 1");
         let error = full.run(&control).unwrap_err();
-        assert!(matches!(&error, LoadError::DiskFull { place, .. } if place == "/backup"), "{error}");
-        let full = shell("echo 'query failed: ERROR:  could not extend: No space left on device'; exit 1");
+        assert!(
+            matches!(&error, LoadError::DiskFull { place, .. } if place == "/backup"),
+            "{error}"
+        );
+        let full =
+            shell("echo 'query failed: ERROR:  could not extend: No space left on device'; exit 1");
         let error = full.run(&control).unwrap_err();
-        assert!(matches!(&error, LoadError::DiskFull { place, .. } if place == "the server's disk"), "{error}");
-        let full = shell("echo 'mariadb-dump: Got errno 28 on write'; exit 1").run(&control).unwrap_err();
+        assert!(
+            matches!(&error, LoadError::DiskFull { place, .. } if place == "the server's disk"),
+            "{error}"
+        );
+        let full = shell("echo 'mariadb-dump: Got errno 28 on write'; exit 1")
+            .run(&control)
+            .unwrap_err();
         assert!(matches!(full, LoadError::DiskFull { .. }), "{full}");
         assert!(!is_full_by_number("Got errno 13 on write") && !is_full_by_number("errno "));
     }
@@ -204,10 +290,18 @@ mod tests {
     fn what_it_writes_may_be_the_backup() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("dump");
-        let program =
-            Program { output: Some(File::create(&file).unwrap()), ..shell("echo data; echo trouble >&2; exit 1") };
-        let error = program.run(&LoadControl::default()).unwrap_err().to_string();
-        assert!(error.contains("its output ends with:\ntrouble\n"), "{error}");
+        let program = Program {
+            output: Some(File::create(&file).unwrap()),
+            ..shell("echo data; echo trouble >&2; exit 1")
+        };
+        let error = program
+            .run(&LoadControl::default())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("its output ends with:\ntrouble\n"),
+            "{error}"
+        );
         assert_eq!(std::fs::read_to_string(file).unwrap(), "data\n");
     }
 
@@ -216,35 +310,58 @@ mod tests {
     fn a_cancelled_program_ends_with_all_that_it_started() {
         let dir = tempfile::tempdir().unwrap();
         let pids = dir.path().join("pids");
-        let script =
-            format!("trap '' TERM; sleep 300 & echo $$ $! > {0}.new; mv {0}.new {0}; wait; sleep 300", pids.display());
+        let script = format!(
+            "trap '' TERM; sleep 300 & echo $$ $! > {0}.new; mv {0}.new {0}; wait; sleep 300",
+            pids.display()
+        );
         let control = LoadControl::default();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 wait_until(60, || pids.exists());
                 control.cancel();
             });
-            assert!(matches!(shell(&script).run(&control), Err(LoadError::Cancelled)));
+            assert!(matches!(
+                shell(&script).run(&control),
+                Err(LoadError::Cancelled)
+            ));
         });
-        let pids: Vec<i32> =
-            std::fs::read_to_string(&pids).unwrap().split_whitespace().map(|pid| pid.parse().unwrap()).collect();
+        let pids: Vec<i32> = std::fs::read_to_string(&pids)
+            .unwrap()
+            .split_whitespace()
+            .map(|pid| pid.parse().unwrap())
+            .collect();
         assert_eq!(pids.len(), 2);
-        assert!(wait_until(60, || pids.iter().all(|&pid| start_time(pid).is_none())), "{pids:?}");
-        assert!(matches!(shell("exit 0").run(&control), Err(LoadError::Cancelled)), "nor does another one begin");
+        assert!(
+            wait_until(60, || pids.iter().all(|&pid| start_time(pid).is_none())),
+            "{pids:?}"
+        );
+        assert!(
+            matches!(shell("exit 0").run(&control), Err(LoadError::Cancelled)),
+            "nor does another one begin"
+        );
     }
 
     #[test]
     fn versions_are_those_of_the_distribution() {
-        assert_eq!(number("pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)"), Some("15.18"));
-        let printed = "mariadb-dump  Ver 10.19 Distrib 10.11.19-MariaDB, for debian-linux-gnu (x86_64)";
+        assert_eq!(
+            number("pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)"),
+            Some("15.18")
+        );
+        let printed =
+            "mariadb-dump  Ver 10.19 Distrib 10.11.19-MariaDB, for debian-linux-gnu (x86_64)";
         assert_eq!(number(printed), Some("10.11.19-MariaDB"));
         assert_eq!(number("no number"), None);
     }
 
     #[test]
     fn a_missing_program_is_an_error_with_the_next_step() {
-        let error = find(&["/nowhere".into()], &["pg_dump"], "Install it.").unwrap_err().to_string();
-        assert_eq!(error, "The program pg_dump was not found (searched /nowhere)\nInstall it.");
+        let error = find(&["/nowhere".into()], &["pg_dump"], "Install it.")
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            error,
+            "The program pg_dump was not found (searched /nowhere)\nInstall it."
+        );
     }
 
     proptest! {

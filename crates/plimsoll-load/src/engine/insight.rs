@@ -32,7 +32,10 @@ impl Insight {
     /// Whether what is at the endpoint can be asked at all.
     pub fn exists_for(endpoint: &Endpoint) -> bool {
         match endpoint {
-            Endpoint::Server { engine: ServerKind::Postgres | ServerKind::Mariadb, .. } => true,
+            Endpoint::Server {
+                engine: ServerKind::Postgres | ServerKind::Mariadb,
+                ..
+            } => true,
             Endpoint::Mock(_) | Endpoint::Sqlite { .. } => false,
         }
     }
@@ -40,15 +43,24 @@ impl Insight {
     /// Errors: the server cannot be reached, refuses, or is too old to be asked.
     pub async fn connect(endpoint: &Endpoint) -> Result<Self, LoadError> {
         match endpoint {
-            Endpoint::Server { engine: ServerKind::Postgres, conninfo, .. } => {
-                Ok(Self::Postgres(Box::new(postgres::Insight::connect(conninfo).await?)))
-            }
-            Endpoint::Server { engine: ServerKind::Mariadb, conninfo, schema } => {
-                Ok(Self::Mariadb(Box::new(mariadb::Insight::connect(conninfo, schema)?)))
-            }
-            Endpoint::Mock(_) | Endpoint::Sqlite { .. } => {
-                Err(LoadError::other("the system", "reports nothing about itself"))
-            }
+            Endpoint::Server {
+                engine: ServerKind::Postgres,
+                conninfo,
+                ..
+            } => Ok(Self::Postgres(Box::new(
+                postgres::Insight::connect(conninfo).await?,
+            ))),
+            Endpoint::Server {
+                engine: ServerKind::Mariadb,
+                conninfo,
+                schema,
+            } => Ok(Self::Mariadb(Box::new(mariadb::Insight::connect(
+                conninfo, schema,
+            )?))),
+            Endpoint::Mock(_) | Endpoint::Sqlite { .. } => Err(LoadError::other(
+                "the system",
+                "reports nothing about itself",
+            )),
         }
     }
 

@@ -21,19 +21,45 @@ pub struct MockSession {
 
 impl MockSession {
     /// Times of the script count from the lane's start. Not to be had while the script has the system away.
-    pub fn open(script: &MockScript, clock: LaneClock, seed: u64, user: u32) -> Result<Self, LoadError> {
+    pub fn open(
+        script: &MockScript,
+        clock: LaneClock,
+        seed: u64,
+        user: u32,
+    ) -> Result<Self, LoadError> {
         let opened = clock.now();
-        if script.outages.iter().any(|Stall { at, lasts }| (*at..*at + *lasts).contains(&opened)) {
+        if script
+            .outages
+            .iter()
+            .any(|Stall { at, lasts }| (*at..*at + *lasts).contains(&opened))
+        {
             let (what, why) = ("the mock".into(), "the script has it away".into());
-            return Err(LoadError::Unreachable { what, why, next: "Change `outages` in the plan.".into() });
+            return Err(LoadError::Unreachable {
+                what,
+                why,
+                next: "Change `outages` in the plan.".into(),
+            });
         }
         let rng = Rng::stream(seed, &[u64::from_be_bytes(*b"mocking "), u64::from(user)]);
-        Ok(Self { script: script.clone(), clock, rng, transactions: 0, retried: false, round_trips: 0, opened })
+        Ok(Self {
+            script: script.clone(),
+            clock,
+            rng,
+            transactions: 0,
+            retried: false,
+            round_trips: 0,
+            opened,
+        })
     }
 
     /// When this session is or was lost.
     fn lost_at(&self) -> Option<Nanos> {
-        self.script.outages.iter().map(|outage| outage.at).filter(|at| *at >= self.opened).min()
+        self.script
+            .outages
+            .iter()
+            .map(|outage| outage.at)
+            .filter(|at| *at >= self.opened)
+            .min()
     }
 
     /// When work of `service` ends that starts now: stalls that it meets are added.
@@ -57,10 +83,13 @@ impl Session for MockSession {
         let end = self.end_of(now, self.script.latency + jitter);
         if let Some(lost) = self.lost_at().filter(|at| *at < end) {
             self.clock.sleep_until(lost).await;
-            return Err(SessionError::Lost("the script loses the connection here".into()));
+            return Err(SessionError::Lost(
+                "the script loses the connection here".into(),
+            ));
         }
         self.clock.sleep_until(end).await;
-        let due = |every: Option<u64>| every.is_some_and(|n| (self.transactions + 1).is_multiple_of(n));
+        let due =
+            |every: Option<u64>| every.is_some_and(|n| (self.transactions + 1).is_multiple_of(n));
         if due(self.script.retry_every) && !self.retried {
             self.retried = true;
             return Err(SessionError::Retry("the script wants a retry here".into()));
@@ -69,10 +98,14 @@ impl Session for MockSession {
         self.retried = false;
         self.transactions += 1;
         if fails {
-            return Err(SessionError::Failed("the script fails this transaction".into()));
+            return Err(SessionError::Failed(
+                "the script fails this transaction".into(),
+            ));
         }
         Ok(match input {
-            Input::Tpcc(tpcc::input::Input::NewOrder(order)) if order.rolls_back() => TxnEnd::RolledBack,
+            Input::Tpcc(tpcc::input::Input::NewOrder(order)) if order.rolls_back() => {
+                TxnEnd::RolledBack
+            }
             Input::Tpcc(_) | Input::Sysbench(_) => TxnEnd::Committed,
         })
     }

@@ -59,7 +59,11 @@ impl LoadControl {
 
     /// [`LoadError::Cancelled`] once [`Self::cancel`] was called: for `?` between two batches.
     pub fn check(&self) -> Result<(), LoadError> {
-        if self.is_cancelled() { Err(LoadError::Cancelled) } else { Ok(()) }
+        if self.is_cancelled() {
+            Err(LoadError::Cancelled)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -101,6 +105,7 @@ impl ConditionResult {
     /// The detail without the clause that it begins with, for places that name it already.
     pub fn statement(&self) -> &str {
         let rest = self.detail.strip_prefix(self.clause);
-        rest.and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&self.detail)
+        rest.and_then(|rest| rest.strip_prefix(": "))
+            .unwrap_or(&self.detail)
     }
 }

@@ -74,21 +74,37 @@ impl Opener {
                 let (path, writers) = (Path::new(path), self.writers.clone());
                 let session = match &self.workload {
                     Workload::Tpcc(_) => SqliteSession::open(path, pragmas, writers),
-                    Workload::Sysbench(sysbench) => SqliteSession::open_sysbench(path, pragmas, writers, sysbench),
+                    Workload::Sysbench(sysbench) => {
+                        SqliteSession::open_sysbench(path, pragmas, writers, sysbench)
+                    }
                 };
                 Ok(AnySession::Sqlite(Box::new(session?)))
             }
-            Endpoint::Server { engine: ServerKind::Postgres, conninfo, schema } => {
+            Endpoint::Server {
+                engine: ServerKind::Postgres,
+                conninfo,
+                schema,
+            } => {
                 let session = match &self.workload {
-                    Workload::Tpcc(tpcc) => PostgresSession::open(conninfo, schema, tpcc.mode).await,
-                    Workload::Sysbench(sysbench) => PostgresSession::open_sysbench(conninfo, schema, sysbench).await,
+                    Workload::Tpcc(tpcc) => {
+                        PostgresSession::open(conninfo, schema, tpcc.mode).await
+                    }
+                    Workload::Sysbench(sysbench) => {
+                        PostgresSession::open_sysbench(conninfo, schema, sysbench).await
+                    }
                 };
                 Ok(AnySession::Postgres(Box::new(session?)))
             }
-            Endpoint::Server { engine: ServerKind::Mariadb, conninfo, schema } => {
+            Endpoint::Server {
+                engine: ServerKind::Mariadb,
+                conninfo,
+                schema,
+            } => {
                 let session = match &self.workload {
                     Workload::Tpcc(tpcc) => MariadbSession::open(conninfo, schema, tpcc.mode),
-                    Workload::Sysbench(sysbench) => MariadbSession::open_sysbench(conninfo, schema, sysbench),
+                    Workload::Sysbench(sysbench) => {
+                        MariadbSession::open_sysbench(conninfo, schema, sysbench)
+                    }
                 };
                 Ok(AnySession::Mariadb(Box::new(session?)))
             }
@@ -99,8 +115,16 @@ impl Opener {
     /// a wake-up serves several of them, and need a second only when one core could become the limit.
     pub fn connections_per_worker(&self) -> u32 {
         match self.endpoint {
-            Endpoint::Sqlite { .. } | Endpoint::Server { engine: ServerKind::Mariadb, .. } => 1,
-            Endpoint::Mock(_) | Endpoint::Server { engine: ServerKind::Postgres, .. } => 16,
+            Endpoint::Sqlite { .. }
+            | Endpoint::Server {
+                engine: ServerKind::Mariadb,
+                ..
+            } => 1,
+            Endpoint::Mock(_)
+            | Endpoint::Server {
+                engine: ServerKind::Postgres,
+                ..
+            } => 16,
         }
     }
 }

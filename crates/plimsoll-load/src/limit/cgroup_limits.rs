@@ -35,7 +35,11 @@ pub struct CgroupLimits {
 fn parents() -> BTreeMap<Controller, Parent> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let unified = |mount: &Path| fs::read_to_string(mount.join("cgroup.controllers")).ok();
-    hierarchy::parents(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"), unified)
+    hierarchy::parents(
+        &read("/proc/self/mountinfo"),
+        &read("/proc/self/cgroup"),
+        unified,
+    )
 }
 
 impl CgroupLimits {
@@ -49,12 +53,20 @@ impl CgroupLimits {
         let pid = std::process::id();
         let began = start_time(pid.cast_signed()).unwrap_or_default();
         let name = format!("{PREFIX}{pid}-{began}-{number}");
-        let mut cgroup = Self { groups: Vec::new(), in_effect: Vec::new() };
+        let mut cgroup = Self {
+            groups: Vec::new(),
+            in_effect: Vec::new(),
+        };
         for controller in files::needed(limits) {
             if controller == Controller::Io && device.is_none() {
-                return Err(cannot(controller, "no block device was found below the medium"));
+                return Err(cannot(
+                    controller,
+                    "no block device was found below the medium",
+                ));
             }
-            let parent = parents.get(&controller).ok_or_else(|| cannot(controller, "no control group has it"))?;
+            let parent = parents
+                .get(&controller)
+                .ok_or_else(|| cannot(controller, "no control group has it"))?;
             cgroup.limit(controller, parent, &name, limits, device)?;
         }
         Ok(cgroup)
@@ -71,7 +83,10 @@ impl CgroupLimits {
         let (at, settings) = match parent {
             Parent::V1(at) => {
                 let mems = fs::read_to_string(at.join("cpuset.mems")).unwrap_or_default();
-                (at, files::version_1(controller, limits, device, mems.trim()))
+                (
+                    at,
+                    files::version_1(controller, limits, device, mems.trim()),
+                )
             }
             Parent::V2(at) => {
                 let down = at.join("cgroup.subtree_control");
@@ -92,15 +107,23 @@ impl CgroupLimits {
             let path = group.join(file);
             match fs::write(&path, &value) {
                 // A kernel without swap accounting has no limit of swap; without swap it needs none.
-                Err(error) if file.contains("swap") && error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) if file.contains("swap") && error.kind() == io::ErrorKind::NotFound => {
+                    continue;
+                }
                 other => other.map_err(|error| failed(controller, &path, &error))?,
             }
-            let is = fs::read_to_string(&path).map_err(|error| failed(controller, &path, &error))?;
+            let is =
+                fs::read_to_string(&path).map_err(|error| failed(controller, &path, &error))?;
             if !files::is_in_effect(file, &value, &is) {
-                let why = format!("{} reads {:?} after {value:?} was written", path.display(), is.trim());
+                let why = format!(
+                    "{} reads {:?} after {value:?} was written",
+                    path.display(),
+                    is.trim()
+                );
                 return Err(cannot(controller, &why));
             }
-            self.in_effect.push((file.to_owned(), is.trim().replace('\n', "; ")));
+            self.in_effect
+                .push((file.to_owned(), is.trim().replace('\n', "; ")));
         }
         Ok(())
     }
@@ -114,9 +137,15 @@ impl CgroupLimits {
     /// its own number, because a process that has given up root may not move.
     pub fn command(&self, program: &OsStr, user: Option<(u32, u32)>) -> Command {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", ENTER, "sh"]).args(self.groups.iter().map(|group| group.join("cgroup.procs"))).arg("--");
+        command
+            .args(["-c", ENTER, "sh"])
+            .args(self.groups.iter().map(|group| group.join("cgroup.procs")))
+            .arg("--");
         if let Some((uid, gid)) = user {
-            command.arg("setpriv").arg(format!("--reuid={uid}")).arg(format!("--regid={gid}"));
+            command
+                .arg("setpriv")
+                .arg(format!("--reuid={uid}"))
+                .arg(format!("--regid={gid}"));
             command.args(["--clear-groups", "--"]);
         }
         command.arg(program);
@@ -138,7 +167,9 @@ impl CgroupLimits {
             let text = ["memory.events", "memory.oom_control"]
                 .iter()
                 .find_map(|file| fs::read_to_string(group.join(file)).ok());
-            text?.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
+            text?
+                .lines()
+                .find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
         })
     }
 
@@ -153,7 +184,10 @@ impl CgroupLimits {
         });
         match self.groups.first() {
             None => Ok(()),
-            Some(group) => Err(format!("the control group {} cannot be removed: something is in it", group.display())),
+            Some(group) => Err(format!(
+                "the control group {} cannot be removed: something is in it",
+                group.display()
+            )),
         }
     }
 }
@@ -167,7 +201,8 @@ impl Drop for CgroupLimits {
 }
 
 /// Writes its number into the files before `--`, then becomes what comes after.
-const ENTER: &str = r#"while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@""#;
+const ENTER: &str =
+    r#"while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@""#;
 
 fn failed(controller: Controller, path: &Path, error: &io::Error) -> LoadError {
     cannot(controller, &format!("{}: {error}", path.display()))
@@ -197,17 +232,28 @@ pub fn sweep() -> Vec<PathBuf> {
             Parent::V1(path) | Parent::V2(path) => path,
         })
         .collect();
-    let entries = parents.iter().filter_map(|parent| fs::read_dir(parent).ok()).flatten().flatten();
-    let dead =
-        entries.map(|entry| entry.path()).filter(|path| path.file_name().and_then(OsStr::to_str).is_some_and(is_dead));
+    let entries = parents
+        .iter()
+        .filter_map(|parent| fs::read_dir(parent).ok())
+        .flatten()
+        .flatten();
+    let dead = entries.map(|entry| entry.path()).filter(|path| {
+        path.file_name()
+            .and_then(OsStr::to_str)
+            .is_some_and(is_dead)
+    });
     dead.filter(|path| fs::remove_dir(path).is_ok()).collect()
 }
 
 /// Whether a group's name is one of ours and its process is gone.
 fn is_dead(name: &str) -> bool {
-    let Some(rest) = name.strip_prefix(PREFIX) else { return false };
+    let Some(rest) = name.strip_prefix(PREFIX) else {
+        return false;
+    };
     let numbers: Option<Vec<u64>> = rest.split('-').map(|number| number.parse().ok()).collect();
-    let Some([pid, began, _]) = numbers.as_deref() else { return false };
+    let Some([pid, began, _]) = numbers.as_deref() else {
+        return false;
+    };
     i32::try_from(*pid).is_ok_and(|pid| start_time(pid).unwrap_or_default() != *began)
 }
 
@@ -219,15 +265,35 @@ mod tests {
 
     #[test]
     fn a_group_limits_what_is_started_in_it_and_is_removed() {
-        let limits = Limits { memory: Some(Bytes::mib(64)), cpus: Some(0.5), ..Limits::default() };
+        let limits = Limits {
+            memory: Some(Bytes::mib(64)),
+            cpus: Some(0.5),
+            ..Limits::default()
+        };
         let cgroup = CgroupLimits::create(&limits, None).unwrap();
         let groups = cgroup.groups.clone();
         assert!(!groups.is_empty() && groups.iter().all(|group| group.is_dir()));
-        assert!(cgroup.in_effect().iter().any(|(_, is)| is.starts_with("50000")), "{:?}", cgroup.in_effect());
-        let mut child = cgroup.command(OsStr::new("sleep"), Some((65534, 65534))).arg("60").spawn().unwrap();
+        assert!(
+            cgroup
+                .in_effect()
+                .iter()
+                .any(|(_, is)| is.starts_with("50000")),
+            "{:?}",
+            cgroup.in_effect()
+        );
+        let mut child = cgroup
+            .command(OsStr::new("sleep"), Some((65534, 65534)))
+            .arg("60")
+            .spawn()
+            .unwrap();
         assert!(wait_until(60, || cgroup.holds(child.id())));
-        let user = || fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        assert!(wait_until(60, || user().contains("Uid:\t65534")), "{}", user());
+        let user =
+            || fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        assert!(
+            wait_until(60, || user().contains("Uid:\t65534")),
+            "{}",
+            user()
+        );
         child.kill().unwrap();
         child.wait().unwrap();
         drop(cgroup);
@@ -239,8 +305,17 @@ mod tests {
         let pid = std::process::id();
         let began = start_time(pid.cast_signed()).unwrap();
         assert!(!is_dead(&format!("{PREFIX}{pid}-{began}-0")), "alive");
-        assert!(is_dead(&format!("{PREFIX}{pid}-{}-0", began - 1)), "another process had the number");
-        for foreign in ["plimsoll-", "plimsoll-1-2", "plimsoll-a-b-c", "system.slice", "plimsoll-4000000000-1-1"] {
+        assert!(
+            is_dead(&format!("{PREFIX}{pid}-{}-0", began - 1)),
+            "another process had the number"
+        );
+        for foreign in [
+            "plimsoll-",
+            "plimsoll-1-2",
+            "plimsoll-a-b-c",
+            "system.slice",
+            "plimsoll-4000000000-1-1",
+        ] {
             assert!(!is_dead(foreign), "{foreign}");
         }
     }

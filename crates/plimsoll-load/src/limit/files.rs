@@ -37,19 +37,34 @@ pub fn version_1(
 ) -> Vec<(&'static str, String)> {
     match controller {
         Controller::Cpu => limits.cpus.map_or(Vec::new(), |cpus| {
-            vec![("cpu.cfs_period_us", PERIOD_US.to_string()), ("cpu.cfs_quota_us", quota(cpus).to_string())]
+            vec![
+                ("cpu.cfs_period_us", PERIOD_US.to_string()),
+                ("cpu.cfs_quota_us", quota(cpus).to_string()),
+            ]
         }),
         // Nothing can be put into a set without memory nodes.
-        Controller::CpuSet => vec![("cpuset.mems", mems.to_owned()), ("cpuset.cpus", limits.cpu_set.clone())],
+        Controller::CpuSet => vec![
+            ("cpuset.mems", mems.to_owned()),
+            ("cpuset.cpus", limits.cpu_set.clone()),
+        ],
         Controller::Memory => limits.memory.map_or(Vec::new(), |memory| {
-            vec![("memory.limit_in_bytes", memory.0.to_string()), ("memory.swappiness", "0".into())]
+            vec![
+                ("memory.limit_in_bytes", memory.0.to_string()),
+                ("memory.swappiness", "0".into()),
+            ]
         }),
         Controller::Io => device.map_or(Vec::new(), |(major, minor)| {
             let limit = |value: u64| format!("{major}:{minor} {value}");
             let io = limits.io;
             [
-                ("blkio.throttle.read_bps_device", io.read_bytes.map(|bytes| bytes.0)),
-                ("blkio.throttle.write_bps_device", io.write_bytes.map(|bytes| bytes.0)),
+                (
+                    "blkio.throttle.read_bps_device",
+                    io.read_bytes.map(|bytes| bytes.0),
+                ),
+                (
+                    "blkio.throttle.write_bps_device",
+                    io.write_bytes.map(|bytes| bytes.0),
+                ),
                 ("blkio.throttle.read_iops_device", io.reads),
                 ("blkio.throttle.write_iops_device", io.writes),
             ]
@@ -61,15 +76,22 @@ pub fn version_1(
 }
 
 /// As [`version_1`].
-pub fn version_2(controller: Controller, limits: &Limits, device: Option<Device>) -> Vec<(&'static str, String)> {
+pub fn version_2(
+    controller: Controller,
+    limits: &Limits,
+    device: Option<Device>,
+) -> Vec<(&'static str, String)> {
     match controller {
-        Controller::Cpu => {
-            limits.cpus.map_or(Vec::new(), |cpus| vec![("cpu.max", format!("{} {PERIOD_US}", quota(cpus)))])
-        }
+        Controller::Cpu => limits.cpus.map_or(Vec::new(), |cpus| {
+            vec![("cpu.max", format!("{} {PERIOD_US}", quota(cpus)))]
+        }),
         Controller::CpuSet => vec![("cpuset.cpus", limits.cpu_set.clone())],
-        Controller::Memory => limits
-            .memory
-            .map_or(Vec::new(), |memory| vec![("memory.max", memory.0.to_string()), ("memory.swap.max", "0".into())]),
+        Controller::Memory => limits.memory.map_or(Vec::new(), |memory| {
+            vec![
+                ("memory.max", memory.0.to_string()),
+                ("memory.swap.max", "0".into()),
+            ]
+        }),
         Controller::Io => device.map_or(Vec::new(), |(major, minor)| {
             let io = limits.io;
             let keys = [
@@ -78,8 +100,13 @@ pub fn version_2(controller: Controller, limits: &Limits, device: Option<Device>
                 ("riops", io.reads),
                 ("wiops", io.writes),
             ];
-            let set = keys.into_iter().filter_map(|(key, value)| value.map(|value| format!(" {key}={value}")));
-            vec![("io.max", format!("{major}:{minor}{}", set.collect::<String>()))]
+            let set = keys
+                .into_iter()
+                .filter_map(|(key, value)| value.map(|value| format!(" {key}={value}")));
+            vec![(
+                "io.max",
+                format!("{major}:{minor}{}", set.collect::<String>()),
+            )]
         }),
     }
 }
@@ -88,15 +115,19 @@ pub fn version_2(controller: Controller, limits: &Limits, device: Option<Device>
 pub fn is_in_effect(file: &str, written: &str, read: &str) -> bool {
     let (written, read) = (written.trim(), read.trim());
     match (written.parse::<u64>(), read.parse::<u64>()) {
-        (Ok(wanted), Ok(is)) if file.starts_with("memory.") => is <= wanted && wanted - is < 1 << 16,
+        (Ok(wanted), Ok(is)) if file.starts_with("memory.") => {
+            is <= wanted && wanted - is < 1 << 16
+        }
         (Ok(wanted), Ok(is)) => wanted == is,
         // The limits of several devices stand in lines; version 2 adds `max` for what is not limited.
-        _ if file.starts_with("blkio.") => {
-            read.lines().any(|line| line.split_whitespace().eq(written.split_whitespace()))
-        }
-        _ if file == "io.max" => {
-            read.lines().any(|line| written.split_whitespace().all(|part| line.split_whitespace().any(|is| is == part)))
-        }
+        _ if file.starts_with("blkio.") => read
+            .lines()
+            .any(|line| line.split_whitespace().eq(written.split_whitespace())),
+        _ if file == "io.max" => read.lines().any(|line| {
+            written
+                .split_whitespace()
+                .all(|part| line.split_whitespace().any(|is| is == part))
+        }),
         _ => written == read,
     }
 }
@@ -109,31 +140,59 @@ mod tests {
     use super::*;
 
     fn small() -> Limits {
-        let io = IoLimits { read_bytes: Some(Bytes(7)), write_bytes: None, reads: None, writes: Some(90) };
-        Limits { cpus: Some(1.5), cpu_set: "0-1".into(), memory: Some(Bytes(4096)), io, ..Limits::default() }
+        let io = IoLimits {
+            read_bytes: Some(Bytes(7)),
+            write_bytes: None,
+            reads: None,
+            writes: Some(90),
+        };
+        Limits {
+            cpus: Some(1.5),
+            cpu_set: "0-1".into(),
+            memory: Some(Bytes(4096)),
+            io,
+            ..Limits::default()
+        }
     }
 
     #[test]
     fn both_versions_set_the_same_limits() {
         let of = |files: Vec<(&'static str, String)>| {
-            files.iter().map(|(file, text)| format!("{file}={text}")).collect::<Vec<_>>().join(", ")
+            files
+                .iter()
+                .map(|(file, text)| format!("{file}={text}"))
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         let one = |controller| of(version_1(controller, &small(), Some((8, 16)), "0"));
         let two = |controller| of(version_2(controller, &small(), Some((8, 16))));
         assert_eq!(needed(&small()), Controller::ALL);
         assert_eq!(needed(&Limits::default()), []);
-        assert_eq!(one(Controller::Cpu), "cpu.cfs_period_us=100000, cpu.cfs_quota_us=150000");
+        assert_eq!(
+            one(Controller::Cpu),
+            "cpu.cfs_period_us=100000, cpu.cfs_quota_us=150000"
+        );
         assert_eq!(two(Controller::Cpu), "cpu.max=150000 100000");
         assert_eq!(one(Controller::CpuSet), "cpuset.mems=0, cpuset.cpus=0-1");
         assert_eq!(two(Controller::CpuSet), "cpuset.cpus=0-1");
-        assert_eq!(one(Controller::Memory), "memory.limit_in_bytes=4096, memory.swappiness=0");
-        assert_eq!(two(Controller::Memory), "memory.max=4096, memory.swap.max=0");
+        assert_eq!(
+            one(Controller::Memory),
+            "memory.limit_in_bytes=4096, memory.swappiness=0"
+        );
+        assert_eq!(
+            two(Controller::Memory),
+            "memory.max=4096, memory.swap.max=0"
+        );
         assert_eq!(
             one(Controller::Io),
             "blkio.throttle.read_bps_device=8:16 7, blkio.throttle.write_iops_device=8:16 90"
         );
         assert_eq!(two(Controller::Io), "io.max=8:16 rbps=7 wiops=90");
-        assert_eq!(version_1(Controller::Io, &small(), None, "0"), [], "no device, no limit of it");
+        assert_eq!(
+            version_1(Controller::Io, &small(), None, "0"),
+            [],
+            "no device, no limit of it"
+        );
     }
 
     #[test]
@@ -148,8 +207,20 @@ mod tests {
             "8:16 rbps=7 wiops=90",
             "8:0 rbps=1 wbps=max\n8:16 rbps=7 wbps=max riops=max wiops=90\n"
         ));
-        assert!(!is_in_effect("io.max", "8:16 rbps=7", "8:16 rbps=max wbps=max\n"));
-        assert!(is_in_effect("blkio.throttle.read_bps_device", "8:16 7", "8:0 5\n8:16 7\n"));
-        assert!(!is_in_effect("blkio.throttle.read_bps_device", "8:16 7", "8:16 70\n"));
+        assert!(!is_in_effect(
+            "io.max",
+            "8:16 rbps=7",
+            "8:16 rbps=max wbps=max\n"
+        ));
+        assert!(is_in_effect(
+            "blkio.throttle.read_bps_device",
+            "8:16 7",
+            "8:0 5\n8:16 7\n"
+        ));
+        assert!(!is_in_effect(
+            "blkio.throttle.read_bps_device",
+            "8:16 7",
+            "8:16 70\n"
+        ));
     }
 }

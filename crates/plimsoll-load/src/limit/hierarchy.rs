@@ -44,25 +44,36 @@ pub enum Parent {
 
 /// The controllers that this machine has, by `/proc/self/mountinfo`, `/proc/self/cgroup` and what the unified tree's root
 /// lists in `cgroup.controllers`. On machines with both kinds a controller is in one of them.
-pub fn parents(mountinfo: &str, own: &str, unified: impl Fn(&Path) -> Option<String>) -> BTreeMap<Controller, Parent> {
+pub fn parents(
+    mountinfo: &str,
+    own: &str,
+    unified: impl Fn(&Path) -> Option<String>,
+) -> BTreeMap<Controller, Parent> {
     let mounts: Vec<Mount<'_>> = mountinfo.lines().filter_map(parse_mount).collect();
     let groups: Vec<(&str, &str)> = own.lines().filter_map(parse_group).collect();
     let mut found = BTreeMap::new();
     for mount in mounts.iter().filter(|mount| mount.kind == "cgroup2") {
         let listed = unified(Path::new(mount.point)).unwrap_or_default();
         for controller in Controller::ALL {
-            if listed.split_whitespace().any(|name| name == controller.v2()) {
+            if listed
+                .split_whitespace()
+                .any(|name| name == controller.v2())
+            {
                 found.insert(controller, Parent::V2(mount.point.into()));
             }
         }
     }
     for controller in Controller::ALL {
         let of = |list: &str| list.split(',').any(|name| name == controller.v1());
-        let mount = mounts.iter().find(|mount| mount.kind == "cgroup" && of(mount.options));
+        let mount = mounts
+            .iter()
+            .find(|mount| mount.kind == "cgroup" && of(mount.options));
         let group = groups.iter().find(|(controllers, _)| of(controllers));
         if let (Some(mount), Some((_, group))) = (mount, group) {
             // What is mounted may be a part of the tree (in containers), and the group is named from its top.
-            let below = group.strip_prefix(mount.root.trim_end_matches('/')).unwrap_or(group);
+            let below = group
+                .strip_prefix(mount.root.trim_end_matches('/'))
+                .unwrap_or(group);
             let path = Path::new(mount.point).join(below.trim_start_matches('/'));
             found.entry(controller).or_insert(Parent::V1(path));
         }
@@ -83,7 +94,12 @@ fn parse_mount(line: &str) -> Option<Mount<'_>> {
     let (front, back) = line.split_once(" - ")?;
     let (mut front, mut back) = (front.split(' ').skip(3), back.split(' '));
     let (root, point) = (front.next()?, front.next()?);
-    Some(Mount { root, point, kind: back.next()?, options: back.nth(1)? })
+    Some(Mount {
+        root,
+        point,
+        kind: back.next()?,
+        options: back.nth(1)?,
+    })
 }
 
 /// A line of `/proc/self/cgroup`: `4:memory:/a/b`.
@@ -112,26 +128,47 @@ mod tests {
     fn version_1_below_the_own_group() {
         let found = parents(BOTH, IN_BOTH, |_| Some(String::new()));
         assert_eq!(found.len(), 4);
-        assert_eq!(found[&Controller::Memory], Parent::V1("/sys/fs/cgroup/memory/job/17".into()));
-        assert_eq!(found[&Controller::Io], Parent::V1("/sys/fs/cgroup/blkio".into()));
+        assert_eq!(
+            found[&Controller::Memory],
+            Parent::V1("/sys/fs/cgroup/memory/job/17".into())
+        );
+        assert_eq!(
+            found[&Controller::Io],
+            Parent::V1("/sys/fs/cgroup/blkio".into())
+        );
     }
 
     #[test]
     fn version_2_at_the_root_with_what_it_lists() {
-        let mounts = "25 23 0:22 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+        let mounts =
+            "25 23 0:22 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
         let listed = |_: &Path| Some("cpuset cpu io memory hugetlb pids\n".to_owned());
-        let found = parents(mounts, "0::/user.slice/user-0.slice/session-1.scope\n", listed);
+        let found = parents(
+            mounts,
+            "0::/user.slice/user-0.slice/session-1.scope\n",
+            listed,
+        );
         assert_eq!(found.len(), 4);
-        assert!(found.values().all(|parent| *parent == Parent::V2("/sys/fs/cgroup".into())));
+        assert!(
+            found
+                .values()
+                .all(|parent| *parent == Parent::V2("/sys/fs/cgroup".into()))
+        );
         let fewer = parents(mounts, "0::/\n", |_: &Path| Some("memory pids".to_owned()));
-        assert_eq!(fewer.keys().copied().collect::<Vec<_>>(), [Controller::Memory]);
+        assert_eq!(
+            fewer.keys().copied().collect::<Vec<_>>(),
+            [Controller::Memory]
+        );
     }
 
     #[test]
     fn a_mounted_part_of_a_tree_is_named_from_its_top() {
         let mounts = "1 2 0:3 /docker/ab /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
         let found = parents(mounts, "4:memory:/docker/ab/c\n", |_| None);
-        assert_eq!(found[&Controller::Memory], Parent::V1("/sys/fs/cgroup/memory/c".into()));
+        assert_eq!(
+            found[&Controller::Memory],
+            Parent::V1("/sys/fs/cgroup/memory/c".into())
+        );
         assert!(parents("", IN_BOTH, |_| None).is_empty());
     }
 

@@ -33,18 +33,36 @@ pub fn probe(limits: &Limits) -> Result<(), LoadError> {
 }
 
 fn quiet(command: &mut Command) -> &mut Command {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null())
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
 }
 
 /// tail(1) keeps all of what it shall print: four times what is allowed.
 fn memory() -> Result<(), LoadError> {
-    let cgroup = CgroupLimits::create(&Limits { memory: Some(MEMORY), ..Limits::default() }, None)?;
+    let cgroup = CgroupLimits::create(
+        &Limits {
+            memory: Some(MEMORY),
+            ..Limits::default()
+        },
+        None,
+    )?;
     let bytes = (MEMORY.0 * 4).to_string();
     let script = format!("head -c {bytes} /dev/zero | tail -c {bytes}");
-    let status = quiet(cgroup.command(OsStr::new("/bin/sh"), None).args(["-c", &script])).status();
-    let status = status.map_err(|error| LoadError::other("the probe of the memory limit", error))?;
+    let status = quiet(
+        cgroup
+            .command(OsStr::new("/bin/sh"), None)
+            .args(["-c", &script]),
+    )
+    .status();
+    let status =
+        status.map_err(|error| LoadError::other("the probe of the memory limit", error))?;
     if status.success() {
-        let observed = format!("a process took {} in a group of {MEMORY}", Bytes(MEMORY.0 * 4));
+        let observed = format!(
+            "a process took {} in a group of {MEMORY}",
+            Bytes(MEMORY.0 * 4)
+        );
         return Err(does_not_hold("memory", &observed));
     }
     Ok(())
@@ -52,18 +70,32 @@ fn memory() -> Result<(), LoadError> {
 
 /// A busy loop for [`BUSY_SECONDS`], whose processor time the shell reports.
 fn cpus() -> Result<(), LoadError> {
-    let cgroup = CgroupLimits::create(&Limits { cpus: Some(CPUS), ..Limits::default() }, None)?;
+    let cgroup = CgroupLimits::create(
+        &Limits {
+            cpus: Some(CPUS),
+            ..Limits::default()
+        },
+        None,
+    )?;
     let script = format!("timeout {BUSY_SECONDS} sh -c 'while :; do :; done'; times");
     let mut command = cgroup.command(OsStr::new("/bin/sh"), None);
-    let output = quiet(command.args(["-c", &script])).stdout(Stdio::piped()).output();
+    let output = quiet(command.args(["-c", &script]))
+        .stdout(Stdio::piped())
+        .output();
     let output = output.map_err(|error| LoadError::other("the probe of the CPU limit", error))?;
     let times = String::from_utf8_lossy(&output.stdout);
     let used = children_seconds(&times).ok_or_else(|| {
-        LoadError::other("the probe of the CPU limit", format!("the shell reports {:?}", times.trim()))
+        LoadError::other(
+            "the probe of the CPU limit",
+            format!("the shell reports {:?}", times.trim()),
+        )
     })?;
     let cpus = used / BUSY_SECONDS;
     if cpus > MOST_CPUS {
-        return Err(does_not_hold("processor time", &format!("a process took {cpus:.2} CPUs in a group of {CPUS}")));
+        return Err(does_not_hold(
+            "processor time",
+            &format!("a process took {cpus:.2} CPUs in a group of {CPUS}"),
+        ));
     }
     Ok(())
 }
@@ -93,7 +125,10 @@ mod tests {
 
     #[test]
     fn the_time_of_a_shells_children_is_parsed() {
-        assert_eq!(children_seconds("0m0.00s 0m0.00s\n1m0.10s 0m0.15s\n"), Some(60.25));
+        assert_eq!(
+            children_seconds("0m0.00s 0m0.00s\n1m0.10s 0m0.15s\n"),
+            Some(60.25)
+        );
         for rubbish in ["", "0m0.00s", "\nx y", "\n1:2"] {
             assert_eq!(children_seconds(rubbish), None, "{rubbish:?}");
         }
@@ -101,6 +136,11 @@ mod tests {
 
     #[test]
     fn limits_hold_here() {
-        probe(&Limits { memory: Some(Bytes(1)), cpus: Some(1.0), ..Limits::default() }).unwrap();
+        probe(&Limits {
+            memory: Some(Bytes(1)),
+            cpus: Some(1.0),
+            ..Limits::default()
+        })
+        .unwrap();
     }
 }

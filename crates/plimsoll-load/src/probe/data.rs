@@ -30,17 +30,26 @@ impl Rest {
 
     /// Starts the rest; gives the time since the last start, zero at the first.
     pub fn start(&mut self, now: Nanos, cost: Nanos, among: u64) -> Nanos {
-        let rest = Nanos(cost.0.saturating_mul(Self::SHARE).saturating_mul(among.max(1)));
+        let rest = Nanos(
+            cost.0
+                .saturating_mul(Self::SHARE)
+                .saturating_mul(among.max(1)),
+        );
         let rest = rest.min(Self::LONGEST).saturating_sub(Self::SLACK);
         self.until = Nanos(now.0.saturating_add(rest.0));
-        self.last.replace(now).map_or(Nanos::ZERO, |last| now.saturating_sub(last))
+        self.last
+            .replace(now)
+            .map_or(Nanos::ZERO, |last| now.saturating_sub(last))
     }
 }
 
 /// CPU time of this thread so far.
 pub(super) fn thread_cpu() -> Nanos {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    let (s, ns) = (u64::try_from(time.tv_sec).unwrap_or(0), u64::try_from(time.tv_nsec).unwrap_or(0));
+    let (s, ns) = (
+        u64::try_from(time.tv_sec).unwrap_or(0),
+        u64::try_from(time.tv_nsec).unwrap_or(0),
+    );
     Nanos(s.saturating_mul(Nanos::SECOND.0).saturating_add(ns))
 }
 
@@ -53,7 +62,10 @@ pub(super) struct Data {
 
 impl Data {
     pub fn new(path: PathBuf) -> Self {
-        Self { path, rest: Rest::default() }
+        Self {
+            path,
+            rest: Rest::default(),
+        }
     }
 
     pub fn sample(&mut self, warnings: &mut Warnings, emit: &mut Emit<'_>) {
@@ -62,11 +74,16 @@ impl Data {
         }
         let started = thread_cpu();
         let size = size(&self.path);
-        let over = self.rest.start(emit.at, thread_cpu().saturating_sub(started), emit.among);
+        let over = self
+            .rest
+            .start(emit.at, thread_cpu().saturating_sub(started), emit.among);
         match size {
             Ok(size) => emit.put_over(Metric::SystemData, over, size.0 as f64),
             Err((path, error)) => warnings.warn(emit.subject, "unreadable", "data", || {
-                format!("{}: {error}; no figures for the size of the system's data", path.display())
+                format!(
+                    "{}: {error}; no figures for the size of the system's data",
+                    path.display()
+                )
             }),
         }
     }
@@ -96,7 +113,10 @@ impl Growth {
             // It has been removed already.
             Err((_, error)) if error.kind() == io::ErrorKind::NotFound => {}
             Err((path, error)) => warnings.warn(emit.subject, "unreadable", "backup", || {
-                format!("{}: {error}; no figures for what backups write each second", path.display())
+                format!(
+                    "{}: {error}; no figures for what backups write each second",
+                    path.display()
+                )
             }),
         }
     }
@@ -114,7 +134,10 @@ pub(crate) fn size(path: &Path) -> Result<Bytes, (PathBuf, io::Error)> {
         name.push(suffix);
         fs::metadata(name).map_or(0, |meta| meta.len())
     };
-    let siblings: u64 = ["-wal", "-shm", "-journal"].map(sibling).into_iter().fold(0, u64::saturating_add);
+    let siblings: u64 = ["-wal", "-shm", "-journal"]
+        .map(sibling)
+        .into_iter()
+        .fold(0, u64::saturating_add);
     Ok(Bytes(meta.len().saturating_add(siblings)))
 }
 
@@ -123,10 +146,16 @@ fn directory_size(path: &Path) -> Result<Bytes, (PathBuf, io::Error)> {
     let mut open = vec![path.to_owned()];
     while let Some(directory) = open.pop() {
         let fail = |error| (directory.clone(), error);
-        let Some(entries) = unless_gone(fs::read_dir(&directory)).map_err(fail)? else { continue };
+        let Some(entries) = unless_gone(fs::read_dir(&directory)).map_err(fail)? else {
+            continue;
+        };
         for entry in entries {
-            let Some(entry) = unless_gone(entry).map_err(fail)? else { continue };
-            let Some(kind) = unless_gone(entry.file_type()).map_err(fail)? else { continue };
+            let Some(entry) = unless_gone(entry).map_err(fail)? else {
+                continue;
+            };
+            let Some(kind) = unless_gone(entry.file_type()).map_err(fail)? else {
+                continue;
+            };
             if kind.is_dir() {
                 open.push(entry.path());
             } else if kind.is_file()
@@ -154,7 +183,8 @@ mod tests {
     #[test]
     fn a_database_file_counts_with_its_siblings_and_a_directory_with_all_below() {
         let dir = tempfile::tempdir().unwrap();
-        let file = |name: &str, bytes: usize| fs::write(dir.path().join(name), vec![0; bytes]).unwrap();
+        let file =
+            |name: &str, bytes: usize| fs::write(dir.path().join(name), vec![0; bytes]).unwrap();
         file("db", 1);
         file("db-wal", 20);
         file("db-shm", 300);

@@ -54,16 +54,27 @@ impl Asking {
     ) -> io::Result<Self> {
         let (stop, stopped) = watch::channel(false);
         let among = Arc::clone(among);
-        let thread = std::thread::Builder::new().name("insight".into()).spawn(move || {
-            let among = Among::join(&among);
-            let mut asker =
-                Asker { clock: clock.clone(), subject, messages, warned: Vec::new(), connected: false, among };
-            let ended = clock.block_on(asker.until_stopped(&endpoint, stopped));
-            if let Err(error) = ended {
-                tracing::error!("no runtime to ask a server: {error}");
-            }
-        })?;
-        Ok(Self { stop, thread: Some(thread) })
+        let thread = std::thread::Builder::new()
+            .name("insight".into())
+            .spawn(move || {
+                let among = Among::join(&among);
+                let mut asker = Asker {
+                    clock: clock.clone(),
+                    subject,
+                    messages,
+                    warned: Vec::new(),
+                    connected: false,
+                    among,
+                };
+                let ended = clock.block_on(asker.until_stopped(&endpoint, stopped));
+                if let Err(error) = ended {
+                    tracing::error!("no runtime to ask a server: {error}");
+                }
+            })?;
+        Ok(Self {
+            stop,
+            thread: Some(thread),
+        })
     }
 }
 
@@ -135,9 +146,12 @@ impl Asker {
         loop {
             match self.ask(endpoint).await {
                 Err(End::Disconnected) => return,
-                Err(End::Server(error)) if self.connected => tracing::debug!("asking the server: {error}"),
+                Err(End::Server(error)) if self.connected => {
+                    tracing::debug!("asking the server: {error}")
+                }
                 Err(End::Server(error)) => {
-                    let text = format!("no counters and no wait states until the server answers: {error}");
+                    let text =
+                        format!("no counters and no wait states until the server answers: {error}");
                     if self.warn(text).is_err() {
                         return;
                     }
@@ -152,14 +166,22 @@ impl Asker {
     async fn ask(&mut self, endpoint: &Endpoint) -> Result<std::convert::Infallible, End> {
         let mut insight = in_time(Insight::connect(endpoint)).await?;
         self.connected = true;
-        self.send(ProbeMessage::Facts(self.subject, vec![("wait_states".into(), insight.source())]))?;
+        self.send(ProbeMessage::Facts(
+            self.subject,
+            vec![("wait_states".into(), insight.source())],
+        ))?;
         let mut sampler = SessionSampler::new(self.clock.now());
         let mut counters = Counters::default();
         let mut costs = Costs::new();
         let mut size = Rest::default();
         loop {
             let end = sampler.end();
-            let due = sampler.next(self.clock.now(), costs.last, insight.rest(), self.among.count());
+            let due = sampler.next(
+                self.clock.now(),
+                costs.last,
+                insight.rest(),
+                self.among.count(),
+            );
             if due < end {
                 self.clock.sleep_until(due).await;
                 let asked = self.clock.now();
@@ -172,7 +194,13 @@ impl Asker {
             let reading = in_time(insight.read()).await?;
             costs.spent(self.clock.now() - at);
             let mut samples = Vec::with_capacity(reading.len() + 3);
-            let emit = &mut Emit { out: &mut samples, subject: self.subject, at, over: Nanos::ZERO, among: 1 };
+            let emit = &mut Emit {
+                out: &mut samples,
+                subject: self.subject,
+                at,
+                over: Nanos::ZERO,
+                among: 1,
+            };
             counters.emit(&reading, emit);
             costs.emit(emit);
             if size.is_over(at) {
@@ -185,7 +213,10 @@ impl Asker {
             self.send(ProbeMessage::Samples(samples))?;
             let rows = sampler.take(self.subject, at);
             self.send(ProbeMessage::Waits(rows))?;
-            insight.lacks().into_iter().try_for_each(|text| self.warn(text))?;
+            insight
+                .lacks()
+                .into_iter()
+                .try_for_each(|text| self.warn(text))?;
         }
     }
 
@@ -194,7 +225,11 @@ impl Asker {
             return Ok(());
         }
         self.warned.push(text.clone());
-        self.send(ProbeMessage::Warning(Warning { subject: self.subject, code: "unreadable", text }))
+        self.send(ProbeMessage::Warning(Warning {
+            subject: self.subject,
+            code: "unreadable",
+            text,
+        }))
     }
 
     fn send(&self, message: ProbeMessage) -> Result<(), End> {
@@ -204,7 +239,12 @@ impl Asker {
 
 async fn in_time<T>(answer: impl Future<Output = Result<T, LoadError>>) -> Result<T, LoadError> {
     let answer = tokio::time::timeout(PATIENCE, answer).await;
-    answer.unwrap_or_else(|_| Err(LoadError::other("asking the server about itself", "it does not answer")))
+    answer.unwrap_or_else(|_| {
+        Err(LoadError::other(
+            "asking the server about itself",
+            "it does not answer",
+        ))
+    })
 }
 
 /// What asking costs in the second that goes on.
@@ -218,7 +258,11 @@ struct Costs {
 
 impl Costs {
     fn new() -> Self {
-        Self { cpu: thread_cpu(), busy: Nanos::ZERO, last: Nanos::ZERO }
+        Self {
+            cpu: thread_cpu(),
+            busy: Nanos::ZERO,
+            last: Nanos::ZERO,
+        }
     }
 
     fn spent(&mut self, time: Nanos) {

@@ -38,7 +38,15 @@ impl Server {
         let (sender, receiver) = mpsc::channel();
         let probe = spawn(Clock::real(), sender).unwrap();
         probe.ask(SYSTEM, endpoint(server.conninfo())).unwrap();
-        (Self { probe, server, _scratch: scratch, _medium: medium }, receiver)
+        (
+            Self {
+                probe,
+                server,
+                _scratch: scratch,
+                _medium: medium,
+            },
+            receiver,
+        )
     }
 
     fn conninfo(&self) -> String {
@@ -47,14 +55,28 @@ impl Server {
 }
 
 fn endpoint(conninfo: String) -> Endpoint {
-    Endpoint::Server { engine: ServerKind::Postgres, conninfo, schema: String::new() }
+    Endpoint::Server {
+        engine: ServerKind::Postgres,
+        conninfo,
+        schema: String::new(),
+    }
 }
 
 /// Metrics that only one of the servers reports; both report all others.
-const ONLY_POSTGRES: [Metric; 5] =
-    [Metric::DbTempBytes, Metric::DbLogSyncs, Metric::DbCheckpoints, Metric::DbCheckpointTime, Metric::DbVacuums];
-const ONLY_MARIADB: [Metric; 5] =
-    [Metric::DbSyncs, Metric::DbTempTables, Metric::DbLockWaits, Metric::DbPurgeLag, Metric::DbCheckpointAge];
+const ONLY_POSTGRES: [Metric; 5] = [
+    Metric::DbTempBytes,
+    Metric::DbLogSyncs,
+    Metric::DbCheckpoints,
+    Metric::DbCheckpointTime,
+    Metric::DbVacuums,
+];
+const ONLY_MARIADB: [Metric; 5] = [
+    Metric::DbSyncs,
+    Metric::DbTempTables,
+    Metric::DbLockWaits,
+    Metric::DbPurgeLag,
+    Metric::DbCheckpointAge,
+];
 
 /// Until all metrics of databases but those of the other server have arrived.
 fn until_metrics(messages: &Receiver<ProbeMessage>, not: &[Metric]) {
@@ -62,7 +84,11 @@ fn until_metrics(messages: &Receiver<ProbeMessage>, not: &[Metric]) {
     let mut missing: BTreeSet<Metric> = Metric::ALL.iter().copied().filter(own).collect();
     until(messages, "metrics", |message| {
         if let ProbeMessage::Samples(samples) = message {
-            assert!(samples.iter().all(|(subject, metric, _)| *subject == SYSTEM && !not.contains(metric)));
+            assert!(
+                samples
+                    .iter()
+                    .all(|(subject, metric, _)| *subject == SYSTEM && !not.contains(metric))
+            );
             missing.retain(|metric| !samples.iter().any(|(_, sampled, _)| sampled == metric));
         }
         missing.is_empty()
@@ -72,13 +98,20 @@ fn until_metrics(messages: &Receiver<ProbeMessage>, not: &[Metric]) {
 /// What a counter rose by in these samples.
 fn rise(samples: &[(SubjectId, Metric, Sample)], metric: Metric) -> f64 {
     let of = samples.iter().filter(|(_, own, _)| *own == metric);
-    of.map(|(.., sample)| f64::from(sample.value) * sample.over.as_secs_f64()).sum()
+    of.map(|(.., sample)| f64::from(sample.value) * sample.over.as_secs_f64())
+        .sum()
 }
 
 /// Until `holds` for a message.
-fn until(messages: &Receiver<ProbeMessage>, what: &str, mut holds: impl FnMut(&ProbeMessage) -> bool) {
+fn until(
+    messages: &Receiver<ProbeMessage>,
+    what: &str,
+    mut holds: impl FnMut(&ProbeMessage) -> bool,
+) {
     loop {
-        let message = messages.recv_timeout(LONG).unwrap_or_else(|_| panic!("{what}: no more messages"));
+        let message = messages
+            .recv_timeout(LONG)
+            .unwrap_or_else(|_| panic!("{what}: no more messages"));
         if holds(&message) {
             return;
         }
@@ -90,13 +123,22 @@ fn until_waits(messages: &Receiver<ProbeMessage>, expected: &[(WaitState, &str, 
     let mut last = Vec::new();
     let began = Clock::real();
     until(messages, "waits", |message| {
-        let ProbeMessage::Waits(rows) = message else { return false };
+        let ProbeMessage::Waits(rows) = message else {
+            return false;
+        };
         assert!(began.now() < Nanos::from(LONG), "{last:?}");
         last.clone_from(rows);
-        let counts: Vec<_> = rows.iter().map(|row| (row.state, row.event.as_str(), row.seen)).collect();
+        let counts: Vec<_> = rows
+            .iter()
+            .map(|row| (row.state, row.event.as_str(), row.seen))
+            .collect();
         let samples = rows.first().map_or(0, |row| row.looks);
         samples > 0
-            && counts == expected.iter().map(|(state, event, n)| (*state, *event, n * samples)).collect::<Vec<_>>()
+            && counts
+                == expected
+                    .iter()
+                    .map(|(state, event, n)| (*state, *event, n * samples))
+                    .collect::<Vec<_>>()
     });
 }
 
@@ -105,16 +147,30 @@ fn sessions_are_sampled_in_their_states() {
     let (server, messages) = Server::asked();
     Clock::real()
         .block_on(async {
-            let sessions = [connect(&server.conninfo()).await.unwrap(), connect(&server.conninfo()).await.unwrap()];
+            let sessions = [
+                connect(&server.conninfo()).await.unwrap(),
+                connect(&server.conninfo()).await.unwrap(),
+            ];
             let [holds, waits] = &sessions;
             holds
-                .batch_execute("CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (1, 0)")
+                .batch_execute(
+                    "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (1, 0)",
+                )
                 .await
                 .unwrap();
-            holds.batch_execute("BEGIN; UPDATE t SET n = 1 WHERE id = 1").await.unwrap();
+            holds
+                .batch_execute("BEGIN; UPDATE t SET n = 1 WHERE id = 1")
+                .await
+                .unwrap();
             let (sampled, until_sampled) = tokio::sync::oneshot::channel();
             let watcher = std::thread::spawn(move || {
-                until_waits(&messages, &[(WaitState::Lock, "transactionid", 1), (WaitState::Client, "ClientRead", 1)]);
+                until_waits(
+                    &messages,
+                    &[
+                        (WaitState::Lock, "transactionid", 1),
+                        (WaitState::Client, "ClientRead", 1),
+                    ],
+                );
                 sampled.send(()).unwrap();
                 messages
             });
@@ -126,7 +182,9 @@ fn sessions_are_sampled_in_their_states() {
             let (blocked, released) = tokio::join!(blocked, release);
             blocked.and(released).unwrap();
             let messages = watcher.join().unwrap();
-            let idle = std::thread::spawn(move || until_waits(&messages, &[(WaitState::Idle, "ClientRead", 2)]));
+            let idle = std::thread::spawn(move || {
+                until_waits(&messages, &[(WaitState::Idle, "ClientRead", 2)])
+            });
             while !idle.is_finished() {
                 // The connections live while their runtime runs.
                 Clock::real().sleep(Nanos::from_millis(50)).await;
@@ -141,18 +199,24 @@ fn every_metric_of_databases_is_emitted_and_commits_are_counted_without_the_prob
     let (server, messages) = Server::asked();
     until_metrics(&messages, &ONLY_MARIADB);
     const TRANSACTIONS: u32 = 3000;
-    let writes =
-        format!("DO $$ BEGIN FOR i IN 1..{TRANSACTIONS} LOOP INSERT INTO t VALUES (i); COMMIT; END LOOP; END $$");
+    let writes = format!(
+        "DO $$ BEGIN FOR i IN 1..{TRANSACTIONS} LOOP INSERT INTO t VALUES (i); COMMIT; END LOOP; END $$"
+    );
     let clock = Clock::real();
     let writes = clock.block_on(async {
         let client = connect(&server.conninfo()).await.unwrap();
-        client.batch_execute("CREATE TABLE t (i int)").await.unwrap();
+        client
+            .batch_execute("CREATE TABLE t (i int)")
+            .await
+            .unwrap();
         client.batch_execute(&writes).await.unwrap();
     });
     writes.unwrap();
     let (mut commits, mut syncs, mut bytes) = (0.0, 0.0, 0.0);
     until(&messages, "commits", |message| {
-        let ProbeMessage::Samples(samples) = message else { return false };
+        let ProbeMessage::Samples(samples) = message else {
+            return false;
+        };
         commits += rise(samples, Metric::DbCommits);
         syncs += rise(samples, Metric::DbLogSyncs);
         bytes += rise(samples, Metric::DbLogBytes);
@@ -180,7 +244,9 @@ fn a_server_that_dies_and_restarts_is_sampled_again_without_a_warning() {
     server.probe.unwatch(SYSTEM);
     drop(server);
     assert!(
-        messages.iter().all(|message| !matches!(message, ProbeMessage::Warning(_))),
+        messages
+            .iter()
+            .all(|message| !matches!(message, ProbeMessage::Warning(_))),
         "the sender is gone with the threads"
     );
 }
@@ -202,7 +268,14 @@ fn a_server_that_never_answers_warns_once_and_delays_no_other_sample() {
         seconds >= 3 && !warnings.is_empty()
     });
     assert_eq!(probe.stop(), []);
-    assert!(warnings.len() == 1 && warnings[0].text.contains("127.0.0.1:1"), "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0].text.contains("127.0.0.1:1"),
+        "{warnings:?}"
+    );
     assert!(!warnings[0].text.contains("secret"));
-    assert!(messages.iter().all(|message| matches!(message, ProbeMessage::Samples(_))));
+    assert!(
+        messages
+            .iter()
+            .all(|message| matches!(message, ProbeMessage::Samples(_)))
+    );
 }

@@ -19,7 +19,11 @@ pub(super) struct Device {
 
 impl Device {
     pub fn new(major: u32, minor: u32) -> Self {
-        Self { major, minor, last: None }
+        Self {
+            major,
+            minor,
+            last: None,
+        }
     }
 
     pub fn sample(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
@@ -38,7 +42,12 @@ impl Device {
                 "/proc/diskstats has no flush counters on this kernel (5.5 brought them); no figures for flushes".into()
             });
         }
-        if let Some(spent) = self.last.as_ref().zip(new.as_ref()).and_then(|(old, new)| new.since(old)) {
+        if let Some(spent) = self
+            .last
+            .as_ref()
+            .zip(new.as_ref())
+            .and_then(|(old, new)| new.since(old))
+        {
             emit_device(&spent, emit);
         }
         self.last = new;
@@ -51,15 +60,33 @@ fn emit_device(spent: &Disk, emit: &mut Emit<'_>) {
     if let Some(flushes) = spent.flushes {
         emit.per_second(Metric::DeviceFlushes, flushes);
     }
-    emit.per_second(Metric::DeviceReadBytes, spent.read_sectors.saturating_mul(SECTOR));
-    emit.per_second(Metric::DeviceWriteBytes, spent.write_sectors.saturating_mul(SECTOR));
+    emit.per_second(
+        Metric::DeviceReadBytes,
+        spent.read_sectors.saturating_mul(SECTOR),
+    );
+    emit.per_second(
+        Metric::DeviceWriteBytes,
+        spent.write_sectors.saturating_mul(SECTOR),
+    );
     // Without I/O there is no latency; zero would be a figure.
     if spent.reads > 0 {
-        emit.put(Metric::DeviceReadLatency, spent.read_ms as f64 / spent.reads as f64);
+        emit.put(
+            Metric::DeviceReadLatency,
+            spent.read_ms as f64 / spent.reads as f64,
+        );
     }
     if spent.writes > 0 {
-        emit.put(Metric::DeviceWriteLatency, spent.write_ms as f64 / spent.writes as f64);
+        emit.put(
+            Metric::DeviceWriteLatency,
+            spent.write_ms as f64 / spent.writes as f64,
+        );
     }
-    emit.put(Metric::DeviceQueue, spent.weighted_ms as f64 / emit.over.as_millis_f64());
-    emit.share(Metric::DeviceBusy, Nanos(spent.busy_ms.saturating_mul(1_000_000)));
+    emit.put(
+        Metric::DeviceQueue,
+        spent.weighted_ms as f64 / emit.over.as_millis_f64(),
+    );
+    emit.share(
+        Metric::DeviceBusy,
+        Nanos(spent.busy_ms.saturating_mul(1_000_000)),
+    );
 }

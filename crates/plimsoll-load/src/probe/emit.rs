@@ -25,7 +25,15 @@ impl Emit<'_> {
     pub fn put_over(&mut self, metric: Metric, over: Nanos, value: f64) {
         let value = value as f32;
         if value.is_finite() {
-            self.out.push((self.subject, metric, Sample { at: self.at, over, value }));
+            self.out.push((
+                self.subject,
+                metric,
+                Sample {
+                    at: self.at,
+                    over,
+                    value,
+                },
+            ));
         }
     }
 

@@ -18,7 +18,13 @@ pub(super) struct Generator {
 
 impl Generator {
     /// `late`: how much later than intended this sample is taken.
-    pub fn sample(&mut self, late: Nanos, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
+    pub fn sample(
+        &mut self,
+        late: Nanos,
+        source: &Source,
+        warnings: &mut Warnings,
+        emit: &mut Emit<'_>,
+    ) {
         emit.put(Metric::ProbeJitter, late.as_millis_f64());
         let thread = thread_cpu();
         if let Some(spent) = self.thread.and_then(|last| thread.0.checked_sub(last.0)) {
@@ -28,7 +34,9 @@ impl Generator {
         // Without the children's time: a server that plimsoll starts is a subject of its own.
         let process = source
             .parse("proc/self/stat", parse::pid_stat)
-            .inspect_err(|error| warnings.unreadable(emit.subject, "proc/self/stat", error, "plimsoll's CPU"))
+            .inspect_err(|error| {
+                warnings.unreadable(emit.subject, "proc/self/stat", error, "plimsoll's CPU")
+            })
             .ok();
         if let Some((old, new)) = self.process.zip(process)
             && let Some(ticks) = new.cpu.checked_sub(old.cpu)
@@ -38,10 +46,14 @@ impl Generator {
         self.process = process;
         match source.parse("proc/self/statm", parse::statm) {
             Ok(statm) => {
-                let bytes = statm.resident.saturating_mul(rustix::param::page_size() as u64);
+                let bytes = statm
+                    .resident
+                    .saturating_mul(rustix::param::page_size() as u64);
                 emit.put(Metric::GeneratorMemory, bytes as f64);
             }
-            Err(error) => warnings.unreadable(emit.subject, "proc/self/statm", &error, "plimsoll's memory"),
+            Err(error) => {
+                warnings.unreadable(emit.subject, "proc/self/statm", &error, "plimsoll's memory")
+            }
         }
     }
 }

@@ -12,7 +12,11 @@ use super::source::{Source, Warnings};
 /// Pressure files, with the metrics of their `some` and `full` totals.
 const PRESSURES: [(&str, Metric, Option<Metric>); 3] = [
     ("proc/pressure/cpu", Metric::PsiCpuSome, None),
-    ("proc/pressure/io", Metric::PsiIoSome, Some(Metric::PsiIoFull)),
+    (
+        "proc/pressure/io",
+        Metric::PsiIoSome,
+        Some(Metric::PsiIoFull),
+    ),
     ("proc/pressure/memory", Metric::PsiMemorySome, None),
 ];
 
@@ -56,7 +60,12 @@ impl Host {
             let new = source
                 .parse(path, parse::pressure)
                 .inspect_err(|error| {
-                    warnings.unreadable(emit.subject, path, error, "pressure (the kernel may lack PSI)")
+                    warnings.unreadable(
+                        emit.subject,
+                        path,
+                        error,
+                        "pressure (the kernel may lack PSI)",
+                    )
                 })
                 .ok();
             if let (Some(old), Some(new)) = (last.as_ref(), &new) {
@@ -77,17 +86,28 @@ impl Host {
     /// Interfaces are compared one by one: one that came, went or was reset counts from the next interval on.
     fn network(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
         let by_name = |all: Vec<Interface>| {
-            all.into_iter().filter(|interface| interface.name != "lo").map(|i| (i.name.clone(), i)).collect()
+            all.into_iter()
+                .filter(|interface| interface.name != "lo")
+                .map(|i| (i.name.clone(), i))
+                .collect()
         };
         let new: Option<BTreeMap<String, Interface>> = source
             .parse("proc/net/dev", parse::net_dev)
-            .inspect_err(|error| warnings.unreadable(emit.subject, "proc/net/dev", error, "the network"))
+            .inspect_err(|error| {
+                warnings.unreadable(emit.subject, "proc/net/dev", error, "the network")
+            })
             .ok()
             .map(by_name);
         if let (Some(old), Some(new)) = (&self.interfaces, &new) {
             let (mut received, mut sent) = (0_u64, 0_u64);
-            for (new, old) in new.values().filter_map(|new| Some((new, old.get(&new.name)?))) {
-                if let (Some(r), Some(s)) = (new.received.checked_sub(old.received), new.sent.checked_sub(old.sent)) {
+            for (new, old) in new
+                .values()
+                .filter_map(|new| Some((new, old.get(&new.name)?)))
+            {
+                if let (Some(r), Some(s)) = (
+                    new.received.checked_sub(old.received),
+                    new.sent.checked_sub(old.sent),
+                ) {
                     received = received.saturating_add(r);
                     sent = sent.saturating_add(s);
                 }
@@ -100,19 +120,27 @@ impl Host {
 }
 
 fn emit_cpu(old: &Stat, new: &Stat, emit: &mut Emit<'_>) {
-    let Some(spent) = new.all.since(&old.all) else { return };
+    let Some(spent) = new.all.since(&old.all) else {
+        return;
+    };
     let total = spent.total();
     if total == 0 {
         return;
     }
     let percent = |ticks: u64| 100.0 * ticks as f64 / total as f64;
     emit.put(Metric::CpuUser, percent(spent.user + spent.nice));
-    emit.put(Metric::CpuSystem, percent(spent.system + spent.irq + spent.softirq));
+    emit.put(
+        Metric::CpuSystem,
+        percent(spent.system + spent.irq + spent.softirq),
+    );
     emit.put(Metric::CpuIowait, percent(spent.iowait));
     emit.put(Metric::CpuSteal, percent(spent.steal));
     emit.put(Metric::CpuIdle, percent(spent.idle));
     let old: BTreeMap<u32, CpuTimes> = old.each.iter().copied().collect();
-    let busy = new.each.iter().filter_map(|(number, new)| busy_percent(*old.get(number)?, *new));
+    let busy = new
+        .each
+        .iter()
+        .filter_map(|(number, new)| busy_percent(*old.get(number)?, *new));
     if let Some(busiest) = busy.reduce(f64::max) {
         emit.put(Metric::CpuBusiest, busiest);
     }

@@ -36,14 +36,24 @@ pub(super) struct Processes {
 impl Processes {
     pub fn new(root: u32, data: Option<PathBuf>) -> Self {
         let (method, memory) = (MemoryMethod::Proportional, Rest::default());
-        Self { root, last: None, method, memory, data: data.map(Data::new) }
+        Self {
+            root,
+            last: None,
+            method,
+            memory,
+            data: data.map(Data::new),
+        }
     }
 
     pub fn sample(&mut self, source: &Source, warnings: &mut Warnings, emit: &mut Emit<'_>) {
         if let Some(data) = &mut self.data {
             data.sample(warnings, emit);
         }
-        let known = self.last.as_ref().map(|(_, reading)| reading.members.clone()).unwrap_or_default();
+        let known = self
+            .last
+            .as_ref()
+            .map(|(_, reading)| reading.members.clone())
+            .unwrap_or_default();
         let reading = match tree::read(source, self.root, &known) {
             TreeResult::Read(reading) => reading,
             TreeResult::Disturbed => return,
@@ -98,7 +108,9 @@ impl Processes {
         if self.method == MemoryMethod::Approximated {
             memory = approximated(members, source);
         }
-        let over = self.memory.start(emit.at, thread_cpu().saturating_sub(started), emit.among);
+        let over = self
+            .memory
+            .start(emit.at, thread_cpu().saturating_sub(started), emit.among);
         emit.put_over(Metric::SystemMemory, over, memory.0 as f64);
     }
 }
@@ -109,7 +121,10 @@ fn emit_rates(over: Nanos, old: &Reading, new: &Reading, emit: &mut Emit<'_>) {
         emit.put_over(Metric::SystemCpu, over, cpu_percent(ticks, over));
     }
     if let (Ok(old), Ok(new)) = (&old.io, &new.io)
-        && let (Some(read), Some(written)) = (new.read.checked_sub(old.read), new.written.checked_sub(old.written))
+        && let (Some(read), Some(written)) = (
+            new.read.checked_sub(old.read),
+            new.written.checked_sub(old.written),
+        )
     {
         emit.per_second_over(Metric::SystemReadBytes, over, read);
         emit.per_second_over(Metric::SystemWriteBytes, over, written);
@@ -122,7 +137,10 @@ pub(super) fn cpu_percent(ticks: u64, over: Nanos) -> f64 {
     100.0 * ticks as f64 / hz / over.as_secs_f64()
 }
 
-fn proportional(members: &BTreeMap<u32, PidStat>, source: &Source) -> Result<Bytes, (u32, io::Error)> {
+fn proportional(
+    members: &BTreeMap<u32, PidStat>,
+    source: &Source,
+) -> Result<Bytes, (u32, io::Error)> {
     let mut sum = 0_u64;
     for pid in members.keys() {
         let path = format!("proc/{pid}/smaps_rollup");
@@ -138,7 +156,9 @@ fn proportional(members: &BTreeMap<u32, PidStat>, source: &Source) -> Result<Byt
 
 /// Ended, or ended and not yet waited for: what cannot be found has none either.
 fn has_no_memory(pid: u32, source: &Source) -> bool {
-    source.parse(&format!("proc/{pid}/statm"), parse::statm).map_or(true, |statm| statm.resident == 0)
+    source
+        .parse(&format!("proc/{pid}/statm"), parse::statm)
+        .map_or(true, |statm| statm.resident == 0)
 }
 
 fn approximated(members: &BTreeMap<u32, PidStat>, source: &Source) -> Bytes {
@@ -150,5 +170,8 @@ fn approximated(members: &BTreeMap<u32, PidStat>, source: &Source) -> Bytes {
             shared = shared.max(statm.shared);
         }
     }
-    Bytes(own.saturating_add(shared).saturating_mul(rustix::param::page_size() as u64))
+    Bytes(
+        own.saturating_add(shared)
+            .saturating_mul(rustix::param::page_size() as u64),
+    )
 }

@@ -58,7 +58,11 @@ impl Sampler {
 
     /// Reads `root`/proc in place of /proc.
     fn at(root: impl Into<PathBuf>) -> Self {
-        Self { source: Source::new(root), warnings: Warnings::default(), watched: BTreeMap::new() }
+        Self {
+            source: Source::new(root),
+            warnings: Warnings::default(),
+            watched: BTreeMap::new(),
+        }
     }
 
     /// Starts to watch; what was watched for this subject before is forgotten.
@@ -83,12 +87,23 @@ impl Sampler {
     /// Reads everything. `now` is the time of this reading; `late`, how much later than intended it is.
     pub fn sample(&mut self, now: Nanos, late: Nanos) -> Vec<(SubjectId, Metric, Sample)> {
         let mut out = Vec::with_capacity(64);
-        let is_costly = |watched: &&Watched| matches!(watched.state, State::Processes(_) | State::EmbeddedData(_));
+        let is_costly = |watched: &&Watched| {
+            matches!(watched.state, State::Processes(_) | State::EmbeddedData(_))
+        };
         let among = self.watched.values().filter(is_costly).count() as u64;
         let (source, warnings) = (&self.source, &mut self.warnings);
         for (subject, watched) in &mut self.watched {
-            let over = watched.last.replace(now).map_or(Nanos::ZERO, |last| now.saturating_sub(last));
-            let emit = &mut Emit { out: &mut out, subject: *subject, at: now, over, among };
+            let over = watched
+                .last
+                .replace(now)
+                .map_or(Nanos::ZERO, |last| now.saturating_sub(last));
+            let emit = &mut Emit {
+                out: &mut out,
+                subject: *subject,
+                at: now,
+                over,
+                among,
+            };
             match &mut watched.state {
                 State::Host(host) => host.sample(source, warnings, emit),
                 State::Device(device) => device.sample(source, warnings, emit),
@@ -98,7 +113,10 @@ impl Sampler {
                         emit.put(Metric::MediumFree, space.free.0 as f64);
                     }
                     Err(error) => warnings.warn(*subject, "unreadable", "space", || {
-                        format!("{}: {error}; no figures for used and free space", path.display())
+                        format!(
+                            "{}: {error}; no figures for used and free space",
+                            path.display()
+                        )
                     }),
                 },
                 State::Processes(processes) => processes.sample(source, warnings, emit),
@@ -112,11 +130,30 @@ impl Sampler {
 
     /// What a backup has written since the last reading; nothing of any other subject. A backup begins and ends between
     /// two whole seconds, and a short one would be missed.
-    pub fn sample_backup(&mut self, subject: SubjectId, now: Nanos) -> Vec<(SubjectId, Metric, Sample)> {
+    pub fn sample_backup(
+        &mut self,
+        subject: SubjectId,
+        now: Nanos,
+    ) -> Vec<(SubjectId, Metric, Sample)> {
         let mut out = Vec::new();
-        if let Some(Watched { last, state: State::Backup(growth) }) = self.watched.get_mut(&subject) {
-            let over = last.replace(now).map_or(Nanos::ZERO, |last| now.saturating_sub(last));
-            growth.sample(&mut self.warnings, &mut Emit { out: &mut out, subject, at: now, over, among: 1 });
+        if let Some(Watched {
+            last,
+            state: State::Backup(growth),
+        }) = self.watched.get_mut(&subject)
+        {
+            let over = last
+                .replace(now)
+                .map_or(Nanos::ZERO, |last| now.saturating_sub(last));
+            growth.sample(
+                &mut self.warnings,
+                &mut Emit {
+                    out: &mut out,
+                    subject,
+                    at: now,
+                    over,
+                    among: 1,
+                },
+            );
         }
         out
     }

@@ -17,15 +17,27 @@ pub(super) struct Warnings {
 
 impl Warnings {
     /// `about` identifies what the warning is about; a subject has each only once.
-    pub fn warn(&mut self, subject: SubjectId, code: &'static str, about: &str, text: impl FnOnce() -> String) {
+    pub fn warn(
+        &mut self,
+        subject: SubjectId,
+        code: &'static str,
+        about: &str,
+        text: impl FnOnce() -> String,
+    ) {
         if self.warned.insert((subject, format!("{code} {about}"))) {
-            self.new.push(Warning { subject, code, text: text() });
+            self.new.push(Warning {
+                subject,
+                code,
+                text: text(),
+            });
         }
     }
 
     /// A source that cannot be read, and what is missing for that.
     pub fn unreadable(&mut self, subject: SubjectId, path: &str, error: &io::Error, missing: &str) {
-        self.warn(subject, "unreadable", path, || format!("/{path}: {error}; no figures for {missing}"));
+        self.warn(subject, "unreadable", path, || {
+            format!("/{path}: {error}; no figures for {missing}")
+        });
     }
 
     /// A subject that is watched anew may warn anew.

@@ -54,13 +54,25 @@ impl Shared {
 /// Errors: no thread can be started; the clock is virtual, under which no thread can wait.
 pub fn spawn(clock: Clock, news: Sender<ProbeMessage>) -> io::Result<Probe> {
     if let Clock::Virtual(_) = clock {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "a sampling thread needs the real clock"));
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "a sampling thread needs the real clock",
+        ));
     }
     let shared = Arc::new(Shared::default());
     let of_thread = (Arc::clone(&shared), clock.clone(), news.clone());
     let run = move || run(&of_thread.0, &of_thread.1, &of_thread.2);
-    let thread = std::thread::Builder::new().name("probe".into()).spawn(run)?;
-    Ok(Probe { shared, thread: Some(thread), asking: Mutex::default(), asked: Arc::default(), clock, news })
+    let thread = std::thread::Builder::new()
+        .name("probe".into())
+        .spawn(run)?;
+    Ok(Probe {
+        shared,
+        thread: Some(thread),
+        asking: Mutex::default(),
+        asked: Arc::default(),
+        clock,
+        news,
+    })
 }
 
 fn run(shared: &Shared, clock: &Clock, news: &Sender<ProbeMessage>) {
@@ -105,7 +117,13 @@ impl Probe {
         if Insight::exists_for(&endpoint) {
             // The thread before it ends first, so that no two ask the same server.
             self.asking().remove(&subject);
-            let asking = Asking::start(self.clock.clone(), subject, endpoint, self.news.clone(), &self.asked)?;
+            let asking = Asking::start(
+                self.clock.clone(),
+                subject,
+                endpoint,
+                self.news.clone(),
+                &self.asked,
+            )?;
             self.asking().insert(subject, asking);
         }
         Ok(())
@@ -142,7 +160,9 @@ impl Probe {
 
     fn end(&mut self) {
         self.shared.ends.store(true, Ordering::Release);
-        std::mem::take(&mut *self.asking()).into_values().for_each(drop);
+        std::mem::take(&mut *self.asking())
+            .into_values()
+            .for_each(drop);
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
@@ -175,24 +195,39 @@ mod tests {
         let probe = spawn(clock.clone(), sender).unwrap();
         probe.watch(SubjectId(3), Watch::Generator);
         let jitter = |samples: &[(SubjectId, Metric, Sample)]| {
-            let (_, _, sample) = samples.iter().find(|(_, metric, _)| *metric == Metric::ProbeJitter).unwrap();
+            let (_, _, sample) = samples
+                .iter()
+                .find(|(_, metric, _)| *metric == Metric::ProbeJitter)
+                .unwrap();
             (sample.at, sample.value)
         };
         for _ in 0..2 {
-            let ProbeMessage::Samples(samples) = receiver.recv_timeout(Duration::from_secs(30)).unwrap() else {
+            let ProbeMessage::Samples(samples) =
+                receiver.recv_timeout(Duration::from_secs(30)).unwrap()
+            else {
                 panic!("only samples are sent")
             };
-            assert!(samples.iter().all(|(subject, _, _)| *subject == SubjectId(3)));
+            assert!(
+                samples
+                    .iter()
+                    .all(|(subject, _, _)| *subject == SubjectId(3))
+            );
             let (at, late_ms) = jitter(&samples);
             let past_second = Nanos(at.0 % Nanos::SECOND.0).as_millis_f64();
-            assert!((f64::from(late_ms) % 1000.0 - past_second).abs() < 1.0, "{late_ms} ms late at {at}");
+            assert!(
+                (f64::from(late_ms) % 1000.0 - past_second).abs() < 1.0,
+                "{late_ms} ms late at {at}"
+            );
         }
         let before = clock.now();
         assert_eq!(probe.stop(), []);
         assert!(clock.now() - before < Nanos::from_secs(10));
         // What it sent before this receives, which may be several seconds on a busy machine.
         receiver.try_iter().for_each(drop);
-        assert!(receiver.recv().is_err(), "the sender is gone with the thread");
+        assert!(
+            receiver.recv().is_err(),
+            "the sender is gone with the thread"
+        );
     }
 
     #[test]

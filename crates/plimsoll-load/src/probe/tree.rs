@@ -63,9 +63,20 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(source: &'a Source, root: u32, known: &'a BTreeMap<u32, PidStat>) -> Self {
-        let reading = Reading { members: BTreeMap::new(), cpu: 0, io: Ok(PidIo::default()) };
+        let reading = Reading {
+            members: BTreeMap::new(),
+            cpu: 0,
+            io: Ok(PidIo::default()),
+        };
         let parents = known.values().map(|stat| stat.parent).collect();
-        Self { source, root, known, reading, parents, scanned: None }
+        Self {
+            source,
+            root,
+            known,
+            reading,
+            parents,
+            scanned: None,
+        }
     }
 
     /// `None` when a process ended meanwhile.
@@ -82,25 +93,42 @@ impl<'a> Walk<'a> {
                 open.extend(children);
             }
         }
-        let undisturbed = self.reading.members.iter().all(|(pid, before)| self.undisturbed(*pid, before));
+        let undisturbed = self
+            .reading
+            .members
+            .iter()
+            .all(|(pid, before)| self.undisturbed(*pid, before));
         Ok(undisturbed.then_some(self.reading))
     }
 
     /// Adds a process; `false` when it is not there, or not the one that was known.
     fn add(&mut self, pid: u32) -> io::Result<bool> {
-        let stat = match self.source.parse(&format!("proc/{pid}/stat"), parse::pid_stat) {
+        let stat = match self
+            .source
+            .parse(&format!("proc/{pid}/stat"), parse::pid_stat)
+        {
             Ok(stat) => stat,
             Err(error) if pid == self.root => return Err(error),
             Err(_) => return Ok(false),
         };
-        if self.known.get(&pid).is_some_and(|before| before.start != stat.start) {
+        if self
+            .known
+            .get(&pid)
+            .is_some_and(|before| before.start != stat.start)
+        {
             if pid == self.root {
-                return Err(io::Error::new(io::ErrorKind::NotFound, "another process has this PID now"));
+                return Err(io::Error::new(
+                    io::ErrorKind::NotFound,
+                    "another process has this PID now",
+                ));
             }
             return Ok(false);
         }
         let reading = &mut self.reading;
-        reading.cpu = reading.cpu.saturating_add(stat.cpu).saturating_add(stat.children_cpu);
+        reading.cpu = reading
+            .cpu
+            .saturating_add(stat.cpu)
+            .saturating_add(stat.children_cpu);
         match self.source.parse(&format!("proc/{pid}/io"), parse::pid_io) {
             // It ended since its stat was read: its parent's counts show it, and the tree is read again. That the root has no such
             // file means a kernel without CONFIG_TASK_IO_ACCOUNTING.
@@ -118,7 +146,10 @@ impl<'a> Walk<'a> {
         }
         self.source
             .parse(&format!("proc/{pid}/stat"), parse::pid_stat)
-            .is_ok_and(|now| (now.children_faults, now.children_cpu) == (before.children_faults, before.children_cpu))
+            .is_ok_and(|now| {
+                (now.children_faults, now.children_cpu)
+                    == (before.children_faults, before.children_cpu)
+            })
     }
 
     /// Children of all threads of a process.
@@ -145,17 +176,30 @@ impl<'a> Walk<'a> {
     /// Directories of a process's threads; most have one, whose name is known.
     fn tasks_of(&self, pid: u32) -> Vec<PathBuf> {
         let directory = self.source.path(&format!("proc/{pid}/task"));
-        if self.reading.members.get(&pid).is_some_and(|stat| stat.threads == 1) {
+        if self
+            .reading
+            .members
+            .get(&pid)
+            .is_some_and(|stat| stat.threads == 1)
+        {
             return vec![directory.join(pid.to_string())];
         }
-        std::fs::read_dir(directory).into_iter().flatten().flatten().map(|task| task.path()).collect()
+        std::fs::read_dir(directory)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|task| task.path())
+            .collect()
     }
 }
 
 /// Children of every process, by parent.
 fn scan(source: &Source) -> BTreeMap<u32, Vec<u32>> {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    let processes = std::fs::read_dir(source.path("proc")).into_iter().flatten().flatten();
+    let processes = std::fs::read_dir(source.path("proc"))
+        .into_iter()
+        .flatten()
+        .flatten();
     for pid in processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
         if let Ok(stat) = source.parse(&format!("proc/{pid}/stat"), parse::pid_stat) {
             children.entry(stat.parent).or_default().push(pid);
@@ -177,7 +221,8 @@ fn add_io(sum: &mut Result<PidIo, String>, one: io::Result<PidIo>) {
 
 /// ENOENT when opened, ESRCH when read after the process ended.
 pub(super) fn is_gone(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
+    error.kind() == io::ErrorKind::NotFound
+        || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
 }
 
 #[cfg(test)]
@@ -203,13 +248,23 @@ mod tests {
     fn nothing_is_lost_while_children_end() {
         let script = "while :; do (i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done) & \
                       (i=0; while [ $i -lt 9000 ]; do i=$((i+1)); done) & wait; done";
-        let shell = Killed(Command::new("sh").args(["-c", script]).stdin(Stdio::null()).spawn().unwrap());
+        let shell = Killed(
+            Command::new("sh")
+                .args(["-c", script])
+                .stdin(Stdio::null())
+                .spawn()
+                .unwrap(),
+        );
         let (source, clock) = (Source::new("/"), Clock::real());
         let (mut known, mut highest, mut read, mut most) = (BTreeMap::new(), 0, 0, 0);
         while clock.now() < Nanos::from_millis(1500) {
             let outcome = super::read(&source, shell.0.id(), &known);
             if let TreeResult::Read(reading) = outcome {
-                assert!(reading.cpu >= highest, "{} ticks after {highest}", reading.cpu);
+                assert!(
+                    reading.cpu >= highest,
+                    "{} ticks after {highest}",
+                    reading.cpu
+                );
                 (highest, known) = (reading.cpu, reading.members);
                 most = most.max(known.len());
                 read += 1;
@@ -217,7 +272,13 @@ mod tests {
         }
         let pid = shell.0.id();
         drop(shell);
-        assert!(read > 10 && most > 1 && highest > 10, "{read} readings, {most} processes, {highest} ticks");
-        assert!(matches!(super::read(&source, pid, &known), TreeResult::Gone(_)));
+        assert!(
+            read > 10 && most > 1 && highest > 10,
+            "{read} readings, {most} processes, {highest} ticks"
+        );
+        assert!(matches!(
+            super::read(&source, pid, &known),
+            TreeResult::Gone(_)
+        ));
     }
 }

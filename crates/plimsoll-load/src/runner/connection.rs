@@ -52,7 +52,13 @@ struct UnderWay<'a> {
 impl<'a> UnderWay<'a> {
     fn new(shared: &'a Shared, notebook: &'a Notebook, txn: u8, due: Nanos, start: Nanos) -> Self {
         shared.under_way.fetch_add(1, Ordering::AcqRel);
-        Self { shared, notebook, txn, due, start }
+        Self {
+            shared,
+            notebook,
+            txn,
+            due,
+            start,
+        }
     }
 
     fn settle(self, settled: Settled, retries: u16, round_trips: u32) {
@@ -61,8 +67,22 @@ impl<'a> UnderWay<'a> {
     }
 
     fn write(&self, settled: Settled, retries: u16, round_trips: u32) {
-        let Self { shared, notebook, txn, due, start } = *self;
-        notebook.settled(SettledIntent { txn, settled, retries, round_trips, due, start, end: shared.clock.now() });
+        let Self {
+            shared,
+            notebook,
+            txn,
+            due,
+            start,
+        } = *self;
+        notebook.settled(SettledIntent {
+            txn,
+            settled,
+            retries,
+            round_trips,
+            due,
+            start,
+            end: shared.clock.now(),
+        });
         shared.under_way.fetch_sub(1, Ordering::AcqRel);
     }
 }
@@ -85,13 +105,30 @@ struct Reserved<'a> {
 
 impl<'a> Reserved<'a> {
     fn new(shared: &'a Shared, notebook: &'a Notebook, intent: &Intent) -> Self {
-        let Intent { due, input, counted, user: _ } = intent;
-        Self { shared, notebook, txn: input.txn() as u8, due: *due, counted: *counted }
+        let Intent {
+            due,
+            input,
+            counted,
+            user: _,
+        } = intent;
+        Self {
+            shared,
+            notebook,
+            txn: input.txn() as u8,
+            due: *due,
+            counted: *counted,
+        }
     }
 
     /// Counts it as offered once it is due.
     fn offer(&mut self) {
-        let Self { shared, notebook, txn, due, counted } = *self;
+        let Self {
+            shared,
+            notebook,
+            txn,
+            due,
+            counted,
+        } = *self;
         if !counted && due <= shared.clock.now() {
             notebook.offered(Offered { txn, due });
             self.counted = true;
@@ -109,10 +146,24 @@ impl<'a> Reserved<'a> {
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
         self.offer();
-        let Self { shared, notebook, txn, due, counted } = *self;
+        let Self {
+            shared,
+            notebook,
+            txn,
+            due,
+            counted,
+        } = *self;
         if counted {
             let (now, settled) = (shared.clock.now(), Settled::Dropped);
-            notebook.settled(SettledIntent { txn, settled, retries: 0, round_trips: 0, due, start: now, end: now });
+            notebook.settled(SettledIntent {
+                txn,
+                settled,
+                retries: 0,
+                round_trips: 0,
+                due,
+                start: now,
+                end: now,
+            });
         }
     }
 }
@@ -130,21 +181,37 @@ async fn attempt(shared: &Shared, session: &mut AnySession, input: &Input) -> At
         let (settled, trouble) = match session.run(input).await {
             Ok(TxnEnd::Committed) => (Settled::Committed, None),
             Ok(TxnEnd::RolledBack) => (Settled::RolledBack, None),
-            Err(SessionError::Retry(_)) if u32::from(retries) < shared.spec.max_retries && !shared.is_ended() => {
+            Err(SessionError::Retry(_))
+                if u32::from(retries) < shared.spec.max_retries && !shared.is_ended() =>
+            {
                 retries += 1;
                 continue;
             }
             Err(trouble) => (Settled::Failed, Some(trouble)),
         };
-        return Attempts { settled, retries, trouble };
+        return Attempts {
+            settled,
+            retries,
+            trouble,
+        };
     }
 }
 
 impl Connection {
-    pub fn new(shared: Arc<Shared>, notebook: Arc<Notebook>, number: u32, session: AnySession) -> Self {
-        let user = shared.intents.is_none().then(|| User::new(&shared.spec, number));
-        let (control, backoff) =
-            (shared.control.clone(), Backoff::new(shared.spec.seed.load, shared.spec.round, number));
+    pub fn new(
+        shared: Arc<Shared>,
+        notebook: Arc<Notebook>,
+        number: u32,
+        session: AnySession,
+    ) -> Self {
+        let user = shared
+            .intents
+            .is_none()
+            .then(|| User::new(&shared.spec, number));
+        let (control, backoff) = (
+            shared.control.clone(),
+            Backoff::new(shared.spec.seed.load, shared.spec.round, number),
+        );
         Self {
             shared,
             notebook,
@@ -163,16 +230,30 @@ impl Connection {
 
     /// Until the load ends, the lane is closed, or the system is lost.
     pub async fn run(mut self) -> Result<(), LoadError> {
-        while let Some(Intent { due, input, counted, user }) = self.next_intent().await {
+        while let Some(Intent {
+            due,
+            input,
+            counted,
+            user,
+        }) = self.next_intent().await
+        {
             let txn = input.txn() as u8;
             // In a closed loop due = start, to the nanosecond, unless the connection was lost meanwhile.
             let at_once = self.user.is_some() && !std::mem::take(&mut self.was_kept);
-            let start = if at_once { due } else { self.shared.clock.now() };
+            let start = if at_once {
+                due
+            } else {
+                self.shared.clock.now()
+            };
             if !counted {
                 self.notebook.offered(Offered { txn, due });
             }
             let under_way = UnderWay::new(&self.shared, &self.notebook, txn, due, start);
-            let Attempts { settled, retries, trouble } = attempt(&self.shared, &mut self.session, &input).await;
+            let Attempts {
+                settled,
+                retries,
+                trouble,
+            } = attempt(&self.shared, &mut self.session, &input).await;
             if let (Some(receipts), Settled::Committed) = (&self.shared.receipts, settled) {
                 receipts.note(&input, self.shared.clock.now());
             }
@@ -196,7 +277,9 @@ impl Connection {
         if self.shared.is_ended() {
             return None;
         }
-        let Some(queue) = &self.shared.intents else { return self.next_own().await };
+        let Some(queue) = &self.shared.intents else {
+            return self.next_own().await;
+        };
         let intent = queue.take(self.shared.clock.now())?;
         self.when_due(intent).await
     }
@@ -226,7 +309,12 @@ impl Connection {
             }
         }
         let now = self.shared.clock.now();
-        (now < self.shared.load_end()).then_some(Intent { due: now, input, counted: false, user: None })
+        (now < self.shared.load_end()).then_some(Intent {
+            due: now,
+            input,
+            counted: false,
+            user: None,
+        })
     }
 
     /// False when the connection has to end because the lane does.
@@ -241,9 +329,14 @@ impl Connection {
                 self.failures_in_a_row = 0;
                 return Ok(true);
             }
-            Some(SessionError::DiskFull { place, why }) => return Err(LoadError::disk_full(place, why)),
+            Some(SessionError::DiskFull { place, why }) => {
+                return Err(LoadError::disk_full(place, why));
+            }
             Some(SessionError::Permanent(why)) => {
-                return Err(LoadError::other(format!("the load ended at {:.2} s", self.now_s()), why));
+                return Err(LoadError::other(
+                    format!("the load ended at {:.2} s", self.now_s()),
+                    why,
+                ));
             }
             Some(SessionError::Retry(why)) => ("retries_exhausted", why),
             Some(SessionError::Failed(why)) => ("failed", why),
@@ -253,11 +346,16 @@ impl Connection {
             self.failing_since = now;
         }
         self.failures_in_a_row += 1;
-        self.shared.events.report(code, || format!("connection {}: {why}", self.number));
+        self.shared
+            .events
+            .report(code, || format!("connection {}: {why}", self.number));
         // While others of its connections are away, a system may fail for a while what it can do later.
         let bears = self.shared.outages.is_under_way() && now < self.failing_since + PATIENCE;
         if self.failures_in_a_row >= HOPELESS && !bears {
-            let what = format!("{} transactions in a row failed; the last one", self.failures_in_a_row);
+            let what = format!(
+                "{} transactions in a row failed; the last one",
+                self.failures_in_a_row
+            );
             return Err(LoadError::other(what, why));
         }
         Ok(true)
@@ -279,7 +377,12 @@ impl Connection {
     /// What a user with a connection of its own wants next, after thinking and keying from `ended` on: for this it waits.
     fn want(&mut self, ended: Nanos) -> Option<Intent> {
         let (pause, input) = self.user.as_mut()?.next(&self.shared.spec);
-        let intent = Intent { due: ended + pause, input, counted: false, user: None };
+        let intent = Intent {
+            due: ended + pause,
+            input,
+            counted: false,
+            user: None,
+        };
         (intent.due < self.shared.load_end()).then_some(intent)
     }
 
@@ -291,18 +394,27 @@ impl Connection {
         let since = *self.lost_since.get_or_insert(lost);
         shared.outages.lost(lost, self.number, why, &shared.events);
         let mut wanted = self.want(lost);
-        let mut reserved = wanted.as_ref().map(|intent| Reserved::new(&shared, &notebook, intent));
+        let mut reserved = wanted
+            .as_ref()
+            .map(|intent| Reserved::new(&shared, &notebook, intent));
         loop {
             let due = shared.clock.now() + self.backoff.next();
-            let due = if self.user.is_some() { due.min(shared.load_end()) } else { due };
+            let due = if self.user.is_some() {
+                due.min(shared.load_end())
+            } else {
+                due
+            };
             if let Some(reserved) = &mut reserved {
-                let offered = shared.wait_until(&mut self.control, due.min(reserved.due)).await;
+                let offered = shared
+                    .wait_until(&mut self.control, due.min(reserved.due))
+                    .await;
                 reserved.offer();
                 if !offered {
                     return Ok(false);
                 }
             }
-            if !shared.wait_until(&mut self.control, due).await || self.is_over(shared.clock.now()) {
+            if !shared.wait_until(&mut self.control, due).await || self.is_over(shared.clock.now())
+            {
                 return Ok(false);
             }
             let opened = tokio::select! {
@@ -324,7 +436,9 @@ impl Connection {
                 }
                 Err(error @ LoadError::DiskFull { .. }) => return Err(error),
                 Err(error) if error.may_pass() && now < since + PATIENCE => {
-                    shared.outages.refused(matches!(error, LoadError::TooManyConnections { .. }));
+                    shared
+                        .outages
+                        .refused(matches!(error, LoadError::TooManyConnections { .. }));
                 }
                 Err(error) => return Err(given_up(since, now, why, &error)),
             }
@@ -334,6 +448,8 @@ impl Connection {
 
 fn given_up(since: Nanos, now: Nanos, why: &str, error: &LoadError) -> LoadError {
     let (since, tried) = (since.as_secs_f64(), now.saturating_sub(since).as_secs_f64());
-    let what = format!("a connection was lost at {since:.2} s ({why}) and could not be opened again for {tried:.1} s");
+    let what = format!(
+        "a connection was lost at {since:.2} s ({why}) and could not be opened again for {tried:.1} s"
+    );
     LoadError::other(what, error)
 }

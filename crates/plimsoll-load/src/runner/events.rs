@@ -21,7 +21,11 @@ pub struct Events {
 
 impl Events {
     pub fn new(clock: LaneClock, out: mpsc::Sender<LaneEvent>) -> Self {
-        Self { clock, out, counts: Mutex::default() }
+        Self {
+            clock,
+            out,
+            counts: Mutex::default(),
+        }
     }
 
     /// The text is made only when it is reported.
@@ -34,18 +38,28 @@ impl Events {
         };
         if nth <= MOST_OF_A_CODE {
             // Holds as many of each code as are reported; only a lane that has ended takes none.
-            let _ = self.out.try_send(LaneEvent { at: self.clock.now(), code: code.into(), text: text() });
+            let _ = self.out.try_send(LaneEvent {
+                at: self.clock.now(),
+                code: code.into(),
+                text: text(),
+            });
         }
     }
 
     /// How many events of each code were not reported one by one.
     pub fn unreported(&self) -> Vec<LaneEvent> {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = counts.iter().filter(|(_, n)| **n > MOST_OF_A_CODE).map(|(code, n)| LaneEvent {
-            at: self.clock.now(),
-            code: "untold".into(),
-            text: format!("{} more events of code {code} were counted, not listed", n - MOST_OF_A_CODE),
-        });
+        let more = counts
+            .iter()
+            .filter(|(_, n)| **n > MOST_OF_A_CODE)
+            .map(|(code, n)| LaneEvent {
+                at: self.clock.now(),
+                code: "untold".into(),
+                text: format!(
+                    "{} more events of code {code} were counted, not listed",
+                    n - MOST_OF_A_CODE
+                ),
+            });
         more.collect()
     }
 }

@@ -16,7 +16,13 @@ struct Standing {
 
 impl Gate {
     pub fn of(lanes: u32) -> Self {
-        Self(Arc::new(watch::channel(Standing { expected: lanes, here: 0 }).0))
+        Self(Arc::new(
+            watch::channel(Standing {
+                expected: lanes,
+                here: 0,
+            })
+            .0,
+        ))
     }
 
     /// Until all are here.
@@ -24,11 +30,14 @@ impl Gate {
         let mut standing = self.0.subscribe();
         self.0.send_modify(|standing| standing.here += 1);
         // The sender is in self.
-        let _ = standing.wait_for(|standing| standing.here >= standing.expected).await;
+        let _ = standing
+            .wait_for(|standing| standing.here >= standing.expected)
+            .await;
     }
 
     /// Will not come: the others are not to wait.
     pub(super) fn leave(&self) {
-        self.0.send_modify(|standing| standing.expected = standing.expected.saturating_sub(1));
+        self.0
+            .send_modify(|standing| standing.expected = standing.expected.saturating_sub(1));
     }
 }

@@ -97,18 +97,43 @@ impl IntentQueue {
     /// `None` for a closed loop in which every user has a connection.
     pub fn new(spec: &LaneSpec, until: Nanos) -> Option<Self> {
         let (origin, capacity) = match spec.load {
-            LoadShape::Closed { users, connections } if connections < users => (Origin::users(spec, users), users),
+            LoadShape::Closed { users, connections } if connections < users => {
+                (Origin::users(spec, users), users)
+            }
             LoadShape::Closed { .. } => return None,
-            LoadShape::Open { users, per_second, to_per_second, arrivals, queue } => {
+            LoadShape::Open {
+                users,
+                per_second,
+                to_per_second,
+                arrivals,
+                queue,
+            } => {
                 let rng = Rng::stream(spec.seed.load, &[u64::MAX, u64::from(spec.round)]);
-                let mut schedule = Schedule::new((per_second, to_per_second), arrivals, &spec.timeline, rng);
+                let mut schedule =
+                    Schedule::new((per_second, to_per_second), arrivals, &spec.timeline, rng);
                 let source = |user| Source::new(&spec.workload, spec.seed, spec.round, user);
                 let sources = (0..users).map(source).collect();
-                (Origin::Rate { next: schedule.next(), schedule, sources, drawn: 0 }, queue)
+                (
+                    Origin::Rate {
+                        next: schedule.next(),
+                        schedule,
+                        sources,
+                        drawn: 0,
+                    },
+                    queue,
+                )
             }
         };
-        let state = State { origin, until, waiting: VecDeque::new(), capacity: capacity as usize };
-        Some(Self { state: Mutex::new(state), notebook: Notebook::default() })
+        let state = State {
+            origin,
+            until,
+            waiting: VecDeque::new(),
+            capacity: capacity as usize,
+        };
+        Some(Self {
+            state: Mutex::new(state),
+            notebook: Notebook::default(),
+        })
     }
 
     fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
@@ -124,7 +149,10 @@ impl IntentQueue {
     pub fn take(&self, now: Nanos) -> Option<Intent> {
         self.with(|state| {
             state.pump(now, &self.notebook);
-            state.waiting.pop_front().or_else(|| state.draw(state.until))
+            state
+                .waiting
+                .pop_front()
+                .or_else(|| state.draw(state.until))
         })
     }
 
@@ -132,7 +160,11 @@ impl IntentQueue {
     pub fn come_back(&self, mut user: Box<User>, spec: &LaneSpec, now: Nanos) {
         let (pause, input) = user.next(spec);
         self.with(|state| match &mut state.origin {
-            Origin::Users(turns) => turns.push(Reverse(Turn { due: now + pause, input, user })),
+            Origin::Users(turns) => turns.push(Reverse(Turn {
+                due: now + pause,
+                input,
+                user,
+            })),
             // An open loop's intents have no user.
             Origin::Rate { .. } => {}
         });
@@ -155,7 +187,10 @@ impl IntentQueue {
     pub fn drop_waiting(&self, now: Nanos) {
         self.with(|state| {
             state.pump(now, &self.notebook);
-            state.waiting.drain(..).for_each(|intent| drop_intent(&self.notebook, &intent, now));
+            state
+                .waiting
+                .drain(..)
+                .for_each(|intent| drop_intent(&self.notebook, &intent, now));
         });
     }
 }
@@ -179,15 +214,30 @@ impl Origin {
 
     fn draw(&mut self) -> Option<Intent> {
         match self {
-            Self::Rate { schedule, next, sources, drawn } => {
+            Self::Rate {
+                schedule,
+                next,
+                sources,
+                drawn,
+            } => {
                 let due = std::mem::replace(next, schedule.next());
                 let source = *drawn % sources.len();
                 *drawn += 1;
-                Some(Intent { due, input: sources[source].next(), counted: false, user: None })
+                Some(Intent {
+                    due,
+                    input: sources[source].next(),
+                    counted: false,
+                    user: None,
+                })
             }
             Self::Users(turns) => {
                 let Reverse(Turn { due, input, user }) = turns.pop()?;
-                Some(Intent { due, input, counted: false, user: Some(user) })
+                Some(Intent {
+                    due,
+                    input,
+                    counted: false,
+                    user: Some(user),
+                })
             }
         }
     }
@@ -205,10 +255,15 @@ impl State {
         let end = self.until.min(Nanos(now.0.saturating_add(1)));
         while let Some(mut intent) = self.draw(end) {
             intent.counted = true;
-            notebook.offered(Offered { txn: intent.input.txn() as u8, due: intent.due });
+            notebook.offered(Offered {
+                txn: intent.input.txn() as u8,
+                due: intent.due,
+            });
             if self.waiting.len() < self.capacity {
                 // At the back, unless another thread was faster with a later one.
-                let place = self.waiting.partition_point(|waiting| waiting.due <= intent.due);
+                let place = self
+                    .waiting
+                    .partition_point(|waiting| waiting.due <= intent.due);
                 self.waiting.insert(place, intent);
             } else {
                 let due = intent.due;

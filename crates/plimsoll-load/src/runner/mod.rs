@@ -137,7 +137,17 @@ impl<'a> Lane<'a> {
             return LaneEnd::Stopped;
         }
         workers.start();
-        Lane { shared, workers, merger, events, out, workers_done: false, left: false }.drive().await
+        Lane {
+            shared,
+            workers,
+            merger,
+            events,
+            out,
+            workers_done: false,
+            left: false,
+        }
+        .drive()
+        .await
     }
 
     async fn drive(mut self) -> LaneEnd {
@@ -234,7 +244,10 @@ impl<'a> Lane<'a> {
     async fn report(&mut self, tick: Tick) -> Result<(), ()> {
         self.shared.outages.settle(tick.end, &self.shared.events);
         let second = self.merge(tick);
-        self.out.send(LaneMessage::Second(Box::new(second))).await.map_err(drop)
+        self.out
+            .send(LaneMessage::Second(Box::new(second)))
+            .await
+            .map_err(drop)
     }
 
     /// Ends the workers, writes down what was under way or waiting, and reports all that is left.
@@ -252,8 +265,14 @@ impl<'a> Lane<'a> {
             start = tick.end;
         }
         // The last tick takes all that was written since, whenever it is dated.
-        let phase = timeline.tick_at(start).map_or(PhaseKind::Cool, |tick| tick.phase);
-        let mut last = self.merge(Tick { start, end: Nanos(u64::MAX), phase });
+        let phase = timeline
+            .tick_at(start)
+            .map_or(PhaseKind::Cool, |tick| tick.phase);
+        let mut last = self.merge(Tick {
+            start,
+            end: Nanos(u64::MAX),
+            phase,
+        });
         last.tick.end = now.max(start);
         last.merge_lag = Nanos::ZERO;
         // The connections' own count, apart from what they wrote down: here two accounts of the same thing meet.
@@ -261,7 +280,10 @@ impl<'a> Lane<'a> {
         last.in_flight = counted;
         let _ = self.out.send(LaneMessage::Second(Box::new(last))).await;
         if let Some(receipts) = &self.shared.receipts {
-            let _ = self.out.send(LaneMessage::Acknowledged(receipts.ledger())).await;
+            let _ = self
+                .out
+                .send(LaneMessage::Acknowledged(receipts.ledger()))
+                .await;
         }
         self.shared.outages.end(now, &self.shared.events);
         while let Ok(event) = self.events.try_recv() {
@@ -281,15 +303,27 @@ impl<'a> Lane<'a> {
         let in_flight = self.merger.in_flight();
         let (code, text) = match (in_flight, counted) {
             (0, 0) => return None,
-            _ if self.left && in_flight == counted as i64 => {
-                ("unanswered", format!("{counted} transactions got no answer from the server before the lane ended"))
-            }
+            _ if self.left && in_flight == counted as i64 => (
+                "unanswered",
+                format!(
+                    "{counted} transactions got no answer from the server before the lane ended"
+                ),
+            ),
             _ => {
                 let by_count = format!("({counted} by the connections' own count)");
-                ("conservation", format!("{in_flight} intents are unaccounted for at the end of the lane {by_count}"))
+                (
+                    "conservation",
+                    format!(
+                        "{in_flight} intents are unaccounted for at the end of the lane {by_count}"
+                    ),
+                )
             }
         };
-        Some(LaneEvent { at, code: code.into(), text })
+        Some(LaneEvent {
+            at,
+            code: code.into(),
+            text,
+        })
     }
 
     /// A session that blocks its thread ends when its server answers, which may be never. Once the load has failed or the
@@ -298,7 +332,12 @@ impl<'a> Lane<'a> {
         let (clock, mut control) = (self.shared.clock.clone(), self.shared.control.clone());
         let awaits_order = matches!(end, LaneEnd::Complete | LaneEnd::Closed);
         let patience = async {
-            if awaits_order && control.wait_for(|order| *order == LaneControl::Stop).await.is_err() {
+            if awaits_order
+                && control
+                    .wait_for(|order| *order == LaneControl::Stop)
+                    .await
+                    .is_err()
+            {
                 // The sender of orders is gone.
                 std::future::pending::<()>().await;
             }

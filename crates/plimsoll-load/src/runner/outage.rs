@@ -30,8 +30,15 @@ pub struct Backoff {
 
 impl Backoff {
     pub fn new(seed: u64, round: u32, connection: u32) -> Self {
-        let path = [u64::from_be_bytes(*b" backoff"), u64::from(round), u64::from(connection)];
-        Self { rng: Rng::stream(seed, &path), attempts: 0 }
+        let path = [
+            u64::from_be_bytes(*b" backoff"),
+            u64::from(round),
+            u64::from(connection),
+        ];
+        Self {
+            rng: Rng::stream(seed, &path),
+            attempts: 0,
+        }
     }
 
     /// The connection has proved to be good.
@@ -103,7 +110,10 @@ pub struct Outages {
 
 impl Outages {
     pub fn new(connections: u32) -> Self {
-        Self { connections, state: Mutex::default() }
+        Self {
+            connections,
+            state: Mutex::default(),
+        }
     }
 
     fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
@@ -116,7 +126,10 @@ impl Outages {
             state.count(now);
             state.away += 1;
             state.lost += 1;
-            let gap = state.gap.get_or_insert(Gap { counted: now, confirmed: false });
+            let gap = state.gap.get_or_insert(Gap {
+                counted: now,
+                confirmed: false,
+            });
             gap.confirmed |= state.away >= self.connections;
             let first = state.current.is_none();
             state.outages += u64::from(first);
@@ -133,15 +146,23 @@ impl Outages {
             first
         });
         if first {
-            events.report("connection_lost", || format!("connection {connection} was lost and is opened again: {why}"));
+            events.report("connection_lost", || {
+                format!("connection {connection} was lost and is opened again: {why}")
+            });
         }
     }
 
     /// An attempt to open a lost connection failed; a server `is_there` that only takes no more of them.
     pub fn refused(&self, is_there: bool) {
         self.with(|state| {
-            state.gap.iter_mut().for_each(|gap| gap.confirmed |= !is_there);
-            state.current.iter_mut().for_each(|current| current.refused += 1);
+            state
+                .gap
+                .iter_mut()
+                .for_each(|gap| gap.confirmed |= !is_there);
+            state
+                .current
+                .iter_mut()
+                .for_each(|current| current.refused += 1);
         });
     }
 
@@ -178,7 +199,11 @@ impl Outages {
     pub fn settle(&self, now: Nanos, events: &Events) {
         let over = self.with(|state| {
             let over = |outage: &Outage| outage.last_back + QUIET <= now;
-            if state.away == 0 && state.current.as_ref().is_some_and(over) { state.current.take() } else { None }
+            if state.away == 0 && state.current.as_ref().is_some_and(over) {
+                state.current.take()
+            } else {
+                None
+            }
         });
         if let Some(outage) = over {
             events.report("reconnected", || outage.describe(self.connections));
@@ -200,7 +225,8 @@ impl Outages {
             }),
             None => {}
         }
-        let (outages, lost, reopened) = self.with(|state| (state.outages, state.lost, state.reopened));
+        let (outages, lost, reopened) =
+            self.with(|state| (state.outages, state.lost, state.reopened));
         if outages > 1 {
             events.report("connections_lost", || {
                 format!("connections were lost {lost} times in {outages} outages, and opened again {reopened} times")
@@ -211,7 +237,15 @@ impl Outages {
 
 impl Outage {
     fn describe(&self, connections: u32) -> String {
-        let Self { from, why, lost, refused, reopened, first_back, last_back } = self;
+        let Self {
+            from,
+            why,
+            lost,
+            refused,
+            reopened,
+            first_back,
+            last_back,
+        } = self;
         let [from, first, last] = [*from, *first_back, *last_back].map(seconds);
         // One session that an administrator ended is not the server's absence.
         if *refused > 0 || *lost >= u64::from(connections) {
@@ -220,7 +254,9 @@ impl Outage {
                  again {reopened} times, the last at {last}, after {refused} failed attempts ({why})"
             )
         } else {
-            format!("{lost} of {connections} connections were lost from {from} on and open again at {last} ({why})")
+            format!(
+                "{lost} of {connections} connections were lost from {from} on and open again at {last} ({why})"
+            )
         }
     }
 }
@@ -241,7 +277,10 @@ mod tests {
         };
         for (n, pause) in pauses(3).into_iter().enumerate() {
             let whole = Nanos::from_millis((50 << n).min(1_000));
-            assert!(Nanos(whole.0 / 2) <= pause && pause <= whole, "{n}: {pause}");
+            assert!(
+                Nanos(whole.0 / 2) <= pause && pause <= whole,
+                "{n}: {pause}"
+            );
         }
         assert_eq!(pauses(3), pauses(3));
         assert_ne!(pauses(3), pauses(4));

@@ -21,7 +21,12 @@ struct Rate {
 impl Rate {
     /// When the cumulative rate Λ(t) = ∫₀ᵗ λ reaches `count`, in seconds.
     fn time_of(&self, count: f64) -> f64 {
-        let Self { from, to, warm, measure } = *self;
+        let Self {
+            from,
+            to,
+            warm,
+            measure,
+        } = *self;
         let past_warm = count - from * warm;
         if past_warm <= 0.0 {
             return count / from;
@@ -48,7 +53,17 @@ pub struct Schedule {
 impl Schedule {
     pub fn new((from, to): (f64, f64), arrivals: Arrivals, timeline: &Timeline, rng: Rng) -> Self {
         let (warm, measure) = (timeline.warm.as_secs_f64(), timeline.measure.as_secs_f64());
-        let mut schedule = Self { rate: Rate { from, to, warm, measure }, arrivals, rng, at: 0.0 };
+        let mut schedule = Self {
+            rate: Rate {
+                from,
+                to,
+                warm,
+                measure,
+            },
+            arrivals,
+            rng,
+            at: 0.0,
+        };
         if arrivals == Arrivals::Poisson {
             schedule.at = schedule.step();
         }
@@ -81,21 +96,35 @@ mod tests {
 
     fn timeline(warm: u64, measure: u64) -> Timeline {
         let [warm, measure] = [warm, measure].map(Nanos::from_secs);
-        Timeline { warm, measure, cool: Nanos::SECOND }
+        Timeline {
+            warm,
+            measure,
+            cool: Nanos::SECOND,
+        }
     }
 
     fn dues(rates: (f64, f64), arrivals: Arrivals, seed: u64, until: u64) -> Vec<Nanos> {
         let mut schedule = Schedule::new(rates, arrivals, &timeline(4, 10), Rng::new(seed));
-        std::iter::repeat_with(|| schedule.next()).take_while(|due| *due < Nanos::from_secs(until)).collect()
+        std::iter::repeat_with(|| schedule.next())
+            .take_while(|due| *due < Nanos::from_secs(until))
+            .collect()
     }
 
     #[test]
     fn a_rising_rate_is_due_at_exact_times() {
         let dues = dues((100.0, 200.0), Arrivals::Constant, 1, 16);
         // 4 s at 100/s, then Λ = 100 s + 5 s² to 1,500 after 10 s, then 200/s.
-        let by = |seconds: u64| dues.iter().filter(|due| **due < Nanos::from_secs(seconds)).count() as u64;
+        let by = |seconds: u64| {
+            dues.iter()
+                .filter(|due| **due < Nanos::from_secs(seconds))
+                .count() as u64
+        };
         for s in 0..=10 {
-            assert_eq!(by(4 + s), 400 + 100 * s + 5 * s * s, "after {s} s of the measurement");
+            assert_eq!(
+                by(4 + s),
+                400 + 100 * s + 5 * s * s,
+                "after {s} s of the measurement"
+            );
         }
         assert_eq!((by(15), by(16)), (2_100, 2_300));
         assert_eq!(dues[505], Nanos::from_secs(5), "to the nanosecond");
@@ -119,7 +148,12 @@ mod tests {
     fn poisson_arrivals_follow_the_rate_and_scatter() {
         // On the axis of the cumulative rate the distances are exponential with mean one: mean and variance are 1,
         // also where the rate rises.
-        let mut schedule = Schedule::new((50.0, 5_000.0), Arrivals::Poisson, &timeline(4, 10), Rng::new(3));
+        let mut schedule = Schedule::new(
+            (50.0, 5_000.0),
+            Arrivals::Poisson,
+            &timeline(4, 10),
+            Rng::new(3),
+        );
         let (mut before, mut gaps) = (0.0, Vec::new());
         for _ in 0..25_000 {
             let s = schedule.next().as_secs_f64();
@@ -130,7 +164,13 @@ mod tests {
         }
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        assert!((mean - 1.0).abs() < 0.03 && (variance - 1.0).abs() < 0.06, "{mean} {variance}");
-        assert_ne!(dues((10.0, 20.0), Arrivals::Poisson, 1, 5), dues((10.0, 20.0), Arrivals::Poisson, 2, 5));
+        assert!(
+            (mean - 1.0).abs() < 0.03 && (variance - 1.0).abs() < 0.06,
+            "{mean} {variance}"
+        );
+        assert_ne!(
+            dues((10.0, 20.0), Arrivals::Poisson, 1, 5),
+            dues((10.0, 20.0), Arrivals::Poisson, 2, 5)
+        );
     }
 }

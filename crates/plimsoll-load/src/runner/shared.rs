@@ -46,7 +46,12 @@ impl Shared {
         events: mpsc::Sender<LaneEvent>,
     ) -> Self {
         // The load must be there when the power fails.
-        let load_end = spec.timeline.load_end() + if spec.power_cut { spec.timeline.cool } else { Nanos::ZERO };
+        let load_end = spec.timeline.load_end()
+            + if spec.power_cut {
+                spec.timeline.cool
+            } else {
+                Nanos::ZERO
+            };
         Self {
             opener: Opener::new(&spec, clock.clone()),
             intents: IntentQueue::new(&spec, load_end),
@@ -56,7 +61,9 @@ impl Shared {
             clock,
             load_end: AtomicU64::new(load_end.0),
             under_way: AtomicU64::new(0),
-            receipts: spec.power_cut.then(|| Receipts::new(spec.timeline.load_end())),
+            receipts: spec
+                .power_cut
+                .then(|| Receipts::new(spec.timeline.load_end())),
             ended: AtomicBool::new(false),
             opened: AtomicU32::new(0),
             spec,
@@ -96,17 +103,30 @@ pub struct Receipts {
 
 impl Receipts {
     pub fn new(until: Nanos) -> Self {
-        Self { until, counts: Mutex::default() }
+        Self {
+            until,
+            counts: Mutex::default(),
+        }
     }
 
     /// What ends later was not acknowledged in time: whether the database still had power is unknown.
     pub fn note(&self, input: &Input, ended: Nanos) {
         if let Some(place) = input.place().filter(|_| ended < self.until) {
-            *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(place).or_default() += 1;
+            *self
+                .counts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .entry(place)
+                .or_default() += 1;
         }
     }
 
     pub fn ledger(&self) -> CommitCounts {
-        CommitCounts::from_counts(self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        CommitCounts::from_counts(
+            self.counts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
+        )
     }
 }

@@ -52,7 +52,11 @@ pub struct Entries {
 
 impl Entries {
     fn append(&mut self, other: &mut Self) {
-        let Self { offered, outcomes, overflow } = other;
+        let Self {
+            offered,
+            outcomes,
+            overflow,
+        } = other;
         self.offered.append(offered);
         self.outcomes.append(outcomes);
         self.overflow += std::mem::take(overflow);
@@ -101,7 +105,12 @@ pub struct Merger {
 
 impl Merger {
     pub fn new(txns: usize) -> Self {
-        Self { txns, pending: Entries::default(), spare: Entries::default(), in_flight: 0 }
+        Self {
+            txns,
+            pending: Entries::default(),
+            spare: Entries::default(),
+            in_flight: 0,
+        }
     }
 
     /// Intents due but not settled at the end of the last merged tick; negative would mean an outcome without intent.
@@ -141,7 +150,8 @@ impl Merger {
             }
             !here
         });
-        let sum = |f: fn(&TransactionStats) -> u64| second.tallies.iter().map(f).sum::<u64>() as i64;
+        let sum =
+            |f: fn(&TransactionStats) -> u64| second.tallies.iter().map(f).sum::<u64>() as i64;
         self.in_flight += sum(|t| t.counts.offered) - sum(|t| t.counts.settled());
         second.in_flight = self.in_flight.max(0) as u64;
         second
@@ -149,7 +159,15 @@ impl Merger {
 }
 
 fn count(tally: &mut TransactionStats, entry: &SettledIntent) {
-    let SettledIntent { txn: _, settled, retries, round_trips, due, start, end } = *entry;
+    let SettledIntent {
+        txn: _,
+        settled,
+        retries,
+        round_trips,
+        due,
+        start,
+        end,
+    } = *entry;
     let counts = &mut tally.counts;
     counts.retries += u64::from(retries);
     counts.round_trips += u64::from(round_trips);
@@ -172,11 +190,23 @@ mod tests {
 
     fn outcome(due: u64, start: u64, end: u64) -> SettledIntent {
         let [due, start, end] = [due, start, end].map(Nanos::from_millis);
-        SettledIntent { txn: 0, settled: Settled::Committed, retries: 1, round_trips: 3, due, start, end }
+        SettledIntent {
+            txn: 0,
+            settled: Settled::Committed,
+            retries: 1,
+            round_trips: 3,
+            due,
+            start,
+            end,
+        }
     }
 
     fn tick(second: u64) -> Tick {
-        Tick { start: Nanos::from_secs(second), end: Nanos::from_secs(second + 1), phase: PhaseKind::Measure }
+        Tick {
+            start: Nanos::from_secs(second),
+            end: Nanos::from_secs(second + 1),
+            phase: PhaseKind::Measure,
+        }
     }
 
     proptest! {
@@ -210,7 +240,10 @@ mod tests {
     fn an_outcome_that_comes_after_its_tick_is_counted_late() {
         let (notebook, mut merger) = (Notebook::default(), Merger::new(1));
         merger.merge(&[&notebook], tick(0));
-        notebook.offered(Offered { txn: 0, due: Nanos::from_millis(1_100) });
+        notebook.offered(Offered {
+            txn: 0,
+            due: Nanos::from_millis(1_100),
+        });
         notebook.settled(outcome(900, 900, 950));
         let merged = merger.merge(&[&notebook], tick(1));
         assert_eq!((merged.late, merged.tallies[0].counts.committed), (1, 1));
@@ -220,7 +253,10 @@ mod tests {
     fn a_full_notebook_counts_its_overflow() {
         let (notebook, mut merger) = (Notebook::default(), Merger::new(1));
         for _ in 0..CAPACITY + 7 {
-            notebook.offered(Offered { txn: 0, due: Nanos::ZERO });
+            notebook.offered(Offered {
+                txn: 0,
+                due: Nanos::ZERO,
+            });
         }
         assert_eq!(merger.merge(&[&notebook], tick(0)).overflow, 7);
     }

@@ -4,8 +4,8 @@ mod outage;
 mod queue;
 
 use plimsoll_model::lane::{
-    Arrivals, Counts, Endpoint, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec, LoadShape,
-    MockScript, Stall, TransactionStats,
+    Arrivals, Counts, Endpoint, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec,
+    LoadShape, MockScript, Stall, TransactionStats,
 };
 use plimsoll_model::plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_model::receipt::CommitCounts;
@@ -20,9 +20,17 @@ use crate::clock::{Clock, VirtualClock};
 fn spec(script: MockScript, load: LoadShape) -> LaneSpec {
     LaneSpec {
         endpoint: Endpoint::Mock(script),
-        workload: Workload::Tpcc(Tpcc { warehouses: 2, mode: TxnMode::Procedures, home: Home::Fixed }),
+        workload: Workload::Tpcc(Tpcc {
+            warehouses: 2,
+            mode: TxnMode::Procedures,
+            home: Home::Fixed,
+        }),
         load,
-        timeline: Timeline { warm: Nanos::from_secs(2), measure: Nanos::from_secs(10), cool: Nanos::from_secs(5) },
+        timeline: Timeline {
+            warm: Nanos::from_secs(2),
+            measure: Nanos::from_secs(10),
+            cool: Nanos::from_secs(5),
+        },
         pacing: Pacing::default(),
         seed: 7.into(),
         round: 1,
@@ -32,7 +40,13 @@ fn spec(script: MockScript, load: LoadShape) -> LaneSpec {
 }
 
 fn open(per_second: f64, users: u32, queue: u32) -> LoadShape {
-    LoadShape::Open { users, per_second, to_per_second: per_second, arrivals: Arrivals::Constant, queue }
+    LoadShape::Open {
+        users,
+        per_second,
+        to_per_second: per_second,
+        arrivals: Arrivals::Constant,
+        queue,
+    }
 }
 
 /// The messages of a lane.
@@ -53,24 +67,40 @@ impl LaneRun {
     }
 
     fn measured_time(&self) -> Nanos {
-        let measured = self.seconds.iter().map(|second| second.tick).filter(|tick| tick.phase == PhaseKind::Measure);
+        let measured = self
+            .seconds
+            .iter()
+            .map(|second| second.tick)
+            .filter(|tick| tick.phase == PhaseKind::Measure);
         measured.map(|tick| tick.end - tick.start).sum()
     }
 
     fn merged(&self, keep: impl Fn(&LaneSecond) -> bool) -> TransactionStats {
         let mut sum = TransactionStats::default();
-        self.seconds.iter().filter(|second| keep(second)).flat_map(|second| &second.tallies).for_each(|t| sum.merge(t));
+        self.seconds
+            .iter()
+            .filter(|second| keep(second))
+            .flat_map(|second| &second.tallies)
+            .for_each(|t| sum.merge(t));
         sum
     }
 
     /// The texts of the events with this code.
     fn texts(&self, code: &str) -> Vec<&str> {
-        self.events.iter().filter(|event| event.code == code).map(|event| event.text.as_str()).collect()
+        self.events
+            .iter()
+            .filter(|event| event.code == code)
+            .map(|event| event.text.as_str())
+            .collect()
     }
 
     fn conserved(&self) {
         if self.end == LaneEnd::Complete {
-            assert_eq!(self.measured_time(), Nanos::from_secs(10), "a complete window is measured to its end");
+            assert_eq!(
+                self.measured_time(),
+                Nanos::from_secs(10),
+                "a complete window is measured to its end"
+            );
         }
         let Counts { offered, .. } = self.all().counts;
         assert_eq!(offered, self.all().counts.settled());
@@ -78,9 +108,22 @@ impl LaneRun {
         assert_eq!(self.texts("conservation"), [""; 0]);
         let (mut due, mut settled) = (0, 0);
         for second in &self.seconds {
-            due += second.tallies.iter().map(|tally| tally.counts.offered).sum::<u64>();
-            settled += second.tallies.iter().map(|tally| tally.counts.settled()).sum::<u64>();
-            assert_eq!(due - settled, second.in_flight, "at the end of {:?}", second.tick);
+            due += second
+                .tallies
+                .iter()
+                .map(|tally| tally.counts.offered)
+                .sum::<u64>();
+            settled += second
+                .tallies
+                .iter()
+                .map(|tally| tally.counts.settled())
+                .sum::<u64>();
+            assert_eq!(
+                due - settled,
+                second.in_flight,
+                "at the end of {:?}",
+                second.tick
+            );
         }
     }
 }
@@ -130,7 +173,10 @@ fn run_on(clock: Clock, spec: LaneSpec, orders: &[(Nanos, LaneControl)]) -> Lane
 }
 
 fn latency(ms: u64) -> MockScript {
-    MockScript { latency: Nanos::from_millis(ms), ..MockScript::default() }
+    MockScript {
+        latency: Nanos::from_millis(ms),
+        ..MockScript::default()
+    }
 }
 
 #[test]
@@ -139,31 +185,72 @@ fn a_closed_loop_obeys_little_exactly() {
     lane.conserved();
     assert_eq!(lane.end, LaneEnd::Complete);
     // 4 users, 10 ms each: 400 a second, in every second of the window.
-    for second in lane.seconds.iter().filter(|second| second.tick.phase == PhaseKind::Measure) {
-        assert_eq!(second.tallies.iter().map(|tally| tally.counts.completed()).sum::<u64>(), 400);
+    for second in lane
+        .seconds
+        .iter()
+        .filter(|second| second.tick.phase == PhaseKind::Measure)
+    {
+        assert_eq!(
+            second
+                .tallies
+                .iter()
+                .map(|tally| tally.counts.completed())
+                .sum::<u64>(),
+            400
+        );
     }
     let measured = lane.measured();
     assert_eq!(measured.counts.completed(), 4_000);
-    assert!(measured.differing_service().is_none(), "in a closed loop due = start");
+    assert!(
+        measured.differing_service().is_none(),
+        "in a closed loop due = start"
+    );
     assert_eq!(measured.response.mean(), Some(Nanos::from_millis(10)));
 }
 
 #[test]
 fn a_stall_shows_in_response_and_not_in_service() {
-    let stall = Stall { at: Nanos::from_secs(5), lasts: Nanos::from_secs(2) };
-    let script = MockScript { stalls: vec![stall], ..latency(1) };
+    let stall = Stall {
+        at: Nanos::from_secs(5),
+        lasts: Nanos::from_secs(2),
+    };
+    let script = MockScript {
+        stalls: vec![stall],
+        ..latency(1)
+    };
     let lane = run(spec(script, open(100.0, 64, 100_000)));
     lane.conserved();
     let measured = lane.measured();
-    assert_eq!(measured.counts.offered, 1_000, "the system's stall does not slow the offered rate");
+    assert_eq!(
+        measured.counts.offered, 1_000,
+        "the system's stall does not slow the offered rate"
+    );
     // 200 of 1,000 intents become due during the stall and wait for up to its whole length. Of the 64 that are under
     // way when it begins or start in it, each sees it in its service time; the others only wait for a user.
     let p = |hist: &plimsoll_model::hist::Hist, q| hist.quantile(q).unwrap().as_millis_f64();
-    assert!(p(&measured.response, 0.99) > 1_800.0, "{}", p(&measured.response, 0.99));
-    let lane = run(spec(MockScript { stalls: vec![stall], ..latency(1) }, open(100.0, 1, 100_000)));
+    assert!(
+        p(&measured.response, 0.99) > 1_800.0,
+        "{}",
+        p(&measured.response, 0.99)
+    );
+    let lane = run(spec(
+        MockScript {
+            stalls: vec![stall],
+            ..latency(1)
+        },
+        open(100.0, 1, 100_000),
+    ));
     let measured = lane.measured();
-    assert!(p(&measured.response, 0.99) > 1_800.0, "{}", p(&measured.response, 0.99));
-    assert_eq!(p(measured.service(), 0.99).round(), 1.0, "one of 1,000 meets the stall in service");
+    assert!(
+        p(&measured.response, 0.99) > 1_800.0,
+        "{}",
+        p(&measured.response, 0.99)
+    );
+    assert_eq!(
+        p(measured.service(), 0.99).round(),
+        1.0,
+        "one of 1,000 meets the stall in service"
+    );
     assert!(measured.service().max().unwrap() >= Nanos::from_secs(2));
 }
 
@@ -171,10 +258,25 @@ fn a_stall_shows_in_response_and_not_in_service() {
 fn constant_arrivals_are_due_at_exact_times() {
     let lane = run(spec(latency(1), open(250.0, 8, 10)));
     lane.conserved();
-    for second in lane.seconds.iter().filter(|second| second.tick.phase != PhaseKind::Cool) {
-        assert_eq!(second.tallies.iter().map(|tally| tally.counts.offered).sum::<u64>(), 250);
+    for second in lane
+        .seconds
+        .iter()
+        .filter(|second| second.tick.phase != PhaseKind::Cool)
+    {
+        assert_eq!(
+            second
+                .tallies
+                .iter()
+                .map(|tally| tally.counts.offered)
+                .sum::<u64>(),
+            250
+        );
     }
-    assert_eq!(lane.all().response.max(), Some(Nanos::from_millis(1)), "no wait below capacity");
+    assert_eq!(
+        lane.all().response.max(),
+        Some(Nanos::from_millis(1)),
+        "no wait below capacity"
+    );
 }
 
 #[test]
@@ -186,7 +288,10 @@ fn overload_drops_what_the_queue_cannot_hold_and_counts_it() {
     assert_eq!((measured.offered, measured.completed()), (2_000, 1_000));
     assert_eq!(measured.dropped, 1_000);
     assert_eq!(lane.all().counts.offered, 2_400);
-    assert_eq!(lane.all().counts.dropped, 2_400 - lane.all().counts.completed());
+    assert_eq!(
+        lane.all().counts.dropped,
+        2_400 - lane.all().counts.completed()
+    );
 }
 
 #[test]
@@ -198,19 +303,35 @@ fn what_still_waits_when_cooling_ends_is_dropped() {
     assert_eq!(lane.all().counts.offered, 2_400);
     // 12 s of load, one of cooling and the last tick's grace at 100/s; the one under way at the end is abandoned.
     let counts = lane.all().counts;
-    assert_eq!((counts.completed(), counts.failed), (1_301, 1), "{counts:?}");
+    assert_eq!(
+        (counts.completed(), counts.failed),
+        (1_301, 1),
+        "{counts:?}"
+    );
     assert_eq!(counts.dropped, 2_400 - 1_302);
 }
 
 #[test]
 fn retries_are_counted_apart_and_bounded() {
-    let lane = run(spec(MockScript { retry_every: Some(5), ..latency(10) }, LoadShape::closed(1)));
+    let lane = run(spec(
+        MockScript {
+            retry_every: Some(5),
+            ..latency(10)
+        },
+        LoadShape::closed(1),
+    ));
     lane.conserved();
     let counts = lane.all().counts;
     assert_eq!(counts.failed, 0);
     assert_eq!(counts.retries, counts.completed() / 5);
     assert_eq!(counts.round_trips, counts.completed() + counts.retries);
-    let mut spec = spec(MockScript { retry_every: Some(5), ..latency(10) }, LoadShape::closed(1));
+    let mut spec = spec(
+        MockScript {
+            retry_every: Some(5),
+            ..latency(10)
+        },
+        LoadShape::closed(1),
+    );
     spec.max_retries = 0;
     let lane = run(spec);
     lane.conserved();
@@ -220,43 +341,79 @@ fn retries_are_counted_apart_and_bounded() {
 
 #[test]
 fn failures_are_counted_reported_and_kept_out_of_latency() {
-    let lane = run(spec(MockScript { fail_every: Some(4), ..latency(10) }, LoadShape::closed(2)));
+    let lane = run(spec(
+        MockScript {
+            fail_every: Some(4),
+            ..latency(10)
+        },
+        LoadShape::closed(2),
+    ));
     lane.conserved();
     let all = lane.all();
     assert_eq!(all.counts.failed, all.counts.offered / 4);
     assert_eq!(all.response.count(), all.counts.completed());
     let texts = lane.texts("failed");
     assert_eq!(texts.len(), 5, "not thousands");
-    let more = format!("{} more events of code failed were counted, not listed", all.counts.failed - 5);
+    let more = format!(
+        "{} more events of code failed were counted, not listed",
+        all.counts.failed - 5
+    );
     assert_eq!(lane.texts("untold"), [more]);
 }
 
 #[test]
 fn a_hopeless_system_ends_the_lane_with_its_own_words() {
-    let lane = run(spec(MockScript { fail_every: Some(1), ..latency(1) }, LoadShape::closed(2)));
+    let lane = run(spec(
+        MockScript {
+            fail_every: Some(1),
+            ..latency(1)
+        },
+        LoadShape::closed(2),
+    ));
     lane.conserved();
-    assert!(matches!(&lane.end, LaneEnd::Failed(why) if why.contains("the script fails")), "{:?}", lane.end);
+    assert!(
+        matches!(&lane.end, LaneEnd::Failed(why) if why.contains("the script fails")),
+        "{:?}",
+        lane.end
+    );
 }
 
 #[test]
 fn one_order_closes_the_phase_and_keeps_everything() {
     let at = Nanos::from_millis(5_505);
-    let lane = run_ordered(spec(latency(10), LoadShape::closed(4)), &[(at, LaneControl::Close)]);
+    let lane = run_ordered(
+        spec(latency(10), LoadShape::closed(4)),
+        &[(at, LaneControl::Close)],
+    );
     lane.conserved();
     assert_eq!(lane.end, LaneEnd::Closed);
     assert_eq!(lane.measured_time(), Nanos::from_millis(3_505));
-    assert_eq!(lane.all().counts.failed, 0, "what was under way was finished");
-    assert_eq!(lane.all().counts.completed(), 4 * 551, "550 each, and one that was under way");
+    assert_eq!(
+        lane.all().counts.failed,
+        0,
+        "what was under way was finished"
+    );
+    assert_eq!(
+        lane.all().counts.completed(),
+        4 * 551,
+        "550 each, and one that was under way"
+    );
 }
 
 #[test]
 fn a_second_order_stops_at_once_and_counts_what_was_under_way() {
     let script = latency(3_000);
-    let orders = [(Nanos::from_millis(5_500), LaneControl::Close), (Nanos::from_millis(5_600), LaneControl::Stop)];
+    let orders = [
+        (Nanos::from_millis(5_500), LaneControl::Close),
+        (Nanos::from_millis(5_600), LaneControl::Stop),
+    ];
     let lane = run_ordered(spec(script, LoadShape::closed(4)), &orders);
     lane.conserved();
     assert_eq!(lane.end, LaneEnd::Stopped);
-    assert_eq!((lane.all().counts.completed(), lane.all().counts.failed), (4, 4));
+    assert_eq!(
+        (lane.all().counts.completed(), lane.all().counts.failed),
+        (4, 4)
+    );
     assert!(lane.seconds.last().unwrap().tick.end < Nanos::from_millis(5_700));
 }
 
@@ -265,16 +422,34 @@ fn commits_before_the_power_failed_are_counted_by_place() {
     let load = LoadShape::closed(4);
     let cut = Nanos::from_secs(12);
     let stop = [(cut + Nanos::from_millis(1_500), LaneControl::Stop)];
-    let lane = run_ordered(LaneSpec { power_cut: true, ..spec(latency(10), load) }, &stop);
-    assert_eq!((lane.measured().counts.completed(), lane.end.clone()), (4_000, LaneEnd::Stopped));
+    let lane = run_ordered(
+        LaneSpec {
+            power_cut: true,
+            ..spec(latency(10), load)
+        },
+        &stop,
+    );
+    assert_eq!(
+        (lane.measured().counts.completed(), lane.end.clone()),
+        (4_000, LaneEnd::Stopped)
+    );
     assert_eq!(lane.all().counts.offered, lane.all().counts.settled());
     let of = |txn: usize, end: Nanos| {
         let seconds = lane.seconds.iter().filter(|second| second.tick.end <= end);
-        seconds.map(|second| second.tallies[txn].counts.committed).sum::<u64>()
+        seconds
+            .map(|second| second.tallies[txn].counts.committed)
+            .sum::<u64>()
     };
-    assert_eq!(lane.acknowledged.total(), of(0, cut) + of(1, cut), "New-Orders and Payments, not a stroke more");
+    assert_eq!(
+        lane.acknowledged.total(),
+        of(0, cut) + of(1, cut),
+        "New-Orders and Payments, not a stroke more"
+    );
     let second = cut + Nanos::from_secs(1);
-    assert!(of(0, second) > of(0, cut), "the load is there when the power fails");
+    assert!(
+        of(0, second) > of(0, cut),
+        "the load is there when the power fails"
+    );
     assert_eq!(
         run(spec(latency(10), load)).acknowledged,
         CommitCounts::default(),
@@ -285,7 +460,10 @@ fn commits_before_the_power_failed_are_counted_by_place() {
 #[test]
 fn keying_and_thinking_pace_the_users_and_are_in_no_figure() {
     let mut spec = spec(latency(10), LoadShape::closed(200));
-    spec.pacing = Pacing { keying: 0.1, think: 0.1 };
+    spec.pacing = Pacing {
+        keying: 0.1,
+        think: 0.1,
+    };
     let lane = run(spec);
     lane.conserved();
     // Mean cycle of the mix at a tenth: keying 0.1 × (0.45·18 + 0.43·3 + 0.12·2) = 0.963 s, thinking
@@ -298,7 +476,11 @@ fn keying_and_thinking_pace_the_users_and_are_in_no_figure() {
 #[test]
 fn a_seed_has_one_course() {
     let make = || {
-        let script = MockScript { jitter: Nanos::from_millis(7), retry_every: Some(11), ..latency(5) };
+        let script = MockScript {
+            jitter: Nanos::from_millis(7),
+            retry_every: Some(11),
+            ..latency(5)
+        };
         run(spec(
             script,
             LoadShape::Open {

@@ -21,7 +21,11 @@ impl User {
     /// `number` counts from 0 and decides, with the seed and the round, about everything that the user does.
     pub fn new(spec: &LaneSpec, number: u32) -> Self {
         let source = Source::new(&spec.workload, spec.seed, spec.round, number);
-        Self { number, source, think: None }
+        Self {
+            number,
+            source,
+            think: None,
+        }
     }
 
     /// The next intent's input, and the pause before it counted from the end of the one before: thinking, then keying.
@@ -46,9 +50,14 @@ impl User {
             let (keying, think) = before.pacing(txn, &spec.pacing);
             keying + think
         });
-        let path = [u64::from_be_bytes(*b"entering"), u64::from(spec.round), u64::from(self.number)];
+        let path = [
+            u64::from_be_bytes(*b"entering"),
+            u64::from(spec.round),
+            u64::from(self.number),
+        ];
         let whole: Nanos = cycles.iter().copied().sum();
-        let mut moment = Nanos::from_secs_f64(whole.as_secs_f64() * Rng::stream(spec.seed.load, &path).unit());
+        let mut moment =
+            Nanos::from_secs_f64(whole.as_secs_f64() * Rng::stream(spec.seed.load, &path).unit());
         for cycle in cycles {
             if moment < cycle {
                 return cycle - moment;

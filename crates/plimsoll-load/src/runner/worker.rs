@@ -44,10 +44,19 @@ pub struct Workers {
 impl Workers {
     /// Starts the workers, which open their sessions.
     pub fn spawn(shared: &Arc<Shared>) -> Result<Self, String> {
-        let shares = shares(shared.spec.load.connections(), shared.opener.connections_per_worker());
+        let shares = shares(
+            shared.spec.load.connections(),
+            shared.opener.connections_per_worker(),
+        );
         let (orders, _) = watch::channel(Order::Open);
         let (answer, answers) = mpsc::channel(shares.len() * 2);
-        let mut workers = Self { notebooks: Vec::new(), orders, answers, running: 0, threads: Vec::new() };
+        let mut workers = Self {
+            notebooks: Vec::new(),
+            orders,
+            answers,
+            running: 0,
+            threads: Vec::new(),
+        };
         for numbers in shares {
             let notebook = Arc::new(Notebook::default());
             workers.notebooks.push(notebook.clone());
@@ -71,16 +80,22 @@ impl Workers {
         for _ in 0..self.running {
             match self.answers.recv().await {
                 Some(Answer::Ready) => {}
-                Some(Answer::NotReady(error @ LoadError::TooManyConnections { .. })) => full = Some(error),
+                Some(Answer::NotReady(error @ LoadError::TooManyConnections { .. })) => {
+                    full = Some(error)
+                }
                 Some(Answer::NotReady(error)) => return Err(end_of(error)),
                 Some(Answer::Ended(result)) => {
                     self.running -= 1;
-                    return result.and_then(|()| Err(LaneEnd::Failed("a worker ended before it began".into())));
+                    return result.and_then(|()| {
+                        Err(LaneEnd::Failed("a worker ended before it began".into()))
+                    });
                 }
                 None => return Err(LaneEnd::Failed(VANISHED.into())),
             }
         }
-        full.map_or(Ok(()), |error| Err(LaneEnd::Failed(too_many(error, shared))))
+        full.map_or(Ok(()), |error| {
+            Err(LaneEnd::Failed(too_many(error, shared)))
+        })
     }
 
     fn spawn_one(&mut self, worker: Worker, clock: &Clock) -> Result<(), String> {
@@ -98,8 +113,11 @@ impl Workers {
                         let _ = answer.try_send(Answer::Ended(Err(why)));
                     }
                 };
-                let thread = std::thread::Builder::new().name("plimsoll-users".into()).spawn(body);
-                self.threads.push(thread.map_err(|error| format!("no thread for a worker: {error}"))?);
+                let thread = std::thread::Builder::new()
+                    .name("plimsoll-users".into())
+                    .spawn(body);
+                self.threads
+                    .push(thread.map_err(|error| format!("no thread for a worker: {error}"))?);
             }
         }
         Ok(())
@@ -160,13 +178,20 @@ impl Workers {
 /// Connections 0..n in equal shares of at most `per_worker`.
 fn shares(connections: u32, per_worker: u32) -> Vec<Range<u32>> {
     let workers = connections.div_ceil(per_worker.max(1)).max(1);
-    (0..workers).map(|i| (connections * i / workers)..(connections * (i + 1) / workers)).collect()
+    (0..workers)
+        .map(|i| (connections * i / workers)..(connections * (i + 1) / workers))
+        .collect()
 }
 
 /// The server's message with figures that help: how many it takes, and which key of the plan sets how many are wanted.
 fn too_many(error: LoadError, shared: &Shared) -> String {
-    let LoadError::TooManyConnections { what, why, .. } = error else { return error.to_string() };
-    let (takes, wants) = (shared.opened.load(Ordering::Acquire), shared.spec.load.connections());
+    let LoadError::TooManyConnections { what, why, .. } = error else {
+        return error.to_string();
+    };
+    let (takes, wants) = (
+        shared.opened.load(Ordering::Acquire),
+        shared.spec.load.connections(),
+    );
     let fewer = match shared.spec.load {
         _ if takes == 0 => "end what else is connected to it".to_owned(),
         LoadShape::Closed { .. } => format!("let the users share them: connections = {takes}"),
@@ -204,7 +229,12 @@ impl Worker {
             match session {
                 Ok(session) => {
                     self.shared.opened.fetch_add(1, Ordering::AcqRel);
-                    connections.push(Connection::new(self.shared.clone(), self.notebook.clone(), number, session));
+                    connections.push(Connection::new(
+                        self.shared.clone(),
+                        self.notebook.clone(),
+                        number,
+                        session,
+                    ));
                 }
                 Err(error) => {
                     // The lane is gone, and the wait ends at once.
@@ -218,7 +248,13 @@ impl Worker {
             return Ok(());
         }
         // An error means that the lane is gone, as an abort does.
-        if !matches!(self.orders.wait_for(|order| *order != Order::Open).await.map(|order| *order), Ok(Order::Go)) {
+        if !matches!(
+            self.orders
+                .wait_for(|order| *order != Order::Open)
+                .await
+                .map(|order| *order),
+            Ok(Order::Go)
+        ) {
             return Ok(());
         }
         let mut running = JoinSet::new();
@@ -239,7 +275,11 @@ impl Worker {
 /// How a lane ends that met this.
 fn end_of(error: LoadError) -> LaneEnd {
     match error {
-        LoadError::DiskFull { place, why, next: _ } => LaneEnd::DiskFull { place, why },
+        LoadError::DiskFull {
+            place,
+            why,
+            next: _,
+        } => LaneEnd::DiskFull { place, why },
         other => LaneEnd::Failed(other.to_string()),
     }
 }
@@ -248,7 +288,11 @@ async fn all_of(running: &mut JoinSet<Result<(), LoadError>>) -> Result<(), Lane
     while let Some(ended) = running.join_next().await {
         match ended {
             Ok(result) => result.map_err(end_of)?,
-            Err(panic) => return Err(LaneEnd::Failed(format!("a connection ended by a fault of plimsoll: {panic}"))),
+            Err(panic) => {
+                return Err(LaneEnd::Failed(format!(
+                    "a connection ended by a fault of plimsoll: {panic}"
+                )));
+            }
         }
     }
     Ok(())
@@ -262,8 +306,15 @@ mod tests {
     fn every_connection_has_one_worker() {
         for (connections, per_worker) in [(1, 16), (16, 16), (17, 16), (89, 1), (100, 16)] {
             let shares = shares(connections, per_worker);
-            assert!(shares.iter().all(|share| (1..=per_worker).contains(&(share.len() as u32))));
-            assert_eq!(shares.into_iter().flatten().collect::<Vec<_>>(), (0..connections).collect::<Vec<_>>());
+            assert!(
+                shares
+                    .iter()
+                    .all(|share| (1..=per_worker).contains(&(share.len() as u32)))
+            );
+            assert_eq!(
+                shares.into_iter().flatten().collect::<Vec<_>>(),
+                (0..connections).collect::<Vec<_>>()
+            );
         }
     }
 }

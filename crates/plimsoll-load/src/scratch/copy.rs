@@ -19,7 +19,11 @@ pub struct Copied {
 
 /// Copies a directory with everything in it to a place that does not exist, with owners and permissions, and returns
 /// when it is on the medium: writing it back must not fall into a measurement. `stop` is asked between files.
-pub fn copy_tree(from: &Path, to: &Path, stop: &dyn Fn() -> Result<(), LoadError>) -> Result<Copied, LoadError> {
+pub fn copy_tree(
+    from: &Path,
+    to: &Path,
+    stop: &dyn Fn() -> Result<(), LoadError>,
+) -> Result<Copied, LoadError> {
     let mut copied = Copied::default();
     copy_dir(from, to, stop, &mut copied)?;
     sync(to).map(|()| copied)
@@ -32,7 +36,11 @@ fn sync(dir: &Path) -> Result<(), LoadError> {
 
 /// Puts everything in `copy` back in `place`, where it was taken from; what is there now goes. The directory itself
 /// stays: a process may have it as its working directory.
-pub fn put_back(copy: &Path, place: &Path, stop: &dyn Fn() -> Result<(), LoadError>) -> Result<Copied, LoadError> {
+pub fn put_back(
+    copy: &Path,
+    place: &Path,
+    stop: &dyn Fn() -> Result<(), LoadError>,
+) -> Result<Copied, LoadError> {
     for path in entries(place)? {
         remove(&path).map_err(|error| io_error(&path, &error))?;
     }
@@ -42,12 +50,20 @@ pub fn put_back(copy: &Path, place: &Path, stop: &dyn Fn() -> Result<(), LoadErr
 }
 
 fn entries(dir: &Path) -> Result<Vec<PathBuf>, LoadError> {
-    let read = || fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>();
+    let read = || {
+        fs::read_dir(dir)?
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<io::Result<Vec<_>>>()
+    };
     read().map_err(|error| io_error(dir, &error))
 }
 
 fn remove(path: &Path) -> io::Result<()> {
-    if path.symlink_metadata()?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    if path.symlink_metadata()?.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    }
 }
 
 fn copy_dir(
@@ -69,9 +85,13 @@ fn copy_entries(
 ) -> Result<(), LoadError> {
     for path in entries(from)? {
         stop()?;
-        let Some(name) = path.file_name() else { continue };
+        let Some(name) = path.file_name() else {
+            continue;
+        };
         let target = to.join(name);
-        let found = path.symlink_metadata().map_err(|error| io_error(&path, &error))?;
+        let found = path
+            .symlink_metadata()
+            .map_err(|error| io_error(&path, &error))?;
         if found.is_dir() {
             copy_dir(&path, &target, stop, copied)?;
         } else {
@@ -134,9 +154,18 @@ mod tests {
         fs::create_dir(place.join("base/6")).unwrap();
         fs::remove_file(place.join("conf")).unwrap();
         assert_eq!(put_back(&copy, &place, &go_on).unwrap().bytes, 300_005);
-        assert_eq!(fs::read(place.join("base/5/1259")).unwrap(), vec![7; 300_000]);
-        assert_eq!(fs::metadata(place.join("conf")).unwrap().mode() & 0o7777, 0o640);
-        assert_eq!(fs::read_link(place.join("link")).unwrap(), Path::new("base/5"));
+        assert_eq!(
+            fs::read(place.join("base/5/1259")).unwrap(),
+            vec![7; 300_000]
+        );
+        assert_eq!(
+            fs::metadata(place.join("conf")).unwrap().mode() & 0o7777,
+            0o640
+        );
+        assert_eq!(
+            fs::read_link(place.join("link")).unwrap(),
+            Path::new("base/5")
+        );
         assert!(!place.join("new").exists() && !place.join("base/6").exists());
         assert!(copy.join("base/5/1259").exists(), "for the next time");
     }
@@ -163,7 +192,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("place")).unwrap();
         fs::write(dir.path().join("place/a"), "x").unwrap();
-        let error = copy_tree(&dir.path().join("place"), &dir.path().join("copy"), &|| Err(LoadError::Cancelled));
+        let error = copy_tree(&dir.path().join("place"), &dir.path().join("copy"), &|| {
+            Err(LoadError::Cancelled)
+        });
         assert!(matches!(error, Err(LoadError::Cancelled)));
     }
 }

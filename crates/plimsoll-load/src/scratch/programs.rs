@@ -46,21 +46,44 @@ pub(super) fn end_programs(dir: &Path) -> Result<Vec<String>, LoadError> {
             let _ = Pid::from_raw(program.pid).map(|pid| kill_process(pid, signal));
         }
         if wait_until(seconds, || !found.iter().any(Program::runs)) {
-            return Ok(found.into_iter().map(|Program { pid, name, .. }| format!("{name} {pid}")).collect());
+            return Ok(found
+                .into_iter()
+                .map(|Program { pid, name, .. }| format!("{name} {pid}"))
+                .collect());
         }
     }
-    let left: Vec<String> = found.iter().filter(|p| p.runs()).map(|p| format!("{} {}", p.name, p.pid)).collect();
-    let why = format!("{}, which a dead run has left, does not end; end it by hand, then start again", left.join(", "));
+    let left: Vec<String> = found
+        .iter()
+        .filter(|p| p.runs())
+        .map(|p| format!("{} {}", p.name, p.pid))
+        .collect();
+    let why = format!(
+        "{}, which a dead run has left, does not end; end it by hand, then start again",
+        left.join(", ")
+    );
     Err(LoadError::other(dir.display().to_string(), why))
 }
 
 fn programs_in(dir: &Path) -> Vec<Program> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let entries = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name());
     let pids = entries.filter_map(|name| name.to_str()?.parse().ok());
     pids.filter_map(|pid| {
         let name = name(pid);
-        let works_here = NAMES.contains(&name.as_str()) && (cwd(pid)?.starts_with(dir) || targets(pid, dir));
-        works_here.then(|| start_time(pid).map(|start_time| Program { pid, start_time, name })).flatten()
+        let works_here =
+            NAMES.contains(&name.as_str()) && (cwd(pid)?.starts_with(dir) || targets(pid, dir));
+        works_here
+            .then(|| {
+                start_time(pid).map(|start_time| Program {
+                    pid,
+                    start_time,
+                    name,
+                })
+            })
+            .flatten()
     })
     .collect()
 }
@@ -68,7 +91,9 @@ fn programs_in(dir: &Path) -> Vec<Program> {
 /// Whether a process was started to put a backup there.
 fn targets(pid: i32, dir: &Path) -> bool {
     let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let mut targets = arguments.split(|byte| *byte == 0).filter_map(|argument| argument.strip_prefix(TARGET));
+    let mut targets = arguments
+        .split(|byte| *byte == 0)
+        .filter_map(|argument| argument.strip_prefix(TARGET));
     targets.any(|target| Path::new(std::ffi::OsStr::from_bytes(target)).starts_with(dir))
 }
 
@@ -79,7 +104,10 @@ impl Program {
         if let Some(start_time) = start_time(self.pid) {
             return start_time == self.start_time;
         }
-        let threads = fs::read_dir(format!("/proc/{}/task", self.pid)).into_iter().flatten().flatten();
+        let threads = fs::read_dir(format!("/proc/{}/task", self.pid))
+            .into_iter()
+            .flatten()
+            .flatten();
         threads
             .filter_map(|thread| thread.file_name().to_str()?.parse().ok())
             .any(|thread| start_time(thread).is_some())
@@ -111,9 +139,16 @@ mod tests {
         let program: PathBuf = medium.join(name);
         std::os::unix::fs::symlink("/bin/sh", &program).unwrap();
         let ready = medium.join("ready");
-        let script = format!("trap '' TERM; : > '{}'; while :; do /bin/sleep 0.1; done", ready.display());
+        let script = format!(
+            "trap '' TERM; : > '{}'; while :; do /bin/sleep 0.1; done",
+            ready.display()
+        );
         let mut command = Command::new(program);
-        command.args(["-c", &script, "sh"]).args(arguments).current_dir(cwd).process_group(0);
+        command
+            .args(["-c", &script, "sh"])
+            .args(arguments)
+            .current_dir(cwd)
+            .process_group(0);
         let sleeper = Sleeper(command.spawn().unwrap());
         assert!(wait_until(60, || ready.exists()), "{name} does not start");
         fs::remove_file(ready).unwrap();
@@ -124,24 +159,39 @@ mod tests {
     fn what_a_killed_owner_left_running_is_ended_and_removed() {
         let medium = tempfile::tempdir().unwrap();
         let mut scratch = Scratch::create(medium.path(), "backup").unwrap();
-        let (first, second) = (scratch.dir("cycle-0").unwrap(), scratch.dir("cycle-1").unwrap());
+        let (first, second) = (
+            scratch.dir("cycle-0").unwrap(),
+            scratch.dir("cycle-1").unwrap(),
+        );
         let base = sleeper(medium.path(), "pg_basebackup", &first, &[]);
         let elsewhere = Path::new("/");
         let target = format!("--target-dir={}", second.display());
         let files = sleeper(medium.path(), "mariadb-backup", elsewhere, &[target]);
         let other = format!("--target-dir={}", medium.path().join("other").display());
         let mut strange = sleeper(medium.path(), "mariabackup", elsewhere, &[other]);
-        assert!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap().is_empty(), "the owner lives");
+        assert!(
+            sweep(medium.path(), &|_| Ok(Vec::new()))
+                .unwrap()
+                .is_empty(),
+            "the owner lives"
+        );
 
         let path = scratch.abandon();
         // They are not reaped meanwhile.
         let actions = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
         for program in [("pg_basebackup", &base), ("mariadb-backup", &files)] {
-            let action = format!("Ended {} {} of the dead run backup.", program.0, program.1.0.id());
+            let action = format!(
+                "Ended {} {} of the dead run backup.",
+                program.0,
+                program.1.0.id()
+            );
             assert!(actions.contains(&action), "{actions:?}");
         }
         assert_eq!(actions.len(), 3, "{actions:?}");
         assert!(!path.exists());
-        assert!(strange.0.try_wait().unwrap().is_none(), "a program of another run goes on");
+        assert!(
+            strange.0.try_wait().unwrap().is_none(),
+            "a program of another run goes on"
+        );
     }
 }

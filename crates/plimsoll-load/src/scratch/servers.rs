@@ -14,8 +14,15 @@ use crate::probe::pid_stat;
 pub(crate) fn start_time(pid: i32) -> Option<u64> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
-    let state = stat.get(stat.rfind(')')? + 1..)?.trim_start().chars().next()?;
-    (!matches!(state, 'Z' | 'X' | 'x')).then(|| pid_stat(&stat)).flatten().map(|stat| stat.start)
+    let state = stat
+        .get(stat.rfind(')')? + 1..)?
+        .trim_start()
+        .chars()
+        .next()?;
+    (!matches!(state, 'Z' | 'X' | 'x'))
+        .then(|| pid_stat(&stat))
+        .flatten()
+        .map(|stat| stat.start)
 }
 
 /// The directory that a process works in.
@@ -74,9 +81,13 @@ pub(super) fn mains(scratch: &Path) -> Vec<Main> {
             // The parent of all its processes.
             ServerKind::Postgres => postmaster(&cwd),
             // One process.
-            ServerKind::Mariadb if family.servers.contains(&name(pid).as_str()) => {
-                start_time(pid).map(|start_time| Main { kind: ServerKind::Mariadb, pid, start_time, data: cwd })
-            }
+            ServerKind::Mariadb if family.servers.contains(&name(pid).as_str()) => start_time(pid)
+                .map(|start_time| Main {
+                    kind: ServerKind::Mariadb,
+                    pid,
+                    start_time,
+                    data: cwd,
+                }),
             ServerKind::Mariadb => None,
         };
         found.extend(main.filter(|main| found.iter().all(|known| known.pid != main.pid)));
@@ -93,18 +104,29 @@ struct Process {
 
 /// Servers' processes that work in or below a directory.
 fn servers_in(dir: &Path) -> Vec<Process> {
-    let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let names = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name());
     let pids = names.filter_map(|name| name.to_str()?.parse().ok());
     pids.filter_map(|pid| {
         let cwd = cwd(pid).filter(|cwd| cwd.starts_with(dir))?;
-        Some(Process { pid, cwd, family: family(pid)? })
+        Some(Process {
+            pid,
+            cwd,
+            family: family(pid)?,
+        })
     })
     .collect()
 }
 
 /// As a power failure ends them: at once, all of them.
 pub(crate) fn kill_all(dir: &Path) {
-    for pid in servers_in(dir).into_iter().filter_map(|process| Pid::from_raw(process.pid)) {
+    for pid in servers_in(dir)
+        .into_iter()
+        .filter_map(|process| Pid::from_raw(process.pid))
+    {
         // One that has ended meanwhile is no trouble.
         let _ = rustix::process::kill_process(pid, Signal::KILL);
     }
@@ -113,7 +135,9 @@ pub(crate) fn kill_all(dir: &Path) {
 /// Ends servers whose data directory cannot be read any more because the drive below it is gone: they can save nothing.
 pub(super) fn end_stranded(scratch: &Path) {
     for Process { pid, cwd, family } in servers_in(scratch) {
-        if fs::read(cwd.join(family.witness)).is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
+        if fs::read(cwd.join(family.witness))
+            .is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
+        {
             let _ = Pid::from_raw(pid).map(|pid| rustix::process::kill_process(pid, Signal::KILL));
         }
     }
@@ -127,13 +151,25 @@ fn postmaster(data: &Path) -> Option<Main> {
     let start_time = start_time(pid)?;
     let works_here = cwd(pid)? == data.canonicalize().ok()?;
     let is_postgres = family(pid).is_some_and(|family| family.kind == ServerKind::Postgres);
-    (is_postgres && works_here).then(|| Main { kind: ServerKind::Postgres, pid, start_time, data: data.into() })
+    (is_postgres && works_here).then(|| Main {
+        kind: ServerKind::Postgres,
+        pid,
+        start_time,
+        data: data.into(),
+    })
 }
 
 /// Ends a server, at any price in the end, and waits until none of its processes is left.
 pub(super) fn end(server: &Main) -> Result<(), LoadError> {
     let alive = || start_time(server.pid) == Some(server.start_time);
-    let what = || format!("{} server {} in {}", server.kind.title(), server.pid, server.data.display());
+    let what = || {
+        format!(
+            "{} server {} in {}",
+            server.kind.title(),
+            server.pid,
+            server.data.display()
+        )
+    };
     for (signal, seconds) in endings(server.kind) {
         if !alive() {
             break;
@@ -141,24 +177,41 @@ pub(super) fn end(server: &Main) -> Result<(), LoadError> {
         if let Some(pid) = Pid::from_raw(server.pid) {
             match rustix::process::kill_process(pid, signal) {
                 Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-                Err(error) => return Err(LoadError::other(what(), format!("cannot be stopped: {error}"))),
+                Err(error) => {
+                    return Err(LoadError::other(
+                        what(),
+                        format!("cannot be stopped: {error}"),
+                    ));
+                }
             }
         }
         wait_until(seconds, || !alive());
     }
     if alive() || !wait_until(10, || !servers_work_in(&server.data)) {
-        return Err(LoadError::other(what(), "does not end; stop it by hand, then start again"));
+        return Err(LoadError::other(
+            what(),
+            "does not end; stop it by hand, then start again",
+        ));
     }
     Ok(())
 }
 
 pub(super) fn name(pid: i32) -> String {
-    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned()
+    fs::read_to_string(format!("/proc/{pid}/comm"))
+        .unwrap_or_default()
+        .trim_end()
+        .to_owned()
 }
 
 fn family(pid: i32) -> Option<&'static Family> {
     let name = name(pid);
-    FAMILIES.iter().find(|family| family.servers.iter().chain(family.makers).any(|known| *known == name))
+    FAMILIES.iter().find(|family| {
+        family
+            .servers
+            .iter()
+            .chain(family.makers)
+            .any(|known| *known == name)
+    })
 }
 
 /// Whether any process of a server works in or below this directory: backends outlive a killed postmaster for a moment,

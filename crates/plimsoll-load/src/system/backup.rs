@@ -14,8 +14,7 @@ use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
 
-const NEXT_FOR_EXISTING: &str =
-    "it needs the server's files\nTake a logical backup (method = \"logical\"), or let plimsoll run the server.";
+const NEXT_FOR_EXISTING: &str = "it needs the server's files\nTake a logical backup (method = \"logical\"), or let plimsoll run the server.";
 
 impl Instance {
     /// Takes a backup of the running system into `to`, an empty directory of plimsoll's own on the backup medium; on
@@ -36,9 +35,9 @@ impl Instance {
                 BackupMethod::Physical => sqlite::back_up(path, pragmas, task, to),
                 BackupMethod::Logical => Err(only_physical()),
             },
-            Backing::Managed(server) => {
-                server.back_up(method, task, to).map_err(|error| server.process().explain(error))
-            }
+            Backing::Managed(server) => server
+                .back_up(method, task, to)
+                .map_err(|error| server.process().explain(error)),
             Backing::Existing(target) => match method {
                 BackupMethod::Physical => Err(not_existing()),
                 BackupMethod::Logical => target.dump(task, to),
@@ -65,13 +64,34 @@ impl Instance {
             Backing::Mock(_) => return Err(no_data()),
             Backing::Sqlite { pragmas, .. } => {
                 let (path, timed) = sqlite::restore(task, from, &scratch.dir("sqlite")?)?;
-                (Backing::Sqlite { path, pragmas: pragmas.clone() }, timed)
+                (
+                    Backing::Sqlite {
+                        path,
+                        pragmas: pragmas.clone(),
+                    },
+                    timed,
+                )
             }
-            Backing::Managed(server) => managed(server.restore(method, task, from, scratch, cgroup)?),
-            Backing::Existing(target) => managed(target.restore_elsewhere(task, from, scratch, cgroup)?),
+            Backing::Managed(server) => {
+                managed(server.restore(method, task, from, scratch, cgroup)?)
+            }
+            Backing::Existing(target) => {
+                managed(target.restore_elsewhere(task, from, scratch, cgroup)?)
+            }
         };
-        let Timed { program, bytes, began, ended } = timed;
-        Ok(RestoredBackup { instance: Self(backing), program, bytes, began, ended })
+        let Timed {
+            program,
+            bytes,
+            began,
+            ended,
+        } = timed;
+        Ok(RestoredBackup {
+            instance: Self(backing),
+            program,
+            bytes,
+            began,
+            ended,
+        })
     }
 
     /// How many rows each table of the data set has. Equal for a system and what was restored of its backup if no session has
@@ -80,7 +100,10 @@ impl Instance {
         match &self.0 {
             Backing::Mock(_) => Ok(BTreeMap::new()),
             Backing::Sqlite { path, .. } => sqlite::row_counts(path),
-            Backing::Managed(server) => server.target().row_counts().map_err(|e| server.process().explain(e)),
+            Backing::Managed(server) => server
+                .target()
+                .row_counts()
+                .map_err(|e| server.process().explain(e)),
             Backing::Existing(target) => target.row_counts(),
         }
     }
@@ -91,7 +114,10 @@ fn managed((server, timed): (ManagedServer, Timed)) -> (Backing, Timed) {
 }
 
 fn no_data() -> LoadError {
-    LoadError::other("a backup of a mock", "it has no data; name a system that has")
+    LoadError::other(
+        "a backup of a mock",
+        "it has no data; name a system that has",
+    )
 }
 
 fn only_physical() -> LoadError {

@@ -7,7 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use plimsoll_model::lane::{LaneSpec, LoadShape};
-use plimsoll_model::plan::resolved::{BackupMethod, Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload};
+use plimsoll_model::plan::resolved::{
+    BackupMethod, Home, ServerKind, SystemKind, Tpcc, TxnMode, Workload,
+};
 use plimsoll_model::schedule::Timeline;
 use plimsoll_model::units::Nanos;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
@@ -28,12 +30,23 @@ const PHYSICAL: Way = (BackupMethod::Physical, 2);
 const LOGICAL: Way = (BackupMethod::Logical, 2);
 
 fn workload() -> Workload {
-    Workload::Tpcc(Tpcc { warehouses: 1, mode: TxnMode::Statements, home: Home::Fixed })
+    Workload::Tpcc(Tpcc {
+        warehouses: 1,
+        mode: TxnMode::Statements,
+        home: Home::Fixed,
+    })
 }
 
 fn server(engine: ServerKind, settings: &[(&str, &str)]) -> SystemKind {
-    let settings = settings.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    SystemKind::Managed { engine, settings, binaries: String::new() }
+    let settings = settings
+        .iter()
+        .map(|(name, value)| (name.to_string(), value.to_string()))
+        .collect();
+    SystemKind::Managed {
+        engine,
+        settings,
+        binaries: String::new(),
+    }
 }
 
 /// A medium that a server's user can reach.
@@ -57,8 +70,15 @@ impl Loaded {
         let mut scratch = Scratch::create(media[0].path(), "system").unwrap();
         let keeper = Scratch::create(media[1].path(), "backup").unwrap();
         let instance = Instance::start(kind, Some(&mut scratch), None).unwrap();
-        instance.load(&workload(), 3, &LoadControl::default()).unwrap();
-        Self { instance, _scratch: scratch, keeper, media }
+        instance
+            .load(&workload(), 3, &LoadControl::default())
+            .unwrap();
+        Self {
+            instance,
+            _scratch: scratch,
+            keeper,
+            media,
+        }
     }
 
     /// Takes a backup by this program.
@@ -68,9 +88,15 @@ impl Loaded {
     }
 
     fn take(&self, to: &Path, (method, jobs): Way, program: &str) {
-        let taken = self.instance.back_up(method, jobs, to, &LoadControl::default()).unwrap();
+        let taken = self
+            .instance
+            .back_up(method, jobs, to, &LoadControl::default())
+            .unwrap();
         assert_eq!(taken.bytes, written(to));
-        assert!(taken.bytes > 20_000_000 && taken.jobs >= 1 && taken.jobs <= jobs, "{taken:?}");
+        assert!(
+            taken.bytes > 20_000_000 && taken.jobs >= 1 && taken.jobs <= jobs,
+            "{taken:?}"
+        );
         assert!(taken.program.starts_with(program), "{taken:?}");
     }
 
@@ -79,10 +105,18 @@ impl Loaded {
         let from = self.keeper.path().join(name);
         let mut scratch = Scratch::create(self.media[0].path(), "restored").unwrap();
         let control = LoadControl::default();
-        let restored = self.instance.restore(method, jobs, &from, &mut scratch, None, &control).unwrap();
+        let restored = self
+            .instance
+            .restore(method, jobs, &from, &mut scratch, None, &control)
+            .unwrap();
         assert!(restored.bytes > 20_000_000 && restored.began < restored.ended);
         assert!(restored.program.contains('.'), "{}", restored.program);
-        assert!(place(&restored.instance).unwrap().starts_with(scratch.path()), "a second one");
+        assert!(
+            place(&restored.instance)
+                .unwrap()
+                .starts_with(scratch.path()),
+            "a second one"
+        );
         check(&restored.instance);
         restored.instance.stop().unwrap();
         scratch.remove().unwrap();
@@ -99,7 +133,10 @@ fn place(instance: &Instance) -> Option<PathBuf> {
 
 fn assert_consistent(instance: &Instance) {
     let verdicts = instance.check(CheckedData::Tpcc).unwrap();
-    assert!(verdicts.len() == 12 && verdicts.iter().all(|verdict| verdict.holds), "{verdicts:?}");
+    assert!(
+        verdicts.len() == 12 && verdicts.iter().all(|verdict| verdict.holds),
+        "{verdicts:?}"
+    );
 }
 
 /// Sets a flag at the end of a test's part, in whichever way that comes.
@@ -117,7 +154,11 @@ fn write(instance: &Instance, stop: &AtomicBool, done: &AtomicU64) {
         endpoint: instance.endpoint(),
         workload: workload(),
         load: LoadShape::closed(1),
-        timeline: Timeline { warm: Nanos::ZERO, measure: Nanos::SECOND, cool: Nanos::SECOND },
+        timeline: Timeline {
+            warm: Nanos::ZERO,
+            measure: Nanos::SECOND,
+            cool: Nanos::SECOND,
+        },
         pacing: Default::default(),
         seed: 3.into(),
         round: 1,
@@ -126,7 +167,10 @@ fn write(instance: &Instance, stop: &AtomicBool, done: &AtomicU64) {
     };
     let clock = Clock::real();
     let work = async {
-        let mut session: AnySession = Opener::new(&spec, LaneClock::new(Clock::real())).open(0).await.unwrap();
+        let mut session: AnySession = Opener::new(&spec, LaneClock::new(Clock::real()))
+            .open(0)
+            .await
+            .unwrap();
         let mut source = Source::new(&spec.workload, spec.seed, 1, 0);
         while !stop.load(Ordering::Relaxed) {
             match session.run(&source.next()).await {
@@ -147,7 +191,10 @@ fn keeps_the_contract(system: &mut Loaded, ways: &[(Way, &str)]) {
     let (first, program) = ways[0];
     under_load(system, first, program);
     let (last, program) = ways[ways.len() - 1];
-    let (rows, books) = (system.instance.row_counts().unwrap(), system.instance.books().unwrap());
+    let (rows, books) = (
+        system.instance.row_counts().unwrap(),
+        system.instance.books().unwrap(),
+    );
     system.back_up("quiet", last, program);
     system.restore("quiet", last, |restored| {
         assert_eq!(restored.row_counts().unwrap(), rows);
@@ -158,16 +205,31 @@ fn keeps_the_contract(system: &mut Loaded, ways: &[(Way, &str)]) {
         no_room(system, *way);
         cancelled(system, *way);
     }
-    assert_eq!(system.instance.row_counts().unwrap(), rows, "nothing of that has harmed it");
+    assert_eq!(
+        system.instance.row_counts().unwrap(),
+        rows,
+        "nothing of that has harmed it"
+    );
     for (way, _) in ways {
         server_dies(system, *way);
     }
 }
 
 fn settings(instance: &Instance) -> Vec<(String, String)> {
-    let own = ["setting.config_file", "setting.data_directory", "setting.hba_file", "setting.unix_socket_directories"];
-    let own = |name: &str| own.contains(&name) || name == "database_size" || name.ends_with("ident_file");
-    instance.facts().unwrap().into_iter().filter(|(name, _)| !own(name)).collect()
+    let own = [
+        "setting.config_file",
+        "setting.data_directory",
+        "setting.hba_file",
+        "setting.unix_socket_directories",
+    ];
+    let own =
+        |name: &str| own.contains(&name) || name == "database_size" || name.ends_with("ident_file");
+    instance
+        .facts()
+        .unwrap()
+        .into_iter()
+        .filter(|(name, _)| !own(name))
+        .collect()
 }
 
 fn under_load(system: &mut Loaded, way: Way, program: &str) {
@@ -181,19 +243,27 @@ fn under_load(system: &mut Loaded, way: Way, program: &str) {
         assert!(wait_until(60, || done.load(Ordering::Relaxed) >= 20));
         system.take(&to, way, program);
         let then = done.load(Ordering::Relaxed);
-        assert!(wait_until(60, || done.load(Ordering::Relaxed) >= then + 20), "writers go on");
+        assert!(
+            wait_until(60, || done.load(Ordering::Relaxed) >= then + 20),
+            "writers go on"
+        );
     });
     let after = system.instance.row_counts().unwrap();
     let mut first = BTreeMap::new();
     system.restore("loaded", way, |restored| {
         first = restored.row_counts().unwrap();
         for table in ["orders", "order_line", "history"] {
-            assert!((before[table]..=after[table]).contains(&first[table]), "{table}: {before:?} {first:?} {after:?}");
+            assert!(
+                (before[table]..=after[table]).contains(&first[table]),
+                "{table}: {before:?} {first:?} {after:?}"
+            );
         }
         assert!(before["order_line"] < after["order_line"]);
         assert_consistent(restored);
     });
-    system.restore("loaded", way, |restored| assert_eq!(restored.row_counts().unwrap(), first, "again"));
+    system.restore("loaded", way, |restored| {
+        assert_eq!(restored.row_counts().unwrap(), first, "again")
+    });
 }
 
 #[test]
@@ -201,40 +271,74 @@ fn postgres_keeps_the_contract() {
     let settings = [("fsync", "off"), ("work_mem", "5MB")];
     let mut system = Loaded::new(&server(ServerKind::Postgres, &settings));
     existing(&mut system);
-    keeps_the_contract(&mut system, &[(PHYSICAL, "pg_basebackup 1"), (LOGICAL, "pg_dump 1")]);
+    keeps_the_contract(
+        &mut system,
+        &[(PHYSICAL, "pg_basebackup 1"), (LOGICAL, "pg_dump 1")],
+    );
 }
 
 #[test]
 fn mariadb_keeps_the_contract() {
-    let settings = [("innodb_flush_log_at_trx_commit", "0"), ("innodb_buffer_pool_size", "256M")];
+    let settings = [
+        ("innodb_flush_log_at_trx_commit", "0"),
+        ("innodb_buffer_pool_size", "256M"),
+    ];
     let mut system = Loaded::new(&server(ServerKind::Mariadb, &settings));
-    keeps_the_contract(&mut system, &[(PHYSICAL, "mariadb-backup 1"), (LOGICAL, "mariadb-dump 1")]);
+    keeps_the_contract(
+        &mut system,
+        &[(PHYSICAL, "mariadb-backup 1"), (LOGICAL, "mariadb-dump 1")],
+    );
 }
 
 #[test]
 fn sqlite_keeps_the_contract() {
-    let mut system = Loaded::new(&SystemKind::Sqlite { settings: BTreeMap::new() });
+    let mut system = Loaded::new(&SystemKind::Sqlite {
+        settings: BTreeMap::new(),
+    });
     keeps_the_contract(&mut system, &[(PHYSICAL, "SQLite backup API 3")]);
     let to = system.keeper.dir("dump").unwrap();
-    let error = system.instance.back_up(BackupMethod::Logical, 1, &to, &LoadControl::default()).unwrap_err();
+    let error = system
+        .instance
+        .back_up(BackupMethod::Logical, 1, &to, &LoadControl::default())
+        .unwrap_err();
     assert!(error.to_string().contains("leave `method` out"), "{error}");
 }
 
 /// A server of the user's, with data in a schema of another name: dumped, and restored as one of plimsoll's.
 fn existing(system: &mut Loaded) {
-    let Backing::Managed(server) = &system.instance.0 else { panic!("no server") };
-    let Target { engine, conninfo, schema: _ } = server.target();
+    let Backing::Managed(server) = &system.instance.0 else {
+        panic!("no server")
+    };
+    let Target {
+        engine,
+        conninfo,
+        schema: _,
+    } = server.target();
     let sql = "CREATE SCHEMA \"of others\"; CREATE TABLE \"of others\".\"A b\" AS SELECT generate_series(1, 1000) AS n";
     crate::engine::postgres::batch(&conninfo, sql).unwrap();
-    let target = Target { engine, conninfo, schema: "of others".into() };
+    let target = Target {
+        engine,
+        conninfo,
+        schema: "of others".into(),
+    };
     let (theirs, control) = (Instance(Backing::Existing(target)), LoadControl::default());
     let to = system.keeper.dir("existing").unwrap();
-    let error = theirs.back_up(BackupMethod::Physical, 1, &to, &control).unwrap_err().to_string();
+    let error = theirs
+        .back_up(BackupMethod::Physical, 1, &to, &control)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("Take a logical backup"), "{error}");
-    let taken = theirs.back_up(BackupMethod::Logical, 1, &to, &control).unwrap();
-    assert!(taken.program.starts_with("pg_dump 1") && taken.bytes == written(&to), "{taken:?}");
+    let taken = theirs
+        .back_up(BackupMethod::Logical, 1, &to, &control)
+        .unwrap();
+    assert!(
+        taken.program.starts_with("pg_dump 1") && taken.bytes == written(&to),
+        "{taken:?}"
+    );
     let mut scratch = Scratch::create(system.media[0].path(), "of-others").unwrap();
-    let restored = theirs.restore(BackupMethod::Logical, 2, &to, &mut scratch, None, &control).unwrap();
+    let restored = theirs
+        .restore(BackupMethod::Logical, 2, &to, &mut scratch, None, &control)
+        .unwrap();
     let expected = BTreeMap::from([("A b".to_owned(), 1000)]);
     assert_eq!(restored.instance.row_counts().unwrap(), expected);
     assert_eq!(theirs.row_counts().unwrap(), expected);
@@ -257,13 +361,32 @@ fn no_room(system: &mut Loaded, (method, jobs): Way) {
         // Only root can make a file system to fill. A program's message about a full one is tested with the programs.
         return;
     }
-    let to = system.keeper.dir(&format!("small-{}", method.name())).unwrap();
-    mount("none", &to, "tmpfs", MountFlags::empty(), Some(c"size=8m,mode=755")).unwrap();
+    let to = system
+        .keeper
+        .dir(&format!("small-{}", method.name()))
+        .unwrap();
+    mount(
+        "none",
+        &to,
+        "tmpfs",
+        MountFlags::empty(),
+        Some(c"size=8m,mode=755"),
+    )
+    .unwrap();
     let _small = Small(to.clone());
-    let error = system.instance.back_up(method, jobs, &to, &LoadControl::default()).unwrap_err();
-    assert!(matches!(&error, LoadError::DiskFull { .. }), "{method:?} {error:?}");
+    let error = system
+        .instance
+        .back_up(method, jobs, &to, &LoadControl::default())
+        .unwrap_err();
+    assert!(
+        matches!(&error, LoadError::DiskFull { .. }),
+        "{method:?} {error:?}"
+    );
     let message = error.to_string();
-    assert!(message.contains(&to.display().to_string()) && message.contains("Free space there"), "{message}");
+    assert!(
+        message.contains(&to.display().to_string()) && message.contains("Free space there"),
+        "{message}"
+    );
 }
 
 /// Until something of a backup is there, or `over`. Polls more often than [`wait_until`]: so little data is soon saved.
@@ -280,7 +403,10 @@ fn until_begun(to: &Path, over: &AtomicBool) {
 const TRIES: u32 = 5;
 
 fn cancelled(system: &mut Loaded, (method, jobs): Way) {
-    let to = system.keeper.dir(&format!("cancelled-{}", method.name())).unwrap();
+    let to = system
+        .keeper
+        .dir(&format!("cancelled-{}", method.name()))
+        .unwrap();
     let mut tries = 0;
     let (control, result) = loop {
         tries += 1;
@@ -299,22 +425,36 @@ fn cancelled(system: &mut Loaded, (method, jobs): Way) {
         std::fs::remove_dir_all(&to).unwrap();
         std::fs::create_dir(&to).unwrap();
     };
-    assert!(matches!(result, Err(LoadError::Cancelled)), "{method:?} {result:?}");
+    assert!(
+        matches!(result, Err(LoadError::Cancelled)),
+        "{method:?} {result:?}"
+    );
     // Whatever wrote there is gone: what is removed stays so.
     std::fs::remove_dir_all(&to).unwrap();
     let mut scratch = Scratch::create(system.media[0].path(), "unused").unwrap();
-    let restored = system.instance.restore(method, jobs, &to, &mut scratch, None, &control);
-    assert!(matches!(restored, Err(LoadError::Cancelled)), "{method:?} {:?}", restored.err());
+    let restored = system
+        .instance
+        .restore(method, jobs, &to, &mut scratch, None, &control);
+    assert!(
+        matches!(restored, Err(LoadError::Cancelled)),
+        "{method:?} {:?}",
+        restored.err()
+    );
 }
 
 /// In the middle of the first backup; the second one finds it dead.
 fn server_dies(system: &mut Loaded, (method, jobs): Way) {
-    let Backing::Managed(server) = &system.instance.0 else { return };
+    let Backing::Managed(server) = &system.instance.0 else {
+        return;
+    };
     let dead = server.process().died().is_some();
     let mut tries = 0;
     let result = loop {
         tries += 1;
-        let to = system.keeper.dir(&format!("died-{}-{tries}", method.name())).unwrap();
+        let to = system
+            .keeper
+            .dir(&format!("died-{}-{tries}", method.name()))
+            .unwrap();
         let over = AtomicBool::new(dead);
         let result = thread::scope(|scope| {
             let _at_end = AtEnd(&over);
@@ -322,7 +462,9 @@ fn server_dies(system: &mut Loaded, (method, jobs): Way) {
                 until_begun(&to, &over);
                 server.process().crash().unwrap();
             });
-            system.instance.back_up(method, jobs, &to, &LoadControl::default())
+            system
+                .instance
+                .back_up(method, jobs, &to, &LoadControl::default())
         });
         // One that has been dead all the time gives nothing, however often it is asked.
         if result.is_err() || dead || tries == TRIES {
@@ -331,5 +473,8 @@ fn server_dies(system: &mut Loaded, (method, jobs): Way) {
         server.restart(&|| false).unwrap();
     };
     let error = result.unwrap_err().to_string();
-    assert!(error.contains("its log ends with") && error.contains("its output ends with:"), "{error}");
+    assert!(
+        error.contains("its log ends with") && error.contains("its output ends with:"),
+        "{error}"
+    );
 }

@@ -59,7 +59,9 @@ impl Instance {
         workload: &Workload,
         control: &LoadControl,
     ) -> Result<Option<InitialState>, LoadError> {
-        let Some(method) = self.method(method)? else { return Ok(None) };
+        let Some(method) = self.method(method)? else {
+            return Ok(None);
+        };
         let (size, evidence) = (self.size()?, self.evidence(workload)?);
         let way = match method {
             ResetMethod::Template => {
@@ -69,7 +71,11 @@ impl Instance {
             ResetMethod::Files => Way::Files(self.keep_files(control)?),
             ResetMethod::Reload | ResetMethod::Auto => Way::Reload,
         };
-        Ok(Some(InitialState { way, size, evidence }))
+        Ok(Some(InitialState {
+            way,
+            size,
+            evidence,
+        }))
     }
 
     /// Brings the data back, and compares them with what was kept. No session may use them meanwhile.
@@ -98,7 +104,12 @@ impl Instance {
         };
         control.check()?;
         let verified = self.verify(first, workload, verify)?;
-        Ok(Restored { method, from, to: self.size()?, verified })
+        Ok(Restored {
+            method,
+            from,
+            to: self.size()?,
+            verified,
+        })
     }
 
     /// The method that the system has, if it can be reset at all.
@@ -106,9 +117,14 @@ impl Instance {
         let (what, has): (_, &[ResetMethod]) = match &self.0 {
             Backing::Mock(_) => return Ok(None),
             Backing::Sqlite { .. } => ("SQLite", &[ResetMethod::Files, ResetMethod::Reload]),
-            Backing::Managed(server) if server.has_templates() => {
-                ("this server", &[ResetMethod::Files, ResetMethod::Template, ResetMethod::Reload])
-            }
+            Backing::Managed(server) if server.has_templates() => (
+                "this server",
+                &[
+                    ResetMethod::Files,
+                    ResetMethod::Template,
+                    ResetMethod::Reload,
+                ],
+            ),
             Backing::Managed(_) => ("this server", &[ResetMethod::Files, ResetMethod::Reload]),
             Backing::Existing(_) => ("an existing server", &[ResetMethod::Reload]),
         };
@@ -117,8 +133,14 @@ impl Instance {
             wanted if has.contains(&wanted) => Ok(Some(wanted)),
             wanted => {
                 let names: Vec<&str> = has.iter().map(|method| method.name()).collect();
-                let why = format!("{what} has {}; leave `reset_by` out for the fastest", names.join(", "));
-                Err(LoadError::other(format!("reset_by = \"{}\"", wanted.name()), why))
+                let why = format!(
+                    "{what} has {}; leave `reset_by` out for the fastest",
+                    names.join(", ")
+                );
+                Err(LoadError::other(
+                    format!("reset_by = \"{}\"", wanted.name()),
+                    why,
+                ))
             }
         }
     }
@@ -142,7 +164,8 @@ impl Instance {
     }
 
     pub(super) fn files(&self) -> Result<PathBuf, LoadError> {
-        self.data_dir().ok_or_else(|| LoadError::other("the system", "has no files of plimsoll's"))
+        self.data_dir()
+            .ok_or_else(|| LoadError::other("the system", "has no files of plimsoll's"))
     }
 
     fn keep_files(&self, control: &LoadControl) -> Result<PathBuf, LoadError> {
@@ -151,18 +174,28 @@ impl Instance {
         if copy.exists() {
             fs::remove_dir_all(&copy).map_err(|error| io_error(&copy, &error))?;
         }
-        self.without_server(control, &|| copy_tree(&data, &copy, &|| control.check()).map(drop))?;
+        self.without_server(control, &|| {
+            copy_tree(&data, &copy, &|| control.check()).map(drop)
+        })?;
         Ok(copy)
     }
 
     fn put_files_back(&self, copy: &Path, control: &LoadControl) -> Result<(), LoadError> {
         let data = self.files()?;
-        self.without_server(control, &|| put_back(copy, &data, &|| control.check()).map(drop))
+        self.without_server(control, &|| {
+            put_back(copy, &data, &|| control.check()).map(drop)
+        })
     }
 
     /// Stops a server of plimsoll's own in good order, and starts it again if `work` went well.
-    fn without_server(&self, control: &LoadControl, work: &dyn Fn() -> Result<(), LoadError>) -> Result<(), LoadError> {
-        let Backing::Managed(server) = &self.0 else { return work() };
+    fn without_server(
+        &self,
+        control: &LoadControl,
+        work: &dyn Fn() -> Result<(), LoadError>,
+    ) -> Result<(), LoadError> {
+        let Backing::Managed(server) = &self.0 else {
+            return work();
+        };
         server.process().end()?;
         work()?;
         server.restart(&|| control.is_cancelled())
@@ -170,7 +203,9 @@ impl Instance {
 
     fn template(&self, task: TemplateTask) -> Result<(), LoadError> {
         match &self.0 {
-            Backing::Managed(server) => server.template(task).map_err(|error| server.process().explain(error)),
+            Backing::Managed(server) => server
+                .template(task)
+                .map_err(|error| server.process().explain(error)),
             _ => Err(LoadError::other("the system", "has no templates")),
         }
     }
@@ -192,11 +227,23 @@ impl Instance {
         })
     }
 
-    fn verify(&self, first: &InitialState, workload: &Workload, conditions: bool) -> Result<String, LoadError> {
-        let wrong = |why: String| LoadError::other("the data set after its reset", format!("{why}: do not use it"));
+    fn verify(
+        &self,
+        first: &InitialState,
+        workload: &Workload,
+        conditions: bool,
+    ) -> Result<String, LoadError> {
+        let wrong = |why: String| {
+            LoadError::other(
+                "the data set after its reset",
+                format!("{why}: do not use it"),
+            )
+        };
         let evidence = self.evidence(workload)?;
         if evidence != first.evidence {
-            return Err(wrong("what transactions have left is not what was there at first".into()));
+            return Err(wrong(
+                "what transactions have left is not what was there at first".into(),
+            ));
         }
         let verdicts = match evidence {
             Evidence::Verdicts(verdicts) => verdicts,
@@ -210,6 +257,9 @@ impl Instance {
             0 => "conditions were not verified".to_owned(),
             n => format!("{n} conditions hold"),
         };
-        Ok(format!("what transactions left is as at first ({} bytes then); {conditions}", first.size.0))
+        Ok(format!(
+            "what transactions left is as at first ({} bytes then); {conditions}",
+            first.size.0
+        ))
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
-use plimsoll_model::plan::resolved::{Home, ResetMethod, Secret, ServerKind, SystemKind, Tpcc, TxnMode, Workload};
+use plimsoll_model::plan::resolved::{
+    Home, ResetMethod, Secret, ServerKind, SystemKind, Tpcc, TxnMode, Workload,
+};
 
 use plimsoll_model::units::Bytes;
 
@@ -13,15 +15,31 @@ use crate::engine::Opener;
 use crate::scratch::Scratch;
 
 fn workload() -> Workload {
-    Workload::Tpcc(Tpcc { warehouses: 1, mode: TxnMode::Statements, home: Home::Fixed })
+    Workload::Tpcc(Tpcc {
+        warehouses: 1,
+        mode: TxnMode::Statements,
+        home: Home::Fixed,
+    })
 }
 
 fn systems() -> Vec<(SystemKind, Vec<ResetMethod>)> {
     use ResetMethod::{Files, Reload, Template};
     let (settings, binaries) = (BTreeMap::new(), String::new());
     vec![
-        (SystemKind::Sqlite { settings: settings.clone() }, vec![Files, Reload]),
-        (SystemKind::Managed { engine: ServerKind::Postgres, settings, binaries }, vec![Files, Template, Reload]),
+        (
+            SystemKind::Sqlite {
+                settings: settings.clone(),
+            },
+            vec![Files, Reload],
+        ),
+        (
+            SystemKind::Managed {
+                engine: ServerKind::Postgres,
+                settings,
+                binaries,
+            },
+            vec![Files, Template, Reload],
+        ),
     ]
 }
 
@@ -40,7 +58,11 @@ fn work(instance: &Instance) {
         endpoint: instance.endpoint(),
         workload: workload(),
         load: LoadShape::closed(1),
-        timeline: Timeline { warm: Nanos::ZERO, measure: second, cool: second },
+        timeline: Timeline {
+            warm: Nanos::ZERO,
+            measure: second,
+            cool: second,
+        },
         pacing: Default::default(),
         seed: 3.into(),
         round: 1,
@@ -49,7 +71,10 @@ fn work(instance: &Instance) {
     };
     let clock = Clock::real();
     let work = async {
-        let mut session: AnySession = Opener::new(&spec, LaneClock::new(Clock::real())).open(0).await.unwrap();
+        let mut session: AnySession = Opener::new(&spec, LaneClock::new(Clock::real()))
+            .open(0)
+            .await
+            .unwrap();
         let mut source = Source::new(&spec.workload, spec.seed, 1, 0);
         for _ in 0..60 {
             session.run(&source.next()).await.unwrap();
@@ -69,17 +94,38 @@ fn what_was_changed_is_brought_back_in_every_way() {
         instance.load(&workload(), 3, &control).unwrap();
         let before = instance.books().unwrap();
         for way in ways {
-            let first = instance.keep_first_state(way, &workload(), &control).unwrap().unwrap();
+            let first = instance
+                .keep_first_state(way, &workload(), &control)
+                .unwrap()
+                .unwrap();
             work(&instance);
-            assert_ne!(instance.books().unwrap(), before, "the load has left something");
-            let restored = instance.reset(&first, (&workload(), 3), true, &control).unwrap();
-            assert_eq!((restored.method, instance.books().unwrap()), (way, before.clone()), "{kind:?}");
-            assert!(restored.verified.ends_with("12 conditions hold"), "{restored:?}");
-            assert!(restored.from > Bytes(0) && restored.to > Bytes(0), "{restored:?}");
+            assert_ne!(
+                instance.books().unwrap(),
+                before,
+                "the load has left something"
+            );
+            let restored = instance
+                .reset(&first, (&workload(), 3), true, &control)
+                .unwrap();
+            assert_eq!(
+                (restored.method, instance.books().unwrap()),
+                (way, before.clone()),
+                "{kind:?}"
+            );
+            assert!(
+                restored.verified.ends_with("12 conditions hold"),
+                "{restored:?}"
+            );
+            assert!(
+                restored.from > Bytes(0) && restored.to > Bytes(0),
+                "{restored:?}"
+            );
             if way != ResetMethod::Reload {
                 // And again, of the same kept data.
                 work(&instance);
-                instance.reset(&first, (&workload(), 3), false, &control).unwrap();
+                instance
+                    .reset(&first, (&workload(), 3), false, &control)
+                    .unwrap();
                 assert_eq!(instance.books().unwrap(), before);
             }
         }
@@ -89,10 +135,32 @@ fn what_was_changed_is_brought_back_in_every_way() {
 #[test]
 fn a_system_without_data_needs_no_reset_and_a_wrong_way_is_an_error() {
     let mock = Instance::start(&SystemKind::Mock(Default::default()), None, None).unwrap();
-    assert!(mock.keep_first_state(ResetMethod::Auto, &workload(), &LoadControl::default()).unwrap().is_none());
-    let (engine, url, schema) = (ServerKind::Postgres, Secret::new("postgres://nobody@nowhere/none"), "s".to_owned());
-    let existing = Instance::start(&SystemKind::Existing { engine, url, schema }, None, None).unwrap();
-    let error =
-        existing.keep_first_state(ResetMethod::Files, &workload(), &LoadControl::default()).unwrap_err().to_string();
-    assert!(error.contains("reset_by = \"files\"") && error.contains("reload"), "{error}");
+    assert!(
+        mock.keep_first_state(ResetMethod::Auto, &workload(), &LoadControl::default())
+            .unwrap()
+            .is_none()
+    );
+    let (engine, url, schema) = (
+        ServerKind::Postgres,
+        Secret::new("postgres://nobody@nowhere/none"),
+        "s".to_owned(),
+    );
+    let existing = Instance::start(
+        &SystemKind::Existing {
+            engine,
+            url,
+            schema,
+        },
+        None,
+        None,
+    )
+    .unwrap();
+    let error = existing
+        .keep_first_state(ResetMethod::Files, &workload(), &LoadControl::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("reset_by = \"files\"") && error.contains("reload"),
+        "{error}"
+    );
 }

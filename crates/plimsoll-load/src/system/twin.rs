@@ -26,7 +26,10 @@ impl Instance {
                 let (from, to) = (self.files()?, scratch.dir("sqlite")?);
                 put_back(&from, &to, &|| control.check())?;
                 let name = path.file_name().unwrap_or_default();
-                Ok(Self(Backing::Sqlite { path: to.join(name), pragmas: pragmas.clone() }))
+                Ok(Self(Backing::Sqlite {
+                    path: to.join(name),
+                    pragmas: pragmas.clone(),
+                }))
             }
             Backing::Managed(server) => {
                 server.process().end()?;
@@ -56,8 +59,13 @@ mod tests {
         let medium = tempfile::tempdir().unwrap();
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(medium.path(), open).unwrap();
-        let [mut one, mut two] = ["one", "two"].map(|name| Scratch::create(medium.path(), name).unwrap());
-        let workload = Workload::Tpcc(Tpcc { warehouses: 1, mode: TxnMode::Statements, home: Home::Fixed });
+        let [mut one, mut two] =
+            ["one", "two"].map(|name| Scratch::create(medium.path(), name).unwrap());
+        let workload = Workload::Tpcc(Tpcc {
+            warehouses: 1,
+            mode: TxnMode::Statements,
+            home: Home::Fixed,
+        });
         let control = LoadControl::default();
         let first = Instance::start(kind, Some(&mut one), None).unwrap();
         assert_eq!(first.load(&workload, 5, &control).unwrap(), Loaded::Fresh);
@@ -65,7 +73,13 @@ mod tests {
         assert_eq!(second.load(&workload, 5, &control).unwrap(), Loaded::Reused);
         assert_eq!(second.row_counts().unwrap(), first.row_counts().unwrap());
         for instance in [&first, &second] {
-            assert!(instance.check(CheckedData::Tpcc).unwrap().iter().all(|verdict| verdict.holds));
+            assert!(
+                instance
+                    .check(CheckedData::Tpcc)
+                    .unwrap()
+                    .iter()
+                    .all(|verdict| verdict.holds)
+            );
         }
         // Each for itself.
         first.stop().unwrap();
@@ -74,12 +88,18 @@ mod tests {
     }
 
     fn server(engine: ServerKind) -> SystemKind {
-        SystemKind::Managed { engine, settings: BTreeMap::new(), binaries: String::new() }
+        SystemKind::Managed {
+            engine,
+            settings: BTreeMap::new(),
+            binaries: String::new(),
+        }
     }
 
     #[test]
     fn of_sqlite_hold_the_same_data() {
-        copies(&SystemKind::Sqlite { settings: BTreeMap::new() });
+        copies(&SystemKind::Sqlite {
+            settings: BTreeMap::new(),
+        });
     }
 
     #[test]

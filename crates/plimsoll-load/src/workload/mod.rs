@@ -56,18 +56,30 @@ impl Source {
         let seeds = seeds.into();
         let seed = seeds.load;
         let generator = match workload {
-            Workload::Tpcc(tpcc) => Generator::Tpcc(tpcc::generator::Generator::new(seeds, round, user, tpcc)),
-            Workload::Sysbench(sysbench) => {
-                Generator::Sysbench(sysbench::generator::Generator::new(seed, round, user, sysbench))
+            Workload::Tpcc(tpcc) => {
+                Generator::Tpcc(tpcc::generator::Generator::new(seeds, round, user, tpcc))
             }
+            Workload::Sysbench(sysbench) => Generator::Sysbench(
+                sysbench::generator::Generator::new(seed, round, user, sysbench),
+            ),
         };
         Self {
-            pacing: Rng::stream(seed, &[u64::from_be_bytes(*b" pacing "), u64::from(round), u64::from(user)]),
+            pacing: Rng::stream(
+                seed,
+                &[
+                    u64::from_be_bytes(*b" pacing "),
+                    u64::from(round),
+                    u64::from(user),
+                ],
+            ),
             generator,
         }
     }
 
-    #[expect(clippy::should_implement_trait, reason = "never ends, so it is no iterator")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "never ends, so it is no iterator"
+    )]
     pub fn next(&mut self) -> Input {
         match &mut self.generator {
             Generator::Tpcc(generator) => Input::Tpcc(generator.next()),

@@ -9,7 +9,9 @@
 use std::ops::Range;
 
 use plimsoll_model::hist::Hist;
-use plimsoll_model::stat::{Draws, Interval, Slice, TooShort, rate_interval, repeats_quantile, window_quantile};
+use plimsoll_model::stat::{
+    Draws, Interval, Slice, TooShort, rate_interval, repeats_quantile, window_quantile,
+};
 use plimsoll_model::summary::{Scaling, fit_scaling};
 use plimsoll_model::units::Nanos;
 
@@ -95,11 +97,18 @@ fn latencies(draws: &mut Draws, window: Window, level: f64, sliced: bool) -> Lat
             slices.push(slice);
         }
     }
-    Latencies { slices, all: of_values(&values) }
+    Latencies {
+        slices,
+        all: of_values(&values),
+    }
 }
 
 fn of_values(values: &[Nanos]) -> Hist {
-    Hist::of_buckets(values.iter().map(|value| (*value, 1)), 0, Nanos::from_secs(3600))
+    Hist::of_buckets(
+        values.iter().map(|value| (*value, 1)),
+        0,
+        Nanos::from_secs(3600),
+    )
 }
 
 const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
@@ -138,8 +147,12 @@ impl Sides {
         let [first, second] = sides;
         self.figure.add(first, truth);
         let both = first.ok().zip(second.ok());
-        self.ratio.add(both.and_then(|(a, b)| b.ratio_to(a)).ok_or(()), RATIO);
-        self.difference.add(both.and_then(|(a, b)| b.less(a)).ok_or(()), truth * (RATIO - 1.0));
+        self.ratio
+            .add(both.and_then(|(a, b)| b.ratio_to(a)).ok_or(()), RATIO);
+        self.difference.add(
+            both.and_then(|(a, b)| b.less(a)).ok_or(()),
+            truth * (RATIO - 1.0),
+        );
     }
 }
 
@@ -167,7 +180,9 @@ pub fn repeated_rates(window: Window, repeats: usize, trials: Range<u64>) -> Sid
             };
             let rates: Vec<f64> = (0..repeats).map(rate).collect();
             let mean = rates.iter().sum::<f64>() / repeats as f64;
-            Interval::of_values(&rates).map(|own| own.moved_to(mean)).ok_or(TooShort::Nothing)
+            Interval::of_values(&rates)
+                .map(|own| own.moved_to(mean))
+                .ok_or(TooShort::Nothing)
         });
         sides.add(own, window.rate * window.noise.mean());
     }
@@ -181,8 +196,12 @@ pub fn window_percentiles(window: Window, trials: Range<u64>) -> [Sides; 3] {
         let mut draws = Draws::new(trial);
         let own = [1.0, RATIO].map(|level| latencies(&mut draws, window, level, true));
         for (sides, q) in found.iter_mut().zip(PERCENTILES) {
-            let interval = |own: &Latencies| window_quantile(&own.slices, &own.all, q, window.seconds as f64);
-            sides.add(own.each_ref().map(interval), true_percentile(window.noise, q));
+            let interval =
+                |own: &Latencies| window_quantile(&own.slices, &own.all, q, window.seconds as f64);
+            sides.add(
+                own.each_ref().map(interval),
+                true_percentile(window.noise, q),
+            );
         }
     }
     found
@@ -202,7 +221,10 @@ pub fn repeated_percentiles(window: Window, repeats: usize, trials: Range<u64>) 
             (0..repeats).map(repeat).collect::<Vec<Hist>>()
         });
         for (i, q) in PERCENTILES.into_iter().enumerate() {
-            found[i].add(own.each_ref().map(|hists| middle_quantile(hists, q)), truths[i]);
+            found[i].add(
+                own.each_ref().map(|hists| middle_quantile(hists, q)),
+                truths[i],
+            );
         }
     }
     found
@@ -233,14 +255,24 @@ pub fn ladder(loads: usize, alpha: f64, beta: f64, trials: Range<u64>) -> Ladder
             (users, 1000.0 * users / law * (1.0 + 0.02 * draws.normal()))
         };
         let step = USERS.len() / loads;
-        let users = (0..loads).map(|i| USERS[if step > 1 { i * step } else { i + USERS.len() - loads }]);
+        let users = (0..loads).map(|i| {
+            USERS[if step > 1 {
+                i * step
+            } else {
+                i + USERS.len() - loads
+            }]
+        });
         let points: Vec<(f64, f64)> = users.map(rate).collect();
-        let Scaling::Fits(law) = fit_scaling(&points) else { continue };
+        let Scaling::Fits(law) = fit_scaling(&points) else {
+            continue;
+        };
         found.gamma.add(Ok::<_, ()>(law.gamma), 1000.0);
         found.alpha.add(Ok::<_, ()>(law.alpha), alpha);
         found.beta.add(Ok::<_, ()>(law.beta), beta);
         let peak = law.peak.and_then(|peak| peak.users_interval);
-        found.peak.add(peak.ok_or(()), ((1.0 - alpha) / beta).sqrt());
+        found
+            .peak
+            .add(peak.ok_or(()), ((1.0 - alpha) / beta).sqrt());
     }
     found
 }

@@ -37,12 +37,20 @@ impl Noise {
 
     /// Deviation of the logarithm of a second's level.
     pub fn deviation(self) -> f64 {
-        if self == Self::Stalls { WANDERS_WITH_STALLS } else { WANDERS }
+        if self == Self::Stalls {
+            WANDERS_WITH_STALLS
+        } else {
+            WANDERS
+        }
     }
 
     /// Share of the seconds that are stalled.
     fn stalled(self) -> f64 {
-        if self == Self::Stalls { STALL_BEGINS / (STALL_BEGINS + STALL_ENDS) } else { 0.0 }
+        if self == Self::Stalls {
+            STALL_BEGINS / (STALL_BEGINS + STALL_ENDS)
+        } else {
+            0.0
+        }
     }
 
     /// The mean rate, of that without stalls.
@@ -60,7 +68,11 @@ impl Noise {
         let (mut low, mut high) = (-10.0, 10.0);
         for _ in 0..60 {
             let middle = (low + high) / 2.0;
-            if below(middle) < q { low = middle } else { high = middle }
+            if below(middle) < q {
+                low = middle
+            } else {
+                high = middle
+            }
         }
         f64::exp((low + high) / 2.0)
     }
@@ -97,7 +109,8 @@ pub struct Level {
 
 impl Level {
     pub fn of_rate(&self, deviation: f64) -> f64 {
-        (self.offset - deviation * deviation / 2.0).exp() * if self.stalled { STALLED_RATE } else { 1.0 }
+        (self.offset - deviation * deviation / 2.0).exp()
+            * if self.stalled { STALLED_RATE } else { 1.0 }
     }
 
     pub fn of_times(&self) -> f64 {
@@ -107,7 +120,12 @@ impl Level {
 
 impl Wandering {
     pub fn new(draws: &mut Draws, noise: Noise) -> Self {
-        let mut own = Self { noise, x: 0.0, past: VecDeque::new(), stalled: false };
+        let mut own = Self {
+            noise,
+            x: 0.0,
+            past: VecDeque::new(),
+            stalled: false,
+        };
         match noise {
             Noise::Autoregressive(_) => own.x = draws.normal(),
             Noise::MovingAverage(seconds) => own.past.extend((0..seconds).map(|_| draws.normal())),
@@ -127,11 +145,18 @@ impl Wandering {
                 self.x = self.past.iter().sum::<f64>() / (seconds as f64).sqrt();
             }
             Noise::Stalls => {
-                let changes = if self.stalled { STALL_ENDS } else { STALL_BEGINS };
+                let changes = if self.stalled {
+                    STALL_ENDS
+                } else {
+                    STALL_BEGINS
+                };
                 self.stalled ^= draws.uniform() < changes;
                 self.x = draws.normal();
             }
         }
-        Level { offset: self.noise.deviation() * self.x, stalled: self.stalled }
+        Level {
+            offset: self.noise.deviation() * self.x,
+            stalled: self.stalled,
+        }
     }
 }

@@ -206,7 +206,14 @@ impl Claim {
 
     pub fn audit(&self) -> Audit {
         let thresholds = self.audit.unwrap_or_default();
-        Audit::of(&self.title, PlanThresholds { thresholds, faults: Vec::new() }, &gather::of_claim(self))
+        Audit::of(
+            &self.title,
+            PlanThresholds {
+                thresholds,
+                faults: Vec::new(),
+            },
+            &gather::of_claim(self),
+        )
     }
 }
 

@@ -16,27 +16,60 @@ pub enum Evidence {
     #[serde(rename = "untold")]
     MissingInput { missing: Missing },
     /// A diagnosis of the doctor about a medium, or the machine.
-    Diagnosed { of: String, code: String, found: String },
+    Diagnosed {
+        of: String,
+        code: String,
+        found: String,
+    },
     /// LITTLE: number in flight by rate × mean latency, beside the number that was kept in flight.
-    InFlight { per_second: f64, mean_ms: f64, found: f64, asked: f64, off_percent: f64, limit_percent: f64 },
+    InFlight {
+        per_second: f64,
+        mean_ms: f64,
+        found: f64,
+        asked: f64,
+        off_percent: f64,
+        limit_percent: f64,
+    },
     /// CONSERVE, second by second.
     Conserved { seconds: u64 },
     /// CONSERVE, of counts in a table.
     Counted { offered: u64, settled: u64 },
     /// STEADY.
-    Held { range_percent: f64, slope_percent: f64, range_limit_percent: f64, slope_limit_percent: f64 },
+    Held {
+        range_percent: f64,
+        slope_percent: f64,
+        range_limit_percent: f64,
+        slope_limit_percent: f64,
+    },
     /// STEADY: the second half of the window against the first.
-    Halves { off_percent: f64, limit_percent: f64 },
+    Halves {
+        off_percent: f64,
+        limit_percent: f64,
+    },
     /// STEADY, of an open loop: mean response times of the window's five parts.
-    ResponseTimes { range_percent: f64, slope_percent: f64, range_limit_percent: f64, slope_limit_percent: f64 },
+    ResponseTimes {
+        range_percent: f64,
+        slope_percent: f64,
+        range_limit_percent: f64,
+        slope_limit_percent: f64,
+    },
     /// SHORT: the window.
     Window { measured_s: f64, fewest_s: f64 },
     /// SHORT, of an open loop: half the 95 % interval of the mean response time.
     ResponseInterval { percent: f64, limit_percent: f64 },
     /// SHORT: half the 95 % interval.
-    Interval { percent: f64, limit_percent: f64, measured_s: f64 },
+    Interval {
+        percent: f64,
+        limit_percent: f64,
+        measured_s: f64,
+    },
     /// SHORT: one window below what an interval needs, and too few repeats.
-    NoInterval { measured_s: f64, fewest_s: f64, repeats: u32, fewest_repeats: u32 },
+    NoInterval {
+        measured_s: f64,
+        fewest_s: f64,
+        repeats: u32,
+        fewest_repeats: u32,
+    },
     /// SHORT: checkpoints that ended in the window.
     Checkpoints { found: f64, fewest: f64 },
     /// SHORT: bytes written against the drive's own memory.
@@ -48,9 +81,19 @@ pub enum Evidence {
     /// CLIENT: CPU of the generator's busiest core, or of what it can use.
     GeneratorBusy { percent: f64, limit_percent: f64 },
     /// CLIENT: how late intents were started, against the response time.
-    ScheduleLag { p99_ms: f64, response_p50_ms: f64, percent: f64, limit_percent: f64 },
+    ScheduleLag {
+        p99_ms: f64,
+        response_p50_ms: f64,
+        percent: f64,
+        limit_percent: f64,
+    },
     /// CLIENT.
-    Dropped { dropped: u64, percent: f64, cause: DropCause, busy_percent: Option<f64> },
+    Dropped {
+        dropped: u64,
+        percent: f64,
+        cause: DropCause,
+        busy_percent: Option<f64>,
+    },
     /// SAMEBOX: where the generator ran; `same`, `other`.
     GeneratorAt { place: String },
     /// SAMEBOX, of two sides.
@@ -64,23 +107,42 @@ pub enum Evidence {
     /// DURABLE: no checked setting is unsafe.
     Safe { settings: String },
     /// DURABLE: the same setting on two sides.
-    SettingsDiffer { setting: String, first: String, second: String },
+    SettingsDiffer {
+        setting: String,
+        first: String,
+        second: String,
+    },
     /// DURABLE: nothing lost in a power cut.
     Kept { acknowledged: u64 },
     /// LIES: mean time of a flush against what the medium can do at best.
-    FlushTime { mean_us: f64, fastest_us: f64, per_second: f64 },
+    FlushTime {
+        mean_us: f64,
+        fastest_us: f64,
+        per_second: f64,
+    },
     /// MAINT: what ran in two windows.
-    Maintenance { what: String, first: f64, second: f64 },
+    Maintenance {
+        what: String,
+        first: f64,
+        second: f64,
+    },
     /// THIN and ENTROPY: how the test space was filled.
     Filled { fill: f64 },
     /// ENTROPY.
-    Compressible { found_percent: f64, said_percent: f64, limit_percent: f64 },
+    Compressible {
+        found_percent: f64,
+        said_percent: f64,
+        limit_percent: f64,
+    },
     /// NOISE: CPU time that the hypervisor gave to others.
     Steal { percent: f64, limit_percent: f64 },
     /// NOISE.
     Governor { governor: String },
     /// NOISE: the calibration before and after.
-    Calibration { off_percent: f64, limit_percent: f64 },
+    Calibration {
+        off_percent: f64,
+        limit_percent: f64,
+    },
     /// NOISE: I/O on the device by others than the system.
     OtherIo { percent: f64, limit_percent: f64 },
     /// ONEFACTOR: in what the workloads of two runs differ.
@@ -88,15 +150,43 @@ pub enum Evidence {
     /// ONEFACTOR: what differs beside the factor; empty `differs`: nothing.
     Factors { factor: String, differs: String },
     /// VICTIMS: loaded systems whose figures are compared, and what ran beside them.
-    Victims { first: u32, second: u32, noise_first: String, noise_second: String },
+    Victims {
+        first: u32,
+        second: u32,
+        noise_first: String,
+        noise_second: String,
+    },
     /// RATIO: TPM/NOPM against what the mix gives.
-    TpmPerNopm { found: f64, expected: f64, off_percent: f64, limit_percent: f64 },
+    TpmPerNopm {
+        found: f64,
+        expected: f64,
+        off_percent: f64,
+        limit_percent: f64,
+    },
     /// RATIO, of two sides.
-    RatiosDiffer { first: f64, second: f64, off_percent: f64, limit_percent: f64 },
+    RatiosDiffer {
+        first: f64,
+        second: f64,
+        off_percent: f64,
+        limit_percent: f64,
+    },
     /// SIZE: bytes of the data set per warehouse or row.
-    BytesPer { unit: String, first: f64, second: f64, off_percent: f64, limit_percent: f64 },
+    BytesPer {
+        unit: String,
+        first: f64,
+        second: f64,
+        off_percent: f64,
+        limit_percent: f64,
+    },
     /// RATE: bandwidth × time against the bytes moved.
-    Moved { mb_per_second: f64, seconds: f64, product_mb: f64, moved_mb: f64, off_percent: f64, limit_percent: f64 },
+    Moved {
+        mb_per_second: f64,
+        seconds: f64,
+        product_mb: f64,
+        moved_mb: f64,
+        off_percent: f64,
+        limit_percent: f64,
+    },
     /// WORDING: the ratio that a sentence states, and that of its figures.
     Said {
         sentence: String,
@@ -111,15 +201,32 @@ pub enum Evidence {
     /// CONSIST.
     Conditions { verified: u32, failed: String },
     /// EMULATED.
-    KeptUp { drive: String, ops: u64, late_percent: f64, beyond_percent: f64 },
+    KeptUp {
+        drive: String,
+        ops: u64,
+        late_percent: f64,
+        beyond_percent: f64,
+    },
     /// REPEAT: runs on each side.
-    Repeats { first: u32, second: u32, fewest: u32 },
+    Repeats {
+        first: u32,
+        second: u32,
+        fewest: u32,
+    },
     /// REPEAT: how repeats differ, against what is claimed to be their difference.
-    RepeatSpread { spread_percent: f64, effect_percent: f64 },
+    RepeatSpread {
+        spread_percent: f64,
+        effect_percent: f64,
+    },
     /// PLAUSIBLE: percentiles in their order.
     InOrder { percentiles: String },
     /// PLAUSIBLE: a percentile above a later one.
-    OutOfOrder { lower: String, lower_ms: f64, higher: String, higher_ms: f64 },
+    OutOfOrder {
+        lower: String,
+        lower_ms: f64,
+        higher: String,
+        higher_ms: f64,
+    },
     /// PLAUSIBLE: the least mean that the percentiles leave room for.
     MeanAtLeast { mean_ms: f64, bound_ms: f64 },
     /// PLAUSIBLE: the highest mean that the percentiles leave room for.
@@ -138,9 +245,21 @@ pub enum Evidence {
     /// PLAUSIBLE: a range over several systems.
     RangeOf { figure: String, low: f64, high: f64 },
     /// PLAUSIBLE: a rate against the rows beside it.
-    BesideOthers { figure: String, value: f64, expected: f64, times: f64, limit: f64 },
+    BesideOthers {
+        figure: String,
+        value: f64,
+        expected: f64,
+        times: f64,
+        limit: f64,
+    },
     /// DURATION: the parts of a time against all of it.
-    AddedUp { parts: String, sum_h: f64, stated_h: f64, off_percent: f64, limit_percent: f64 },
+    AddedUp {
+        parts: String,
+        sum_h: f64,
+        stated_h: f64,
+        off_percent: f64,
+        limit_percent: f64,
+    },
     /// INTACT: the content matches the digest.
     DigestMatches { digest: String },
     /// INTACT.

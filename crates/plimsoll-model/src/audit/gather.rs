@@ -18,11 +18,24 @@ use facts::Facts;
 pub fn of_run(record: &Record, summary: &Summary) -> AuditInput {
     let facts = Facts::new(record);
     let file = Some(record.integrity.clone());
-    let mut input = AuditInput { findings: summary.findings.clone(), file, ..AuditInput::default() };
+    let mut input = AuditInput {
+        findings: summary.findings.clone(),
+        file,
+        ..AuditInput::default()
+    };
     input.systems = system::of_run(&facts, summary);
-    input.loads = summary.ladders.iter().flat_map(|ladder| load::of_ladder(&facts, ladder)).collect();
-    let media = summary.blocks.iter().flat_map(|step| step.media.iter().map(move |medium| (step, medium)));
-    input.loads.extend(media.flat_map(|(step, medium)| block::of_medium(step, medium)));
+    input.loads = summary
+        .ladders
+        .iter()
+        .flat_map(|ladder| load::of_ladder(&facts, ladder))
+        .collect();
+    let media = summary
+        .blocks
+        .iter()
+        .flat_map(|step| step.media.iter().map(move |medium| (step, medium)));
+    input
+        .loads
+        .extend(media.flat_map(|(step, medium)| block::of_medium(step, medium)));
     input.pairs = pair::of_run(&facts, summary);
     input.moves = moves::of_run(summary);
     input

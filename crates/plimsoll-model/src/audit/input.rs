@@ -351,7 +351,13 @@ pub struct Pair {
 impl Pair {
     /// Of two sides of which it is not known what is to differ.
     pub fn unknown(first: Side, second: Side) -> Self {
-        Self { first, second, factor: String::new(), effect_percent: Err(Missing::NothingMeasured), unlike: None }
+        Self {
+            first,
+            second,
+            factor: String::new(),
+            effect_percent: Err(Missing::NothingMeasured),
+            unlike: None,
+        }
     }
 }
 

@@ -53,7 +53,11 @@ impl Audit {
     /// The worst severity of all rules.
     pub fn worst(&self) -> Option<Severity> {
         let fault = (!self.faults.is_empty()).then_some(Severity::Error);
-        self.verdicts.iter().filter_map(|verdict| verdict.outcome.severity()).chain(fault).max()
+        self.verdicts
+            .iter()
+            .filter_map(|verdict| verdict.outcome.severity())
+            .chain(fault)
+            .max()
     }
 
     pub fn verdict(&self) -> Verdict {
@@ -72,17 +76,29 @@ impl Audit {
 
 /// One run, with what it compares within itself.
 pub fn audit(record: &Record, summary: &Summary) -> Audit {
-    Audit::of(&record.run.title, PlanThresholds::of(&record.plan_resolved), &gather::of_run(record, summary))
+    Audit::of(
+        &record.run.title,
+        PlanThresholds::of(&record.plan_resolved),
+        &gather::of_run(record, summary),
+    )
 }
 
 /// One run against another, each where it has its highest rate; thresholds are those of the first. `unlike` is in what their
 /// workloads differ, as a comparison finds it. `None` where one has no figure that could be compared.
-pub fn audit_pair(first: (&Record, &Summary), second: (&Record, &Summary), unlike: Option<Evidence>) -> Option<Audit> {
-    let input =
-        input::AuditInput { pairs: vec![gather::of_runs(first, second, unlike)?], ..input::AuditInput::default() };
+pub fn audit_pair(
+    first: (&Record, &Summary),
+    second: (&Record, &Summary),
+    unlike: Option<Evidence>,
+) -> Option<Audit> {
+    let input = input::AuditInput {
+        pairs: vec![gather::of_runs(first, second, unlike)?],
+        ..input::AuditInput::default()
+    };
     let title = format!("{} / {}", first.0.run.title, second.0.run.title);
     let mut audit = Audit::of(title, PlanThresholds::of(&first.0.plan_resolved), &input);
     // Verdicts on one run alone are in the audit of each.
-    audit.verdicts.retain(|verdict| verdict.about != About::Whole);
+    audit
+        .verdicts
+        .retain(|verdict| verdict.about != About::Whole);
     Some(audit)
 }

@@ -60,7 +60,9 @@ rules! {
 impl Rule {
     /// Codes are written in capitals and accepted in any case.
     pub fn parse(code: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|rule| rule.code().eq_ignore_ascii_case(code))
+        Self::ALL
+            .into_iter()
+            .find(|rule| rule.code().eq_ignore_ascii_case(code))
     }
 }
 
@@ -73,7 +75,8 @@ impl Serialize for Rule {
 impl<'de> Deserialize<'de> for Rule {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let code = String::deserialize(deserializer)?;
-        Self::parse(&code).ok_or_else(|| serde::de::Error::custom(format!("there is no audit rule {code}")))
+        Self::parse(&code)
+            .ok_or_else(|| serde::de::Error::custom(format!("there is no audit rule {code}")))
     }
 }
 

@@ -20,17 +20,47 @@ pub(super) use system::DURABILITY;
 /// Every rule about everything that it can be about. A rule without a subject is not evaluated, and has the reason.
 pub fn evaluate(input: &AuditInput, thresholds: &Thresholds) -> Vec<RuleVerdict> {
     let mut verdicts: Vec<RuleVerdict> = Vec::new();
-    input.systems.iter().for_each(|system| verdicts.extend(system::evaluate(system, thresholds)));
-    input.loads.iter().for_each(|load| verdicts.extend(load::evaluate(load, thresholds)));
-    input.pairs.iter().for_each(|pair| verdicts.extend(pair::evaluate(pair, thresholds)));
-    verdicts.extend(input.moves.iter().map(|moved| table::moved(moved, thresholds)));
-    verdicts.extend(input.sentences.iter().map(|sentence| table::claimed_sentence(sentence, thresholds)));
-    verdicts.extend(input.durations.iter().map(|duration| table::added_up(duration, thresholds)));
+    input
+        .systems
+        .iter()
+        .for_each(|system| verdicts.extend(system::evaluate(system, thresholds)));
+    input
+        .loads
+        .iter()
+        .for_each(|load| verdicts.extend(load::evaluate(load, thresholds)));
+    input
+        .pairs
+        .iter()
+        .for_each(|pair| verdicts.extend(pair::evaluate(pair, thresholds)));
+    verdicts.extend(
+        input
+            .moves
+            .iter()
+            .map(|moved| table::moved(moved, thresholds)),
+    );
+    verdicts.extend(
+        input
+            .sentences
+            .iter()
+            .map(|sentence| table::claimed_sentence(sentence, thresholds)),
+    );
+    verdicts.extend(
+        input
+            .durations
+            .iter()
+            .map(|duration| table::added_up(duration, thresholds)),
+    );
     verdicts.extend(input.file.as_ref().map(file::evaluate));
     for rule in Rule::ALL {
         if !verdicts.iter().any(|verdict| verdict.rule == rule) {
-            let outcome = RuleOutcome::NotEvaluated { because: missing_subject(rule) };
-            verdicts.push(RuleVerdict { rule, about: About::Whole, outcome });
+            let outcome = RuleOutcome::NotEvaluated {
+                because: missing_subject(rule),
+            };
+            verdicts.push(RuleVerdict {
+                rule,
+                about: About::Whole,
+                outcome,
+            });
         }
     }
     // Stable: what each is about keeps its order.
@@ -41,7 +71,9 @@ pub fn evaluate(input: &AuditInput, thresholds: &Thresholds) -> Vec<RuleVerdict>
 /// Why a rule has no subject.
 fn missing_subject(rule: Rule) -> Missing {
     match rule {
-        Rule::Maint | Rule::OneFactor | Rule::Victims | Rule::Size | Rule::Repeat => Missing::OneSide,
+        Rule::Maint | Rule::OneFactor | Rule::Victims | Rule::Size | Rule::Repeat => {
+            Missing::OneSide
+        }
         Rule::Rate => Missing::NoBackup,
         Rule::Wording => Missing::NoSentence,
         Rule::Duration => Missing::NoDuration,

@@ -122,7 +122,10 @@ impl Threshold {
 
 impl Thresholds {
     pub fn adjusted(&self) -> Vec<Threshold> {
-        self.list().into_iter().filter(Threshold::is_adjusted).collect()
+        self.list()
+            .into_iter()
+            .filter(Threshold::is_adjusted)
+            .collect()
     }
 }
 
@@ -168,22 +171,39 @@ impl PlanThresholds {
             }
         };
         match plan.get("audit") {
-            Some(toml::Value::Table(table)) => table.iter().for_each(|(key, value)| own.set(key, value)),
-            Some(_) => own.faults.push(ThresholdFault::NotANumber { key: "audit".to_owned() }),
+            Some(toml::Value::Table(table)) => {
+                table.iter().for_each(|(key, value)| own.set(key, value))
+            }
+            Some(_) => own.faults.push(ThresholdFault::NotANumber {
+                key: "audit".to_owned(),
+            }),
             None => {}
         }
         own
     }
 
     fn set(&mut self, key: &str, value: &toml::Value) {
-        let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
-        let known = self.thresholds.list().into_iter().find(|threshold| threshold.key == key);
+        let number = value
+            .as_float()
+            .or_else(|| value.as_integer().map(|n| n as f64));
+        let known = self
+            .thresholds
+            .list()
+            .into_iter()
+            .find(|threshold| threshold.key == key);
         let key = key.to_owned();
         let fault = match (known, number) {
             (None, _) => ThresholdFault::Unknown { key },
             (_, None) => ThresholdFault::NotANumber { key },
-            (Some(Threshold { least, most, .. }), Some(value)) if !(least..=most).contains(&value) => {
-                ThresholdFault::OutOfRange { key, value, least, most }
+            (Some(Threshold { least, most, .. }), Some(value))
+                if !(least..=most).contains(&value) =>
+            {
+                ThresholdFault::OutOfRange {
+                    key,
+                    value,
+                    least,
+                    most,
+                }
             }
             (Some(_), Some(value)) => {
                 self.thresholds.set(&key, value);
@@ -201,25 +221,60 @@ mod tests {
     #[test]
     fn every_default_is_one_that_a_plan_may_give() {
         for threshold in Thresholds::default().list() {
-            assert!((threshold.least..=threshold.most).contains(&threshold.default), "{threshold:?}");
+            assert!(
+                (threshold.least..=threshold.most).contains(&threshold.default),
+                "{threshold:?}"
+            );
             assert!(!threshold.is_adjusted() && !threshold.source.is_empty());
         }
     }
 
     #[test]
     fn a_plan_changes_what_it_names_and_what_cannot_be_used_is_a_fault() {
-        let plan = PlanThresholds::of("[audit]\ninterval = 12\nsteal = 2.5\nratio = -1\nnothing = 3\nlag = \"x\"");
-        assert_eq!(plan.thresholds, Thresholds { interval: 12.0, steal: 2.5, ..Thresholds::default() });
-        assert_eq!(plan.thresholds.adjusted().iter().map(|t| t.key).collect::<Vec<_>>(), ["interval", "steal"]);
+        let plan = PlanThresholds::of(
+            "[audit]\ninterval = 12\nsteal = 2.5\nratio = -1\nnothing = 3\nlag = \"x\"",
+        );
+        assert_eq!(
+            plan.thresholds,
+            Thresholds {
+                interval: 12.0,
+                steal: 2.5,
+                ..Thresholds::default()
+            }
+        );
+        assert_eq!(
+            plan.thresholds
+                .adjusted()
+                .iter()
+                .map(|t| t.key)
+                .collect::<Vec<_>>(),
+            ["interval", "steal"]
+        );
         let expected = [
-            ThresholdFault::NotANumber { key: "lag".to_owned() },
-            ThresholdFault::Unknown { key: "nothing".to_owned() },
-            ThresholdFault::OutOfRange { key: "ratio".to_owned(), value: -1.0, least: 0.1, most: 1000.0 },
+            ThresholdFault::NotANumber {
+                key: "lag".to_owned(),
+            },
+            ThresholdFault::Unknown {
+                key: "nothing".to_owned(),
+            },
+            ThresholdFault::OutOfRange {
+                key: "ratio".to_owned(),
+                value: -1.0,
+                least: 0.1,
+                most: 1000.0,
+            },
         ];
         assert_eq!(plan.faults, expected);
-        assert_eq!(PlanThresholds::of(""), PlanThresholds::default(), "another tool's run has no plan");
+        assert_eq!(
+            PlanThresholds::of(""),
+            PlanThresholds::default(),
+            "another tool's run has no plan"
+        );
         let broken = PlanThresholds::of("[audit\nlag = 3");
-        assert!(matches!(&broken.faults[..], [ThresholdFault::PlanUnreadable { .. }]), "{broken:?}");
+        assert!(
+            matches!(&broken.faults[..], [ThresholdFault::PlanUnreadable { .. }]),
+            "{broken:?}"
+        );
         assert_eq!(PlanThresholds::of("audit = 3").faults.len(), 1);
     }
 }

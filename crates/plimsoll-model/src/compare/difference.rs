@@ -94,9 +94,24 @@ impl Configuration {
         let mut own = Self::default();
         own.facts(record);
         own.plan(&record.plan_resolved, &measured_workloads(record));
-        own.put(Group::Software, "", "plimsoll", record.run.plimsoll_version.clone());
-        own.put(Group::Incidental, "", "plimsoll commit", record.run.plimsoll_commit.clone());
-        own.put(Group::LoadedSystems, "", "systems under load at once", loaded_systems(record).to_string());
+        own.put(
+            Group::Software,
+            "",
+            "plimsoll",
+            record.run.plimsoll_version.clone(),
+        );
+        own.put(
+            Group::Incidental,
+            "",
+            "plimsoll commit",
+            record.run.plimsoll_commit.clone(),
+        );
+        own.put(
+            Group::LoadedSystems,
+            "",
+            "systems under load at once",
+            loaded_systems(record).to_string(),
+        );
         own
     }
 
@@ -105,7 +120,10 @@ impl Configuration {
     }
 
     pub fn get(&self, group: Group, key: &str) -> Option<&str> {
-        let found = self.0.iter().find(|((own, _, name), _)| *own == group && name == key);
+        let found = self
+            .0
+            .iter()
+            .find(|((own, _, name), _)| *own == group && name == key);
         found.map(|(_, value)| value.as_str())
     }
 
@@ -117,7 +135,8 @@ impl Configuration {
     /// Settings of one subject, by the names that the system or the medium has for them.
     pub(super) fn settings(&self, of: &str) -> BTreeMap<String, String> {
         let own = self.0.iter().filter(|((_, whose, _), _)| whose == of);
-        own.map(|((_, _, key), value)| (setting_name(key).to_owned(), value.clone())).collect()
+        own.map(|((_, _, key), value)| (setting_name(key).to_owned(), value.clone()))
+            .collect()
     }
 
     /// Another run of the same side: what differs holds both values.
@@ -134,25 +153,46 @@ impl Configuration {
     fn facts(&mut self, record: &Record) {
         let mut subjects: BTreeSet<String> = BTreeSet::new();
         for subject in &record.subjects {
-            let own = || record.facts.iter().filter(|fact| fact.subject == subject.id);
-            let instance_of = own().find(|fact| fact.key == INSTANCE_OF).map(|fact| fact.value.clone());
+            let own = || {
+                record
+                    .facts
+                    .iter()
+                    .filter(|fact| fact.subject == subject.id)
+            };
+            let instance_of = own()
+                .find(|fact| fact.key == INSTANCE_OF)
+                .map(|fact| fact.value.clone());
             // Instances of one system are the same but for where they lie.
             let name = match subject.kind {
                 SubjectKind::System => instance_of.unwrap_or_else(|| {
-                    subject.name.split_once('@').map_or(subject.name.as_str(), |(name, _)| name).to_owned()
+                    subject
+                        .name
+                        .split_once('@')
+                        .map_or(subject.name.as_str(), |(name, _)| name)
+                        .to_owned()
                 }),
                 SubjectKind::Medium => subject.name.clone(),
-                SubjectKind::Device => subject.name.split_once('@').map_or("", |(_, medium)| medium).to_owned(),
-                SubjectKind::Host | SubjectKind::Generator | SubjectKind::Emulator | SubjectKind::Backup => {
-                    String::new()
-                }
+                SubjectKind::Device => subject
+                    .name
+                    .split_once('@')
+                    .map_or("", |(_, medium)| medium)
+                    .to_owned(),
+                SubjectKind::Host
+                | SubjectKind::Generator
+                | SubjectKind::Emulator
+                | SubjectKind::Backup => String::new(),
             };
             let fresh = subjects.insert(format!("{} {name}", subject.kind.name()));
             if !fresh && subject.kind == SubjectKind::System {
                 continue;
             }
             for fact in own() {
-                self.put(group_of(subject.kind, &fact.key), &name, &fact.key, fact.value.clone());
+                self.put(
+                    group_of(subject.kind, &fact.key),
+                    &name,
+                    &fact.key,
+                    fact.value.clone(),
+                );
             }
         }
     }
@@ -160,7 +200,9 @@ impl Configuration {
     /// Of the resolved plan every key, so that no difference in the plan goes unnoticed. What workloads of `measured`
     /// points consist of is compared point by point.
     fn plan(&mut self, text: &str, measured: &BTreeSet<&str>) {
-        let Ok(table) = text.parse::<toml::Table>() else { return };
+        let Ok(table) = text.parse::<toml::Table>() else {
+            return;
+        };
         let mut places: Vec<&str> = Vec::new();
         for (section, value) in &table {
             let group = match section.as_str() {
@@ -197,7 +239,12 @@ impl Configuration {
         places.sort_unstable();
         places.dedup();
         if !places.is_empty() {
-            self.put(Group::GeneratorPlace, "", "load generator on", places.join(", "));
+            self.put(
+                Group::GeneratorPlace,
+                "",
+                "load generator on",
+                places.join(", "),
+            );
         }
     }
 
@@ -205,14 +252,20 @@ impl Configuration {
     fn source_of_workload(&mut self, name: &str, value: &toml::Value) {
         for key in ["profile", "source", "fio_job"] {
             let found = value.get("block").and_then(|block| block.get(key));
-            found.into_iter().for_each(|value| self.values(Group::Workload, name, key, value));
+            found
+                .into_iter()
+                .for_each(|value| self.values(Group::Workload, name, key, value));
         }
     }
 
     fn values(&mut self, group: Group, of: &str, key: &str, value: &toml::Value) {
         if let toml::Value::Table(entries) = value {
             for (name, value) in entries {
-                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+                let key = if key.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{key}.{name}")
+                };
                 self.values(group, of, &key, value);
             }
             return;
@@ -225,7 +278,8 @@ impl Configuration {
             // Points have it.
             return;
         }
-        let place = matches!(key, "path" | "device" | "url" | "name" | "scratch") || key.ends_with(".path");
+        let place =
+            matches!(key, "path" | "device" | "url" | "name" | "scratch") || key.ends_with(".path");
         let group = match (group, key) {
             (Group::Drives, _) if place => Group::Incidental,
             (Group::Settings, "engine") => Group::Software,
@@ -235,45 +289,73 @@ impl Configuration {
             (Group::Load, "on" | "name") => Group::Incidental,
             (group, _) => group,
         };
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
         self.put(group, of, key, text);
     }
 }
 
 /// A system that plimsoll runs shares its machine with it; so does one that is reached on this machine.
 fn generator_place(system: &toml::Value) -> &'static str {
-    let Some(url) = system.get("url").and_then(toml::Value::as_str) else { return "the system's machine" };
+    let Some(url) = system.get("url").and_then(toml::Value::as_str) else {
+        return "the system's machine";
+    };
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host);
     let here = host.is_empty()
-        || ["localhost", "127.", "[::1]", "::1"].iter().any(|own| host.starts_with(own))
+        || ["localhost", "127.", "[::1]", "::1"]
+            .iter()
+            .any(|own| host.starts_with(own))
         || url.contains("host=/")
         || url.contains("host=localhost");
-    if here { "the system's machine" } else { "another machine" }
+    if here {
+        "the system's machine"
+    } else {
+        "another machine"
+    }
 }
 
 /// Workloads of the points that figures are taken from.
 fn measured_workloads(record: &Record) -> BTreeSet<&str> {
-    let of_figures =
-        record.points.iter().filter(|point| matches!(point.purpose, PointPurpose::Ladder | PointPurpose::Search));
+    let of_figures = record
+        .points
+        .iter()
+        .filter(|point| matches!(point.purpose, PointPurpose::Ladder | PointPurpose::Search));
     of_figures.map(|point| point.workload.as_str()).collect()
 }
 
 fn loaded_systems(record: &Record) -> usize {
     let mut at_once: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-    for point in
-        record.points.iter().filter(|point| matches!(point.purpose, PointPurpose::Ladder | PointPurpose::Search))
+    for point in record
+        .points
+        .iter()
+        .filter(|point| matches!(point.purpose, PointPurpose::Ladder | PointPurpose::Search))
     {
-        let load = (point.step_index, point.medium, point.ordinal, point.repeat, point.scene);
+        let load = (
+            point.step_index,
+            point.medium,
+            point.ordinal,
+            point.repeat,
+            point.scene,
+        );
         at_once.entry(load).or_default().insert(point.system);
     }
-    at_once.values().map(BTreeSet::len).max().unwrap_or_default()
+    at_once
+        .values()
+        .map(BTreeSet::len)
+        .max()
+        .unwrap_or_default()
 }
 
 /// `fsync` of the fact `setting.fsync` and of the plan's `settings.fsync`.
 pub(super) fn setting_name(key: &str) -> &str {
-    let known = ["setting.", "settings.", "pragmas."].iter().find_map(|prefix| key.strip_prefix(prefix));
+    let known = ["setting.", "settings.", "pragmas."]
+        .iter()
+        .find_map(|prefix| key.strip_prefix(prefix));
     known.unwrap_or(key)
 }
 
@@ -306,7 +388,8 @@ const INCIDENTAL: [&str; 23] = [
 
 fn group_of(kind: SubjectKind, key: &str) -> Group {
     let setting = setting_name(key);
-    if INCIDENTAL.contains(&setting) || key.starts_with("calibration") || key.starts_with("import.") {
+    if INCIDENTAL.contains(&setting) || key.starts_with("calibration") || key.starts_with("import.")
+    {
         return Group::Incidental;
     }
     match kind {
@@ -349,16 +432,27 @@ fn aligned(first: &Configuration, second: &Configuration) -> (Values, Values) {
     for group in Group::ALL {
         let names = |values: &Values, other: &Values| {
             let of = |values: &Values| -> BTreeSet<String> {
-                values.keys().filter(|key| key.0 == group && !key.1.is_empty()).map(|key| key.1.clone()).collect()
+                values
+                    .keys()
+                    .filter(|key| key.0 == group && !key.1.is_empty())
+                    .map(|key| key.1.clone())
+                    .collect()
             };
-            of(values).difference(&of(other)).cloned().collect::<Vec<String>>()
+            of(values)
+                .difference(&of(other))
+                .cloned()
+                .collect::<Vec<String>>()
         };
         let (only_first, only_second) = (names(&first, &second), names(&second, &first));
         if only_first.len() != only_second.len() {
             continue;
         }
         for (name, other) in only_first.iter().zip(&only_second) {
-            let keys: Vec<_> = second.keys().filter(|key| key.0 == group && key.1 == *other).cloned().collect();
+            let keys: Vec<_> = second
+                .keys()
+                .filter(|key| key.0 == group && key.1 == *other)
+                .cloned()
+                .collect();
             for key in keys {
                 if let Some(value) = second.remove(&key) {
                     second.insert((group, name.clone(), key.2), value);
@@ -380,18 +474,34 @@ mod tests {
     }
 
     fn fact(record: &mut Record, kind: SubjectKind, name: &str, key: &str, value: &str) {
-        let found = record.subjects.iter().find(|subject| subject.kind == kind && subject.name == name);
+        let found = record
+            .subjects
+            .iter()
+            .find(|subject| subject.kind == kind && subject.name == name);
         let id = found.map(|subject| subject.id).unwrap_or_else(|| {
             let id = SubjectId(700 + record.subjects.len() as u32);
-            record.subjects.push(Subject { id, kind, name: name.into() });
+            record.subjects.push(Subject {
+                id,
+                kind,
+                name: name.into(),
+            });
             id
         });
-        record.facts.retain(|fact| !(fact.subject == id && fact.key == key));
-        record.facts.push(Fact { subject: id, key: key.into(), value: value.into() });
+        record
+            .facts
+            .retain(|fact| !(fact.subject == id && fact.key == key));
+        record.facts.push(Fact {
+            subject: id,
+            key: key.into(),
+            value: value.into(),
+        });
     }
 
     fn changed(first: &Record, second: &Record) -> Vec<(Group, String)> {
-        differences(&of(first), &of(second)).into_iter().map(|found| (found.group, found.key)).collect()
+        differences(&of(first), &of(second))
+            .into_iter()
+            .map(|found| (found.group, found.key))
+            .collect()
     }
 
     /// It has the drive file's factor in it, and runs from before there was one have none.
@@ -402,7 +512,10 @@ mod tests {
             own.plan(plan, &BTreeSet::new());
             own
         };
-        assert_eq!(of("[medium.x]\ndrive = \"d\"\nslower = 1\n"), of("[medium.x]\ndrive = \"d\"\n"));
+        assert_eq!(
+            of("[medium.x]\ndrive = \"d\"\nslower = 1\n"),
+            of("[medium.x]\ndrive = \"d\"\n")
+        );
         assert_ne!(of("[medium.x]\ndrive = \"d\"\n"), Configuration::default());
     }
 
@@ -410,15 +523,36 @@ mod tests {
     fn the_same_differs_in_nothing_and_each_change_is_in_its_group() {
         let first = fixture::single_point();
         assert_eq!(changed(&first, &first), []);
-        let system = first.subjects.iter().find(|s| s.kind == SubjectKind::System).unwrap().name.clone();
+        let system = first
+            .subjects
+            .iter()
+            .find(|s| s.kind == SubjectKind::System)
+            .unwrap()
+            .name
+            .clone();
         let cases = [
             (SubjectKind::Host, "host", "kernel", Group::Kernel),
             (SubjectKind::Host, "host", "cpu_model", Group::Cpus),
             (SubjectKind::Host, "host", "memory", Group::Hosts),
             (SubjectKind::Device, "sdx", "model", Group::Drives),
-            (SubjectKind::System, &system, "setting.shared_buffers", Group::Settings),
-            (SubjectKind::System, &system, "setting.unix_socket_directories", Group::Incidental),
-            (SubjectKind::System, &system, "server_version", Group::Software),
+            (
+                SubjectKind::System,
+                &system,
+                "setting.shared_buffers",
+                Group::Settings,
+            ),
+            (
+                SubjectKind::System,
+                &system,
+                "setting.unix_socket_directories",
+                Group::Incidental,
+            ),
+            (
+                SubjectKind::System,
+                &system,
+                "server_version",
+                Group::Software,
+            ),
         ];
         for (kind, name, key, group) in cases {
             let (mut a, mut b) = (first.clone(), first.clone());
@@ -430,7 +564,10 @@ mod tests {
 
     #[test]
     fn plans_are_compared_key_by_key() {
-        let with = |text: &str| Record { plan_resolved: text.into(), ..fixture::single_point() };
+        let with = |text: &str| Record {
+            plan_resolved: text.into(),
+            ..fixture::single_point()
+        };
         let first = with(
             "title = \"A\"\n[medium.nvme]\npath = \"/a\"\ndrive = \"x\"\n[system.db]\nengine = \"postgres\"\n\
              [workload.w.tpcc]\nwarehouses = 4\n[[step]]\nname = \"s\"\nusers = [1, 2]\non = [\"nvme\"]\n",
@@ -439,8 +576,10 @@ mod tests {
             "title = \"B\"\n[medium.sata]\npath = \"/b\"\ndrive = \"y\"\n[system.db]\nengine = \"postgres\"\ncount = 8\n\
              [workload.w.tpcc]\nwarehouses = 8\n[[step]]\nname = \"s\"\nusers = [1, 4]\non = [\"sata\"]\n",
         );
-        let groups: Vec<(Group, String)> =
-            changed(&first, &second).into_iter().filter(|(group, _)| *group != Group::Incidental).collect();
+        let groups: Vec<(Group, String)> = changed(&first, &second)
+            .into_iter()
+            .filter(|(group, _)| *group != Group::Incidental)
+            .collect();
         let expected = [
             (Group::Drives, "drive"),
             (Group::Sizes, "tpcc.warehouses"),
@@ -453,12 +592,27 @@ mod tests {
     #[test]
     fn where_the_generator_runs_is_read_from_the_plan() {
         let place = |url: &str| {
-            let system = if url.is_empty() { "engine = \"postgres\"".into() } else { format!("url = \"{url}\"") };
+            let system = if url.is_empty() {
+                "engine = \"postgres\"".into()
+            } else {
+                format!("url = \"{url}\"")
+            };
             let text = format!("[system.db]\n{system}\n");
-            let record = Record { plan_resolved: text, ..fixture::single_point() };
-            of(&record).get(Group::GeneratorPlace, "load generator on").unwrap().to_owned()
+            let record = Record {
+                plan_resolved: text,
+                ..fixture::single_point()
+            };
+            of(&record)
+                .get(Group::GeneratorPlace, "load generator on")
+                .unwrap()
+                .to_owned()
         };
-        for here in ["", "postgres://localhost/db", "postgres://me:***@127.0.0.1:5432/db", "mariadb://me@[::1]:3306"] {
+        for here in [
+            "",
+            "postgres://localhost/db",
+            "postgres://me:***@127.0.0.1:5432/db",
+            "mariadb://me@[::1]:3306",
+        ] {
             assert_eq!(place(here), "the system's machine", "{here}");
         }
         assert_eq!(place("postgres://me@db7.example:5432/x"), "another machine");

@@ -8,7 +8,8 @@ use super::side::{Figure, LoadKey, Repeat, SidePoint};
 use super::workload;
 use crate::hist::Hist;
 use crate::stat::{
-    FEWEST_REPEATS, RankTest, Slice, TooShort, rank_test, rate_interval, repeats_quantile, window_quantile,
+    FEWEST_REPEATS, RankTest, Slice, TooShort, rank_test, rate_interval, repeats_quantile,
+    window_quantile,
 };
 use crate::summary::{Figure as Median, Interval, Latency, Verdict};
 
@@ -112,9 +113,13 @@ impl Effect {
     }
 
     pub(super) fn of(interval: Option<Interval>, minimum: f64) -> Self {
-        let Some(Interval { low, high, .. }) = interval else { return Self::NotEvaluated };
+        let Some(Interval { low, high, .. }) = interval else {
+            return Self::NotEvaluated;
+        };
         match (low, high) {
-            _ if minimum > 0.0 && low >= 1.0 / (1.0 + minimum) && high <= 1.0 + minimum => Self::TooSmall,
+            _ if minimum > 0.0 && low >= 1.0 / (1.0 + minimum) && high <= 1.0 + minimum => {
+                Self::TooSmall
+            }
             _ if low > 1.0 => Self::More,
             _ if high < 1.0 => Self::Less,
             _ => Self::NotShown,
@@ -146,17 +151,24 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
     } else {
         (!unlike.is_empty() && !ask.anyway).then_some(NotComparable::Unlike)
     };
-    let by_repeats = first.repeats.len() >= FEWEST_REPEATS && second.repeats.len() >= FEWEST_REPEATS;
+    let by_repeats =
+        first.repeats.len() >= FEWEST_REPEATS && second.repeats.len() >= FEWEST_REPEATS;
     let intervals = hindered.map_or_else(|| intervals(first, second, by_repeats), Err);
     let interval = intervals.ok().and_then(|[a, b]| b.ratio_to(a));
     let sides = [
         side_figure(first, intervals.ok().map(|[own, _]| own)),
         side_figure(second, intervals.ok().map(|[_, own]| own)),
     ];
-    let ratio = sides[0].rate.zip(sides[1].rate).filter(|_| hindered.is_none()).map(|(a, b)| b / a);
+    let ratio = sides[0]
+        .rate
+        .zip(sides[1].rate)
+        .filter(|_| hindered.is_none())
+        .map(|(a, b)| b / a);
     let method = match intervals {
         Err(because) => Method::None { because },
-        Ok(_) if interval.is_none() => Method::None { because: NotComparable::Nothing },
+        Ok(_) if interval.is_none() => Method::None {
+            because: NotComparable::Nothing,
+        },
         Ok(_) if by_repeats => Method::Repeats,
         Ok(_) => Method::Windows,
     };
@@ -171,20 +183,37 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
         ratio,
         interval,
         effect: Effect::of(interval, ask.minimum_effect),
-        ranks: if by_repeats && hindered.is_none() { ranks() } else { None },
-        latencies: if hindered.is_some() { Vec::new() } else { latencies(first, second, by_repeats, ask) },
+        ranks: if by_repeats && hindered.is_none() {
+            ranks()
+        } else {
+            None
+        },
+        latencies: if hindered.is_some() {
+            Vec::new()
+        } else {
+            latencies(first, second, by_repeats, ask)
+        },
         unlike,
     }
 }
 
 /// Of the rates of both sides.
-fn intervals(first: &SidePoint, second: &SidePoint, by_repeats: bool) -> Result<[Interval; 2], NotComparable> {
+fn intervals(
+    first: &SidePoint,
+    second: &SidePoint,
+    by_repeats: bool,
+) -> Result<[Interval; 2], NotComparable> {
     let interval = |point: &SidePoint| -> Result<Interval, NotComparable> {
         let rate = rate(point).ok_or(NotComparable::Nothing)?;
         if by_repeats {
-            return Ok(Interval::of_values(&rates(point)).ok_or(NotComparable::Nothing)?.moved_to(rate));
+            return Ok(Interval::of_values(&rates(point))
+                .ok_or(NotComparable::Nothing)?
+                .moved_to(rate));
         }
-        let seconds = point.repeats.iter().flat_map(|repeat| repeat.seconds.iter().copied());
+        let seconds = point
+            .repeats
+            .iter()
+            .flat_map(|repeat| repeat.seconds.iter().copied());
         Ok(rate_interval(&seconds.collect::<Vec<_>>())?)
     };
     Ok([interval(first)?, interval(second)?])
@@ -192,14 +221,22 @@ fn intervals(first: &SidePoint, second: &SidePoint, by_repeats: bool) -> Result<
 
 /// All that was counted by all time, per second.
 fn rate(point: &SidePoint) -> Option<f64> {
-    let whole = point.repeats.iter().map(Repeat::whole).filter(|whole| whole.1 > 0.0);
+    let whole = point
+        .repeats
+        .iter()
+        .map(Repeat::whole)
+        .filter(|whole| whole.1 > 0.0);
     let total = whole.fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
     (total.0 > 0.0 && total.1 > 0.0).then(|| total.0 / total.1)
 }
 
 /// Of each repeat, per second.
 fn rates(point: &SidePoint) -> Vec<f64> {
-    let whole = point.repeats.iter().map(Repeat::whole).filter(|whole| whole.1 > 0.0);
+    let whole = point
+        .repeats
+        .iter()
+        .map(Repeat::whole)
+        .filter(|whole| whole.1 > 0.0);
     whole.map(|(n, seconds)| n / seconds).collect()
 }
 
@@ -207,8 +244,14 @@ fn side_figure(point: &SidePoint, interval: Option<Interval>) -> SideFigure {
     let factor = point.figure.factor();
     let rates = rates(point);
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
-    let ends = rates.iter().copied().reduce(f64::max).zip(rates.iter().copied().reduce(f64::min));
-    let spread = ends.filter(|_| rates.len() > 1 && mean > 0.0).map(|(high, low)| (high - low) / mean * 100.0);
+    let ends = rates
+        .iter()
+        .copied()
+        .reduce(f64::max)
+        .zip(rates.iter().copied().reduce(f64::min));
+    let spread = ends
+        .filter(|_| rates.len() > 1 && mean > 0.0)
+        .map(|(high, low)| (high - low) / mean * 100.0);
     SideFigure {
         rate: rate(point).map(|rate| rate * factor),
         interval: interval.map(|interval| interval.scaled(factor)),
@@ -224,16 +267,34 @@ fn measured_s(point: &SidePoint) -> f64 {
     point.repeats.iter().map(|repeat| repeat.whole().1).sum()
 }
 
-fn latencies(first: &SidePoint, second: &SidePoint, by_repeats: bool, ask: &Ask) -> Vec<ComparedLatency> {
+fn latencies(
+    first: &SidePoint,
+    second: &SidePoint,
+    by_repeats: bool,
+    ask: &Ask,
+) -> Vec<ComparedLatency> {
     let sides = [first, second].map(SideLatency::of);
     let compared = |q: f64| -> Option<ComparedLatency> {
         let [first_ms, second_ms] = [sides[0].quantile_ms(q)?, sides[1].quantile_ms(q)?];
-        let [a, b] = sides.each_ref().map(|side| side.interval(q, by_repeats).ok());
+        let [a, b] = sides
+            .each_ref()
+            .map(|side| side.interval(q, by_repeats).ok());
         let both = a.zip(b);
-        let ratio = both.and_then(|(a, b)| b.ratio_to(a)).map(|own| own.with(second_ms / first_ms));
-        let difference_ms = both.and_then(|(a, b)| b.less(a)).map(|own| own.with(second_ms - first_ms));
+        let ratio = both
+            .and_then(|(a, b)| b.ratio_to(a))
+            .map(|own| own.with(second_ms / first_ms));
+        let difference_ms = both
+            .and_then(|(a, b)| b.less(a))
+            .map(|own| own.with(second_ms - first_ms));
         let effect = Effect::of(ratio, ask.minimum_effect);
-        Some(ComparedLatency { quantile: q, first_ms, second_ms, ratio, difference_ms, effect })
+        Some(ComparedLatency {
+            quantile: q,
+            first_ms,
+            second_ms,
+            ratio,
+            difference_ms,
+            effect,
+        })
     };
     QUANTILES.into_iter().filter_map(compared).collect()
 }
@@ -246,7 +307,12 @@ struct SideLatency<'a> {
 
 impl<'a> SideLatency<'a> {
     fn of(point: &'a SidePoint) -> Self {
-        let repeats = point.repeats.iter().map(|repeat| &repeat.latency).filter(|hist| hist.count() > 0).collect();
+        let repeats = point
+            .repeats
+            .iter()
+            .map(|repeat| &repeat.latency)
+            .filter(|hist| hist.count() > 0)
+            .collect();
         Self { point, repeats }
     }
 
@@ -254,7 +320,11 @@ impl<'a> SideLatency<'a> {
     fn quantile_ms(&self, q: f64) -> Option<f64> {
         let resolves = |hist: &&Hist| Latency::of(hist).is_some_and(|own| own.resolves(q));
         let of = |hist: &&Hist| Some((hist.quantile(q)?.as_millis_f64(), None));
-        self.repeats.iter().all(resolves).then(|| Median::of(self.repeats.iter().map(of)))?.map(|own| own.median)
+        self.repeats
+            .iter()
+            .all(resolves)
+            .then(|| Median::of(self.repeats.iter().map(of)))?
+            .map(|own| own.median)
     }
 
     fn interval(&self, q: f64, by_repeats: bool) -> Result<Interval, TooShort> {
@@ -263,7 +333,12 @@ impl<'a> SideLatency<'a> {
         }
         let mut merged = Hist::new();
         self.repeats.iter().for_each(|hist| merged.merge(hist));
-        let slices: Vec<Slice> = self.point.repeats.iter().flat_map(|repeat| repeat.slices.iter().cloned()).collect();
+        let slices: Vec<Slice> = self
+            .point
+            .repeats
+            .iter()
+            .flat_map(|repeat| repeat.slices.iter().cloned())
+            .collect();
         window_quantile(&slices, &merged, q, measured_s(self.point))
     }
 }

@@ -69,11 +69,23 @@ pub struct Gate {
 
 /// Checks the comparison of a run with its baseline against limits.
 pub fn gate(against: &Against, limits: &GateLimits) -> Gate {
-    let points: Vec<GatedPoint> = against.points.iter().flat_map(|point| gated(point, limits)).collect();
-    let errors = against.marks.iter().filter(|mark| mark.severity == Severity::Error).map(|mark| mark.rule);
+    let points: Vec<GatedPoint> = against
+        .points
+        .iter()
+        .flat_map(|point| gated(point, limits))
+        .collect();
+    let errors = against
+        .marks
+        .iter()
+        .filter(|mark| mark.severity == Severity::Error)
+        .map(|mark| mark.rule);
     let mut forbidden_by: Vec<Rule> = errors.filter(|rule| !limits.allow.contains(rule)).collect();
     forbidden_by.dedup();
-    let worst = points.iter().map(|point| point.outcome).max().unwrap_or(GateOutcome::Inconclusive);
+    let worst = points
+        .iter()
+        .map(|point| point.outcome)
+        .max()
+        .unwrap_or(GateOutcome::Inconclusive);
     // What was measured in the baseline alone may be what has become worse.
     let gaps = !against.only_first.is_empty();
     let outcome = match worst {
@@ -82,25 +94,52 @@ pub fn gate(against: &Against, limits: &GateLimits) -> Gate {
         worst => worst,
     };
     let unlike = against.points.iter().any(|point| !point.unlike.is_empty());
-    Gate { limits: limits.clone(), outcome, points, forbidden_by, unlike }
+    Gate {
+        limits: limits.clone(),
+        outcome,
+        points,
+        forbidden_by,
+        unlike,
+    }
 }
 
 fn gated(point: &PointComparison, limits: &GateLimits) -> Vec<GatedPoint> {
-    let offered = point.place.load.offered_per_second.is_some() || point.place.load.share_percent.is_some();
-    let p99 = point.latencies.iter().find(|latency| latency.quantile == 0.99);
+    let offered =
+        point.place.load.offered_per_second.is_some() || point.place.load.share_percent.is_some();
+    let p99 = point
+        .latencies
+        .iter()
+        .find(|latency| latency.quantile == 0.99);
     let of = |latency: bool, ratio: Option<Interval>, allowed: f64| {
-        let limit = if latency { 1.0 + allowed } else { 1.0 - allowed };
+        let limit = if latency {
+            1.0 + allowed
+        } else {
+            1.0 - allowed
+        };
         let outcome = match ratio {
             None => GateOutcome::Inconclusive,
-            Some(ratio) if latency && ratio.low > limit || !latency && ratio.high < limit => GateOutcome::Regression,
-            Some(ratio) if latency && ratio.high <= limit || !latency && ratio.low >= limit => GateOutcome::Passed,
+            Some(ratio) if latency && ratio.low > limit || !latency && ratio.high < limit => {
+                GateOutcome::Regression
+            }
+            Some(ratio) if latency && ratio.high <= limit || !latency && ratio.low >= limit => {
+                GateOutcome::Passed
+            }
             Some(_) => GateOutcome::Inconclusive,
         };
-        GatedPoint { place: point.place.clone(), figure: point.figure, latency, ratio, limit, outcome }
+        GatedPoint {
+            place: point.place.clone(),
+            figure: point.figure,
+            latency,
+            ratio,
+            limit,
+            outcome,
+        }
     };
     let mut points = vec![of(false, point.interval, limits.max_regression)];
     // The rate of an open loop shows only that the system kept up.
-    let allowed = limits.max_latency_regression.or(offered.then_some(limits.max_regression));
+    let allowed = limits
+        .max_latency_regression
+        .or(offered.then_some(limits.max_regression));
     points.extend(allowed.map(|allowed| of(true, p99.and_then(|p99| p99.ratio), allowed)));
     points
 }

@@ -16,7 +16,10 @@ pub struct RunIdentity {
 impl RunIdentity {
     pub fn of(record: &Record) -> Self {
         let is_imported = record.facts.iter().any(|fact| fact.key == TOOL_FACT);
-        Self { id: record.run.id.clone(), output: is_imported.then(|| digest(record)) }
+        Self {
+            id: record.run.id.clone(),
+            output: is_imported.then(|| digest(record)),
+        }
     }
 
     pub fn is_same_run(&self, other: &Self) -> bool {
@@ -28,15 +31,29 @@ fn digest(record: &Record) -> u64 {
     let mut hasher = DefaultHasher::new();
     for second in &record.seconds {
         let counts = &second.counts;
-        (second.start.0, second.end.0, second.txn, counts.committed, counts.failed, counts.dropped).hash(&mut hasher);
+        (
+            second.start.0,
+            second.end.0,
+            second.txn,
+            counts.committed,
+            counts.failed,
+            counts.dropped,
+        )
+            .hash(&mut hasher);
     }
-    record.windows.iter().for_each(|window| (window.response.count(), window.response.sum()).hash(&mut hasher));
+    record
+        .windows
+        .iter()
+        .for_each(|window| (window.response.count(), window.response.sum()).hash(&mut hasher));
     for figure in &record.reported {
         (&figure.source, &figure.txn, &figure.name, &figure.printed).hash(&mut hasher);
     }
     for point in &record.points {
         (&point.workload, point.users, &point.txns, &point.parameters).hash(&mut hasher);
     }
-    record.blocks.iter().for_each(|block| format!("{:?}", block.streams).hash(&mut hasher));
+    record
+        .blocks
+        .iter()
+        .for_each(|block| format!("{:?}", block.streams).hash(&mut hasher));
     hasher.finish()
 }

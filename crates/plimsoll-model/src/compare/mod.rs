@@ -81,7 +81,9 @@ pub struct Against {
 impl Against {
     /// Whether a rule forbids quoting the comparison.
     pub fn forbidden(&self) -> bool {
-        self.marks.iter().any(|mark| mark.severity == Severity::Error)
+        self.marks
+            .iter()
+            .any(|mark| mark.severity == Severity::Error)
     }
 }
 
@@ -92,7 +94,9 @@ pub fn compare(sides: &[Side], ask: &Ask) -> RunComparison {
         schema_version: COMPARISON_VERSION,
         ask: ask.clone(),
         sides: sides.iter().map(SideInfo::of).collect(),
-        others: others.map(|(i, second)| against(&sides[0], second, i, ask)).collect(),
+        others: others
+            .map(|(i, second)| against(&sides[0], second, i, ask))
+            .collect(),
     }
 }
 
@@ -103,7 +107,9 @@ pub fn unlike(first: &Side, second: &Side) -> Option<Evidence> {
     let mut descriptions: Vec<String> = differences.map(|found| found.describe()).collect();
     descriptions.sort();
     descriptions.dedup();
-    (!descriptions.is_empty()).then(|| Evidence::Unlike { differs: descriptions.join("; ") })
+    (!descriptions.is_empty()).then(|| Evidence::Unlike {
+        differs: descriptions.join("; "),
+    })
 }
 
 impl SideInfo {
@@ -116,19 +122,36 @@ impl SideInfo {
             titles,
             run_ids: side.runs.iter().map(|run| run.id.clone()).collect(),
             started_at: first.map(|run| run.started_at.clone()).unwrap_or_default(),
-            commit: first.map(|run| run.plimsoll_commit.clone()).unwrap_or_default(),
+            commit: first
+                .map(|run| run.plimsoll_commit.clone())
+                .unwrap_or_default(),
         }
     }
 }
 
 fn against(first: &Side, second: &Side, side: usize, ask: &Ask) -> Against {
     let partners = partner::partners(first, second);
-    let points: Vec<PointComparison> = partners.pairs.iter().map(|(a, b)| figures::compare_points(a, b, ask)).collect();
+    let points: Vec<PointComparison> = partners
+        .pairs
+        .iter()
+        .map(|(a, b)| figures::compare_points(a, b, ask))
+        .collect();
     let configured = differences(&first.configuration, &second.configuration);
-    let mut workloads: Vec<Difference> = partners.pairs.iter().flat_map(|(a, b)| workload::differences(a, b)).collect();
+    let mut workloads: Vec<Difference> = partners
+        .pairs
+        .iter()
+        .flat_map(|(a, b)| workload::differences(a, b))
+        .collect();
     workloads.sort_by(|a, b| (a.group, &a.of, &a.key).cmp(&(b.group, &b.of, &b.key)));
     workloads.dedup();
-    let sides = mark::Sides { first, second, differences: &configured, workloads: &workloads, points: &points, ask };
+    let sides = mark::Sides {
+        first,
+        second,
+        differences: &configured,
+        workloads: &workloads,
+        points: &points,
+        ask,
+    };
     let marks = mark::marks(&sides);
     let mut differences = [configured, workloads].concat();
     differences.sort_by_key(|found| found.group);

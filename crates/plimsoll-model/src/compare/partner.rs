@@ -15,20 +15,33 @@ pub(super) fn partners<'a>(first: &'a Side, second: &'a Side) -> Partners<'a> {
     let mut taken = vec![false; second.points.len()];
     let mut found: Vec<Option<usize>> = vec![None; first.points.len()];
     for wanted in [Wanted::NamesAndWorkload, Wanted::Names, Wanted::Load] {
-        for (i, point) in first.points.iter().enumerate().filter(|(_, point)| is_measured(point)) {
+        for (i, point) in first
+            .points
+            .iter()
+            .enumerate()
+            .filter(|(_, point)| is_measured(point))
+        {
             if found[i].is_some() {
                 continue;
             }
-            let alone = first.points.iter().filter(|other| other.has_load_of(point)).count() == 1;
+            let alone = first
+                .points
+                .iter()
+                .filter(|other| other.has_load_of(point))
+                .count()
+                == 1;
             let free = |j: &usize| !taken[*j] && second.points[*j].has_load_of(point);
             let candidates: Vec<usize> = (0..second.points.len()).filter(free).collect();
             let named = |j: &usize| second.points[*j].has_names_of(point);
             let partner = match wanted {
-                Wanted::NamesAndWorkload => {
-                    candidates.into_iter().find(|j| named(j) && second.points[*j].workload.is_alike(&point.workload))
-                }
+                Wanted::NamesAndWorkload => candidates
+                    .into_iter()
+                    .find(|j| named(j) && second.points[*j].workload.is_alike(&point.workload)),
                 Wanted::Names => candidates.into_iter().find(named),
-                Wanted::Load => candidates.first().copied().filter(|_| alone && candidates.len() == 1),
+                Wanted::Load => candidates
+                    .first()
+                    .copied()
+                    .filter(|_| alone && candidates.len() == 1),
             };
             if let Some(j) = partner {
                 (taken[j], found[i]) = (true, Some(j));
@@ -37,9 +50,21 @@ pub(super) fn partners<'a>(first: &'a Side, second: &'a Side) -> Partners<'a> {
     }
     let pairs = found.iter().enumerate();
     Partners {
-        pairs: pairs.filter_map(|(i, j)| Some((&first.points[i], &second.points[(*j)?]))).collect(),
-        only_first: found.iter().zip(&first.points).filter(|(j, _)| j.is_none()).map(|(_, p)| &p.place).collect(),
-        only_second: taken.iter().zip(&second.points).filter(|(taken, _)| !**taken).map(|(_, p)| &p.place).collect(),
+        pairs: pairs
+            .filter_map(|(i, j)| Some((&first.points[i], &second.points[(*j)?])))
+            .collect(),
+        only_first: found
+            .iter()
+            .zip(&first.points)
+            .filter(|(j, _)| j.is_none())
+            .map(|(_, p)| &p.place)
+            .collect(),
+        only_second: taken
+            .iter()
+            .zip(&second.points)
+            .filter(|(taken, _)| !**taken)
+            .map(|(_, p)| &p.place)
+            .collect(),
     }
 }
 

@@ -24,7 +24,12 @@ impl RoundedRatio {
         };
         let unit = 10f64.powi(decimals as i32);
         let shown = (ratio * unit).round() / unit;
-        Self { ratio: shown, decimals, percent: (shown - 1.0).abs() * 100.0, more: shown >= 1.0 }
+        Self {
+            ratio: shown,
+            decimals,
+            percent: (shown - 1.0).abs() * 100.0,
+            more: shown >= 1.0,
+        }
     }
 
     pub fn ratio_text(&self) -> String {
@@ -49,7 +54,11 @@ mod tests {
     #[test]
     fn percent_follows_from_the_ratio_that_is_shown() {
         let of = |ratio: f64| {
-            (RoundedRatio::of(ratio).ratio_text(), RoundedRatio::of(ratio).percent_text(), RoundedRatio::of(ratio).more)
+            (
+                RoundedRatio::of(ratio).ratio_text(),
+                RoundedRatio::of(ratio).percent_text(),
+                RoundedRatio::of(ratio).more,
+            )
         };
         assert_eq!(of(1.4249), ("1.42".into(), "42".into(), true));
         assert_eq!(of(1.0341), ("1.034".into(), "3.4".into(), true));
@@ -64,9 +73,15 @@ mod tests {
     fn percent_and_ratio_agree_for_every_value() {
         for i in 1..4000 {
             let rounded = RoundedRatio::of(f64::from(i) / 400.0);
-            let (ratio, percent): (f64, f64) =
-                (rounded.ratio_text().parse().unwrap(), rounded.percent_text().parse().unwrap());
-            let from_percent = if rounded.more { 1.0 + percent / 100.0 } else { 1.0 - percent / 100.0 };
+            let (ratio, percent): (f64, f64) = (
+                rounded.ratio_text().parse().unwrap(),
+                rounded.percent_text().parse().unwrap(),
+            );
+            let from_percent = if rounded.more {
+                1.0 + percent / 100.0
+            } else {
+                1.0 - percent / 100.0
+            };
             assert!((from_percent - ratio).abs() < 1e-9, "{rounded:?}");
         }
     }

@@ -13,8 +13,8 @@ use crate::record::{Interference, Phase, PhaseId, Point, PointId, Record, RunInf
 use crate::schedule::PhaseKind;
 use crate::stat::Slice;
 use crate::summary::{
-    BlockMedium, BlockPointSummary, BlockSummary, Ladder, LoadSummary, PointSummary, Summary, TickRows, Ticks, Verdict,
-    figures_from,
+    BlockMedium, BlockPointSummary, BlockSummary, Ladder, LoadSummary, PointSummary, Summary,
+    TickRows, Ticks, Verdict, figures_from,
 };
 
 /// Parts of a window whose latencies are kept apart.
@@ -114,7 +114,9 @@ pub struct Repeat {
 impl Repeat {
     /// What was counted in the window, and its length.
     pub fn whole(&self) -> (f64, f64) {
-        self.seconds.iter().fold((0.0, 0.0), |sum, second| (sum.0 + second.0, sum.1 + second.1))
+        self.seconds.iter().fold((0.0, 0.0), |sum, second| {
+            (sum.0 + second.0, sum.1 + second.1)
+        })
     }
 }
 
@@ -122,14 +124,18 @@ impl SidePoint {
     /// Whether it is the same load of the same step, be it of another system or medium.
     pub(super) fn has_load_of(&self, other: &Self) -> bool {
         let (own, others) = (&self.place, &other.place);
-        self.figure == other.figure && own.step == others.step && own.scene == others.scene && self.is_as_high_as(other)
+        self.figure == other.figure
+            && own.step == others.step
+            && own.scene == others.scene
+            && self.is_as_high_as(other)
     }
 
     /// Rates that were counted and not printed differ by chance.
     fn is_as_high_as(&self, other: &Self) -> bool {
         let (own, others) = (&self.place.load, &other.place.load);
         let derived = self.derived.zip(other.derived);
-        own == others || derived.is_some_and(|(rate, other)| own.users == others.users && rate.is_like(other))
+        own == others
+            || derived.is_some_and(|(rate, other)| own.users == others.users && rate.is_like(other))
     }
 
     pub(super) fn has_names_of(&self, other: &Self) -> bool {
@@ -149,7 +155,12 @@ impl Side {
         Self::of_figures(label, record, &Ticks::of(record), summary)
     }
 
-    pub(super) fn of_figures(label: impl Into<String>, record: &Record, ticks: &Ticks<'_>, summary: &Summary) -> Self {
+    pub(super) fn of_figures(
+        label: impl Into<String>,
+        record: &Record,
+        ticks: &Ticks<'_>,
+        summary: &Summary,
+    ) -> Self {
         let rows = Rows::of(record, ticks);
         let ladders = summary.ladders.iter().flat_map(|ladder| {
             let point = |rung| ladder_point(&rows, ladder, rung);
@@ -157,7 +168,9 @@ impl Side {
         });
         let blocks = summary.blocks.iter().flat_map(|block| {
             let media = block.media.iter();
-            media.flat_map(|medium| block_points(&rows, block, medium)).collect::<Vec<_>>()
+            media
+                .flat_map(|medium| block_points(&rows, block, medium))
+                .collect::<Vec<_>>()
         });
         Self {
             label: label.into(),
@@ -170,12 +183,22 @@ impl Side {
 
     /// Another run of the same: its windows are further repeats.
     pub fn add(&mut self, other: Self) {
-        let Self { label: _, runs, identities, configuration, points } = other;
+        let Self {
+            label: _,
+            runs,
+            identities,
+            configuration,
+            points,
+        } = other;
         self.runs.extend(runs);
         self.identities.extend(identities);
         self.configuration.merge(configuration);
         for point in points {
-            match self.points.iter_mut().find(|own| own.has_load_of(&point) && own.has_names_of(&point)) {
+            match self
+                .points
+                .iter_mut()
+                .find(|own| own.has_load_of(&point) && own.has_names_of(&point))
+            {
                 Some(own) => {
                     own.verdict = own.verdict.max(point.verdict);
                     own.workload.merge(point.workload);
@@ -192,20 +215,32 @@ impl Side {
     }
 
     pub fn holds_any(&self, runs: &[RunIdentity]) -> bool {
-        self.identities.iter().any(|own| runs.iter().any(|other| own.is_same_run(other)))
+        self.identities
+            .iter()
+            .any(|own| runs.iter().any(|other| own.is_same_run(other)))
     }
 
     /// The most systems that were under load at the same time.
     pub fn systems(&self) -> usize {
-        self.points.iter().map(|point| point.systems).max().unwrap_or_default()
+        self.points
+            .iter()
+            .map(|point| point.systems)
+            .max()
+            .unwrap_or_default()
     }
 }
 
 fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &LoadSummary) -> Option<SidePoint> {
     let points: Vec<&PointSummary> = rung.points.iter().map(|i| &ladder.points[*i]).collect();
     let orders = points.iter().all(|point| point.nopm.is_some());
-    let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len().max(1));
-    let repeats: Vec<Repeat> = points.iter().filter_map(|point| rows.repeat(&point.ids, orders)).collect();
+    let systems = ladder
+        .fleet
+        .as_ref()
+        .map_or(1, |fleet| fleet.systems.len().max(1));
+    let repeats: Vec<Repeat> = points
+        .iter()
+        .filter_map(|point| rows.repeat(&point.ids, orders))
+        .collect();
     let workload = rows.workload(points.iter().flat_map(|point| &point.ids));
     let each = |rate: Option<f64>| rate.map(|rate| rate / systems as f64);
     let place = LoadKey {
@@ -221,10 +256,22 @@ fn ladder_point(rows: &Rows<'_>, ladder: &Ladder, rung: &LoadSummary) -> Option<
             share_percent: None,
         },
     };
-    let figure = if orders { Figure::Nopm } else { Figure::Transactions };
+    let figure = if orders {
+        Figure::Nopm
+    } else {
+        Figure::Transactions
+    };
     let derived = rows.derived(&points);
     let verdict = rung.verdict;
-    (!repeats.is_empty()).then_some(SidePoint { place, figure, derived, workload, systems, verdict, repeats })
+    (!repeats.is_empty()).then_some(SidePoint {
+        place,
+        figure,
+        derived,
+        workload,
+        systems,
+        verdict,
+        repeats,
+    })
 }
 
 /// `db` of `12 × db@nvme`.
@@ -236,15 +283,25 @@ fn base(system: &str) -> &str {
 fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> Vec<SidePoint> {
     let mut all = Vec::new();
     for job in &medium.jobs {
-        let curve = job.curve.iter().map(|at| at.points.iter().collect::<Vec<&BlockPointSummary>>());
+        let curve = job
+            .curve
+            .iter()
+            .map(|at| at.points.iter().collect::<Vec<&BlockPointSummary>>());
         for points in std::iter::once(job.points.iter().collect()).chain(curve) {
-            let counted: Vec<&BlockPointSummary> = points.into_iter().filter(|point| point.counts).collect();
-            let repeats: Vec<Repeat> =
-                counted.iter().filter_map(|point| rows.repeat(&[PointId(point.point)], false)).collect();
-            let Some(first) = counted.first().filter(|_| !repeats.is_empty()) else { continue };
+            let counted: Vec<&BlockPointSummary> =
+                points.into_iter().filter(|point| point.counts).collect();
+            let repeats: Vec<Repeat> = counted
+                .iter()
+                .filter_map(|point| rows.repeat(&[PointId(point.point)], false))
+                .collect();
+            let Some(first) = counted.first().filter(|_| !repeats.is_empty()) else {
+                continue;
+            };
             let load = OfferedLoad {
                 users: first.in_flight,
-                offered_per_second: first.offered_per_second.filter(|_| first.share_percent.is_none()),
+                offered_per_second: first
+                    .offered_per_second
+                    .filter(|_| first.share_percent.is_none()),
                 offered_to_per_second: None,
                 job: Some(job.job.clone()),
                 share_percent: first.share_percent,
@@ -262,7 +319,11 @@ fn block_points(rows: &Rows<'_>, block: &BlockSummary, medium: &BlockMedium) -> 
                 derived: None,
                 workload: rows.workload(&ids),
                 systems: 1,
-                verdict: counted.iter().map(|point| point.verdict).max().unwrap_or_default(),
+                verdict: counted
+                    .iter()
+                    .map(|point| point.verdict)
+                    .max()
+                    .unwrap_or_default(),
                 repeats,
             });
         }
@@ -283,21 +344,39 @@ struct Rows<'a> {
 impl<'a> Rows<'a> {
     fn of(record: &'a Record, ticks: &'a Ticks<'a>) -> Self {
         let mut phases: HashMap<PointId, Vec<&Phase>> = HashMap::new();
-        for phase in record.phases.iter().filter(|phase| phase.kind == PhaseKind::Measure) {
-            phases.entry(phase.point.unwrap_or_default()).or_default().push(phase);
+        for phase in record
+            .phases
+            .iter()
+            .filter(|phase| phase.kind == PhaseKind::Measure)
+        {
+            phases
+                .entry(phase.point.unwrap_or_default())
+                .or_default()
+                .push(phase);
         }
         let mut windows: HashMap<PhaseId, Vec<&Window>> = HashMap::new();
-        record.windows.iter().for_each(|window| windows.entry(window.phase).or_default().push(window));
+        record
+            .windows
+            .iter()
+            .for_each(|window| windows.entry(window.phase).or_default().push(window));
         // Another tool's output comes without a plan.
         let plan = record.plan_resolved.parse().unwrap_or_default();
-        Self { record, phases, ticks, windows, plan }
+        Self {
+            record,
+            phases,
+            ticks,
+            windows,
+            plan,
+        }
     }
 
     fn workload<'p>(&self, points: impl IntoIterator<Item = &'p PointId>) -> Workload {
         let mut all = Workload::default();
         for id in points {
             let point = self.record.points.iter().find(|point| point.id == *id);
-            point.into_iter().for_each(|point| all.merge(Workload::of(self.record, point, &self.plan)));
+            point
+                .into_iter()
+                .for_each(|point| all.merge(Workload::of(self.record, point, &self.plan)));
         }
         all
     }
@@ -306,11 +385,18 @@ impl<'a> Rows<'a> {
     fn derived(&self, points: &[&PointSummary]) -> Option<DerivedRate> {
         let is_counted = |id: &PointId| {
             let point = self.record.points.iter().find(|point| point.id == *id)?;
-            point_fact::value_at(self.record, point.system, *id, OFFERED_FACT).filter(|fact| is_derived(fact))
+            point_fact::value_at(self.record, point.system, *id, OFFERED_FACT)
+                .filter(|fact| is_derived(fact))
         };
-        let all = points.iter().flat_map(|point| &point.ids).all(|id| is_counted(id).is_some());
+        let all = points
+            .iter()
+            .flat_map(|point| &point.ids)
+            .all(|id| is_counted(id).is_some());
         let over_s: f64 = points.iter().map(|point| point.measured_s).sum();
-        let per_second = points.first()?.offered_per_second.filter(|_| all && over_s > 0.0)?;
+        let per_second = points
+            .first()?
+            .offered_per_second
+            .filter(|_| all && over_s > 0.0)?;
         Some(DerivedRate { per_second, over_s })
     }
 
@@ -321,17 +407,29 @@ impl<'a> Rows<'a> {
         for id in points {
             let point = self.record.points.iter().find(|point| point.id == *id)?;
             let phases = self.phases.get(id).map_or(&[][..], Vec::as_slice);
-            let ticks: Vec<TickRows> = phases.iter().flat_map(|phase| self.ticks.of_phase(phase)).collect();
+            let ticks: Vec<TickRows> = phases
+                .iter()
+                .flat_map(|phase| self.ticks.of_phase(phase))
+                .collect();
             seconds.add(&ticks, point, orders);
-            let windows = phases.iter().filter_map(|phase| self.windows.get(&phase.id)).flatten();
-            windows.filter(|w| counts(point, w.txn, orders)).for_each(|w| latency.merge(&w.response));
+            let windows = phases
+                .iter()
+                .filter_map(|phase| self.windows.get(&phase.id))
+                .flatten();
+            windows
+                .filter(|w| counts(point, w.txn, orders))
+                .for_each(|w| latency.merge(&w.response));
         }
         seconds.repeat(latency)
     }
 }
 
 fn counts(point: &Point, txn: u32, orders: bool) -> bool {
-    if orders { txn == 0 } else { point.is_counted(txn as usize) }
+    if orders {
+        txn == 0
+    } else {
+        point.is_counted(txn as usize)
+    }
 }
 
 /// Seconds of several systems that lie at the same time are added by their number, as [`crate::summary::Fleet`] has it.
@@ -353,7 +451,11 @@ impl Seconds {
             }
             let slice = &mut self.slices[(index * slices / ticks.len()).min(slices - 1)];
             for row in tick.rows().filter(|row| counts(point, row.txn, orders)) {
-                let n = if orders { row.counts.committed } else { row.counts.completed() };
+                let n = if orders {
+                    row.counts.committed
+                } else {
+                    row.counts.completed()
+                };
                 self.seconds[index].0 += n as f64;
                 slice.add(&row.response);
             }
@@ -370,6 +472,10 @@ impl Seconds {
             }
         }
         let measured = seconds.iter().any(|second| second.1 > 0.0);
-        measured.then_some(Repeat { seconds, slices: self.slices, latency })
+        measured.then_some(Repeat {
+            seconds,
+            slices: self.slices,
+            latency,
+        })
     }
 }

@@ -71,7 +71,12 @@ impl Workload {
         };
         own.0.extend(known);
         // A plan's name for a workload defines nothing, nor does the name of a job.
-        let unnamed = || record.facts.iter().any(|fact| fact.key == TOOL_FACT && fact.value == point.workload);
+        let unnamed = || {
+            record
+                .facts
+                .iter()
+                .any(|fact| fact.key == TOOL_FACT && fact.value == point.workload)
+        };
         let is_parameter = own.0.values().any(|value| *value == point.workload);
         if point.mode == Point::IMPORTED && !is_parameter && !unnamed() {
             own.0.insert("workload".to_owned(), point.workload.clone());
@@ -96,18 +101,31 @@ impl Workload {
                 ("", _) | (_, 1) => key.to_owned(),
                 (name, _) => format!("{name}: {key}"),
             };
-            self.0.extend(stream_parameters(stream).into_iter().map(|(key, value)| (of(key), value)));
+            self.0.extend(
+                stream_parameters(stream)
+                    .into_iter()
+                    .map(|(key, value)| (of(key), value)),
+            );
         }
         if block.worker_bytes > 0 {
             self.0.insert("size".to_owned(), bytes(block.worker_bytes));
         }
-        self.0.insert("numjobs".to_owned(), block.workers.to_string());
+        self.0
+            .insert("numjobs".to_owned(), block.workers.to_string());
     }
 }
 
 /// As fio's options.
 fn stream_parameters(stream: &BlockStreamInfo) -> BTreeMap<&'static str, String> {
-    let BlockStreamInfo { read_percent, random_percent, read_sizes, write_sizes, depth, threads, .. } = stream;
+    let BlockStreamInfo {
+        read_percent,
+        random_percent,
+        read_sizes,
+        write_sizes,
+        depth,
+        threads,
+        ..
+    } = stream;
     let kind = match read_percent {
         100 => "read",
         0 => "write",
@@ -138,7 +156,10 @@ fn stream_parameters(stream: &BlockStreamInfo) -> BTreeMap<&'static str, String>
         all.insert("random_distribution", stream.access.clone());
     }
     if stream.compressible_percent > 0 {
-        all.insert("buffer_compress_percentage", stream.compressible_percent.to_string());
+        all.insert(
+            "buffer_compress_percentage",
+            stream.compressible_percent.to_string(),
+        );
     }
     all
 }
@@ -154,8 +175,13 @@ fn sizes(shares: &[(u64, u32)]) -> String {
 /// As fio writes sizes: `4k`.
 fn bytes(size: u64) -> String {
     let units = [(1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")];
-    let fits = units.into_iter().find(|(unit, _)| size >= *unit && size.is_multiple_of(*unit));
-    fits.map_or_else(|| size.to_string(), |(unit, name)| format!("{}{name}", size / unit))
+    let fits = units
+        .into_iter()
+        .find(|(unit, _)| size >= *unit && size.is_multiple_of(*unit));
+    fits.map_or_else(
+        || size.to_string(),
+        |(unit, name)| format!("{}{name}", size / unit),
+    )
 }
 
 /// Values that mean the same: `4k` and `4096`, `ON` and `on`.
@@ -166,7 +192,10 @@ fn same(a: &str, b: &str) -> bool {
 fn number(text: &str) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match text[digits.len()..].trim_end_matches('b').trim_end_matches('i') {
+    let factor = match text[digits.len()..]
+        .trim_end_matches('b')
+        .trim_end_matches('i')
+    {
         "" => 1.0,
         "k" => 1024.0,
         "m" => 1024f64.powi(2),
@@ -174,7 +203,11 @@ fn number(text: &str) -> Option<f64> {
         "t" => 1024f64.powi(4),
         _ => return None,
     };
-    digits.trim().parse::<f64>().ok().map(|value| value * factor)
+    digits
+        .trim()
+        .parse::<f64>()
+        .ok()
+        .map(|value| value * factor)
 }
 
 fn group_of(key: &str) -> Group {
@@ -191,7 +224,12 @@ impl Difference {
     /// `bs: 4k / 64k`.
     pub(super) fn describe(&self) -> String {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".to_owned());
-        format!("{}: {} / {}", self.key, value(&self.first), value(&self.second))
+        format!(
+            "{}: {} / {}",
+            self.key,
+            value(&self.first),
+            value(&self.second)
+        )
     }
 
     /// Whether it makes two loads ones of different workloads. What one side does not record may be the same.
@@ -209,13 +247,19 @@ pub(super) fn differences(first: &SidePoint, second: &SidePoint) -> Vec<Differen
 
 /// What makes two loads ones of different workloads.
 pub(super) fn unlike(first: &SidePoint, second: &SidePoint) -> Vec<Difference> {
-    differences(first, second).into_iter().filter(Difference::is_unlike).collect()
+    differences(first, second)
+        .into_iter()
+        .filter(Difference::is_unlike)
+        .collect()
 }
 
 impl Workload {
     /// Whether nothing is known that makes them different workloads.
     pub fn is_alike(&self, other: &Self) -> bool {
-        !self.differences(other, "").iter().any(Difference::is_unlike)
+        !self
+            .differences(other, "")
+            .iter()
+            .any(Difference::is_unlike)
     }
 
     fn differences(&self, other: &Self, of: &str) -> Vec<Difference> {
@@ -246,13 +290,28 @@ mod tests {
 
     #[test]
     fn values_that_mean_the_same_are_the_same() {
-        for (a, b) in [("4k", "4096"), ("4K", "4KiB"), ("1m", "1024k"), ("ON", "on"), ("1", "1.0")] {
+        for (a, b) in [
+            ("4k", "4096"),
+            ("4K", "4KiB"),
+            ("1m", "1024k"),
+            ("ON", "on"),
+            ("1", "1.0"),
+        ] {
             assert!(same(a, b), "{a} {b}");
         }
-        for (a, b) in [("4k", "4"), ("k", "m"), ("4k,8k", "4k"), ("read", "write"), ("", "0")] {
+        for (a, b) in [
+            ("4k", "4"),
+            ("k", "m"),
+            ("4k,8k", "4k"),
+            ("read", "write"),
+            ("", "0"),
+        ] {
             assert!(!same(a, b), "{a} {b}");
         }
-        assert_eq!([bytes(4096), bytes(1 << 20), bytes(1000), bytes(3 << 30)], ["4k", "1m", "1000", "3g"]);
+        assert_eq!(
+            [bytes(4096), bytes(1 << 20), bytes(1000), bytes(3 << 30)],
+            ["4k", "1m", "1000", "3g"]
+        );
     }
 
     #[test]
@@ -273,7 +332,13 @@ mod tests {
         };
         let parameters = stream_parameters(&stream);
         let of = |key: &str| parameters.get(key).map(String::as_str);
-        assert_eq!((of("rw"), of("rwmixread"), of("percentage_random")), (Some("randrw"), Some("70"), None));
-        assert_eq!((of("bs"), of("direct"), of("iodepth")), (Some("4k,4k/60:64k/40"), Some("1"), Some("16")));
+        assert_eq!(
+            (of("rw"), of("rwmixread"), of("percentage_random")),
+            (Some("randrw"), Some("70"), None)
+        );
+        assert_eq!(
+            (of("bs"), of("direct"), of("iodepth")),
+            (Some("4k,4k/60:64k/40"), Some("1"), Some("16"))
+        );
     }
 }

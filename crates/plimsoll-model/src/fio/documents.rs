@@ -55,7 +55,9 @@ mod tests {
 
     fn pieces(text: &str) -> Vec<Piece> {
         let mut documents = Documents::default();
-        text.lines().filter_map(|line| documents.line(line)).collect()
+        text.lines()
+            .filter_map(|line| documents.line(line))
+            .collect()
     }
 
     fn documents(text: &str) -> Vec<String> {
@@ -76,11 +78,23 @@ mod tests {
 
     #[test]
     fn snapshots_grow_by_a_second_each() {
-        let all: Vec<_> = documents(STATUS).iter().map(|text| parse(text).unwrap()).collect();
+        let all: Vec<_> = documents(STATUS)
+            .iter()
+            .map(|text| parse(text).unwrap())
+            .collect();
         assert_eq!(all.len(), 5, "four seconds and the end");
         for pair in all.windows(2) {
-            let [before, after] = pair else { unreachable!("windows of two") };
-            assert_eq!(after.jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["data", "log"]);
+            let [before, after] = pair else {
+                unreachable!("windows of two")
+            };
+            assert_eq!(
+                after
+                    .jobs
+                    .iter()
+                    .map(|job| job.name.as_str())
+                    .collect::<Vec<_>>(),
+                ["data", "log"]
+            );
             let lasted = after.timestamp_ms - before.timestamp_ms;
             assert!((100..1_100).contains(&lasted), "{lasted}");
             for (before, after) in before.jobs.iter().zip(&after.jobs) {
@@ -88,23 +102,38 @@ mod tests {
                 assert!(after.write.completion.bins.is_empty(), "not asked for");
             }
             // `total_ios` of flushes stays 0 with libaio.
-            let flushes = |job: &super::super::FioJob| job.sync.as_ref().unwrap().latency.hist().count();
-            assert!(flushes(&after.jobs[0]) >= flushes(&before.jobs[0]) && flushes(&after.jobs[1]) == 0);
+            let flushes =
+                |job: &super::super::FioJob| job.sync.as_ref().unwrap().latency.hist().count();
+            assert!(
+                flushes(&after.jobs[0]) >= flushes(&before.jobs[0]) && flushes(&after.jobs[1]) == 0
+            );
         }
-        assert!(messages(STATUS).contains(&"fio: terminating on signal 2".to_owned()), "{:?}", messages(STATUS));
+        assert!(
+            messages(STATUS).contains(&"fio: terminating on signal 2".to_owned()),
+            "{:?}",
+            messages(STATUS)
+        );
     }
 
     #[test]
     fn messages_between_documents_are_kept_apart() {
         let lines = messages(FULL);
-        assert!(lines.iter().any(|line| line.starts_with("fio: pid=") && line.contains("No space left")), "{lines:?}");
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.starts_with("fio: pid=") && line.contains("No space left")),
+            "{lines:?}"
+        );
         let last = parse(documents(FULL).last().unwrap()).unwrap();
         assert_eq!(last.jobs[0].error, 28);
     }
 
     #[test]
     fn a_document_that_was_cut_off_is_left_out() {
-        assert_eq!(documents("{\n  \"a\" : 1,\n{\n  \"a\" : 2\n}\nbye\n{\n"), ["{\n  \"a\" : 2\n}\n"]);
+        assert_eq!(
+            documents("{\n  \"a\" : 1,\n{\n  \"a\" : 2\n}\nbye\n{\n"),
+            ["{\n  \"a\" : 2\n}\n"]
+        );
     }
 
     proptest! {

@@ -14,35 +14,57 @@ pub(super) struct At<'a> {
 
 impl<'a> At<'a> {
     pub fn root(value: &'a Value) -> Self {
-        Self { value, path: String::new() }
+        Self {
+            value,
+            path: String::new(),
+        }
     }
 
     /// The path of a field of this object.
     pub fn name(&self, field: &str) -> String {
-        if self.path.is_empty() { field.to_owned() } else { format!("{}.{field}", self.path) }
+        if self.path.is_empty() {
+            field.to_owned()
+        } else {
+            format!("{}.{field}", self.path)
+        }
     }
 
     pub fn find(&self, field: &str) -> Option<Self> {
-        self.value.get(field).map(|value| Self { value, path: self.name(field) })
+        self.value.get(field).map(|value| Self {
+            value,
+            path: self.name(field),
+        })
     }
 
     pub fn get(&self, field: &str) -> Result<Self, FioError> {
-        self.find(field).ok_or_else(|| FioError::Field { field: self.name(field), why: "is missing".into() })
+        self.find(field).ok_or_else(|| FioError::Field {
+            field: self.name(field),
+            why: "is missing".into(),
+        })
     }
 
     fn is_not(&self, what: &str) -> FioError {
         let found: String = self.value.to_string().chars().take(40).collect();
-        FioError::Field { field: self.path.clone(), why: format!("is {found}, which is not {what}") }
+        FioError::Field {
+            field: self.path.clone(),
+            why: format!("is {found}, which is not {what}"),
+        }
     }
 
     pub fn items(&self) -> Result<Vec<Self>, FioError> {
         let items = self.value.as_array().ok_or_else(|| self.is_not("a list"))?;
-        let named = |(i, value)| Self { value, path: format!("{}[{i}]", self.path) };
+        let named = |(i, value)| Self {
+            value,
+            path: format!("{}[{i}]", self.path),
+        };
         Ok(items.iter().enumerate().map(named).collect())
     }
 
     pub fn text(&self) -> Result<String, FioError> {
-        self.value.as_str().map(str::to_owned).ok_or_else(|| self.is_not("a text"))
+        self.value
+            .as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| self.is_not("a text"))
     }
 
     pub fn number(&self) -> Result<f64, FioError> {
@@ -50,18 +72,28 @@ impl<'a> At<'a> {
     }
 
     pub fn count(&self) -> Result<u64, FioError> {
-        self.value.as_u64().ok_or_else(|| self.is_not("a whole number"))
+        self.value
+            .as_u64()
+            .ok_or_else(|| self.is_not("a whole number"))
     }
 
     pub fn signed(&self) -> Result<i64, FioError> {
-        self.value.as_i64().ok_or_else(|| self.is_not("a whole number"))
+        self.value
+            .as_i64()
+            .ok_or_else(|| self.is_not("a whole number"))
     }
 
     /// `{"99.000000": 124416, …}`.
     pub fn counts_in_order(&self) -> Result<Vec<(String, u64)>, FioError> {
-        let object = self.value.as_object().ok_or_else(|| self.is_not("an object"))?;
+        let object = self
+            .value
+            .as_object()
+            .ok_or_else(|| self.is_not("an object"))?;
         let count = |(key, value): (&String, &'a Value)| {
-            let at = Self { value, path: self.name(key) };
+            let at = Self {
+                value,
+                path: self.name(key),
+            };
             Ok((key.clone(), at.count()?))
         };
         object.iter().map(count).collect()
@@ -69,9 +101,15 @@ impl<'a> At<'a> {
 
     /// `{"2088960": 1, …}`.
     pub fn counts_by_number(&self) -> Result<BTreeMap<u64, u64>, FioError> {
-        let object = self.value.as_object().ok_or_else(|| self.is_not("an object"))?;
+        let object = self
+            .value
+            .as_object()
+            .ok_or_else(|| self.is_not("an object"))?;
         let bin = |(key, value): (&String, &'a Value)| {
-            let at = Self { value, path: self.name(key) };
+            let at = Self {
+                value,
+                path: self.name(key),
+            };
             let key = key.parse().map_err(|_| at.is_not("under a whole number"))?;
             Ok((key, at.count()?))
         };

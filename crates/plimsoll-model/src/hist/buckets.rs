@@ -37,7 +37,8 @@ fn filled(counts: impl Iterator<Item = (u64, u64)>) -> Box<Histogram<u64>> {
 
 /// The highest value of each bucket that holds any, rising, and how many it holds.
 fn recorded(all: &Histogram<u64>) -> impl Iterator<Item = (u64, u64)> {
-    all.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
+    all.iter_recorded()
+        .map(|step| (step.value_iterated_to(), step.count_at_value()))
 }
 
 /// The largest value in the same bucket of an HdrHistogram of three digits: 2048 buckets of width 1, then 1024
@@ -55,7 +56,10 @@ fn added(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
     while let (Some(first), Some(second)) = (a.get(i), b.get(j)) {
         let (takes_first, takes_second) = (first.0 <= second.0, second.0 <= first.0);
         let n = if takes_first { first.1 } else { 0 };
-        sum.push((first.0.min(second.0), n.saturating_add(if takes_second { second.1 } else { 0 })));
+        sum.push((
+            first.0.min(second.0),
+            n.saturating_add(if takes_second { second.1 } else { 0 }),
+        ));
         i += usize::from(takes_first);
         j += usize::from(takes_second);
     }
@@ -79,7 +83,11 @@ impl Buckets {
     }
 
     pub fn record_n(&mut self, value: u64, n: u64) {
-        if n == 1 { self.record(value) } else { self.many().saturating_record_n(value, n) }
+        if n == 1 {
+            self.record(value)
+        } else {
+            self.many().saturating_record_n(value, n)
+        }
     }
 
     fn many(&mut self) -> &mut Histogram<u64> {
@@ -97,14 +105,21 @@ impl Buckets {
             // Most sums begin with nothing, and many have one part.
             other if self.len() == 0 => self.clone_from(other),
             Self::Stored(counts) => match self {
-                Self::Stored(own) if own.len() + counts.len() <= MOST_STORED => *own = added(own, counts),
+                Self::Stored(own) if own.len() + counts.len() <= MOST_STORED => {
+                    *own = added(own, counts)
+                }
                 _ => {
                     let all = self.many();
-                    counts.iter().for_each(|(value, n)| all.saturating_record_n(*value, *n));
+                    counts
+                        .iter()
+                        .for_each(|(value, n)| all.saturating_record_n(*value, *n));
                 }
             },
             Self::Few(values) => values.iter().for_each(|value| self.record(*value)),
-            Self::Many(all) => self.many().add(&**all).expect("all histograms share one set of bounds"),
+            Self::Many(all) => self
+                .many()
+                .add(&**all)
+                .expect("all histograms share one set of bounds"),
         }
     }
 
@@ -127,7 +142,9 @@ impl Buckets {
 
     /// As [`Buckets::value_at_quantile`], of fractions that rise: a list is gone through once.
     pub fn values_at_quantiles<const N: usize>(&self, rising: [f64; N]) -> [u64; N] {
-        let Self::Stored(counts) = self else { return rising.map(|q| self.value_at_quantile(q)) };
+        let Self::Stored(counts) = self else {
+            return rising.map(|q| self.value_at_quantile(q));
+        };
         let total = self.len() as f64;
         let last = counts.last().map_or(0, |(value, _)| *value);
         let mut rest = counts.iter();
@@ -135,7 +152,9 @@ impl Buckets {
         rising.map(|q| {
             let rank = ((q.clamp(0.0, 1.0) * total).ceil() as u64).max(1);
             while below < rank {
-                let Some((next, n)) = rest.next() else { return last };
+                let Some((next, n)) = rest.next() else {
+                    return last;
+                };
                 (below, value) = (below.saturating_add(*n), *next);
             }
             value
@@ -150,7 +169,9 @@ impl Buckets {
             Self::Few(values) => {
                 let rank = ((q.clamp(0.0, 1.0) * values.len() as f64).ceil() as usize).max(1);
                 let mut values = values.clone();
-                let Some(last) = values.len().checked_sub(1) else { return 0 };
+                let Some(last) = values.len().checked_sub(1) else {
+                    return 0;
+                };
                 let (_, value, _) = values.select_nth_unstable((rank - 1).min(last));
                 highest_equivalent(*value)
             }
@@ -163,9 +184,15 @@ impl Buckets {
             Self::Many(all) => recorded(all).collect(),
             Self::Stored(counts) => counts.clone(),
             Self::Few(values) => {
-                let mut values: Vec<u64> = values.iter().map(|value| highest_equivalent(*value)).collect();
+                let mut values: Vec<u64> = values
+                    .iter()
+                    .map(|value| highest_equivalent(*value))
+                    .collect();
                 values.sort_unstable();
-                values.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect()
+                values
+                    .chunk_by(|a, b| a == b)
+                    .map(|same| (same[0], same.len() as u64))
+                    .collect()
             }
         }
     }
@@ -206,7 +233,8 @@ impl Buckets {
     /// Of other bounds; values beyond ours are an error.
     pub fn of_foreign(other: Histogram<u64>) -> Result<Self, HistError> {
         let mut all = empty();
-        all.add(other).map_err(|error| HistError::Encoding(error.to_string()))?;
+        all.add(other)
+            .map_err(|error| HistError::Encoding(error.to_string()))?;
         Ok(Self::Many(all))
     }
 }
@@ -272,7 +300,10 @@ mod tests {
         assert!(matches!(buckets, Buckets::Many(_)));
         assert_eq!(buckets.len(), 2_000);
         buckets.clear();
-        assert!(matches!(buckets, Buckets::Many(_)), "the next second is as busy");
+        assert!(
+            matches!(buckets, Buckets::Many(_)),
+            "the next second is as busy"
+        );
         buckets.record(7);
         buckets.clear();
         assert!(matches!(buckets, Buckets::Few(_)), "and this one was quiet");

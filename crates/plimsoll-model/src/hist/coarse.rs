@@ -44,10 +44,12 @@ struct Coarse {
 impl Coarse {
     fn add(&mut self, bucket: u32, n: u64) {
         match self.buckets.last() {
-            Some((last, _)) if *last >= bucket => match self.buckets.binary_search_by_key(&bucket, |(own, _)| *own) {
-                Ok(place) => self.buckets[place].1 = self.buckets[place].1.saturating_add(n),
-                Err(place) => self.buckets.insert(place, (bucket, n)),
-            },
+            Some((last, _)) if *last >= bucket => {
+                match self.buckets.binary_search_by_key(&bucket, |(own, _)| *own) {
+                    Ok(place) => self.buckets[place].1 = self.buckets[place].1.saturating_add(n),
+                    Err(place) => self.buckets.insert(place, (bucket, n)),
+                }
+            }
             _ => self.buckets.push((bucket, n)),
         }
     }
@@ -55,7 +57,9 @@ impl Coarse {
     fn put(&mut self, bucket: u64, n: u64) -> Result<(), HistError> {
         // 64..1024: exponents 4..63, the only ones whose middle is defined.
         if !(64..1024).contains(&bucket) {
-            return Err(HistError::Encoding(format!("bucket {bucket} does not exist")));
+            return Err(HistError::Encoding(format!(
+                "bucket {bucket} does not exist"
+            )));
         }
         // Buckets are stored in rising order.
         self.buckets.push((bucket as u32, n));
@@ -64,7 +68,10 @@ impl Coarse {
 
     /// What is added up later must not overflow either.
     fn checked(self) -> Result<CoarseHist, HistError> {
-        let total = self.buckets.iter().try_fold(0u64, |sum, (_, n)| sum.checked_add(*n));
+        let total = self
+            .buckets
+            .iter()
+            .try_fold(0u64, |sum, (_, n)| sum.checked_add(*n));
         total
             .filter(|total| *total < 1 << 62)
             .map(|_| self.into())
@@ -74,7 +81,11 @@ impl Coarse {
 
 impl Hist {
     pub fn coarse(&self) -> CoarseHist {
-        let mut coarse = Coarse { sum: self.sum, max: self.max, buckets: Vec::new() };
+        let mut coarse = Coarse {
+            sum: self.sum,
+            max: self.max,
+            buckets: Vec::new(),
+        };
         for (value, n) in self.buckets.recorded() {
             coarse.add(coarse_bucket(value), n);
         }
@@ -120,7 +131,9 @@ impl CoarseHist {
     }
 
     pub fn count(&self) -> u64 {
-        self.all().iter().fold(0, |sum, (_, n)| sum.saturating_add(*n))
+        self.all()
+            .iter()
+            .fold(0, |sum, (_, n)| sum.saturating_add(*n))
     }
 
     pub fn mean(&self) -> Option<Nanos> {
@@ -154,8 +167,16 @@ impl CoarseHist {
 
     /// Counts by bucket, for rebuilding a phase's [`Hist`] after a crash.
     pub fn to_hist(&self) -> Hist {
-        let middles = self.all().iter().map(|(bucket, n)| (coarse_middle(*bucket).clamp(LOWEST.0, HIGHEST.0), *n));
-        Hist { buckets: Buckets::of_rising(middles), sum: self.sum(), max: self.longest(), clipped: 0 }
+        let middles = self
+            .all()
+            .iter()
+            .map(|(bucket, n)| (coarse_middle(*bucket).clamp(LOWEST.0, HIGHEST.0), *n));
+        Hist {
+            buckets: Buckets::of_rising(middles),
+            sum: self.sum(),
+            max: self.longest(),
+            clipped: 0,
+        }
     }
 
     /// LEB128 numbers: sum, max, the first bucket; then, in half bytes with the low one first, the counts of consecutive
@@ -179,14 +200,22 @@ impl CoarseHist {
             put_halves(&mut halves, *n);
             next = Some(bucket + 1);
         }
-        out.extend(halves.chunks(2).map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 4));
+        out.extend(
+            halves
+                .chunks(2)
+                .map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << 4),
+        );
         out
     }
 
     pub fn decode(mut bytes: &[u8]) -> Result<Self, HistError> {
         let sum = u128::from(number(&mut bytes)?);
         let max = Nanos(number(&mut bytes)?);
-        let mut coarse = Coarse { sum, max, buckets: Vec::with_capacity(bytes.len()) };
+        let mut coarse = Coarse {
+            sum,
+            max,
+            buckets: Vec::with_capacity(bytes.len()),
+        };
         if bytes.is_empty() {
             return coarse.checked();
         }
@@ -236,7 +265,9 @@ impl Halves<'_> {
                 return Ok(n);
             }
         }
-        Err(HistError::Encoding("a number is longer than 63 bits".into()))
+        Err(HistError::Encoding(
+            "a number is longer than 63 bits".into(),
+        ))
     }
 }
 

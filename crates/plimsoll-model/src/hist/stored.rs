@@ -29,22 +29,34 @@ pub(super) fn counts(bytes: &[u8]) -> Result<Option<Vec<(u64, u64)>>, HistError>
     if cookie != COOKIE_DEFLATED {
         return Ok(None);
     }
-    let deflated = bytes.get(..length as usize).ok_or_else(|| broken("ends before its end"))?;
+    let deflated = bytes
+        .get(..length as usize)
+        .ok_or_else(|| broken("ends before its end"))?;
     let plain = inflated(deflated)?;
     let mut plain = plain.as_slice();
     let (cookie, length) = (u32_of(&mut plain)?, u32_of(&mut plain)? as usize);
     let (offset, digits) = (u32_of(&mut plain)?, u32_of(&mut plain)?);
-    let [low, high, ratio] = [u64_of(&mut plain)?, u64_of(&mut plain)?, u64_of(&mut plain)?];
+    let [low, high, ratio] = [
+        u64_of(&mut plain)?,
+        u64_of(&mut plain)?,
+        u64_of(&mut plain)?,
+    ];
     if (cookie, offset, digits, low, high, ratio) != (COOKIE, 0, 3, 1, HIGHEST.0, 1f64.to_bits()) {
         return Ok(None);
     }
-    recorded(plain.get(..length).ok_or_else(|| broken("ends before its end"))?).map(Some)
+    recorded(
+        plain
+            .get(..length)
+            .ok_or_else(|| broken("ends before its end"))?,
+    )
+    .map(Some)
 }
 
 fn inflated(deflated: &[u8]) -> Result<Vec<u8>, HistError> {
     for room in ROOM {
         let mut plain = Vec::with_capacity(room);
-        let status = Decompress::new(true).decompress_vec(deflated, &mut plain, FlushDecompress::Finish);
+        let status =
+            Decompress::new(true).decompress_vec(deflated, &mut plain, FlushDecompress::Finish);
         match status.map_err(|error| broken(&error.to_string()))? {
             Status::StreamEnd => return Ok(plain),
             Status::Ok | Status::BufError => {}
@@ -81,7 +93,9 @@ fn highest_of(index: usize) -> u64 {
 fn zigzag(bytes: &mut &[u8]) -> Result<i64, HistError> {
     let mut n = 0u64;
     for place in 0..9 {
-        let (first, rest) = bytes.split_first().ok_or_else(|| broken("ends inside a number"))?;
+        let (first, rest) = bytes
+            .split_first()
+            .ok_or_else(|| broken("ends inside a number"))?;
         *bytes = rest;
         if place == 8 || first & 0x80 == 0 {
             n |= u64::from(*first) << (place * 7);
@@ -101,7 +115,9 @@ fn u64_of(bytes: &mut &[u8]) -> Result<u64, HistError> {
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], HistError> {
-    let (first, rest) = bytes.split_first_chunk::<N>().ok_or_else(|| broken("shorter than its header"))?;
+    let (first, rest) = bytes
+        .split_first_chunk::<N>()
+        .ok_or_else(|| broken("shorter than its header"))?;
     *bytes = rest;
     Ok(*first)
 }
@@ -123,7 +139,11 @@ mod tests {
     /// The counts as the library reads them.
     fn library_counts(mut bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
         let all: Histogram<u64> = Deserializer::new().deserialize(&mut bytes).ok()?;
-        Some(all.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect())
+        Some(
+            all.iter_recorded()
+                .map(|step| (step.value_iterated_to(), step.count_at_value()))
+                .collect(),
+        )
     }
 
     proptest! {
@@ -158,7 +178,10 @@ mod tests {
         for index in 0..BUCKETS {
             let highest = highest_of(index);
             assert_eq!(all.highest_equivalent(highest), highest, "{index}");
-            assert!(highest == last || all.lowest_equivalent(highest_of(index + 1)) == highest + 1, "{index}");
+            assert!(
+                highest == last || all.lowest_equivalent(highest_of(index + 1)) == highest + 1,
+                "{index}"
+            );
         }
     }
 

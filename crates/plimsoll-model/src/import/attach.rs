@@ -24,25 +24,45 @@ pub(super) fn read(sources: &[Source<'_>]) -> Result<ParsedFiles, ImportError> {
     for (i, source) in sources.iter().enumerate() {
         let unknown = || ImportError::Unknown {
             file: source.name.to_owned(),
-            found: quoted(source.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()),
+            found: quoted(
+                source
+                    .text
+                    .lines()
+                    .find(|line| !line.trim().is_empty())
+                    .unwrap_or_default(),
+            ),
         };
-        let tool = source.tool.or_else(|| detect(source.name, source.text)).ok_or_else(unknown)?;
+        let tool = source
+            .tool
+            .or_else(|| detect(source.name, source.text))
+            .ok_or_else(unknown)?;
         if !matches!(tool, Tool::FioLog | Tool::PgbenchLog) {
             refuse_copy(source, &sources[..i])?;
         }
         all.taken.push((source.name.to_owned(), tool));
-        all.one(source, tool).map_err(|fault| fault.of(source.name))?;
+        all.one(source, tool)
+            .map_err(|fault| fault.of(source.name))?;
     }
     all.attach_fio()?;
     all.attach_pgbench()?;
-    all.loads.iter_mut().for_each(ImportedLoad::note_what_is_missing);
+    all.loads
+        .iter_mut()
+        .for_each(ImportedLoad::note_what_is_missing);
     Ok(all)
 }
 
 /// One output given twice would count as two repeats. Logs of two workers may be alike.
 fn refuse_copy(source: &Source<'_>, before: &[Source<'_>]) -> Result<(), ImportError> {
-    let Some(first) = before.iter().find(|first| first.text.trim() == source.text.trim()) else { return Ok(()) };
-    let text = format!("{} and {} hold the same output\nGive each output once.", first.name, source.name);
+    let Some(first) = before
+        .iter()
+        .find(|first| first.text.trim() == source.text.trim())
+    else {
+        return Ok(());
+    };
+    let text = format!(
+        "{} and {} hold the same output\nGive each output once.",
+        first.name, source.name
+    );
     Err(ImportError::Together(text))
 }
 
@@ -75,22 +95,31 @@ impl ParsedFiles {
             Tool::Vdbench => self.loads.extend(vdbench::read(text)?),
             Tool::Diskspd => self.loads.extend(diskspd::read(text)?),
             Tool::FioLog => self.fio_logs.push(fio_log::read(source.name, text)?),
-            Tool::PgbenchLog => self.transactions.push((source.name.to_owned(), pgbench_log::read(text)?)),
+            Tool::PgbenchLog => self
+                .transactions
+                .push((source.name.to_owned(), pgbench_log::read(text)?)),
             Tool::Iostat => self.host(source, iostat::read(text)?),
             Tool::Vmstat => self.host(source, vmstat::read(text)?),
             Tool::Mpstat => self.host(source, mpstat::read(text)?),
         }
-        self.loads[from..].iter_mut().for_each(|load| load.files = vec![source.name.to_owned()]);
+        self.loads[from..]
+            .iter_mut()
+            .for_each(|load| load.files = vec![source.name.to_owned()]);
         Ok(())
     }
 
     fn host(&mut self, source: &Source<'_>, samples: HostSamples) {
-        self.host.push(HostSamples { file: source.name.to_owned(), ..samples });
+        self.host.push(HostSamples {
+            file: source.name.to_owned(),
+            ..samples
+        });
     }
 
     /// A log carries the number of its job among those of one run.
     fn attach_fio(&mut self) -> Result<(), ImportError> {
-        let outputs: Vec<usize> = (0..self.loads.len()).filter(|i| self.loads[*i].tool == Tool::Fio).collect();
+        let outputs: Vec<usize> = (0..self.loads.len())
+            .filter(|i| self.loads[*i].tool == Tool::Fio)
+            .collect();
         let logs = std::mem::take(&mut self.fio_logs);
         let mut by_load: BTreeMap<usize, Vec<FioLog>> = BTreeMap::new();
         let mut alone: BTreeMap<String, usize> = BTreeMap::new();
@@ -106,7 +135,11 @@ impl ParsedFiles {
         }
         for (at, logs) in by_load {
             let load = &mut self.loads[at];
-            let together = |why| ImportError::Together(format!("{why}\nGive the logs of one run, each of them once."));
+            let together = |why| {
+                ImportError::Together(format!(
+                    "{why}\nGive the logs of one run, each of them once."
+                ))
+            };
             fio_log::attach(load, &logs.iter().collect::<Vec<_>>()).map_err(together)?;
             load.files.extend(logs.into_iter().map(|log| log.name));
         }
@@ -119,7 +152,9 @@ impl ParsedFiles {
             return Ok(());
         }
         refuse_second_log(&self.transactions)?;
-        let outputs: Vec<usize> = (0..self.loads.len()).filter(|i| self.loads[*i].tool == Tool::Pgbench).collect();
+        let outputs: Vec<usize> = (0..self.loads.len())
+            .filter(|i| self.loads[*i].tool == Tool::Pgbench)
+            .collect();
         let at = match outputs.as_slice() {
             [] => {
                 self.loads.push(pgbench_log::alone());
@@ -134,13 +169,16 @@ impl ParsedFiles {
                 ));
             }
         };
-        let (names, logs): (Vec<String>, Vec<Vec<Logged>>) = std::mem::take(&mut self.transactions).into_iter().unzip();
+        let (names, logs): (Vec<String>, Vec<Vec<Logged>>) =
+            std::mem::take(&mut self.transactions).into_iter().unzip();
         let files = logs.len();
         let mut logs = logs.into_iter();
         let mut all = logs.next().unwrap_or_default();
         logs.for_each(|more| all.extend(more));
         let file = names.join(", ");
-        let together = |why: String| ImportError::Together(format!("{file}: {why}\nGive the logs of one run."));
+        let together = |why: String| {
+            ImportError::Together(format!("{file}: {why}\nGive the logs of one run."))
+        };
         pgbench_log::attach(&mut self.loads[at], all, files).map_err(together)?;
         self.loads[at].files.extend(names);
         Ok(())
@@ -153,7 +191,9 @@ fn job_of(loads: &[ImportedLoad], outputs: &[usize], log: &FioLog) -> Result<usi
     let holds = |at: &&usize| {
         let numbers = &loads[**at].logs.numbers;
         match log.job {
-            Some(number) => numbers.iter().any(|own| own.contains(&number)) || (is_only && numbers.is_empty()),
+            Some(number) => {
+                numbers.iter().any(|own| own.contains(&number)) || (is_only && numbers.is_empty())
+            }
             None => is_only || loads[**at].workload == log.prefix,
         }
     };
@@ -161,9 +201,13 @@ fn job_of(loads: &[ImportedLoad], outputs: &[usize], log: &FioLog) -> Result<usi
     let name = &log.name;
     let why = match (own.as_slice(), log.job) {
         ([one], _) => return Ok(*one),
-        (_, None) => format!("{name} has no number of a job (per_job_logs=0): it holds lines of several jobs"),
+        (_, None) => format!(
+            "{name} has no number of a job (per_job_logs=0): it holds lines of several jobs"
+        ),
         ([], Some(number)) => format!("{name} is of job {number}, which is not in the output"),
         (_, Some(number)) => format!("{name} is of job {number}, and several runs have such a job"),
     };
-    Err(ImportError::Together(format!("{why}\nImport the output of one run, with the logs of its jobs.")))
+    Err(ImportError::Together(format!(
+        "{why}\nImport the output of one run, with the logs of its jobs."
+    )))
 }

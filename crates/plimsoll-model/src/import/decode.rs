@@ -8,19 +8,35 @@ use super::ImportError;
 /// # Errors
 /// UTF-16 without a byte order mark, UTF-32 and binary data; UTF-16 with a broken character.
 pub fn decode(file: &str, bytes: &[u8]) -> Result<String, ImportError> {
-    let refused = |found: &str| ImportError::Encoding { file: file.to_owned(), found: found.to_owned() };
+    let refused = |found: &str| ImportError::Encoding {
+        file: file.to_owned(),
+        found: found.to_owned(),
+    };
     match bytes {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Err(refused("it is UTF-32")),
-        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes).ok_or_else(|| refused("its UTF-16 is broken")),
-        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes).ok_or_else(|| refused("its UTF-16 is broken")),
-        _ if bytes.contains(&0) => Err(refused("it contains zero bytes: binary data, or UTF-16 without its mark")),
-        _ => Ok(String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)).into_owned()),
+        [0xff, 0xfe, rest @ ..] => {
+            utf16(rest, u16::from_le_bytes).ok_or_else(|| refused("its UTF-16 is broken"))
+        }
+        [0xfe, 0xff, rest @ ..] => {
+            utf16(rest, u16::from_be_bytes).ok_or_else(|| refused("its UTF-16 is broken"))
+        }
+        _ if bytes.contains(&0) => Err(refused(
+            "it contains zero bytes: binary data, or UTF-16 without its mark",
+        )),
+        _ => Ok(
+            String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
+                .into_owned(),
+        ),
     }
 }
 
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
-    let (pairs, []) = bytes.as_chunks::<2>() else { return None };
-    char::decode_utf16(pairs.iter().map(|pair| unit(*pair))).collect::<Result<String, _>>().ok()
+    let (pairs, []) = bytes.as_chunks::<2>() else {
+        return None;
+    };
+    char::decode_utf16(pairs.iter().map(|pair| unit(*pair)))
+        .collect::<Result<String, _>>()
+        .ok()
 }
 
 #[cfg(test)]
@@ -29,15 +45,30 @@ mod tests {
 
     #[test]
     fn utf_16_with_its_mark_is_read_and_other_encodings_are_refused() {
-        let little: Vec<u8> = "\u{feff}a\u{e4}\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let big: Vec<u8> = "\u{feff}a\u{e4}\r\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let little: Vec<u8> = "\u{feff}a\u{e4}\r\n"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        let big: Vec<u8> = "\u{feff}a\u{e4}\r\n"
+            .encode_utf16()
+            .flat_map(u16::to_be_bytes)
+            .collect();
         for bytes in [little.as_slice(), &big, "\u{feff}a\u{e4}\r\n".as_bytes()] {
             assert_eq!(decode("a.txt", bytes).unwrap(), "a\u{e4}\r\n");
         }
         assert_eq!(decode("a.txt", b"M\xfcller 1").unwrap(), "M\u{fffd}ller 1");
-        for bytes in [&little[2..], &little[..3], b"\xff\xfe\0\0a\0\0\0", b"\xff\xfe\0\xd8a\0", b"\x7fELF\0\0"] {
+        for bytes in [
+            &little[2..],
+            &little[..3],
+            b"\xff\xfe\0\0a\0\0\0",
+            b"\xff\xfe\0\xd8a\0",
+            b"\x7fELF\0\0",
+        ] {
             let error = decode("a.txt", bytes).unwrap_err().to_string();
-            assert!(error.starts_with("a.txt is not in an encoding that plimsoll reads: it"), "{error}");
+            assert!(
+                error.starts_with("a.txt is not in an encoding that plimsoll reads: it"),
+                "{error}"
+            );
         }
     }
 }

@@ -35,40 +35,76 @@ struct Span {
 
 fn of_run(root: &Element) -> Read<Vec<Span>> {
     if root.name != "Results" {
-        return Err(Fault::at(root.line, &root.name, "<Results>, as diskspd -Rxml writes it"));
+        return Err(Fault::at(
+            root.line,
+            &root.name,
+            "<Results>, as diskspd -Rxml writes it",
+        ));
     }
     let system = root.child("System");
-    let version = system.and_then(|system| system.child("Tool")?.value("Version")).unwrap_or_default();
-    let mut next = system.and_then(|system| system.value("RunTime")).and_then(when::instant);
-    let profile = root.child("Profile").and_then(|profile| profile.child("TimeSpans"));
-    let asked: Vec<&Element> = profile.map(|spans| spans.all("TimeSpan").collect()).unwrap_or_default();
+    let version = system
+        .and_then(|system| system.child("Tool")?.value("Version"))
+        .unwrap_or_default();
+    let mut next = system
+        .and_then(|system| system.value("RunTime"))
+        .and_then(when::instant);
+    let profile = root
+        .child("Profile")
+        .and_then(|profile| profile.child("TimeSpans"));
+    let asked: Vec<&Element> = profile
+        .map(|spans| spans.all("TimeSpan").collect())
+        .unwrap_or_default();
     let mut loads = Vec::new();
     for (i, span) in root.all("TimeSpan").enumerate() {
         let mut load = of_span(i, span, asked.get(i).copied(), version)?;
         let seconds = |name: &str| {
-            let value = asked.get(i).and_then(|asked| number(asked.value(name)?)).unwrap_or_default();
+            let value = asked
+                .get(i)
+                .and_then(|asked| number(asked.value(name)?))
+                .unwrap_or_default();
             Nanos::from_secs_f64(value.min(LONGEST_S))
         };
         load.started = next.map(|start| start + seconds("Warmup"));
-        next = load.started.map(|start| start + seconds("Duration") + seconds("Cooldown"));
-        let targets = asked.get(i).map(|asked| Asked::of(asked).targets).unwrap_or_default();
-        let paths = targets.iter().filter_map(|target| Some(target.value("Path")?.to_owned())).collect();
+        next = load
+            .started
+            .map(|start| start + seconds("Duration") + seconds("Cooldown"));
+        let targets = asked
+            .get(i)
+            .map(|asked| Asked::of(asked).targets)
+            .unwrap_or_default();
+        let paths = targets
+            .iter()
+            .filter_map(|target| Some(target.value("Path")?.to_owned()))
+            .collect();
         loads.push(Span { load, paths });
     }
-    if loads.is_empty() { Err(Fault::at(root.line, "<Results>", "<TimeSpan> in it")) } else { Ok(loads) }
+    if loads.is_empty() {
+        Err(Fault::at(root.line, "<Results>", "<TimeSpan> in it"))
+    } else {
+        Ok(loads)
+    }
 }
 
 impl Span {
     /// A run with the same parameters and targets as one before repeats it; another is a job of its own.
     fn place(&mut self, run: usize, before: &[Self]) {
-        let Some(job) = self.load.block.as_ref().map(|block| block.job.clone()) else { return };
+        let Some(job) = self.load.block.as_ref().map(|block| block.job.clone()) else {
+            return;
+        };
         let further = format!("{job} of run ");
         let is_own = |name: &str| name == job || name.starts_with(&further);
-        let jobs = || before.iter().filter_map(|span| Some((span, span.load.block.as_ref()?)));
-        let repeats = |span: &Self| span.load.parameters == self.load.parameters && span.paths == self.paths;
+        let jobs = || {
+            before
+                .iter()
+                .filter_map(|span| Some((span, span.load.block.as_ref()?)))
+        };
+        let repeats =
+            |span: &Self| span.load.parameters == self.load.parameters && span.paths == self.paths;
         let same = jobs().find(|(span, block)| repeats(span) && is_own(&block.job));
         let is_taken = jobs().any(|(_, block)| block.job == job);
-        let name = same.map(|(_, block)| block.job.clone()).or_else(|| is_taken.then(|| format!("{job} of run {run}")));
+        let name = same
+            .map(|(_, block)| block.job.clone())
+            .or_else(|| is_taken.then(|| format!("{job} of run {run}")));
         if let (Some(name), Some(block)) = (name, &mut self.load.block) {
             block.job = name;
         }
@@ -76,17 +112,29 @@ impl Span {
 }
 
 fn value(element: &Element, name: &str) -> Read<f64> {
-    let child = element.child(name).ok_or_else(|| Fault::at(element.line, &element.name, format!("<{name}> in it")))?;
-    number(&child.text).ok_or_else(|| Fault::at(child.line, &child.text, format!("a number in <{name}>")))
+    let child = element
+        .child(name)
+        .ok_or_else(|| Fault::at(element.line, &element.name, format!("<{name}> in it")))?;
+    number(&child.text)
+        .ok_or_else(|| Fault::at(child.line, &child.text, format!("a number in <{name}>")))
 }
 
-fn of_span(index: usize, span: &Element, asked: Option<&Element>, version: &str) -> Read<ImportedLoad> {
+fn of_span(
+    index: usize,
+    span: &Element,
+    asked: Option<&Element>,
+    version: &str,
+) -> Read<ImportedLoad> {
     let mut load = ImportedLoad::new(Tool::Diskspd);
     load.version = version.to_owned();
     load.txns = vec!["read".to_owned(), "write".to_owned()];
     load.windows = vec![None, None];
     if let Some(error) = span.child("Error") {
-        return Err(Fault::at(error.line, &error.text, "the results of a time span"));
+        return Err(Fault::at(
+            error.line,
+            &error.text,
+            "the results of a time span",
+        ));
     }
     let seconds = value(span, "TestTimeSeconds")?.min(LONGEST_S);
     let mut total = vec![Counts::default(); 2];
@@ -94,12 +142,21 @@ fn of_span(index: usize, span: &Element, asked: Option<&Element>, version: &str)
         for (counts, side) in total.iter_mut().zip(["Read", "Write"]) {
             let n = value(target, &format!("{side}Count"))? as u64;
             let bytes = value(target, &format!("{side}Bytes"))? as u64;
-            counts.add(&Counts { offered: n, committed: n, bytes, ..Counts::default() });
+            counts.add(&Counts {
+                offered: n,
+                committed: n,
+                bytes,
+                ..Counts::default()
+            });
         }
     }
     ticks(&mut load, span, &total, seconds)?;
     figures(&mut load, span);
-    let threads = span.value("ThreadCount").and_then(number).unwrap_or(1.0).clamp(1.0, 1e6) as u32;
+    let threads = span
+        .value("ThreadCount")
+        .and_then(number)
+        .unwrap_or(1.0)
+        .clamp(1.0, 1e6) as u32;
     block(&mut load, index, asked, threads);
     load.fact(RESPONSE_FACT, "start");
     load.fact(PERCENTILES_FACT, "merged");
@@ -114,10 +171,15 @@ fn ticks(load: &mut ImportedLoad, span: &Element, total: &[Counts], seconds: f64
     let end = Nanos::from_secs_f64(seconds);
     let mut left = total.to_vec();
     let mut start = Nanos::ZERO;
-    for bucket in span.child("Iops").into_iter().flat_map(|iops| iops.all("Bucket")) {
+    for bucket in span
+        .child("Iops")
+        .into_iter()
+        .flat_map(|iops| iops.all("Bucket"))
+    {
         let get = |name: &str| {
             let text = bucket.attribute(name).unwrap_or_default();
-            number(text).ok_or_else(|| Fault::at(bucket.line, text, format!("a number in {name}=\"…\"")))
+            number(text)
+                .ok_or_else(|| Fault::at(bucket.line, text, format!("a number in {name}=\"…\"")))
         };
         let ends = Nanos::from_secs_f64((get("SampleMillisecond")? / 1e3).min(seconds));
         if ends <= start {
@@ -127,20 +189,35 @@ fn ticks(load: &mut ImportedLoad, span: &Element, total: &[Counts], seconds: f64
         let mut counts = Vec::new();
         for ((left, whole), rate) in left.iter_mut().zip(total).zip(own) {
             let n = ((rate * (ends - start).as_secs_f64()).round() as u64).min(left.committed);
-            let each = if whole.committed > 0 { whole.bytes as f64 / whole.committed as f64 } else { 0.0 };
+            let each = if whole.committed > 0 {
+                whole.bytes as f64 / whole.committed as f64
+            } else {
+                0.0
+            };
             let bytes = ((n as f64 * each).round() as u64).min(left.bytes);
             *left = less(left, n, bytes);
-            counts.push(Counts { offered: n, committed: n, bytes, ..Counts::default() });
+            counts.push(Counts {
+                offered: n,
+                committed: n,
+                bytes,
+                ..Counts::default()
+            });
         }
         load.ticks.push(LoadTick::new(start, ends, counts));
         start = ends;
     }
     if !load.ticks.is_empty() {
-        load.fact(SECONDS_FACT, "from the buckets of -D; the last one has the rest of the total");
+        load.fact(
+            SECONDS_FACT,
+            "from the buckets of -D; the last one has the rest of the total",
+        );
     }
     match load.ticks.last_mut() {
         Some(last) if end.saturating_sub(start) < Nanos::from_millis(1) => {
-            last.counts.iter_mut().zip(&left).for_each(|(counts, left)| counts.add(left));
+            last.counts
+                .iter_mut()
+                .zip(&left)
+                .for_each(|(counts, left)| counts.add(left));
         }
         _ => load.ticks.push(LoadTick::new(start, end, left)),
     }
@@ -149,7 +226,12 @@ fn ticks(load: &mut ImportedLoad, span: &Element, total: &[Counts], seconds: f64
 
 fn less(counts: &Counts, n: u64, bytes: u64) -> Counts {
     let committed = counts.committed.saturating_sub(n);
-    Counts { offered: committed, committed, bytes: counts.bytes.saturating_sub(bytes), ..*counts }
+    Counts {
+        offered: committed,
+        committed,
+        bytes: counts.bytes.saturating_sub(bytes),
+        ..*counts
+    }
 }
 
 /// The percentiles that are kept, out of more than a hundred.
@@ -160,14 +242,24 @@ fn figures(load: &mut ImportedLoad, span: &Element) {
         let figure = text.and_then(|text| Figure::new(name, text, unit));
         load.figures.extend(figure.map(|figure| figure.of_txn(txn)));
     };
-    if let Some(average) = span.child("CpuUtilization").and_then(|cpu| cpu.child("Average")) {
+    if let Some(average) = span
+        .child("CpuUtilization")
+        .and_then(|cpu| cpu.child("Average"))
+    {
         for name in ["UsagePercent", "UserPercent", "KernelPercent"] {
             put(name, "", average.value(name), "%");
         }
     }
-    let Some(latency) = span.child("Latency") else { return };
+    let Some(latency) = span.child("Latency") else {
+        return;
+    };
     for (side, txn) in [("Read", "read"), ("Write", "write"), ("Total", "")] {
-        put("Average", txn, latency.value(&format!("Average{side}Milliseconds")), "ms");
+        put(
+            "Average",
+            txn,
+            latency.value(&format!("Average{side}Milliseconds")),
+            "ms",
+        );
         for bucket in latency.all("Bucket") {
             let percentile = bucket.value("Percentile").unwrap_or_default();
             let name = match percentile {
@@ -176,7 +268,12 @@ fn figures(load: &mut ImportedLoad, span: &Element) {
                 _ => format!("Percentile {percentile}"),
             };
             if KEPT.contains(&percentile) || percentile == "100" {
-                put(&name, txn, bucket.value(&format!("{side}Milliseconds")), "ms");
+                put(
+                    &name,
+                    txn,
+                    bucket.value(&format!("{side}Milliseconds")),
+                    "ms",
+                );
             }
         }
     }
@@ -190,7 +287,10 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn of(span: &'a Element) -> Self {
-        let targets = span.child("Targets").map(|targets| targets.all("Target").collect()).unwrap_or_default();
+        let targets = span
+            .child("Targets")
+            .map(|targets| targets.all("Target").collect())
+            .unwrap_or_default();
         Self { span, targets }
     }
 
@@ -201,14 +301,27 @@ impl<'a> Asked<'a> {
     /// Threads that work on a target: its own, or those that all targets share (`-F`).
     fn threads(&self, target: &Element) -> f64 {
         let shared = Self::number(self.span, "ThreadCount");
-        if shared > 0.0 { shared } else { Self::number(target, "ThreadsPerFile").max(1.0) }
+        if shared > 0.0 {
+            shared
+        } else {
+            Self::number(target, "ThreadsPerFile").max(1.0)
+        }
     }
 
     /// Requests in flight over all threads and targets.
     fn in_flight(&self) -> u32 {
-        let (threads, each) = (Self::number(self.span, "ThreadCount"), Self::number(self.span, "RequestCount"));
-        let of = |target: &&Element| Self::number(target, "RequestCount").max(1.0) * self.threads(target);
-        let all = if threads > 0.0 && each > 0.0 { threads * each } else { self.targets.iter().map(of).sum() };
+        let (threads, each) = (
+            Self::number(self.span, "ThreadCount"),
+            Self::number(self.span, "RequestCount"),
+        );
+        let of = |target: &&Element| {
+            Self::number(target, "RequestCount").max(1.0) * self.threads(target)
+        };
+        let all = if threads > 0.0 && each > 0.0 {
+            threads * each
+        } else {
+            self.targets.iter().map(of).sum()
+        };
         all.clamp(0.0, 1e7) as u32
     }
 
@@ -218,11 +331,17 @@ impl<'a> Asked<'a> {
             let limit = target.child("Throughput")?;
             let value = number(&limit.text).filter(|value| *value > 0.0)?;
             let size = Self::number(target, "BlockSize").max(1.0);
-            let each = if limit.attribute("unit") == Some("IOPS") { value } else { value * 1000.0 / size };
+            let each = if limit.attribute("unit") == Some("IOPS") {
+                value
+            } else {
+                value * 1000.0 / size
+            };
             Some(each * self.threads(target))
         };
         let limits: Option<Vec<f64>> = self.targets.iter().map(of).collect();
-        limits.map(|limits| limits.iter().sum()).filter(|rate: &f64| *rate > 0.0)
+        limits
+            .map(|limits| limits.iter().sum())
+            .filter(|rate: &f64| *rate > 0.0)
     }
 }
 
@@ -254,10 +373,20 @@ fn parameters(asked: &Asked<'_>) -> BTreeMap<String, String> {
         }
     }
     for name in PARAMETERS {
-        let values: Vec<&str> = asked.targets.iter().filter_map(|target| target.value(name)).collect();
+        let values: Vec<&str> = asked
+            .targets
+            .iter()
+            .filter_map(|target| target.value(name))
+            .collect();
         let same = values.windows(2).all(|pair| pair[0] == pair[1]);
-        let value = if same { values.first().copied().unwrap_or_default().to_owned() } else { values.join(", ") };
-        if !matches!(value.as_str(), "" | "false" | "0") || (name == "WriteRatio" && !values.is_empty()) {
+        let value = if same {
+            values.first().copied().unwrap_or_default().to_owned()
+        } else {
+            values.join(", ")
+        };
+        if !matches!(value.as_str(), "" | "false" | "0")
+            || (name == "WriteRatio" && !values.is_empty())
+        {
             found.insert(name.to_owned(), value);
         }
     }
@@ -269,7 +398,9 @@ fn parameters(asked: &Asked<'_>) -> BTreeMap<String, String> {
 
 fn block(load: &mut ImportedLoad, index: usize, asked: Option<&Element>, threads: u32) {
     let asked = asked.map(Asked::of);
-    let target = asked.as_ref().and_then(|asked| asked.targets.first().copied());
+    let target = asked
+        .as_ref()
+        .and_then(|asked| asked.targets.first().copied());
     let get = |name: &str| target.map_or(0.0, |target| Asked::number(target, name));
     let whether = |name: &str| target.is_some_and(|target| target.value(name) == Some("true"));
     match &asked {
@@ -278,17 +409,25 @@ fn block(load: &mut ImportedLoad, index: usize, asked: Option<&Element>, threads
             load.offered_per_second = asked.offered_per_second();
             load.parameters = parameters(asked);
         }
-        _ => load.unknown.push(("job", "The output has no <Profile>: the requested load is unknown.".to_owned())),
+        _ => load.unknown.push((
+            "job",
+            "The output has no <Profile>: the requested load is unknown.".to_owned(),
+        )),
     }
     let size = get("BlockSize").min(1e12) as u64;
     let reads = 100 - get("WriteRatio").clamp(0.0, 100.0) as u32;
     let sizes = |used: bool| if used { vec![(size, 100)] } else { Vec::new() };
     let targets = asked.as_ref().map_or(0, |asked| asked.targets.len());
     if targets > 1 {
-        let text = format!("{targets} targets were given; sizes and the mix are those of the first.");
+        let text =
+            format!("{targets} targets were given; sizes and the mix are those of the first.");
         load.unknown.push(("targets", text));
     }
-    let random = if get("Random") > 0.0 || whether("Random") { 100.0 } else { 0.0 };
+    let random = if get("Random") > 0.0 || whether("Random") {
+        100.0
+    } else {
+        0.0
+    };
     let ratio = target.and_then(|target| number(target.value("RandomRatio")?));
     load.workload = "diskspd".into();
     load.block = Some(BlockPoint {
@@ -308,11 +447,18 @@ fn block(load: &mut ImportedLoad, index: usize, asked: Option<&Element>, threads
             write_sizes: sizes(reads < 100),
             depth: get("RequestCount").clamp(1.0, 1e6) as u32,
             threads: 1,
-            per_second: load.offered_per_second.map(|rate| rate / f64::from(threads)),
+            per_second: load
+                .offered_per_second
+                .map(|rate| rate / f64::from(threads)),
             access: "uniform".into(),
             compressible_percent: 0,
             direct: whether("DisableOSCache") || whether("DisableAllCache"),
-            sync: if whether("WriteThrough") || whether("DisableAllCache") { "each_write" } else { "none" }.into(),
+            sync: if whether("WriteThrough") || whether("DisableAllCache") {
+                "each_write"
+            } else {
+                "none"
+            }
+            .into(),
         }],
     });
     let text = "The output does not contain the compressibility of the written data: ENTROPY is not evaluated.";

@@ -11,8 +11,16 @@ const LONGEST_S: f64 = 1e8;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ImportError {
     #[error("{file}, line {line}: found {found}\nExpected: {expected}.")]
-    At { file: String, line: usize, found: String, expected: String },
-    #[error("{file} is not an output that plimsoll reads: it begins with {found}\nExpected: {}.", known())]
+    At {
+        file: String,
+        line: usize,
+        found: String,
+        expected: String,
+    },
+    #[error(
+        "{file} is not an output that plimsoll reads: it begins with {found}\nExpected: {}.",
+        known()
+    )]
     Unknown { file: String, found: String },
     #[error(
         "{file} is not in an encoding that plimsoll reads: {found}\nExpected: UTF-8, or UTF-16 with a byte order mark.\n\
@@ -40,17 +48,34 @@ pub(super) type Read<T> = Result<T, Fault>;
 
 impl Fault {
     pub fn at(line: usize, found: &str, expected: impl Into<String>) -> Self {
-        Self { line, found: quoted(found), expected: expected.into() }
+        Self {
+            line,
+            found: quoted(found),
+            expected: expected.into(),
+        }
     }
 
     /// Something is missing from the whole text.
     pub fn end(text: &str, expected: impl Into<String>) -> Self {
-        Self { line: text.lines().count().max(1), found: "the end of the file".into(), expected: expected.into() }
+        Self {
+            line: text.lines().count().max(1),
+            found: "the end of the file".into(),
+            expected: expected.into(),
+        }
     }
 
     pub fn of(self, file: &str) -> ImportError {
-        let Self { line, found, expected } = self;
-        ImportError::At { file: file.to_owned(), line, found, expected }
+        let Self {
+            line,
+            found,
+            expected,
+        } = self;
+        ImportError::At {
+            file: file.to_owned(),
+            line,
+            found,
+            expected,
+        }
     }
 }
 
@@ -82,12 +107,28 @@ pub(super) fn seconds_at(line: usize, text: &str, what: &str) -> Read<f64> {
 }
 
 pub(super) fn count_at(line: usize, text: &str, what: &str) -> Read<u64> {
-    let value = text.trim().parse::<u64>().ok().filter(|n| *n as f64 <= MOST);
-    value.ok_or_else(|| Fault::at(line, text, format!("{what}, a whole number from 0 to 10^15")))
+    let value = text
+        .trim()
+        .parse::<u64>()
+        .ok()
+        .filter(|n| *n as f64 <= MOST);
+    value.ok_or_else(|| {
+        Fault::at(
+            line,
+            text,
+            format!("{what}, a whole number from 0 to 10^15"),
+        )
+    })
 }
 
 /// Connections, threads and the like.
 pub(super) fn users_at(line: usize, text: &str, what: &str) -> Read<u32> {
     let value = text.trim().parse::<u32>().ok().filter(|n| *n <= 10_000_000);
-    value.ok_or_else(|| Fault::at(line, text, format!("{what}, a whole number from 0 to 10,000,000")))
+    value.ok_or_else(|| {
+        Fault::at(
+            line,
+            text,
+            format!("{what}, a whole number from 0 to 10,000,000"),
+        )
+    })
 }

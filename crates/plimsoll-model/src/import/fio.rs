@@ -34,7 +34,12 @@ fn of_run(run: &Run) -> Vec<ImportedLoad> {
     let mut loads = Vec::new();
     for (index, group) in groups.iter().enumerate() {
         let mut load = of_group(run, group, index as u32);
-        load.started = group.places.iter().map(|place| starts.of[*place]).min().flatten();
+        load.started = group
+            .places
+            .iter()
+            .map(|place| starts.of[*place])
+            .min()
+            .flatten();
         if groups.len() > 1 {
             load.unknown.extend(starts.note.clone());
         }
@@ -58,20 +63,36 @@ struct Group {
 fn groups(jobs: &[Job]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (place, job) in jobs.iter().enumerate() {
-        let is_same =
-            |other: &Job| other.fio.name == job.fio.name && other.group == job.group && other.options == job.options;
-        match groups.iter_mut().find(|group| is_same(&jobs[group.places[0]])) {
+        let is_same = |other: &Job| {
+            other.fio.name == job.fio.name
+                && other.group == job.group
+                && other.options == job.options
+        };
+        match groups
+            .iter_mut()
+            .find(|group| is_same(&jobs[group.places[0]]))
+        {
             Some(group) => group.places.push(place),
-            None => groups.push(Group { places: vec![place], workers: None, is_mixture: false, numbers: Vec::new() }),
+            None => groups.push(Group {
+                places: vec![place],
+                workers: None,
+                is_mixture: false,
+                numbers: Vec::new(),
+            }),
         }
     }
     let mut members: Vec<Option<u32>> = vec![None; jobs.len()];
     for group in &mut groups {
         let own: Vec<&Job> = group.places.iter().map(|place| &jobs[*place]).collect();
         let is_grouped = |job: &Job| own.iter().filter(|other| other.host == job.host).count() == 1;
-        group.is_mixture = own.iter().all(|job| is_grouped(job)) && own.iter().any(|job| is_mixture(job));
+        group.is_mixture =
+            own.iter().all(|job| is_grouped(job)) && own.iter().any(|job| is_mixture(job));
         for (place, job) in group.places.iter().zip(&own) {
-            members[*place] = if is_grouped(job) { jobs_of_entry(job, group.is_mixture) } else { Some(1) };
+            members[*place] = if is_grouped(job) {
+                jobs_of_entry(job, group.is_mixture)
+            } else {
+                Some(1)
+            };
         }
         let sum = |sum: u32, place: &usize| Some(sum.saturating_add(members[*place]?));
         group.workers = group.places.iter().try_fold(0, sum);
@@ -84,7 +105,11 @@ fn groups(jobs: &[Job]) -> Vec<Group> {
 fn jobs_of_entry(job: &Job, is_mixture: bool) -> Option<u32> {
     match is_mixture {
         true => members(job),
-        false => Some(options::number(&job.options, "numjobs").unwrap_or(1).clamp(1, 100_000)),
+        false => Some(
+            options::number(&job.options, "numjobs")
+                .unwrap_or(1)
+                .clamp(1, 100_000),
+        ),
     }
 }
 
@@ -101,7 +126,11 @@ fn number(groups: &mut [Group], jobs: &[Job], members: &[Option<u32>]) {
         next = end;
     }
     for group in groups {
-        let own: Option<Vec<_>> = group.places.iter().map(|place| numbers[*place].clone()).collect();
+        let own: Option<Vec<_>> = group
+            .places
+            .iter()
+            .map(|place| numbers[*place].clone())
+            .collect();
         group.numbers = own.unwrap_or_default();
     }
 }
@@ -109,18 +138,25 @@ fn number(groups: &mut [Group], jobs: &[Job], members: &[Option<u32>]) {
 /// Whether one entry is of jobs of several names (`group_reporting`): the name that its options have is another one, it
 /// made requests that they do not ask for, or more jobs than they ask for add up to its time.
 fn is_mixture(job: &Job) -> bool {
-    let own = |key: &str| job.options.get(key).filter(|_| job.global.get(key) != job.options.get(key));
+    let own = |key: &str| {
+        job.options
+            .get(key)
+            .filter(|_| job.global.get(key) != job.options.get(key))
+    };
     if own("name").is_some_and(|name| *name != job.fio.name) {
         return true;
     }
     let jobs = options::number(&job.options, "numjobs").unwrap_or(1);
-    let more = members(job).is_some_and(|members| members > jobs) && !job.options.contains_key("ramp_time");
+    let more = members(job).is_some_and(|members| members > jobs)
+        && !job.options.contains_key("ramp_time");
     let asked = options::directions(&job.options);
-    let made =
-        [Kind::Read, Kind::Write, Kind::Trim].map(|kind| kind.side(&job.fio).is_some_and(|side| side.total_ios > 0));
+    let made = [Kind::Read, Kind::Write, Kind::Trim]
+        .map(|kind| kind.side(&job.fio).is_some_and(|side| side.total_ios > 0));
     let unasked = made.iter().zip(asked).any(|(made, asked)| *made && !asked);
     // Requests of a log, and those that verify, are of any direction.
-    let follows = options::is_on(&job.options, "verify") || job.options.contains_key("read_iolog") || job.fio.unified;
+    let follows = options::is_on(&job.options, "verify")
+        || job.options.contains_key("read_iolog")
+        || job.fio.unified;
     more || (unasked && !follows)
 }
 
@@ -133,7 +169,11 @@ fn members(job: &Job) -> Option<u32> {
 }
 
 fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
-    let jobs: Vec<&Job> = group.places.iter().map(|place| &run.whole().jobs[*place]).collect();
+    let jobs: Vec<&Job> = group
+        .places
+        .iter()
+        .map(|place| &run.whole().jobs[*place])
+        .collect();
     let first = jobs[0];
     let mut load = ImportedLoad::new(Tool::Fio);
     load.version = run.whole().version.trim_start_matches("fio-").to_owned();
@@ -142,18 +182,27 @@ fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
         false => first.fio.name.clone(),
     };
     // Of a mixture only what all jobs have in common is known.
-    let asked = if group.is_mixture { &first.global } else { &first.options };
+    let asked = if group.is_mixture {
+        &first.global
+    } else {
+        &first.options
+    };
     counts::fill(&mut load, run, &group.places);
     load.logs = JobLogs {
         numbers: group.numbers.clone(),
-        every_ms: options::number(asked, "log_avg_msec").filter(|ms| *ms > 0).map(u64::from),
+        every_ms: options::number(asked, "log_avg_msec")
+            .filter(|ms| *ms > 0)
+            .map(u64::from),
         has_ramp: run.has_ramp(),
     };
     let depth = depth(asked, first);
     let offered = offered(&jobs, group.is_mixture);
     let mut stream = options::stream(asked, depth, offered.per_second());
     load.users = depth.saturating_mul(group.workers.unwrap_or_default());
-    load.offered_per_second = offered.per_second().zip(group.workers).map(|(rate, workers)| rate * f64::from(workers));
+    load.offered_per_second = offered
+        .per_second()
+        .zip(group.workers)
+        .map(|(rate, workers)| rate * f64::from(workers));
     if group.is_mixture {
         mixture(&mut load, &mut stream, &jobs);
     } else {
@@ -165,15 +214,17 @@ fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
         job: load.workload.clone(),
         job_index: index,
         workers: group.workers.unwrap_or_default(),
-        worker_bytes: asked.get("size").and_then(|size| options::bytes(asked, size)).unwrap_or_default(),
+        worker_bytes: asked
+            .get("size")
+            .and_then(|size| options::bytes(asked, size))
+            .unwrap_or_default(),
         fill: 0.0,
         share_percent: None,
         streams: vec![stream],
     });
     facts(&mut load, asked, offered);
     if first.fio.unified {
-        let text =
-            "fio reports all directions together (unified_rw_reporting): reads and writes cannot be distinguished.";
+        let text = "fio reports all directions together (unified_rw_reporting): reads and writes cannot be distinguished.";
         load.unknown.push(("directions", text.to_owned()));
     }
     load.failure = failure(&jobs);
@@ -182,7 +233,9 @@ fn of_group(run: &Run, group: &Group, index: u32) -> ImportedLoad {
 
 /// Synchronous engines, and think time, keep fewer requests in flight than `iodepth`: fio reports how many there were.
 fn depth(asked: &Options, job: &Job) -> u32 {
-    let asked = options::number(asked, "iodepth").unwrap_or(1).clamp(1, 1_000_000);
+    let asked = options::number(asked, "iodepth")
+        .unwrap_or(1)
+        .clamp(1, 1_000_000);
     asked.min(job.deepest.unwrap_or(u32::MAX).max(1))
 }
 
@@ -191,7 +244,11 @@ fn mixture(load: &mut ImportedLoad, stream: &mut BlockStreamInfo, jobs: &[&Job])
     let sum = |kind: Kind| {
         let sides = jobs.iter().filter_map(|job| kind.side(&job.fio));
         sides.fold(Counts::default(), |mut sum, side| {
-            sum.add(&Counts { committed: side.total_ios, bytes: side.io_bytes, ..Counts::default() });
+            sum.add(&Counts {
+                committed: side.total_ios,
+                bytes: side.io_bytes,
+                ..Counts::default()
+            });
             sum
         })
     };
@@ -242,15 +299,30 @@ fn facts(load: &mut ImportedLoad, asked: &Options, offered: Offered) {
     // Whatever process makes requests due (`rate_process`), fio takes the time when it makes one, and makes none while all
     // of its requests are in flight (io_u.c, `get_io_u`). Threads of their own (`io_submit_mode=offload`) are late as well
     // once all are in flight, which the output does not report.
-    let offloaded = asked.get("io_submit_mode").is_some_and(|mode| mode == "offload");
+    let offloaded = asked
+        .get("io_submit_mode")
+        .is_some_and(|mode| mode == "offload");
     let limited = offered != Offered::Unlimited;
     let unknown = matches!(offered, Offered::Unknown(_));
-    let from = if unknown || (limited && offloaded) { "unknown" } else { "start" };
+    let from = if unknown || (limited && offloaded) {
+        "unknown"
+    } else {
+        "start"
+    };
     load.fact(RESPONSE_FACT, from);
     if let Offered::Unknown(text) = offered {
         load.unknown.push(("offered", text.to_owned()));
     }
-    for key in ["ioengine", "rate_process", "sync", "fsync", "fdatasync", "end_fsync", "norandommap", "time_based"] {
+    for key in [
+        "ioengine",
+        "rate_process",
+        "sync",
+        "fsync",
+        "fdatasync",
+        "end_fsync",
+        "norandommap",
+        "time_based",
+    ] {
         if let Some(value) = asked.get(key) {
             load.fact(&format!("setting.{key}"), value.clone());
         }
@@ -261,15 +333,23 @@ fn facts(load: &mut ImportedLoad, asked: &Options, offered: Offered) {
 
 /// What went wrong, in one line.
 fn failure(jobs: &[&Job]) -> Option<String> {
-    let error = jobs.iter().map(|job| job.fio.error).find(|error| *error != 0);
+    let error = jobs
+        .iter()
+        .map(|job| job.fio.error)
+        .find(|error| *error != 0);
     let outcomes = counts::outcomes(jobs);
     if error.is_none() && outcomes.failed == 0 {
         return None;
     }
     let ended = match error {
-        Some(counts::VERIFY_FAILED) => "; blocks did not hold what was written (error 84)".to_owned(),
+        Some(counts::VERIFY_FAILED) => {
+            "; blocks did not hold what was written (error 84)".to_owned()
+        }
         Some(error) => format!("; fio ended with error {error} (errno)"),
         None => String::new(),
     };
-    Some(format!("{} of {} requests failed{ended}", outcomes.failed, outcomes.offered))
+    Some(format!(
+        "{} of {} requests failed{ended}",
+        outcomes.failed, outcomes.offered
+    ))
 }

@@ -82,7 +82,9 @@ pub(super) fn named(name: &str) -> Option<(Kind, Option<usize>, String)> {
     ];
     kinds.into_iter().find_map(|(ending, kind)| {
         let prefix = stem.strip_suffix(ending)?;
-        let prefix = prefix.strip_suffix('_').or(prefix.is_empty().then_some(""))?;
+        let prefix = prefix
+            .strip_suffix('_')
+            .or(prefix.is_empty().then_some(""))?;
         Some((kind, job, prefix.to_owned()))
     })
 }
@@ -92,10 +94,15 @@ pub(super) fn read(name: &str, text: &str) -> Read<FioLog> {
                     its content does not show what it logs";
     let (kind, job, prefix) = named(name).ok_or_else(|| Fault::at(1, name, expected))?;
     let mut rows = Vec::new();
-    let lines = || text.lines().enumerate().filter(|(_, content)| !content.trim().is_empty());
+    let lines = || {
+        text.lines()
+            .enumerate()
+            .filter(|(_, content)| !content.trim().is_empty())
+    };
     // `log_window_value=both`: the largest value is between the mean and the direction, of which there are three.
     let third = |content: &str| content.split(',').nth(2)?.trim().parse::<u64>().ok();
-    let both = kind != Kind::Hist && lines().any(|(_, content)| third(content).is_some_and(|value| value > 2));
+    let both = kind != Kind::Hist
+        && lines().any(|(_, content)| third(content).is_some_and(|value| value > 2));
     for (line, content) in lines() {
         rows.push(row(kind, both, line + 1, content)?);
     }
@@ -107,8 +114,19 @@ pub(super) fn read(name: &str, text: &str) -> Read<FioLog> {
         row.at_ms = row.at_ms.saturating_sub(began_ms.unwrap_or_default());
     }
     match rows.iter().position(|row| row.at_ms > LONGEST_MS) {
-        Some(row) => Err(Fault::at(row + 1, &rows[row].at_ms.to_string(), "milliseconds of one run")),
-        None => Ok(FioLog { name: name.to_owned(), kind, job, prefix, began_ms, rows }),
+        Some(row) => Err(Fault::at(
+            row + 1,
+            &rows[row].at_ms.to_string(),
+            "milliseconds of one run",
+        )),
+        None => Ok(FioLog {
+            name: name.to_owned(),
+            kind,
+            job,
+            prefix,
+            began_ms,
+            rows,
+        }),
     }
 }
 
@@ -116,9 +134,21 @@ pub(super) fn read(name: &str, text: &str) -> Read<FioLog> {
 fn began(rows: &[Row]) -> Option<u64> {
     /// 2001.
     const LEAST_EPOCH_MS: u64 = 1_000_000_000_000;
-    let first = rows.first().map(|row| row.at_ms).filter(|at| *at >= LEAST_EPOCH_MS)?;
-    let apart = rows.windows(2).map(|pair| pair[1].at_ms.saturating_sub(pair[0].at_ms));
-    Some(first - apart.filter(|apart| *apart > ONE_TICK_MS).min().unwrap_or_default().min(first))
+    let first = rows
+        .first()
+        .map(|row| row.at_ms)
+        .filter(|at| *at >= LEAST_EPOCH_MS)?;
+    let apart = rows
+        .windows(2)
+        .map(|pair| pair[1].at_ms.saturating_sub(pair[0].at_ms));
+    Some(
+        first
+            - apart
+                .filter(|apart| *apart > ONE_TICK_MS)
+                .min()
+                .unwrap_or_default()
+                .min(first),
+    )
 }
 
 fn row(kind: Kind, both: bool, line: usize, content: &str) -> Read<Row> {
@@ -129,21 +159,44 @@ fn row(kind: Kind, both: bool, line: usize, content: &str) -> Read<Row> {
     };
     let wrong = || Fault::at(line, content, expected);
     // Options add further columns at the end (`log_offset`, `log_prio`, `log_issue_time`).
-    let read = if kind == Kind::Hist { usize::MAX } else { 4 + usize::from(both) };
-    let fields = content.split(',').take(read).map(|field| field.trim().parse::<u64>());
-    let fields = fields.collect::<Result<Vec<u64>, _>>().map_err(|_| wrong())?;
+    let read = if kind == Kind::Hist {
+        usize::MAX
+    } else {
+        4 + usize::from(both)
+    };
+    let fields = content
+        .split(',')
+        .take(read)
+        .map(|field| field.trim().parse::<u64>());
+    let fields = fields
+        .collect::<Result<Vec<u64>, _>>()
+        .map_err(|_| wrong())?;
     let row = |at_ms: u64, direction: u64, value: u64, bytes: u64| {
-        let fits = at_ms <= LATEST_MS && direction < 3 && bytes <= MOST_VALUE && value <= MOST_VALUE;
-        let row = Row { at_ms, direction: direction as usize, value, bytes, buckets: Box::default() };
+        let fits =
+            at_ms <= LATEST_MS && direction < 3 && bytes <= MOST_VALUE && value <= MOST_VALUE;
+        let row = Row {
+            at_ms,
+            direction: direction as usize,
+            value,
+            bytes,
+            buckets: Box::default(),
+        };
         fits.then_some(row).ok_or_else(wrong)
     };
     match (kind, fields.as_slice()) {
         (Kind::Hist, [at, direction, _, counts @ ..]) => {
             let buckets = buckets(counts).ok_or_else(wrong)?;
-            Ok(Row { buckets, ..row(*at, *direction, 0, 0)? })
+            Ok(Row {
+                buckets,
+                ..row(*at, *direction, 0, 0)?
+            })
         }
-        (_, [at, value, largest, direction, bytes]) if largest >= value => row(*at, *direction, *value, *bytes),
-        (_, [at, value, direction, bytes]) if kind != Kind::Hist => row(*at, *direction, *value, *bytes),
+        (_, [at, value, largest, direction, bytes]) if largest >= value => {
+            row(*at, *direction, *value, *bytes)
+        }
+        (_, [at, value, direction, bytes]) if kind != Kind::Hist => {
+            row(*at, *direction, *value, *bytes)
+        }
         _ => Err(wrong()),
     }
 }
@@ -152,7 +205,10 @@ fn row(kind: Kind, both: bool, line: usize, content: &str) -> Read<Row> {
 fn buckets(counts: &[u64]) -> Option<Box<[(Nanos, u64)]>> {
     let coarse = coarseness(counts.len())?;
     let held = counts.iter().enumerate().filter(|(_, n)| **n > 0);
-    counts.iter().all(|n| *n <= MOST_VALUE).then(|| held.map(|(i, n)| (middle(i, coarse), *n)).collect())
+    counts
+        .iter()
+        .all(|n| *n <= MOST_VALUE)
+        .then(|| held.map(|(i, n)| (middle(i, coarse), *n)).collect())
 }
 
 fn coarseness(buckets: usize) -> Option<u32> {
@@ -168,14 +224,21 @@ fn middle(bucket: usize, coarseness: u32) -> Nanos {
             (64 + index % 64) << group
         }
     };
-    let (low, high) = ((bucket as u64) << coarseness, (bucket as u64 + 1) << coarseness);
+    let (low, high) = (
+        (bucket as u64) << coarseness,
+        (bucket as u64 + 1) << coarseness,
+    );
     Nanos((edge(low) + edge(high)) / 2)
 }
 
 /// A load of logs alone.
 pub(super) fn alone(prefix: &str) -> ImportedLoad {
     let mut load = ImportedLoad::new(Tool::FioLog);
-    load.workload = if prefix.is_empty() { "log".into() } else { prefix.to_owned() };
+    load.workload = if prefix.is_empty() {
+        "log".into()
+    } else {
+        prefix.to_owned()
+    };
     load.fact(super::RESPONSE_FACT, "unknown");
     let text = "Logs do not contain the options of the job: depth, rate and cache. OMISSION and LITTLE cannot be evaluated \
                 without fio's JSON.";
@@ -189,10 +252,19 @@ mod tests {
 
     #[test]
     fn the_kind_of_a_log_is_in_its_name() {
-        assert_eq!(named("a_b_clat_hist.2.log"), Some((Kind::Hist, Some(2), "a_b".into())));
-        assert_eq!(named("l_clat.1.log"), Some((Kind::Clat, Some(1), "l".into())));
+        assert_eq!(
+            named("a_b_clat_hist.2.log"),
+            Some((Kind::Hist, Some(2), "a_b".into()))
+        );
+        assert_eq!(
+            named("l_clat.1.log"),
+            Some((Kind::Clat, Some(1), "l".into()))
+        );
         assert_eq!(named("l_lat.log"), Some((Kind::Lat, None, "l".into())));
-        assert_eq!(named("bw.1.log"), Some((Kind::Bandwidth, Some(1), String::new())));
+        assert_eq!(
+            named("bw.1.log"),
+            Some((Kind::Bandwidth, Some(1), String::new()))
+        );
         assert_eq!(named("flat.1.log"), None);
         assert_eq!(named("x.txt"), None);
     }
@@ -201,7 +273,10 @@ mod tests {
     fn buckets_stand_for_their_middle() {
         // Groups: 0..63 and 64..127 of 1 ns each, 128..255 of 2 ns, 256..511 of 4 ns.
         assert_eq!([0, 63, 127].map(|b| middle(b, 0)), [0, 63, 127].map(Nanos));
-        assert_eq!([128, 191, 192].map(|b| middle(b, 0)), [129, 255, 258].map(Nanos));
+        assert_eq!(
+            [128, 191, 192].map(|b| middle(b, 0)),
+            [129, 255, 258].map(Nanos)
+        );
         // Two buckets in one: 128 and 129 are 128..131.
         assert_eq!(middle(64, 1), Nanos(130));
     }

@@ -85,12 +85,17 @@ struct Profile {
 pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     let mut state = State::default();
     let mut results: Vec<Achieved> = Vec::new();
-    for (line, content) in text.lines().enumerate().map(|(i, content)| (i + 1, content)) {
+    for (line, content) in text
+        .lines()
+        .enumerate()
+        .map(|(i, content)| (i + 1, content))
+    {
         state.line(line, content)?;
         if let Some((_, rest)) = content.split_once(RESULT) {
             // `jobs JOBID result` prints a result again.
             let load = state.load(line, rest)?;
-            let again = |own: &Achieved| own.load.users == load.users && own.load.figures == load.figures;
+            let again =
+                |own: &Achieved| own.load.users == load.users && own.load.figures == load.figures;
             if !(content.trim().starts_with('"') && results.iter().any(again)) {
                 let run = state.run_of_result();
                 results.push(Achieved { line, run, load });
@@ -101,35 +106,60 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     profiles.extend(of_documents(text));
     profiles.retain(|profile| !profile.figures.is_empty());
     if results.is_empty() && profiles.is_empty() {
-        let expected = format!("a line with `{RESULT}… NOPM from … TPM`, or JSON of `jobs JOBID timing`");
+        let expected =
+            format!("a line with `{RESULT}… NOPM from … TPM`, or JSON of `jobs JOBID timing`");
         return Err(Fault::end(text, expected));
     }
     let results = assign(&state, results, profiles)?;
     let with_errors = |Achieved { mut load, run, .. }: Achieved| {
-        state.runs.get(run).into_iter().for_each(|errors| errors.add_to(&mut load));
+        state
+            .runs
+            .get(run)
+            .into_iter()
+            .for_each(|errors| errors.add_to(&mut load));
         load
     };
     Ok(results.into_iter().map(with_errors).collect())
 }
 
 /// Each profile to its result; without results each is a load of its own.
-fn assign(state: &State, mut results: Vec<Achieved>, profiles: Vec<Profile>) -> Read<Vec<Achieved>> {
+fn assign(
+    state: &State,
+    mut results: Vec<Achieved>,
+    profiles: Vec<Profile>,
+) -> Read<Vec<Achieved>> {
     let alone = results.is_empty();
     let mut taken: Vec<usize> = Vec::new();
     for profile in profiles {
         let at = match profile.result {
             _ if alone => {
-                let users = if profile.users > 0 { profile.users } else { state.users };
+                let users = if profile.users > 0 {
+                    profile.users
+                } else {
+                    state.users
+                };
                 let run = state.runs.len().saturating_sub(1);
-                results.push(Achieved { line: profile.line, run, load: State { users, ..state.clone() }.empty() });
+                results.push(Achieved {
+                    line: profile.line,
+                    run,
+                    load: State {
+                        users,
+                        ..state.clone()
+                    }
+                    .empty(),
+                });
                 Some(results.len() - 1)
             }
             _ if results.len() == 1 => Some(0),
-            ResultPosition::Above => results.iter().rposition(|result| result.line < profile.line),
+            ResultPosition::Above => results
+                .iter()
+                .rposition(|result| result.line < profile.line),
             ResultPosition::Below => results.iter().position(|result| result.line > profile.line),
             ResultPosition::Either => None,
         };
-        let at = at.filter(|at| !taken.contains(at)).ok_or_else(|| together(&profile))?;
+        let at = at
+            .filter(|at| !taken.contains(at))
+            .ok_or_else(|| together(&profile))?;
         taken.push(at);
         add(&mut results[at].load, profile);
     }
@@ -153,11 +183,20 @@ fn add(load: &mut ImportedLoad, profile: Profile) {
 impl Errors {
     fn add_to(&self, load: &mut ImportedLoad) {
         if !self.users.is_empty() {
-            let users = if self.users.len() == 1 { "virtual user" } else { "virtual users" };
-            load.failure = Some(format!("{} {users} ended with an error (FINISHED FAILED)", self.users.len()));
+            let users = if self.users.len() == 1 {
+                "virtual user"
+            } else {
+                "virtual users"
+            };
+            load.failure = Some(format!(
+                "{} {users} ended with an error (FINISHED FAILED)",
+                self.users.len()
+            ));
         }
         for (procedure, n) in &self.procedures {
-            load.figures.extend(Figure::new("Procedure Error", &n.to_string(), "").map(|own| own.of_txn(procedure)));
+            load.figures.extend(
+                Figure::new("Procedure Error", &n.to_string(), "").map(|own| own.of_txn(procedure)),
+            );
         }
         if let (Some(n), Some(tick)) = (self.procedures.get(NEW_ORDER), load.ticks.first_mut()) {
             tick.counts[0].failed += n;
@@ -175,17 +214,23 @@ impl Errors {
 impl State {
     fn line(&mut self, line: usize, content: &str) -> Read<()> {
         let content = content.trim();
-        let whole = content.strip_prefix("hammerdb>").unwrap_or(content).trim_matches(['"', ',']);
+        let whole = content
+            .strip_prefix("hammerdb>")
+            .unwrap_or(content)
+            .trim_matches(['"', ',']);
         self.errors(whole);
-        let message =
-            whole.split_once(':').filter(|(who, _)| who.starts_with("Vuser ")).map_or(whole, |(_, message)| message);
+        let message = whole
+            .split_once(':')
+            .filter(|(who, _)| who.starts_with("Vuser "))
+            .map_or(whole, |(_, message)| message);
         let between = |from: &str, to: &str| -> Option<&str> {
             let (_, rest) = message.split_once(from)?;
             Some(rest.split_once(to)?.0.trim())
         };
         if let Some(minutes) = between("Timing test period of ", " in minutes") {
             let minutes = number_at(line, minutes, "the length of the test in minutes")?;
-            self.minutes = Some(minutes).filter(|minutes| *minutes > 0.0 && *minutes <= MOST_MINUTES);
+            self.minutes =
+                Some(minutes).filter(|minutes| *minutes > 0.0 && *minutes <= MOST_MINUTES);
             self.timing = self.stamp;
         } else if let Some(minutes) = between("Beginning rampup time of ", " minutes") {
             self.rampup = Some(minutes.to_owned());
@@ -211,10 +256,16 @@ impl State {
     /// `Vuser 11:New Order Procedure Error set RAISEERROR for Details`, `Vuser 4:FINISHED FAILED`,
     /// `Error in Virtual User 4: …`, and where runs begin.
     fn errors(&mut self, content: &str) {
-        let (user, event) =
-            content.strip_prefix("Vuser ").and_then(|rest| rest.split_once(':')).unwrap_or(("", content));
-        let begins = content.ends_with(" created MONITOR - WAIT IDLE") || content.starts_with("Hammerdb Log @ ");
-        if self.runs.is_empty() || begins || (self.has_result && event.starts_with("Beginning rampup time")) {
+        let (user, event) = content
+            .strip_prefix("Vuser ")
+            .and_then(|rest| rest.split_once(':'))
+            .unwrap_or(("", content));
+        let begins = content.ends_with(" created MONITOR - WAIT IDLE")
+            || content.starts_with("Hammerdb Log @ ");
+        if self.runs.is_empty()
+            || begins
+            || (self.has_result && event.starts_with("Beginning rampup time"))
+        {
             self.runs.push(Errors::default());
             (self.has_result, self.is_measuring) = (false, false);
         }
@@ -223,14 +274,19 @@ impl State {
         } else if event.starts_with("Test complete") {
             self.is_measuring = false;
         }
-        let Some(run) = self.runs.last_mut() else { return };
+        let Some(run) = self.runs.last_mut() else {
+            return;
+        };
         if event.starts_with("FINISHED FAILED") {
             run.users.insert(user.to_owned());
-        } else if let Some((user, _)) =
-            event.strip_prefix("Error in Virtual User ").and_then(|rest| rest.split_once(':'))
+        } else if let Some((user, _)) = event
+            .strip_prefix("Error in Virtual User ")
+            .and_then(|rest| rest.split_once(':'))
         {
             run.users.insert(user.to_owned());
-        } else if let (Some((procedure, _)), true) = (event.split_once(" Procedure Error"), self.is_measuring) {
+        } else if let (Some((procedure, _)), true) =
+            (event.split_once(" Procedure Error"), self.is_measuring)
+        {
             *run.procedures.entry(procedure.to_owned()).or_default() += 1;
         }
     }
@@ -251,25 +307,47 @@ impl State {
         let (name, value) = match words.as_slice() {
             ["Changed", key, "from", _, "to", value, "for", ..]
             | ["Value", value, "for", key, "is", "the", "same", ..] => {
-                let Some((_, name)) = key.split_once("tpcc:") else { return };
+                let Some((_, name)) = key.split_once("tpcc:") else {
+                    return;
+                };
                 (name, *value)
             }
             [name, "=", value] => (*name, *value),
             _ => return,
         };
         let name = name.split_once('_').map_or(name, |(_, name)| name);
-        let of_load =
-            ["count_ware", "allwarehouse", "keyandthink", "storedprocs", "rampup", "duration", "driver", "async_scale"];
+        let of_load = [
+            "count_ware",
+            "allwarehouse",
+            "keyandthink",
+            "storedprocs",
+            "rampup",
+            "duration",
+            "driver",
+            "async_scale",
+        ];
         if of_load.contains(&name) {
-            let name = if name == "count_ware" { "warehouses" } else { name };
+            let name = if name == "count_ware" {
+                "warehouses"
+            } else {
+                name
+            };
             self.settings.insert(name.to_owned(), value.to_owned());
         }
     }
 
     /// When the measurement of the next result began.
     fn started(&mut self) -> Option<Nanos> {
-        let rampup = self.rampup.as_ref().and_then(|minutes| number(minutes)).unwrap_or_default().min(MOST_MINUTES);
-        let began = self.began.take().map(|began| began + Nanos::from_secs_f64(rampup * 60.0));
+        let rampup = self
+            .rampup
+            .as_ref()
+            .and_then(|minutes| number(minutes))
+            .unwrap_or_default()
+            .min(MOST_MINUTES);
+        let began = self
+            .began
+            .take()
+            .map(|began| began + Nanos::from_secs_f64(rampup * 60.0));
         self.timing.take().or(began)
     }
 
@@ -296,7 +374,10 @@ impl State {
     /// `33643 NOPM from 77404 PostgreSQL TPM`, in old versions `77404 PostgreSQL TPM at 33643 NOPM`.
     fn load(&mut self, line: usize, rest: &str) -> Read<ImportedLoad> {
         let expected = "`N NOPM from M DATABASE TPM`";
-        let words: Vec<&str> = rest.split_whitespace().map(|word| word.trim_matches(['"', ','])).collect();
+        let words: Vec<&str> = rest
+            .split_whitespace()
+            .map(|word| word.trim_matches(['"', ',']))
+            .collect();
         let (nopm, tpm, database) = match words.as_slice() {
             [nopm, "NOPM", "from", tpm, database @ .., "TPM"] => (*nopm, *tpm, database.join(" ")),
             [tpm, database @ .., "TPM", "at", nopm, "NOPM"] => (*nopm, *tpm, database.join(" ")),
@@ -308,13 +389,25 @@ impl State {
         load.started = self.started();
         load.parameters.insert("database".into(), database.clone());
         load.figures.extend(Figure::new("NOPM", nopm, "1/min"));
-        load.figures.extend(Figure::new(&format!("{database} TPM"), tpm, "1/min"));
+        load.figures
+            .extend(Figure::new(&format!("{database} TPM"), tpm, "1/min"));
         match self.minutes {
             Some(minutes) => {
                 let n = (rate * minutes).round().min(1e15) as u64;
-                let counts = Counts { offered: n, committed: n, ..Counts::default() };
-                load.ticks = vec![LoadTick::new(Nanos::ZERO, Nanos::from_secs_f64(minutes * 60.0), vec![counts])];
-                load.fact("import.counts", "New-Orders are the reported NOPM x the minutes of the test");
+                let counts = Counts {
+                    offered: n,
+                    committed: n,
+                    ..Counts::default()
+                };
+                load.ticks = vec![LoadTick::new(
+                    Nanos::ZERO,
+                    Nanos::from_secs_f64(minutes * 60.0),
+                    vec![counts],
+                )];
+                load.fact(
+                    "import.counts",
+                    "New-Orders are the reported NOPM x the minutes of the test",
+                );
             }
             None => {
                 let text = "The output does not contain the length of the measurement: transactions cannot be counted.";
@@ -357,7 +450,12 @@ fn of_documents(text: &str) -> Vec<Profile> {
         let is_timing = of_document(&document.value, &mut figures);
         match profiles.last_mut().filter(|_| !(is_timing && timed)) {
             Some(last) => last.figures.extend(figures),
-            None => profiles.push(Profile { line: document.line, result: ResultPosition::Either, users: 0, figures }),
+            None => profiles.push(Profile {
+                line: document.line,
+                result: ResultPosition::Either,
+                users: 0,
+                figures,
+            }),
         }
         timed |= is_timing;
     }
@@ -379,14 +477,22 @@ const TIMING: [(&str, &str); 9] = [
 
 /// Whether it is a timing profile.
 fn of_document(document: &Value, figures: &mut Vec<Figure>) -> bool {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
     let mut is_timing = false;
     for (name, value) in document.as_object().into_iter().flatten() {
-        let Some(fields) = value.as_object() else { continue };
+        let Some(fields) = value.as_object() else {
+            continue;
+        };
         if fields.contains_key("elapsed_ms") || fields.contains_key("avg_ms") {
             is_timing = true;
             for (key, unit) in TIMING {
-                let figure = fields.get(key).and_then(|value| Figure::new(key, &text(value), unit));
+                let figure = fields
+                    .get(key)
+                    .and_then(|value| Figure::new(key, &text(value), unit));
                 figures.extend(figure.map(|figure| figure.of_txn(name)));
             }
         } else if name.ends_with(" tpm") {
@@ -398,17 +504,30 @@ fn of_document(document: &Value, figures: &mut Vec<Figure>) -> bool {
 
 /// `tcount`: TPM by the time at which it was counted.
 fn counter(name: &str, fields: &serde_json::Map<String, Value>, figures: &mut Vec<Figure>) {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
     let pair = |(key, value): (&String, &Value)| {
         let value = text(value);
-        let (time, digits) = if when::instant(key).is_some() { (key.clone(), value) } else { (value, key.clone()) };
+        let (time, digits) = if when::instant(key).is_some() {
+            (key.clone(), value)
+        } else {
+            (value, key.clone())
+        };
         Some((when::instant(&time)?, digits))
     };
     let mut pairs: Vec<(Nanos, String)> = fields.iter().filter_map(pair).collect();
     pairs.sort();
     let first = pairs.first().map(|(time, _)| *time).unwrap_or_default();
     for pair in pairs.windows(2) {
-        let over = (pair[0].0.saturating_sub(first), pair[1].0.saturating_sub(first));
-        figures.extend(Figure::new(name, &pair[1].1, "1/min").map(|figure| figure.over(over.0, over.1)));
+        let over = (
+            pair[0].0.saturating_sub(first),
+            pair[1].0.saturating_sub(first),
+        );
+        figures.extend(
+            Figure::new(name, &pair[1].1, "1/min").map(|figure| figure.over(over.0, over.1)),
+        );
     }
 }

@@ -52,7 +52,13 @@ pub(super) enum First {
 impl HostSamples {
     /// Of reports in their order, each with the time at which it ended.
     pub(super) fn of_reports(tool: Tool, mut reports: Vec<Report>, first: First) -> Self {
-        let mut own = Self { tool, file: String::new(), started: None, samples: Vec::new(), unknown: Vec::new() };
+        let mut own = Self {
+            tool,
+            file: String::new(),
+            started: None,
+            samples: Vec::new(),
+            unknown: Vec::new(),
+        };
         let mut times = times(&reports);
         if first == First::Interval {
             reports.insert(0, Report::default());
@@ -75,14 +81,18 @@ impl HostSamples {
         };
         for (i, report) in reports.iter().enumerate().skip(1) {
             let (at, over) = (time(i), time(i).saturating_sub(time(i - 1)));
-            let finite = report.values.iter().filter(|(_, _, value)| value.is_finite());
-            own.samples.extend(finite.map(|(device, metric, value)| HostSample {
-                at,
-                over,
-                device: device.clone(),
-                metric: *metric,
-                value: *value as f32,
-            }));
+            let finite = report
+                .values
+                .iter()
+                .filter(|(_, _, value)| value.is_finite());
+            own.samples
+                .extend(finite.map(|(device, metric, value)| HostSample {
+                    at,
+                    over,
+                    device: device.clone(),
+                    metric: *metric,
+                    value: *value as f32,
+                }));
         }
         own
     }
@@ -91,7 +101,10 @@ impl HostSamples {
 /// Rising times of all reports. They are printed as whole seconds: where two reports share one, all count back from the
 /// last, as many whole seconds apart as they are on average.
 fn times(reports: &[Report]) -> Option<Vec<Nanos>> {
-    let times: Vec<Nanos> = reports.iter().map(|report| report.time).collect::<Option<_>>()?;
+    let times: Vec<Nanos> = reports
+        .iter()
+        .map(|report| report.time)
+        .collect::<Option<_>>()?;
     if times.windows(2).all(|pair| pair[0] < pair[1]) {
         return Some(times);
     }
@@ -102,14 +115,23 @@ fn times(reports: &[Report]) -> Option<Vec<Nanos>> {
     let intervals = times.len() as u64 - 1;
     let average_s = last.saturating_sub(first).as_secs_f64() / intervals as f64;
     let interval = average_s.round().max(1.0) as u64;
-    Some((0..=intervals).rev().map(|back| last.saturating_sub(Nanos::from_secs(back * interval))).collect())
+    Some(
+        (0..=intervals)
+            .rev()
+            .map(|back| last.saturating_sub(Nanos::from_secs(back * interval)))
+            .collect(),
+    )
 }
 
 /// With the time at which the first of them began: as long before it as the second came after it.
 fn before_first(times: Vec<Nanos>) -> Vec<Nanos> {
     let first = times.first().copied().unwrap_or_default();
-    let lasted = times.get(1).map_or(Nanos::SECOND, |second| second.saturating_sub(first));
-    std::iter::once(first.saturating_sub(lasted)).chain(times).collect()
+    let lasted = times
+        .get(1)
+        .map_or(Nanos::SECOND, |second| second.saturating_sub(first));
+    std::iter::once(first.saturating_sub(lasted))
+        .chain(times)
+        .collect()
 }
 
 /// Reads outputs of iostat, vmstat and mpstat alone.
@@ -132,7 +154,11 @@ pub fn join_run(record: &mut Record, all: &[HostSamples]) -> Result<(), ImportEr
 }
 
 /// Puts samples beside a run's own, by the time at which both started.
-pub(super) fn join(record: &mut Record, started: Option<Nanos>, all: &[HostSamples]) -> Result<(), ImportError> {
+pub(super) fn join(
+    record: &mut Record,
+    started: Option<Nanos>,
+    all: &[HostSamples],
+) -> Result<(), ImportError> {
     for own in all {
         let aligned = started.zip(own.started);
         let (run, samples) = aligned.unwrap_or_default();
@@ -154,33 +180,72 @@ pub(super) fn join(record: &mut Record, started: Option<Nanos>, all: &[HostSampl
             )));
         }
         let host = subject(record, SubjectKind::Host, "host");
-        fact(record, host, &format!("import.{}", own.tool.name()), &own.file);
+        fact(
+            record,
+            host,
+            &format!("import.{}", own.tool.name()),
+            &own.file,
+        );
         for (what, text) in &own.unknown {
-            fact(record, host, &format!("{}{}_{what}", super::UNKNOWN_FACT, own.tool.name()), text);
+            fact(
+                record,
+                host,
+                &format!("{}{}_{what}", super::UNKNOWN_FACT, own.tool.name()),
+                text,
+            );
         }
         if aligned.is_none() && !alone {
-            let text = format!("{} or the run has no start time: both are assumed to have started together.", own.file);
-            fact(record, host, &format!("{}{}_start", super::UNKNOWN_FACT, own.tool.name()), &text);
+            let text = format!(
+                "{} or the run has no start time: both are assumed to have started together.",
+                own.file
+            );
+            fact(
+                record,
+                host,
+                &format!("{}{}_start", super::UNKNOWN_FACT, own.tool.name()),
+                &text,
+            );
         }
         for (at, sample) in within {
             let subject = match &sample.device {
                 Some(device) => subject(record, SubjectKind::Device, device),
                 None => host,
             };
-            put(record, subject, sample.metric, Sample { at, over: sample.over, value: sample.value });
+            put(
+                record,
+                subject,
+                sample.metric,
+                Sample {
+                    at,
+                    over: sample.over,
+                    value: sample.value,
+                },
+            );
         }
     }
     if record.points.is_empty() {
-        let last = record.series.iter().flat_map(|series| &series.samples).map(|sample| sample.at).max();
+        let last = record
+            .series
+            .iter()
+            .flat_map(|series| &series.samples)
+            .map(|sample| sample.at)
+            .max();
         record.run.lasted = record.run.lasted.max(last.unwrap_or_default());
     }
     Ok(())
 }
 
 fn put(record: &mut Record, subject: SubjectId, metric: Metric, sample: Sample) {
-    let at = record.series.iter().position(|series| series.subject == subject && series.metric == metric);
+    let at = record
+        .series
+        .iter()
+        .position(|series| series.subject == subject && series.metric == metric);
     let at = at.unwrap_or_else(|| {
-        record.series.push(Series { subject, metric, samples: Vec::new() });
+        record.series.push(Series {
+            subject,
+            metric,
+            samples: Vec::new(),
+        });
         record.series.len() - 1
     });
     let samples = &mut record.series[at].samples;
@@ -193,20 +258,43 @@ fn put(record: &mut Record, subject: SubjectId, metric: Metric, sample: Sample) 
 
 /// The subject, made if it is new.
 pub(super) fn subject(record: &mut Record, kind: SubjectKind, name: &str) -> SubjectId {
-    let found = record.subjects.iter().find(|subject| subject.kind == kind && subject.name == name);
+    let found = record
+        .subjects
+        .iter()
+        .find(|subject| subject.kind == kind && subject.name == name);
     if let Some(found) = found {
         return found.id;
     }
-    let id = SubjectId(record.subjects.iter().map(|subject| subject.id.0).max().unwrap_or_default() + 1);
-    record.subjects.push(Subject { id, kind, name: name.to_owned() });
+    let id = SubjectId(
+        record
+            .subjects
+            .iter()
+            .map(|subject| subject.id.0)
+            .max()
+            .unwrap_or_default()
+            + 1,
+    );
+    record.subjects.push(Subject {
+        id,
+        kind,
+        name: name.to_owned(),
+    });
     id
 }
 
 /// A fact that occurs again with another value has both.
 pub(super) fn fact(record: &mut Record, subject: SubjectId, key: &str, value: &str) {
-    match record.facts.iter_mut().find(|fact| fact.subject == subject && fact.key == key) {
+    match record
+        .facts
+        .iter_mut()
+        .find(|fact| fact.subject == subject && fact.key == key)
+    {
         Some(fact) if fact.value.split("; ").any(|own| own == value) => {}
         Some(fact) => fact.value = format!("{}; {value}", fact.value),
-        None => record.facts.push(Fact { subject, key: key.to_owned(), value: value.to_owned() }),
+        None => record.facts.push(Fact {
+            subject,
+            key: key.to_owned(),
+            value: value.to_owned(),
+        }),
     }
 }

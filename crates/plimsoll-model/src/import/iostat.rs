@@ -16,15 +16,30 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
     if text.trim_start().starts_with('{') {
         return sysstat_json::read(Tool::Iostat, text);
     }
-    let mut reader = Reader { is_new: true, ..Reader::default() };
+    let mut reader = Reader {
+        is_new: true,
+        ..Reader::default()
+    };
     for (at, content) in text.lines().enumerate() {
         reader.line(at + 1, content)?;
     }
-    let Reader { reports, covers, skips, .. } = reader;
+    let Reader {
+        reports,
+        covers,
+        skips,
+        ..
+    } = reader;
     if reports.len() < 2 {
-        return Err(Fault::end(text, "at least two reports: the first is an average since the machine was started"));
+        return Err(Fault::end(
+            text,
+            "at least two reports: the first is an average since the machine was started",
+        ));
     }
-    Ok(HostSamples::of_reports(Tool::Iostat, added(reports), first(skips, &covers)))
+    Ok(HostSamples::of_reports(
+        Tool::Iostat,
+        added(reports),
+        first(skips, &covers),
+    ))
 }
 
 /// Whether the first report covers one interval. Some versions print another empty line for the report that `-y` leaves
@@ -67,7 +82,8 @@ impl Reader {
         match words.as_slice() {
             [] => {
                 self.empty = self.empty.map(|lines| lines + 1);
-                self.skips |= self.reports.is_empty() && self.time.is_none() && self.empty == Some(2);
+                self.skips |=
+                    self.reports.is_empty() && self.time.is_none() && self.empty == Some(2);
             }
             ["Linux", ..] if self.empty.is_some() || !self.reports.is_empty() => {
                 return Err(Fault::at(line, content, ONE_RUN));
@@ -79,7 +95,9 @@ impl Reader {
                 self.begin();
                 self.is_new = false;
             }
-            [first, names @ ..] if first.trim_end_matches(':') == "Device" => self.table(owned(names), false),
+            [first, names @ ..] if first.trim_end_matches(':') == "Device" => {
+                self.table(owned(names), false)
+            }
             [names @ .., "Device"] => self.table(owned(names), true),
             _ if when::instant(content).is_some() => {
                 self.time = when::instant(content);
@@ -98,20 +116,32 @@ impl Reader {
                 let names = self.columns.clone();
                 self.row(line, content, Some(device), (&names, values))?;
             }
-            _ => return Err(Fault::at(line, content, "a time, `avg-cpu:`, `Device` or a row below one of these")),
+            _ => {
+                return Err(Fault::at(
+                    line,
+                    content,
+                    "a time, `avg-cpu:`, `Device` or a row below one of these",
+                ));
+            }
         }
         Ok(())
     }
 
     fn begin(&mut self) {
-        self.reports.push(Report { time: self.time.take(), ..Report::default() });
+        self.reports.push(Report {
+            time: self.time.take(),
+            ..Report::default()
+        });
         self.covers.push(0.0);
     }
 
     fn table(&mut self, names: Vec<String>, is_pretty: bool) {
         self.cpu.clear();
         // Of the tables of one report, the one of reads comes first.
-        let continues = is_pretty && names.first().is_none_or(|name| name != "r/s" && name != "tps");
+        let continues = is_pretty
+            && names
+                .first()
+                .is_none_or(|name| name != "r/s" && name != "tps");
         if (self.is_new && !continues) || self.time.is_some() {
             self.begin();
         }
@@ -120,14 +150,25 @@ impl Reader {
         self.is_new = true;
     }
 
-    fn row(&mut self, line: usize, content: &str, device: Option<&str>, cells: (&[String], &[&str])) -> Read<()> {
+    fn row(
+        &mut self,
+        line: usize,
+        content: &str,
+        device: Option<&str>,
+        cells: (&[String], &[&str]),
+    ) -> Read<()> {
         let (names, values) = cells;
         if names.len() != values.len() {
-            return Err(Fault::at(line, content, format!("{} numbers, as the line of names has", names.len())));
+            return Err(Fault::at(
+                line,
+                content,
+                format!("{} numbers, as the line of names has", names.len()),
+            ));
         }
         let mut row = Vec::with_capacity(names.len());
         for (name, value) in names.iter().zip(values) {
-            let number = amount(name, value).ok_or_else(|| Fault::at(line, value, format!("a number for {name}")))?;
+            let number = amount(name, value)
+                .ok_or_else(|| Fault::at(line, value, format!("a number for {name}")))?;
             row.push((name.as_str(), number));
         }
         if let (Some(report), Some(covers)) = (self.reports.last_mut(), self.covers.last_mut()) {
@@ -147,9 +188,17 @@ const FEWEST_UNITS: f64 = 5.0;
 
 /// A total of kilobytes over its rate, where both have enough digits.
 pub(super) fn covered(row: &[(&str, f64)]) -> f64 {
-    let value = |name: &str| row.iter().find(|(own, _)| *own == name).map(|(_, value)| *value);
-    let pairs =
-        [("kB_read", "kB_read/s"), ("kB_wrtn", "kB_wrtn/s"), ("MB_read", "MB_read/s"), ("MB_wrtn", "MB_wrtn/s")];
+    let value = |name: &str| {
+        row.iter()
+            .find(|(own, _)| *own == name)
+            .map(|(_, value)| *value)
+    };
+    let pairs = [
+        ("kB_read", "kB_read/s"),
+        ("kB_wrtn", "kB_wrtn/s"),
+        ("MB_read", "MB_read/s"),
+        ("MB_wrtn", "MB_wrtn/s"),
+    ];
     let seconds = |(total, rate): (&str, &str)| {
         let (total, rate) = value(total).zip(value(rate))?;
         (total >= FEWEST_UNITS && rate > 0.0).then(|| total / rate)
@@ -175,9 +224,17 @@ fn amount(column: &str, text: &str) -> Option<f64> {
 }
 
 pub(super) fn put(report: &mut Report, device: Option<&str>, row: &[(&str, f64)]) {
-    let metric = |name: &str, value: f64| if device.is_some() { of_device(name, value) } else { of_cpu(name, value) };
+    let metric = |name: &str, value: f64| {
+        if device.is_some() {
+            of_device(name, value)
+        } else {
+            of_cpu(name, value)
+        }
+    };
     let values = row.iter().filter_map(|(name, value)| metric(name, *value));
-    report.values.extend(values.map(|(metric, value)| (device.map(str::to_owned), metric, value)));
+    report
+        .values
+        .extend(values.map(|(metric, value)| (device.map(str::to_owned), metric, value)));
 }
 
 pub(super) fn of_cpu(name: &str, percent: f64) -> Option<(Metric, f64)> {
@@ -215,7 +272,10 @@ pub(super) fn added(mut reports: Vec<Report>) -> Vec<Report> {
     for report in &mut reports {
         let mut values: Vec<(Option<String>, Metric, f64)> = Vec::new();
         for (device, metric, value) in report.values.drain(..) {
-            match values.iter_mut().find(|own| own.0 == device && own.1 == metric) {
+            match values
+                .iter_mut()
+                .find(|own| own.0 == device && own.1 == metric)
+            {
                 Some(own) => own.2 += value,
                 None => values.push((device, metric, value)),
             }

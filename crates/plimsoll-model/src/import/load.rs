@@ -72,7 +72,14 @@ pub struct LoadTick {
 
 impl LoadTick {
     pub fn new(start: Nanos, end: Nanos, counts: Vec<Counts>) -> Self {
-        Self { start, end, measured: true, counts, response: Vec::new(), service: Vec::new() }
+        Self {
+            start,
+            end,
+            measured: true,
+            counts,
+            response: Vec::new(),
+            service: Vec::new(),
+        }
     }
 }
 
@@ -111,7 +118,11 @@ pub struct Figure {
 impl Figure {
     /// `None` where `printed` is no number.
     pub fn new(name: &str, printed: &str, unit: &str) -> Option<Self> {
-        let value = printed.trim().parse::<f64>().ok().filter(|value| value.is_finite())?;
+        let value = printed
+            .trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|value| value.is_finite())?;
         Some(Self {
             txn: String::new(),
             name: name.to_owned(),
@@ -123,11 +134,17 @@ impl Figure {
     }
 
     pub fn of_txn(self, txn: &str) -> Self {
-        Self { txn: txn.to_owned(), ..self }
+        Self {
+            txn: txn.to_owned(),
+            ..self
+        }
     }
 
     pub fn over(self, start: Nanos, end: Nanos) -> Self {
-        Self { over: Some((start, end)), ..self }
+        Self {
+            over: Some((start, end)),
+            ..self
+        }
     }
 }
 
@@ -157,12 +174,18 @@ impl ImportedLoad {
 
     /// When its last tick ends.
     pub fn lasted(&self) -> Nanos {
-        self.ticks.iter().map(|tick| tick.end).max().unwrap_or_default()
+        self.ticks
+            .iter()
+            .map(|tick| tick.end)
+            .max()
+            .unwrap_or_default()
     }
 
     /// `sysbench 1.0.20`.
     pub fn source(&self) -> String {
-        format!("{} {}", self.tool.maker(), self.version).trim_end().to_owned()
+        format!("{} {}", self.tool.maker(), self.version)
+            .trim_end()
+            .to_owned()
     }
 
     pub(super) fn fact(&mut self, key: &str, value: impl Into<String>) {

@@ -28,18 +28,28 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
     for (at, content) in text.lines().enumerate() {
         let words: Vec<&str> = content.split_whitespace().collect();
         // `02:00:10 PM` in some languages.
-        let halves = words.get(1).is_some_and(|word| matches!(*word, "AM" | "PM"));
+        let halves = words
+            .get(1)
+            .is_some_and(|word| matches!(*word, "AM" | "PM"));
         let (time, rest) = words.split_at(if halves { 2 } else { 1.min(words.len()) });
         match (time, rest) {
             ([], _) => {}
-            (["Linux"], _) if date.is_some() || !reports.is_empty() => return Err(Fault::at(at + 1, content, ONE_RUN)),
+            (["Linux"], _) if date.is_some() || !reports.is_empty() => {
+                return Err(Fault::at(at + 1, content, ONE_RUN));
+            }
             (["Linux"], rest) => date = rest.iter().find_map(|word| when::day(word)),
             (["Average:"], _) => {}
             (time, ["CPU" | "NODE", names @ ..]) => {
-                table = Table { is_of_cpus: rest[0] == "CPU" && names.contains(&"%idle"), names: names.to_vec() };
+                table = Table {
+                    is_of_cpus: rest[0] == "CPU" && names.contains(&"%idle"),
+                    names: names.to_vec(),
+                };
                 // The first line of names has the start of the first interval.
                 if reports.is_empty() {
-                    reports.push(Report { time: instant(date, time, None), ..Report::default() });
+                    reports.push(Report {
+                        time: instant(date, time, None),
+                        ..Report::default()
+                    });
                 }
             }
             (_, _) if !table.names.is_empty() && !table.is_of_cpus => {}
@@ -48,19 +58,41 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
                 let time = instant(date, time, last);
                 // Two reports may end within one second.
                 if time.is_none() || time != last || reported.contains(cpu) {
-                    reports.push(Report { time, ..Report::default() });
+                    reports.push(Report {
+                        time,
+                        ..Report::default()
+                    });
                     reported.clear();
                 }
                 reported.push(*cpu);
-                values_of(at + 1, content, (&table.names, values), *cpu == "all", reports.last_mut())?;
+                values_of(
+                    at + 1,
+                    content,
+                    (&table.names, values),
+                    *cpu == "all",
+                    reports.last_mut(),
+                )?;
             }
-            _ => return Err(Fault::at(at + 1, content, "mpstat's line of names: `TIME CPU %usr … %idle`")),
+            _ => {
+                return Err(Fault::at(
+                    at + 1,
+                    content,
+                    "mpstat's line of names: `TIME CPU %usr … %idle`",
+                ));
+            }
         }
     }
     if reports.len() < 2 {
-        return Err(Fault::end(text, "at least one report below a line of names"));
+        return Err(Fault::end(
+            text,
+            "at least one report below a line of names",
+        ));
     }
-    Ok(HostSamples::of_reports(Tool::Mpstat, added(reports), First::Start))
+    Ok(HostSamples::of_reports(
+        Tool::Mpstat,
+        added(reports),
+        First::Start,
+    ))
 }
 
 /// The time of day on the day of the first line; past midnight on the next.
@@ -85,7 +117,11 @@ fn values_of(
     report: Option<&mut Report>,
 ) -> Read<()> {
     if names.len() != values.len() {
-        return Err(Fault::at(line, content, format!("{} numbers, as the line of names has", names.len())));
+        return Err(Fault::at(
+            line,
+            content,
+            format!("{} numbers, as the line of names has", names.len()),
+        ));
     }
     let Some(report) = report else { return Ok(()) };
     let mut percents = Vec::new();
@@ -101,17 +137,27 @@ fn values_of(
 /// What one processor, or all of them, did in percent.
 pub(super) fn put(report: &mut Report, all: bool, percents: &[(&str, f64)]) {
     if all {
-        let values = percents.iter().filter_map(|(name, percent)| of_cpu(name, *percent));
-        report.values.extend(values.map(|(metric, value)| (None, metric, value)));
+        let values = percents
+            .iter()
+            .filter_map(|(name, percent)| of_cpu(name, *percent));
+        report
+            .values
+            .extend(values.map(|(metric, value)| (None, metric, value)));
         return;
     }
     // Of some processors alone (`-P 0`) none is the busiest.
     if report.values.is_empty() {
         return;
     }
-    let waiting = percents.iter().filter(|(name, _)| matches!(*name, "%idle" | "%iowait"));
+    let waiting = percents
+        .iter()
+        .filter(|(name, _)| matches!(*name, "%idle" | "%iowait"));
     let busy = (100.0 - waiting.map(|(_, percent)| percent).sum::<f64>()).max(0.0);
-    match report.values.iter_mut().find(|(_, metric, _)| *metric == Metric::CpuBusiest) {
+    match report
+        .values
+        .iter_mut()
+        .find(|(_, metric, _)| *metric == Metric::CpuBusiest)
+    {
         Some((_, _, busiest)) => *busiest = busiest.max(busy),
         None => report.values.push((None, Metric::CpuBusiest, busy)),
     }

@@ -87,7 +87,8 @@ impl Run for Output {
     fn ends_before(&self, line: &str) -> bool {
         let has_begun = self.in_report || !self.version.is_empty() || !self.parts.is_empty();
         let next = ["starting vacuum", "progress: ", "transaction type: "];
-        line.starts_with("pgbench (") && has_begun || self.in_report && next.iter().any(|mark| line.starts_with(mark))
+        line.starts_with("pgbench (") && has_begun
+            || self.in_report && next.iter().any(|mark| line.starts_with(mark))
     }
 
     fn line(&mut self, line: usize, text: &str) -> Read<()> {
@@ -103,20 +104,33 @@ impl Run for Output {
             return self.progress(line, rest);
         }
         if let Some(rest) = text.strip_prefix("pgbench (") {
-            self.version = rest.split([' ', ',', ')']).next().unwrap_or_default().to_owned();
+            self.version = rest
+                .split([' ', ',', ')'])
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             return Ok(());
         }
         let is_report = KEYS.iter().any(|key| text.starts_with(key));
         self.in_report |= is_report;
         // Messages precede a report, and anything may follow it: neither has figures of pgbench.
-        let outside = !self.in_report || (self.tps.is_some() && !is_report && !self.in_scripts(text));
-        if text.is_empty() || text.starts_with("pgbench: ") || outside { Ok(()) } else { self.report(line, text) }
+        let outside =
+            !self.in_report || (self.tps.is_some() && !is_report && !self.in_scripts(text));
+        if text.is_empty() || text.starts_with("pgbench: ") || outside {
+            Ok(())
+        } else {
+            self.report(line, text)
+        }
     }
 
     fn finish(self) -> Result<ImportedLoad, String> {
         let missing = |what: &str| format!("{what}, as pgbench prints it at the end of a run");
-        let clients = self.clients.ok_or_else(|| missing("`number of clients:`"))?;
-        let processed = self.processed.ok_or_else(|| missing("`number of transactions actually processed:`"))?;
+        let clients = self
+            .clients
+            .ok_or_else(|| missing("`number of clients:`"))?;
+        let processed = self
+            .processed
+            .ok_or_else(|| missing("`number of transactions actually processed:`"))?;
         let tps = self.tps.ok_or_else(|| missing("`tps = `"))?.value;
         Ok(self.load(clients, processed, tps))
     }
@@ -132,7 +146,11 @@ impl Output {
         }
         if self.started_s.is_none() {
             let Some(first) = self.first_progress.take() else {
-                self.first_progress = Some(Progress { line, text: text.to_owned(), time_s });
+                self.first_progress = Some(Progress {
+                    line,
+                    text: text.to_owned(),
+                    time_s,
+                });
                 return Ok(());
             };
             let started_s = first.time_s - (time_s - first.time_s);
@@ -145,28 +163,42 @@ impl Output {
     fn part(&mut self, line: usize, text: &str, end_s: f64) -> Read<()> {
         let start_s = self.parts.last().map_or(0.0, |part| part.end_s);
         if end_s <= start_s || end_s > FIRST_TIMESTAMP_S {
-            return Err(Fault::at(line, text, "a time after that of the line of progress before"));
+            return Err(Fault::at(
+                line,
+                text,
+                "a time after that of the line of progress before",
+            ));
         }
-        let mut part = Part { end_s, ..Part::default() };
+        let mut part = Part {
+            end_s,
+            ..Part::default()
+        };
         let over = (Nanos::from_secs_f64(start_s), Nanos::from_secs_f64(end_s));
         for field in text.split(',').skip(1).map(str::trim) {
             let words: Vec<&str> = field.split_whitespace().collect();
             match words.as_slice() {
                 [rate, "tps"] => part.done_per_second = number_at(line, rate, "a rate")?,
                 [n, "failed"] => part.failed = count_at(line, n, "a number of failures")?,
-                [n, "skipped"] => part.dropped = count_at(line, n, "a number of skipped transactions")?,
+                [n, "skipped"] => {
+                    part.dropped = count_at(line, n, "a number of skipped transactions")?
+                }
                 [n, "retries"] => {
-                    part.retries_per_second = count_at(line, n, "a number of retries")? as f64 / (end_s - start_s);
+                    part.retries_per_second =
+                        count_at(line, n, "a number of retries")? as f64 / (end_s - start_s);
                 }
                 [n, "retried"] => drop(count_at(line, n, "a number of retried transactions")?),
                 ["lat", mean, "ms", "stddev", stddev] => {
                     let both = [("latency average", mean), ("latency stddev", stddev)];
-                    let figures = both.into_iter().filter_map(|(name, value)| Figure::new(name, value, "ms"));
-                    self.figures.extend(figures.map(|figure| figure.over(over.0, over.1)));
+                    let figures = both
+                        .into_iter()
+                        .filter_map(|(name, value)| Figure::new(name, value, "ms"));
+                    self.figures
+                        .extend(figures.map(|figure| figure.over(over.0, over.1)));
                 }
                 ["lag", mean, "ms"] => {
                     let figure = Figure::new("schedule lag average", mean, "ms");
-                    self.figures.extend(figure.map(|figure| figure.over(over.0, over.1)));
+                    self.figures
+                        .extend(figure.map(|figure| figure.over(over.0, over.1)));
                 }
                 _ => {
                     return Err(Fault::at(
@@ -190,9 +222,18 @@ impl Output {
 
     fn report(&mut self, line: usize, text: &str) -> Read<()> {
         if let Some(rest) = text.strip_prefix("SQL script ") {
-            let name = rest.split_once(": ").map_or(rest, |(_, name)| name).to_owned();
-            self.scripts.push(Script { name, weight: String::new() });
-        } else if text.trim_start_matches("- ").starts_with("statement latencies ") {
+            let name = rest
+                .split_once(": ")
+                .map_or(rest, |(_, name)| name)
+                .to_owned();
+            self.scripts.push(Script {
+                name,
+                weight: String::new(),
+            });
+        } else if text
+            .trim_start_matches("- ")
+            .starts_with("statement latencies ")
+        {
             self.in_statements = true;
             return Ok(());
         } else if let Some(rest) = text.strip_prefix("- ") {
@@ -220,28 +261,58 @@ impl Output {
             "query mode" => self.parameter("query_mode", value, line, text)?,
             "maximum number of tries" => self.parameter("max_tries", value, line, text)?,
             "number of clients" => {
-                once(&mut self.clients, users_at(line, first, "the number of clients")?, line, text)?;
+                once(
+                    &mut self.clients,
+                    users_at(line, first, "the number of clients")?,
+                    line,
+                    text,
+                )?;
             }
             "duration" => {
                 self.duration_s = Some(seconds_at(line, first, "the duration")?);
                 self.figures.extend(Figure::new(key, first, "s"));
             }
             "number of transactions actually processed" => {
-                once(&mut self.processed, count("the number of transactions")?, line, text)?;
+                once(
+                    &mut self.processed,
+                    count("the number of transactions")?,
+                    line,
+                    text,
+                )?;
                 self.value(key, first);
             }
             "number of failed transactions" => {
-                once(&mut self.failed, count("the number of failures")?, line, text)?;
+                once(
+                    &mut self.failed,
+                    count("the number of failures")?,
+                    line,
+                    text,
+                )?;
                 self.value(key, first);
             }
-            "number of transactions skipped" => once(&mut self.skipped, count("the number of skipped")?, line, text)?,
-            "total number of retries" => once(&mut self.retried, count("the number of retries")?, line, text)?,
+            "number of transactions skipped" => once(
+                &mut self.skipped,
+                count("the number of skipped")?,
+                line,
+                text,
+            )?,
+            "total number of retries" => once(
+                &mut self.retried,
+                count("the number of retries")?,
+                line,
+                text,
+            )?,
             "rate limit schedule lag" => {
                 self.rate_limited = true;
                 let words: Vec<&str> = value.split_whitespace().collect();
                 if let ["avg", avg, "(max", max, ..] = words.as_slice() {
-                    self.figures.extend(Figure::new("schedule lag average", avg, "ms"));
-                    self.figures.extend(Figure::new("schedule lag max", max.trim_end_matches(')'), "ms"));
+                    self.figures
+                        .extend(Figure::new("schedule lag average", avg, "ms"));
+                    self.figures.extend(Figure::new(
+                        "schedule lag max",
+                        max.trim_end_matches(')'),
+                        "ms",
+                    ));
                 }
             }
             _ if key.starts_with("number of ") && number(first).is_some() => self.value(key, first),
@@ -253,7 +324,11 @@ impl Output {
 
     fn parameter(&mut self, key: &str, value: &str, line: usize, text: &str) -> Read<()> {
         let known = self.parameters.insert(key.to_owned(), value.to_owned());
-        if known.is_some() { Err(second(line, text)) } else { Ok(()) }
+        if known.is_some() {
+            Err(second(line, text))
+        } else {
+            Ok(())
+        }
     }
 
     /// `latency average = 8.841 ms`, `tps = 451.849741 (without initial connection time)`.
@@ -264,7 +339,10 @@ impl Output {
             if self.tps.is_some_and(|tps| !tps.includes_connecting) {
                 return Err(second(line, &format!("{key} = {value}")));
             }
-            self.tps = Some(Tps { value: number, includes_connecting: value.contains("(including connections") });
+            self.tps = Some(Tps {
+                value: number,
+                includes_connecting: value.contains("(including connections"),
+            });
         }
         self.value(key, value);
         Ok(())
@@ -278,15 +356,24 @@ impl Output {
             _ if key == "tps" => "1/s",
             _ => "",
         };
-        let note = value.split_once('(').map(|(_, note)| format!(" ({}", note.trim())).unwrap_or_default();
-        let name = if key == "tps" { format!("tps{note}") } else { key.to_owned() };
+        let note = value
+            .split_once('(')
+            .map(|(_, note)| format!(" ({}", note.trim()))
+            .unwrap_or_default();
+        let name = if key == "tps" {
+            format!("tps{note}")
+        } else {
+            key.to_owned()
+        };
         self.figures.extend(Figure::new(&name, digits, unit));
     }
 
     /// `weight: 1 (targets 25.0% of total)`, `1446 transactions (24.5% of total, tps = 482.942059)`,
     /// `number of failed transactions: 0 (0.000%)`, `latency average = 3.455 ms`.
     fn of_script(&mut self, text: &str) {
-        let Some(script) = self.scripts.last_mut() else { return };
+        let Some(script) = self.scripts.last_mut() else {
+            return;
+        };
         let head = text.split(" (").next().unwrap_or_default();
         let figure = if let Some(weight) = head.strip_prefix("weight: ") {
             script.weight = weight.to_owned();
@@ -296,21 +383,34 @@ impl Output {
         } else if let Some((key, value)) = head.split_once(": ") {
             Figure::new(key, value, "")
         } else {
-            head.strip_suffix(" transactions").and_then(|n| Figure::new("transactions", n, ""))
+            head.strip_suffix(" transactions")
+                .and_then(|n| Figure::new("transactions", n, ""))
         };
         let name = script.name.clone();
-        self.figures.extend(figure.map(|figure| figure.of_txn(&name)));
+        self.figures
+            .extend(figure.map(|figure| figure.of_txn(&name)));
     }
 
     /// `0.257  0  UPDATE …`: mean latency, failures, with `--max-tries` retries, and the statement's first line.
     fn statement(&mut self, text: &str) {
         let is_count = |word: &str| word.parse::<u64>().is_ok();
         let words: Vec<&str> = text.split_whitespace().collect();
-        let [mean, rest @ ..] = words.as_slice() else { return };
-        let statement: Vec<&str> = rest.iter().copied().skip_while(|word| is_count(word)).collect();
+        let [mean, rest @ ..] = words.as_slice() else {
+            return;
+        };
+        let statement: Vec<&str> = rest
+            .iter()
+            .copied()
+            .skip_while(|word| is_count(word))
+            .collect();
         let figure = Figure::new(&format!("latency of {}", statement.join(" ")), mean, "ms");
-        let script = self.scripts.last().map(|script| script.name.clone()).unwrap_or_default();
-        self.figures.extend(figure.map(|figure| figure.of_txn(&script)));
+        let script = self
+            .scripts
+            .last()
+            .map(|script| script.name.clone())
+            .unwrap_or_default();
+        self.figures
+            .extend(figure.map(|figure| figure.of_txn(&script)));
     }
 
     /// The time that pgbench divided by, which leaves the time of connecting out; where nothing was processed, the time
@@ -318,15 +418,26 @@ impl Output {
     fn lasted_s(&self, processed: u64, tps: f64) -> f64 {
         let divided = (tps > 0.0).then(|| processed as f64 / tps);
         let parts = self.parts.last().map(|part| part.end_s);
-        divided.or(self.duration_s).or(parts).unwrap_or_default().min(FIRST_TIMESTAMP_S)
+        divided
+            .or(self.duration_s)
+            .or(parts)
+            .unwrap_or_default()
+            .min(FIRST_TIMESTAMP_S)
     }
 
     fn load(mut self, clients: u32, processed: u64, tps: f64) -> ImportedLoad {
         let mut load = ImportedLoad::new(Tool::Pgbench);
-        let [failed, skipped, retries] = [self.failed, self.skipped, self.retried].map(Option::unwrap_or_default);
+        let [failed, skipped, retries] =
+            [self.failed, self.skipped, self.retried].map(Option::unwrap_or_default);
         let scheduled = processed + failed + skipped;
-        let total =
-            Counts { offered: scheduled, committed: processed, failed, dropped: skipped, retries, ..Counts::default() };
+        let total = Counts {
+            offered: scheduled,
+            committed: processed,
+            failed,
+            dropped: skipped,
+            retries,
+            ..Counts::default()
+        };
         let lasted_s = self.lasted_s(processed, tps);
         if lasted_s > 0.0 {
             load.ticks = ticks::of_parts(&self.parts, total, lasted_s);
@@ -339,7 +450,10 @@ impl Output {
             let text = "from the lines of -P: rate x interval, rounded; the last one has the rest of the total";
             load.fact(SECONDS_FACT, text);
         }
-        load.fact(RESPONSE_FACT, if self.rate_limited { "due" } else { "start" });
+        load.fact(
+            RESPONSE_FACT,
+            if self.rate_limited { "due" } else { "start" },
+        );
         load.fact(PERCENTILES_FACT, "none");
         if self.rate_limited && lasted_s > 0.0 {
             load.offered_per_second = Some(scheduled as f64 / lasted_s);
@@ -355,15 +469,19 @@ impl Output {
             let all: Vec<String> = self.scripts.iter().map(weighted).collect();
             self.parameters.insert("script".to_owned(), all.join(", "));
         }
-        load.failure = self.abort.map(|text| format!("results are incomplete: {text}"));
+        load.failure = self
+            .abort
+            .map(|text| format!("results are incomplete: {text}"));
         load.workload = self.parameters.get("script").cloned().unwrap_or_default();
         load.parameters = self.parameters;
         load.version = self.version;
         load.figures = self.figures;
-        load.figures.retain(|figure| number(&figure.printed).is_some());
+        load.figures
+            .retain(|figure| number(&figure.printed).is_some());
         load
     }
 }
 
 /// How the rate of `-R` is known, which pgbench does not print.
-pub(super) const OFFERED: &str = "derived: processed, failed and skipped transactions over the time";
+pub(super) const OFFERED: &str =
+    "derived: processed, failed and skipped transactions over the time";

@@ -12,7 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::fault::{Fault, Read, count_at};
 use super::load::{Figure, ImportedLoad, LoadTick, LoadWindow};
 use super::pgbench::OFFERED;
-use super::{DISTRIBUTION_FACT, LOGS_FACT, OFFERED_FACT, PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT, Tool, unknown};
+use super::{
+    DISTRIBUTION_FACT, LOGS_FACT, OFFERED_FACT, PERCENTILES_FACT, RESPONSE_FACT, SECONDS_FACT,
+    Tool, unknown,
+};
 use crate::hist::{CoarseHist, Hist};
 use crate::lane::Counts;
 use crate::units::Nanos;
@@ -66,7 +69,8 @@ struct Latencies {
     service: Hist,
 }
 
-const EXPECTED: &str = "`client transaction latency_us script epoch_s epoch_us`, a line of pgbench -l";
+const EXPECTED: &str =
+    "`client transaction latency_us script epoch_s epoch_us`, a line of pgbench -l";
 /// Log lines begin with the number of a client; those of --aggregate-interval with a time.
 const FIRST_TIME: u64 = 100_000_000;
 /// Three years: no run lasts longer, and every second takes memory.
@@ -79,14 +83,29 @@ pub(super) fn clients(logs: &[Logged]) -> BTreeSet<u64> {
 
 pub(super) fn read(text: &str) -> Read<Vec<Logged>> {
     let mut all: Vec<Logged> = Vec::new();
-    for (line, content) in text.lines().enumerate().filter(|(_, content)| !content.trim().is_empty()) {
+    for (line, content) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, content)| !content.trim().is_empty())
+    {
         let one = logged(line + 1, content)?;
-        if all.first().is_some_and(|first| first.width() != one.width()) {
-            return Err(Fault::at(line + 1, content, "as many fields as the lines above"));
+        if all
+            .first()
+            .is_some_and(|first| first.width() != one.width())
+        {
+            return Err(Fault::at(
+                line + 1,
+                content,
+                "as many fields as the lines above",
+            ));
         }
         all.push(one);
     }
-    if all.is_empty() { Err(Fault::end(text, EXPECTED)) } else { Ok(all) }
+    if all.is_empty() {
+        Err(Fault::end(text, EXPECTED))
+    } else {
+        Ok(all)
+    }
 }
 
 fn logged(line: usize, content: &str) -> Read<Logged> {
@@ -96,8 +115,7 @@ fn logged(line: usize, content: &str) -> Read<Logged> {
     };
     let client = count_at(line, client, EXPECTED)?;
     if client >= FIRST_TIME {
-        let expected =
-            "a log of single transactions; this one is aggregated (--aggregate-interval), which has no distribution";
+        let expected = "a log of single transactions; this one is aggregated (--aggregate-interval), which has no distribution";
         return Err(Fault::at(line, content, expected));
     }
     if more.len() > 2 {
@@ -106,11 +124,19 @@ fn logged(line: usize, content: &str) -> Read<Logged> {
     let outcome = match *time {
         "skipped" => LoggedOutcome::Skipped,
         "failed" | "serialization" | "deadlock" | "other" => LoggedOutcome::Failed,
-        us => LoggedOutcome::Done(micros(count_at(line, us, "a latency in microseconds, `skipped` or `failed`")?)),
+        us => LoggedOutcome::Done(micros(count_at(
+            line,
+            us,
+            "a latency in microseconds, `skipped` or `failed`",
+        )?)),
     };
     let seconds = count_at(line, epoch_s, EXPECTED)?.min(10_000_000_000);
     let end = Nanos::from_secs(seconds) + micros(count_at(line, epoch_us, EXPECTED)?.min(999_999));
-    let field = |at: usize| more.get(at).map(|value| count_at(line, value, "schedule lag or retries")).transpose();
+    let field = |at: usize| {
+        more.get(at)
+            .map(|value| count_at(line, value, "schedule lag or retries"))
+            .transpose()
+    };
     Ok(Logged {
         client,
         number: count_at(line, number, EXPECTED)?,
@@ -139,7 +165,11 @@ impl Logged {
     }
 
     fn lag(&self, columns: Columns) -> Nanos {
-        if columns.has_lag() { micros(self.more[0].unwrap_or_default()) } else { Nanos::ZERO }
+        if columns.has_lag() {
+            micros(self.more[0].unwrap_or_default())
+        } else {
+            Nanos::ZERO
+        }
     }
 
     fn retries(&self, columns: Columns) -> u64 {
@@ -160,7 +190,13 @@ impl ScriptCounts {
             LoggedOutcome::Skipped => (0, 0, 1),
         };
         let retries = one.retries(columns);
-        self.counts.add(&Counts { committed, failed, dropped, retries, ..Counts::default() });
+        self.counts.add(&Counts {
+            committed,
+            failed,
+            dropped,
+            retries,
+            ..Counts::default()
+        });
     }
 }
 
@@ -169,7 +205,8 @@ impl Latencies {
         if let LoggedOutcome::Done(latency) = one.outcome {
             self.response.record(latency);
             if columns.has_lag() {
-                self.service.record(latency.saturating_sub(one.lag(columns)));
+                self.service
+                    .record(latency.saturating_sub(one.lag(columns)));
             }
         }
     }
@@ -201,12 +238,18 @@ pub(super) fn alone() -> ImportedLoad {
 
 /// Distributions of all the logs of one run, and when its transactions ended. Totals and the time are those of pgbench's
 /// own output where it is there: logs may be a sample.
-pub(super) fn attach(load: &mut ImportedLoad, mut logs: Vec<Logged>, files: usize) -> Result<(), String> {
+pub(super) fn attach(
+    load: &mut ImportedLoad,
+    mut logs: Vec<Logged>,
+    files: usize,
+) -> Result<(), String> {
     // Threads write one file each: in the order of time, one part of it is in memory at once.
     logs.sort_unstable_by_key(|one| one.end);
     let logs = logs.as_slice();
     let is_alone = load.tool == Tool::PgbenchLog;
-    let Some(start) = logs.iter().map(Logged::begin).min() else { return Ok(()) };
+    let Some(start) = logs.iter().map(Logged::begin).min() else {
+        return Ok(());
+    };
     let end = logs.iter().map(|one| one.end).max().unwrap_or(start);
     if end.saturating_sub(start).0 / Nanos::SECOND.0 > MOST_TICKS {
         return Err("the transactions of the log are more than three years apart".into());
@@ -220,7 +263,11 @@ pub(super) fn attach(load: &mut ImportedLoad, mut logs: Vec<Logged>, files: usiz
                     give pgbench's own output with them"
             .into());
     }
-    let held = if has_totals { Held::of(load, logs)? } else { Held::All };
+    let held = if has_totals {
+        Held::of(load, logs)?
+    } else {
+        Held::All
+    };
     let grid = match (held, load.ticks.len()) {
         // pgbench -P counted every transaction, a sample does not.
         (Held::Sample | Held::Part { .. }, 2..) => Grid::of_ticks(&load.ticks),
@@ -228,13 +275,24 @@ pub(super) fn attach(load: &mut ImportedLoad, mut logs: Vec<Logged>, files: usiz
         _ => Grid::of_seconds(load.lasted()),
     };
     let by_tick = grid.is_of_ticks();
-    fill(load, logs, Filling { start, columns, scripts, grid, has_totals });
+    fill(
+        load,
+        logs,
+        Filling {
+            start,
+            columns,
+            scripts,
+            grid,
+            has_totals,
+        },
+    );
     if is_alone {
         note_alone(load, logs, columns);
     }
     held.note(load, logs, files);
     load.started = Some(start);
-    load.facts.retain(|(key, _)| key != PERCENTILES_FACT && (by_tick || key != SECONDS_FACT));
+    load.facts
+        .retain(|(key, _)| key != PERCENTILES_FACT && (by_tick || key != SECONDS_FACT));
     if !by_tick {
         let text = match held {
             Held::All => "from the log of single transactions, by the time that each ended",
@@ -249,22 +307,33 @@ pub(super) fn attach(load: &mut ImportedLoad, mut logs: Vec<Logged>, files: usiz
 fn columns(load: &ImportedLoad, logs: &[Logged], is_alone: bool) -> Result<Columns, String> {
     let width = logs.first().map_or(0, Logged::width);
     if logs.iter().any(|one| one.width() != width) {
-        return Err("the logs differ in the number of their fields: they are of different runs".into());
+        return Err(
+            "the logs differ in the number of their fields: they are of different runs".into(),
+        );
     }
-    let due = load.facts.iter().any(|(key, value)| key == RESPONSE_FACT && value == "due");
+    let due = load
+        .facts
+        .iter()
+        .any(|(key, value)| key == RESPONSE_FACT && value == "due");
     let is_skipped = |one: &Logged| one.outcome == LoggedOutcome::Skipped;
     match (width, due) {
-        (0, true) => {
-            Err("the output is of a run with --rate and the log is not: the logs belong to another run".into())
-        }
-        (2, false) if !is_alone => {
-            Err("the log is of a run with --rate and the output is not: the logs belong to another run".into())
-        }
+        (0, true) => Err(
+            "the output is of a run with --rate and the log is not: the logs belong to another run"
+                .into(),
+        ),
+        (2, false) if !is_alone => Err(
+            "the log is of a run with --rate and the output is not: the logs belong to another run"
+                .into(),
+        ),
         (0, false) => Ok(Columns::Neither),
         (1, true) => Ok(Columns::Lag),
         // Only what has a time to start at can be skipped.
         (1, false) if is_alone && logs.iter().any(is_skipped) => Ok(Columns::Lag),
-        (1, false) => Ok(if is_alone { Columns::Either } else { Columns::Retries }),
+        (1, false) => Ok(if is_alone {
+            Columns::Either
+        } else {
+            Columns::Retries
+        }),
         _ => Ok(Columns::Both),
     }
 }
@@ -277,7 +346,11 @@ fn scripts(logs: &[Logged]) -> Result<BTreeMap<u64, usize>, String> {
     if all.len() > 1_000 {
         return Err("the log names more than a thousand scripts".into());
     }
-    Ok(all.into_iter().enumerate().map(|(place, script)| (script, place)).collect())
+    Ok(all
+        .into_iter()
+        .enumerate()
+        .map(|(place, script)| (script, place))
+        .collect())
 }
 
 struct Filling {
@@ -289,17 +362,29 @@ struct Filling {
 }
 
 fn fill(load: &mut ImportedLoad, logs: &[Logged], filling: Filling) {
-    let Filling { start, columns, scripts, grid, has_totals } = filling;
+    let Filling {
+        start,
+        columns,
+        scripts,
+        grid,
+        has_totals,
+    } = filling;
     let types = scripts.len();
-    let mut rows: BTreeMap<u64, Vec<ScriptCounts>> =
-        grid.rows().map(|row| (row, vec![ScriptCounts::default(); types])).collect();
+    let mut rows: BTreeMap<u64, Vec<ScriptCounts>> = grid
+        .rows()
+        .map(|row| (row, vec![ScriptCounts::default(); types]))
+        .collect();
     let mut whole = vec![Latencies::default(); types];
     let mut part = vec![Latencies::default(); types];
     let row_of = |one: &Logged| grid.row(one.end.saturating_sub(start));
     for logs in logs.chunk_by(|a, b| row_of(a) == row_of(b)) {
-        let tallies = rows.entry(row_of(&logs[0])).or_insert_with(|| vec![ScriptCounts::default(); types]);
+        let tallies = rows
+            .entry(row_of(&logs[0]))
+            .or_insert_with(|| vec![ScriptCounts::default(); types]);
         for one in logs {
-            let Some(place) = scripts.get(&one.script) else { continue };
+            let Some(place) = scripts.get(&one.script) else {
+                continue;
+            };
             tallies[*place].count(one, columns);
             part[*place].record(one, columns);
         }
@@ -315,18 +400,27 @@ fn fill(load: &mut ImportedLoad, logs: &[Logged], filling: Filling) {
     }
     let due = columns.has_lag();
     load.ticks = ticks(rows, &grid, due);
-    let window = |own: Latencies| LoadWindow { response: own.response, service: due.then_some(own.service) };
+    let window = |own: Latencies| LoadWindow {
+        response: own.response,
+        service: due.then_some(own.service),
+    };
     load.windows = whole.into_iter().map(|own| Some(window(own))).collect();
     load.txns = match types {
         1 => vec!["transaction".to_owned()],
-        _ => scripts.keys().map(|script| format!("script {}", script + 1)).collect(),
+        _ => scripts
+            .keys()
+            .map(|script| format!("script {}", script + 1))
+            .collect(),
     };
 }
 
 fn counts_by_script(rows: &BTreeMap<u64, Vec<ScriptCounts>>, types: usize) -> Vec<Counts> {
     let mut whole = vec![Counts::default(); types];
     for tallies in rows.values() {
-        whole.iter_mut().zip(tallies).for_each(|(sum, own)| sum.add(&own.counts));
+        whole
+            .iter_mut()
+            .zip(tallies)
+            .for_each(|(sum, own)| sum.add(&own.counts));
     }
     whole
 }
@@ -338,9 +432,16 @@ fn ticks(rows: BTreeMap<u64, Vec<ScriptCounts>>, grid: &Grid, due: bool) -> Vec<
         let (start, end) = grid.bounds(row);
         let from = ticks.last().map_or(Nanos::ZERO, |last| last.end);
         if start > from {
-            ticks.push(LoadTick::new(from, start, vec![Counts::default(); tallies.len()]));
+            ticks.push(LoadTick::new(
+                from,
+                start,
+                vec![Counts::default(); tallies.len()],
+            ));
         }
-        let settled = |own: &ScriptCounts| Counts { offered: own.counts.settled(), ..own.counts };
+        let settled = |own: &ScriptCounts| Counts {
+            offered: own.counts.settled(),
+            ..own.counts
+        };
         let mut tick = LoadTick::new(start, end, tallies.iter().map(settled).collect());
         for own in tallies {
             tick.response.push(own.response);
@@ -363,7 +464,8 @@ fn note_alone(load: &mut ImportedLoad, logs: &[Logged], columns: Columns) {
             load.fact(RESPONSE_FACT, "due");
             load.fact(OFFERED_FACT, OFFERED);
             let seconds = load.lasted().as_secs_f64();
-            load.offered_per_second = Some(logs.len() as f64 / seconds).filter(|rate| rate.is_finite());
+            load.offered_per_second =
+                Some(logs.len() as f64 / seconds).filter(|rate| rate.is_finite());
         }
         Columns::Either => {
             load.fact(RESPONSE_FACT, "unknown");

@@ -11,7 +11,9 @@ pub(super) fn key_of(key: &str, point: PointId) -> String {
 
 /// The key without its point, and the point; `None`: it holds for all loads of the system.
 pub(crate) fn split(key: &str) -> (&str, Option<PointId>) {
-    let parts = key.rsplit_once(OF_POINT).and_then(|(base, number)| Some((base, number.parse().ok().map(PointId)?)));
+    let parts = key
+        .rsplit_once(OF_POINT)
+        .and_then(|(base, number)| Some((base, number.parse().ok().map(PointId)?)));
     parts.map_or((key, None), |(base, point)| (base, Some(point)))
 }
 
@@ -22,7 +24,13 @@ pub(crate) fn key_at(fact: &Fact, point: PointId) -> Option<&str> {
 }
 
 /// What is known of the load of that point.
-pub(crate) fn value_at<'a>(record: &'a Record, system: SubjectId, point: PointId, key: &str) -> Option<&'a str> {
+pub(crate) fn value_at<'a>(
+    record: &'a Record,
+    system: SubjectId,
+    point: PointId,
+    key: &str,
+) -> Option<&'a str> {
     let mut own = record.facts.iter().filter(|fact| fact.subject == system);
-    own.find(|fact| key_at(fact, point) == Some(key)).map(|fact| fact.value.as_str())
+    own.find(|fact| key_at(fact, point) == Some(key))
+        .map(|fact| fact.value.as_str())
 }

@@ -20,7 +20,8 @@ pub(super) fn read<R: Run>(text: &str) -> Read<Vec<ImportedLoad>> {
     let (mut loads, mut run) = (Vec::new(), R::default());
     for (at, line) in text.lines().enumerate() {
         if run.ends_before(line.trim()) {
-            let missing = |what| Fault::at(at + 1, line, format!("{what}, before the next run begins"));
+            let missing =
+                |what| Fault::at(at + 1, line, format!("{what}, before the next run begins"));
             loads.push(std::mem::take(&mut run).finish().map_err(missing)?);
         }
         run.line(at + 1, line)?;

@@ -9,16 +9,29 @@ use super::{Tool, iostat, mpstat, when};
 use crate::units::Nanos;
 
 pub(super) fn read(tool: Tool, text: &str) -> Read<HostSamples> {
-    let document: Value = serde_json::from_str(text)
-        .map_err(|error| Fault::at(error.line().max(1), &error.to_string(), "one whole JSON document of sysstat"))?;
-    let host =
-        document.pointer("/sysstat/hosts/0").ok_or_else(|| Fault::end(text, "`sysstat`, `hosts` and a host in it"))?;
+    let document: Value = serde_json::from_str(text).map_err(|error| {
+        Fault::at(
+            error.line().max(1),
+            &error.to_string(),
+            "one whole JSON document of sysstat",
+        )
+    })?;
+    let host = document
+        .pointer("/sysstat/hosts/0")
+        .ok_or_else(|| Fault::end(text, "`sysstat`, `hosts` and a host in it"))?;
     let date = host.get("date").and_then(Value::as_str).and_then(when::day);
-    let statistics = host.get("statistics").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let statistics = host
+        .get("statistics")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     let (mut reports, mut covers): (Vec<Report>, Vec<f64>) = (Vec::new(), Vec::new());
     for statistic in statistics {
         let last = reports.last().and_then(|report| report.time);
-        let mut report = Report { time: time(statistic, date, last), ..Report::default() };
+        let mut report = Report {
+            time: time(statistic, date, last),
+            ..Report::default()
+        };
         match tool {
             Tool::Mpstat => cpus(&mut report, statistic),
             _ => covers.push(devices(&mut report, statistic)),
@@ -28,8 +41,15 @@ pub(super) fn read(tool: Tool, text: &str) -> Read<HostSamples> {
     if reports.len() < 2 || reports.iter().all(|report| report.values.is_empty()) {
         return Err(Fault::end(text, "at least two reports in `statistics`"));
     }
-    let skips = text.split("\"statistics\": [").nth(1).is_some_and(|rest| rest.starts_with("\n\n"));
-    let first = if tool == Tool::Mpstat { First::Interval } else { iostat::first(skips, &covers) };
+    let skips = text
+        .split("\"statistics\": [")
+        .nth(1)
+        .is_some_and(|rest| rest.starts_with("\n\n"));
+    let first = if tool == Tool::Mpstat {
+        First::Interval
+    } else {
+        iostat::first(skips, &covers)
+    };
     Ok(HostSamples::of_reports(tool, iostat::added(reports), first))
 }
 
@@ -45,8 +65,16 @@ fn devices(report: &mut Report, statistic: &Value) -> f64 {
         iostat::put(report, None, &row(&numbers(cpu, "%")));
     }
     let mut covers: f64 = 0.0;
-    for disk in statistic.get("disk").and_then(Value::as_array).into_iter().flatten() {
-        if let (Some(name), Some(fields)) = (disk.get("disk_device").and_then(Value::as_str), disk.as_object()) {
+    for disk in statistic
+        .get("disk")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        if let (Some(name), Some(fields)) = (
+            disk.get("disk_device").and_then(Value::as_str),
+            disk.as_object(),
+        ) {
             let numbers = numbers(fields, "");
             iostat::put(report, Some(name), &row(&numbers));
             covers = covers.max(iostat::covered(&row(&numbers)));
@@ -56,21 +84,35 @@ fn devices(report: &mut Report, statistic: &Value) -> f64 {
 }
 
 fn row(numbers: &[(String, f64)]) -> Vec<(&str, f64)> {
-    numbers.iter().map(|(name, value)| (name.as_str(), *value)).collect()
+    numbers
+        .iter()
+        .map(|(name, value)| (name.as_str(), *value))
+        .collect()
 }
 
 /// Names as the tables have them, where percentages begin with their sign.
 fn numbers(fields: &Map<String, Value>, before: &str) -> Vec<(String, f64)> {
     let number = |(name, value): (&String, &Value)| {
-        let name = if name == "util" { "%util".to_owned() } else { format!("{before}{name}") };
+        let name = if name == "util" {
+            "%util".to_owned()
+        } else {
+            format!("{before}{name}")
+        };
         Some((name, value.as_f64()?))
     };
     fields.iter().filter_map(number).collect()
 }
 
 fn cpus(report: &mut Report, statistic: &Value) {
-    for cpu in statistic.get("cpu-load").and_then(Value::as_array).into_iter().flatten() {
-        if let (Some(name), Some(fields)) = (cpu.get("cpu").and_then(Value::as_str), cpu.as_object()) {
+    for cpu in statistic
+        .get("cpu-load")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        if let (Some(name), Some(fields)) =
+            (cpu.get("cpu").and_then(Value::as_str), cpu.as_object())
+        {
             mpstat::put(report, name == "all", &row(&numbers(fields, "%")));
         }
     }

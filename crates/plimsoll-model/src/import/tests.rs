@@ -67,7 +67,9 @@ outputs! {
 }
 
 pub(super) fn text(name: &str) -> &'static str {
-    let found = OUTPUTS.iter().find(|(own, _)| own.ends_with(&format!("/{name}")));
+    let found = OUTPUTS
+        .iter()
+        .find(|(own, _)| own.ends_with(&format!("/{name}")));
     found.unwrap_or_else(|| panic!("no output {name}")).1
 }
 
@@ -84,11 +86,24 @@ pub(super) fn import_options() -> ImportOptions {
         status: RunStatus::Complete,
         failure: None,
     };
-    ImportOptions { run, step: None, started: None, users: None, medium: None }
+    ImportOptions {
+        run,
+        step: None,
+        started: None,
+        users: None,
+        medium: None,
+    }
 }
 
 pub(super) fn of(names: &[&str]) -> Imported {
-    let sources: Vec<Source<'_>> = names.iter().map(|name| Source { name, text: text(name), tool: None }).collect();
+    let sources: Vec<Source<'_>> = names
+        .iter()
+        .map(|name| Source {
+            name,
+            text: text(name),
+            tool: None,
+        })
+        .collect();
     import(&sources, &import_options()).unwrap_or_else(|error| panic!("{names:?}: {error}"))
 }
 
@@ -98,15 +113,26 @@ fn every_output_is_taken_for_what_it_is() {
         let name = path.rsplit('/').next().unwrap();
         let is = match name {
             _ if name.starts_with("fio_") && name.ends_with(".log") => Tool::FioLog,
-            _ if name.starts_with("pgbench_") && name.contains("_log") || name == "pgbench_log.txt" => Tool::PgbenchLog,
+            _ if name.starts_with("pgbench_") && name.contains("_log")
+                || name == "pgbench_log.txt" =>
+            {
+                Tool::PgbenchLog
+            }
             _ if name.starts_with("go_tpc") => Tool::GoTpc,
             _ => Tool::parse(name.split(['_', '.']).next().unwrap()).unwrap(),
         };
         assert_eq!(detect(name, text), Some(is), "{name}");
     }
     let users = (2..500).map(|user| format!("Vuser {user}:RUNNING\n"));
-    let late = format!("opyright (C) 2003-2020\nVuser 1:RUNNING\n{}", users.collect::<String>());
-    assert_eq!(detect("x.txt", &late), Some(Tool::Hammerdb), "its result stands below hundreds of lines");
+    let late = format!(
+        "opyright (C) 2003-2020\nVuser 1:RUNNING\n{}",
+        users.collect::<String>()
+    );
+    assert_eq!(
+        detect("x.txt", &late),
+        Some(Tool::Hammerdb),
+        "its result stands below hundreds of lines"
+    );
     for text in ["", "\n\n", "hello\n", "{}\n", "1 2 3\n"] {
         assert_eq!(detect("x.txt", text), None, "{text:?}");
     }
@@ -114,5 +140,9 @@ fn every_output_is_taken_for_what_it_is() {
 
 #[test]
 fn names_of_tools_are_read_back() {
-    assert!(Tool::ALL.into_iter().all(|tool| Tool::parse(tool.name()) == Some(tool)));
+    assert!(
+        Tool::ALL
+            .into_iter()
+            .all(|tool| Tool::parse(tool.name()) == Some(tool))
+    );
 }

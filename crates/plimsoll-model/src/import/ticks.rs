@@ -32,8 +32,16 @@ pub(super) fn of_parts(parts: &[Part], total: Counts, lasted_s: f64) -> Vec<Load
             continue;
         }
         let whole = |rate: f64| (rate * seconds).round() as u64;
-        let counts = taken(&mut left, whole(part.done_per_second), part, whole(part.retries_per_second));
-        let (start, end) = (Nanos::from_secs_f64(start_s), Nanos::from_secs_f64(start_s + seconds));
+        let counts = taken(
+            &mut left,
+            whole(part.done_per_second),
+            part,
+            whole(part.retries_per_second),
+        );
+        let (start, end) = (
+            Nanos::from_secs_f64(start_s),
+            Nanos::from_secs_f64(start_s + seconds),
+        );
         ticks.push(LoadTick::new(start, end, vec![counts]));
         start_s += seconds;
     }
@@ -53,12 +61,22 @@ fn taken(left: &mut Counts, done: u64, part: &Part, retries: u64) -> Counts {
     let failed = take(|c| &mut c.failed, part.failed);
     let dropped = take(|c| &mut c.dropped, part.dropped);
     let retries = take(|c| &mut c.retries, retries);
-    Counts { offered: committed + failed + dropped, committed, failed, dropped, retries, ..Counts::default() }
+    Counts {
+        offered: committed + failed + dropped,
+        committed,
+        failed,
+        dropped,
+        retries,
+        ..Counts::default()
+    }
 }
 
 fn rest(ticks: &mut Vec<LoadTick>, left: Counts, start_s: f64, lasted_s: f64) {
     let settled = left.committed + left.failed + left.dropped;
-    let left = Counts { offered: settled, ..left };
+    let left = Counts {
+        offered: settled,
+        ..left
+    };
     let is_tick = lasted_s - start_s > SHORTEST_REST_S;
     match ticks.last_mut() {
         Some(last) if !is_tick => {
@@ -68,7 +86,11 @@ fn rest(ticks: &mut Vec<LoadTick>, left: Counts, start_s: f64, lasted_s: f64) {
         _ if !is_tick && settled == 0 => {}
         _ => {
             let end = Nanos::from_secs_f64(lasted_s.max(start_s + SHORTEST_REST_S));
-            ticks.push(LoadTick::new(Nanos::from_secs_f64(start_s), end, vec![left]));
+            ticks.push(LoadTick::new(
+                Nanos::from_secs_f64(start_s),
+                end,
+                vec![left],
+            ));
         }
     }
 }
@@ -79,17 +101,31 @@ mod tests {
     use proptest::prelude::*;
 
     fn committed(n: u64) -> Counts {
-        Counts { offered: n, committed: n, ..Counts::default() }
+        Counts {
+            offered: n,
+            committed: n,
+            ..Counts::default()
+        }
     }
 
     #[test]
     fn the_rest_of_the_total_is_in_the_last_tick() {
-        let part = |end_s, rate| Part { end_s, done_per_second: rate, ..Part::default() };
+        let part = |end_s, rate| Part {
+            end_s,
+            done_per_second: rate,
+            ..Part::default()
+        };
         let ticks = of_parts(&[part(1.0, 93.79), part(2.0, 357.93)], committed(500), 2.4);
-        let counts: Vec<(f64, u64)> = ticks.iter().map(|t| (t.end.as_secs_f64(), t.counts[0].committed)).collect();
+        let counts: Vec<(f64, u64)> = ticks
+            .iter()
+            .map(|t| (t.end.as_secs_f64(), t.counts[0].committed))
+            .collect();
         assert_eq!(counts, [(1.0, 94), (2.0, 358), (2.4, 48)]);
         let ticks = of_parts(&[], committed(7), 3.5);
-        assert_eq!((ticks.len(), ticks[0].end, ticks[0].counts[0]), (1, Nanos::from_millis(3_500), committed(7)));
+        assert_eq!(
+            (ticks.len(), ticks[0].end, ticks[0].counts[0]),
+            (1, Nanos::from_millis(3_500), committed(7))
+        );
     }
 
     proptest! {

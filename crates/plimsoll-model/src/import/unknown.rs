@@ -3,26 +3,42 @@
 use super::load::ImportedLoad;
 
 /// No tool reports the machine that its system ran on.
-pub(super) const ENVIRONMENT: (&str, &str) =
-    ("environment", "Hosts, kernels and drives are unknown: SAMEBOX, NOISE, CLIENT and ONEFACTOR cannot be evaluated.");
-pub(super) const DURABILITY: (&str, &str) =
-    ("durability", "fsync, commit settings and write caches are unknown: DURABLE and LIES cannot be evaluated.");
-pub(super) const DATA: (&str, &str) =
-    ("data_size", "The sizes of data set and memory are unknown: CACHED and SIZE cannot be evaluated.");
-pub(super) const STARTED: (&str, &str) =
-    ("started_at", "The output does not contain its start time; give it with --started.");
+pub(super) const ENVIRONMENT: (&str, &str) = (
+    "environment",
+    "Hosts, kernels and drives are unknown: SAMEBOX, NOISE, CLIENT and ONEFACTOR cannot be evaluated.",
+);
+pub(super) const DURABILITY: (&str, &str) = (
+    "durability",
+    "fsync, commit settings and write caches are unknown: DURABLE and LIES cannot be evaluated.",
+);
+pub(super) const DATA: (&str, &str) = (
+    "data_size",
+    "The sizes of data set and memory are unknown: CACHED and SIZE cannot be evaluated.",
+);
+pub(super) const STARTED: (&str, &str) = (
+    "started_at",
+    "The output does not contain its start time; give it with --started.",
+);
 pub(super) const DISTRIBUTION: (&str, &str) = (
     "distribution",
     "The output has means and percentiles, but no distribution: they are kept as reported and never merged.",
 );
-pub(super) const SERIES: (&str, &str) =
-    ("seconds", "The output has no intervals, only totals: STEADY, SHORT and MAINT cannot be evaluated.");
-pub(super) const FLIGHT: (&str, &str) =
-    ("in_flight", "Transactions in flight at the end of each second are unknown: CONSERVE cannot be evaluated.");
-pub(super) const WORKLOAD: (&str, &str) =
-    ("workload", "The output does not contain the name of the test; give it with --step.");
-pub(super) const USERS: (&str, &str) =
-    ("users", "The output does not contain the number of users: LITTLE cannot be evaluated; give it with --users.");
+pub(super) const SERIES: (&str, &str) = (
+    "seconds",
+    "The output has no intervals, only totals: STEADY, SHORT and MAINT cannot be evaluated.",
+);
+pub(super) const FLIGHT: (&str, &str) = (
+    "in_flight",
+    "Transactions in flight at the end of each second are unknown: CONSERVE cannot be evaluated.",
+);
+pub(super) const WORKLOAD: (&str, &str) = (
+    "workload",
+    "The output does not contain the name of the test; give it with --step.",
+);
+pub(super) const USERS: (&str, &str) = (
+    "users",
+    "The output does not contain the number of users: LITTLE cannot be evaluated; give it with --users.",
+);
 
 pub(super) const SEVENTH: (&str, &str) = (
     "response_from",

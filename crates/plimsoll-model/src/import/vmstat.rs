@@ -17,13 +17,20 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
             [first, ..] if first.trim_start_matches('-').starts_with("procs") => {}
             ["r", "b", ..] => names = words,
             _ if names.is_empty() => {
-                return Err(Fault::at(at + 1, content, "vmstat's line of names: `r b swpd free …`"));
+                return Err(Fault::at(
+                    at + 1,
+                    content,
+                    "vmstat's line of names: `r b swpd free …`",
+                ));
             }
             values => reports.push(report(at + 1, content, &names, values)?),
         }
     }
     if reports.len() < 2 {
-        return Err(Fault::end(text, "at least two reports: the first is an average since the machine was started"));
+        return Err(Fault::end(
+            text,
+            "at least two reports: the first is an average since the machine was started",
+        ));
     }
     let mut samples = HostSamples::of_reports(Tool::Vmstat, reports, First::Unknown);
     let text = "The units of memory and blocks (-S) are not in vmstat's output: they are left out.";
@@ -38,11 +45,16 @@ fn report(line: usize, content: &str, names: &[&str], values: &[&str]) -> Read<R
     let columns = if timed { names.len() - 1 } else { names.len() };
     let wanted = if timed { columns + 2 } else { columns };
     if values.len() != wanted {
-        return Err(Fault::at(line, content, format!("{wanted} columns, as the line of names has")));
+        return Err(Fault::at(
+            line,
+            content,
+            format!("{wanted} columns, as the line of names has"),
+        ));
     }
     let mut report = Report::default();
     for (name, value) in names.iter().take(columns).zip(values) {
-        let value = number(value).ok_or_else(|| Fault::at(line, value, format!("a number for {name}")))?;
+        let value =
+            number(value).ok_or_else(|| Fault::at(line, value, format!("a number for {name}")))?;
         let metric = match *name {
             "us" => Metric::CpuUser,
             "sy" => Metric::CpuSystem,

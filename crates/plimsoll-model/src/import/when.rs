@@ -33,7 +33,11 @@ pub(super) fn day(text: &str) -> Option<Date> {
         return Date::strptime("%Y/%m/%d", text.trim()).ok();
     }
     let forms = ["%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y"];
-    let short = text.trim().rsplit('/').next().is_some_and(|year| year.len() <= 2);
+    let short = text
+        .trim()
+        .rsplit('/')
+        .next()
+        .is_some_and(|year| year.len() <= 2);
     forms
         .into_iter()
         .filter(|form| !short || *form != "%m/%d/%Y")
@@ -44,18 +48,25 @@ pub(super) fn day(text: &str) -> Option<Date> {
 pub(super) fn clock(text: &str) -> Option<Time> {
     let text = text.trim();
     let forms = ["%H:%M:%S%.f", "%I:%M:%S %p"];
-    forms.into_iter().find_map(|form| Time::strptime(form, text).ok())
+    forms
+        .into_iter()
+        .find_map(|form| Time::strptime(form, text).ok())
 }
 
 pub(super) fn at(date: Date, time: Time) -> Option<Nanos> {
-    let zoned = DateTime::from_parts(date, time).to_zoned(TimeZone::UTC).ok()?;
+    let zoned = DateTime::from_parts(date, time)
+        .to_zoned(TimeZone::UTC)
+        .ok()?;
     since_1970(zoned.timestamp())
 }
 
 fn since_1970(stamp: jiff::Timestamp) -> Option<Nanos> {
     /// 2200: later starts plus the length of a run would not fit.
     const LATEST: Nanos = Nanos::from_secs(7_258_118_400);
-    u64::try_from(stamp.as_nanosecond()).ok().map(Nanos).filter(|at| *at < LATEST)
+    u64::try_from(stamp.as_nanosecond())
+        .ok()
+        .map(Nanos)
+        .filter(|at| *at < LATEST)
 }
 
 /// Nanoseconds since midnight.
@@ -90,10 +101,23 @@ mod tests {
         ] {
             assert_eq!(instant(text), expected, "{text}");
         }
-        for text in ["", "x", "22/11/26 14:00:10", "11/22/26", "1960-01-01 00:00:00", "2554-07-21 23:00:00"] {
+        for text in [
+            "",
+            "x",
+            "22/11/26 14:00:10",
+            "11/22/26",
+            "1960-01-01 00:00:00",
+            "2554-07-21 23:00:00",
+        ] {
             assert_eq!(instant(text), None, "{text}");
         }
-        assert_eq!(written(Nanos::from_secs(1_795_356_010)).unwrap(), "2026-11-22T14:00:10Z");
-        assert_eq!(clock("14:00:10.250").map(of_day), Some(Nanos::from_millis(50_410_250)));
+        assert_eq!(
+            written(Nanos::from_secs(1_795_356_010)).unwrap(),
+            "2026-11-22T14:00:10Z"
+        );
+        assert_eq!(
+            clock("14:00:10.250").map(of_day),
+            Some(Nanos::from_millis(50_410_250))
+        );
     }
 }

@@ -42,14 +42,19 @@ pub(super) fn documents(text: &str) -> Read<Vec<Element>> {
                         format!("at most {DEEPEST} elements within each other"),
                     ));
                 }
-                open.push(Element { line: tag_line, ..element });
+                open.push(Element {
+                    line: tag_line,
+                    ..element
+                });
                 if closed {
                     roots.extend(close(&mut open));
                 }
             }
             Tag::Close(name) => {
                 if open.last().is_none_or(|top| top.name != name) {
-                    let expected = open.last().map_or("an element".into(), |top| format!("</{}>", top.name));
+                    let expected = open
+                        .last()
+                        .map_or("an element".into(), |top| format!("</{}>", top.name));
                     return Err(Fault::at(tag_line, &format!("</{name}>"), expected));
                 }
                 roots.extend(close(&mut open));
@@ -58,7 +63,10 @@ pub(super) fn documents(text: &str) -> Read<Vec<Element>> {
     }
     match open.last() {
         None if !roots.is_empty() => Ok(roots),
-        top => Err(Fault::end(text, top.map_or("an XML document".into(), |top| format!("</{}>", top.name)))),
+        top => Err(Fault::end(
+            text,
+            top.map_or("an XML document".into(), |top| format!("</{}>", top.name)),
+        )),
     }
 }
 
@@ -85,7 +93,9 @@ enum Tag {
 /// The tag that `text` begins with, and what follows it.
 fn tag(text: &str, line: usize) -> Read<(Tag, &str)> {
     let until = |end: &str| {
-        let at = text.find(end).ok_or_else(|| Fault::at(line, text, format!("`{end}`")))?;
+        let at = text
+            .find(end)
+            .ok_or_else(|| Fault::at(line, text, format!("`{end}`")))?;
         Ok((&text[..at], &text[at + end.len()..]))
     };
     if text.starts_with("<!--") {
@@ -95,21 +105,30 @@ fn tag(text: &str, line: usize) -> Read<(Tag, &str)> {
         return Ok((Tag::Skipped, until("?>")?.1));
     }
     if text.starts_with("<!") {
-        return Err(Fault::at(line, text, "elements only; document types and sections are not read"));
+        return Err(Fault::at(
+            line,
+            text,
+            "elements only; document types and sections are not read",
+        ));
     }
     let (inside, after) = until(">")?;
     let inside = &inside[1..];
     if let Some(name) = inside.strip_prefix('/') {
         return Ok((Tag::Close(name.trim().to_owned()), after));
     }
-    let (inside, closed) = inside.strip_suffix('/').map_or((inside, false), |inside| (inside, true));
+    let (inside, closed) = inside
+        .strip_suffix('/')
+        .map_or((inside, false), |inside| (inside, true));
     // A name follows its bracket at once.
     let name = inside.split(char::is_whitespace).next().unwrap_or_default();
     if name.is_empty() {
         return Err(Fault::at(line, text, "the name of an element"));
     }
-    let element =
-        Element { name: name.to_owned(), attributes: attributes(&inside[name.len()..]), ..Element::default() };
+    let element = Element {
+        name: name.to_owned(),
+        attributes: attributes(&inside[name.len()..]),
+        ..Element::default()
+    };
     Ok((Tag::Open(element, closed), after))
 }
 
@@ -117,8 +136,16 @@ fn attributes(mut text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     while let Some((name, rest)) = text.split_once('=') {
         let rest = rest.trim_start();
-        let Some(quote) = rest.chars().next().filter(|quote| matches!(quote, '"' | '\'')) else { break };
-        let Some((value, after)) = rest[1..].split_once(quote) else { break };
+        let Some(quote) = rest
+            .chars()
+            .next()
+            .filter(|quote| matches!(quote, '"' | '\''))
+        else {
+            break;
+        };
+        let Some((value, after)) = rest[1..].split_once(quote) else {
+            break;
+        };
         found.push((name.trim().to_owned(), plain(value)));
         text = after;
     }
@@ -126,8 +153,18 @@ fn attributes(mut text: &str) -> Vec<(String, String)> {
 }
 
 fn plain(text: &str) -> String {
-    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-    entities.into_iter().fold(text.to_owned(), |text, (entity, plain)| text.replace(entity, plain))
+    let entities = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&apos;", "'"),
+        ("&amp;", "&"),
+    ];
+    entities
+        .into_iter()
+        .fold(text.to_owned(), |text, (entity, plain)| {
+            text.replace(entity, plain)
+        })
 }
 
 impl Element {
@@ -145,7 +182,10 @@ impl Element {
     }
 
     pub fn attribute(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        self.attributes
+            .iter()
+            .find(|(own, _)| own == name)
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -162,29 +202,53 @@ mod tests {
     #[test]
     fn a_space_before_a_name_is_refused() {
         for text in ["<\u{3000}a>", "< a></a>", "<a>\u{3000}< b/></a>"] {
-            assert!(tag(text.trim_start_matches("<a>\u{3000}"), 1).is_err(), "{text:?}");
+            assert!(
+                tag(text.trim_start_matches("<a>\u{3000}"), 1).is_err(),
+                "{text:?}"
+            );
         }
     }
 
     #[test]
     fn several_documents_follow_each_other() {
-        let all = documents("<A>1</A>\n\u{feff}# second\n<?xml version=\"1.0\"?><A>2</A>\n").unwrap();
-        assert_eq!(all.iter().map(|a| (a.line, a.text.as_str())).collect::<Vec<_>>(), [(1, "1"), (3, "2")]);
-        assert_eq!(documents("<A>1</A>\n<A>").map_err(|fault| fault.line).unwrap_err(), 2);
+        let all =
+            documents("<A>1</A>\n\u{feff}# second\n<?xml version=\"1.0\"?><A>2</A>\n").unwrap();
+        assert_eq!(
+            all.iter()
+                .map(|a| (a.line, a.text.as_str()))
+                .collect::<Vec<_>>(),
+            [(1, "1"), (3, "2")]
+        );
+        assert_eq!(
+            documents("<A>1</A>\n<A>")
+                .map_err(|fault| fault.line)
+                .unwrap_err(),
+            2
+        );
     }
 
     #[test]
     fn elements_attributes_and_text_are_read_with_their_lines() {
         let root =
             parse("<?xml version=\"1.0\"?>\n<!-- a -->\n<R>\n <A>1 &lt; 2</A>\n <B x=\"1\" y='2'/>\n</R>\n").unwrap();
-        assert_eq!((root.name.as_str(), root.line, root.value("A")), ("R", 3, Some("1 < 2")));
+        assert_eq!(
+            (root.name.as_str(), root.line, root.value("A")),
+            ("R", 3, Some("1 < 2"))
+        );
         let b = root.child("B").unwrap();
-        assert_eq!((b.line, b.attribute("x"), b.attribute("y"), b.attribute("z")), (5, Some("1"), Some("2"), None));
+        assert_eq!(
+            (b.line, b.attribute("x"), b.attribute("y"), b.attribute("z")),
+            (5, Some("1"), Some("2"), None)
+        );
     }
 
     #[test]
     fn a_syntax_error_has_its_line() {
-        let fault = |text: &str| parse(text).map_err(|fault| (fault.line, fault.expected)).unwrap_err();
+        let fault = |text: &str| {
+            parse(text)
+                .map_err(|fault| (fault.line, fault.expected))
+                .unwrap_err()
+        };
         assert_eq!(fault("<R>\n<A>\n</R>"), (3, "</A>".into()));
         assert_eq!(fault("<R>\n<A>1</A>"), (2, "</R>".into()));
         assert_eq!(fault("text\n").1, "an XML document");

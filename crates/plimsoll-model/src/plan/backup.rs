@@ -48,7 +48,11 @@ pub struct Cycles {
 impl Cycles {
     /// When a backup is due whose first was due at `first`: late ones do not move those after them.
     pub fn due(&self, first: Nanos, cycle: u32) -> Nanos {
-        Nanos(first.0.saturating_add(self.every.0.saturating_mul(u64::from(cycle))))
+        Nanos(
+            first
+                .0
+                .saturating_add(self.every.0.saturating_mul(u64::from(cycle))),
+        )
     }
 }
 

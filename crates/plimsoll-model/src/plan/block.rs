@@ -131,7 +131,11 @@ pub struct SteadyRule {
 }
 
 impl SteadyRule {
-    pub const SNIA: Self = Self { window: 5, range: 0.20, slope: 0.10 };
+    pub const SNIA: Self = Self {
+        window: 5,
+        range: 0.20,
+        slope: 0.10,
+    };
     /// At most so many rounds (SNIA PTS 2.0.2).
     pub const SNIA_ROUNDS: u32 = 25;
 }
@@ -139,13 +143,25 @@ impl SteadyRule {
 impl BlockStream {
     /// The kinds of requests that occur, as transaction types.
     pub fn ops(&self) -> Vec<String> {
-        let named = |op: &str| if self.name.is_empty() { op.to_owned() } else { format!("{} {op}", self.name) };
+        let named = |op: &str| {
+            if self.name.is_empty() {
+                op.to_owned()
+            } else {
+                format!("{} {op}", self.name)
+            }
+        };
         let all = [
             ("read", self.read_percent > 0),
             ("write", self.read_percent < 100),
-            ("sync", self.read_percent < 100 && matches!(self.sync, SyncPolicy::Flush { .. })),
+            (
+                "sync",
+                self.read_percent < 100 && matches!(self.sync, SyncPolicy::Flush { .. }),
+            ),
         ];
-        all.into_iter().filter(|(_, occurs)| *occurs).map(|(op, _)| named(op)).collect()
+        all.into_iter()
+            .filter(|(_, occurs)| *occurs)
+            .map(|(op, _)| named(op))
+            .collect()
     }
 
     /// Requests in flight at most, of one worker.

@@ -10,7 +10,9 @@ pub(super) const LONGEST: Nanos = Nanos::from_secs(30 * 24 * 3600);
 /// Reads a length of time of at most 30 days; units from `ns` to `h`, decimals allowed (`"1.5s"`). `Err` says what is
 /// wrong, as the end of a sentence that begins with the text.
 pub(crate) fn parse(text: &str) -> Result<Nanos, &'static str> {
-    let length = SpanParser::new().parse_duration(text).map_err(|_| "is not a length of time")?;
+    let length = SpanParser::new()
+        .parse_duration(text)
+        .map_err(|_| "is not a length of time")?;
     if length.is_negative() {
         return Err("is negative");
     }

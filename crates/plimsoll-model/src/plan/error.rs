@@ -63,7 +63,12 @@ impl PlanError {
 
 /// The nearest range that lies within the text and on character boundaries.
 fn within(text: &str, span: Range<usize>) -> Range<usize> {
-    let floor = |at: usize| (0..=at.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+    let floor = |at: usize| {
+        (0..=at.min(text.len()))
+            .rev()
+            .find(|&i| text.is_char_boundary(i))
+            .unwrap_or(0)
+    };
     let start = floor(span.start);
     start..floor(span.end).max(start)
 }
@@ -98,7 +103,10 @@ pub(super) fn list(names: &[&str]) -> String {
 fn distance(a: &str, b: &str) -> usize {
     // Longer words are not mistyped into one another; bounds the table below.
     const LONG: usize = 100;
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(LONG).collect(), b.chars().take(LONG).collect());
+    let (a, b): (Vec<char>, Vec<char>) = (
+        a.chars().take(LONG).collect(),
+        b.chars().take(LONG).collect(),
+    );
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in 0..=a.len() {
         for j in 0..=b.len() {
@@ -108,7 +116,11 @@ fn distance(a: &str, b: &str) -> usize {
                 let replaced = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
                 let best = replaced.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
                 let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-                if swapped { best.min(table[i - 2][j - 2] + 1) } else { best }
+                if swapped {
+                    best.min(table[i - 2][j - 2] + 1)
+                } else {
+                    best
+                }
             };
         }
     }
@@ -124,9 +136,19 @@ mod tests {
     fn the_word_that_was_meant_is_found() {
         assert_eq!(nearest("usres", ["users", "run"]), Some("users"));
         assert_eq!(nearest("Measure", ["measure"]), Some("measure"));
-        assert_eq!(nearest("warehouse", ["warehouses", "mode"]), Some("warehouses"));
-        assert_eq!(nearest("x", ["on", "run"]), None, "any two letters are near each other");
-        assert_eq!(suggestion("zzz", &["a1", "b1"], ""), "known here: `a1`, `b1`");
+        assert_eq!(
+            nearest("warehouse", ["warehouses", "mode"]),
+            Some("warehouses")
+        );
+        assert_eq!(
+            nearest("x", ["on", "run"]),
+            None,
+            "any two letters are near each other"
+        );
+        assert_eq!(
+            suggestion("zzz", &["a1", "b1"], ""),
+            "known here: `a1`, `b1`"
+        );
     }
 
     #[test]

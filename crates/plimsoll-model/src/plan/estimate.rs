@@ -7,7 +7,8 @@ mod backup;
 mod block;
 
 use super::resolved::{
-    CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, MediumKind, ResolvedPlan, Script, Step, Workload,
+    CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, MediumKind, ResolvedPlan, Script,
+    Step, Workload,
 };
 use crate::lane::LoadShape;
 use crate::units::{Bytes, Nanos};
@@ -48,15 +49,25 @@ const SEARCH_LOADS: u64 = 12;
 impl Estimate {
     /// Points of all ladders, whose number is known.
     pub fn ladder_points(&self) -> u64 {
-        self.per_step.iter().filter(|step| !step.is_search).map(|step| step.points).sum()
+        self.per_step
+            .iter()
+            .filter(|step| !step.is_search)
+            .map(|step| step.points)
+            .sum()
     }
 }
 
 impl LoadStep {
     /// Points on one medium, with all repeats; of a search as many as it takes as a rule.
     pub fn expected_points(&self) -> u64 {
-        let loads = if self.search.is_some() { SEARCH_LOADS } else { self.points.len() as u64 };
-        loads.saturating_mul(u64::from(self.repeat)).saturating_mul(self.scenes().len() as u64)
+        let loads = if self.search.is_some() {
+            SEARCH_LOADS
+        } else {
+            self.points.len() as u64
+        };
+        loads
+            .saturating_mul(u64::from(self.repeat))
+            .saturating_mul(self.scenes().len() as u64)
     }
 }
 
@@ -78,26 +89,44 @@ struct Cost {
 fn base(engine: EngineKind) -> Base {
     let millis = Nanos::from_millis;
     match engine {
-        EngineKind::Mock => Base { start: Nanos::ZERO, space: Bytes(0) },
+        EngineKind::Mock => Base {
+            start: Nanos::ZERO,
+            space: Bytes(0),
+        },
         // The WAL file grows with the longest transaction, the load.
-        EngineKind::Sqlite => Base { start: millis(100), space: Bytes::mib(64) },
+        EngineKind::Sqlite => Base {
+            start: millis(100),
+            space: Bytes::mib(64),
+        },
         // An empty cluster takes 40 MB, and the WAL up to max_wal_size (default 1 GB), exceeded for a while under load.
-        EngineKind::Postgres => Base { start: millis(4_000), space: Bytes(1_200 * MB) },
+        EngineKind::Postgres => Base {
+            start: millis(4_000),
+            space: Bytes(1_200 * MB),
+        },
         // System tables, redo log (96 MiB), undo and temporary tablespaces.
-        EngineKind::Mariadb => Base { start: millis(8_000), space: Bytes(600 * MB) },
+        EngineKind::Mariadb => Base {
+            start: millis(8_000),
+            space: Bytes(600 * MB),
+        },
     }
 }
 
 /// Of one warehouse, or of one row of sysbench's.
 fn unit_cost(engine: EngineKind, workload: &Workload) -> Cost {
-    let cost = |load, check, space| Cost { load: Nanos::from_micros(load), check: Nanos::from_micros(check), space };
+    let cost = |load, check, space| Cost {
+        load: Nanos::from_micros(load),
+        check: Nanos::from_micros(check),
+        space,
+    };
     match (engine, workload) {
         (EngineKind::Mock, _) => Cost::default(),
         (EngineKind::Sqlite, Workload::Tpcc(_)) => cost(5_000_000, 500_000, Bytes(90 * MB)),
         (EngineKind::Postgres, Workload::Tpcc(_)) => cost(4_000_000, 500_000, Bytes(110 * MB)),
         (EngineKind::Mariadb, Workload::Tpcc(_)) => cost(6_000_000, 1_500_000, Bytes(140 * MB)),
         (EngineKind::Sqlite, Workload::Sysbench(_)) => cost(5, 1, Bytes(230)),
-        (EngineKind::Postgres | EngineKind::Mariadb, Workload::Sysbench(_)) => cost(5, 1, Bytes(280)),
+        (EngineKind::Postgres | EngineKind::Mariadb, Workload::Sysbench(_)) => {
+            cost(5, 1, Bytes(280))
+        }
     }
 }
 
@@ -145,13 +174,27 @@ const ASSUMED_PER_SECOND: f64 = 2_000.0;
 
 /// What the plan takes. Sums saturate.
 pub fn estimate(plan: &ResolvedPlan) -> Estimate {
-    let per_step: Vec<StepEstimate> = plan.steps.iter().map(|step| step_estimate(plan, step)).collect();
+    let per_step: Vec<StepEstimate> = plan
+        .steps
+        .iter()
+        .map(|step| step_estimate(plan, step))
+        .collect();
     let total = |part: fn(&StepEstimate) -> Nanos| {
-        per_step.iter().fold(Nanos::ZERO, |sum, step| Nanos(sum.0.saturating_add(part(step).0)))
+        per_step.iter().fold(Nanos::ZERO, |sum, step| {
+            Nanos(sum.0.saturating_add(part(step).0))
+        })
     };
-    let holding = plan.media.iter().filter(|medium| medium.kind != MediumKind::Device);
+    let holding = plan
+        .media
+        .iter()
+        .filter(|medium| medium.kind != MediumKind::Device);
     let (memory, space) = holding.partition::<Vec<&Medium>, _>(|medium| is_in_memory(medium));
-    let needs = |media: Vec<&Medium>| media.iter().map(|medium| (medium.name.clone(), needed(plan, medium))).collect();
+    let needs = |media: Vec<&Medium>| {
+        media
+            .iter()
+            .map(|medium| (medium.name.clone(), needed(plan, medium)))
+            .collect()
+    };
     Estimate {
         duration: total(|step| step.duration),
         load_duration: total(|step| step.load_duration),
@@ -162,14 +205,24 @@ pub fn estimate(plan: &ResolvedPlan) -> Estimate {
 }
 
 fn is_in_memory(medium: &Medium) -> bool {
-    medium.kind.emulated().is_some_and(|drive| drive.backing == DriveBacking::Memory)
+    medium
+        .kind
+        .emulated()
+        .is_some_and(|drive| drive.backing == DriveBacking::Memory)
 }
 
 /// What steps put on the medium; on an emulated drive that is used its filesystem too.
 fn needed(plan: &ResolvedPlan, medium: &Medium) -> Bytes {
-    let data = Bytes(space(plan, &medium.name).0.saturating_add(block::space(plan, medium).0));
+    let data = Bytes(
+        space(plan, &medium.name)
+            .0
+            .saturating_add(block::space(plan, medium).0),
+    );
     let emulated = medium.kind.emulated().is_some() && data > Bytes(0);
-    Bytes(data.0.saturating_add(if emulated { FILESYSTEM.0 } else { 0 }))
+    Bytes(
+        data.0
+            .saturating_add(if emulated { FILESYSTEM.0 } else { 0 }),
+    )
 }
 
 fn step_estimate(plan: &ResolvedPlan, step: &Step) -> StepEstimate {
@@ -184,44 +237,79 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
     let rounds = step.on.len().max(1) as u64;
     let points = step.expected_points().saturating_mul(rounds);
     let beside = backup::neighbours(plan, step);
-    let precondition = step.precondition.map_or(Nanos::ZERO, |precondition| precondition.lasts);
-    let engine = plan.system(&step.system).map_or(EngineKind::Mock, |system| system.kind.engine());
-    let cost = plan.workload(&step.workload).map_or(Cost::default(), |workload| cost(engine, workload));
+    let precondition = step
+        .precondition
+        .map_or(Nanos::ZERO, |precondition| precondition.lasts);
+    let engine = plan
+        .system(&step.system)
+        .map_or(EngineKind::Mock, |system| system.kind.engine());
+    let cost = plan
+        .workload(&step.workload)
+        .map_or(Cost::default(), |workload| cost(engine, workload));
     let checks = match step.check {
         CheckPolicy::EachPoint => points,
         CheckPolicy::EndOfStep => rounds,
         CheckPolicy::Off => 0,
     };
     let times = |nanos: Nanos, n: u64| nanos.0.saturating_mul(n);
-    let instances = plan.system(&step.system).map_or(1, |system| u64::from(system.count));
+    let instances = plan
+        .system(&step.system)
+        .map_or(1, |system| u64::from(system.count));
     // One after the other.
-    let load = cost.load.0.saturating_add(base(engine).start.0).saturating_mul(instances);
+    let load = cost
+        .load
+        .0
+        .saturating_add(base(engine).start.0)
+        .saturating_mul(instances);
     let checks = checks.saturating_mul(instances);
     StepEstimate {
         step: step.name.clone(),
         points,
         is_search: step.search.is_some(),
-        duration: Nanos(times(step.point_duration(), points).saturating_add(times(precondition, rounds))),
+        duration: Nanos(
+            times(step.point_duration(), points).saturating_add(times(precondition, rounds)),
+        ),
         load_duration: Nanos(
-            load.saturating_add(beside.0).saturating_mul(rounds).saturating_add(times(cost.check, checks)),
+            load.saturating_add(beside.0)
+                .saturating_mul(rounds)
+                .saturating_add(times(cost.check, checks)),
         ),
     }
 }
 
 /// Every system on the medium side by side: its base, its largest data, and what its steps add.
 fn space(plan: &ResolvedPlan, medium: &str) -> Bytes {
-    let on_medium = plan.systems.iter().filter(|system| system.kind.needs_medium()).filter_map(|system| {
-        let here = |step: &&LoadStep| step.system == system.name && step.on.iter().any(|name| name == medium);
-        let steps: Vec<&LoadStep> = plan.load_steps().filter(here).collect();
-        let engine = system.kind.engine();
-        let workloads =
-            || steps.iter().filter_map(|step| plan.workload(&step.workload).map(|workload| (step, workload)));
-        let beside = backup::data_of(plan, &system.name, medium);
-        let data = data(engine, workloads().map(|(_, workload)| workload).chain(beside))?;
-        let grown = workloads().fold(0u64, |sum, (step, workload)| sum.saturating_add(growth(step, workload)));
-        let one = base(engine).space.0.saturating_add(data).saturating_add(grown);
-        Some(one.saturating_mul(u64::from(system.count)))
-    });
+    let on_medium = plan
+        .systems
+        .iter()
+        .filter(|system| system.kind.needs_medium())
+        .filter_map(|system| {
+            let here = |step: &&LoadStep| {
+                step.system == system.name && step.on.iter().any(|name| name == medium)
+            };
+            let steps: Vec<&LoadStep> = plan.load_steps().filter(here).collect();
+            let engine = system.kind.engine();
+            let workloads = || {
+                steps.iter().filter_map(|step| {
+                    plan.workload(&step.workload)
+                        .map(|workload| (step, workload))
+                })
+            };
+            let beside = backup::data_of(plan, &system.name, medium);
+            let data = data(
+                engine,
+                workloads().map(|(_, workload)| workload).chain(beside),
+            )?;
+            let grown = workloads().fold(0u64, |sum, (step, workload)| {
+                sum.saturating_add(growth(step, workload))
+            });
+            let one = base(engine)
+                .space
+                .0
+                .saturating_add(data)
+                .saturating_add(grown);
+            Some(one.saturating_mul(u64::from(system.count)))
+        });
     Bytes(on_medium.fold(backup::space(plan, medium), u64::saturating_add))
 }
 
@@ -246,13 +334,21 @@ fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -
 fn growth(step: &LoadStep, workload: &Workload) -> u64 {
     let per_second = |load: &LoadShape| match load {
         LoadShape::Closed { .. } => ASSUMED_PER_SECOND,
-        LoadShape::Open { per_second, .. } if step.search.is_some() => per_second.max(ASSUMED_PER_SECOND),
-        LoadShape::Open { per_second, to_per_second, .. } => per_second.max(*to_per_second),
+        LoadShape::Open { per_second, .. } if step.search.is_some() => {
+            per_second.max(ASSUMED_PER_SECOND)
+        }
+        LoadShape::Open {
+            per_second,
+            to_per_second,
+            ..
+        } => per_second.max(*to_per_second),
     };
     // The ladder's mean over as many points as there will be.
     let all: f64 = step.points.iter().map(per_second).sum();
     let points = all / step.points.len().max(1) as f64 * step.expected_points() as f64;
-    let before = step.precondition.map_or(0.0, |before| per_second(&before.load) * before.lasts.as_secs_f64());
+    let before = step.precondition.map_or(0.0, |before| {
+        per_second(&before.load) * before.lasts.as_secs_f64()
+    });
     let txns = points * step.point_duration().as_secs_f64() + before;
     // A float beyond u64 becomes the largest u64.
     (txns * growth_per_txn(workload)) as u64

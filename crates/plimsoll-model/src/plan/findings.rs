@@ -24,7 +24,12 @@ pub(super) struct Findings<'t> {
 
 impl<'t> Findings<'t> {
     pub fn new(text: &'t str) -> Self {
-        Self { text, errors: Vec::new(), warnings: Vec::new(), broken: Vec::new() }
+        Self {
+            text,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            broken: Vec::new(),
+        }
     }
 
     pub fn text(&self) -> &'t str {
@@ -35,12 +40,24 @@ impl<'t> Findings<'t> {
         self.errors.push(error);
     }
 
-    pub fn error(&mut self, span: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
-        self.errors.push(PlanError::new(self.text, span, message).help(help));
+    pub fn error(
+        &mut self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.errors
+            .push(PlanError::new(self.text, span, message).help(help));
     }
 
-    pub fn warn(&mut self, span: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
-        self.warnings.push(PlanError::new(self.text, span, message).help(help));
+    pub fn warn(
+        &mut self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.warnings
+            .push(PlanError::new(self.text, span, message).help(help));
     }
 
     pub fn broke(&mut self, broken: Broken) {
@@ -49,7 +66,9 @@ impl<'t> Findings<'t> {
 
     /// Whether a reported fault explains why `key` is missing from the table at `parent`.
     pub fn explains(&self, parent: &Range<usize>, key: &str) -> bool {
-        self.broken.iter().any(|b| b.parent == *parent && b.path.last().is_some_and(|last| last == key))
+        self.broken
+            .iter()
+            .any(|b| b.parent == *parent && b.path.last().is_some_and(|last| last == key))
     }
 
     /// Whether something was taken out of the table or list at `parent`.
@@ -82,7 +101,12 @@ impl<'t> Findings<'t> {
 
     /// `value` with the warnings, or the errors if there are any, in the order of the text.
     pub fn finish<T>(self, value: Option<T>) -> Result<(T, Vec<PlanWarning>), PlanErrors> {
-        let Self { text, mut errors, mut warnings, .. } = self;
+        let Self {
+            text,
+            mut errors,
+            mut warnings,
+            ..
+        } = self;
         match value {
             Some(value) if errors.is_empty() => {
                 warnings.sort_by_key(|warning| warning.span.start);

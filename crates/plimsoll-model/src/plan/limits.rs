@@ -28,7 +28,9 @@ pub struct IoLimits {
 }
 
 /// Where the machine cannot limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum WithoutLimits {
     /// The run is refused.
@@ -55,7 +57,13 @@ impl IoLimits {
 
 impl Limits {
     pub fn is_none(&self) -> bool {
-        let Self { cpus, cpu_set, memory, io, without: _ } = self;
+        let Self {
+            cpus,
+            cpu_set,
+            memory,
+            io,
+            without: _,
+        } = self;
         cpus.is_none() && cpu_set.is_empty() && memory.is_none() && io.is_none()
     }
 }

@@ -56,7 +56,12 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { scale: 1.0, data_scale: 1.0, seed: None, drives: Vec::new() }
+        Self {
+            scale: 1.0,
+            data_scale: 1.0,
+            seed: None,
+            drives: Vec::new(),
+        }
     }
 }
 
@@ -74,8 +79,11 @@ pub struct Parsed {
 /// Everything that is wrong with it, with positions. Errors of TOML syntax hide others until they are fixed.
 pub fn parse(text: &str, options: &Options) -> Result<Parsed, PlanErrors> {
     let mut findings = Findings::new(text);
-    let plan = read::read(&mut findings).and_then(|raw| resolve::resolve(&raw, options, &mut findings));
-    findings.finish(plan).map(|(plan, warnings)| Parsed { plan, warnings })
+    let plan =
+        read::read(&mut findings).and_then(|raw| resolve::resolve(&raw, options, &mut findings));
+    findings
+        .finish(plan)
+        .map(|(plan, warnings)| Parsed { plan, warnings })
 }
 
 /// Reads any other TOML file into its type, with positions and suggestions as for plans. Only its shape is checked.

@@ -16,7 +16,8 @@ pub fn parameters(plan: &toml::Table, workload: &str, step: &str) -> BTreeMap<St
         (None, None) => return all,
     };
     all.extend(keys.iter().map(|(key, value)| (key.clone(), text(value))));
-    let is_own = |found: &&toml::Value| found.get("name").and_then(toml::Value::as_str) == Some(step);
+    let is_own =
+        |found: &&toml::Value| found.get("name").and_then(toml::Value::as_str) == Some(step);
     let steps = plan.get("step").and_then(toml::Value::as_array);
     let think = steps.and_then(|steps| steps.iter().find(is_own)?.get("keying_and_think"));
     all.extend(think.map(|factor| ("keying_and_think".to_owned(), text(factor))));
@@ -24,7 +25,9 @@ pub fn parameters(plan: &toml::Table, workload: &str, step: &str) -> BTreeMap<St
 }
 
 fn text(value: &toml::Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]
@@ -39,10 +42,24 @@ mod tests {
             .parse()
             .unwrap();
         let of = |workload: &str, step: &str| -> Vec<String> {
-            parameters(&plan, workload, step).iter().map(|(key, value)| format!("{key}={value}")).collect()
+            parameters(&plan, workload, step)
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect()
         };
-        assert_eq!(of("a", "x"), ["home=fixed", "keying_and_think=0.5", "test=tpcc", "warehouses=4"]);
+        assert_eq!(
+            of("a", "x"),
+            [
+                "home=fixed",
+                "keying_and_think=0.5",
+                "test=tpcc",
+                "warehouses=4"
+            ]
+        );
         assert_eq!(of("b", "y"), ["rows=9", "script=oltp_read_only"]);
-        assert_eq!([of("c", "x"), of("d", "x")], [vec![] as Vec<String>, vec![]]);
+        assert_eq!(
+            [of("c", "x"), of("d", "x")],
+            [vec![] as Vec<String>, vec![]]
+        );
     }
 }

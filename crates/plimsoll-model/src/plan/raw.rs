@@ -11,13 +11,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::resolved::{
-    BackupMethod, CheckPolicy, Distribution, DriveBacking, DriveFilesystem, DriveForm, EngineKind, FlushPolicy, Home,
-    ResetMethod, ResetPolicy, Script, TxnMode, WithoutFuse, WithoutLimits,
+    BackupMethod, CheckPolicy, Distribution, DriveBacking, DriveFilesystem, DriveForm, EngineKind,
+    FlushPolicy, Home, ResetMethod, ResetPolicy, Script, TxnMode, WithoutFuse, WithoutLimits,
 };
 use super::value::{At, Ladder, RawSize, RawTime, Setting};
 use crate::lane::Arrivals;
 pub use audit::RawAudit;
-pub use block::{RawAccess, RawBlock, RawBlockJob, RawBlockStream, RawProfile, RawSteadyRule, RawSync};
+pub use block::{
+    RawAccess, RawBlock, RawBlockJob, RawBlockStream, RawProfile, RawSteadyRule, RawSync,
+};
 pub use choice::{RawCurve, RawShare, RawSizes, RawSteady, RawWord};
 
 pub type Named<T> = BTreeMap<At<String>, At<T>>;
@@ -58,7 +60,11 @@ pub struct RawMatrix(pub toml::Table);
 
 /// Where data lives: a directory (`path`), an emulated drive (`drive`), or a device itself (`device`).
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { path = \".\" }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { path = \".\" }"
+)]
 #[schemars(rename = "Medium", extend(
     "anyOf" = [{ "required": ["path"] }, { "required": ["drive"] }, { "required": ["device"] }]
 ))]
@@ -101,7 +107,11 @@ pub struct RawMedium {
 
 /// The database under test: one that plimsoll starts itself (`engine`), or one that exists (`url`).
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { engine = \"sqlite\" }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { engine = \"sqlite\" }"
+)]
 #[schemars(rename = "System")]
 pub struct RawSystem {
     /// `"postgres"`, `"mariadb"`: a server that plimsoll creates, starts, stops and removes; `"sqlite"`: SQLite inside
@@ -133,7 +143,11 @@ pub struct RawSystem {
 
 /// What a server may use of the machine. Done by control groups of the kernel, which takes root.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { cpus = 4, memory = \"32GiB\" }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { cpus = 4, memory = \"32GiB\" }"
+)]
 #[schemars(rename = "Limits")]
 pub struct RawLimits {
     /// Processor time, in CPUs, 0.05 to 4096: 1.5 is one and a half. Default: no limit.
@@ -161,7 +175,11 @@ pub struct RawLimits {
 
 /// Scripted answers, for trying out plimsoll itself. `--scale` does not change these times.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { latency = \"1ms\" }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { latency = \"1ms\" }"
+)]
 #[schemars(rename = "Mock")]
 pub struct RawMock {
     /// Service time of every transaction, such as `"2ms"`. Default: `"1ms"`.
@@ -183,7 +201,11 @@ pub struct RawMock {
 
 /// A stretch of time in which the mock engine makes no progress, or is away.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { at = \"3s\", lasts = \"2s\" }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { at = \"3s\", lasts = \"2s\" }"
+)]
 #[schemars(rename = "Stall", extend("required" = ["at", "lasts"]))]
 pub struct RawStall {
     /// When it begins, counted from the start of the ladder point (ramp included), such as `"3s"`.
@@ -194,7 +216,11 @@ pub struct RawStall {
 
 /// What users do: one of the kinds below.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as [workload.oltp.tpcc]")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as [workload.oltp.tpcc]"
+)]
 #[schemars(rename = "Workload", extend("minProperties" = 1, "maxProperties" = 1))]
 pub struct RawWorkload {
     /// TPC-C-derived: order entry, five kinds of transactions. Results are not comparable with published TPC results.
@@ -209,7 +235,11 @@ pub struct RawWorkload {
 
 /// Backup and restore of a system's data set.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { data = \"oltp\" }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { data = \"oltp\" }"
+)]
 #[schemars(rename = "Backup", extend("required" = ["data"]))]
 pub struct RawBackup {
     /// The workload whose data set is saved, such as `"oltp"`.
@@ -227,7 +257,11 @@ pub struct RawBackup {
 
 /// TPC-C-derived load.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { warehouses = 4 }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { warehouses = 4 }"
+)]
 #[schemars(rename = "Tpcc", extend("required" = ["warehouses"]))]
 pub struct RawTpcc {
     /// Size of the data, 1 to 100000. One warehouse takes about 100 MB. `--data-scale` multiplies it.
@@ -243,7 +277,11 @@ pub struct RawTpcc {
 
 /// sysbench OLTP. What is not here is as sysbench has it by default.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { script = \"read_write\", rows = 100000 }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { script = \"read_write\", rows = 100000 }"
+)]
 #[schemars(rename = "Sysbench", extend("required" = ["script", "rows"]))]
 pub struct RawSysbench {
     /// What a transaction does, as sysbench's oltp_*.lua: `"read_write"`, `"read_only"`, `"write_only"` (transactions of
@@ -354,7 +392,11 @@ pub struct RawStep {
 
 /// What another system does beside the one that a step measures: a backup, or load.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { run = \"save\", system = \"neighbour\" }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { run = \"save\", system = \"neighbour\" }"
+)]
 #[schemars(rename = "Noise", extend("required" = ["run", "system"]))]
 pub struct RawNoise {
     /// The name of a backup workload, or of one that users run.
@@ -375,7 +417,11 @@ pub struct RawNoise {
 
 /// Load that brings drive and database into the state that they have in long use.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { users = 32, lasts = \"6h\" }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { users = 32, lasts = \"6h\" }"
+)]
 #[schemars(rename = "Precondition", extend("required" = ["lasts"]))]
 pub struct RawPrecondition {
     /// How many users work at the same time. Default: the most of the ladder; with a `rate`, its highest.
@@ -387,7 +433,11 @@ pub struct RawPrecondition {
 
 /// What a load must meet: exactly one of the `_ms` keys, in milliseconds of response time.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { p99_ms = 10 }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { p99_ms = 10 }"
+)]
 #[schemars(rename = "Find")]
 pub struct RawFind {
     pub mean_ms: Option<At<f64>>,

@@ -43,7 +43,11 @@ pub(super) fn read<T: DeserializeOwned>(findings: &mut Findings<'_>) -> Option<T
 fn tell_syntax(findings: &mut Findings<'_>, faults: &[de::Error]) {
     let mut last_line = 0;
     for fault in faults.iter().take(MOST_FAULTS) {
-        let error = PlanError::new(findings.text(), fault.span().unwrap_or_default(), fault.message());
+        let error = PlanError::new(
+            findings.text(),
+            fault.span().unwrap_or_default(),
+            fault.message(),
+        );
         if error.line != last_line {
             last_line = error.line;
             findings.push(error.help("it has to be TOML, see https://toml.io"));
@@ -57,14 +61,20 @@ fn tell(findings: &mut Findings<'_>, fault: &de::Error) -> Option<String> {
     let message = fault.message();
     let error = |message: String| PlanError::new(findings.text(), span.clone(), message);
     for (start, what) in [("unknown field `", "key"), ("unknown variant `", "value")] {
-        let Some((written, rest)) = message.strip_prefix(start).and_then(|rest| rest.split_once("`, ")) else {
+        let Some((written, rest)) = message
+            .strip_prefix(start)
+            .and_then(|rest| rest.split_once("`, "))
+        else {
             continue;
         };
         // serde quotes every name with backticks: every other piece is one.
         let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
         let meant = nearest(written, known.iter().copied()).map(str::to_owned);
-        let error =
-            error(format!("unknown {what} `{written}`")).help(suggestion(written, &known, "there is nothing to set"));
+        let error = error(format!("unknown {what} `{written}`")).help(suggestion(
+            written,
+            &known,
+            "there is nothing to set",
+        ));
         findings.push(error);
         return meant.filter(|_| what == "key");
     }
@@ -72,10 +82,19 @@ fn tell(findings: &mut Findings<'_>, fault: &de::Error) -> Option<String> {
     let help = [
         ("number, found \"", "numbers stand without quotes"),
         ("numbers, found \"", "numbers stand without quotes"),
-        ("a list, found a table", "double brackets start an entry of a list: [[step]]"),
-        ("a table, found a list", "single brackets and a name start a table: [system.db]"),
+        (
+            "a list, found a table",
+            "double brackets start an entry of a list: [[step]]",
+        ),
+        (
+            "a table, found a list",
+            "single brackets and a name start a table: [system.db]",
+        ),
     ];
-    let help = help.iter().find(|(part, _)| plain.contains(part)).map(|(_, help)| *help);
+    let help = help
+        .iter()
+        .find(|(part, _)| plain.contains(part))
+        .map(|(_, help)| *help);
     let error = error(plain);
     findings.push(match help {
         Some(help) => error.help(help),
@@ -119,7 +138,12 @@ fn in_plain_words(message: &str) -> String {
 }
 
 /// Removes what stands at `span`, the key's or the value's own place, from the table at `at`.
-fn take_out(table: &mut DeTable<'_>, at: Range<usize>, span: &Range<usize>, path: &mut Vec<String>) -> Option<Broken> {
+fn take_out(
+    table: &mut DeTable<'_>,
+    at: Range<usize>,
+    span: &Range<usize>,
+    path: &mut Vec<String>,
+) -> Option<Broken> {
     let mut doomed = None;
     for (key, value) in table.iter_mut() {
         path.push(key.get_ref().to_string());
@@ -136,10 +160,17 @@ fn take_out(table: &mut DeTable<'_>, at: Range<usize>, span: &Range<usize>, path
         break;
     }
     table.remove(doomed?.as_str())?;
-    Some(Broken { parent: at, path: path.clone() })
+    Some(Broken {
+        parent: at,
+        path: path.clone(),
+    })
 }
 
-fn take_out_below(value: &mut Spanned<DeValue<'_>>, span: &Range<usize>, path: &mut Vec<String>) -> Option<Broken> {
+fn take_out_below(
+    value: &mut Spanned<DeValue<'_>>,
+    span: &Range<usize>,
+    path: &mut Vec<String>,
+) -> Option<Broken> {
     let at = value.span();
     match value.get_mut() {
         DeValue::Table(table) => take_out(table, at, span, path),
@@ -156,8 +187,16 @@ fn take_out_below(value: &mut Spanned<DeValue<'_>>, span: &Range<usize>, path: &
             }
             let doomed = doomed?;
             let all = std::mem::replace(items, std::iter::empty().collect());
-            *items = all.into_iter().enumerate().filter(|(i, _)| *i != doomed).map(|(_, item)| item).collect();
-            Some(Broken { parent: at, path: path.clone() })
+            *items = all
+                .into_iter()
+                .enumerate()
+                .filter(|(i, _)| *i != doomed)
+                .map(|(_, item)| item)
+                .collect();
+            Some(Broken {
+                parent: at,
+                path: path.clone(),
+            })
         }
         _ => None,
     }

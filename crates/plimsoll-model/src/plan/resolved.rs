@@ -7,9 +7,12 @@ use serde::{Deserialize, Serialize};
 
 pub use super::backup::{Backup, BackupMethod, BackupPlace, BackupStep, Cycles, Noise, NoiseWork};
 pub use super::block::{
-    Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, SizeShare, SteadyRule, SyncPolicy, Zone,
+    Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, SizeShare, SteadyRule, SyncPolicy,
+    Zone,
 };
-pub use super::emulated::{DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, SLOWER, WithoutFuse};
+pub use super::emulated::{
+    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, SLOWER, WithoutFuse,
+};
 pub use super::limits::{IoLimits, Limits, WithoutLimits};
 pub use super::secret::{Secret, redact};
 pub use super::server::ServerKind;
@@ -113,7 +116,9 @@ impl System {
         if self.count == 1 {
             return vec![self.name.clone()];
         }
-        (1..=self.count).map(|number| format!("{}-{number}", self.name)).collect()
+        (1..=self.count)
+            .map(|number| format!("{}-{number}", self.name))
+            .collect()
     }
 }
 
@@ -160,7 +165,9 @@ impl EngineKind {
 
     /// The server behind the engine, if it is one.
     pub fn server(self) -> Option<ServerKind> {
-        ServerKind::ALL.into_iter().find(|server| server.engine() == self)
+        ServerKind::ALL
+            .into_iter()
+            .find(|server| server.engine() == self)
     }
 }
 
@@ -209,7 +216,13 @@ impl Workload {
 }
 
 /// TPC-C clause 2.4 to 2.8, in the specification's order.
-pub const TPCC_TXNS: [&str; 5] = ["new_order", "payment", "order_status", "delivery", "stock_level"];
+pub const TPCC_TXNS: [&str; 5] = [
+    "new_order",
+    "payment",
+    "order_status",
+    "delivery",
+    "stock_level",
+];
 
 /// TPC-C-derived load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -308,7 +321,9 @@ impl Step {
             Self::Block(_) => (None, [].as_slice()),
             Self::Backup(step) => (Some(&step.system), [].as_slice()),
         };
-        own.into_iter().chain(noise.iter().map(|noise| &noise.system)).map(String::as_str)
+        own.into_iter()
+            .chain(noise.iter().map(|noise| &noise.system))
+            .map(String::as_str)
     }
 
     pub fn load(&self) -> Option<&LoadStep> {
@@ -455,23 +470,36 @@ impl ResolvedPlan {
     /// Media that a step works on, or that backups are written to.
     pub fn used_media(&self) -> impl Iterator<Item = &Medium> {
         let uses = |step: &Step, medium: &str| {
-            let vault = step.backup_places().any(|place| *place == BackupPlace::Medium(medium.to_owned()));
+            let vault = step
+                .backup_places()
+                .any(|place| *place == BackupPlace::Medium(medium.to_owned()));
             vault || step.on().iter().any(|on| on == medium)
         };
-        self.media.iter().filter(move |medium| self.steps.iter().any(|step| uses(step, &medium.name)))
+        self.media
+            .iter()
+            .filter(move |medium| self.steps.iter().any(|step| uses(step, &medium.name)))
     }
 
     /// Index of a step in the plan.
     pub fn step_index(&self, name: &str) -> u32 {
-        self.steps.iter().position(|step| step.name() == name).unwrap_or_default() as u32
+        self.steps
+            .iter()
+            .position(|step| step.name() == name)
+            .unwrap_or_default() as u32
     }
 
     pub fn block(&self, name: &str) -> Option<&Block> {
-        self.blocks.iter().find(|named| named.name == name).map(|named| &named.block)
+        self.blocks
+            .iter()
+            .find(|named| named.name == name)
+            .map(|named| &named.block)
     }
 
     pub fn backup(&self, name: &str) -> Option<&Backup> {
-        self.backups.iter().find(|named| named.name == name).map(|named| &named.backup)
+        self.backups
+            .iter()
+            .find(|named| named.name == name)
+            .map(|named| &named.backup)
     }
 
     /// The workload whose data set a noise works on.
@@ -483,18 +511,26 @@ impl ResolvedPlan {
     }
 
     pub fn workload(&self, name: &str) -> Option<&Workload> {
-        self.workloads.iter().find(|named| named.name == name).map(|named| &named.workload)
+        self.workloads
+            .iter()
+            .find(|named| named.name == name)
+            .map(|named| &named.workload)
     }
 }
 
 impl LoadStep {
     /// How often each load of each repeat is measured: with noise, without it before.
     pub fn scenes(&self) -> &'static [Interference] {
-        if self.noise.is_empty() { &[Interference::Alone] } else { &[Interference::Quiet, Interference::Noisy] }
+        if self.noise.is_empty() {
+            &[Interference::Alone]
+        } else {
+            &[Interference::Quiet, Interference::Noisy]
+        }
     }
 
     /// Time of one ladder point under load, without loading and checks. A power cut ends it.
     pub fn point_duration(&self) -> Nanos {
-        self.power_cut.map_or(self.timeline.load_end(), |after| self.timeline.warm + after)
+        self.power_cut
+            .map_or(self.timeline.load_end(), |after| self.timeline.warm + after)
     }
 }

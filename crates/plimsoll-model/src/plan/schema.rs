@@ -9,8 +9,9 @@ use super::raw::RawPlan;
 
 /// The JSON Schema (draft 7, which TOML editors know) of a plan, as it is checked in at `plans/plan.schema.json`.
 pub fn json_schema() -> String {
-    let settings =
-        SchemaSettings::draft07().for_deserialize().with_transform(RecursiveTransform(|schema: &mut Schema| {
+    let settings = SchemaSettings::draft07()
+        .for_deserialize()
+        .with_transform(RecursiveTransform(|schema: &mut Schema| {
             if let Some(object) = schema.as_object_mut() {
                 without_null(object);
                 without_breaks(object);
@@ -37,9 +38,13 @@ fn without_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(values)) = schema.get_mut("enum") {
         values.retain(|value| !value.is_null());
     }
-    let Some(Value::Array(choices)) = schema.get_mut("anyOf") else { return };
+    let Some(Value::Array(choices)) = schema.get_mut("anyOf") else {
+        return;
+    };
     choices.retain(|choice| choice.get("type") != Some(&Value::from("null")));
-    let [Value::Object(only)] = choices.as_mut_slice() else { return };
+    let [Value::Object(only)] = choices.as_mut_slice() else {
+        return;
+    };
     let only = std::mem::take(only);
     schema.remove("anyOf");
     if only.contains_key("$ref") {
@@ -53,6 +58,9 @@ fn without_null(schema: &mut Map<String, Value>) {
 /// Comments are wrapped for this code's readers, not for an editor's.
 fn without_breaks(schema: &mut Map<String, Value>) {
     if let Some(Value::String(text)) = schema.get_mut("description") {
-        *text = text.replace("\n\n", "\u{0}").replace('\n', " ").replace('\u{0}', "\n\n");
+        *text = text
+            .replace("\n\n", "\u{0}")
+            .replace('\n', " ")
+            .replace('\u{0}', "\n\n");
     }
 }

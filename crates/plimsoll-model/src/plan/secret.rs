@@ -75,8 +75,13 @@ fn redact_urls(text: &str, whole: bool) -> String {
         let start = at + 3;
         let scheme = &text[scheme_start(&text[..at])..at];
         let rest = &text[start..];
-        let region = if ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web)) {
-            &rest[..rest.find(|c: char| c.is_whitespace() || "/?#\"'".contains(c)).unwrap_or(rest.len())]
+        let region = if ["http", "https"]
+            .iter()
+            .any(|web| scheme.eq_ignore_ascii_case(web))
+        {
+            &rest[..rest
+                .find(|c: char| c.is_whitespace() || "/?#\"'".contains(c))
+                .unwrap_or(rest.len())]
         } else if whole && scheme_start(&text[..at]) == 0 {
             rest
         } else {
@@ -95,7 +100,9 @@ fn redact_urls(text: &str, whole: bool) -> String {
 }
 
 fn scheme_start(before: &str) -> usize {
-    before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c)).len()
+    before
+        .trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        .len()
 }
 
 /// Where the password lies in what follows `://`.
@@ -103,7 +110,10 @@ fn password_in(url: &str) -> Option<Range<usize>> {
     let colon = url.find(':')?;
     let first = url.find('@')?;
     let lower = url.to_ascii_lowercase();
-    let query = lower.match_indices(KEY).map(|(i, _)| i).find(|i| lower[..*i].ends_with(['?', '&']));
+    let query = lower
+        .match_indices(KEY)
+        .map(|(i, _)| i)
+        .find(|i| lower[..*i].ends_with(['?', '&']));
     let (from, to) = match query {
         // Either a password with a ? in it or a parameter with an @ in it.
         Some(query) if query < first => return (colon < query).then(|| colon + 1..url.len()),
@@ -117,8 +127,15 @@ fn password_in(url: &str) -> Option<Range<usize>> {
 fn enclosed(text: &str, start: usize) -> Option<&str> {
     let quote = open_quote(&text[..start])?;
     let rest = &text[start..];
-    let rest = if quote.len() == 3 { rest } else { &rest[..rest.find('\n').unwrap_or(rest.len())] };
-    let end = rest.match_indices(quote).map(|(i, _)| i).find(|i| closes(rest, *i, quote))?;
+    let rest = if quote.len() == 3 {
+        rest
+    } else {
+        &rest[..rest.find('\n').unwrap_or(rest.len())]
+    };
+    let end = rest
+        .match_indices(quote)
+        .map(|(i, _)| i)
+        .find(|i| closes(rest, *i, quote))?;
     Some(&rest[..end])
 }
 
@@ -133,7 +150,9 @@ fn open_quote(before: &str) -> Option<&str> {
         };
         match open {
             // An apostrophe within a word opens nothing.
-            None if "\"'".contains(c) && !last.is_alphanumeric() && last != '\\' => open = Some(&line[..len]),
+            None if "\"'".contains(c) && !last.is_alphanumeric() && last != '\\' => {
+                open = Some(&line[..len])
+            }
             Some(quote) if quote == &line[..len] && last != '\\' => open = None,
             _ => {}
         }
@@ -145,17 +164,25 @@ fn open_quote(before: &str) -> Option<&str> {
 
 /// Whether the quotation mark at `i` ends a quotation: it is not escaped and no word goes on behind it.
 fn closes(text: &str, i: usize, quote: &str) -> bool {
-    !text[..i].ends_with('\\') && !text[i + quote.len()..].starts_with(|c: char| c.is_alphanumeric())
+    !text[..i].ends_with('\\')
+        && !text[i + quote.len()..].starts_with(|c: char| c.is_alphanumeric())
 }
 
 /// The part of running text that may be a URL's: one line, up to the next URL or the end of the first word with an `@`.
 fn in_prose(rest: &str) -> &str {
     let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
-    let mut next = line.match_indices("://").map(|(i, _)| scheme_start(&line[..i]));
-    let next = next.find(|i| line[..*i].ends_with(|c: char| c.is_whitespace() || ",;\"'".contains(c)));
+    let mut next = line
+        .match_indices("://")
+        .map(|(i, _)| scheme_start(&line[..i]));
+    let next =
+        next.find(|i| line[..*i].ends_with(|c: char| c.is_whitespace() || ",;\"'".contains(c)));
     let line = &line[..next.unwrap_or(line.len())];
-    let Some(at) = line.find('@') else { return line };
-    let end = line[at..].find(char::is_whitespace).map_or(line.len(), |i| at + i);
+    let Some(at) = line.find('@') else {
+        return line;
+    };
+    let end = line[at..]
+        .find(char::is_whitespace)
+        .map_or(line.len(), |i| at + i);
     &line[..end]
 }
 
@@ -164,7 +191,9 @@ fn redact_keys(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     let next = |done: usize| {
-        let found = KEYS.iter().filter_map(|key| lower[done..].find(key).map(|at| (done + at, key.len())));
+        let found = KEYS
+            .iter()
+            .filter_map(|key| lower[done..].find(key).map(|at| (done + at, key.len())));
         found.min()
     };
     while let Some((at, length)) = next(done) {
@@ -172,7 +201,9 @@ fn redact_keys(text: &str) -> String {
         out.push_str(&text[done..key_end]);
         done = key_end;
         let after = text[key_end..].trim_start();
-        let Some(value) = after.strip_prefix('=').map(str::trim_start) else { continue };
+        let Some(value) = after.strip_prefix('=').map(str::trim_start) else {
+            continue;
+        };
         let start = text.len() - value.len();
         out.push_str(&text[key_end..start]);
         out.push_str(SHOWN);
@@ -188,7 +219,10 @@ fn value_end(text: &str, key: usize, start: usize) -> usize {
     let value = &text[start..];
     if let Some(quote @ ('\'' | '"')) = value.chars().next() {
         let inner = value[1..].match_indices(quote).map(|(i, _)| i + 1);
-        return inner.into_iter().find(|i| !value[..*i].ends_with('\\')).map_or(value.len(), |i| i + 1);
+        return inner
+            .into_iter()
+            .find(|i| !value[..*i].ends_with('\\'))
+            .map_or(value.len(), |i| i + 1);
     }
     let limit = enclosed(text, start).map_or(value.len(), str::len);
     let value = &value[..limit];
@@ -197,7 +231,10 @@ fn value_end(text: &str, key: usize, start: usize) -> usize {
         '&' | '\n' if query => true,
         c => !query && c.is_whitespace() && !value[..*i].ends_with('\\'),
     };
-    value.char_indices().find(ends).map_or(value.len(), |(i, _)| i)
+    value
+        .char_indices()
+        .find(ends)
+        .map_or(value.len(), |(i, _)| i)
 }
 
 #[cfg(test)]
@@ -213,25 +250,62 @@ mod tests {
             ("postgres://u:pa/ss@h/db", "postgres://u:***@h/db"),
             ("postgres://u:pa?ss@h/db", "postgres://u:***@h/db"),
             ("postgres://u:pa ss@h/db", "postgres://u:***@h/db"),
-            ("cannot open 'postgres://u:pa'ss@h/db'", "cannot open 'postgres://u:***@h/db'"),
-            ("url = \"postgres://u:secret@h:5432/db\" # x@y", "url = \"postgres://u:***@h:5432/db\" # x@y"),
-            (r#"url = "postgres://u:a\"b c@h/db""#, "url = \"postgres://u:***@h/db\""),
-            ("postgres://u@host/db?password=x&sslmode=require", "postgres://u@host/db?password=***&sslmode=require"),
-            ("postgres://u@h:5432/db?password=a@b&x=1", "postgres://u@h:5432/db?password=***&x=1"),
+            (
+                "cannot open 'postgres://u:pa'ss@h/db'",
+                "cannot open 'postgres://u:***@h/db'",
+            ),
+            (
+                "url = \"postgres://u:secret@h:5432/db\" # x@y",
+                "url = \"postgres://u:***@h:5432/db\" # x@y",
+            ),
+            (
+                r#"url = "postgres://u:a\"b c@h/db""#,
+                "url = \"postgres://u:***@h/db\"",
+            ),
+            (
+                "postgres://u@host/db?password=x&sslmode=require",
+                "postgres://u@host/db?password=***&sslmode=require",
+            ),
+            (
+                "postgres://u@h:5432/db?password=a@b&x=1",
+                "postgres://u@h:5432/db?password=***&x=1",
+            ),
             ("postgres://u:a?password=x@h/db", "postgres://u:***"),
             ("host=h password='a b' user=u", "host=h password=*** user=u"),
-            ("host=h password = ab user=u", "host=h password = *** user=u"),
-            (r"host=h password='a\'bcd' user=u", "host=h password=*** user=u"),
-            (r"host=h password=a\ bcd user=u", "host=h password=*** user=u"),
-            (r#"url = "host=h password='a\\'bcd' user=u""#, "url = \"host=h password=*** user=u\""),
-            (r#"url = "host=h password=a'bcd" # x"#, "url = \"host=h password=***\" # x"),
+            (
+                "host=h password = ab user=u",
+                "host=h password = *** user=u",
+            ),
+            (
+                r"host=h password='a\'bcd' user=u",
+                "host=h password=*** user=u",
+            ),
+            (
+                r"host=h password=a\ bcd user=u",
+                "host=h password=*** user=u",
+            ),
+            (
+                r#"url = "host=h password='a\\'bcd' user=u""#,
+                "url = \"host=h password=*** user=u\"",
+            ),
+            (
+                r#"url = "host=h password=a'bcd" # x"#,
+                "url = \"host=h password=***\" # x",
+            ),
             ("PGPASSWORD=ab psql", "PGPASSWORD=*** psql"),
             ("mysql://u:p@ss@h:3306/db", "mysql://u:***@h:3306/db"),
-            ("url = \"mariadb://u:secret@h\"", "url = \"mariadb://u:***@h\""),
+            (
+                "url = \"mariadb://u:secret@h\"",
+                "url = \"mariadb://u:***@h\"",
+            ),
             ("MYSQL_PWD=ab mariadb", "MYSQL_PWD=*** mariadb"),
         ] {
             assert_eq!(redact(text), shown);
-            assert_eq!(redact(&redact(text)), shown, "redacting twice changes nothing");
+            assert_eq!(
+                redact(&redact(text)),
+                shown,
+                "redacting twice changes nothing"
+            );
         }
     }
 
@@ -258,12 +332,18 @@ mod tests {
             redact(r#"["postgres://u:a b@h1", 'postgres://v:c@h2']"#),
             r#"["postgres://u:***@h1", 'postgres://v:***@h2']"#
         );
-        assert_eq!(redact("postgres://h:1/a and postgres://v:c@h2"), "postgres://h:1/a and postgres://v:***@h2");
+        assert_eq!(
+            redact("postgres://h:1/a and postgres://v:c@h2"),
+            "postgres://h:1/a and postgres://v:***@h2"
+        );
     }
 
     #[test]
     fn a_whole_value_hides_what_running_text_may_not() {
-        assert_eq!(Secret::new("postgres://u:a@b c\n://d@h/db").redacted(), "postgres://u:***@h/db");
+        assert_eq!(
+            Secret::new("postgres://u:a@b c\n://d@h/db").redacted(),
+            "postgres://u:***@h/db"
+        );
     }
 
     const MARKS: [&str; 3] = ["Zq1", "Zq2", "Zq3"];

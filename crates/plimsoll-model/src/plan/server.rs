@@ -48,12 +48,16 @@ impl ServerKind {
 
     /// The server that a URL is of, by its scheme.
     pub fn of_url(url: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|server| server.rest_of(url).is_some())
+        Self::ALL
+            .into_iter()
+            .find(|server| server.rest_of(url).is_some())
     }
 
     /// What follows the scheme, if the URL is of this server.
     pub fn rest_of(self, url: &str) -> Option<&str> {
-        self.schemes().iter().find_map(|scheme| url.strip_prefix(scheme))
+        self.schemes()
+            .iter()
+            .find_map(|scheme| url.strip_prefix(scheme))
     }
 
     /// The environment variable that holds the password when the URL has none.
@@ -80,7 +84,9 @@ impl ServerKind {
             Self::Mariadb => "_-.",
         };
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || more.contains(c))
     }
 
     /// A size as the server's settings have it. PostgreSQL's MB and MariaDB's M are MiB.
@@ -95,7 +101,9 @@ impl ServerKind {
     pub fn is_reserved_schema(self, name: &str) -> bool {
         match self {
             Self::Postgres => name.starts_with("pg_") || name == "public",
-            Self::Mariadb => ["mysql", "sys", "information_schema", "performance_schema"].contains(&name),
+            Self::Mariadb => {
+                ["mysql", "sys", "information_schema", "performance_schema"].contains(&name)
+            }
         }
     }
 }
@@ -163,8 +171,9 @@ const OWN_MARIADB_SETTINGS: [&str; 33] = [
 /// how the option is read (its manual, "mariadbd Options").
 fn is_own_mariadb_setting(name: &str) -> bool {
     let mut bare = name;
-    while let Some(rest) =
-        ["loose_", "skip_", "disable_", "enable_", "maximum_"].iter().find_map(|prefix| bare.strip_prefix(prefix))
+    while let Some(rest) = ["loose_", "skip_", "disable_", "enable_", "maximum_"]
+        .iter()
+        .find_map(|prefix| bare.strip_prefix(prefix))
     {
         bare = rest;
     }
@@ -189,15 +198,33 @@ mod tests {
 
     #[test]
     fn own_settings_are_known_however_they_are_written() {
-        for name in
-            ["datadir", "PORT", "skip-networking", "skip_networking", "loose-skip-networking", "log-err", "pid-f"]
-        {
+        for name in [
+            "datadir",
+            "PORT",
+            "skip-networking",
+            "skip_networking",
+            "loose-skip-networking",
+            "log-err",
+            "pid-f",
+        ] {
             assert!(ServerKind::Mariadb.is_own_setting(name), "{name}");
         }
-        for name in ["innodb_buffer_pool_size", "innodb-flush-method", "log_bin", "skip-name-resolve", "skip_"] {
+        for name in [
+            "innodb_buffer_pool_size",
+            "innodb-flush-method",
+            "log_bin",
+            "skip-name-resolve",
+            "skip_",
+        ] {
             assert!(!ServerKind::Mariadb.is_own_setting(name), "{name}");
         }
-        assert!(ServerKind::Postgres.is_own_setting("Port") && !ServerKind::Postgres.is_own_setting("work_mem"));
-        assert!(ServerKind::Mariadb.is_setting_name("sync-binlog") && !ServerKind::Postgres.is_setting_name("sync-x"));
+        assert!(
+            ServerKind::Postgres.is_own_setting("Port")
+                && !ServerKind::Postgres.is_own_setting("work_mem")
+        );
+        assert!(
+            ServerKind::Mariadb.is_setting_name("sync-binlog")
+                && !ServerKind::Postgres.is_setting_name("sync-x")
+        );
     }
 }

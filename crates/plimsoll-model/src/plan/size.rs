@@ -21,12 +21,21 @@ const UNITS: [(&str, u64); 8] = [
 /// end of a sentence that begins with the text.
 pub(crate) fn parse(text: &str) -> Result<Bytes, &'static str> {
     let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, unit) = (&text[..end], text[end..].trim());
     if number.parse::<f64>().is_err() {
-        return Err(if text.starts_with('-') { "is negative" } else { "is not a size" });
+        return Err(if text.starts_with('-') {
+            "is negative"
+        } else {
+            "is not a size"
+        });
     }
-    let factor = match UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)) {
+    let factor = match UNITS
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(unit))
+    {
         Some((_, factor)) => *factor,
         None if unit.eq_ignore_ascii_case("b") => 1,
         None if unit.is_empty() => return Err("has no unit"),
@@ -35,14 +44,23 @@ pub(crate) fn parse(text: &str) -> Result<Bytes, &'static str> {
     // Whole numbers stay exact; only those with decimals go through a float.
     let bytes = match number.parse::<u64>() {
         Ok(whole) => whole.checked_mul(factor),
-        Err(_) => number.parse::<f64>().ok().map(|number| (number * factor as f64).round() as u64),
+        Err(_) => number
+            .parse::<f64>()
+            .ok()
+            .map(|number| (number * factor as f64).round() as u64),
     };
-    bytes.map(Bytes).filter(|bytes| *bytes <= LARGEST).ok_or("is larger than 1 PiB")
+    bytes
+        .map(Bytes)
+        .filter(|bytes| *bytes <= LARGEST)
+        .ok_or("is larger than 1 PiB")
 }
 
 /// The shortest exact writing of a size, as plans have it: `4KiB`.
 pub fn write(bytes: Bytes) -> String {
-    match UNITS.iter().find(|(_, factor)| bytes.0 > 0 && bytes.0.is_multiple_of(*factor)) {
+    match UNITS
+        .iter()
+        .find(|(_, factor)| bytes.0 > 0 && bytes.0.is_multiple_of(*factor))
+    {
         Some((unit, factor)) => format!("{}{unit}", bytes.0 / factor),
         None => format!("{}B", bytes.0),
     }
@@ -63,7 +81,10 @@ mod tests {
         assert_eq!(read("4096 B"), Ok(4096));
         assert_eq!(read("1024TiB"), Ok(1 << 50));
         assert_eq!(read("1025TiB"), Err("is larger than 1 PiB"));
-        assert_eq!(read("99999999999999999999 GiB"), Err("is larger than 1 PiB"));
+        assert_eq!(
+            read("99999999999999999999 GiB"),
+            Err("is larger than 1 PiB")
+        );
         assert_eq!(read("16"), Err("has no unit"));
         assert_eq!(read("-1GiB"), Err("is negative"));
         assert_eq!(read("1.2.3GiB"), Err("is not a size"));

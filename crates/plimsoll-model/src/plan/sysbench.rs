@@ -89,7 +89,13 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    pub const ALL: [Self; 5] = [Self::Uniform, Self::Gaussian, Self::Special, Self::Pareto, Self::Zipfian];
+    pub const ALL: [Self; 5] = [
+        Self::Uniform,
+        Self::Gaussian,
+        Self::Special,
+        Self::Pareto,
+        Self::Zipfian,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {

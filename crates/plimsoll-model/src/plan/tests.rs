@@ -12,7 +12,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::lane::{Arrivals, LoadShape, Stall};
-use crate::plan::resolved::{CheckPolicy, Home, LoadStep, Pacing, ServerKind, SystemKind, TxnMode, Workload};
+use crate::plan::resolved::{
+    CheckPolicy, Home, LoadStep, Pacing, ServerKind, SystemKind, TxnMode, Workload,
+};
 use crate::units::{Bytes, Nanos};
 
 /// Every plan in `plans/` and below, by its path there.
@@ -52,14 +54,24 @@ users = 8
 
 /// With two drives in the catalogue.
 fn drives() -> Options {
-    Options { drives: vec!["fast-ssd-1t".into(), "slow-disk-2t".into()], ..Options::default() }
+    Options {
+        drives: vec!["fast-ssd-1t".into(), "slow-disk-2t".into()],
+        ..Options::default()
+    }
 }
 
 /// With the drives that plimsoll has.
 fn catalogue() -> Options {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
-    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
-    Options { drives: files.map(|file| file.trim_end_matches(".toml").to_owned()).collect(), ..Options::default() }
+    let files = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap());
+    Options {
+        drives: files
+            .map(|file| file.trim_end_matches(".toml").to_owned())
+            .collect(),
+        ..Options::default()
+    }
 }
 
 fn good(text: &str) -> Parsed {
@@ -67,7 +79,9 @@ fn good(text: &str) -> Parsed {
 }
 
 fn bad(text: &str) -> String {
-    parse(text, &Options::default()).expect_err("this plan is wrong").to_string()
+    parse(text, &Options::default())
+        .expect_err("this plan is wrong")
+        .to_string()
 }
 
 #[test]
@@ -75,13 +89,26 @@ fn shipped_plans_are_right_and_survive_being_described() {
     for (name, text) in shipped() {
         let up = if name.contains('/') { ".." } else { "." };
         let schema = format!("#:schema {up}/plan.schema.json\n");
-        assert!(text.starts_with(&schema), "{name} names its schema for editors");
-        let read = |text: &str| parse(text, &catalogue()).unwrap_or_else(|errors| panic!("{name}: {errors}"));
+        assert!(
+            text.starts_with(&schema),
+            "{name} names its schema for editors"
+        );
+        let read = |text: &str| {
+            parse(text, &catalogue()).unwrap_or_else(|errors| panic!("{name}: {errors}"))
+        };
         let parsed = read(&text);
         // K-5 keeps the two numbers of loaded systems that were published, and is told what that means.
-        let warnings = parsed.warnings.iter().filter(|told| !told.message.contains("is not the noise's doing alone"));
+        let warnings = parsed
+            .warnings
+            .iter()
+            .filter(|told| !told.message.contains("is not the noise's doing alone"));
         assert_eq!(warnings.count(), 0, "{name}: {:?}", parsed.warnings);
-        assert_eq!(read(&describe(&parsed.plan)).plan, parsed.plan, "{name}:\n{}", describe(&parsed.plan));
+        assert_eq!(
+            read(&describe(&parsed.plan)).plan,
+            parsed.plan,
+            "{name}:\n{}",
+            describe(&parsed.plan)
+        );
     }
 }
 
@@ -92,7 +119,10 @@ fn the_schema_checked_in_is_current() {
         std::fs::write(path, json_schema()).unwrap();
     }
     let checked_in = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(checked_in == json_schema(), "plans/plan.schema.json is out of date: run `cargo xtask schema`");
+    assert!(
+        checked_in == json_schema(),
+        "plans/plan.schema.json is out of date: run `cargo xtask schema`"
+    );
 }
 
 #[test]
@@ -197,35 +227,87 @@ rate = 12.5
 "#;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one scenario, step by step")]
 fn everything_that_can_be_written_arrives() {
     let Parsed { plan, warnings } = good(EVERYTHING);
     assert_eq!(warnings, []);
     assert_eq!((plan.seed, plan.data_seed), (Some(7), 7));
     assert_eq!(plan.media[0].path, "C:\\data", "in the order of the text");
     let kinds: Vec<&SystemKind> = plan.systems.iter().map(|system| &system.kind).collect();
-    assert!(matches!(kinds[0], SystemKind::Sqlite { settings } if settings["cache_size"] == "-2000"
-        && settings["temp_store"] == "memory" && settings["mmap"] == "true" && settings["x"] == "0.5"));
-    assert!(matches!(kinds[1], SystemKind::Managed { engine: ServerKind::Postgres, settings, binaries }
-        if settings["pg_stat_statements.max"] == "100" && binaries == "/usr/lib/postgresql/17/bin"));
-    assert!(matches!(kinds[2], SystemKind::Existing { engine: ServerKind::Postgres, url, schema }
-        if url.reveal() == "postgresql://u@h/d" && schema == "mine"));
-    let SystemKind::Mock(script) = kinds[3] else { panic!("{kinds:?}") };
-    assert_eq!((script.latency, script.jitter), (Nanos::from_micros(300), Nanos::from_micros(1500)));
-    assert_eq!(script.stalls[0], Stall { at: Nanos::from_secs(3), lasts: Nanos::from_secs(2) });
-    assert_eq!(script.stalls[1], Stall { at: Nanos::from_secs(5400), lasts: Nanos(1) });
-    assert_eq!((script.fail_every, script.retry_every), (Some(100), Some(50)));
-    assert_eq!(script.outages, [Stall { at: Nanos::from_secs(7200), lasts: Nanos::from_secs(3) }]);
+    assert!(
+        matches!(kinds[0], SystemKind::Sqlite { settings } if settings["cache_size"] == "-2000"
+        && settings["temp_store"] == "memory" && settings["mmap"] == "true" && settings["x"] == "0.5")
+    );
+    assert!(
+        matches!(kinds[1], SystemKind::Managed { engine: ServerKind::Postgres, settings, binaries }
+        if settings["pg_stat_statements.max"] == "100" && binaries == "/usr/lib/postgresql/17/bin")
+    );
+    assert!(
+        matches!(kinds[2], SystemKind::Existing { engine: ServerKind::Postgres, url, schema }
+        if url.reveal() == "postgresql://u@h/d" && schema == "mine")
+    );
+    let SystemKind::Mock(script) = kinds[3] else {
+        panic!("{kinds:?}")
+    };
+    assert_eq!(
+        (script.latency, script.jitter),
+        (Nanos::from_micros(300), Nanos::from_micros(1500))
+    );
+    assert_eq!(
+        script.stalls[0],
+        Stall {
+            at: Nanos::from_secs(3),
+            lasts: Nanos::from_secs(2)
+        }
+    );
+    assert_eq!(
+        script.stalls[1],
+        Stall {
+            at: Nanos::from_secs(5400),
+            lasts: Nanos(1)
+        }
+    );
+    assert_eq!(
+        (script.fail_every, script.retry_every),
+        (Some(100), Some(50))
+    );
+    assert_eq!(
+        script.outages,
+        [Stall {
+            at: Nanos::from_secs(7200),
+            lasts: Nanos::from_secs(3)
+        }]
+    );
 
-    let Some(Workload::Tpcc(tpcc)) = plan.workload("w") else { panic!() };
-    assert_eq!((tpcc.warehouses, tpcc.mode, tpcc.home), (3, TxnMode::Statements, Home::Roaming));
+    let Some(Workload::Tpcc(tpcc)) = plan.workload("w") else {
+        panic!()
+    };
+    assert_eq!(
+        (tpcc.warehouses, tpcc.mode, tpcc.home),
+        (3, TxnMode::Statements, Home::Roaming)
+    );
     let steps: Vec<&LoadStep> = plan.load_steps().collect();
-    let [first, second, third, fourth] = steps.as_slice() else { panic!() };
+    let [first, second, third, fourth] = steps.as_slice() else {
+        panic!()
+    };
     assert_eq!(first.on, ["b", "a b"]);
     assert_eq!(first.points, [1, 2, 3].map(LoadShape::closed));
     assert_eq!(first.timeline.warm, Nanos::ZERO);
-    assert_eq!((first.timeline.measure, first.timeline.cool), (Nanos::from_secs(90), Nanos::from_millis(1500)));
-    assert_eq!(first.pacing, Pacing { keying: 0.25, think: 0.25 });
-    assert_eq!((first.check, first.max_retries), (CheckPolicy::EndOfStep, 0));
+    assert_eq!(
+        (first.timeline.measure, first.timeline.cool),
+        (Nanos::from_secs(90), Nanos::from_millis(1500))
+    );
+    assert_eq!(
+        first.pacing,
+        Pacing {
+            keying: 0.25,
+            think: 0.25
+        }
+    );
+    assert_eq!(
+        (first.check, first.max_retries),
+        (CheckPolicy::EndOfStep, 0)
+    );
     let open = |per_second| LoadShape::Open {
         users: 16,
         per_second,
@@ -236,7 +318,11 @@ fn everything_that_can_be_written_arrives() {
     assert_eq!(second.points, [0.5, 100.0, 1e5].map(open));
     assert!(second.on.is_empty());
     let names = [&first.name, &second.name, &third.name, &fourth.name];
-    assert_eq!(names, ["w", "w-3", "w-2", "p"], "numbered around the names that are given");
+    assert_eq!(
+        names,
+        ["w", "w-3", "w-2", "p"],
+        "numbered around the names that are given"
+    );
     let defaults = LoadShape::Open {
         users: 64,
         per_second: 12.5,
@@ -249,30 +335,67 @@ fn everything_that_can_be_written_arrives() {
 }
 
 fn warehouses(workload: &Workload) -> u32 {
-    let Workload::Tpcc(tpcc) = workload else { panic!("{workload:?}") };
+    let Workload::Tpcc(tpcc) = workload else {
+        panic!("{workload:?}")
+    };
     tpcc.warehouses
 }
 
 #[test]
 fn scale_shrinks_times_and_data_scale_data() {
-    let options = Options { scale: 0.1, data_scale: 0.25, seed: Some(u64::MAX), ..Options::default() };
+    let options = Options {
+        scale: 0.1,
+        data_scale: 0.25,
+        seed: Some(u64::MAX),
+        ..Options::default()
+    };
     let Parsed { plan, warnings } = parse(EVERYTHING, &options).unwrap();
     assert_eq!(warnings, []);
     assert_eq!(plan.seed, Some(u64::MAX));
     assert_eq!((plan.scale, plan.data_scale), (0.1, 0.25));
     let step = plan.load_steps().next().unwrap();
-    assert_eq!((step.timeline.measure, step.timeline.cool), (Nanos::from_secs(9), Nanos::from_millis(150)));
+    assert_eq!(
+        (step.timeline.measure, step.timeline.cool),
+        (Nanos::from_secs(9), Nanos::from_millis(150))
+    );
     assert_eq!(plan.steps[1].load().unwrap().timeline.warm, Nanos::SECOND);
-    let SystemKind::Mock(script) = &plan.systems[3].kind else { panic!() };
-    assert_eq!(script.stalls[0].at, Nanos::from_secs(3), "the mock's times stay");
+    let SystemKind::Mock(script) = &plan.systems[3].kind else {
+        panic!()
+    };
+    assert_eq!(
+        script.stalls[0].at,
+        Nanos::from_secs(3),
+        "the mock's times stay"
+    );
     let size = |name: &str| plan.workload(name).map(warehouses);
-    assert_eq!((size("w"), size("p")), (Some(1), Some(1)), "0.75 and 1 warehouses");
+    assert_eq!(
+        (size("w"), size("p")),
+        (Some(1), Some(1)),
+        "0.75 and 1 warehouses"
+    );
     let again = good(&describe(&plan)).plan;
-    assert_eq!(again, ResolvedPlan { scale: 1.0, data_scale: 1.0, ..plan });
+    assert_eq!(
+        again,
+        ResolvedPlan {
+            scale: 1.0,
+            data_scale: 1.0,
+            ..plan
+        }
+    );
 
-    let Parsed { plan, warnings } =
-        parse(SMALL, &Options { scale: 0.001, data_scale: 0.001, ..Options::default() }).unwrap();
-    assert_eq!(plan.steps[0].load().unwrap().timeline.measure, Nanos::SECOND);
+    let Parsed { plan, warnings } = parse(
+        SMALL,
+        &Options {
+            scale: 0.001,
+            data_scale: 0.001,
+            ..Options::default()
+        },
+    )
+    .unwrap();
+    assert_eq!(
+        plan.steps[0].load().unwrap().timeline.measure,
+        Nanos::SECOND
+    );
     assert_snapshot!(warnings[0], @"9:1: measuring for 1s instead of 60ms: figures are taken per second");
     assert_eq!(plan.workload("oltp").map(warehouses), Some(1));
 }
@@ -280,11 +403,49 @@ fn scale_shrinks_times_and_data_scale_data() {
 #[test]
 fn factors_that_are_none_are_refused() {
     for factor in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(parse(SMALL, &Options { scale: factor, ..Options::default() }).is_err());
-        assert!(parse(SMALL, &Options { data_scale: factor, ..Options::default() }).is_err());
+        assert!(
+            parse(
+                SMALL,
+                &Options {
+                    scale: factor,
+                    ..Options::default()
+                }
+            )
+            .is_err()
+        );
+        assert!(
+            parse(
+                SMALL,
+                &Options {
+                    data_scale: factor,
+                    ..Options::default()
+                }
+            )
+            .is_err()
+        );
     }
-    assert!(parse(SMALL, &Options { scale: 1e6, ..Options::default() }).is_err(), "longer than 30 days");
-    assert!(parse(SMALL, &Options { data_scale: 1e6, ..Options::default() }).is_err(), "too many warehouses");
+    assert!(
+        parse(
+            SMALL,
+            &Options {
+                scale: 1e6,
+                ..Options::default()
+            }
+        )
+        .is_err(),
+        "longer than 30 days"
+    );
+    assert!(
+        parse(
+            SMALL,
+            &Options {
+                data_scale: 1e6,
+                ..Options::default()
+            }
+        )
+        .is_err(),
+        "too many warehouses"
+    );
 }
 
 #[test]
@@ -326,7 +487,10 @@ users = 1
 "#;
     let Parsed { plan, warnings } = good(text);
     assert!(plan.steps[2].on().is_empty());
-    assert_eq!(plan.steps[1].load().unwrap().timeline.measure, Nanos::SECOND);
+    assert_eq!(
+        plan.steps[1].load().unwrap().timeline.measure,
+        Nanos::SECOND
+    );
     assert_snapshot!(PlanErrors(warnings), @r#"
     5:9: no step uses the medium `there`
       help: remove it, or name it in a [[step]]
@@ -349,7 +513,11 @@ users = 1
 fn passwords_are_neither_described_nor_told() {
     let text = SMALL.replace("engine = \"sqlite\"", "url = \"postgres://u:secret@h/d\"");
     let plan = good(&text).plan;
-    assert!(describe(&plan).contains("postgres://u:***@h/d"), "{}", describe(&plan));
+    assert!(
+        describe(&plan).contains("postgres://u:***@h/d"),
+        "{}",
+        describe(&plan)
+    );
     let wrong = [
         text.replace("url =", "engine = "),
         text.replace("url =", "settings = "),
@@ -368,25 +536,58 @@ fn passwords_are_neither_described_nor_told() {
 #[test]
 fn estimates_add_up() {
     let plan = good(EVERYTHING).plan;
-    let Estimate { duration, load_duration, per_step, space, memory } = estimate(&plan);
+    let Estimate {
+        duration,
+        load_duration,
+        per_step,
+        space,
+        memory,
+    } = estimate(&plan);
     // Two media, three points.
-    assert_eq!((per_step[0].points, per_step[0].duration), (6, Nanos::from_secs(6 * 90)));
-    assert_eq!((per_step[1].points, per_step[1].duration), (3, Nanos::from_secs(3 * 70)));
-    assert_eq!(per_step[1].load_duration, Nanos::ZERO, "the mock has no data");
+    assert_eq!(
+        (per_step[0].points, per_step[0].duration),
+        (6, Nanos::from_secs(6 * 90))
+    );
+    assert_eq!(
+        (per_step[1].points, per_step[1].duration),
+        (3, Nanos::from_secs(3 * 70))
+    );
+    assert_eq!(
+        per_step[1].load_duration,
+        Nanos::ZERO,
+        "the mock has no data"
+    );
     assert_eq!(duration, per_step.iter().map(|step| step.duration).sum());
-    assert_eq!(load_duration, per_step.iter().map(|step| step.load_duration).sum());
+    assert_eq!(
+        load_duration,
+        per_step.iter().map(|step| step.load_duration).sum()
+    );
     assert_eq!(memory, [], "no drive is emulated");
-    assert_eq!(space.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["a b", "b"]);
+    assert_eq!(
+        space
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect::<Vec<_>>(),
+        ["a b", "b"]
+    );
     let sqlite = Bytes::mib(64).0 + 3 * 90_000_000 + 3 * 90 * 2_000 * 1_200;
     assert_eq!(space[0].1, Bytes(sqlite));
     let postgres = 1_200_000_000 + 4 * 110_000_000 + 70 * 2_000 * 1_200;
-    assert_eq!(space[1].1, Bytes(sqlite + postgres), "both systems keep data on it");
+    assert_eq!(
+        space[1].1,
+        Bytes(sqlite + postgres),
+        "both systems keep data on it"
+    );
 }
 
 /// A shipped plan with some pieces cut out, doubled or replaced.
 fn mutated() -> impl Strategy<Value = String> {
     let more = [EVERYTHING, drive::PLAN, block::PLAN].map(str::to_owned);
-    let all: Vec<String> = shipped().into_iter().map(|(_, text)| text).chain(more).collect();
+    let all: Vec<String> = shipped()
+        .into_iter()
+        .map(|(_, text)| text)
+        .chain(more)
+        .collect();
     let piece = prop::sample::select(vec![
         "",
         "=",
@@ -440,7 +641,14 @@ fn holds_up(text: &str, options: &Options) -> Result<(), TestCaseError> {
             let again = again.expect("checked above").plan;
             let (scale, data_scale) = (1.0, 1.0);
             // As text, because a password is lost on the way.
-            prop_assert_eq!(describe(&again), describe(&ResolvedPlan { scale, data_scale, ..plan }));
+            prop_assert_eq!(
+                describe(&again),
+                describe(&ResolvedPlan {
+                    scale,
+                    data_scale,
+                    ..plan
+                })
+            );
             warnings
         }
         Err(errors) => {
@@ -450,7 +658,9 @@ fn holds_up(text: &str, options: &Options) -> Result<(), TestCaseError> {
     };
     for error in told {
         prop_assert!(text.get(error.span.clone()).is_some(), "{error:?}");
-        prop_assert!(error.line >= 1 && error.column >= 1 && error.line <= text.matches('\n').count() + 1);
+        prop_assert!(
+            error.line >= 1 && error.column >= 1 && error.line <= text.matches('\n').count() + 1
+        );
     }
     Ok(())
 }

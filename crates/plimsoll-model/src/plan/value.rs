@@ -166,26 +166,45 @@ impl<'de> de::Visitor<'de> for Scalar {
 
 impl<'de> Deserialize<'de> for RawTime {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let scalar = Scalar { expecting: "a length of time such as \"10s\"", bool_is_fine: false };
-        deserializer
-            .deserialize_any(scalar)
-            .map(|(text, quoted)| if quoted { Self::Text(text) } else { Self::Bare(text) })
+        let scalar = Scalar {
+            expecting: "a length of time such as \"10s\"",
+            bool_is_fine: false,
+        };
+        deserializer.deserialize_any(scalar).map(|(text, quoted)| {
+            if quoted {
+                Self::Text(text)
+            } else {
+                Self::Bare(text)
+            }
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for RawSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let scalar = Scalar { expecting: "a size such as \"16GiB\"", bool_is_fine: false };
-        deserializer
-            .deserialize_any(scalar)
-            .map(|(text, quoted)| if quoted { Self::Text(text) } else { Self::Bare(text) })
+        let scalar = Scalar {
+            expecting: "a size such as \"16GiB\"",
+            bool_is_fine: false,
+        };
+        deserializer.deserialize_any(scalar).map(|(text, quoted)| {
+            if quoted {
+                Self::Text(text)
+            } else {
+                Self::Bare(text)
+            }
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for Setting {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let scalar = Scalar { expecting: "text in quotes, a number, true or false", bool_is_fine: true };
-        deserializer.deserialize_any(scalar).map(|(text, _)| Self(text))
+        let scalar = Scalar {
+            expecting: "text in quotes, a number, true or false",
+            bool_is_fine: true,
+        };
+        deserializer
+            .deserialize_any(scalar)
+            .map(|(text, _)| Self(text))
     }
 }
 

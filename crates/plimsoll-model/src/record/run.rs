@@ -34,7 +34,12 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    pub const ALL: [Self; 4] = [Self::Unfinished, Self::Complete, Self::Interrupted, Self::Failed];
+    pub const ALL: [Self; 4] = [
+        Self::Unfinished,
+        Self::Complete,
+        Self::Interrupted,
+        Self::Failed,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {

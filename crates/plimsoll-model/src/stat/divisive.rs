@@ -48,14 +48,24 @@ pub fn change_points(values: &[f64], significance: f64) -> Vec<ChangePoint> {
     while let Some((from, to)) = open.pop() {
         let (own, stream) = (&values[from..to], (from * 1000 + to) as u64);
         let step = tested(own, stream, best_split).filter(|(_, p)| *p <= significance);
-        let Some((range, p)) =
-            step.or_else(|| tested(own, stream, best_middle).filter(|(_, p)| *p <= significance / 2.0))
+        let Some((range, p)) = step
+            .or_else(|| tested(own, stream, best_middle).filter(|(_, p)| *p <= significance / 2.0))
         else {
             continue;
         };
         let bounds = [from, from + range.start, from + range.end, to];
-        found.extend(bounds[1..3].iter().filter(|at| (from + 1..to).contains(at)).map(|at| (*at, p)));
-        open.extend(bounds.windows(2).filter(|part| part[0] < part[1]).map(|part| (part[0], part[1])));
+        found.extend(
+            bounds[1..3]
+                .iter()
+                .filter(|at| (from + 1..to).contains(at))
+                .map(|at| (*at, p)),
+        );
+        open.extend(
+            bounds
+                .windows(2)
+                .filter(|part| part[0] < part[1])
+                .map(|part| (part[0], part[1])),
+        );
     }
     found.sort_by_key(|(at, _)| *at);
     let mean = |range: &[f64]| range.iter().sum::<f64>() / range.len() as f64;
@@ -63,7 +73,12 @@ pub fn change_points(values: &[f64], significance: f64) -> Vec<ChangePoint> {
     let change = |(i, (at, p)): (usize, &(usize, f64))| {
         let start = if i == 0 { 0 } else { bound(i - 1) };
         let (before, after) = (mean(&values[start..*at]), mean(&values[*at..bound(i + 1)]));
-        ChangePoint { at: at + skipped, before, after, p: *p }
+        ChangePoint {
+            at: at + skipped,
+            before,
+            after,
+            p: *p,
+        }
     };
     found.iter().enumerate().map(change).collect()
 }
@@ -75,7 +90,11 @@ struct Part {
 }
 
 /// The part that a search finds, and the share of permutations in which it finds one as clear.
-fn tested(values: &[f64], stream: u64, search: fn(&[f64]) -> Option<Part>) -> Option<(Range<usize>, f64)> {
+fn tested(
+    values: &[f64],
+    stream: u64,
+    search: fn(&[f64]) -> Option<Part>,
+) -> Option<(Range<usize>, f64)> {
     let Part { range, energy } = search(values).filter(|part| part.energy > 0.0)?;
     let mut draws = Draws::new(stream);
     let mut shuffled = values.to_vec();
@@ -84,7 +103,9 @@ fn tested(values: &[f64], stream: u64, search: fn(&[f64]) -> Option<Part>) -> Op
         for i in (1..shuffled.len()).rev() {
             shuffled.swap(i, draws.below(i + 1));
         }
-        as_clear += usize::from(search(&shuffled).is_some_and(|other| other.energy >= energy * (1.0 - 1e-12)));
+        as_clear += usize::from(
+            search(&shuffled).is_some_and(|other| other.energy >= energy * (1.0 - 1e-12)),
+        );
     }
     Some((range, (as_clear + 1) as f64 / (PERMUTATIONS + 1) as f64))
 }
@@ -112,9 +133,13 @@ fn best_split(values: &[f64]) -> Option<Part> {
             continue;
         }
         let (m, k) = (at as f64, (n - at) as f64);
-        let energy = m * k / (m + k) * (2.0 * cross / (m * k) - 2.0 * left / (m * m) - 2.0 * right / (k * k));
+        let energy = m * k / (m + k)
+            * (2.0 * cross / (m * k) - 2.0 * left / (m * m) - 2.0 * right / (k * k));
         if best.as_ref().is_none_or(|best| energy > best.energy) {
-            best = Some(Part { range: at..n, energy });
+            best = Some(Part {
+                range: at..n,
+                energy,
+            });
         }
     }
     best
@@ -139,9 +164,13 @@ fn best_middle(values: &[f64]) -> Option<Part> {
             let within = sums[to][to] - sums[from][to] - sums[to][from] + sums[from][from];
             let all = sums[to][n] - sums[from][n];
             let around = sums[n][n] - 2.0 * all + within;
-            let energy = m * k / (m + k) * (2.0 * (all - within) / (m * k) - within / (m * m) - around / (k * k));
+            let energy = m * k / (m + k)
+                * (2.0 * (all - within) / (m * k) - within / (m * m) - around / (k * k));
             if best.as_ref().is_none_or(|best| energy > best.energy) {
-                best = Some(Part { range: from..to, energy });
+                best = Some(Part {
+                    range: from..to,
+                    energy,
+                });
             }
         }
     }
@@ -157,8 +186,14 @@ mod tests {
     fn levels(seed: u64, segments: &[(usize, f64)]) -> Vec<f64> {
         let n = segments.iter().map(|(n, _)| n).sum();
         let noise = made::series(seed, n, 0.0, 0.02);
-        let level = segments.iter().flat_map(|(n, level)| std::iter::repeat_n(*level, *n));
-        noise.into_iter().zip(level).map(|(noise, level)| noise * level).collect()
+        let level = segments
+            .iter()
+            .flat_map(|(n, level)| std::iter::repeat_n(*level, *n));
+        noise
+            .into_iter()
+            .zip(level)
+            .map(|(noise, level)| noise * level)
+            .collect()
     }
 
     #[test]
@@ -166,17 +201,29 @@ mod tests {
         for seed in 0..5 {
             let found = change_points(&levels(seed, &[(12, 1.0), (10, 0.9), (15, 1.1)]), 0.006);
             assert_eq!(found.len(), 2, "{seed}: {found:?}");
-            assert!(found[0].at.abs_diff(12) <= 1 && found[1].at.abs_diff(22) <= 1, "{seed}: {found:?}");
-            assert!((found[0].after / found[0].before - 0.9).abs() < 0.03 && found[1].after > found[1].before);
+            assert!(
+                found[0].at.abs_diff(12) <= 1 && found[1].at.abs_diff(22) <= 1,
+                "{seed}: {found:?}"
+            );
+            assert!(
+                (found[0].after / found[0].before - 0.9).abs() < 0.03
+                    && found[1].after > found[1].before
+            );
         }
     }
 
     #[test]
     fn noise_alone_is_rarely_a_change() {
-        let found = (0..50).filter(|seed| !change_points(&levels(*seed, &[(24, 1.0)]), 0.01).is_empty()).count();
+        let found = (0..50)
+            .filter(|seed| !change_points(&levels(*seed, &[(24, 1.0)]), 0.01).is_empty())
+            .count();
         assert!(found <= 2, "{found} of 50");
         assert_eq!(change_points(&[5.0; 20], 0.01), []);
-        assert_eq!(change_points(&[1.0, 1.0, 9.0, 9.0, 9.0], 0.01), [], "too few values");
+        assert_eq!(
+            change_points(&[1.0, 1.0, 9.0, 9.0, 9.0], 0.01),
+            [],
+            "too few values"
+        );
         assert_eq!(change_points(&[f64::NAN; 20], 0.01), []);
     }
 

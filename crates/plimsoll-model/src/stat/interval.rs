@@ -40,21 +40,39 @@ impl Errors {
 impl Interval {
     /// An interval whose error is known.
     pub const fn new(mean: f64, low: f64, high: f64) -> Self {
-        Self { mean, low, high, degrees: MOST_DEGREES }
+        Self {
+            mean,
+            low,
+            high,
+            degrees: MOST_DEGREES,
+        }
     }
 
     /// Of a figure with `error`, the standard error of its logarithm. `None` where that is too large to be written down.
     pub fn of_error(value: f64, error: f64, degrees: f64) -> Option<Self> {
         // Values that do not scatter have an exact figure, however many there are.
-        let half = if error > 0.0 { error * t_975(degrees) } else { 0.0 };
-        let own = Self { mean: value, low: value * (-half).exp(), high: value * half.exp(), degrees };
+        let half = if error > 0.0 {
+            error * t_975(degrees)
+        } else {
+            0.0
+        };
+        let own = Self {
+            mean: value,
+            low: value * (-half).exp(),
+            high: value * half.exp(),
+            degrees,
+        };
         (value > 0.0 && own.high.is_finite()).then_some(own)
     }
 
     /// The geometric mean of independent values by Student's t. `None` with fewer than two values, or where one of them is
     /// not positive.
     pub fn of_values(values: &[f64]) -> Option<Self> {
-        if values.len() < 2 || values.iter().any(|value| *value <= 0.0 || !value.is_finite()) {
+        if values.len() < 2
+            || values
+                .iter()
+                .any(|value| *value <= 0.0 || !value.is_finite())
+        {
             return None;
         }
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
@@ -67,16 +85,31 @@ impl Interval {
     /// The same errors about another estimate of the same figure.
     pub fn moved_to(self, value: f64) -> Self {
         let factor = value / self.mean;
-        Self { mean: value, low: self.low * factor, high: self.high * factor, ..self }
+        Self {
+            mean: value,
+            low: self.low * factor,
+            high: self.high * factor,
+            ..self
+        }
     }
 
     /// With `value` as the figure, which lies within the interval or becomes its end.
     pub fn with(self, value: f64) -> Self {
-        Self { mean: value, low: self.low.min(value), high: self.high.max(value), ..self }
+        Self {
+            mean: value,
+            low: self.low.min(value),
+            high: self.high.max(value),
+            ..self
+        }
     }
 
     pub fn scaled(self, factor: f64) -> Self {
-        Self { mean: self.mean * factor, low: self.low * factor, high: self.high * factor, ..self }
+        Self {
+            mean: self.mean * factor,
+            low: self.low * factor,
+            high: self.high * factor,
+            ..self
+        }
     }
 
     /// Half the interval's width, as a share of the mean.
@@ -88,7 +121,10 @@ impl Interval {
     fn errors(self) -> Option<Errors> {
         let t = t_975(self.degrees.min(MOST_DEGREES));
         let error = |ratio: f64| if ratio > 1.0 { ratio.ln() / t } else { 0.0 };
-        (self.low > 0.0).then(|| Errors { below: error(self.mean / self.low), above: error(self.high / self.mean) })
+        (self.low > 0.0).then(|| Errors {
+            below: error(self.mean / self.low),
+            above: error(self.high / self.mean),
+        })
     }
 
     /// Welch and Satterthwaite, on the errors of the logarithms. With few degrees of freedom on both sides Satterthwaite's
@@ -97,10 +133,16 @@ impl Interval {
     fn degrees_with(self, other: Self) -> Option<f64> {
         let (a, b) = (self.errors()?.variance(), other.errors()?.variance());
         let by = |more: f64| {
-            (a + b).powi(2) / (a.powi(2) / (self.degrees + more) + b.powi(2) / (other.degrees + more)) - more
+            (a + b).powi(2)
+                / (a.powi(2) / (self.degrees + more) + b.powi(2) / (other.degrees + more))
+                - more
         };
         let degrees = (by(0.0) + by(2.0)) / 2.0;
-        Some(if degrees.is_finite() { degrees } else { MOST_DEGREES })
+        Some(if degrees.is_finite() {
+            degrees
+        } else {
+            MOST_DEGREES
+        })
     }
 
     /// This by `other`. Turning the sides over turns the interval over.
@@ -110,7 +152,12 @@ impl Interval {
         let (t, mean) = (t_975(degrees), self.mean / other.mean);
         let low = mean * (-t * own.below.hypot(others.above)).exp();
         let high = mean * (t * own.above.hypot(others.below)).exp();
-        Some(Self { mean, low, high, degrees })
+        Some(Self {
+            mean,
+            low,
+            high,
+            degrees,
+        })
     }
 
     /// This less `other`.
@@ -120,14 +167,27 @@ impl Interval {
         let mean = self.mean - other.mean;
         let low = mean - (self.mean - own.low).hypot(others.high - other.mean);
         let high = mean + (own.high - self.mean).hypot(other.mean - others.low);
-        Some(Self { mean, low, high, degrees })
+        Some(Self {
+            mean,
+            low,
+            high,
+            degrees,
+        })
     }
 
     /// The same errors with other degrees of freedom.
     fn at(self, degrees: f64) -> Option<Self> {
         let (errors, t) = (self.errors()?, t_975(degrees));
-        let (low, high) = (self.mean * (-t * errors.below).exp(), self.mean * (t * errors.above).exp());
-        Some(Self { low, high, degrees, ..self })
+        let (low, high) = (
+            self.mean * (-t * errors.below).exp(),
+            self.mean * (t * errors.above).exp(),
+        );
+        Some(Self {
+            low,
+            high,
+            degrees,
+            ..self
+        })
     }
 }
 
@@ -144,9 +204,21 @@ mod tests {
         // Logarithms 0, 1, 2: mean 1, deviation 1, half width 4.302653/√3.
         let interval = of(&[1.0, 1f64.exp(), 2f64.exp()]);
         let half = 4.302_653 / 3f64.sqrt();
-        assert!((interval.mean.ln() - 1.0).abs() < 1e-12 && (interval.high.ln() - 1.0 - half).abs() < 1e-5);
-        assert!((interval.low.ln() - 1.0 + half).abs() < 1e-5, "{interval:?}");
-        assert_eq!([Interval::of_values(&[1.0]), Interval::of_values(&[1.0, 0.0])], [None; 2]);
+        assert!(
+            (interval.mean.ln() - 1.0).abs() < 1e-12
+                && (interval.high.ln() - 1.0 - half).abs() < 1e-5
+        );
+        assert!(
+            (interval.low.ln() - 1.0 + half).abs() < 1e-5,
+            "{interval:?}"
+        );
+        assert_eq!(
+            [
+                Interval::of_values(&[1.0]),
+                Interval::of_values(&[1.0, 0.0])
+            ],
+            [None; 2]
+        );
         let exact = of(&[4.0; 5]);
         assert!((exact.low - 4.0).abs() < 1e-12 && (exact.high - 4.0).abs() < 1e-12);
     }
@@ -156,7 +228,10 @@ mod tests {
         let (a, b) = (of(&[100.0, 102.0, 99.0, 101.0]), of(&[140.0, 143.0, 139.0]));
         let (there, back) = (b.ratio_to(a).unwrap(), a.ratio_to(b).unwrap());
         assert!((there.mean * back.mean - 1.0).abs() < 1e-12);
-        assert!((there.low * back.high - 1.0).abs() < 1e-9 && (there.high * back.low - 1.0).abs() < 1e-9);
+        assert!(
+            (there.low * back.high - 1.0).abs() < 1e-9
+                && (there.high * back.low - 1.0).abs() < 1e-9
+        );
         assert!(there.low > 1.3 && there.high < 1.5, "{there:?}");
     }
 
@@ -165,9 +240,15 @@ mod tests {
         let a = Interval::of_error(10.0, 0.01, 4.0).unwrap();
         let ratio = a.ratio_to(a).unwrap();
         assert!((ratio.degrees - 9.0).abs() < 1e-9, "{ratio:?}");
-        assert!((ratio.high.ln() - 2.262_157 * 0.01 * 2f64.sqrt()).abs() < 1e-6, "{ratio:?}");
+        assert!(
+            (ratio.high.ln() - 2.262_157 * 0.01 * 2f64.sqrt()).abs() < 1e-6,
+            "{ratio:?}"
+        );
         let less = a.less(a).unwrap();
-        assert!((less.high - 0.320).abs() < 0.005 && (less.low + less.high).abs() < 1e-9, "{less:?}");
+        assert!(
+            (less.high - 0.320).abs() < 0.005 && (less.low + less.high).abs() < 1e-9,
+            "{less:?}"
+        );
     }
 
     #[test]
@@ -176,7 +257,15 @@ mod tests {
         let ratio = b.ratio_to(a).unwrap();
         assert!((ratio.low - 1.03).abs() < 1e-9 && (ratio.high - 1.03).abs() < 1e-9);
         assert_eq!(Interval::of_error(0.0, 0.1, 3.0), None);
-        assert_eq!(Interval::of_error(1.0, 0.1, 0.0), None, "one value shows no error");
-        assert_eq!(Interval::new(1.0, 0.0, 2.0).ratio_to(a), None, "an interval that reaches 0");
+        assert_eq!(
+            Interval::of_error(1.0, 0.1, 0.0),
+            None,
+            "one value shows no error"
+        );
+        assert_eq!(
+            Interval::new(1.0, 0.0, 2.0).ratio_to(a),
+            None,
+            "an interval that reaches 0"
+        );
     }
 }

@@ -58,21 +58,40 @@ impl Slice {
 }
 
 /// The percentile of a window of `seconds`, whose values are in `merged` and, in parts of equal length, in `slices`.
-pub fn window_quantile(slices: &[Slice], merged: &Hist, q: f64, seconds: f64) -> Result<Interval, TooShort> {
+pub fn window_quantile(
+    slices: &[Slice],
+    merged: &Hist,
+    q: f64,
+    seconds: f64,
+) -> Result<Interval, TooShort> {
     let total: f64 = slices.iter().map(Slice::total).sum();
     let value = merged.quantile(q).ok_or(TooShort::Nothing)?;
     if total * (1.0 - q) < FEWEST_ABOVE {
         return Err(TooShort::Nothing);
     }
-    let above: Vec<f64> = slices.iter().map(|slice| slice.above(value.0 as f64)).collect();
+    let above: Vec<f64> = slices
+        .iter()
+        .map(|slice| slice.above(value.0 as f64))
+        .collect();
     let share = above.iter().sum::<f64>() / total;
-    let excess: Vec<f64> = above.iter().zip(slices).map(|(above, slice)| above - share * slice.total()).collect();
+    let excess: Vec<f64> = above
+        .iter()
+        .zip(slices)
+        .map(|(above, slice)| above - share * slice.total())
+        .collect();
     let SumError { error, degrees } = sum_error(&excess, seconds, total)?;
     // On logits a share never leaves 0 to 1.
     let reach = error / total * t_975(degrees) / (q * (1.0 - q));
     let at = |reach: f64| 1.0 / (1.0 + (1.0 - q) / q * (-reach).exp());
-    let (low, high) = figure(merged, at(-reach)).zip(figure(merged, at(reach))).ok_or(TooShort::Nothing)?;
-    Ok(Interval { mean: value.as_millis_f64(), low, high, degrees })
+    let (low, high) = figure(merged, at(-reach))
+        .zip(figure(merged, at(reach)))
+        .ok_or(TooShort::Nothing)?;
+    Ok(Interval {
+        mean: value.as_millis_f64(),
+        low,
+        high,
+        degrees,
+    })
 }
 
 /// Of repeats, each with the percentile of its own histogram.
@@ -80,7 +99,9 @@ pub fn repeats_quantile(repeats: &[&Hist], q: f64) -> Result<Interval, TooShort>
     let values: Vec<f64> = repeats.iter().filter_map(|hist| figure(hist, q)).collect();
     let count: u64 = repeats.iter().map(|hist| hist.count()).sum();
     let resolved = count as f64 * (1.0 - q) >= FEWEST_ABOVE && values.len() >= FEWEST_REPEATS;
-    Interval::of_values(&values).filter(|_| resolved).ok_or(TooShort::Nothing)
+    Interval::of_values(&values)
+        .filter(|_| resolved)
+        .ok_or(TooShort::Nothing)
 }
 
 /// In milliseconds.
@@ -104,13 +125,18 @@ mod tests {
         let (mut slices, mut all) = (Vec::new(), Vec::new());
         for (i, level) in made::series(seed, n, 0.7, 0.05).into_iter().enumerate() {
             let noise = made::series(seed * 1000 + i as u64, 50, 0.0, 0.3);
-            let values = noise.iter().map(|x| Nanos((x * level * 5.0).max(1000.0) as u64));
+            let values = noise
+                .iter()
+                .map(|x| Nanos((x * level * 5.0).max(1000.0) as u64));
             let mut slice = Slice::default();
             slice.add(&CoarseHist::of(values.clone()));
             slices.push(slice);
             all.extend(values.map(|value| (value, 1)));
         }
-        Window { slices, merged: Hist::of_buckets(all, 0, Nanos::SECOND) }
+        Window {
+            slices,
+            merged: Hist::of_buckets(all, 0, Nanos::SECOND),
+        }
     }
 
     #[test]
@@ -119,8 +145,14 @@ mod tests {
         for q in [0.5, 0.95, 0.99] {
             let interval = window_quantile(&slices, &merged, q, 300.0).unwrap();
             assert_eq!(interval.mean, merged.quantile(q).unwrap().as_millis_f64());
-            assert!(interval.low < interval.mean && interval.mean < interval.high, "{interval:?}");
-            assert!(interval.relative().unwrap() < 0.08 && interval.degrees == 2.0, "{interval:?}");
+            assert!(
+                interval.low < interval.mean && interval.mean < interval.high,
+                "{interval:?}"
+            );
+            assert!(
+                interval.relative().unwrap() < 0.08 && interval.degrees == 2.0,
+                "{interval:?}"
+            );
         }
     }
 
@@ -130,22 +162,43 @@ mod tests {
         let hists: Vec<Hist> = (1..4).map(|seed| window(seed, 60).merged).collect();
         let repeats: Vec<&Hist> = hists.iter().collect();
         let interval = repeats_quantile(&repeats, 0.95).unwrap();
-        assert!(interval.low < interval.mean && interval.mean < interval.high && interval.degrees == 2.0);
-        assert_eq!(repeats_quantile(&repeats[..2], 0.95), Err(TooShort::Nothing));
+        assert!(
+            interval.low < interval.mean
+                && interval.mean < interval.high
+                && interval.degrees == 2.0
+        );
+        assert_eq!(
+            repeats_quantile(&repeats[..2], 0.95),
+            Err(TooShort::Nothing)
+        );
     }
 
     #[test]
     fn few_values_and_short_windows_have_no_interval() {
         let Window { slices, merged } = window(2, 320);
-        assert_eq!(window_quantile(&slices[..299], &merged, 0.5, 299.0), Err(TooShort::Window));
-        assert_eq!(window_quantile(&slices, &merged, 0.9999, 320.0), Err(TooShort::Nothing), "16,000 values");
-        assert_eq!(window_quantile(&[], &Hist::new(), 0.5, 300.0), Err(TooShort::Nothing));
+        assert_eq!(
+            window_quantile(&slices[..299], &merged, 0.5, 299.0),
+            Err(TooShort::Window)
+        );
+        assert_eq!(
+            window_quantile(&slices, &merged, 0.9999, 320.0),
+            Err(TooShort::Nothing),
+            "16,000 values"
+        );
+        assert_eq!(
+            window_quantile(&[], &Hist::new(), 0.5, 300.0),
+            Err(TooShort::Nothing)
+        );
     }
 
     #[test]
     fn a_part_of_a_bucket_lies_above_a_value() {
         let mut slice = Slice::default();
         slice.add(&CoarseHist::of([Nanos(1000), Nanos(5000), Nanos(9000)]));
-        assert!((slice.above(3000.0) - 2.0).abs() < 1e-9 && slice.above(1e6) == 0.0 && slice.total() == 3.0);
+        assert!(
+            (slice.above(3000.0) - 2.0).abs() < 1e-9
+                && slice.above(1e6) == 0.0
+                && slice.total() == 3.0
+        );
     }
 }

@@ -29,8 +29,17 @@ pub fn rank_test(first: &[f64], second: &[f64]) -> Option<RankTest> {
     let own: u64 = ranks[m..].iter().sum();
     // U of the second side, doubled: its rank sum less the least that it can be.
     let u = own - (n * (n + 1)) as u64;
-    let p = if m + n <= MOST_EXACT { exact(&ranks, n, own) } else { by_normal(&ranks, n, own) };
-    Some(RankTest { first: m, second: n, p, cliffs_delta: u as f64 / (m * n) as f64 - 1.0 })
+    let p = if m + n <= MOST_EXACT {
+        exact(&ranks, n, own)
+    } else {
+        by_normal(&ranks, n, own)
+    };
+    Some(RankTest {
+        first: m,
+        second: n,
+        p,
+        cliffs_delta: u as f64 / (m * n) as f64 - 1.0,
+    })
 }
 
 /// Twice the rank of each value among all, the first side's first: with ties ranks are halves.
@@ -67,7 +76,11 @@ fn exact(ranks: &[u64], n: usize, own: u64) -> f64 {
     let (mut all, mut far) = (0.0, 0.0);
     for (sum, ways) in ways[n].iter().enumerate() {
         all += ways;
-        far += if (sum as f64 - middle).abs() >= distance { *ways } else { 0.0 };
+        far += if (sum as f64 - middle).abs() >= distance {
+            *ways
+        } else {
+            0.0
+        };
     }
     far / all
 }
@@ -76,11 +89,19 @@ fn exact(ranks: &[u64], n: usize, own: u64) -> f64 {
 fn by_normal(ranks: &[u64], n: usize, own: u64) -> f64 {
     let all = ranks.len() as f64;
     let mean = ranks.iter().sum::<u64>() as f64 / all;
-    let spread = ranks.iter().map(|rank| (*rank as f64 - mean).powi(2)).sum::<f64>() / (all - 1.0);
+    let spread = ranks
+        .iter()
+        .map(|rank| (*rank as f64 - mean).powi(2))
+        .sum::<f64>()
+        / (all - 1.0);
     let chosen = n as f64;
     let variance = spread * chosen * (all - chosen) / all;
     let off = ((own as f64 - chosen * mean).abs() - 1.0).max(0.0);
-    if variance > 0.0 { normal_two_sided(off / variance.sqrt()) } else { 1.0 }
+    if variance > 0.0 {
+        normal_two_sided(off / variance.sqrt())
+    } else {
+        1.0
+    }
 }
 
 #[cfg(test)]
@@ -91,10 +112,16 @@ mod tests {
     fn small_samples_are_exact() {
         // All of five above all of five: 2 of 252 arrangements.
         let test = rank_test(&[1.0, 2.0, 3.0, 4.0, 5.0], &[6.0, 7.0, 8.0, 9.0, 10.0]).unwrap();
-        assert!((test.p - 2.0 / 252.0).abs() < 1e-12 && test.cliffs_delta == 1.0, "{test:?}");
+        assert!(
+            (test.p - 2.0 / 252.0).abs() < 1e-12 && test.cliffs_delta == 1.0,
+            "{test:?}"
+        );
         // Ranks 2, 4 against 1, 3: U = 1 of 4, p = 4/6 (Mann and Whitney's table).
         let test = rank_test(&[2.0, 4.0], &[1.0, 3.0]).unwrap();
-        assert!((test.p - 4.0 / 6.0).abs() < 1e-12 && test.cliffs_delta == -0.5, "{test:?}");
+        assert!(
+            (test.p - 4.0 / 6.0).abs() < 1e-12 && test.cliffs_delta == -0.5,
+            "{test:?}"
+        );
         assert_eq!(rank_test(&[], &[1.0]), None);
     }
 
@@ -103,12 +130,19 @@ mod tests {
         let test = rank_test(&[1.0, 1.0, 1.0], &[1.0, 1.0, 1.0]).unwrap();
         assert_eq!((test.p, test.cliffs_delta), (1.0, 0.0));
         // Pairs: 1<2 twice, 2=2 twice: (2 + 0.5·2)/4 above → delta = 0.5.
-        assert_eq!(rank_test(&[1.0, 2.0], &[2.0, 2.0]).unwrap().cliffs_delta, 0.5);
+        assert_eq!(
+            rank_test(&[1.0, 2.0], &[2.0, 2.0]).unwrap().cliffs_delta,
+            0.5
+        );
     }
 
     #[test]
     fn large_samples_agree_with_small_ones() {
-        let values = |shift: f64, n: u32| (0..n).map(|i| f64::from(i * 7 % n) + shift).collect::<Vec<f64>>();
+        let values = |shift: f64, n: u32| {
+            (0..n)
+                .map(|i| f64::from(i * 7 % n) + shift)
+                .collect::<Vec<f64>>()
+        };
         let (a, b) = (values(0.0, 30), values(4.3, 30));
         let exact = rank_test(&a, &b).unwrap().p;
         let ranks = doubled_ranks(&a, &b);

@@ -12,7 +12,11 @@ pub fn t_975(degrees: f64) -> f64 {
     }
     for _ in 0..80 {
         let middle = (low + high) / 2.0;
-        if two_sided(middle, degrees) > 0.05 { low = middle } else { high = middle }
+        if two_sided(middle, degrees) > 0.05 {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     (low + high) / 2.0
 }
@@ -37,7 +41,8 @@ fn beta(x: f64, a: f64, b: f64) -> f64 {
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - beta(1.0 - x, b, a);
     }
-    let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp() / a;
+    let front =
+        (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp() / a;
     let away_from_zero = |v: f64| if v.abs() < 1e-300 { 1e-300 } else { v };
     let (mut c, mut d) = (1.0, 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0)));
     let mut fraction = d;
@@ -75,19 +80,42 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_the_tables() {
-        let table =
-            [(1.0, 12.7062), (2.0, 4.30265), (4.0, 2.776_445), (8.0, 2.306_004), (30.0, 2.042_272), (1e6, 1.959_966)];
+        let table = [
+            (1.0, 12.7062),
+            (2.0, 4.30265),
+            (4.0, 2.776_445),
+            (8.0, 2.306_004),
+            (30.0, 2.042_272),
+            (1e6, 1.959_966),
+        ];
         for (degrees, t) in table {
-            assert!((t_975(degrees) / t - 1.0).abs() < 1e-5, "{degrees}: {} {t}", t_975(degrees));
+            assert!(
+                (t_975(degrees) / t - 1.0).abs() < 1e-5,
+                "{degrees}: {} {t}",
+                t_975(degrees)
+            );
         }
-        assert!(t_975(3.5) < t_975(3.0) && t_975(3.5) > t_975(4.0), "and between whole ones");
+        assert!(
+            t_975(3.5) < t_975(3.0) && t_975(3.5) > t_975(4.0),
+            "and between whole ones"
+        );
         assert_eq!([t_975(0.0), t_975(f64::NAN)], [f64::INFINITY; 2]);
     }
 
     #[test]
     fn the_normal_distribution_is_its_limit() {
-        for (z, p) in [(0.0, 1.0), (1.0, 0.317_311), (1.959_963_985, 0.05), (3.0, 0.002_699_8), (-3.0, 0.002_699_8)] {
-            assert!((normal_two_sided(z) - p).abs() < 1e-6, "{z}: {}", normal_two_sided(z));
+        for (z, p) in [
+            (0.0, 1.0),
+            (1.0, 0.317_311),
+            (1.959_963_985, 0.05),
+            (3.0, 0.002_699_8),
+            (-3.0, 0.002_699_8),
+        ] {
+            assert!(
+                (normal_two_sided(z) - p).abs() < 1e-6,
+                "{z}: {}",
+                normal_two_sided(z)
+            );
         }
     }
 }

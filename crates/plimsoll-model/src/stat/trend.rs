@@ -32,7 +32,10 @@ fn line(values: &[f64]) -> Line {
     let at = |(i, value): (usize, &f64)| (i as f64 - middle) * (value - mean);
     let slope = values.iter().enumerate().map(at).sum::<f64>() * 12.0 / (n * (n * n - 1.0));
     let residual = |(i, value): (usize, &f64)| (value - mean - slope * (i as f64 - middle)).powi(2);
-    Line { slope, left: values.iter().enumerate().map(residual).sum() }
+    Line {
+        slope,
+        left: values.iter().enumerate().map(residual).sum(),
+    }
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -42,7 +45,8 @@ fn mean(values: &[f64]) -> f64 {
 /// A line that at most `significance` of all permutations are as steep as, where it describes the series better than the
 /// steps that were found: Schwarz's criterion (Annals of Statistics 6, 1978), with an index and a level for each step.
 pub fn trend(values: &[f64], steps: &[ChangePoint], significance: f64) -> Option<Trend> {
-    if values.len() < FEWEST || values.iter().any(|value| !value.is_finite()) || mean(values) <= 0.0 {
+    if values.len() < FEWEST || values.iter().any(|value| !value.is_finite()) || mean(values) <= 0.0
+    {
         return None;
     }
     let own = line(values);
@@ -57,11 +61,16 @@ pub fn trend(values: &[f64], steps: &[ChangePoint], significance: f64) -> Option
     }
     let p = (as_steep + 1) as f64 / (PERMUTATIONS + 1) as f64;
     let n = values.len() as f64;
-    let criterion =
-        |left: f64, parameters: usize| n * (left / n).max(f64::MIN_POSITIVE).ln() + parameters as f64 * n.ln();
+    let criterion = |left: f64, parameters: usize| {
+        n * (left / n).max(f64::MIN_POSITIVE).ln() + parameters as f64 * n.ln()
+    };
     let by_steps = criterion(left_by_steps(values, steps), 2 * steps.len() + 1);
     let percent_per_value = own.slope / mean(values) * 100.0;
-    let found = Trend { percent_per_value, percent_in_all: percent_per_value * (n - 1.0), p };
+    let found = Trend {
+        percent_per_value,
+        percent_in_all: percent_per_value * (n - 1.0),
+        p,
+    };
     (p <= significance && criterion(own.left, 2) < by_steps).then_some(found)
 }
 
@@ -70,7 +79,13 @@ fn left_by_steps(values: &[f64], steps: &[ChangePoint]) -> f64 {
     let starts = std::iter::once(0).chain(steps.iter().map(|step| step.at));
     let ends = steps.iter().map(|step| step.at).chain([values.len()]);
     let segments = starts.zip(ends).map(|(start, end)| &values[start..end]);
-    segments.map(|own| own.iter().map(|value| (value - mean(own)).powi(2)).sum::<f64>()).sum()
+    segments
+        .map(|own| {
+            own.iter()
+                .map(|value| (value - mean(own)).powi(2))
+                .sum::<f64>()
+        })
+        .sum()
 }
 
 #[cfg(test)]
@@ -86,15 +101,33 @@ mod tests {
     fn a_drift_differs_from_a_step_and_from_noise() {
         let of = |seed: u64, level: fn(usize) -> f64| {
             let noise = made::series(seed, 60, 0.0, 0.02);
-            found(&noise.iter().enumerate().map(|(i, x)| x * level(i)).collect::<Vec<_>>())
+            found(
+                &noise
+                    .iter()
+                    .enumerate()
+                    .map(|(i, x)| x * level(i))
+                    .collect::<Vec<_>>(),
+            )
         };
-        let drifts = (0..20).filter_map(|seed| of(seed, |i| 1.0 + 0.1 * i as f64 / 59.0)).collect::<Vec<_>>();
+        let drifts = (0..20)
+            .filter_map(|seed| of(seed, |i| 1.0 + 0.1 * i as f64 / 59.0))
+            .collect::<Vec<_>>();
         assert!(drifts.len() >= 18, "{} of 20", drifts.len());
         let off = |drift: &Trend| (drift.percent_in_all - 9.5).abs();
-        assert!(drifts.iter().all(|drift| off(drift) < 3.0 && drift.p <= 0.01), "{drifts:?}");
-        let steps = (0..20).filter(|seed| of(*seed, |i| if i < 30 { 1.0 } else { 0.9 }).is_some()).count();
+        assert!(
+            drifts
+                .iter()
+                .all(|drift| off(drift) < 3.0 && drift.p <= 0.01),
+            "{drifts:?}"
+        );
+        let steps = (0..20)
+            .filter(|seed| of(*seed, |i| if i < 30 { 1.0 } else { 0.9 }).is_some())
+            .count();
         let noise = (0..40).filter(|seed| of(*seed, |_| 1.0).is_some()).count();
-        assert!(steps == 0 && noise <= 2, "{steps} steps and {noise} times noise");
+        assert!(
+            steps == 0 && noise <= 2,
+            "{steps} steps and {noise} times noise"
+        );
     }
 
     #[test]
@@ -102,7 +135,10 @@ mod tests {
         let line = |n: u32| (0..n).map(|i| 100.0 + f64::from(i)).collect::<Vec<_>>();
         assert_eq!(found(&line(7)), None);
         let ten = found(&line(10)).expect("a trend");
-        assert!((ten.percent_per_value - 100.0 / 104.5).abs() < 1e-9, "{ten:?}");
+        assert!(
+            (ten.percent_per_value - 100.0 / 104.5).abs() < 1e-9,
+            "{ten:?}"
+        );
         assert_eq!(found(&[100.0; 20]), None);
     }
 }

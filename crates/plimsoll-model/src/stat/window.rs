@@ -55,7 +55,9 @@ pub fn rate_interval(parts: &[(f64, f64)]) -> Result<Interval, TooShort> {
 
 /// A mean over a window of `seconds`: sums of values, and how many they are, of its consecutive parts of equal length.
 pub fn mean_interval(parts: &[(f64, f64)], seconds: f64) -> Result<Interval, TooShort> {
-    let (sum, count) = parts.iter().fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1));
+    let (sum, count) = parts
+        .iter()
+        .fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1));
     if sum <= 0.0 || count <= 0.0 {
         return Err(TooShort::Nothing);
     }
@@ -72,22 +74,33 @@ pub(super) fn sum_error(values: &[f64], seconds: f64, scale: f64) -> Result<SumE
     if seconds + 0.5 < SHORTEST_S || values.len() < CELLS_PER_TERM * terms {
         return Err(TooShort::Window);
     }
-    let power: Vec<f64> = (1..=TERMS_SEEN * terms).map(|term| cosine(values, term).powi(2)).collect();
+    let power: Vec<f64> = (1..=TERMS_SEEN * terms)
+        .map(|term| cosine(values, term).powi(2))
+        .collect();
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let (slow, faster) = (mean(&power[..terms]), mean(&power[terms..]));
     if slow.sqrt() <= 1e-9 * scale {
-        return Ok(SumError { error: 0.0, degrees: terms as f64 });
+        return Ok(SumError {
+            error: 0.0,
+            degrees: terms as f64,
+        });
     }
     if slow > STEEPEST * faster {
         return Err(TooShort::Correlated);
     }
-    Ok(SumError { error: MARGIN * slow.sqrt(), degrees: terms as f64 })
+    Ok(SumError {
+        error: MARGIN * slow.sqrt(),
+        degrees: terms as f64,
+    })
 }
 
 /// A term of the cosine transform, scaled to the standard error of the sum.
 fn cosine(values: &[f64], term: usize) -> f64 {
     let step = std::f64::consts::PI * term as f64 / values.len() as f64;
-    let parts = values.iter().enumerate().map(|(i, value)| value * (step * (i as f64 + 0.5)).cos());
+    let parts = values
+        .iter()
+        .enumerate()
+        .map(|(i, value)| value * (step * (i as f64 + 0.5)).cos());
     parts.sum::<f64>() * std::f64::consts::SQRT_2
 }
 
@@ -105,13 +118,23 @@ mod tests {
         // 10 % of 1000 over 9000 s: 0.1 / √9000 of the rate; the mean of twelve squares is within half of it.
         let interval = rate_interval(&seconds(&made::series(3, 9000, 0.0, 0.1))).unwrap();
         let error = interval.relative().unwrap() / 2.178_813;
-        assert!((error * 9000f64.sqrt() / 0.1 - 1.0).abs() < 0.5 && interval.degrees == 12.0, "{interval:?}");
+        assert!(
+            (error * 9000f64.sqrt() / 0.1 - 1.0).abs() < 0.5 && interval.degrees == 12.0,
+            "{interval:?}"
+        );
     }
 
     #[test]
     fn a_window_without_an_interval_has_a_reason() {
-        assert_eq!(rate_interval(&seconds(&made::series(1, 299, 0.0, 0.1))), Err(TooShort::Window));
-        assert_eq!(rate_interval(&[(1000.0, 30.0); 15]), Err(TooShort::Window), "too few parts");
+        assert_eq!(
+            rate_interval(&seconds(&made::series(1, 299, 0.0, 0.1))),
+            Err(TooShort::Window)
+        );
+        assert_eq!(
+            rate_interval(&[(1000.0, 30.0); 15]),
+            Err(TooShort::Window),
+            "too few parts"
+        );
         let rises: Vec<f64> = (0..400).map(f64::from).collect();
         assert_eq!(rate_interval(&seconds(&rises)), Err(TooShort::Correlated));
         assert_eq!(rate_interval(&seconds(&[0.0; 300])), Err(TooShort::Nothing));

@@ -113,11 +113,17 @@ pub struct BackupFigures {
 impl BackupSummary {
     /// Every finding with the medium that it is about.
     pub fn all_findings(&self) -> impl Iterator<Item = (&BackupMedium, &Finding)> {
-        self.media.iter().flat_map(|medium| medium.findings.iter().map(move |finding| (medium, finding)))
+        self.media
+            .iter()
+            .flat_map(|medium| medium.findings.iter().map(move |finding| (medium, finding)))
     }
 
     pub fn verdict(&self) -> Verdict {
-        self.media.iter().map(|medium| medium.verdict).max().unwrap_or_default()
+        self.media
+            .iter()
+            .map(|medium| medium.verdict)
+            .max()
+            .unwrap_or_default()
     }
 }
 
@@ -130,19 +136,35 @@ pub(super) fn of_run(index: &Index) -> Vec<BackupSummary> {
     let mut groups: BTreeMap<Group, Rows<'_>> = BTreeMap::new();
     for row in &index.record.backups {
         let beside = point_of(index, row).map(|point| point.ordinal);
-        groups.entry((row.step_index, beside)).or_default().entry((row.medium, row.target)).or_default().push(row);
+        groups
+            .entry((row.step_index, beside))
+            .or_default()
+            .entry((row.medium, row.target))
+            .or_default()
+            .push(row);
     }
-    groups.into_values().map(|media| summary(index, media.into_values().collect())).collect()
+    groups
+        .into_values()
+        .map(|media| summary(index, media.into_values().collect()))
+        .collect()
 }
 
 fn point_of<'a>(index: &Index<'a>, row: &BackupRow) -> Option<&'a Point> {
-    index.record.points.iter().find(|point| Some(point.id) == row.point)
+    index
+        .record
+        .points
+        .iter()
+        .find(|point| Some(point.id) == row.point)
 }
 
 /// Of one step at one load; there is at least one row of each medium.
 fn summary(index: &Index, media: Vec<Vec<&BackupRow>>) -> BackupSummary {
     let first = media[0][0];
-    let mut programs: Vec<String> = media.iter().flatten().map(|row| row.program.clone()).collect();
+    let mut programs: Vec<String> = media
+        .iter()
+        .flatten()
+        .map(|row| row.program.clone())
+        .collect();
     programs.retain(|program| !program.is_empty());
     programs.sort();
     programs.dedup();
@@ -163,9 +185,13 @@ fn summary(index: &Index, media: Vec<Vec<&BackupRow>>) -> BackupSummary {
 }
 
 fn against_first(media: &mut [BackupMedium]) {
-    let Some((first, others)) = media.split_first_mut() else { return };
+    let Some((first, others)) = media.split_first_mut() else {
+        return;
+    };
     for figures in others.iter_mut().flat_map(|medium| &mut medium.kinds) {
-        let Some(base) = first.kinds.iter().find(|own| own.kind == figures.kind) else { continue };
+        let Some(base) = first.kinds.iter().find(|own| own.kind == figures.kind) else {
+            continue;
+        };
         let ratio = |own: Option<Sampled>, base: Option<Sampled>| {
             let (own, base) = (own?, base?);
             Ratio::of(own.mean, own.interval, base.mean, base.interval)
@@ -180,10 +206,18 @@ fn medium(index: &Index, rows: &[&BackupRow]) -> BackupMedium {
     let mut rows = rows.to_vec();
     rows.sort_by_key(|row| (row.start, row.system, row.kind));
     let first = rows[0];
-    let (data, target) = (Track::of(index, first.medium), Track::of(index, Some(first.target)));
-    let operations: Vec<BackupOperation> = rows.iter().map(|row| operation(index, row, &data, &target)).collect();
-    let kinds: Vec<BackupFigures> =
-        BackupKind::ALL.into_iter().filter_map(|kind| figures(&rows, kind, &data, &target)).collect();
+    let (data, target) = (
+        Track::of(index, first.medium),
+        Track::of(index, Some(first.target)),
+    );
+    let operations: Vec<BackupOperation> = rows
+        .iter()
+        .map(|row| operation(index, row, &data, &target))
+        .collect();
+    let kinds: Vec<BackupFigures> = BackupKind::ALL
+        .into_iter()
+        .filter_map(|kind| figures(&rows, kind, &data, &target))
+        .collect();
     let findings = findings(&kinds, &operations, first.point.is_some());
     BackupMedium {
         medium: first.medium.map(|medium| index.name(medium)),
@@ -231,21 +265,40 @@ fn operation(index: &Index, row: &BackupRow, data: &Track, target: &Track) -> Ba
 /// Its time; nothing where it is too short.
 fn long_enough(row: &BackupRow) -> Vec<(Nanos, Nanos)> {
     let is_long = row.end.saturating_sub(row.start) >= SHORTEST;
-    is_long.then_some((row.start, row.end)).into_iter().collect()
+    is_long
+        .then_some((row.start, row.end))
+        .into_iter()
+        .collect()
 }
 
 /// Of all operations of a kind among `rows`; `None` where there is none.
-pub(super) fn figures(rows: &[&BackupRow], kind: BackupKind, data: &Track, target: &Track) -> Option<BackupFigures> {
-    let own: Vec<&BackupRow> = rows.iter().copied().filter(|row| row.kind == kind).collect();
+pub(super) fn figures(
+    rows: &[&BackupRow],
+    kind: BackupKind,
+    data: &Track,
+    target: &Track,
+) -> Option<BackupFigures> {
+    let own: Vec<&BackupRow> = rows
+        .iter()
+        .copied()
+        .filter(|row| row.kind == kind)
+        .collect();
     let count = |outcome| own.iter().filter(|row| row.outcome == outcome).count() as u64;
-    let complete: Vec<&BackupRow> =
-        own.iter().copied().filter(|row| row.outcome == BackupOutcome::Complete && row.end > row.start).collect();
+    let complete: Vec<&BackupRow> = own
+        .iter()
+        .copied()
+        .filter(|row| row.outcome == BackupOutcome::Complete && row.end > row.start)
+        .collect();
     // Each cycle beside each point is one group.
     let mut cycles: BTreeMap<_, Vec<&BackupRow>> = BTreeMap::new();
-    complete.iter().for_each(|row| cycles.entry((row.point, row.cycle)).or_default().push(row));
+    complete
+        .iter()
+        .for_each(|row| cycles.entry((row.point, row.cycle)).or_default().push(row));
     let sampled = |of: &dyn Fn(&BackupRow) -> Option<f64>| {
-        let groups: Vec<Vec<f64>> =
-            cycles.values().map(|rows| rows.iter().filter_map(|row| of(row)).collect()).collect();
+        let groups: Vec<Vec<f64>> = cycles
+            .values()
+            .map(|rows| rows.iter().filter_map(|row| of(row)).collect())
+            .collect();
         Sampled::of(&groups)
     };
     let spans = union(complete.iter().flat_map(|row| long_enough(row)).collect());
@@ -255,7 +308,9 @@ pub(super) fn figures(rows: &[&BackupRow], kind: BackupKind, data: &Track, targe
         failed: count(BackupOutcome::Failed),
         cancelled: count(BackupOutcome::Cancelled),
         differs: count(BackupOutcome::Differs),
-        bytes: complete.iter().fold(0, |sum, row| sum.saturating_add(row.bytes)),
+        bytes: complete
+            .iter()
+            .fold(0, |sum, row| sum.saturating_add(row.bytes)),
         seconds: sampled(&|row| Some(seconds(row))),
         mb_per_second: sampled(&mb_per_second),
         data_io: data.over(&spans),
@@ -282,22 +337,59 @@ fn union(mut spans: Vec<(Nanos, Nanos)>) -> Vec<(Nanos, Nanos)> {
 fn findings(kinds: &[BackupFigures], operations: &[BackupOperation], beside: bool) -> Vec<Finding> {
     let mut found = Vec::new();
     for figures in kinds {
-        let (kind, of) = (figures.kind, figures.complete + figures.failed + figures.cancelled + figures.differs);
-        let first = |outcome| operations.iter().find(|own| own.kind == kind && own.outcome == outcome);
+        let (kind, of) = (
+            figures.kind,
+            figures.complete + figures.failed + figures.cancelled + figures.differs,
+        );
+        let first = |outcome| {
+            operations
+                .iter()
+                .find(|own| own.kind == kind && own.outcome == outcome)
+        };
         if let Some(first) = first(BackupOutcome::Differs) {
             let (cycle, detail) = (first.cycle + 1, first.detail.clone());
             found.push(
-                FindingKind::RestoreDiffers { differs: figures.differs, of, cycle, detail }.with(Severity::Error),
+                FindingKind::RestoreDiffers {
+                    differs: figures.differs,
+                    of,
+                    cycle,
+                    detail,
+                }
+                .with(Severity::Error),
             );
         }
         if let Some(first) = first(BackupOutcome::Failed) {
             let (cycle, detail) = (first.cycle + 1, first.detail.clone());
-            let severity = if figures.complete == 0 { Severity::Error } else { Severity::Warning };
-            found.push(FindingKind::BackupFailed { kind, failed: figures.failed, of, cycle, detail }.with(severity));
+            let severity = if figures.complete == 0 {
+                Severity::Error
+            } else {
+                Severity::Warning
+            };
+            found.push(
+                FindingKind::BackupFailed {
+                    kind,
+                    failed: figures.failed,
+                    of,
+                    cycle,
+                    detail,
+                }
+                .with(severity),
+            );
         }
         if figures.cancelled > 0 {
-            let severity = if beside { Severity::Note } else { Severity::Warning };
-            found.push(FindingKind::BackupCancelled { kind, cancelled: figures.cancelled, of }.with(severity));
+            let severity = if beside {
+                Severity::Note
+            } else {
+                Severity::Warning
+            };
+            found.push(
+                FindingKind::BackupCancelled {
+                    kind,
+                    cancelled: figures.cancelled,
+                    of,
+                }
+                .with(severity),
+            );
         }
     }
     found.extend(rate::findings(operations));

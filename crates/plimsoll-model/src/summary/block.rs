@@ -9,7 +9,9 @@ use serde::Serialize;
 
 pub(super) use step::of_run;
 
-use super::{Conservation, DriveSummary, Figure, Finding, Halves, Interval, Spread, Steady, Verdict};
+use super::{
+    Conservation, DriveSummary, Figure, Finding, Halves, Interval, Spread, Steady, Verdict,
+};
 use crate::record::BlockStreamInfo;
 
 /// One step, with the media that it was run on beside each other.
@@ -216,18 +218,30 @@ pub type BlockPlace<'a> = (&'a BlockJobSummary, &'a BlockPointSummary);
 impl BlockJobSummary {
     /// At full speed by round, then by rate.
     pub fn all_points(&self) -> impl Iterator<Item = &BlockPointSummary> {
-        self.points.iter().chain(self.curve.iter().flat_map(|rate| &rate.points))
+        self.points
+            .iter()
+            .chain(self.curve.iter().flat_map(|rate| &rate.points))
     }
 }
 
 impl BlockMedium {
     /// Its own, then those of its points by job.
     pub fn all_findings(&self) -> impl Iterator<Item = (&Self, Option<BlockPlace<'_>>, &Finding)> {
-        let own = self.findings.iter().map(move |finding| (self, None, finding));
-        let points = self.jobs.iter().flat_map(|job| job.all_points().map(move |point| (job, point)));
-        own.chain(
-            points.flat_map(move |point| point.1.findings.iter().map(move |finding| (self, Some(point), finding))),
-        )
+        let own = self
+            .findings
+            .iter()
+            .map(move |finding| (self, None, finding));
+        let points = self
+            .jobs
+            .iter()
+            .flat_map(|job| job.all_points().map(move |point| (job, point)));
+        own.chain(points.flat_map(move |point| {
+            point
+                .1
+                .findings
+                .iter()
+                .map(move |finding| (self, Some(point), finding))
+        }))
     }
 }
 

@@ -117,22 +117,50 @@ impl Sign {
 }
 
 /// What stands out at `beyond` beside `line`.
-pub(super) fn signs(index: &Index, ladder: &Ladder, line: Option<&Point>, beyond: &Point, all: &[&Point]) -> Vec<Sign> {
-    let summary = |point: &Point| all.iter().position(|own| own.id == point.id).and_then(|i| ladder.points.get(i));
-    let Some(figures) = summary(beyond) else { return Vec::new() };
+pub(super) fn signs(
+    index: &Index,
+    ladder: &Ladder,
+    line: Option<&Point>,
+    beyond: &Point,
+    all: &[&Point],
+) -> Vec<Sign> {
+    let summary = |point: &Point| {
+        all.iter()
+            .position(|own| own.id == point.id)
+            .and_then(|i| ladder.points.get(i))
+    };
+    let Some(figures) = summary(beyond) else {
+        return Vec::new();
+    };
     let at_line = line.and_then(summary);
     let sign = |what: Bottleneck| {
         let beyond = figure(index, what, figures).filter(|value| value.is_finite())?;
         let at_line = at_line.and_then(|figures| figure(index, what, figures));
         let (stands_out, limit) = match what.limit() {
             Limit::Full(limit) => (beyond >= limit, limit),
-            Limit::Risen(limit) => (beyond >= limit && at_line.is_none_or(|line| beyond >= line * RISE), limit),
-            Limit::Times(limit) => (at_line.is_some_and(|line| line > 0.0 && beyond >= line * limit), limit),
+            Limit::Risen(limit) => (
+                beyond >= limit && at_line.is_none_or(|line| beyond >= line * RISE),
+                limit,
+            ),
+            Limit::Times(limit) => (
+                at_line.is_some_and(|line| line > 0.0 && beyond >= line * limit),
+                limit,
+            ),
         };
-        stands_out.then_some(Sign { what, at_line, beyond, limit })
+        stands_out.then_some(Sign {
+            what,
+            at_line,
+            beyond,
+            limit,
+        })
     };
     let mut signs: Vec<Sign> = Bottleneck::ALL.into_iter().filter_map(sign).collect();
-    signs.sort_by(|a, b| a.what.rank().cmp(&b.what.rank()).then(b.strength().total_cmp(&a.strength())));
+    signs.sort_by(|a, b| {
+        a.what
+            .rank()
+            .cmp(&b.what.rank())
+            .then(b.strength().total_cmp(&a.strength()))
+    });
     signs
 }
 
@@ -167,16 +195,26 @@ pub(crate) fn generator(record: &Record, figures: &PointSummary) -> Option<f64> 
         return None;
     }
     let fact = |kind: SubjectKind, key: &str| {
-        let subject = record.subjects.iter().find(|subject| subject.kind == kind)?;
-        let fact = record.facts.iter().find(|fact| fact.subject == subject.id && fact.key == key)?;
+        let subject = record
+            .subjects
+            .iter()
+            .find(|subject| subject.kind == kind)?;
+        let fact = record
+            .facts
+            .iter()
+            .find(|fact| fact.subject == subject.id && fact.key == key)?;
         fact.value.parse::<f64>().ok().filter(|n| *n >= 1.0)
     };
-    let threads = fact(SubjectKind::Generator, WORKERS_FACT).or_else(|| fact(SubjectKind::Host, CPUS_FACT))?;
+    let threads = fact(SubjectKind::Generator, WORKERS_FACT)
+        .or_else(|| fact(SubjectKind::Host, CPUS_FACT))?;
     Some(used / threads)
 }
 
 /// Requests in the drive at a time, by Little's law over all kinds.
 fn queue(drive: &DriveSummary) -> Option<f64> {
-    let each = drive.ops.iter().filter_map(|op| Some(op.per_second? * op.real?.mean_us / 1e6));
+    let each = drive
+        .ops
+        .iter()
+        .filter_map(|op| Some(op.per_second? * op.real?.mean_us / 1e6));
     each.reduce(|sum, requests| sum + requests)
 }

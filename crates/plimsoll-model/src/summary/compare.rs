@@ -64,10 +64,20 @@ pub struct Ratio {
 
 impl Ratio {
     /// `None` for a ratio to nothing.
-    pub(super) fn of(rate: f64, interval: Option<Interval>, first: f64, of_first: Option<Interval>) -> Option<Self> {
+    pub(super) fn of(
+        rate: f64,
+        interval: Option<Interval>,
+        first: f64,
+        of_first: Option<Interval>,
+    ) -> Option<Self> {
         let ratio = (first > 0.0).then(|| rate / first)?;
-        let interval = interval.zip(of_first).and_then(|(own, first)| own.ratio_to(first));
-        Some(Self { ratio, interval: interval.map(|interval| interval.with(ratio)) })
+        let interval = interval
+            .zip(of_first)
+            .and_then(|(own, first)| own.ratio_to(first));
+        Some(Self {
+            ratio,
+            interval: interval.map(|interval| interval.with(ratio)),
+        })
     }
 }
 
@@ -77,17 +87,31 @@ type Step<'a> = (u32, &'a str, Interference);
 /// Steps with ladders on more than one medium. Searches try other loads on each; their lines stand side by side.
 pub(super) fn comparisons(ladders: &[Ladder]) -> Vec<Comparison> {
     let mut steps: BTreeMap<Step<'_>, Vec<(usize, &Ladder)>> = BTreeMap::new();
-    for (i, ladder) in ladders.iter().enumerate().filter(|(_, ladder)| ladder.medium.is_some() && ladder.line.is_none())
+    for (i, ladder) in ladders
+        .iter()
+        .enumerate()
+        .filter(|(_, ladder)| ladder.medium.is_some() && ladder.line.is_none())
     {
-        steps.entry((ladder.step_index, &ladder.mode, ladder.scene)).or_default().push((i, ladder));
+        steps
+            .entry((ladder.step_index, &ladder.mode, ladder.scene))
+            .or_default()
+            .push((i, ladder));
     }
-    steps.into_values().filter(|ladders| ladders.len() > 1).map(|ladders| compare(&ladders)).collect()
+    steps
+        .into_values()
+        .filter(|ladders| ladders.len() > 1)
+        .map(|ladders| compare(&ladders))
+        .collect()
 }
 
 fn compare(ladders: &[(usize, &Ladder)]) -> Comparison {
     let first = ladders[0].1;
-    let measured =
-        || ladders.iter().flat_map(|(_, ladder)| &ladder.rungs).filter(|rung| rung.completed_per_second.is_some());
+    let measured = || {
+        ladders
+            .iter()
+            .flat_map(|(_, ladder)| &ladder.rungs)
+            .filter(|rung| rung.completed_per_second.is_some())
+    };
     let nopm = measured().all(|rung| rung.nopm.is_some()) && measured().next().is_some();
     let medium = |(i, ladder): &(usize, &Ladder)| ComparedMedium {
         ladder: *i,
@@ -116,23 +140,54 @@ fn is_at(rung: &LoadSummary, users: u32, offered: Option<f64>) -> bool {
     rung.users == users && rung.offered_per_second.map(f64::to_bits) == offered.map(f64::to_bits)
 }
 
-fn load(ladders: &[(usize, &Ladder)], users: u32, offered_per_second: Option<f64>, nopm: bool) -> ComparedLoad {
-    let rungs =
-        ladders.iter().map(|(_, ladder)| ladder.rungs.iter().find(|rung| is_at(rung, users, offered_per_second)));
-    let mut figures: Vec<Option<ComparedFigures>> = rungs.map(|rung| rung.and_then(|rung| of(rung, nopm))).collect();
+fn load(
+    ladders: &[(usize, &Ladder)],
+    users: u32,
+    offered_per_second: Option<f64>,
+    nopm: bool,
+) -> ComparedLoad {
+    let rungs = ladders.iter().map(|(_, ladder)| {
+        ladder
+            .rungs
+            .iter()
+            .find(|rung| is_at(rung, users, offered_per_second))
+    });
+    let mut figures: Vec<Option<ComparedFigures>> = rungs
+        .map(|rung| rung.and_then(|rung| of(rung, nopm)))
+        .collect();
     let usable = |figures: &&ComparedFigures| figures.verdict < Verdict::Invalid;
     if let Some(first) = figures[0].filter(|first| usable(&first)) {
-        for other in figures[1..].iter_mut().flatten().filter(|other| other.verdict < Verdict::Invalid) {
-            other.rate_ratio = Ratio::of(other.rate, other.rate_interval, first.rate, first.rate_interval);
-            let p99 = other.p99_ms.zip(first.p99_ms).filter(|(_, first)| *first > 0.0);
+        for other in figures[1..]
+            .iter_mut()
+            .flatten()
+            .filter(|other| other.verdict < Verdict::Invalid)
+        {
+            other.rate_ratio = Ratio::of(
+                other.rate,
+                other.rate_interval,
+                first.rate,
+                first.rate_interval,
+            );
+            let p99 = other
+                .p99_ms
+                .zip(first.p99_ms)
+                .filter(|(_, first)| *first > 0.0);
             other.p99_ratio = p99.map(|(other, first)| other / first);
         }
     }
-    ComparedLoad { users, offered_per_second, figures }
+    ComparedLoad {
+        users,
+        offered_per_second,
+        figures,
+    }
 }
 
 fn of(rung: &LoadSummary, nopm: bool) -> Option<ComparedFigures> {
-    let rate = if nopm { rung.nopm? } else { rung.completed_per_second? };
+    let rate = if nopm {
+        rung.nopm?
+    } else {
+        rung.completed_per_second?
+    };
     Some(ComparedFigures {
         rate: rate.median,
         rate_interval: rate.interval,
@@ -154,8 +209,20 @@ mod tests {
         let ratio = Ratio::of(50.0, around(50.0, 1.5), 200.0, around(200.0, 8.0)).unwrap();
         let interval = ratio.interval.unwrap();
         assert_eq!(ratio.ratio, 0.25);
-        assert!((interval.low - 0.2375).abs() < 1e-3 && (interval.high - 0.2625).abs() < 1e-3, "{interval:?}");
-        assert_eq!(Ratio::of(50.0, None, 200.0, around(200.0, 8.0)).unwrap().interval, None);
-        assert_eq!(Ratio::of(50.0, None, 0.0, None), None, "there is no ratio to nothing");
+        assert!(
+            (interval.low - 0.2375).abs() < 1e-3 && (interval.high - 0.2625).abs() < 1e-3,
+            "{interval:?}"
+        );
+        assert_eq!(
+            Ratio::of(50.0, None, 200.0, around(200.0, 8.0))
+                .unwrap()
+                .interval,
+            None
+        );
+        assert_eq!(
+            Ratio::of(50.0, None, 0.0, None),
+            None,
+            "there is no ratio to nothing"
+        );
     }
 }

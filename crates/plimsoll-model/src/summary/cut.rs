@@ -28,8 +28,20 @@ pub struct CutSummary {
 
 impl CutSummary {
     pub(super) fn of(cut: &PowerCut) -> Self {
-        let PowerCut { point: _, at, recovery, lost_writes, lost_bytes, lost_flushed_writes, receipts } = cut;
-        let sum = |of: fn(&Receipt) -> u64| receipts.iter().fold(0u64, |sum, receipt| sum.saturating_add(of(receipt)));
+        let PowerCut {
+            point: _,
+            at,
+            recovery,
+            lost_writes,
+            lost_bytes,
+            lost_flushed_writes,
+            receipts,
+        } = cut;
+        let sum = |of: fn(&Receipt) -> u64| {
+            receipts
+                .iter()
+                .fold(0u64, |sum, receipt| sum.saturating_add(of(receipt)))
+        };
         Self {
             at: *at,
             at_ms: at.0 / 1_000_000,
@@ -49,14 +61,34 @@ impl CutSummary {
 pub(super) fn findings(cut: &CutSummary) -> Vec<Finding> {
     let lost = cut.receipts.iter().filter(|receipt| receipt.lost > 0);
     let finding = |receipt: &Receipt| {
-        let Receipt { txn, acknowledged, lost, in_doubt: _, first_lost } = receipt.clone();
-        Finding { severity: Severity::Error, kind: FindingKind::CommittedLost { txn, lost, acknowledged, first_lost } }
+        let Receipt {
+            txn,
+            acknowledged,
+            lost,
+            in_doubt: _,
+            first_lost,
+        } = receipt.clone();
+        Finding {
+            severity: Severity::Error,
+            kind: FindingKind::CommittedLost {
+                txn,
+                lost,
+                acknowledged,
+                first_lost,
+            },
+        }
     };
     let mut found: Vec<Finding> = lost.map(finding).collect();
     if cut.recovery_ms.is_none() {
-        found.push(Finding { severity: Severity::Error, kind: FindingKind::NotRecovered });
+        found.push(Finding {
+            severity: Severity::Error,
+            kind: FindingKind::NotRecovered,
+        });
     } else if found.is_empty() && cut.acknowledged == 0 {
-        found.push(Finding { severity: Severity::Warning, kind: FindingKind::CutNotEvaluated });
+        found.push(Finding {
+            severity: Severity::Warning,
+            kind: FindingKind::CutNotEvaluated,
+        });
     }
     found
 }
@@ -65,10 +97,14 @@ pub(super) fn findings(cut: &CutSummary) -> Vec<Finding> {
 /// from before.
 pub(super) fn excuse(finding: &mut Finding, cut: &CutSummary) {
     let expected = match &finding.kind {
-        FindingKind::PhaseIncomplete { .. } | FindingKind::NotDrained { .. } => finding.severity == Severity::Warning,
+        FindingKind::PhaseIncomplete { .. } | FindingKind::NotDrained { .. } => {
+            finding.severity == Severity::Warning
+        }
         // However long: the plan ordered it.
         FindingKind::ServerAway { .. } => true,
-        FindingKind::Event { at_s, .. } => *at_s >= cut.at.as_secs_f64() && finding.severity == Severity::Warning,
+        FindingKind::Event { at_s, .. } => {
+            *at_s >= cut.at.as_secs_f64() && finding.severity == Severity::Warning
+        }
         _ => false,
     };
     if expected {

@@ -98,7 +98,11 @@ pub struct DriveTimes {
 impl DriveTimes {
     fn of(hist: &CoarseHist) -> Option<Self> {
         let us = |time: Option<Nanos>| time.map(Nanos::as_micros_f64);
-        Some(Self { mean_us: us(hist.mean())?, p50_us: us(hist.quantile(0.5))?, p99_us: us(hist.quantile(0.99))? })
+        Some(Self {
+            mean_us: us(hist.mean())?,
+            p50_us: us(hist.quantile(0.5))?,
+            p99_us: us(hist.quantile(0.99))?,
+        })
     }
 }
 
@@ -119,26 +123,58 @@ impl DriveOpSummary {
 /// What the medium's drive is called, if the medium is emulated.
 pub(super) fn title(index: &Index, medium: Option<SubjectId>) -> Option<String> {
     let medium = medium?;
-    let fact = |key| index.record.facts.iter().find(|fact| fact.subject == medium && fact.key == key);
-    let named = fact(DRIVE_TITLE_FACT).or_else(|| fact(DRIVE_FACT)).map(|fact| fact.value.clone());
-    named.or_else(|| index.record.drive.iter().any(|row| row.subject == medium).then(|| index.name(medium)))
+    let fact = |key| {
+        index
+            .record
+            .facts
+            .iter()
+            .find(|fact| fact.subject == medium && fact.key == key)
+    };
+    let named = fact(DRIVE_TITLE_FACT)
+        .or_else(|| fact(DRIVE_FACT))
+        .map(|fact| fact.value.clone());
+    named.or_else(|| {
+        index
+            .record
+            .drive
+            .iter()
+            .any(|row| row.subject == medium)
+            .then(|| index.name(medium))
+    })
 }
 
 /// `None` for a medium that is what it is.
-pub(super) fn summarise(index: &Index, point: &Point, window: &Phase, figures: &PointSummary) -> Option<DriveSummary> {
+pub(super) fn summarise(
+    index: &Index,
+    point: &Point,
+    window: &Phase,
+    figures: &PointSummary,
+) -> Option<DriveSummary> {
     let drive = title(index, point.medium)?;
     let cut = cut_of(index, point);
     let end = cut.map_or(window.end, |cut| cut.at.min(window.end));
-    let rows: Vec<&DriveRow> = index.record.drive.iter().filter(|row| Some(row.subject) == point.medium).collect();
-    let within: Vec<&DriveRow> = rows.iter().copied().filter(|row| is_within(row, window, cut)).collect();
+    let rows: Vec<&DriveRow> = index
+        .record
+        .drive
+        .iter()
+        .filter(|row| Some(row.subject) == point.medium)
+        .collect();
+    let within: Vec<&DriveRow> = rows
+        .iter()
+        .copied()
+        .filter(|row| is_within(row, window, cut))
+        .collect();
     let seconds = seconds(&within, |row| row.end.saturating_sub(row.start));
-    let emulator = |metric: Metric| emulator_mean(&figures.metrics, figures.medium.as_deref()?, metric);
+    let emulator =
+        |metric: Metric| emulator_mean(&figures.metrics, figures.medium.as_deref()?, metric);
     let us = |ms: Option<f64>| ms.map(|ms| ms * 1e3);
     let ops = of_kinds(&within, seconds);
     Some(DriveSummary {
         drive,
         waiting: waited(&ops, &figures.resources),
-        told_s: self::seconds(&rows, |row| row.end.min(end).saturating_sub(row.start.max(window.start))),
+        told_s: self::seconds(&rows, |row| {
+            row.end.min(end).saturating_sub(row.start.max(window.start))
+        }),
         ops,
         emulator_cpu_percent: emulator(Metric::SystemCpu),
         emulator_memory_mb: emulator(Metric::SystemMemory).map(|bytes| bytes / 1e6),
@@ -153,7 +189,10 @@ pub(super) fn cut_of<'a>(index: &Index<'a>, point: &Point) -> Option<&'a PowerCu
 
 /// Mostly in the window, and over before the power failed.
 fn is_within(row: &DriveRow, window: &Phase, cut: Option<&PowerCut>) -> bool {
-    let inside = row.end.min(window.end).saturating_sub(row.start.max(window.start));
+    let inside = row
+        .end
+        .min(window.end)
+        .saturating_sub(row.start.max(window.start));
     let whole = row.end.saturating_sub(row.start);
     let before_the_cut = cut.is_none_or(|cut| row.end <= cut.at);
     before_the_cut && inside.0 > 0 && inside.0 >= whole.0 - inside.0.min(whole.0)
@@ -161,19 +200,32 @@ fn is_within(row: &DriveRow, window: &Phase, cut: Option<&PowerCut>) -> bool {
 
 /// A second has a row for each kind and counts once.
 fn seconds(rows: &[&DriveRow], length: impl Fn(&DriveRow) -> Nanos) -> f64 {
-    let mut starts: Vec<(Nanos, f64)> = rows.iter().map(|row| (row.start, length(row).as_secs_f64())).collect();
+    let mut starts: Vec<(Nanos, f64)> = rows
+        .iter()
+        .map(|row| (row.start, length(row).as_secs_f64()))
+        .collect();
     starts.sort_by_key(|(start, _)| *start);
     starts.dedup_by_key(|(start, _)| *start);
     starts.iter().map(|(_, length)| length).sum()
 }
 
 fn of_kinds(rows: &[&DriveRow], seconds: f64) -> Vec<DriveOpSummary> {
-    let mut kinds: Vec<DriveOpSummary> = DriveOp::ALL.into_iter().filter_map(|op| of_kind(op, rows, seconds)).collect();
-    let modelled_us: f64 = kinds.iter().filter_map(|kind| Some(kind.modelled?.mean_us * kind.ops as f64)).sum();
+    let mut kinds: Vec<DriveOpSummary> = DriveOp::ALL
+        .into_iter()
+        .filter_map(|op| of_kind(op, rows, seconds))
+        .collect();
+    let modelled_us: f64 = kinds
+        .iter()
+        .filter_map(|kind| Some(kind.modelled?.mean_us * kind.ops as f64))
+        .sum();
     for kind in &mut kinds {
-        let late =
-            rows.iter().filter(|row| row.op == kind.op).filter_map(|row| Some((row.late.mean()?, row.late.count())));
-        let late_us: f64 = late.map(|(mean, count)| mean.as_micros_f64() * count as f64).sum();
+        let late = rows
+            .iter()
+            .filter(|row| row.op == kind.op)
+            .filter_map(|row| Some((row.late.mean()?, row.late.count())));
+        let late_us: f64 = late
+            .map(|(mean, count)| mean.as_micros_f64() * count as f64)
+            .sum();
         kind.added_percent = (modelled_us > 0.0).then(|| late_us * 100.0 / modelled_us);
     }
     kinds
@@ -203,7 +255,9 @@ fn of_kind(op: DriveOp, rows: &[&DriveRow], seconds: f64) -> Option<DriveOpSumma
         real: DriveTimes::of(&real),
         late_p50_us: lateness(0.5),
         late_p99_us: lateness(0.99),
-        late_percent: times.zip(lateness(0.5)).map(|(times, late)| late * 100.0 / times.p50_us),
+        late_percent: times
+            .zip(lateness(0.5))
+            .map(|(times, late)| late * 100.0 / times.p50_us),
         beyond_percent: (ops > 0).then(|| beyond as f64 * 100.0 / ops as f64),
         added_percent: None,
         errors,
@@ -215,18 +269,37 @@ fn of_kind(op: DriveOp, rows: &[&DriveRow], seconds: f64) -> Option<DriveOpSumma
 pub fn lateness_us(late: &CoarseHist, q: f64) -> Option<f64> {
     let us = late.quantile(q)?.as_micros_f64();
     // A bucket's middle lies up to 3.2 % above the value.
-    Some(if us <= LOWEST.as_micros_f64() * 1.04 { 0.0 } else { us })
+    Some(if us <= LOWEST.as_micros_f64() * 1.04 {
+        0.0
+    } else {
+        us
+    })
 }
 
 fn emulator_mean(means: &[MetricMean], medium: &str, metric: Metric) -> Option<f64> {
-    let own = |mean: &&MetricMean| mean.subject_kind == SubjectKind::Emulator && mean.subject == medium;
-    means.iter().filter(own).find(|mean| mean.metric == metric.info().name).map(|mean| mean.mean)
+    let own =
+        |mean: &&MetricMean| mean.subject_kind == SubjectKind::Emulator && mean.subject == medium;
+    means
+        .iter()
+        .filter(own)
+        .find(|mean| mean.metric == metric.info().name)
+        .map(|mean| mean.mean)
 }
 
 /// Rule EMULATED: whether the drive answered as its model requires.
-pub(super) fn findings(figures: &PointSummary, window: Option<&Phase>, cut: Option<&PowerCut>) -> Vec<Finding> {
-    let (Some(drive), Some(window)) = (&figures.drive, window) else { return Vec::new() };
-    let mut found: Vec<Finding> = late(drive).into_iter().chain(waiting(drive)).chain(errors(drive)).collect();
+pub(super) fn findings(
+    figures: &PointSummary,
+    window: Option<&Phase>,
+    cut: Option<&PowerCut>,
+) -> Vec<Finding> {
+    let (Some(drive), Some(window)) = (&figures.drive, window) else {
+        return Vec::new();
+    };
+    let mut found: Vec<Finding> = late(drive)
+        .into_iter()
+        .chain(waiting(drive))
+        .chain(errors(drive))
+        .collect();
     let end = cut.map_or(window.end, |cut| cut.at.min(window.end));
     let length = end.saturating_sub(window.start).as_secs_f64();
     // The emulator's seconds do not begin with the window's, and the one of a power cut may be short.
@@ -236,12 +309,26 @@ pub(super) fn findings(figures: &PointSummary, window: Option<&Phase>, cut: Opti
     if missing_s > slack {
         found.push(Finding {
             severity: Severity::Warning,
-            kind: FindingKind::EmulationUnreported { drive: name, missing_s, measured_s: length },
+            kind: FindingKind::EmulationUnreported {
+                drive: name,
+                missing_s,
+                measured_s: length,
+            },
         });
     } else if found.is_empty() && !drive.ops.iter().any(DriveOpSummary::has_enough_operations) {
-        let ops = drive.ops.iter().fold(0u64, |sum, op| sum.saturating_add(op.ops));
-        let kind = FindingKind::EmulationTooFew { drive: name, ops, fewest: FEWEST_OPS };
-        found.push(Finding { severity: Severity::Note, kind });
+        let ops = drive
+            .ops
+            .iter()
+            .fold(0u64, |sum, op| sum.saturating_add(op.ops));
+        let kind = FindingKind::EmulationTooFew {
+            drive: name,
+            ops,
+            fewest: FEWEST_OPS,
+        };
+        found.push(Finding {
+            severity: Severity::Note,
+            kind,
+        });
     }
     found
 }
@@ -250,11 +337,21 @@ pub(super) fn findings(figures: &PointSummary, window: Option<&Phase>, cut: Opti
 fn late(drive: &DriveSummary) -> Option<Finding> {
     let added = |op: &DriveOpSummary| op.added_percent.unwrap_or_default();
     // Few operations have no percentiles, but count where they add much time.
-    let matters = |op: &DriveOpSummary| !op.has_enough_operations() && added(op) >= ADDED_LIMIT * 100.0;
-    let kinds = || drive.ops.iter().filter(|op| op.kept_up() == Some(false) || matters(op));
+    let matters =
+        |op: &DriveOpSummary| !op.has_enough_operations() && added(op) >= ADDED_LIMIT * 100.0;
+    let kinds = || {
+        drive
+            .ops
+            .iter()
+            .filter(|op| op.kept_up() == Some(false) || matters(op))
+    };
     let worst = kinds().max_by(|a, b| added(a).total_cmp(&added(b)))?;
     let added_percent: f64 = kinds().map(added).sum();
-    let severity = if added_percent < ADDED_LIMIT * 100.0 { Severity::Warning } else { Severity::Error };
+    let severity = if added_percent < ADDED_LIMIT * 100.0 {
+        Severity::Warning
+    } else {
+        Severity::Error
+    };
     let kind = FindingKind::Emulated {
         drive: drive.drive.clone(),
         op: worst.op,
@@ -270,14 +367,26 @@ fn late(drive: &DriveSummary) -> Option<Finding> {
 
 /// How much longer requests took in the machine's kernel than in the emulator: they were queued before it or after it.
 fn waiting(drive: &DriveSummary) -> Option<Finding> {
-    let Waiting { seen_ms, told_ms, added_percent } = drive.waiting?;
+    let Waiting {
+        seen_ms,
+        told_ms,
+        added_percent,
+    } = drive.waiting?;
     let severity = match added_percent / 100.0 {
         little if little < WAITING_DOUBTFUL => return None,
         some if some < WAITING_LIMIT => Severity::Warning,
         _ => Severity::Error,
     };
     let drive = drive.drive.clone();
-    Some(Finding { severity, kind: FindingKind::EmulationWaited { drive, seen_ms, told_ms, added_percent } })
+    Some(Finding {
+        severity,
+        kind: FindingKind::EmulationWaited {
+            drive,
+            seen_ms,
+            told_ms,
+            added_percent,
+        },
+    })
 }
 
 /// The kernel counts a write that carries a flush, as journals write them, as one write that takes both times; the emulator
@@ -285,22 +394,35 @@ fn waiting(drive: &DriveSummary) -> Option<Finding> {
 fn waited(ops: &[DriveOpSummary], resources: &Resources) -> Option<Waiting> {
     let reported = |kinds: &[DriveOp], times: fn(&DriveOpSummary) -> Option<DriveTimes>| -> f64 {
         let of = |kind: &DriveOpSummary| Some(times(kind)?.mean_us * kind.per_second? / 1e3);
-        ops.iter().filter(|kind| kinds.contains(&kind.op)).filter_map(of).sum()
+        ops.iter()
+            .filter(|kind| kinds.contains(&kind.op))
+            .filter_map(of)
+            .sum()
     };
-    let of_kernel = |per_second: Option<f64>, ms: Option<f64>| per_second.zip(ms).map_or(0.0, |(n, ms)| n * ms);
+    let of_kernel =
+        |per_second: Option<f64>, ms: Option<f64>| per_second.zip(ms).map_or(0.0, |(n, ms)| n * ms);
     let writes = [DriveOp::Write, DriveOp::Flush];
     let sides = [
         (
-            of_kernel(resources.device_reads_per_second, resources.device_read_latency_ms),
+            of_kernel(
+                resources.device_reads_per_second,
+                resources.device_read_latency_ms,
+            ),
             reported(&[DriveOp::Read], |k| k.real),
         ),
         (
-            of_kernel(resources.device_writes_per_second, resources.device_write_latency_ms),
+            of_kernel(
+                resources.device_writes_per_second,
+                resources.device_write_latency_ms,
+            ),
             reported(&writes, |k| k.real),
         ),
     ];
     let modelled_ms = reported(&DriveOp::ALL, |kind| kind.modelled);
-    let waited: f64 = sides.iter().map(|(kernel, emulator)| (kernel - emulator).max(0.0)).sum();
+    let waited: f64 = sides
+        .iter()
+        .map(|(kernel, emulator)| (kernel - emulator).max(0.0))
+        .sum();
     (resources.device.is_some() && modelled_ms > 0.0).then(|| Waiting {
         seen_ms: sides.iter().map(|(kernel, _)| kernel).sum(),
         told_ms: sides.iter().map(|(_, emulator)| emulator).sum(),
@@ -310,12 +432,22 @@ fn waited(ops: &[DriveOpSummary], resources: &Resources) -> Option<Waiting> {
 
 fn errors(drive: &DriveSummary) -> impl Iterator<Item = Finding> {
     drive.ops.iter().filter(|op| op.errors > 0).map(|op| {
-        let kind = FindingKind::DriveErrors { drive: drive.drive.clone(), op: op.op, errors: op.errors };
-        Finding { severity: Severity::Error, kind }
+        let kind = FindingKind::DriveErrors {
+            drive: drive.drive.clone(),
+            op: op.op,
+            errors: op.errors,
+        };
+        Finding {
+            severity: Severity::Error,
+            kind,
+        }
     })
 }
 
 /// The measure phase, of which there is one.
 pub(super) fn window<'a>(phases: &[&'a Phase]) -> Option<&'a Phase> {
-    phases.iter().copied().find(|phase| phase.kind == PhaseKind::Measure)
+    phases
+        .iter()
+        .copied()
+        .find(|phase| phase.kind == PhaseKind::Measure)
 }

@@ -1,18 +1,22 @@
 //! What makes a figure less than trustworthy.
 
+mod kind;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+
+pub use kind::{Finding, FindingKind};
 
 use super::conserve::Conservation;
 use super::outage::OutageSummary;
 use super::point::PointSummary;
 use super::steady::Steady;
 use super::{Index, Ladder, cut, drive, imported, waits};
-use crate::drive::DriveOp;
 use crate::lane::Counts;
 use crate::record::{
-    BackupKind, Check, Event, Interference, Phase, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind,
+    Check, Event, Interference, Phase, Point, PointPurpose, RunStatus, Severity, SubjectId,
+    SubjectKind,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
@@ -57,177 +61,50 @@ impl Verdict {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
-    pub severity: Severity,
-    #[serde(flatten)]
-    pub kind: FindingKind,
-}
-
-/// A closed set, so that each has its sentence in every language.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "finding", rename_all = "snake_case")]
-pub enum FindingKind {
-    /// The run ended early; `reason` may be empty.
-    RunEnded { status: RunStatus, reason: String },
-    /// Nothing was measured at this point.
-    NothingMeasured,
-    /// Seconds were measured, and no transaction completed on this system.
-    NothingCompleted { system: String, measured_s: f64 },
-    /// A phase under load ended before its time.
-    PhaseIncomplete { phase: PhaseKind, lasted_s: f64 },
-    /// The percentiles come from the seconds' coarse histograms (up to 3.2 % off).
-    CoarseWindow,
-    /// Parts of the window have no record.
-    SecondsMissing { missing_s: f64 },
-    /// Too short for an interval and for the check whether it was steady.
-    ShortWindow { measured_s: f64 },
-    /// Counts and what was in flight disagree.
-    CountsBroken { at_s: f64, offered: u64, settled: u64, in_flight: u64 },
-    /// Intents were in flight when the record ends.
-    NotDrained { in_flight: u64 },
-    /// A histogram holds another number of transactions than completed.
-    HistogramDisagrees { txn: String, histogram: u64, completed: u64 },
-    /// The histograms contain a random sample of the transactions, and counts come from elsewhere.
-    HistogramSample { histogram: u64, completed: u64, percent: f64 },
-    /// Values above the histogram's range were counted as its maximum.
-    Clipped { txn: String, values: u64 },
-    /// The rate was not steady over the window (see [`Steady`]).
-    Unsteady { range_percent: f64, slope_percent: f64 },
-    /// More was offered than settled: the system does not keep up with this rate.
-    BacklogGrew { intents: u64, percent: f64 },
-    /// There was no server for a part of the window.
-    ServerAway { away_s: f64, percent: f64, limit_percent: f64 },
-    /// Failed or dropped intents.
-    NotServed { failed: u64, dropped: u64, percent: f64 },
-    /// A consistency condition of clause 3.3.2 is violated.
-    ConditionFails { subject: String, clause: String, detail: String },
-    /// No consistency condition was verified after this point or at the end of its step.
-    NotVerified,
-    /// Rule EMULATED: the emulated drive answered later than its model requires, so that the figures are not the drive's.
-    Emulated {
-        drive: String,
-        op: DriveOp,
-        ops: u64,
-        modelled_p50_us: f64,
-        late_p50_us: f64,
-        late_percent: f64,
-        beyond_percent: f64,
-        added_percent: f64,
-    },
-    /// Requests were queued in the kernel: they took longer there than in the emulator.
-    EmulationWaited { drive: String, seen_ms: f64, told_ms: f64, added_percent: f64 },
-    /// The emulated drive answered with errors although it had power.
-    DriveErrors { drive: String, op: DriveOp, errors: u64 },
-    /// Rule EMULATED is not evaluated: the emulator did not report parts of the window.
-    #[serde(rename = "emulation_untold")]
-    EmulationUnreported { drive: String, missing_s: f64, measured_s: f64 },
-    /// Rule EMULATED is not evaluated: the drive had too few operations.
-    EmulationTooFew { drive: String, ops: u64, fewest: u64 },
-    /// Transactions that clients saw committed are not in the database after a power cut.
-    CommittedLost { txn: String, lost: u64, acknowledged: u64, first_lost: String },
-    /// After a power cut the database, or its filesystem, did not come up again.
-    NotRecovered,
-    /// There were no acknowledged transactions to verify after a power cut.
-    #[serde(rename = "cut_unjudged")]
-    CutNotEvaluated,
-    /// The database and its clients counted different numbers of commits, both per second.
-    CommitsDisagree { database: f64, clients: f64, percent: f64 },
-    /// Block I/O did not reach the rate that was to be offered; both per second over all workers.
-    RateNotReached { offered: f64, achieved: f64, percent: f64 },
-    /// Requests in flight on average, by Little's law, beside what the job was to keep in flight.
-    InFlightOff { found: f64, asked: u32 },
-    /// Workers that should do the same do not: IOPS of the slowest and the fastest on one medium.
-    WorkersApart { medium: String, cv_percent: f64, lowest: f64, highest: f64 },
-    /// The workers' totals are not what was counted.
-    WorkersDisagree { op: String, workers: u64, counted: u64 },
-    /// Rounds were given up, or ended, before the jobs were steady.
-    SteadyNotReached { rounds: u32, window: u32 },
-    /// Reads may have met blocks that were never written, which drives answer without reading the medium.
-    NeverWritten { fill: f64 },
-    /// Backups or restores that did not complete; cycle and reason are the first one's.
-    BackupFailed { kind: BackupKind, failed: u64, of: u64, cycle: u32, detail: String },
-    /// Restored data are not what was saved; cycle and difference are the first one's.
-    RestoreDiffers { differs: u64, of: u64, cycle: u32, detail: String },
-    /// Ended by the user, or with the load beside them.
-    BackupCancelled { kind: BackupKind, cancelled: u64, of: u64 },
-    /// Rule RATE: a backup's files grew by another amount than it reported; all but `times` are of the worst.
-    RateDisagrees { times: u64, cycle: u32, system: String, told_mb: f64, seen_mb: f64, percent: f64 },
-    /// Rule RATE is not evaluated: the files of these backups were sampled too rarely.
-    #[serde(rename = "rate_not_judged")]
-    RateNotEvaluated { times: u64, of: u64 },
-    /// Of a load with noise, repeats that have no counterpart that can be used.
-    EffectUnpaired { left_out: u64, of: u64 },
-    /// Measured by another tool, whose output is incomplete: `unknown` are the keys of what it lacks.
-    Imported { source: String, unknown: String },
-    /// Another tool's output has only totals: no interval, and whether the rate was steady is not evaluated.
-    WholeOnly { measured_s: f64 },
-    /// There are only figures that another tool printed.
-    OnlyReported { source: String },
-    /// An event of the record that stands beside the figures; `times` is how often its code occurred, the rest is
-    /// about the first.
-    Event { event: String, at_s: f64, text: String, times: u64 },
-}
-
-impl Finding {
-    /// Merges the findings of several systems at the same time. All of them use the same drive, each in its own window, so that its figures differ a little.
-    pub(super) fn of_all<'a>(each: impl Iterator<Item = &'a Self>) -> Vec<Self> {
-        let mut all: Vec<Self> = Vec::new();
-        for finding in each {
-            let same = |own: &Self| own == finding || (finding.is_of_the_drive() && own.is_like(finding));
-            if !all.iter().any(same) {
-                all.push(finding.clone());
-            }
-        }
-        all
-    }
-
-    fn is_of_the_drive(&self) -> bool {
-        matches!(
-            self.kind,
-            FindingKind::Emulated { .. }
-                | FindingKind::EmulationWaited { .. }
-                | FindingKind::DriveErrors { .. }
-                | FindingKind::EmulationUnreported { .. }
-                | FindingKind::EmulationTooFew { .. }
-        )
-    }
-
-    /// The same kind of thing, and as severe.
-    fn is_like(&self, other: &Self) -> bool {
-        self.severity == other.severity && std::mem::discriminant(&self.kind) == std::mem::discriminant(&other.kind)
-    }
-}
-
-impl FindingKind {
-    pub(super) fn with(self, severity: Severity) -> Finding {
-        Finding { severity, kind: self }
-    }
-}
-
 pub(super) fn of_run(index: &Index) -> Vec<Finding> {
     let run = &index.record.run;
     let mut found = Vec::new();
     if run.status != RunStatus::Complete {
         let reason = run.failure.clone().unwrap_or_default();
-        found.push(FindingKind::RunEnded { status: run.status, reason }.with(Severity::Warning));
+        found.push(
+            FindingKind::RunEnded {
+                status: run.status,
+                reason,
+            }
+            .with(Severity::Warning),
+        );
     }
-    found.extend(events(index, |event| !measured_points(index).any(|point| concerns(index, event, point))));
+    found.extend(events(index, |event| {
+        !measured_points(index).any(|point| concerns(index, event, point))
+    }));
     found
 }
 
 /// Those of which figures are taken.
 fn measured_points<'a>(index: &Index<'a>) -> impl Iterator<Item = &'a Point> + use<'a> {
-    index.record.points.iter().filter(|point| point.purpose != PointPurpose::Precondition)
+    index
+        .record
+        .points
+        .iter()
+        .filter(|point| point.purpose != PointPurpose::Precondition)
 }
 
 /// Conditions verified at the end of a step. A check names its system and no step, so all steps of a system that was
 /// found inconsistent are affected.
 pub(super) fn of_step(index: &Index, ladder: &Ladder, first: &Point) -> Vec<Finding> {
     let own = |c: &&Check| c.point.is_none() && c.subject == first.system;
-    let mut found: Vec<Finding> = index.record.checks.iter().filter(own).filter_map(|c| failed(index, c)).collect();
-    let verified =
-        index.record.checks.iter().any(|c| own(&c)) || ladder.points.iter().any(|point| point.consistency.verified > 0);
+    let mut found: Vec<Finding> = index
+        .record
+        .checks
+        .iter()
+        .filter(own)
+        .filter_map(|c| failed(index, c))
+        .collect();
+    let verified = index.record.checks.iter().any(|c| own(&c))
+        || ladder
+            .points
+            .iter()
+            .any(|point| point.consistency.verified > 0);
     if !verified && ladder.points.iter().any(|point| point.nopm.is_some()) {
         found.push(FindingKind::NotVerified.with(Severity::Note));
     }
@@ -245,15 +122,33 @@ fn failed(index: &Index, check: &Check) -> Option<Finding> {
 
 /// From the start of the point's first phase to the end of its last.
 fn span(index: &Index, point: &Point) -> Option<(Nanos, Nanos)> {
-    let phases = || index.record.phases.iter().filter(|p| p.point == Some(point.id));
-    Some((phases().map(|p| p.start).min()?, phases().map(|p| p.end).max()?))
+    let phases = || {
+        index
+            .record
+            .phases
+            .iter()
+            .filter(|p| p.point == Some(point.id))
+    };
+    Some((
+        phases().map(|p| p.start).min()?,
+        phases().map(|p| p.end).max()?,
+    ))
 }
 
 /// Whether an event stands beside a point's figures: it happened meanwhile, and not on another drive.
 fn concerns(index: &Index, event: &Event, point: &Point) -> bool {
-    let meanwhile = span(index, point).is_some_and(|(start, end)| (start..=end).contains(&event.at));
-    let is_medium = |subject| index.record.subjects.iter().any(|s| s.id == subject && s.kind == SubjectKind::Medium);
-    let elsewhere = event.subject.is_some_and(|subject| !is_on(point, subject) && is_medium(subject));
+    let meanwhile =
+        span(index, point).is_some_and(|(start, end)| (start..=end).contains(&event.at));
+    let is_medium = |subject| {
+        index
+            .record
+            .subjects
+            .iter()
+            .any(|s| s.id == subject && s.kind == SubjectKind::Medium)
+    };
+    let elsewhere = event
+        .subject
+        .is_some_and(|subject| !is_on(point, subject) && is_medium(subject));
     meanwhile && !elsewhere
 }
 
@@ -268,12 +163,21 @@ fn events(index: &Index, chosen: impl Fn(&Event) -> bool) -> Vec<Finding> {
     for event in index.record.events.iter().filter(|e| chosen(e)) {
         let severity = weight(index, event);
         if severity > Severity::Note {
-            by_code.entry((&event.code, severity)).or_insert((0, event)).0 += 1;
+            by_code
+                .entry((&event.code, severity))
+                .or_insert((0, event))
+                .0 += 1;
         }
     }
     let finding = |((code, severity), (times, first)): ((&str, Severity), (u64, &Event))| {
         let (at_s, text) = (first.at.as_secs_f64(), first.text.clone());
-        FindingKind::Event { event: code.to_owned(), at_s, text, times }.with(severity)
+        FindingKind::Event {
+            event: code.to_owned(),
+            at_s,
+            text,
+            times,
+        }
+        .with(severity)
     };
     by_code.into_iter().map(finding).collect()
 }
@@ -291,13 +195,28 @@ fn weight(index: &Index, event: &Event) -> Severity {
     };
     let its_own = |point: &Point| event.subject.is_some_and(|medium| is_on(point, medium));
     let measured = |phase: &Phase| {
-        let is_measured = phase.kind == PhaseKind::Measure && (phase.start..=phase.end).contains(&event.at);
-        is_measured && index.record.points.iter().any(|point| Some(point.id) == phase.point && its_own(point))
+        let is_measured =
+            phase.kind == PhaseKind::Measure && (phase.start..=phase.end).contains(&event.at);
+        is_measured
+            && index
+                .record
+                .points
+                .iter()
+                .any(|point| Some(point.id) == phase.point && its_own(point))
     };
-    if index.record.phases.iter().any(measured) { Severity::Error } else { elsewhere }
+    if index.record.phases.iter().any(measured) {
+        Severity::Error
+    } else {
+        elsewhere
+    }
 }
 
-pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
+pub(super) fn of_point(
+    index: &Index,
+    point: &Point,
+    figures: &PointSummary,
+    phases: &[&Phase],
+) -> Vec<Finding> {
     let mut found = time(figures, phases);
     found.extend(figures.outage.and_then(OutageSummary::finding));
     found.extend(counts(figures));
@@ -305,14 +224,24 @@ pub(super) fn of_point(index: &Index, point: &Point, figures: &PointSummary, pha
         true => sample(figures),
         false => histograms(figures),
     });
-    let checks = index.record.checks.iter().filter(|check| check.point == Some(point.id));
+    let checks = index
+        .record
+        .checks
+        .iter()
+        .filter(|check| check.point == Some(point.id));
     found.extend(checks.filter_map(|check| failed(index, check)));
     found.extend(events(index, |event| concerns(index, event, point)));
     found.extend(imported::finding(index, point));
     found.extend(waits::findings(index, point, figures, phases));
-    found.extend(drive::findings(figures, drive::window(phases), drive::cut_of(index, point)));
+    found.extend(drive::findings(
+        figures,
+        drive::window(phases),
+        drive::cut_of(index, point),
+    ));
     if let Some(cut) = &figures.power_cut {
-        found.iter_mut().for_each(|finding| cut::excuse(finding, cut));
+        found
+            .iter_mut()
+            .for_each(|finding| cut::excuse(finding, cut));
         found.extend(cut::findings(cut));
     }
     if point.scene == Interference::Noisy {
@@ -336,7 +265,10 @@ fn excuse_noise(finding: &mut Finding) {
 fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     if figures.measured_s <= 0.0 {
         return vec![match &figures.imported {
-            Some(source) => FindingKind::OnlyReported { source: source.clone() }.with(Severity::Warning),
+            Some(source) => FindingKind::OnlyReported {
+                source: source.clone(),
+            }
+            .with(Severity::Warning),
             None => FindingKind::NothingMeasured.with(Severity::Error),
         }];
     }
@@ -348,22 +280,58 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     for phase in phases.iter().filter(|phase| !phase.complete) {
         let lasted_s = phase.end.saturating_sub(phase.start).as_secs_f64();
         // In the cool phase nothing is measured any more.
-        let severity = if phase.kind == PhaseKind::Cool { Severity::Note } else { Severity::Warning };
-        found.push(FindingKind::PhaseIncomplete { phase: phase.kind, lasted_s }.with(severity));
+        let severity = if phase.kind == PhaseKind::Cool {
+            Severity::Note
+        } else {
+            Severity::Warning
+        };
+        found.push(
+            FindingKind::PhaseIncomplete {
+                phase: phase.kind,
+                lasted_s,
+            }
+            .with(severity),
+        );
     }
-    let window: f64 =
-        super::tick::measured(phases).map(|phase| phase.end.saturating_sub(phase.start).as_secs_f64()).sum();
+    let window: f64 = super::tick::measured(phases)
+        .map(|phase| phase.end.saturating_sub(phase.start).as_secs_f64())
+        .sum();
     // Half a second: a tick is a second long, so a missing one shows, and rounding does not.
     if window - figures.measured_s > 0.5 {
-        found.push(FindingKind::SecondsMissing { missing_s: window - figures.measured_s }.with(Severity::Warning));
+        found.push(
+            FindingKind::SecondsMissing {
+                missing_s: window - figures.measured_s,
+            }
+            .with(Severity::Warning),
+        );
     }
-    if let Steady::No { range_percent, slope_percent } = figures.steady {
-        found.push(FindingKind::Unsteady { range_percent, slope_percent }.with(Severity::Warning));
+    if let Steady::No {
+        range_percent,
+        slope_percent,
+    } = figures.steady
+    {
+        found.push(
+            FindingKind::Unsteady {
+                range_percent,
+                slope_percent,
+            }
+            .with(Severity::Warning),
+        );
     }
     if figures.imported.is_some() && figures.ticks < 2 {
-        found.push(FindingKind::WholeOnly { measured_s: figures.measured_s }.with(Severity::Warning));
+        found.push(
+            FindingKind::WholeOnly {
+                measured_s: figures.measured_s,
+            }
+            .with(Severity::Warning),
+        );
     } else if figures.short {
-        found.push(FindingKind::ShortWindow { measured_s: figures.measured_s }.with(Severity::Warning));
+        found.push(
+            FindingKind::ShortWindow {
+                measured_s: figures.measured_s,
+            }
+            .with(Severity::Warning),
+        );
     }
     found
 }
@@ -387,8 +355,21 @@ pub(super) fn excuse_above_the_line(finding: &mut Finding) {
 fn counts(figures: &PointSummary) -> Vec<Finding> {
     let mut found = Vec::new();
     match figures.conservation {
-        Conservation::Broken { at_s, offered, settled, in_flight } => {
-            found.push(FindingKind::CountsBroken { at_s, offered, settled, in_flight }.with(Severity::Error));
+        Conservation::Broken {
+            at_s,
+            offered,
+            settled,
+            in_flight,
+        } => {
+            found.push(
+                FindingKind::CountsBroken {
+                    at_s,
+                    offered,
+                    settled,
+                    in_flight,
+                }
+                .with(Severity::Error),
+            );
         }
         Conservation::Open { in_flight, .. } => {
             found.push(FindingKind::NotDrained { in_flight }.with(Severity::Warning));
@@ -396,7 +377,13 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
         Conservation::Holds { .. } | Conservation::Unknown => {}
     }
     for (txn, values) in &figures.clipped {
-        found.push(FindingKind::Clipped { txn: txn.clone(), values: *values }.with(Severity::Warning));
+        found.push(
+            FindingKind::Clipped {
+                txn: txn.clone(),
+                values: *values,
+            }
+            .with(Severity::Warning),
+        );
     }
     if figures.coarse {
         found.push(FindingKind::CoarseWindow.with(Severity::Warning));
@@ -414,7 +401,14 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
             share if share > FAILED_LIMIT => Severity::Warning,
             _ => Severity::Note,
         };
-        found.push(FindingKind::NotServed { failed, dropped, percent: share * 100.0 }.with(severity));
+        found.push(
+            FindingKind::NotServed {
+                failed,
+                dropped,
+                percent: share * 100.0,
+            }
+            .with(severity),
+        );
     }
     found
 }
@@ -423,7 +417,10 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
 fn histograms(figures: &PointSummary) -> Vec<Finding> {
     let mut found = Vec::new();
     for txn in &figures.types {
-        let (histogram, completed) = (txn.response.map_or(0, |latency| latency.count), txn.counts.completed());
+        let (histogram, completed) = (
+            txn.response.map_or(0, |latency| latency.count),
+            txn.counts.completed(),
+        );
         // Another tool may have no distribution, or one of a part of the time.
         let severity = match (&figures.imported, txn.response) {
             (Some(_), None) => continue,
@@ -431,7 +428,11 @@ fn histograms(figures: &PointSummary) -> Vec<Finding> {
             (None, _) => Severity::Error,
         };
         if histogram != completed {
-            let kind = FindingKind::HistogramDisagrees { txn: txn.name.clone(), histogram, completed };
+            let kind = FindingKind::HistogramDisagrees {
+                txn: txn.name.clone(),
+                histogram,
+                completed,
+            };
             found.push(kind.with(severity));
         }
     }
@@ -439,10 +440,19 @@ fn histograms(figures: &PointSummary) -> Vec<Finding> {
 }
 
 fn sample(figures: &PointSummary) -> Vec<Finding> {
-    let (histogram, completed) =
-        (figures.overall.response.map_or(0, |latency| latency.count), figures.overall.counts.completed());
+    let (histogram, completed) = (
+        figures.overall.response.map_or(0, |latency| latency.count),
+        figures.overall.counts.completed(),
+    );
     let percent = histogram as f64 * 100.0 / completed.max(1) as f64;
-    vec![FindingKind::HistogramSample { histogram, completed, percent }.with(Severity::Note)]
+    vec![
+        FindingKind::HistogramSample {
+            histogram,
+            completed,
+            percent,
+        }
+        .with(Severity::Note),
+    ]
 }
 
 /// In an open loop, what was offered in the window and not settled. Beyond [`FAILED_LIMIT`] of what was offered the
@@ -465,21 +475,40 @@ mod tests {
             excuse_noise(&mut finding);
             finding.severity
         };
-        assert_eq!(severity(FindingKind::Unsteady { range_percent: 30.0, slope_percent: 0.0 }), Severity::Note);
-        let stopped = FindingKind::NothingCompleted { system: "db-2".into(), measured_s: 3.0 };
+        assert_eq!(
+            severity(FindingKind::Unsteady {
+                range_percent: 30.0,
+                slope_percent: 0.0
+            }),
+            Severity::Note
+        );
+        let stopped = FindingKind::NothingCompleted {
+            system: "db-2".into(),
+            measured_s: 3.0,
+        };
         assert_eq!(severity(stopped), Severity::Warning);
-        assert_eq!(severity(FindingKind::NotDrained { in_flight: 1 }), Severity::Error);
+        assert_eq!(
+            severity(FindingKind::NotDrained { in_flight: 1 }),
+            Severity::Error
+        );
     }
 
     #[test]
     fn findings_of_one_drive_are_merged_and_those_of_each_system_kept() {
-        let waited =
-            |told_ms| FindingKind::EmulationWaited { drive: "d".into(), seen_ms: 9.0, told_ms, added_percent: 300.0 };
+        let waited = |told_ms| FindingKind::EmulationWaited {
+            drive: "d".into(),
+            seen_ms: 9.0,
+            told_ms,
+            added_percent: 300.0,
+        };
         let [first, again] = [7.0, 7.1].map(|told_ms| waited(told_ms).with(Severity::Error));
         let milder = waited(7.0).with(Severity::Warning);
-        let [one, other] =
-            [1.0, 2.0].map(|missing_s| FindingKind::SecondsMissing { missing_s }.with(Severity::Warning));
+        let [one, other] = [1.0, 2.0]
+            .map(|missing_s| FindingKind::SecondsMissing { missing_s }.with(Severity::Warning));
         let all = [&first, &one, &again, &milder, &other, &one];
-        assert_eq!(Finding::of_all(all.into_iter()), [first.clone(), one.clone(), milder.clone(), other.clone()]);
+        assert_eq!(
+            Finding::of_all(all.into_iter()),
+            [first.clone(), one.clone(), milder.clone(), other.clone()]
+        );
     }
 }

@@ -50,7 +50,10 @@ pub struct FleetShare {
 /// The system that an instance is one of.
 pub(super) fn base_of<'a>(index: &Index<'a>, system: SubjectId) -> Option<&'a str> {
     let facts = index.record.facts.iter();
-    facts.filter(|fact| fact.subject == system).find(|fact| fact.key == INSTANCE_OF).map(|fact| fact.value.as_str())
+    facts
+        .filter(|fact| fact.subject == system)
+        .find(|fact| fact.key == INSTANCE_OF)
+        .map(|fact| fact.value.as_str())
 }
 
 /// What `work` makes of each, in their order: on two threads where there are many. A run of hours of twelve systems has
@@ -65,7 +68,11 @@ fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) ->
         let other = scope.spawn(|| all(second));
         let mut results = all(first);
         // A panic goes on as it would have without the thread.
-        results.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        results.extend(
+            other
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        );
         results
     })
 }
@@ -75,14 +82,23 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
     let mut systems: Vec<SubjectId> = points.iter().map(|point| point.system).collect();
     systems.sort_unstable();
     systems.dedup();
-    let mut loads: Vec<(u32, u32)> = points.iter().map(|point| (point.ordinal, point.repeat)).collect();
+    let mut loads: Vec<(u32, u32)> = points
+        .iter()
+        .map(|point| (point.ordinal, point.repeat))
+        .collect();
     loads.sort_unstable();
     loads.dedup();
     let sum = |load: &(u32, u32)| {
-        let mut members: Vec<&Point> =
-            points.iter().copied().filter(|point| (point.ordinal, point.repeat) == *load).collect();
+        let mut members: Vec<&Point> = points
+            .iter()
+            .copied()
+            .filter(|point| (point.ordinal, point.repeat) == *load)
+            .collect();
         members.sort_by_key(|point| point.system);
-        let own: Vec<_> = members.iter().map(|point| point::with_sums(index, point)).collect();
+        let own: Vec<_> = members
+            .iter()
+            .map(|point| point::with_sums(index, point))
+            .collect();
         (point::sum_of(index, &members, &own), spread(&own))
     };
     let (sums, shares): (Vec<PointSummary>, Vec<_>) = side_by_side(&loads, sum).into_iter().unzip();
@@ -92,7 +108,11 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
     let mut ladder = Ladder {
         step: first.step.clone(),
         step_index: first.step_index,
-        system: format!("{count} × {base}{}", on.as_ref().map_or(String::new(), |medium| format!("@{medium}"))),
+        system: format!(
+            "{count} × {base}{}",
+            on.as_ref()
+                .map_or(String::new(), |medium| format!("@{medium}"))
+        ),
         medium: on,
         drive: drive::title(index, first.medium),
         workload: first.workload.clone(),
@@ -105,16 +125,25 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
         line: None,
         scaling: None,
         findings: Vec::new(),
-        fleet: Some(Fleet { systems: systems.iter().map(|system| index.name(*system)).collect(), points: shares }),
+        fleet: Some(Fleet {
+            systems: systems.iter().map(|system| index.name(*system)).collect(),
+            points: shares,
+        }),
     };
-    ladder.points.iter_mut().for_each(|point| point.system.clone_from(&ladder.system));
+    ladder
+        .points
+        .iter_mut()
+        .for_each(|point| point.system.clone_from(&ladder.system));
     ladder.findings = systems
         .iter()
         .filter_map(|system| points.iter().find(|point| point.system == *system))
         .flat_map(|point| finding::of_step(index, &ladder, point))
         .collect();
     let verdict = Verdict::of(&ladder.findings);
-    ladder.points.iter_mut().for_each(|point| point.verdict = point.verdict.max(verdict));
+    ladder
+        .points
+        .iter_mut()
+        .for_each(|point| point.verdict = point.verdict.max(verdict));
     ladder.rungs = load_summary::rungs(&ladder.points);
     ladder.peak = super::peak(&ladder.rungs);
     ladder.scaling = super::scaling::of(&ladder);
@@ -122,7 +151,10 @@ pub(super) fn ladder(index: &Index, base: &str, points: &[&Point]) -> Ladder {
 }
 
 fn spread(own: &[(PointSummary, TickSums)]) -> FleetPoint {
-    let rates: Vec<f64> = own.iter().filter_map(|(point, _)| point.main_rate()).collect();
+    let rates: Vec<f64> = own
+        .iter()
+        .filter_map(|(point, _)| point.main_rate())
+        .collect();
     let mean = (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64);
     let cv_percent = mean
         .filter(|mean| *mean > 0.0)
@@ -161,21 +193,50 @@ mod tests {
         let mut record = fixture::single_point();
         let first = record.points[0].clone();
         let (system, id) = (SubjectId(90), crate::record::PointId(90));
-        let subject = record.subjects.iter().find(|subject| subject.id == first.system).unwrap().clone();
-        record.subjects.push(crate::record::Subject { id: system, name: "db-2@fast".into(), ..subject });
+        let subject = record
+            .subjects
+            .iter()
+            .find(|subject| subject.id == first.system)
+            .unwrap()
+            .clone();
+        record.subjects.push(crate::record::Subject {
+            id: system,
+            name: "db-2@fast".into(),
+            ..subject
+        });
         for subject in [first.system, system] {
-            record.facts.push(Fact { subject, key: INSTANCE_OF.into(), value: "db".into() });
+            record.facts.push(Fact {
+                subject,
+                key: INSTANCE_OF.into(),
+                value: "db".into(),
+            });
         }
-        record.points.push(Point { id, system, ..first.clone() });
+        record.points.push(Point {
+            id,
+            system,
+            ..first.clone()
+        });
         let phase_of = |phase: crate::record::PhaseId| crate::record::PhaseId(phase.0 + 900);
-        let phases: Vec<_> = record.phases.iter().filter(|phase| phase.point == Some(first.id)).cloned().collect();
+        let phases: Vec<_> = record
+            .phases
+            .iter()
+            .filter(|phase| phase.point == Some(first.id))
+            .cloned()
+            .collect();
         let copied: Vec<_> = phases.iter().map(|phase| phase.id).collect();
-        record.phases.extend(phases.into_iter().map(|phase| crate::record::Phase {
-            id: phase_of(phase.id),
-            point: Some(id),
-            ..phase
-        }));
-        let seconds: Vec<_> = record.seconds.iter().filter(|s| copied.contains(&s.phase)).cloned().collect();
+        record
+            .phases
+            .extend(phases.into_iter().map(|phase| crate::record::Phase {
+                id: phase_of(phase.id),
+                point: Some(id),
+                ..phase
+            }));
+        let seconds: Vec<_> = record
+            .seconds
+            .iter()
+            .filter(|s| copied.contains(&s.phase))
+            .cloned()
+            .collect();
         for mut second in seconds {
             (second.phase, second.subject) = (phase_of(second.phase), system);
             let counts = second.counts;
@@ -185,7 +246,12 @@ mod tests {
             second.response.merge(&own);
             record.seconds.push(second);
         }
-        let windows: Vec<_> = record.windows.iter().filter(|w| copied.contains(&w.phase)).cloned().collect();
+        let windows: Vec<_> = record
+            .windows
+            .iter()
+            .filter(|w| copied.contains(&w.phase))
+            .cloned()
+            .collect();
         for mut window in windows {
             (window.phase, window.subject) = (phase_of(window.phase), system);
             let own = window.response.clone();
@@ -208,9 +274,16 @@ mod tests {
         close(sum.nopm.unwrap(), alone.nopm.unwrap() * 3.0);
         close(sum.tpm.unwrap(), alone.tpm.unwrap() * 3.0);
         assert_eq!(sum.nopm_interval, None, "ten seconds are too short");
-        assert_eq!((sum.users, sum.measured_s), (alone.users * 2, alone.measured_s));
+        assert_eq!(
+            (sum.users, sum.measured_s),
+            (alone.users * 2, alone.measured_s)
+        );
         let types = |point: &PointSummary| point.types[0].response.unwrap();
-        assert_eq!(types(sum).count, types(alone).count * 3, "merged, not averaged");
+        assert_eq!(
+            types(sum).count,
+            types(alone).count * 3,
+            "merged, not averaged"
+        );
         let fleet = ladder.fleet.as_ref().unwrap();
         assert_eq!(fleet.systems.len(), 2);
         let point = &fleet.points[0];
@@ -223,7 +296,11 @@ mod tests {
             Conservation::Holds { seconds } => seconds,
             other => panic!("{other:?}"),
         };
-        assert_eq!(seconds(sum), seconds(alone) * 2, "each system's own account");
+        assert_eq!(
+            seconds(sum),
+            seconds(alone) * 2,
+            "each system's own account"
+        );
         assert_eq!(summary.headline().unwrap().0.system, ladder.system);
     }
 }

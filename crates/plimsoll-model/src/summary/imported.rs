@@ -5,7 +5,9 @@ use serde::Serialize;
 use super::conserve::Conservation;
 use super::finding::{Finding, FindingKind};
 use super::{Index, PointSummary};
-use crate::import::{DISTRIBUTION_FACT, FILE_FACT, IMPORT_FACT, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT, point_fact};
+use crate::import::{
+    DISTRIBUTION_FACT, FILE_FACT, IMPORT_FACT, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT, point_fact,
+};
 use crate::record::{Fact, Point, Reported, Severity, SubjectId};
 
 /// One tool whose output was imported.
@@ -61,11 +63,17 @@ pub struct ReportedFigure {
 }
 
 fn facts<'a>(index: &Index<'a>, system: SubjectId) -> impl Iterator<Item = &'a Fact> + use<'a> {
-    index.record.facts.iter().filter(move |fact| fact.subject == system)
+    index
+        .record
+        .facts
+        .iter()
+        .filter(move |fact| fact.subject == system)
 }
 
 fn fact<'a>(index: &Index<'a>, system: SubjectId, key: &str) -> Option<&'a str> {
-    facts(index, system).find(|fact| fact.key == key).map(|fact| fact.value.as_str())
+    facts(index, system)
+        .find(|fact| fact.key == key)
+        .map(|fact| fact.value.as_str())
 }
 
 /// `sysbench 1.0.20`; `None` where plimsoll measured.
@@ -85,7 +93,10 @@ pub(super) fn finding(index: &Index, point: &Point) -> Option<Finding> {
     let source = source(index, point.system)?;
     let own = facts(index, point.system).filter_map(|fact| point_fact::key_at(fact, point.id));
     let unknown = own.filter_map(|key| key.strip_prefix(UNKNOWN_FACT));
-    let unknown = unknown.map(|key| key.replace('_', " ")).collect::<Vec<_>>().join(", ");
+    let unknown = unknown
+        .map(|key| key.replace('_', " "))
+        .collect::<Vec<_>>()
+        .join(", ");
     Some(FindingKind::Imported { source, unknown }.with(Severity::Warning))
 }
 
@@ -93,27 +104,42 @@ pub(super) fn finding(index: &Index, point: &Point) -> Option<Finding> {
 pub(super) fn withhold(figures: &mut PointSummary) {
     figures.conservation = Conservation::Unknown;
     figures.round_trips_per_txn = figures.round_trips_per_txn.filter(|n| *n > 0.0);
-    figures.rolled_back_new_orders_percent = figures.rolled_back_new_orders_percent.filter(|n| *n > 0.0);
+    figures.rolled_back_new_orders_percent =
+        figures.rolled_back_new_orders_percent.filter(|n| *n > 0.0);
 }
 
 pub(super) fn of_run(index: &Index) -> Vec<ImportSummary> {
     let subjects = index.record.subjects.iter();
-    subjects.filter_map(|subject| of_system(index, subject.id, &subject.name)).collect()
+    subjects
+        .filter_map(|subject| of_system(index, subject.id, &subject.name))
+        .collect()
 }
 
 fn of_system(index: &Index, system: SubjectId, name: &str) -> Option<ImportSummary> {
     let source = source(index, system)?;
-    let entry = |fact: &Fact, key: &str| Unknown { what: title(key), text: fact.value.clone() };
-    let unknown = facts(index, system).filter_map(|f| Some(entry(f, f.key.strip_prefix(UNKNOWN_FACT)?)));
-    let is_head = |key: &str| [TOOL_FACT, VERSION_FACT, FILE_FACT].contains(&key) || key.starts_with(UNKNOWN_FACT);
+    let entry = |fact: &Fact, key: &str| Unknown {
+        what: title(key),
+        text: fact.value.clone(),
+    };
+    let unknown =
+        facts(index, system).filter_map(|f| Some(entry(f, f.key.strip_prefix(UNKNOWN_FACT)?)));
+    let is_head = |key: &str| {
+        [TOOL_FACT, VERSION_FACT, FILE_FACT].contains(&key) || key.starts_with(UNKNOWN_FACT)
+    };
     let known = facts(index, system)
         .filter(|fact| !is_head(&fact.key))
         .filter_map(|fact| Some(entry(fact, fact.key.strip_prefix(IMPORT_FACT)?)));
-    let points = index.record.points.iter().filter(|point| point.system == system);
+    let points = index
+        .record
+        .points
+        .iter()
+        .filter(|point| point.system == system);
     Some(ImportSummary {
         system: name.to_owned(),
         source,
-        files: fact(index, system, FILE_FACT).unwrap_or_default().to_owned(),
+        files: fact(index, system, FILE_FACT)
+            .unwrap_or_default()
+            .to_owned(),
         unknown: unknown.collect(),
         known: known.collect(),
         points: points.map(|point| of_point(index, point)).collect(),
@@ -129,16 +155,48 @@ fn title(key: &str) -> String {
 }
 
 fn of_point(index: &Index, point: &Point) -> ReportedPoint {
-    let own = index.record.reported.iter().filter(|reported| reported.point == point.id);
+    let own = index
+        .record
+        .reported
+        .iter()
+        .filter(|reported| reported.point == point.id);
     let (mut figures, mut parts) = (Vec::new(), Vec::new());
     for reported in own {
-        let Reported { point: _, source: _, txn, name, value, printed, unit, over } = reported.clone();
+        let Reported {
+            point: _,
+            source: _,
+            txn,
+            name,
+            value,
+            printed,
+            unit,
+            over,
+        } = reported.clone();
         let seconds = |time: crate::units::Nanos| time.as_secs_f64();
-        let (from_s, to_s) = (over.map(|(from, _)| seconds(from)), over.map(|(_, to)| seconds(to)));
-        let figure = ReportedFigure { txn, name, value, printed, unit, from_s, to_s };
-        if over.is_some() { parts.push(figure) } else { figures.push(figure) }
+        let (from_s, to_s) = (
+            over.map(|(from, _)| seconds(from)),
+            over.map(|(_, to)| seconds(to)),
+        );
+        let figure = ReportedFigure {
+            txn,
+            name,
+            value,
+            printed,
+            unit,
+            from_s,
+            to_s,
+        };
+        if over.is_some() {
+            parts.push(figure)
+        } else {
+            figures.push(figure)
+        }
     }
-    parts.sort_by(|a, b| a.from_s.unwrap_or_default().total_cmp(&b.from_s.unwrap_or_default()));
+    parts.sort_by(|a, b| {
+        a.from_s
+            .unwrap_or_default()
+            .total_cmp(&b.from_s.unwrap_or_default())
+    });
     ReportedPoint {
         point: point.id.0,
         step: point.step.clone(),

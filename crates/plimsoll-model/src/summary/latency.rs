@@ -26,7 +26,8 @@ impl Latency {
 
     /// `None` of an empty histogram.
     pub fn of(hist: &Hist) -> Option<Self> {
-        let [p50_ms, p90_ms, p95_ms, p99_ms, p999_ms] = hist.quantiles(Self::QUANTILES)?.map(Nanos::as_millis_f64);
+        let [p50_ms, p90_ms, p95_ms, p99_ms, p999_ms] =
+            hist.quantiles(Self::QUANTILES)?.map(Nanos::as_millis_f64);
         Some(Self {
             count: hist.count(),
             // Not [`Hist::mean`], which cuts off below a nanosecond.
@@ -41,7 +42,13 @@ impl Latency {
     }
 
     pub fn quantiles(&self) -> [f64; 5] {
-        [self.p50_ms, self.p90_ms, self.p95_ms, self.p99_ms, self.p999_ms]
+        [
+            self.p50_ms,
+            self.p90_ms,
+            self.p95_ms,
+            self.p99_ms,
+            self.p999_ms,
+        ]
     }
 
     /// Whether at least one value is expected above quantile `q`; otherwise it is just the maximum.
@@ -76,7 +83,10 @@ mod tests {
         (1..=10_000u64).for_each(|us| hist.record(Nanos::from_micros(us)));
         let got = Latency::of(&hist).unwrap();
         for (value, exact) in got.quantiles().into_iter().zip([5.0, 9.0, 9.5, 9.9, 9.99]) {
-            assert!((value / exact - 1.0).abs() < 0.001, "{value} against {exact}");
+            assert!(
+                (value / exact - 1.0).abs() < 0.001,
+                "{value} against {exact}"
+            );
         }
         assert_eq!((got.mean_ms, got.max_ms, got.count), (5.0005, 10.0, 10_000));
         assert_eq!(Latency::of(&Hist::new()), None);

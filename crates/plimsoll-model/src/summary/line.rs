@@ -48,7 +48,12 @@ pub struct TriedLoad {
 /// The rules of a search whose first load was that of `point`.
 pub fn rules(search: &SearchInfo, point: &Point) -> SearchRules {
     let whole = point.offered_per_second.is_none();
-    SearchRules { start: load_of(point), most: search.most, precision: search.precision, whole }
+    SearchRules {
+        start: load_of(point),
+        most: search.most,
+        precision: search.precision,
+        whole,
+    }
 }
 
 /// What a search varies: the offered rate, or the users.
@@ -58,19 +63,41 @@ pub fn load_of(point: &Point) -> f64 {
 
 /// The line of `ladder`, whose points are `points` in the same order; `None` where nothing was searched.
 pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<LoadLine> {
-    let first = points.iter().filter(|point| point.purpose == PointPurpose::Search).min_by_key(|point| point.id)?;
-    let same = |s: &&SearchInfo| (s.step_index, s.system, s.medium) == (first.step_index, first.system, first.medium);
+    let first = points
+        .iter()
+        .filter(|point| point.purpose == PointPurpose::Search)
+        .min_by_key(|point| point.id)?;
+    let same = |s: &&SearchInfo| {
+        (s.step_index, s.system, s.medium) == (first.step_index, first.system, first.medium)
+    };
     let search = index.record.searches.iter().find(same)?;
     let tried = tried(index, ladder, points, search);
     let mut replayed = LineSearch::new(rules(search, first));
-    tried.iter().for_each(|tried| replayed.record(tried.load, tried.outcome));
+    tried
+        .iter()
+        .for_each(|tried| replayed.record(tried.load, tried.outcome));
     let bracket = replayed.bracket();
-    let rung_of = |load: Option<f64>| tried.iter().find(|tried| Some(tried.load) == load).map(|tried| tried.rung);
-    let above = |tried: &&TriedLoad| tried.outcome != Attempt::Met && bracket.low.is_none_or(|low| tried.load > low);
-    let beyond = tried.iter().filter(above).min_by(|a, b| a.load.total_cmp(&b.load)).map(|tried| tried.rung);
-    let point = |rung: Option<usize>| rung.and_then(|rung| points.get(ladder.rungs.get(rung)?.typical)).copied();
+    let rung_of = |load: Option<f64>| {
+        tried
+            .iter()
+            .find(|tried| Some(tried.load) == load)
+            .map(|tried| tried.rung)
+    };
+    let above = |tried: &&TriedLoad| {
+        tried.outcome != Attempt::Met && bracket.low.is_none_or(|low| tried.load > low)
+    };
+    let beyond = tried
+        .iter()
+        .filter(above)
+        .min_by(|a, b| a.load.total_cmp(&b.load))
+        .map(|tried| tried.rung);
+    let point = |rung: Option<usize>| {
+        rung.and_then(|rung| points.get(ladder.rungs.get(rung)?.typical))
+            .copied()
+    };
     let rung = rung_of(bracket.low);
-    let bottleneck = point(beyond).map(|beyond| bottleneck::signs(index, ladder, point(rung), beyond, points));
+    let bottleneck =
+        point(beyond).map(|beyond| bottleneck::signs(index, ladder, point(rung), beyond, points));
     Some(LoadLine {
         quantile: search.objective.quantile,
         limit_ms: search.objective.limit.as_millis_f64(),
@@ -89,17 +116,46 @@ pub(super) fn of(index: &Index, ladder: &Ladder, points: &[&Point]) -> Option<Lo
 
 /// Loads in the order of trying, without one whose repeats were cut short.
 fn tried(index: &Index, ladder: &Ladder, points: &[&Point], search: &SearchInfo) -> Vec<TriedLoad> {
-    let most = ladder.rungs.iter().map(super::LoadSummary::repeats).max().unwrap_or_default();
+    let most = ladder
+        .rungs
+        .iter()
+        .map(super::LoadSummary::repeats)
+        .max()
+        .unwrap_or_default();
     let mut tried: Vec<(u32, TriedLoad)> = Vec::new();
-    for (i, rung) in ladder.rungs.iter().enumerate().filter(|(_, rung)| rung.repeats() == most) {
-        let own: Vec<&Point> = rung.points.iter().filter_map(|i| points.get(*i).copied()).collect();
+    for (i, rung) in ladder
+        .rungs
+        .iter()
+        .enumerate()
+        .filter(|(_, rung)| rung.repeats() == most)
+    {
+        let own: Vec<&Point> = rung
+            .points
+            .iter()
+            .filter_map(|i| points.get(*i).copied())
+            .collect();
         let measured: Vec<Measured> = own.iter().map(|point| measured(index, point)).collect();
-        let Some(first) = own.first().filter(|_| measured.iter().all(|measured| measured.complete)) else { continue };
+        let Some(first) = own
+            .first()
+            .filter(|_| measured.iter().all(|measured| measured.complete))
+        else {
+            continue;
+        };
         let open = first.offered_per_second.is_some();
-        let repeats: Vec<ObjectiveResult> =
-            measured.iter().map(|measured| evaluate(&search.objective, &first.txns, open, measured)).collect();
+        let repeats: Vec<ObjectiveResult> = measured
+            .iter()
+            .map(|measured| evaluate(&search.objective, &first.txns, open, measured))
+            .collect();
         let outcome = Attempt::of(repeats.iter().map(ObjectiveResult::is_met));
-        tried.push((rung.ordinal, TriedLoad { load: load_of(first), outcome, rung: i, repeats }));
+        tried.push((
+            rung.ordinal,
+            TriedLoad {
+                load: load_of(first),
+                outcome,
+                rung: i,
+                repeats,
+            },
+        ));
     }
     tried.sort_by_key(|(ordinal, _)| *ordinal);
     tried.into_iter().map(|(_, tried)| tried).collect()
@@ -108,12 +164,26 @@ fn tried(index: &Index, ladder: &Ladder, points: &[&Point], search: &SearchInfo)
 /// What the record has of a point's measure phase.
 fn measured(index: &Index, point: &Point) -> Measured {
     let phases = index.load_phases(point);
-    let mut measured = Measured { complete: false, ticks: Vec::new(), response: vec![Hist::new(); point.txns.len()] };
-    for phase in phases.iter().filter(|phase| phase.kind == PhaseKind::Measure) {
+    let mut measured = Measured {
+        complete: false,
+        ticks: Vec::new(),
+        response: vec![Hist::new(); point.txns.len()],
+    };
+    for phase in phases
+        .iter()
+        .filter(|phase| phase.kind == PhaseKind::Measure)
+    {
         measured.complete = phase.complete;
         let ticks = index.ticks.of_phase(phase);
-        measured.ticks.extend(ticks.map(|tick| (tick.lasts(), tick.total())));
-        for window in index.record.windows.iter().filter(|window| window.phase == phase.id) {
+        measured
+            .ticks
+            .extend(ticks.map(|tick| (tick.lasts(), tick.total())));
+        for window in index
+            .record
+            .windows
+            .iter()
+            .filter(|window| window.phase == phase.id)
+        {
             if let Some(hist) = measured.response.get_mut(window.txn as usize) {
                 hist.merge(&window.response);
             }

@@ -43,8 +43,13 @@ pub struct Figure {
 
 impl Figure {
     /// Of values of which the only one has an interval of its own.
-    pub(crate) fn of(values: impl Iterator<Item = Option<(f64, Option<Interval>)>>) -> Option<Self> {
-        let all: Vec<(f64, Option<Interval>)> = values.flatten().filter(|(value, _)| value.is_finite()).collect();
+    pub(crate) fn of(
+        values: impl Iterator<Item = Option<(f64, Option<Interval>)>>,
+    ) -> Option<Self> {
+        let all: Vec<(f64, Option<Interval>)> = values
+            .flatten()
+            .filter(|(value, _)| value.is_finite())
+            .collect();
         let mut sorted: Vec<f64> = all.iter().map(|(value, _)| *value).collect();
         sorted.sort_by(f64::total_cmp);
         let (min, max) = (*sorted.first()?, *sorted.last()?);
@@ -53,8 +58,17 @@ impl Figure {
             _ => stats::of_repeats(&sorted),
         };
         let median = stats::quantile(&sorted, 0.5);
-        let around = |own: Interval| Interval { low: own.low.min(median), high: own.high.max(median), ..own };
-        Some(Self { median, interval: interval.map(around), min, max })
+        let around = |own: Interval| Interval {
+            low: own.low.min(median),
+            high: own.high.max(median),
+            ..own
+        };
+        Some(Self {
+            median,
+            interval: interval.map(around),
+            min,
+            max,
+        })
     }
 }
 
@@ -81,7 +95,11 @@ fn rung(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
         let rate = all[*i].main_rate().zip(main);
         rate.map_or(f64::INFINITY, |(rate, main)| (rate - main.median).abs())
     };
-    let typical = own.iter().copied().min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(own[0]);
+    let typical = own
+        .iter()
+        .copied()
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        .unwrap_or(own[0]);
     LoadSummary {
         ordinal: first.ordinal,
         users: first.users,
@@ -89,10 +107,15 @@ fn rung(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
         offered_per_second: first.offered_per_second,
         offered_to_per_second: first.offered_to_per_second,
         typical,
-        verdict: points().map(|point| point.verdict).max().unwrap_or_default(),
+        verdict: points()
+            .map(|point| point.verdict)
+            .max()
+            .unwrap_or_default(),
         nopm: Figure::of(points().map(|p| p.nopm.map(|v| (v, p.nopm_interval)))),
         tpm: Figure::of(points().map(|p| p.tpm.map(|v| (v, p.tpm_interval)))),
-        completed_per_second: Figure::of(points().map(|p| p.completed_per_second.map(|v| (v, p.rate_interval)))),
+        completed_per_second: Figure::of(
+            points().map(|p| p.completed_per_second.map(|v| (v, p.rate_interval))),
+        ),
         p50_ms: latency(|l| l.p50_ms),
         p95_ms: latency(|l| l.p95_ms),
         p99_ms: latency(|l| l.p99_ms),
@@ -124,26 +147,53 @@ mod tests {
         let three = figure(&[7.0, 3.0, 4.0]);
         assert_eq!((three.median, three.min, three.max), (4.0, 3.0, 7.0));
         let interval = three.interval.unwrap();
-        assert!(interval.low < 2.0 && interval.high > 10.0 && (interval.mean.powi(3) - 84.0).abs() < 1e-9);
+        assert!(
+            interval.low < 2.0
+                && interval.high > 10.0
+                && (interval.mean.powi(3) - 84.0).abs() < 1e-9
+        );
         let two = figure(&[7.0, 3.0]);
-        assert_eq!((two.median, two.min, two.max, two.interval), (5.0, 3.0, 7.0, None));
+        assert_eq!(
+            (two.median, two.min, two.max, two.interval),
+            (5.0, 3.0, 7.0, None)
+        );
         assert_eq!(Figure::of([None, None].into_iter()), None);
     }
 
     #[test]
     fn a_single_point_keeps_its_own_interval() {
         let own = Some(Interval::new(5.0, 4.0, 6.0));
-        assert_eq!(Figure::of([Some((5.0, own))].into_iter()).unwrap().interval, own);
+        assert_eq!(
+            Figure::of([Some((5.0, own))].into_iter()).unwrap().interval,
+            own
+        );
         assert_eq!(figure(&[5.0]).interval, None);
     }
 
     #[test]
     fn the_typical_point_is_nearest_to_the_median() {
-        let point = |rate, repeat| PointSummary { completed_per_second: Some(rate), repeat, ..PointSummary::default() };
-        let other = PointSummary { ordinal: 1, completed_per_second: Some(1.0), ..PointSummary::default() };
+        let point = |rate, repeat| PointSummary {
+            completed_per_second: Some(rate),
+            repeat,
+            ..PointSummary::default()
+        };
+        let other = PointSummary {
+            ordinal: 1,
+            completed_per_second: Some(1.0),
+            ..PointSummary::default()
+        };
         let rungs = rungs(&[point(9.0, 0), point(5.0, 1), point(6.0, 2), other]);
-        assert_eq!((rungs.len(), rungs[0].typical, rungs[0].points.clone()), (2, 2, vec![0, 1, 2]));
-        assert_eq!((rungs[0].completed_per_second.unwrap().median, rungs[1].repeats()), (6.0, 1));
+        assert_eq!(
+            (rungs.len(), rungs[0].typical, rungs[0].points.clone()),
+            (2, 2, vec![0, 1, 2])
+        );
+        assert_eq!(
+            (
+                rungs[0].completed_per_second.unwrap().median,
+                rungs[1].repeats()
+            ),
+            (6.0, 1)
+        );
     }
 
     #[test]
@@ -151,11 +201,16 @@ mod tests {
         for repeats in [3, 5] {
             let trials = 400;
             let covers = |seed: &u64| {
-                let interval = figure(&crate::stat::made::series(*seed, repeats, 0.0, 0.02)).interval.unwrap();
+                let interval = figure(&crate::stat::made::series(*seed, repeats, 0.0, 0.02))
+                    .interval
+                    .unwrap();
                 interval.low <= 1000.0 && 1000.0 <= interval.high
             };
             let held = (0..trials).filter(covers).count();
-            assert!((372..=392).contains(&held), "{repeats} repeats: {held} of {trials}");
+            assert!(
+                (372..=392).contains(&held),
+                "{repeats} repeats: {held} of {trials}"
+            );
         }
     }
 }

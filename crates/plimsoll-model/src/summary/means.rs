@@ -95,13 +95,24 @@ pub(super) fn over(index: &Index, of: Of, start: Nanos, end: Nanos) -> Vec<Metri
     let mut means: Vec<MetricMean> = all
         .iter()
         .filter_map(|series| {
-            let subject = index.record.subjects.iter().find(|s| s.id == series.subject)?;
+            let subject = index
+                .record
+                .subjects
+                .iter()
+                .find(|s| s.id == series.subject)?;
             if !of.holds(subject) {
                 return None;
             }
-            let weights = requests(series.metric)
-                .and_then(|metric| all.iter().find(|s| s.subject == series.subject && s.metric == metric));
-            let Mean { mean, min, max, samples } = mean(series, weights, start, end)?;
+            let weights = requests(series.metric).and_then(|metric| {
+                all.iter()
+                    .find(|s| s.subject == series.subject && s.metric == metric)
+            });
+            let Mean {
+                mean,
+                min,
+                max,
+                samples,
+            } = mean(series, weights, start, end)?;
             let info = series.metric.info();
             Some(MetricMean {
                 subject: subject.name.clone(),
@@ -115,8 +126,14 @@ pub(super) fn over(index: &Index, of: Of, start: Nanos, end: Nanos) -> Vec<Metri
             })
         })
         .collect();
-    let order = |mean: &MetricMean| Metric::ALL.iter().position(|metric| metric.info().name == mean.metric);
-    means.sort_by(|a, b| (a.subject_kind, &a.subject, order(a)).cmp(&(b.subject_kind, &b.subject, order(b))));
+    let order = |mean: &MetricMean| {
+        Metric::ALL
+            .iter()
+            .position(|metric| metric.info().name == mean.metric)
+    };
+    means.sort_by(|a, b| {
+        (a.subject_kind, &a.subject, order(a)).cmp(&(b.subject_kind, &b.subject, order(b)))
+    });
     means
 }
 
@@ -157,12 +174,20 @@ fn mean(series: &Series, requests: Option<&Series>, start: Nanos, end: Nanos) ->
         }
         samples += 1;
     }
-    (total > 0.0).then(|| Mean { mean: sum / total, min, max, samples })
+    (total > 0.0).then(|| Mean {
+        mean: sum / total,
+        min,
+        max,
+        samples,
+    })
 }
 
 /// Seconds of the window that samples of a rate are about.
 pub(super) fn covered_s(series: &Series, start: Nanos, end: Nanos) -> f64 {
-    series.near(start, end).map(|sample| inside(sample, MetricKind::Rate, start, end)).sum()
+    series
+        .near(start, end)
+        .map(|sample| inside(sample, MetricKind::Rate, start, end))
+        .sum()
 }
 
 impl Series {
@@ -170,20 +195,27 @@ impl Series {
     /// that begins behind its end.
     fn near(&self, start: Nanos, end: Nanos) -> impl Iterator<Item = &Sample> {
         let from = self.samples.partition_point(|sample| sample.at <= start);
-        let begins = move |sample: &&Sample| sample.at.saturating_sub(sample.over) < end || sample.at <= end;
+        let begins =
+            move |sample: &&Sample| sample.at.saturating_sub(sample.over) < end || sample.at <= end;
         self.samples[from..].iter().take_while(begins)
     }
 
     /// The value sampled at `at`; 0 when there is none.
     fn at(&self, at: Nanos) -> f64 {
-        self.samples.binary_search_by_key(&at, |s| s.at).map_or(0.0, |i| f64::from(self.samples[i].value))
+        self.samples
+            .binary_search_by_key(&at, |s| s.at)
+            .map_or(0.0, |i| f64::from(self.samples[i].value))
     }
 }
 
 /// Seconds of the sample's interval within the window; of a gauge 1 if it was taken in it, else 0.
 fn inside(sample: &Sample, kind: MetricKind, start: Nanos, end: Nanos) -> f64 {
     if kind == MetricKind::Gauge || sample.over == Nanos::ZERO {
-        return if sample.at > start && sample.at <= end { 1.0 } else { 0.0 };
+        return if sample.at > start && sample.at <= end {
+            1.0
+        } else {
+            0.0
+        };
     }
     let from = sample.at.saturating_sub(sample.over).max(start);
     sample.at.min(end).saturating_sub(from).as_secs_f64()
@@ -191,11 +223,21 @@ fn inside(sample: &Sample, kind: MetricKind, start: Nanos, end: Nanos) -> f64 {
 
 /// The subject of the device that a medium lies on: what the medium's fact names, or else the only device.
 pub(super) fn device(index: &Index, medium: Option<SubjectId>) -> Option<String> {
-    let named = index.record.facts.iter().find(|f| Some(f.subject) == medium && f.key == DEVICE_FACT);
-    let mut devices = index.record.subjects.iter().filter(|s| s.kind == SubjectKind::Device);
+    let named = index
+        .record
+        .facts
+        .iter()
+        .find(|f| Some(f.subject) == medium && f.key == DEVICE_FACT);
+    let mut devices = index
+        .record
+        .subjects
+        .iter()
+        .filter(|s| s.kind == SubjectKind::Device);
     if let Some(fact) = named {
         let name = fact.value.trim_start_matches("/dev/");
-        return devices.find(|s| s.name.trim_start_matches("/dev/") == name).map(|s| s.name.clone());
+        return devices
+            .find(|s| s.name.trim_start_matches("/dev/") == name)
+            .map(|s| s.name.clone());
     }
     // An emulated drive that is a directory lies on no device of the machine.
     if super::drive::title(index, medium).is_some() {
@@ -205,7 +247,13 @@ pub(super) fn device(index: &Index, medium: Option<SubjectId>) -> Option<String>
     devices.next().is_none().then(|| only.name.clone())
 }
 
-pub(super) fn resources(index: &Index, point: &Point, means: &[MetricMean], measured_s: f64, n: u64) -> Resources {
+pub(super) fn resources(
+    index: &Index,
+    point: &Point,
+    means: &[MetricMean],
+    measured_s: f64,
+    n: u64,
+) -> Resources {
     let device = device(index, point.medium);
     let system: SubjectId = point.system;
     let system = index.name(system);
@@ -226,7 +274,9 @@ pub(super) fn resources(index: &Index, point: &Point, means: &[MetricMean], meas
     // It keeps its data on a medium of the plan, so plimsoll runs it; without CPU of its own it is no process.
     let embedded = point.medium.is_some() && of(Metric::SystemCpu).is_none();
     let generator_cpu = of(Metric::GeneratorCpu).filter(|_| n > 0);
-    let withheld = generator_cpu.filter(|_| embedded).map(|_| Withheld::EmbeddedSystem);
+    let withheld = generator_cpu
+        .filter(|_| embedded)
+        .map(|_| Withheld::EmbeddedSystem);
     let busy = [Metric::CpuUser, Metric::CpuSystem].map(of);
     Resources {
         host_cpu_user_percent: of(Metric::CpuUser),
@@ -234,7 +284,9 @@ pub(super) fn resources(index: &Index, point: &Point, means: &[MetricMean], meas
         host_cpu_iowait_percent: of(Metric::CpuIowait),
         host_cpu_steal_percent: of(Metric::CpuSteal),
         host_cpu_idle_percent: of(Metric::CpuIdle),
-        host_cpu_busy_percent: busy[0].zip(busy[1]).map(|(u, s)| u + s + of(Metric::CpuSteal).unwrap_or(0.0)),
+        host_cpu_busy_percent: busy[0]
+            .zip(busy[1])
+            .map(|(u, s)| u + s + of(Metric::CpuSteal).unwrap_or(0.0)),
         host_cpu_busiest_percent: of(Metric::CpuBusiest),
         host_memory_available_mb: mb(Metric::MemoryAvailable),
         psi_io_some_percent: of(Metric::PsiIoSome),
@@ -270,7 +322,11 @@ mod tests {
             over: Nanos::from_millis(*over),
             value: *value,
         };
-        Series { subject: SubjectId(1), metric, samples: samples.iter().map(sample).collect() }
+        Series {
+            subject: SubjectId(1),
+            metric,
+            samples: samples.iter().map(sample).collect(),
+        }
     }
 
     fn of(series: &Series, requests: Option<&Series>) -> Option<Mean> {
@@ -280,27 +336,69 @@ mod tests {
     #[test]
     fn rates_weigh_by_their_time_in_the_window() {
         // 1.5..2.5 lies half inside, 2.5..3.5 wholly, 3.5..5.5 a quarter (0.5 s): (10·0.5 + 20·1 + 40·0.5) / 2 = 22.5.
-        let cpu =
-            series(Metric::CpuUser, &[(1500, 1000, 90.0), (2500, 1000, 10.0), (3500, 1000, 20.0), (5500, 2000, 40.0)]);
-        assert_eq!(of(&cpu, None), Some(Mean { mean: 22.5, min: 10.0, max: 20.0, samples: 3 }));
+        let cpu = series(
+            Metric::CpuUser,
+            &[
+                (1500, 1000, 90.0),
+                (2500, 1000, 10.0),
+                (3500, 1000, 20.0),
+                (5500, 2000, 40.0),
+            ],
+        );
+        assert_eq!(
+            of(&cpu, None),
+            Some(Mean {
+                mean: 22.5,
+                min: 10.0,
+                max: 20.0,
+                samples: 3
+            })
+        );
     }
 
     #[test]
     fn gauges_count_when_taken_in_the_window() {
-        let memory =
-            series(Metric::SystemMemory, &[(2000, 1000, 1.0), (3000, 1000, 5.0), (4000, 1000, 7.0), (4500, 500, 9.0)]);
-        assert_eq!(of(&memory, None), Some(Mean { mean: 6.0, min: 5.0, max: 7.0, samples: 2 }));
+        let memory = series(
+            Metric::SystemMemory,
+            &[
+                (2000, 1000, 1.0),
+                (3000, 1000, 5.0),
+                (4000, 1000, 7.0),
+                (4500, 500, 9.0),
+            ],
+        );
+        assert_eq!(
+            of(&memory, None),
+            Some(Mean {
+                mean: 6.0,
+                min: 5.0,
+                max: 7.0,
+                samples: 2
+            })
+        );
     }
 
     #[test]
     fn a_time_per_request_weighs_by_requests() {
-        let latency = series(Metric::DeviceWriteLatency, &[(3000, 1000, 1.0), (4000, 1000, 101.0)]);
-        let writes = series(Metric::DeviceWrites, &[(3000, 1000, 99.0), (4000, 1000, 1.0)]);
+        let latency = series(
+            Metric::DeviceWriteLatency,
+            &[(3000, 1000, 1.0), (4000, 1000, 101.0)],
+        );
+        let writes = series(
+            Metric::DeviceWrites,
+            &[(3000, 1000, 99.0), (4000, 1000, 1.0)],
+        );
         assert_eq!(of(&latency, Some(&writes)).map(|m| m.mean), Some(2.0));
     }
 
     #[test]
     fn outside_the_window_there_is_no_mean() {
-        assert_eq!(of(&series(Metric::CpuUser, &[(1000, 1000, 5.0), (9000, 1000, 5.0)]), None), None);
+        assert_eq!(
+            of(
+                &series(Metric::CpuUser, &[(1000, 1000, 5.0), (9000, 1000, 5.0)]),
+                None
+            ),
+            None
+        );
     }
 }

@@ -77,7 +77,14 @@ struct Io {
 
 impl Io {
     fn add(&mut self, other: &Self, share: f64) {
-        let Self { reads, writes, read_bytes, write_bytes, read_s, write_s } = other;
+        let Self {
+            reads,
+            writes,
+            read_bytes,
+            write_bytes,
+            read_s,
+            write_s,
+        } = other;
         self.reads += reads * share;
         self.writes += writes * share;
         self.read_bytes += read_bytes * share;
@@ -107,8 +114,20 @@ impl Track {
         let device = means::device(index, medium);
         let of_device = device.map(|name| (of_device(index, &name), MediumSource::Device(name)));
         let of_drive = medium.map(|medium| (of_drive(index, medium), MediumSource::Emulator));
-        let known = of_device.into_iter().chain(of_drive).find(|(rows, _)| !rows.is_empty());
-        known.map_or(Self { source: None, rows: Vec::new() }, |(rows, source)| Self { source: Some(source), rows })
+        let known = of_device
+            .into_iter()
+            .chain(of_drive)
+            .find(|(rows, _)| !rows.is_empty());
+        known.map_or(
+            Self {
+                source: None,
+                rows: Vec::new(),
+            },
+            |(rows, source)| Self {
+                source: Some(source),
+                rows,
+            },
+        )
     }
 
     /// Over all `spans` together; a second that lies in one in part counts in part. `None` where nothing is known.
@@ -116,7 +135,11 @@ impl Track {
         let (mut sum, mut seconds) = (Io::default(), 0.0);
         for (start, end) in spans {
             for row in &self.rows {
-                let inside = row.end.min(*end).saturating_sub(row.start.max(*start)).as_secs_f64();
+                let inside = row
+                    .end
+                    .min(*end)
+                    .saturating_sub(row.start.max(*start))
+                    .as_secs_f64();
                 let whole = row.end.saturating_sub(row.start).as_secs_f64();
                 if inside > 0.0 && whole > 0.0 {
                     sum.add(&row.io, inside / whole);
@@ -144,41 +167,85 @@ impl Track {
 /// A device's series put together by the end of each sample.
 fn of_device(index: &Index, name: &str) -> Vec<Row> {
     let mut subjects = index.record.subjects.iter();
-    let Some(subject) = subjects.find(|s| s.kind == SubjectKind::Device && s.name == name) else { return Vec::new() };
+    let Some(subject) = subjects.find(|s| s.kind == SubjectKind::Device && s.name == name) else {
+        return Vec::new();
+    };
     let mut rows: BTreeMap<Nanos, Row> = BTreeMap::new();
     let mut each = |metric: Metric, put: &dyn Fn(&mut Io, f64, f64)| {
-        let own = index.record.series.iter().filter(|s| s.subject == subject.id && s.metric == metric);
-        for Sample { at, over, value } in own.flat_map(|series| &series.samples).filter(|sample| sample.over.0 > 0) {
-            let row = rows.entry(*at).or_insert(Row { start: at.saturating_sub(*over), end: *at, io: Io::default() });
+        let own = index
+            .record
+            .series
+            .iter()
+            .filter(|s| s.subject == subject.id && s.metric == metric);
+        for Sample { at, over, value } in own
+            .flat_map(|series| &series.samples)
+            .filter(|sample| sample.over.0 > 0)
+        {
+            let row = rows.entry(*at).or_insert(Row {
+                start: at.saturating_sub(*over),
+                end: *at,
+                io: Io::default(),
+            });
             put(&mut row.io, f64::from(*value), over.as_secs_f64());
         }
     };
-    each(Metric::DeviceReads, &|io, value, over| io.reads = value * over);
-    each(Metric::DeviceWrites, &|io, value, over| io.writes = value * over);
-    each(Metric::DeviceReadBytes, &|io, value, over| io.read_bytes = value * over);
-    each(Metric::DeviceWriteBytes, &|io, value, over| io.write_bytes = value * over);
+    each(Metric::DeviceReads, &|io, value, over| {
+        io.reads = value * over
+    });
+    each(Metric::DeviceWrites, &|io, value, over| {
+        io.writes = value * over
+    });
+    each(Metric::DeviceReadBytes, &|io, value, over| {
+        io.read_bytes = value * over
+    });
+    each(Metric::DeviceWriteBytes, &|io, value, over| {
+        io.write_bytes = value * over
+    });
     // Milliseconds for each request, whose number is known by now.
-    each(Metric::DeviceReadLatency, &|io, value, _| io.read_s = value / 1e3 * io.reads);
-    each(Metric::DeviceWriteLatency, &|io, value, _| io.write_s = value / 1e3 * io.writes);
+    each(Metric::DeviceReadLatency, &|io, value, _| {
+        io.read_s = value / 1e3 * io.reads
+    });
+    each(Metric::DeviceWriteLatency, &|io, value, _| {
+        io.write_s = value / 1e3 * io.writes
+    });
     rows.into_values().collect()
 }
 
 /// What an emulator reported. Flushes are requests of their own there and count to neither reads nor writes.
 fn of_drive(index: &Index, medium: SubjectId) -> Vec<Row> {
     let mut rows: BTreeMap<Nanos, Row> = BTreeMap::new();
-    for own in index.record.drive.iter().filter(|row| row.subject == medium && row.end > row.start) {
-        let row = rows.entry(own.start).or_insert(Row { start: own.start, end: own.end, io: Io::default() });
+    for own in index
+        .record
+        .drive
+        .iter()
+        .filter(|row| row.subject == medium && row.end > row.start)
+    {
+        let row = rows.entry(own.start).or_insert(Row {
+            start: own.start,
+            end: own.end,
+            io: Io::default(),
+        });
         let seconds = own.real.mean().map_or(0.0, Nanos::as_secs_f64) * own.ops as f64;
         match own.op {
             DriveOp::Read => {
                 row.io.add(
-                    &Io { reads: own.ops as f64, read_bytes: own.bytes as f64, read_s: seconds, ..Io::default() },
+                    &Io {
+                        reads: own.ops as f64,
+                        read_bytes: own.bytes as f64,
+                        read_s: seconds,
+                        ..Io::default()
+                    },
                     1.0,
                 );
             }
             DriveOp::Write => {
                 row.io.add(
-                    &Io { writes: own.ops as f64, write_bytes: own.bytes as f64, write_s: seconds, ..Io::default() },
+                    &Io {
+                        writes: own.ops as f64,
+                        write_bytes: own.bytes as f64,
+                        write_s: seconds,
+                        ..Io::default()
+                    },
                     1.0,
                 );
             }

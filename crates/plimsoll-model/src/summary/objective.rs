@@ -24,7 +24,11 @@ pub struct Measured {
 impl Measured {
     /// Adds what another lane of the same point measured, second by second. The window is complete if both are.
     pub fn merge(&mut self, other: &Self) {
-        let Self { ticks, response, complete } = other;
+        let Self {
+            ticks,
+            response,
+            complete,
+        } = other;
         if self.ticks.is_empty() && self.response.is_empty() {
             *self = other.clone();
             return;
@@ -32,7 +36,10 @@ impl Measured {
         for (sum, (_, counts)) in self.ticks.iter_mut().zip(ticks) {
             sum.1.add(counts);
         }
-        self.response.iter_mut().zip(response).for_each(|(sum, hist)| sum.merge(hist));
+        self.response
+            .iter_mut()
+            .zip(response)
+            .for_each(|(sum, hist)| sum.merge(hist));
         self.complete &= complete;
     }
 }
@@ -69,7 +76,10 @@ pub enum Shortfall {
     /// More than 1 % of what was offered in the window was not settled in it.
     Behind { percent: f64 },
     /// The rate was not steady over the window.
-    Unsteady { range_percent: f64, slope_percent: f64 },
+    Unsteady {
+        range_percent: f64,
+        slope_percent: f64,
+    },
 }
 
 impl Shortfall {
@@ -88,9 +98,21 @@ impl Shortfall {
 
 /// Evaluates one point against an objective. `txns` are the names of its transaction types; `open`: a rate was offered,
 /// which the system has to keep up with as well.
-pub fn evaluate(objective: &Objective, txns: &[String], open: bool, measured: &Measured) -> ObjectiveResult {
-    let Measured { ticks, response, complete } = measured;
-    let wanted = response.iter().zip(txns).filter(|(_, txn)| objective.of.as_ref().is_none_or(|of| of == *txn));
+pub fn evaluate(
+    objective: &Objective,
+    txns: &[String],
+    open: bool,
+    measured: &Measured,
+) -> ObjectiveResult {
+    let Measured {
+        ticks,
+        response,
+        complete,
+    } = measured;
+    let wanted = response
+        .iter()
+        .zip(txns)
+        .filter(|(_, txn)| objective.of.as_ref().is_none_or(|of| of == *txn));
     let mut times = Hist::new();
     wanted.for_each(|(hist, _)| times.merge(hist));
     let figure = objective.quantile.of(&times);
@@ -107,19 +129,38 @@ pub fn evaluate(objective: &Objective, txns: &[String], open: bool, measured: &M
     }
     let percent = |n: u64, of: u64| n as f64 * 100.0 / of as f64;
     if counts.failed as f64 > counts.settled() as f64 * FAILED_LIMIT {
-        shortfalls.push(Shortfall::Failed { percent: percent(counts.failed, counts.settled()) });
+        shortfalls.push(Shortfall::Failed {
+            percent: percent(counts.failed, counts.settled()),
+        });
     }
     if open && counts.dropped > 0 {
-        shortfalls.push(Shortfall::Dropped { intents: counts.dropped });
+        shortfalls.push(Shortfall::Dropped {
+            intents: counts.dropped,
+        });
     }
     if let Some(intents) = backlog(&counts).filter(|_| open) {
-        shortfalls.push(Shortfall::Behind { percent: percent(intents, counts.offered) });
+        shortfalls.push(Shortfall::Behind {
+            percent: percent(intents, counts.offered),
+        });
     }
-    let batches = ticks.iter().map(|(length, tick)| Batch { n: tick.completed(), seconds: length.as_secs_f64() });
-    if let Steady::No { range_percent, slope_percent } = Steady::of(&joined(batches)) {
-        shortfalls.push(Shortfall::Unsteady { range_percent, slope_percent });
+    let batches = ticks.iter().map(|(length, tick)| Batch {
+        n: tick.completed(),
+        seconds: length.as_secs_f64(),
+    });
+    if let Steady::No {
+        range_percent,
+        slope_percent,
+    } = Steady::of(&joined(batches))
+    {
+        shortfalls.push(Shortfall::Unsteady {
+            range_percent,
+            slope_percent,
+        });
     }
-    ObjectiveResult { figure_ms: figure.map(Nanos::as_millis_f64), shortfalls }
+    ObjectiveResult {
+        figure_ms: figure.map(Nanos::as_millis_f64),
+        shortfalls,
+    }
 }
 
 #[cfg(test)]
@@ -128,42 +169,81 @@ mod tests {
     use crate::objective::Quantile;
 
     fn objective(limit_ms: u64, of: Option<&str>) -> Objective {
-        Objective { quantile: Quantile::Max, limit: Nanos::from_millis(limit_ms), of: of.map(str::to_owned) }
+        Objective {
+            quantile: Quantile::Max,
+            limit: Nanos::from_millis(limit_ms),
+            of: of.map(str::to_owned),
+        }
     }
 
     /// Ten seconds of 1000, all within 8 ms, of which those of the second type take 20 ms.
     fn good() -> Measured {
-        let counts = Counts { offered: 1000, committed: 1000, ..Counts::default() };
+        let counts = Counts {
+            offered: 1000,
+            committed: 1000,
+            ..Counts::default()
+        };
         let hist = |ms| {
             let mut hist = Hist::new();
             hist.record(Nanos::from_millis(ms));
             hist
         };
-        Measured { ticks: vec![(Nanos::SECOND, counts); 10], response: vec![hist(8), hist(20)], complete: true }
+        Measured {
+            ticks: vec![(Nanos::SECOND, counts); 10],
+            response: vec![hist(8), hist(20)],
+            complete: true,
+        }
     }
 
     fn of(measured: &Measured, objective: &Objective, open: bool) -> Vec<&'static str> {
         let txns = ["a".to_owned(), "b".to_owned()];
-        evaluate(objective, &txns, open, measured).shortfalls.into_iter().map(Shortfall::name).collect()
+        evaluate(objective, &txns, open, measured)
+            .shortfalls
+            .into_iter()
+            .map(Shortfall::name)
+            .collect()
     }
 
     #[test]
     fn the_figure_is_of_the_type_that_the_objective_names() {
-        assert!(of(&good(), &objective(8, Some("a")), true).is_empty(), "met up to and including the limit");
+        assert!(
+            of(&good(), &objective(8, Some("a")), true).is_empty(),
+            "met up to and including the limit"
+        );
         assert_eq!(of(&good(), &objective(8, Some("b")), true), ["slow"]);
         assert_eq!(of(&good(), &objective(19, None), true), ["slow"]);
         assert!(of(&good(), &objective(20, None), true).is_empty());
-        assert_eq!(of(&good(), &objective(20, Some("c")), true), ["nothing_measured"]);
+        assert_eq!(
+            of(&good(), &objective(20, Some("c")), true),
+            ["nothing_measured"]
+        );
     }
 
     #[test]
     fn speed_alone_does_not_meet_an_objective() {
         let (limit, mut measured) = (objective(20, None), good());
         measured.complete = false;
-        measured.ticks[9].1 = Counts { offered: 1130, committed: 1000, failed: 120, dropped: 1, ..Counts::default() };
-        assert_eq!(of(&measured, &limit, true), ["incomplete", "failed", "dropped"]);
-        measured.ticks[9].1 = Counts { offered: 1200, committed: 1000, dropped: 10, ..Counts::default() };
-        assert_eq!(of(&measured, &limit, true), ["incomplete", "dropped", "behind"]);
+        measured.ticks[9].1 = Counts {
+            offered: 1130,
+            committed: 1000,
+            failed: 120,
+            dropped: 1,
+            ..Counts::default()
+        };
+        assert_eq!(
+            of(&measured, &limit, true),
+            ["incomplete", "failed", "dropped"]
+        );
+        measured.ticks[9].1 = Counts {
+            offered: 1200,
+            committed: 1000,
+            dropped: 10,
+            ..Counts::default()
+        };
+        assert_eq!(
+            of(&measured, &limit, true),
+            ["incomplete", "dropped", "behind"]
+        );
         assert_eq!(
             of(&measured, &limit, false),
             ["incomplete"],
@@ -171,7 +251,11 @@ mod tests {
         );
         measured.complete = true;
         for (i, (_, counts)) in measured.ticks.iter_mut().enumerate() {
-            *counts = Counts { offered: 1000 + i as u64 * 50, committed: 1000 + i as u64 * 50, ..Counts::default() };
+            *counts = Counts {
+                offered: 1000 + i as u64 * 50,
+                committed: 1000 + i as u64 * 50,
+                ..Counts::default()
+            };
         }
         assert_eq!(of(&measured, &limit, true), ["unsteady"]);
     }

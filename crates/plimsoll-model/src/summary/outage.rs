@@ -28,8 +28,17 @@ pub struct OutageSummary {
 
 impl OutageSummary {
     /// `None` where there was a server all the time.
-    pub(super) fn of(index: &Index, point: &Point, phases: &[&Phase], measured_s: f64) -> Option<Self> {
-        let is_measured = |id| phases.iter().any(|phase| phase.id == id && phase.kind == PhaseKind::Measure);
+    pub(super) fn of(
+        index: &Index,
+        point: &Point,
+        phases: &[&Phase],
+        measured_s: f64,
+    ) -> Option<Self> {
+        let is_measured = |id| {
+            phases
+                .iter()
+                .any(|phase| phase.id == id && phase.kind == PhaseKind::Measure)
+        };
         let rows = index.record.outages.iter();
         let own = rows.filter(|row| row.subject == point.system && is_measured(row.phase));
         let sum = own.fold(Absence::default(), |mut sum, row| {
@@ -42,7 +51,11 @@ impl OutageSummary {
         }
         let server_s = sum.server.as_secs_f64().min(measured_s);
         let connections = sum.connections.as_secs_f64() / measured_s;
-        Some(Self { server_s, percent: server_s * 100.0 / measured_s, connections })
+        Some(Self {
+            server_s,
+            percent: server_s * 100.0 / measured_s,
+            connections,
+        })
     }
 
     /// Of systems under load at the same time: the longest, and all connections.
@@ -55,8 +68,23 @@ impl OutageSummary {
     }
 
     pub(super) fn finding(self) -> Option<Finding> {
-        let Self { server_s: away_s, percent, connections: _ } = self;
-        let severity = if percent > AWAY_LIMIT { Severity::Error } else { Severity::Warning };
-        (away_s > 0.0).then(|| FindingKind::ServerAway { away_s, percent, limit_percent: AWAY_LIMIT }.with(severity))
+        let Self {
+            server_s: away_s,
+            percent,
+            connections: _,
+        } = self;
+        let severity = if percent > AWAY_LIMIT {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        (away_s > 0.0).then(|| {
+            FindingKind::ServerAway {
+                away_s,
+                percent,
+                limit_percent: AWAY_LIMIT,
+            }
+            .with(severity)
+        })
     }
 }

@@ -141,7 +141,11 @@ impl PointSummary {
 
     /// Response times of the first transaction type (New-Order), and of all types where there is no TPC-C.
     pub fn main_latency(&self) -> Option<Latency> {
-        if self.nopm.is_some() { self.types.first()?.response } else { self.overall.response }
+        if self.nopm.is_some() {
+            self.types.first()?.response
+        } else {
+            self.overall.response
+        }
     }
 }
 
@@ -152,7 +156,8 @@ pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
 /// The figures, and what they were computed of.
 pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums) {
     let phases = index.load_phases(point);
-    let (mut sums, mut balances, mut times) = (TickSums::new(point.txns.len()), Vec::new(), Vec::new());
+    let (mut sums, mut balances, mut times) =
+        (TickSums::new(point.txns.len()), Vec::new(), Vec::new());
     let is_open = point.offered_per_second.is_some() && point.offered_to_per_second.is_none();
     let tpcc = point.txns == TPCC_TXNS;
     // In one pass: rows of hours do not stay in a processor's cache.
@@ -171,14 +176,31 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
     figures.system = index.name(point.system);
     figures.medium = point.medium.map(|medium| index.name(medium));
     figures.imported = imported::source(index, point.system);
-    let needed = |kind| phases.iter().any(|phase| phase.kind == kind && phase.complete);
-    let cut_short = phases.iter().any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
+    let needed = |kind| {
+        phases
+            .iter()
+            .any(|phase| phase.kind == kind && phase.complete)
+    };
+    let cut_short = phases
+        .iter()
+        .any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
     figures.complete = needed(PhaseKind::Measure) && !cut_short;
     latencies(index, point, &phases, &mut figures);
     if let Some(window) = drive::window(&phases) {
-        figures.metrics = means::over(index, means::Of::beside(index, point), window.start, window.end);
+        figures.metrics = means::over(
+            index,
+            means::Of::beside(index, point),
+            window.start,
+            window.end,
+        );
         let completed = figures.overall.counts.completed();
-        figures.resources = means::resources(index, point, &figures.metrics, figures.measured_s, completed);
+        figures.resources = means::resources(
+            index,
+            point,
+            &figures.metrics,
+            figures.measured_s,
+            completed,
+        );
         figures.drive = drive::summarise(index, point, window, &figures);
         figures.waits = waits::summarise(index, point, window);
         figures.database = waits::database(index, point, &figures, window);
@@ -189,23 +211,40 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
     if figures.imported.is_some() {
         imported::withhold(&mut figures);
     }
-    figures.consistency = Consistency::of(index.record.checks.iter().filter(|c| c.point == Some(point.id)));
+    figures.consistency = Consistency::of(
+        index
+            .record
+            .checks
+            .iter()
+            .filter(|c| c.point == Some(point.id)),
+    );
     figures.findings = finding::of_point(index, point, &figures, &phases);
     figures.verdict = Verdict::of(&figures.findings);
     (figures, sums)
 }
 
 /// The sum of points that were measured at the same time, on different systems: `own` are their figures.
-pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[(PointSummary, TickSums)]) -> PointSummary {
-    let phases: Vec<&Phase> = members.iter().flat_map(|point| index.load_phases(point)).collect();
+pub(super) fn sum_of(
+    index: &Index,
+    members: &[&Point],
+    own: &[(PointSummary, TickSums)],
+) -> PointSummary {
+    let phases: Vec<&Phase> = members
+        .iter()
+        .flat_map(|point| index.load_phases(point))
+        .collect();
     let first = members[0];
     let mut sums = TickSums::new(first.txns.len());
     own.iter().for_each(|(_, own)| sums.add(own));
     let all = Point {
         users: members.iter().map(|point| point.users).sum(),
         connections: members.iter().map(|point| point.connections).sum(),
-        offered_per_second: first.offered_per_second.map(|rate| rate * members.len() as f64),
-        offered_to_per_second: first.offered_to_per_second.map(|rate| rate * members.len() as f64),
+        offered_per_second: first
+            .offered_per_second
+            .map(|rate| rate * members.len() as f64),
+        offered_to_per_second: first
+            .offered_to_per_second
+            .map(|rate| rate * members.len() as f64),
         ..first.clone()
     };
     let mut figures = rates(&all, &sums);
@@ -216,14 +255,19 @@ pub(super) fn sum_of(index: &Index, members: &[&Point], own: &[(PointSummary, Ti
     if let Some(window) = drive::window(&phases) {
         figures.metrics = means::over(index, means::Of::All, window.start, window.end);
         let completed = figures.overall.counts.completed();
-        figures.resources = means::resources(index, &all, &figures.metrics, figures.measured_s, completed);
+        figures.resources =
+            means::resources(index, &all, &figures.metrics, figures.measured_s, completed);
         figures.drive = drive::summarise(index, &all, window, &figures);
     }
     figures.outage = OutageSummary::of_all(own.iter().filter_map(|(point, _)| point.outage));
     figures.conservation = conserve::of_all(own.iter().map(|(point, _)| point.conservation));
     figures.findings = Finding::of_all(own.iter().flat_map(|(point, _)| &point.findings));
     figures.consistency = Consistency::of(
-        index.record.checks.iter().filter(|check| members.iter().any(|point| check.point == Some(point.id))),
+        index
+            .record
+            .checks
+            .iter()
+            .filter(|check| members.iter().any(|point| check.point == Some(point.id))),
     );
     figures.verdict = Verdict::of(&figures.findings);
     figures
@@ -234,7 +278,13 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
     let measured_s = sums.lasts_s();
     let per = |n: u64, factor: f64| (measured_s > 0.0).then(|| n as f64 * factor / measured_s);
     let types: Vec<Counts> = (0..point.txns.len()).map(|i| sums.total(i)).collect();
-    let total = tick::sum(types.iter().enumerate().filter(|(i, _)| point.is_counted(*i)).map(|(_, counts)| counts));
+    let total = tick::sum(
+        types
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| point.is_counted(*i))
+            .map(|(_, counts)| counts),
+    );
     let txn = |name: &str, counts: Counts| TxnSummary {
         name: name.to_owned(),
         counts,
@@ -245,7 +295,9 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
     };
     let completed = sums.batches(|types| tick::completed(point, types));
     let new_order = point.txns.iter().position(|name| name == TPCC_TXNS[0]);
-    let orders = new_order.map(|i| sums.batches(|types| types[i].committed)).unwrap_or_default();
+    let orders = new_order
+        .map(|i| sums.batches(|types| types[i].committed))
+        .unwrap_or_default();
     let tpcc = point.txns == TPCC_TXNS;
     let rate_interval = stats::interval(&completed).ok();
     let rate_spread = Spread::of(&completed);
@@ -269,22 +321,40 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
         completed_per_second: per(total.completed(), 1.0),
         tpm,
         nopm: new_order.and_then(|i| per(types[i].committed, 60.0)),
-        tpm_per_user: tpm.filter(|_| point.users > 0).map(|tpm| tpm / f64::from(point.users)),
-        rolled_back_new_orders_percent: new_order.and_then(|i| share(types[i].rolled_back, types[i].completed())),
+        tpm_per_user: tpm
+            .filter(|_| point.users > 0)
+            .map(|tpm| tpm / f64::from(point.users)),
+        rolled_back_new_orders_percent: new_order
+            .and_then(|i| share(types[i].rolled_back, types[i].completed())),
         round_trips_per_txn: ratio(total.round_trips, total.completed()),
         rate_interval,
         short: stats::parts(&completed).is_none(),
-        tpm_interval: rate_interval.filter(|_| tpcc).map(|interval| interval.scaled(60.0)),
-        nopm_interval: stats::interval(&orders).ok().map(|interval| interval.scaled(60.0)),
+        tpm_interval: rate_interval
+            .filter(|_| tpcc)
+            .map(|interval| interval.scaled(60.0)),
+        nopm_interval: stats::interval(&orders)
+            .ok()
+            .map(|interval| interval.scaled(60.0)),
         rate_spread,
-        tpm_spread: rate_spread.filter(|_| tpcc).map(|spread| spread.scaled(60.0)),
+        tpm_spread: rate_spread
+            .filter(|_| tpcc)
+            .map(|spread| spread.scaled(60.0)),
         nopm_spread: Spread::of(&orders).map(|spread| spread.scaled(60.0)),
-        steady: if point.offered_to_per_second.is_some() { Steady::NotMeant } else { Steady::of(&completed) },
+        steady: if point.offered_to_per_second.is_some() {
+            Steady::NotMeant
+        } else {
+            Steady::of(&completed)
+        },
         above_line: false,
         responses: None,
         halves: stats::halves(&completed).filter(|_| point.offered_to_per_second.is_none()),
         overall: txn("all", total),
-        types: point.txns.iter().zip(&types).map(|(name, counts)| txn(name, *counts)).collect(),
+        types: point
+            .txns
+            .iter()
+            .zip(&types)
+            .map(|(name, counts)| txn(name, *counts))
+            .collect(),
         resources: Resources::default(),
         metrics: Vec::new(),
         ticks: sums.len(),
@@ -305,21 +375,39 @@ pub(super) fn main_response(index: &Index, points: &[&Point]) -> Hist {
     let mut sum = Hist::new();
     for point in points {
         let orders = point.txns.iter().any(|name| name == TPCC_TXNS[0]);
-        let measured = index.load_phases(point).into_iter().filter(|phase| phase.kind == PhaseKind::Measure);
-        let main = |window: &&&Window| if orders { window.txn == 0 } else { point.is_counted(window.txn as usize) };
+        let measured = index
+            .load_phases(point)
+            .into_iter()
+            .filter(|phase| phase.kind == PhaseKind::Measure);
+        let main = |window: &&&Window| {
+            if orders {
+                window.txn == 0
+            } else {
+                point.is_counted(window.txn as usize)
+            }
+        };
         let windows = measured.flat_map(|phase| index.windows(phase.id));
-        windows.filter(main).for_each(|window| sum.merge(&window.response));
+        windows
+            .filter(main)
+            .for_each(|window| sum.merge(&window.response));
     }
     sum
 }
 
 /// Fills in latencies from the measure phase's merged histograms.
 fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut PointSummary) {
-    let windows: Vec<&Window> = tick::measured(phases).flat_map(|phase| index.windows(phase.id)).copied().collect();
+    let windows: Vec<&Window> = tick::measured(phases)
+        .flat_map(|phase| index.windows(phase.id))
+        .copied()
+        .collect();
     let (mut all, mut all_service) = (Hist::new(), Hist::new());
     let differs = windows.iter().any(|window| window.service.is_some());
     for (i, txn) in figures.types.iter_mut().enumerate() {
-        let of_type: Vec<&Window> = windows.iter().copied().filter(|window| window.txn as usize == i).collect();
+        let of_type: Vec<&Window> = windows
+            .iter()
+            .copied()
+            .filter(|window| window.txn as usize == i)
+            .collect();
         let response = merged(of_type.iter().map(|window| &window.response));
         txn.response = Latency::of(&response);
         if response.clipped() > 0 {
@@ -331,7 +419,11 @@ fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut Poin
         if !differs {
             continue;
         }
-        let service = merged(of_type.iter().map(|window| window.service.as_ref().unwrap_or(&window.response)));
+        let service = merged(
+            of_type
+                .iter()
+                .map(|window| window.service.as_ref().unwrap_or(&window.response)),
+        );
         if of_type.iter().any(|window| window.service.is_some()) {
             txn.service = Latency::of(&service);
         }

@@ -30,21 +30,33 @@ pub struct PreconditionSummary {
 }
 
 pub(super) fn of_run(index: &Index) -> Vec<PreconditionSummary> {
-    let points =
-        index.record.points.iter().filter(|point| point.purpose == PointPurpose::Precondition && !point.is_block());
+    let points = index
+        .record
+        .points
+        .iter()
+        .filter(|point| point.purpose == PointPurpose::Precondition && !point.is_block());
     points.map(|point| of(index, point)).collect()
 }
 
 fn of(index: &Index, point: &Point) -> PreconditionSummary {
-    let phases: Vec<&Phase> =
-        index.load_phases(point).into_iter().filter(|phase| phase.kind == PhaseKind::Warm).collect();
+    let phases: Vec<&Phase> = index
+        .load_phases(point)
+        .into_iter()
+        .filter(|phase| phase.kind == PhaseKind::Warm)
+        .collect();
     let ticks = || phases.iter().flat_map(|phase| index.ticks.of_phase(phase));
     let mut counts = Counts::default();
     ticks().for_each(|tick| counts.add(&tick.total()));
-    let seconds = stats::joined(ticks().map(|tick| Batch { n: tick.total().completed(), seconds: tick.seconds() }));
+    let seconds = stats::joined(ticks().map(|tick| Batch {
+        n: tick.total().completed(),
+        seconds: tick.seconds(),
+    }));
     let tenth = seconds.len().div_ceil(10);
     let rate = |ticks: &[Batch]| stats::total(ticks).rate();
-    let (first, last) = (rate(&seconds[..tenth]), rate(&seconds[seconds.len() - tenth..]));
+    let (first, last) = (
+        rate(&seconds[..tenth]),
+        rate(&seconds[seconds.len() - tenth..]),
+    );
     PreconditionSummary {
         step: point.step.clone(),
         system: index.name(point.system),
@@ -58,6 +70,9 @@ fn of(index: &Index, point: &Point) -> PreconditionSummary {
         completed_per_second: rate(&seconds),
         first_per_second: first,
         last_per_second: last,
-        change_percent: first.zip(last).filter(|(first, _)| *first > 0.0).map(|(a, b)| (b / a - 1.0) * 100.0),
+        change_percent: first
+            .zip(last)
+            .filter(|(first, _)| *first > 0.0)
+            .map(|(a, b)| (b / a - 1.0) * 100.0),
     }
 }

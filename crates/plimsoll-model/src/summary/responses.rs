@@ -38,11 +38,23 @@ pub(super) struct Times {
 impl Times {
     /// Of the types that the point's latencies are of. `main`: only of the first.
     pub fn of(tick: TickRows<'_>, point: &Point, main: bool) -> Self {
-        let is_own = |txn: u32| if main { txn == 0 } else { point.is_counted(txn as usize) };
+        let is_own = |txn: u32| {
+            if main {
+                txn == 0
+            } else {
+                point.is_counted(txn as usize)
+            }
+        };
         let own = tick.rows().filter(|row| is_own(row.txn));
-        let sums = own.filter_map(|row| Some((row.response.count(), row.response.mean()?.as_secs_f64())));
-        let (n, sum) = sums.fold((0, 0.0), |all, (n, mean)| (all.0 + n, all.1 + n as f64 * mean));
-        Self { n, mean: if n > 0 { sum / n as f64 } else { 0.0 } }
+        let sums =
+            own.filter_map(|row| Some((row.response.count(), row.response.mean()?.as_secs_f64())));
+        let (n, sum) = sums.fold((0, 0.0), |all, (n, mean)| {
+            (all.0 + n, all.1 + n as f64 * mean)
+        });
+        Self {
+            n,
+            mean: if n > 0 { sum / n as f64 } else { 0.0 },
+        }
     }
 }
 
@@ -50,11 +62,15 @@ impl Responses {
     /// `None` where a part holds fewer than two seconds with a response time.
     pub(super) fn of(seconds: &[Times], measured_s: f64) -> Option<Self> {
         let cut = |i: usize| i * seconds.len() / BATCHES;
-        let parts: Option<Vec<Part>> = (0..BATCHES).map(|i| Part::of(&seconds[cut(i)..cut(i + 1)])).collect();
+        let parts: Option<Vec<Part>> = (0..BATCHES)
+            .map(|i| Part::of(&seconds[cut(i)..cut(i + 1)]))
+            .collect();
         let parts = parts?;
         let means: Vec<f64> = parts.iter().map(|part| part.mean).collect();
         let fit = rounds::fit(&means, &SteadyRule::SNIA)?;
-        let error = (parts.iter().map(|part| part.variance).sum::<f64>() / BATCHES as f64).sqrt() / fit.mean * 100.0;
+        let error = (parts.iter().map(|part| part.variance).sum::<f64>() / BATCHES as f64).sqrt()
+            / fit.mean
+            * 100.0;
         Some(Self {
             range_percent: fit.range_percent,
             slope_percent: fit.slope_percent,
@@ -67,8 +83,14 @@ impl Responses {
 
 /// The five parts are not independent, so their scatter gives no interval.
 fn half_interval_percent(seconds: &[Times], measured_s: f64) -> Option<f64> {
-    let sums: Vec<(f64, f64)> = seconds.iter().map(|second| (second.mean * second.n as f64, second.n as f64)).collect();
-    stat::mean_interval(&sums, measured_s).ok()?.relative().map(|half| half * 100.0)
+    let sums: Vec<(f64, f64)> = seconds
+        .iter()
+        .map(|second| (second.mean * second.n as f64, second.n as f64))
+        .collect();
+    stat::mean_interval(&sums, measured_s)
+        .ok()?
+        .relative()
+        .map(|half| half * 100.0)
 }
 
 struct Part {
@@ -79,14 +101,26 @@ struct Part {
 
 impl Part {
     fn of(seconds: &[Times]) -> Option<Self> {
-        let used: Vec<Times> = seconds.iter().copied().filter(|second| second.n > 0).collect();
+        let used: Vec<Times> = seconds
+            .iter()
+            .copied()
+            .filter(|second| second.n > 0)
+            .collect();
         if used.len() < FEWEST_IN_PART {
             return None;
         }
         let n: u64 = used.iter().map(|second| second.n).sum();
-        let mean = used.iter().map(|second| second.mean * second.n as f64).sum::<f64>() / n as f64;
-        let deviation = stats::deviation(&used.iter().map(|second| second.mean).collect::<Vec<_>>())?;
-        Some(Self { mean, variance: deviation.powi(2) / used.len() as f64 })
+        let mean = used
+            .iter()
+            .map(|second| second.mean * second.n as f64)
+            .sum::<f64>()
+            / n as f64;
+        let deviation =
+            stats::deviation(&used.iter().map(|second| second.mean).collect::<Vec<_>>())?;
+        Some(Self {
+            mean,
+            variance: deviation.powi(2) / used.len() as f64,
+        })
     }
 }
 
@@ -95,7 +129,16 @@ mod tests {
     use super::*;
 
     fn of(means: &[f64]) -> Option<Responses> {
-        Responses::of(&means.iter().map(|mean| Times { n: 100, mean: *mean }).collect::<Vec<_>>(), means.len() as f64)
+        Responses::of(
+            &means
+                .iter()
+                .map(|mean| Times {
+                    n: 100,
+                    mean: *mean,
+                })
+                .collect::<Vec<_>>(),
+            means.len() as f64,
+        )
     }
 
     #[test]
@@ -110,7 +153,11 @@ mod tests {
         let noisy = of(&[0.01, 0.03, 0.01, 0.03, 0.01, 0.03, 0.01, 0.03, 0.01, 0.03]).unwrap();
         near(noisy.range_percent, 0.0);
         near(noisy.range_by_chance_percent, 6.2 * 50.0);
-        assert_eq!(of(&[0.01; 9]), None, "a second alone does not show how it scatters");
+        assert_eq!(
+            of(&[0.01; 9]),
+            None,
+            "a second alone does not show how it scatters"
+        );
         assert_eq!(Responses::of(&[Times { n: 0, mean: 0.0 }; 20], 20.0), None);
     }
 
@@ -118,13 +165,19 @@ mod tests {
     fn the_interval_of_the_mean_needs_five_minutes_and_covers_the_truth() {
         let window = |seed: u64, seconds: usize| {
             let noise = crate::stat::made::series(seed, seconds, 0.95, 0.05);
-            of(&noise.into_iter().map(|level| level / 1e5).collect::<Vec<_>>()).unwrap()
+            of(&noise
+                .into_iter()
+                .map(|level| level / 1e5)
+                .collect::<Vec<_>>())
+            .unwrap()
         };
         assert_eq!(window(1, 299).half_interval_percent, None);
         let covers = |seed: &u64| {
             let noise = crate::stat::made::series(*seed, 300, 0.95, 0.05);
             let mean = noise.iter().sum::<f64>() / 300.0;
-            window(*seed, 300).half_interval_percent.is_some_and(|half| (1000.0 / mean - 1.0).abs() * 100.0 <= half)
+            window(*seed, 300)
+                .half_interval_percent
+                .is_some_and(|half| (1000.0 / mean - 1.0).abs() * 100.0 <= half)
         };
         let covered = (0..400).filter(covers).count();
         assert!(covered >= 368, "{covered} of 400");

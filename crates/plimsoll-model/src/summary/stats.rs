@@ -21,8 +21,20 @@ pub struct Spread {
 
 impl Spread {
     pub fn scaled(self, factor: f64) -> Self {
-        let Self { min, p25, p50, p75, max } = self;
-        Self { min: min * factor, p25: p25 * factor, p50: p50 * factor, p75: p75 * factor, max: max * factor }
+        let Self {
+            min,
+            p25,
+            p50,
+            p75,
+            max,
+        } = self;
+        Self {
+            min: min * factor,
+            p25: p25 * factor,
+            p50: p50 * factor,
+            p75: p75 * factor,
+            max: max * factor,
+        }
     }
 
     pub(super) fn of(rates: &[Batch]) -> Option<Self> {
@@ -30,7 +42,13 @@ impl Spread {
         sorted.sort_by(f64::total_cmp);
         sorted.first()?;
         let at = |q: f64| quantile(&sorted, q);
-        Some(Self { min: at(0.0), p25: at(0.25), p50: at(0.5), p75: at(0.75), max: at(1.0) })
+        Some(Self {
+            min: at(0.0),
+            p25: at(0.25),
+            p50: at(0.5),
+            p75: at(0.75),
+            max: at(1.0),
+        })
     }
 }
 
@@ -62,7 +80,9 @@ pub(super) fn joined(ticks: impl IntoIterator<Item = Batch>) -> Vec<Batch> {
     let mut out: Vec<Batch> = Vec::new();
     for tick in ticks {
         match out.last_mut() {
-            Some(last) if tick.seconds < SHORTEST || last.seconds < SHORTEST => *last = total(&[*last, tick]),
+            Some(last) if tick.seconds < SHORTEST || last.seconds < SHORTEST => {
+                *last = total(&[*last, tick])
+            }
             _ => out.push(tick),
         }
     }
@@ -70,7 +90,10 @@ pub(super) fn joined(ticks: impl IntoIterator<Item = Batch>) -> Vec<Batch> {
 }
 
 pub(super) fn total(ticks: &[Batch]) -> Batch {
-    ticks.iter().fold(Batch::default(), |a, b| Batch { n: a.n + b.n, seconds: a.seconds + b.seconds })
+    ticks.iter().fold(Batch::default(), |a, b| Batch {
+        n: a.n + b.n,
+        seconds: a.seconds + b.seconds,
+    })
 }
 
 /// The window cut into five parts of as many ticks; `None` with fewer than five ticks.
@@ -96,12 +119,18 @@ pub(super) fn halves(ticks: &[Batch]) -> Option<Halves> {
     let (first, second) = (total(first), total(second));
     let off = second.rate()? / first.rate().filter(|rate| *rate > 0.0)? - 1.0;
     let chance = HALVES_BY_CHANCE * (1.0 / first.n as f64 + 1.0 / second.n.max(1) as f64).sqrt();
-    Some(Halves { off_percent: off * 100.0, by_chance_percent: chance * 100.0 })
+    Some(Halves {
+        off_percent: off * 100.0,
+        by_chance_percent: chance * 100.0,
+    })
 }
 
 /// The rate of a window with its 95 % interval (see [`stat::rate_interval`]).
 pub(super) fn interval(ticks: &[Batch]) -> Result<Interval, TooShort> {
-    let parts: Vec<(f64, f64)> = ticks.iter().map(|tick| (tick.n as f64, tick.seconds)).collect();
+    let parts: Vec<(f64, f64)> = ticks
+        .iter()
+        .map(|tick| (tick.n as f64, tick.seconds))
+        .collect();
     stat::rate_interval(&parts)
 }
 
@@ -109,7 +138,14 @@ pub(super) fn interval(ticks: &[Batch]) -> Result<Interval, TooShort> {
 pub(super) fn deviation(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    (values.len() > 1).then(|| (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt())
+    (values.len() > 1).then(|| {
+        (values
+            .iter()
+            .map(|value| (value - mean).powi(2))
+            .sum::<f64>()
+            / (n - 1.0))
+            .sqrt()
+    })
 }
 
 /// A figure that was found several times over.
@@ -132,8 +168,15 @@ impl Sampled {
     pub(super) fn of(groups: &[Vec<f64>]) -> Option<Self> {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let all = groups.concat();
-        let (min, max) = (all.iter().copied().reduce(f64::min)?, all.iter().copied().reduce(f64::max)?);
-        let means: Vec<f64> = groups.iter().filter(|group| !group.is_empty()).map(|group| mean(group)).collect();
+        let (min, max) = (
+            all.iter().copied().reduce(f64::min)?,
+            all.iter().copied().reduce(f64::max)?,
+        );
+        let means: Vec<f64> = groups
+            .iter()
+            .filter(|group| !group.is_empty())
+            .map(|group| mean(group))
+            .collect();
         let centre = mean(&all);
         Some(Self {
             n: all.len() as u64,
@@ -141,14 +184,20 @@ impl Sampled {
             interval: Interval::of_values(&means),
             min,
             max,
-            cv_percent: deviation(&all).filter(|_| centre > 0.0).map(|deviation| deviation * 100.0 / centre),
+            cv_percent: deviation(&all)
+                .filter(|_| centre > 0.0)
+                .map(|deviation| deviation * 100.0 / centre),
         })
     }
 }
 
 /// 95 % interval of what repeats scatter about, by Student's t on logarithms. `None` with fewer than three values.
 pub(super) fn of_repeats(values: &[f64]) -> Option<Interval> {
-    if values.len() < FEWEST_REPEATS { None } else { Interval::of_values(values) }
+    if values.len() < FEWEST_REPEATS {
+        None
+    } else {
+        Interval::of_values(values)
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +205,13 @@ mod tests {
     use super::*;
 
     fn seconds(counts: &[u64]) -> Vec<Batch> {
-        counts.iter().map(|n| Batch { n: *n, seconds: 1.0 }).collect()
+        counts
+            .iter()
+            .map(|n| Batch {
+                n: *n,
+                seconds: 1.0,
+            })
+            .collect()
     }
 
     #[test]
@@ -165,7 +220,10 @@ mod tests {
         let ticks = joined([tick(10, 1.0), tick(12, 1.0), tick(9, 0.25)]);
         assert_eq!(ticks, [tick(10, 1.0), tick(21, 1.25)]);
         assert_eq!(Spread::of(&ticks).unwrap().max, 16.8);
-        assert_eq!(joined([tick(1, 0.25), tick(10, 1.0), tick(5, 0.5)]), [tick(11, 1.25), tick(5, 0.5)]);
+        assert_eq!(
+            joined([tick(1, 0.25), tick(10, 1.0), tick(5, 0.5)]),
+            [tick(11, 1.25), tick(5, 0.5)]
+        );
         assert_eq!(joined([tick(0, 0.25)]), [tick(0, 0.25)]);
     }
 
@@ -173,12 +231,26 @@ mod tests {
     fn halves_of_a_window() {
         // Two seconds and three.
         let halves = super::halves(&seconds(&[10_000, 10_000, 10_000, 11_000, 11_000])).unwrap();
-        assert!((halves.off_percent - (32_000.0 / 3.0 / 10_000.0 - 1.0) * 100.0).abs() < 1e-9, "{halves:?}");
-        let even = super::halves(&seconds(&[10_000, 10_000, 11_000, 11_000, 10_000, 12_000])).unwrap();
-        assert!((even.off_percent - (33.0 / 31.0 - 1.0) * 100.0).abs() < 1e-9, "{even:?}");
-        assert!((even.by_chance_percent - 390.0 * (1.0f64 / 31e3 + 1.0 / 33e3).sqrt()).abs() < 1e-9, "{even:?}");
+        assert!(
+            (halves.off_percent - (32_000.0 / 3.0 / 10_000.0 - 1.0) * 100.0).abs() < 1e-9,
+            "{halves:?}"
+        );
+        let even =
+            super::halves(&seconds(&[10_000, 10_000, 11_000, 11_000, 10_000, 12_000])).unwrap();
+        assert!(
+            (even.off_percent - (33.0 / 31.0 - 1.0) * 100.0).abs() < 1e-9,
+            "{even:?}"
+        );
+        assert!(
+            (even.by_chance_percent - 390.0 * (1.0f64 / 31e3 + 1.0 / 33e3).sqrt()).abs() < 1e-9,
+            "{even:?}"
+        );
         assert_eq!(super::halves(&seconds(&[1, 2, 3, 4])), None);
-        assert_eq!(super::halves(&seconds(&[0, 0, 0, 0, 1, 1])), None, "there is no change of nothing");
+        assert_eq!(
+            super::halves(&seconds(&[0, 0, 0, 0, 1, 1])),
+            None,
+            "there is no change of nothing"
+        );
     }
 
     #[test]
@@ -188,7 +260,10 @@ mod tests {
         assert_eq!((got.n, got.mean, got.min, got.max), (3, 12.0, 10.0, 14.0));
         let interval = got.interval.unwrap();
         let half = 12.706_205 * 1.3f64.ln() / 2.0;
-        assert!(((interval.high / interval.mean).ln() - half).abs() < 1e-5, "{interval:?}");
+        assert!(
+            ((interval.high / interval.mean).ln() - half).abs() < 1e-5,
+            "{interval:?}"
+        );
         assert!((interval.mean - 130f64.sqrt()).abs() < 1e-9);
         // All three: deviation 2.
         assert!((got.cv_percent.unwrap() - 100.0 / 6.0).abs() < 1e-9);
@@ -200,7 +275,16 @@ mod tests {
     #[test]
     fn spread_interpolates() {
         let spread = Spread::of(&seconds(&[4, 1, 3, 2])).unwrap();
-        assert_eq!(spread, Spread { min: 1.0, p25: 1.75, p50: 2.5, p75: 3.25, max: 4.0 });
+        assert_eq!(
+            spread,
+            Spread {
+                min: 1.0,
+                p25: 1.75,
+                p50: 2.5,
+                p75: 3.25,
+                max: 4.0
+            }
+        );
         assert_eq!(spread.scaled(2.0).p75, 6.5);
         assert_eq!(Spread::of(&[]), None);
     }

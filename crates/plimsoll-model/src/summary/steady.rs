@@ -59,28 +59,51 @@ impl Steady {
     pub fn figures(self) -> Option<(f64, f64)> {
         match self {
             Self::TooShort | Self::NotMeant => None,
-            Self::TooFew { range_percent, slope_percent }
-            | Self::Yes { range_percent, slope_percent }
-            | Self::No { range_percent, slope_percent } => Some((range_percent, slope_percent)),
+            Self::TooFew {
+                range_percent,
+                slope_percent,
+            }
+            | Self::Yes {
+                range_percent,
+                slope_percent,
+            }
+            | Self::No {
+                range_percent,
+                slope_percent,
+            } => Some((range_percent, slope_percent)),
         }
     }
 
     /// Of the window's seconds.
     pub(super) fn of(ticks: &[Batch]) -> Self {
-        let Some(parts) = stats::parts(ticks) else { return Self::TooShort };
+        let Some(parts) = stats::parts(ticks) else {
+            return Self::TooShort;
+        };
         let rates = parts.map(|part| part.rate().unwrap_or_default());
-        let Some(fit) = rounds::fit(&rates, &SteadyRule::SNIA) else { return Self::TooShort };
+        let Some(fit) = rounds::fit(&rates, &SteadyRule::SNIA) else {
+            return Self::TooShort;
+        };
         let (range_percent, slope_percent) = (fit.range_percent, fit.slope_percent);
         let each = parts.iter().map(|part| part.n).sum::<u64>() as f64 / parts.len() as f64;
         let by_chance = 1.0 / each.sqrt();
         let range_limit = RANGE_LIMIT.max(RANGE_BY_CHANCE * by_chance);
         let slope_limit = SLOPE_LIMIT.max(SLOPE_BY_CHANCE * by_chance);
         if fit.steady {
-            Self::Yes { range_percent, slope_percent }
-        } else if range_percent <= range_limit * 100.0 && slope_percent.abs() <= slope_limit * 100.0 {
-            Self::TooFew { range_percent, slope_percent }
+            Self::Yes {
+                range_percent,
+                slope_percent,
+            }
+        } else if range_percent <= range_limit * 100.0 && slope_percent.abs() <= slope_limit * 100.0
+        {
+            Self::TooFew {
+                range_percent,
+                slope_percent,
+            }
         } else {
-            Self::No { range_percent, slope_percent }
+            Self::No {
+                range_percent,
+                slope_percent,
+            }
         }
     }
 }
@@ -90,40 +113,96 @@ mod tests {
     use super::*;
 
     fn of(rates: &[u64]) -> Steady {
-        Steady::of(&rates.iter().map(|n| Batch { n: *n, seconds: 1.0 }).collect::<Vec<_>>())
+        Steady::of(
+            &rates
+                .iter()
+                .map(|n| Batch {
+                    n: *n,
+                    seconds: 1.0,
+                })
+                .collect::<Vec<_>>(),
+        )
     }
 
     fn near(steady: Steady, name: &str, range: f64, slope: f64) {
         let (got_range, got_slope) = steady.figures().unwrap();
         assert_eq!(steady.name(), name, "{steady:?}");
-        assert!((got_range - range).abs() < 1e-9 && (got_slope - slope).abs() < 1e-9, "{steady:?}");
+        assert!(
+            (got_range - range).abs() < 1e-9 && (got_slope - slope).abs() < 1e-9,
+            "{steady:?}"
+        );
     }
 
     #[test]
     fn both_limits_are_snias() {
         // Range 20 of 100; slope (−2·90 − 1·100 + 0 + 1·100 + 2·90) / 10 = 0.
-        near(of(&[9_000, 10_000, 11_000, 10_000, 10_000]), "yes", 20.0, 8.0);
-        near(of(&[8_990, 10_000, 11_010, 10_000, 10_000]), "no", 20.2, 8.08);
+        near(
+            of(&[9_000, 10_000, 11_000, 10_000, 10_000]),
+            "yes",
+            20.0,
+            8.0,
+        );
+        near(
+            of(&[8_990, 10_000, 11_010, 10_000, 10_000]),
+            "no",
+            20.2,
+            8.08,
+        );
         // A line from 95 to 105: 10 % along it, and no more in range.
-        near(of(&[9_500, 9_750, 10_000, 10_250, 10_500]), "yes", 10.0, 10.0);
-        near(of(&[9_400, 9_700, 10_000, 10_300, 10_600]), "no", 12.0, 12.0);
-        near(of(&[10_600, 10_300, 10_000, 9_700, 9_400]), "no", 12.0, -12.0);
+        near(
+            of(&[9_500, 9_750, 10_000, 10_250, 10_500]),
+            "yes",
+            10.0,
+            10.0,
+        );
+        near(
+            of(&[9_400, 9_700, 10_000, 10_300, 10_600]),
+            "no",
+            12.0,
+            12.0,
+        );
+        near(
+            of(&[10_600, 10_300, 10_000, 9_700, 9_400]),
+            "no",
+            12.0,
+            -12.0,
+        );
     }
 
     #[test]
     fn seconds_are_put_together_in_five_parts() {
-        near(of(&[9_000, 11_000, 8_000, 12_000, 10_000, 10_000, 7_000, 13_000, 10_000, 10_000]), "yes", 0.0, 0.0);
+        near(
+            of(&[
+                9_000, 11_000, 8_000, 12_000, 10_000, 10_000, 7_000, 13_000, 10_000, 10_000,
+            ]),
+            "yes",
+            0.0,
+            0.0,
+        );
     }
 
     #[test]
     fn few_transactions_scatter() {
-        near(of(&[9, 10, 11, 12, 13]), "too_few", 400.0 / 11.0, 400.0 / 11.0);
-        near(of(&[10, 100, 200, 300, 400]), "no", 3900.0 / 20.2, 100.0 * 4.0 * 9.8 / 20.2);
+        near(
+            of(&[9, 10, 11, 12, 13]),
+            "too_few",
+            400.0 / 11.0,
+            400.0 / 11.0,
+        );
+        near(
+            of(&[10, 100, 200, 300, 400]),
+            "no",
+            3900.0 / 20.2,
+            100.0 * 4.0 * 9.8 / 20.2,
+        );
     }
 
     #[test]
     fn some_windows_are_too_short_to_evaluate() {
-        assert_eq!([of(&[]), of(&[9, 9, 9, 9]), of(&[0; 10])], [Steady::TooShort; 3]);
+        assert_eq!(
+            [of(&[]), of(&[9, 9, 9, 9]), of(&[0; 10])],
+            [Steady::TooShort; 3]
+        );
         assert_eq!(of(&[0; 10]).figures(), None);
     }
 }

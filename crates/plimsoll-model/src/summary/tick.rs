@@ -51,10 +51,12 @@ impl<'a> TickRows<'a> {
 }
 
 pub(crate) fn sum<'a>(counts: impl IntoIterator<Item = &'a Counts>) -> Counts {
-    counts.into_iter().fold(Counts::default(), |mut sum, counts| {
-        sum.add(counts);
-        sum
-    })
+    counts
+        .into_iter()
+        .fold(Counts::default(), |mut sum, counts| {
+            sum.add(counts);
+            sum
+        })
 }
 
 /// A record's rows by phase, in time order, in pieces that lie together.
@@ -68,10 +70,15 @@ impl<'a> Ticks<'a> {
     pub fn of(record: &'a Record) -> Self {
         let mut pieces: BTreeMap<PhaseId, Vec<&[Second]>> = BTreeMap::new();
         // Rows of a tick mostly lie together, but need not.
-        for piece in record.seconds.chunk_by(|a, b| (a.phase, a.start, a.end) == (b.phase, b.start, b.end)) {
+        for piece in record
+            .seconds
+            .chunk_by(|a, b| (a.phase, a.start, a.end) == (b.phase, b.start, b.end))
+        {
             pieces.entry(piece[0].phase).or_default().push(piece);
         }
-        pieces.values_mut().for_each(|own| own.sort_by_key(|piece| time(piece)));
+        pieces
+            .values_mut()
+            .for_each(|own| own.sort_by_key(|piece| time(piece)));
         Self(pieces)
     }
 
@@ -91,7 +98,11 @@ pub(super) struct TickSums {
 
 impl TickSums {
     pub fn new(types: usize) -> Self {
-        Self { types, seconds: Vec::new(), counts: Vec::new() }
+        Self {
+            types,
+            seconds: Vec::new(),
+            counts: Vec::new(),
+        }
     }
 
     pub fn push(&mut self, tick: TickRows<'_>) {
@@ -99,7 +110,11 @@ impl TickSums {
         let first = self.counts.len();
         self.counts.resize(first + self.types, Counts::default());
         for row in tick.rows() {
-            if let Some(counts) = self.counts.get_mut(first..).and_then(|own| own.get_mut(row.txn as usize)) {
+            if let Some(counts) = self
+                .counts
+                .get_mut(first..)
+                .and_then(|own| own.get_mut(row.txn as usize))
+            {
                 counts.add(&row.counts);
             }
         }
@@ -109,10 +124,13 @@ impl TickSums {
     pub fn add(&mut self, other: &Self) {
         let more = other.seconds.get(self.seconds.len()..).unwrap_or_default();
         self.seconds.extend(more);
-        self.counts.resize(self.seconds.len() * self.types, Counts::default());
+        self.counts
+            .resize(self.seconds.len() * self.types, Counts::default());
         let own = self.counts.chunks_mut(self.types.max(1));
         for (own, other) in own.zip(other.counts.chunks(other.types.max(1))) {
-            own.iter_mut().zip(other).for_each(|(sum, counts)| sum.add(counts));
+            own.iter_mut()
+                .zip(other)
+                .for_each(|(sum, counts)| sum.add(counts));
         }
     }
 
@@ -140,12 +158,20 @@ impl TickSums {
 
 /// What completed of the types that `point` counts.
 pub(super) fn completed(point: &Point, types: &[Counts]) -> u64 {
-    types.iter().enumerate().filter(|(i, _)| point.is_counted(*i)).map(|(_, counts)| counts.completed()).sum()
+    types
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| point.is_counted(*i))
+        .map(|(_, counts)| counts.completed())
+        .sum()
 }
 
 /// The phases in which is measured.
 pub(super) fn measured<'p>(phases: &'p [&'p Phase]) -> impl Iterator<Item = &'p Phase> {
-    phases.iter().copied().filter(|phase| phase.kind == PhaseKind::Measure)
+    phases
+        .iter()
+        .copied()
+        .filter(|phase| phase.kind == PhaseKind::Measure)
 }
 
 #[cfg(test)]
@@ -156,7 +182,12 @@ mod tests {
     #[test]
     fn a_tick_of_no_length_is_part_of_the_one_it_begins_with() {
         let mut record = fixture::single_point();
-        let phase = record.phases.iter().find(|phase| phase.kind == PhaseKind::Measure).unwrap().clone();
+        let phase = record
+            .phases
+            .iter()
+            .find(|phase| phase.kind == PhaseKind::Measure)
+            .unwrap()
+            .clone();
         let types = record.points[0].txns.len();
         let of = |record: &Record| {
             let ticks = Ticks::of(record);
@@ -165,10 +196,18 @@ mod tests {
             (sums.len(), sums.lasts_s(), sums.total(0).committed)
         };
         let before = of(&record);
-        let first = record.seconds.iter().find(|second| second.phase == phase.id && second.txn == 0).unwrap().clone();
+        let first = record
+            .seconds
+            .iter()
+            .find(|second| second.phase == phase.id && second.txn == 0)
+            .unwrap()
+            .clone();
         let committed = first.counts.committed;
         // Wherever it stands, and whatever lies between the rows of a tick.
-        record.seconds.push(Second { end: first.start, ..first });
+        record.seconds.push(Second {
+            end: first.start,
+            ..first
+        });
         assert!(committed > 0);
         assert_eq!(of(&record), (before.0, before.1, before.2 + committed));
     }

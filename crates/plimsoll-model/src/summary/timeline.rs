@@ -10,7 +10,8 @@ use super::{Index, drive, fleet, is_of_ladder};
 use crate::hist::CoarseHist;
 use crate::metric::Metric;
 use crate::record::{
-    BackupKind, BackupOutcome, BackupRow, Interference, Phase, Point, PointPurpose, Sample, SubjectId, SubjectKind,
+    BackupKind, BackupOutcome, BackupRow, Interference, Phase, Point, PointPurpose, Sample,
+    SubjectId, SubjectKind,
 };
 use crate::schedule::PhaseKind;
 use crate::units::Nanos;
@@ -101,9 +102,15 @@ struct Group<'a> {
 impl Group<'_> {
     /// Whether it has more than one system.
     fn is_shared(&self, index: &Index) -> bool {
-        let instances = self.points.iter().filter(|point| fleet::base_of(index, point.system).is_some());
+        let instances = self
+            .points
+            .iter()
+            .filter(|point| fleet::base_of(index, point.system).is_some());
         let instances: BTreeSet<SubjectId> = instances.map(|point| point.system).collect();
-        let noise = self.points.iter().any(|point| point.scene != Interference::Alone);
+        let noise = self
+            .points
+            .iter()
+            .any(|point| point.scene != Interference::Alone);
         noise || !self.rows.is_empty() || instances.len() > 1
     }
 }
@@ -112,13 +119,25 @@ pub(super) fn of_run(index: &Index) -> Vec<Timeline> {
     let mut groups: BTreeMap<(u32, Option<SubjectId>), Group<'_>> = BTreeMap::new();
     let shown = |point: &&Point| is_of_ladder(point) || point.purpose == PointPurpose::Noise;
     for point in index.record.points.iter().filter(shown) {
-        groups.entry((point.step_index, point.medium)).or_default().points.push(point);
+        groups
+            .entry((point.step_index, point.medium))
+            .or_default()
+            .points
+            .push(point);
     }
     for row in &index.record.backups {
-        groups.entry((row.step_index, row.medium)).or_default().rows.push(row);
+        groups
+            .entry((row.step_index, row.medium))
+            .or_default()
+            .rows
+            .push(row);
     }
-    let shared = groups.into_iter().filter(|(_, group)| group.is_shared(index));
-    shared.filter_map(|((_, medium), group)| timeline(index, medium, &group)).collect()
+    let shared = groups
+        .into_iter()
+        .filter(|(_, group)| group.is_shared(index));
+    shared
+        .filter_map(|((_, medium), group)| timeline(index, medium, &group))
+        .collect()
 }
 
 /// A slot with the points that run in it.
@@ -131,11 +150,19 @@ struct Slot<'a> {
 
 fn timeline(index: &Index, medium: Option<SubjectId>, group: &Group<'_>) -> Option<Timeline> {
     let slots = slots(index, group);
-    let named = group.points.first().map(|point| (&point.step, point.step_index));
-    let (step, step_index) = named.or_else(|| group.rows.first().map(|row| (&row.step, row.step_index)))?;
+    let named = group
+        .points
+        .first()
+        .map(|point| (&point.step, point.step_index));
+    let (step, step_index) =
+        named.or_else(|| group.rows.first().map(|row| (&row.step, row.step_index)))?;
     let transactions = |noise: bool| -> Vec<TransactionSecond> {
         let of = |slot: &Slot<'_>| {
-            let own = slot.points.iter().copied().filter(|point| (point.purpose == PointPurpose::Noise) == noise);
+            let own = slot
+                .points
+                .iter()
+                .copied()
+                .filter(|point| (point.purpose == PointPurpose::Noise) == noise);
             transactions(index, &own.collect::<Vec<_>>())
         };
         slots.iter().flat_map(of).collect()
@@ -166,7 +193,10 @@ fn timeline(index: &Index, medium: Option<SubjectId>, group: &Group<'_>) -> Opti
 
 fn timeline_slot(slot: &Slot<'_>) -> TimelineSlot {
     let pair = |(start, end): (Nanos, Nanos)| (start.as_secs_f64(), end.as_secs_f64());
-    let first = slot.points.iter().find(|point| point.purpose != PointPurpose::Noise);
+    let first = slot
+        .points
+        .iter()
+        .find(|point| point.purpose != PointPurpose::Noise);
     TimelineSlot {
         start_s: slot.start.as_secs_f64(),
         end_s: slot.end.as_secs_f64(),
@@ -185,19 +215,37 @@ fn timeline_slot(slot: &Slot<'_>) -> TimelineSlot {
 fn slots<'a>(index: &Index, group: &Group<'a>) -> Vec<Slot<'a>> {
     let mut loads: BTreeMap<(Interference, u32, u32), Vec<&Point>> = BTreeMap::new();
     for point in &group.points {
-        loads.entry((point.scene, point.ordinal, point.repeat)).or_default().push(point);
+        loads
+            .entry((point.scene, point.ordinal, point.repeat))
+            .or_default()
+            .push(point);
     }
-    let mut slots: Vec<Slot<'_>> = loads.into_values().filter_map(|points| slot_of(index, points)).collect();
+    let mut slots: Vec<Slot<'_>> = loads
+        .into_values()
+        .filter_map(|points| slot_of(index, points))
+        .collect();
     let alone = || group.rows.iter().filter(|row| row.point.is_none());
-    if let Some((start, end)) = alone().map(|row| row.start).min().zip(alone().map(|row| row.end).max()) {
-        slots.push(Slot { start, end, measured: None, points: Vec::new() });
+    if let Some((start, end)) = alone()
+        .map(|row| row.start)
+        .min()
+        .zip(alone().map(|row| row.end).max())
+    {
+        slots.push(Slot {
+            start,
+            end,
+            measured: None,
+            points: Vec::new(),
+        });
     }
     slots.sort_by_key(|slot| slot.start);
     slots
 }
 
 fn slot_of<'a>(index: &Index, points: Vec<&'a Point>) -> Option<Slot<'a>> {
-    let phases: Vec<&Phase> = points.iter().flat_map(|point| index.load_phases(point)).collect();
+    let phases: Vec<&Phase> = points
+        .iter()
+        .flat_map(|point| index.load_phases(point))
+        .collect();
     let span = |phases: &mut dyn Iterator<Item = &&Phase>| {
         phases.fold(None, |span: Option<(Nanos, Nanos)>, phase| {
             let (start, end) = span.unwrap_or((phase.start, phase.end));
@@ -205,20 +253,42 @@ fn slot_of<'a>(index: &Index, points: Vec<&'a Point>) -> Option<Slot<'a>> {
         })
     };
     let (start, end) = span(&mut phases.iter())?;
-    let measured = span(&mut phases.iter().filter(|phase| phase.kind == PhaseKind::Measure));
-    Some(Slot { start, end, measured, points })
+    let measured = span(
+        &mut phases
+            .iter()
+            .filter(|phase| phase.kind == PhaseKind::Measure),
+    );
+    Some(Slot {
+        start,
+        end,
+        measured,
+        points,
+    })
 }
 
-fn media(index: &Index, data: Option<SubjectId>, group: &Group<'_>, slots: &[Slot<'_>]) -> Vec<TimelineMedium> {
+fn media(
+    index: &Index,
+    data: Option<SubjectId>,
+    group: &Group<'_>,
+    slots: &[Slot<'_>],
+) -> Vec<TimelineMedium> {
     let mut all: Vec<(SubjectId, bool)> = data.map(|medium| (medium, false)).into_iter().collect();
     let targets: BTreeSet<SubjectId> = group.rows.iter().map(|row| row.target).collect();
-    all.extend(targets.into_iter().filter(|target| Some(*target) != data).map(|target| (target, true)));
+    all.extend(
+        targets
+            .into_iter()
+            .filter(|target| Some(*target) != data)
+            .map(|target| (target, true)),
+    );
     let medium = |(medium, target): (SubjectId, bool)| {
         let track = Track::of(index, Some(medium));
         TimelineMedium {
             medium: index.name(medium),
             target,
-            seconds: slots.iter().flat_map(|slot| track.seconds(slot.start, slot.end)).collect(),
+            seconds: slots
+                .iter()
+                .flat_map(|slot| track.seconds(slot.start, slot.end))
+                .collect(),
             source: track.source,
         }
     };
@@ -254,23 +324,48 @@ fn transactions(index: &Index, points: &[&Point]) -> Vec<TransactionSecond> {
         per_second: sum.completed as f64 / sum.seconds,
         p99_ms: sum.response.quantile(0.99).map(Nanos::as_millis_f64),
     };
-    sums.into_values().filter(|sum| sum.seconds > 0.0).map(second).collect()
+    sums.into_values()
+        .filter(|sum| sum.seconds > 0.0)
+        .map(second)
+        .collect()
 }
 
 fn written(index: &Index, group: &Group<'_>, slots: &[Slot<'_>]) -> Vec<WrittenSecond> {
-    let systems: BTreeSet<String> = group.rows.iter().map(|row| index.name(row.system)).collect();
+    let systems: BTreeSet<String> = group
+        .rows
+        .iter()
+        .map(|row| index.name(row.system))
+        .collect();
     let is_own = |id: SubjectId| {
-        let subject = index.record.subjects.iter().find(|subject| subject.id == id);
-        subject.is_some_and(|subject| subject.kind == SubjectKind::Backup && systems.contains(&subject.name))
+        let subject = index
+            .record
+            .subjects
+            .iter()
+            .find(|subject| subject.id == id);
+        subject.is_some_and(|subject| {
+            subject.kind == SubjectKind::Backup && systems.contains(&subject.name)
+        })
     };
     let mut sums: BTreeMap<Nanos, f64> = BTreeMap::new();
     let within = |sample: &&Sample| {
-        slots.iter().any(|slot| slot.start < sample.at && sample.at.saturating_sub(sample.over) < slot.end)
+        slots
+            .iter()
+            .any(|slot| slot.start < sample.at && sample.at.saturating_sub(sample.over) < slot.end)
     };
-    for series in index.record.series.iter().filter(|s| s.metric == Metric::BackupWritten && is_own(s.subject)) {
+    for series in index
+        .record
+        .series
+        .iter()
+        .filter(|s| s.metric == Metric::BackupWritten && is_own(s.subject))
+    {
         for sample in series.samples.iter().filter(within) {
             *sums.entry(sample.at).or_default() += f64::from(sample.value) / 1e6;
         }
     }
-    sums.into_iter().map(|(at, mb_per_second)| WrittenSecond { at_s: at.as_secs_f64(), mb_per_second }).collect()
+    sums.into_iter()
+        .map(|(at, mb_per_second)| WrittenSecond {
+            at_s: at.as_secs_f64(),
+            mb_per_second,
+        })
+        .collect()
 }

@@ -83,12 +83,18 @@ impl WaitSummary {
     /// anything else.
     pub fn busy_percent(&self, state: WaitState) -> Option<f64> {
         let any = self.states.iter().any(|share| share.busy_percent.is_some());
-        any.then(|| self.of(state).and_then(|share| share.busy_percent).unwrap_or(0.0))
+        any.then(|| {
+            self.of(state)
+                .and_then(|share| share.busy_percent)
+                .unwrap_or(0.0)
+        })
     }
 
     /// Where most of the time went.
     pub fn most(&self) -> Option<&StateShare> {
-        self.states.iter().max_by(|a, b| a.percent.total_cmp(&b.percent))
+        self.states
+            .iter()
+            .max_by(|a, b| a.percent.total_cmp(&b.percent))
     }
 }
 
@@ -117,19 +123,39 @@ pub(super) fn middle(row: &WaitRow) -> Nanos {
 /// `None` without samples.
 pub(super) fn summarise(index: &Index, point: &Point, window: &Phase) -> Option<WaitSummary> {
     let mut seconds: BTreeMap<Nanos, Vec<&WaitRow>> = BTreeMap::new();
-    let all = index.waits.get(&point.system).map_or(&[][..], Vec::as_slice);
+    let all = index
+        .waits
+        .get(&point.system)
+        .map_or(&[][..], Vec::as_slice);
     let from = all.partition_point(|row| middle(row) < window.start);
-    let own = all[from..].iter().take_while(|row| middle(row) < window.end);
+    let own = all[from..]
+        .iter()
+        .take_while(|row| middle(row) < window.end);
     own.for_each(|row| seconds.entry(row.start).or_default().push(row));
     let seconds: Vec<Vec<&WaitRow>> = seconds.into_values().collect();
     let samples: u64 = seconds.iter().map(|rows| u64::from(rows[0].looks)).sum();
-    let sessions: u64 = seconds.iter().flatten().map(|row| u64::from(row.seen)).sum();
+    let sessions: u64 = seconds
+        .iter()
+        .flatten()
+        .map(|row| u64::from(row.seen))
+        .sum();
     if samples == 0 || sessions == 0 {
         return None;
     }
-    let all = SampledSessions { seconds: &seconds, samples: samples as f64, sessions: sessions as f64 };
-    let states = WaitState::ALL.into_iter().filter_map(|state| all.share(state)).collect();
-    Some(WaitSummary { looks: samples, sessions: all.sessions / all.samples, states })
+    let all = SampledSessions {
+        seconds: &seconds,
+        samples: samples as f64,
+        sessions: sessions as f64,
+    };
+    let states = WaitState::ALL
+        .into_iter()
+        .filter_map(|state| all.share(state))
+        .collect();
+    Some(WaitSummary {
+        looks: samples,
+        sessions: all.sessions / all.samples,
+        states,
+    })
 }
 
 struct SampledSessions<'a> {
@@ -161,7 +187,9 @@ impl SampledSessions<'_> {
             state,
             sessions: own / self.samples,
             percent: own / self.sessions * 100.0,
-            standard_error_percent: self.standard_error(state, own / self.sessions).map(|error| error * 100.0),
+            standard_error_percent: self
+                .standard_error(state, own / self.sessions)
+                .map(|error| error * 100.0),
             busy_percent: is_busy(state).then_some(own / busy * 100.0),
             events: self.events(state),
         })
@@ -182,8 +210,10 @@ impl SampledSessions<'_> {
         for row in self.rows().filter(|row| row.state == state && row.seen > 0) {
             *events.entry(&row.event).or_default() += f64::from(row.seen);
         }
-        let share =
-            |(event, count): (&str, f64)| EventShare { event: event.into(), percent: count / self.sessions * 100.0 };
+        let share = |(event, count): (&str, f64)| EventShare {
+            event: event.into(),
+            percent: count / self.sessions * 100.0,
+        };
         let mut events: Vec<EventShare> = events.into_iter().map(share).collect();
         events.sort_by(|a, b| b.percent.total_cmp(&a.percent));
         events.truncate(TOP_EVENTS);
@@ -199,10 +229,15 @@ pub(super) fn database(
     window: &Phase,
 ) -> Option<DatabaseFigures> {
     let of = |metric: Metric| mean(&figures.metrics, &figures.system, metric).map(|mean| mean.mean);
-    if !figures.metrics.iter().any(|mean| mean.subject == figures.system && mean.metric.starts_with("db_")) {
+    if !figures
+        .metrics
+        .iter()
+        .any(|mean| mean.subject == figures.system && mean.metric.starts_with("db_"))
+    {
         return None;
     }
-    let per_txn = |rate: Option<f64>| Some(rate? / figures.completed_per_second.filter(|rate| *rate > 0.0)?);
+    let per_txn =
+        |rate: Option<f64>| Some(rate? / figures.completed_per_second.filter(|rate| *rate > 0.0)?);
     let pages = of(Metric::DbBufferHits).zip(of(Metric::DbBufferReads));
     let pages = pages.filter(|(hits, reads)| hits + reads > 0.0);
     Some(DatabaseFigures {
@@ -220,15 +255,21 @@ pub(super) fn database(
 }
 
 fn mean<'a>(metrics: &'a [MetricMean], system: &str, metric: Metric) -> Option<&'a MetricMean> {
-    let of_system = |mean: &&MetricMean| mean.subject_kind == SubjectKind::System && mean.subject == system;
-    metrics.iter().filter(of_system).find(|mean| mean.metric == metric.info().name)
+    let of_system =
+        |mean: &&MetricMean| mean.subject_kind == SubjectKind::System && mean.subject == system;
+    metrics
+        .iter()
+        .filter(of_system)
+        .find(|mean| mean.metric == metric.info().name)
 }
 
 /// Last size in the window less the first.
 fn growth(index: &Index, point: &Point, window: &Phase) -> Option<f64> {
     let own = |series: &&Series| series.subject == point.system && series.metric == Metric::DbSize;
     let samples = &index.record.series.iter().find(own)?.samples;
-    let mut inside = samples.iter().filter(|sample| window.start < sample.at && sample.at <= window.end);
+    let mut inside = samples
+        .iter()
+        .filter(|sample| window.start < sample.at && sample.at <= window.end);
     let first = inside.next()?;
     Some(f64::from(inside.next_back()?.value) - f64::from(first.value))
 }
@@ -236,43 +277,80 @@ fn growth(index: &Index, point: &Point, window: &Phase) -> Option<f64> {
 /// The database counted other commits than clients saw. Only where no one else uses the server, since it is plimsoll's,
 /// and where a transaction is one commit: in TPC-C. What the specification wants rolled back may be a commit to the
 /// server, where a procedure undoes its work by itself.
-pub(super) fn findings(index: &Index, point: &Point, figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
+pub(super) fn findings(
+    index: &Index,
+    point: &Point,
+    figures: &PointSummary,
+    phases: &[&Phase],
+) -> Vec<Finding> {
     let is_evaluated = point.medium.is_some()
         && figures.tpm.is_some()
         && figures.power_cut.is_none()
         && window(phases).is_some_and(|phase| phase.complete && is_covered(index, point, phase));
-    let database = figures.database.as_ref().and_then(|database| database.commits_per_second);
-    let Some(database) = database.filter(|_| is_evaluated && figures.measured_s > 0.0) else { return Vec::new() };
+    let database = figures
+        .database
+        .as_ref()
+        .and_then(|database| database.commits_per_second);
+    let Some(database) = database.filter(|_| is_evaluated && figures.measured_s > 0.0) else {
+        return Vec::new();
+    };
     let counts = &figures.overall.counts;
     let (least, most) = (counts.committed as f64, counts.completed() as f64);
     let counted = database * figures.measured_s;
-    let off = if counted < least { counted - least } else { (counted - most).max(0.0) };
-    let own = if off > 0.0 { OWN_PER_SECOND * figures.measured_s + set_up(point, phases) } else { 0.0 };
-    let allowed = COMMITS_LIMIT * least + EDGES_S * least / figures.measured_s + PROBE_COMMITS + own;
+    let off = if counted < least {
+        counted - least
+    } else {
+        (counted - most).max(0.0)
+    };
+    let own = if off > 0.0 {
+        OWN_PER_SECOND * figures.measured_s + set_up(point, phases)
+    } else {
+        0.0
+    };
+    let allowed =
+        COMMITS_LIMIT * least + EDGES_S * least / figures.measured_s + PROBE_COMMITS + own;
     if least == 0.0 || off.abs() <= allowed {
         return Vec::new();
     }
     let clients = least / figures.measured_s;
-    let kind = FindingKind::CommitsDisagree { database, clients, percent: off / least * 100.0 };
-    vec![Finding { severity: Severity::Warning, kind }]
+    let kind = FindingKind::CommitsDisagree {
+        database,
+        clients,
+        percent: off / least * 100.0,
+    };
+    vec![Finding {
+        severity: Severity::Warning,
+        kind,
+    }]
 }
 
 /// Commits of sessions before their first transaction, which become visible in the window after a short ramp: for
 /// connecting, for the search path and for each statement that is prepared.
 fn set_up(point: &Point, phases: &[&Phase]) -> f64 {
-    let began = phases.iter().map(|phase| phase.start).min().unwrap_or_default();
+    let began = phases
+        .iter()
+        .map(|phase| phase.start)
+        .min()
+        .unwrap_or_default();
     if window(phases).is_some_and(|window| window.start.saturating_sub(began) >= VISIBLE_AFTER) {
         return 0.0;
     }
-    let prepared = if point.mode == "procedures" { 5.0 } else { 22.0 };
+    let prepared = if point.mode == "procedures" {
+        5.0
+    } else {
+        22.0
+    };
     f64::from(point.connections) * (2.0 + prepared)
 }
 
 /// Whether counters were read for all of the window: a server that answers late, or a probe that lost its connection,
 /// leaves gaps, in which the rate may have been another.
 fn is_covered(index: &Index, point: &Point, window: &Phase) -> bool {
-    let commits = |series: &&Series| series.subject == point.system && series.metric == Metric::DbCommits;
-    let Some(series) = index.record.series.iter().find(commits) else { return false };
+    let commits =
+        |series: &&Series| series.subject == point.system && series.metric == Metric::DbCommits;
+    let Some(series) = index.record.series.iter().find(commits) else {
+        return false;
+    };
     means::covered_s(series, window.start, window.end)
         >= LEAST_COVERED * window.end.saturating_sub(window.start).as_secs_f64()
 }

@@ -24,15 +24,33 @@ fn rules_explain_themselves() {
 #[test]
 fn no_sentence_is_left_open() {
     let m = Messages::english();
-    let runs =
-        [fixture::record(), fixture::nothing_measured(), fixture::single_point(), fixture::search(), fixture::block()];
-    let audits = runs.iter().map(|record| summarise(record).audit).chain([claim()]);
+    let runs = [
+        fixture::record(),
+        fixture::nothing_measured(),
+        fixture::single_point(),
+        fixture::search(),
+        fixture::block(),
+    ];
+    let audits = runs
+        .iter()
+        .map(|record| summarise(record).audit)
+        .chain([claim()]);
     for audit in audits {
         let all = fired(&m, &audit, Findings::Here);
-        let mut texts: Vec<String> = all.into_iter().flat_map(|all| [all.place, all.text, all.next]).collect();
-        texts.extend(passed(&m, &audit).into_iter().chain(not_evaluated(&m, &audit)).map(|quiet| quiet.text));
+        let mut texts: Vec<String> = all
+            .into_iter()
+            .flat_map(|all| [all.place, all.text, all.next])
+            .collect();
+        texts.extend(
+            passed(&m, &audit)
+                .into_iter()
+                .chain(not_evaluated(&m, &audit))
+                .map(|quiet| quiet.text),
+        );
         for text in texts {
-            let open = text.contains(['{', '}', '$']) || text.starts_with("evidence-") || text.contains("missing-");
+            let open = text.contains(['{', '}', '$'])
+                || text.starts_with("evidence-")
+                || text.contains("missing-");
             // Values of settings may hold anything.
             assert!(!open || text.contains("setting."), "{text}");
         }
@@ -42,14 +60,25 @@ fn no_sentence_is_left_open() {
 #[test]
 fn machines_read_the_same() {
     let audit = claim();
-    let json: serde_json::Value = serde_json::from_str(&audit_json(std::slice::from_ref(&audit))).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&audit_json(std::slice::from_ref(&audit))).unwrap();
     let verdicts = json[0]["judged"].as_array().unwrap();
     assert_eq!(verdicts.len(), audit.verdicts.len());
     assert_eq!(json[0]["worst"], "error");
-    let restore = verdicts.iter().find(|row| row["rule"] == "RATE" && row["place"] == "restore").unwrap();
-    assert_eq!((restore["outcome"].as_str(), restore["severity"].as_str()), (Some("fired"), Some("error")));
+    let restore = verdicts
+        .iter()
+        .find(|row| row["rule"] == "RATE" && row["place"] == "restore")
+        .unwrap();
+    assert_eq!(
+        (restore["outcome"].as_str(), restore["severity"].as_str()),
+        (Some("fired"), Some("error"))
+    );
     assert_eq!(restore["evidence"][0]["product_mb"], 180_600.0);
-    assert!(restore["text"].as_str().unwrap().contains("180,600 MB"), "{}", restore["text"]);
+    assert!(
+        restore["text"].as_str().unwrap().contains("180,600 MB"),
+        "{}",
+        restore["text"]
+    );
     let csv = audit_csv(std::slice::from_ref(&audit));
     assert_eq!(csv.lines().count(), audit.verdicts.len() + 1);
     assert!(csv.contains("RATE,fired,error,restore,"), "{csv}");

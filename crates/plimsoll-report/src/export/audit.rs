@@ -33,7 +33,11 @@ pub fn audit_json(audits: &[Audit]) -> String {
             worst: audit.worst().map(plimsoll_model::record::Severity::name),
             adjusted: &audit.adjusted,
             faults: &audit.faults,
-            judged: audit.verdicts.iter().map(|verdict| row(&m, verdict)).collect(),
+            judged: audit
+                .verdicts
+                .iter()
+                .map(|verdict| row(&m, verdict))
+                .collect(),
         })
         .collect();
     // Nothing in it has a map key that is not text.
@@ -54,8 +58,13 @@ fn row(m: &Messages, verdict: &RuleVerdict) -> Value {
 }
 
 fn texts(m: &Messages, outcome: &RuleOutcome) -> (String, String) {
-    let all =
-        |evidence: &[Evidence]| evidence.iter().map(|evidence| m.evidence(evidence)).collect::<Vec<_>>().join(" ");
+    let all = |evidence: &[Evidence]| {
+        evidence
+            .iter()
+            .map(|evidence| m.evidence(evidence))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     match outcome {
         RuleOutcome::Passed { evidence } => (all(evidence), String::new()),
         RuleOutcome::Fired { evidence, next, .. } => (all(evidence), m.next(*next)),
@@ -67,22 +76,55 @@ fn texts(m: &Messages, outcome: &RuleOutcome) -> (String, String) {
 pub fn audit_csv(audits: &[Audit]) -> String {
     let m = Messages::english();
     let mut out = "of,rule,outcome,severity,place,text,next\n".to_owned();
-    for (audit, fault) in audits.iter().flat_map(|audit| audit.faults.iter().map(move |fault| (audit, fault))) {
-        let Fired { severity, code, place, text, next } = threshold_fault(&m, fault);
-        let cells = [&audit.of, code, "fired", severity.name(), &place, &text, &next].map(quoted);
+    for (audit, fault) in audits
+        .iter()
+        .flat_map(|audit| audit.faults.iter().map(move |fault| (audit, fault)))
+    {
+        let Fired {
+            severity,
+            code,
+            place,
+            text,
+            next,
+        } = threshold_fault(&m, fault);
+        let cells = [
+            &audit.of,
+            code,
+            "fired",
+            severity.name(),
+            &place,
+            &text,
+            &next,
+        ]
+        .map(quoted);
         out.push_str(&cells.join(","));
         out.push('\n');
     }
-    for (audit, verdict) in audits.iter().flat_map(|audit| audit.verdicts.iter().map(move |verdict| (audit, verdict))) {
+    for (audit, verdict) in audits
+        .iter()
+        .flat_map(|audit| audit.verdicts.iter().map(move |verdict| (audit, verdict)))
+    {
         let outcome = match &verdict.outcome {
             RuleOutcome::Passed { .. } => "passed",
             RuleOutcome::Fired { .. } => "fired",
             RuleOutcome::NotEvaluated { .. } => "not_evaluated",
         };
-        let severity = verdict.outcome.severity().map_or("", plimsoll_model::record::Severity::name);
+        let severity = verdict
+            .outcome
+            .severity()
+            .map_or("", plimsoll_model::record::Severity::name);
         let (text, next) = texts(&m, &verdict.outcome);
         let place = about(&m, &verdict.about);
-        let cells = [&audit.of, verdict.rule.code(), outcome, severity, &place, &text, &next].map(quoted);
+        let cells = [
+            &audit.of,
+            verdict.rule.code(),
+            outcome,
+            severity,
+            &place,
+            &text,
+            &next,
+        ]
+        .map(quoted);
         out.push_str(&cells.join(","));
         out.push('\n');
     }

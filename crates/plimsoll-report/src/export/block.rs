@@ -1,6 +1,8 @@
 //! Block I/O: one row for each point and kind of request, and one for all requests of the point.
 
-use plimsoll_model::summary::{BlockJobSummary, BlockLatency, BlockMedium, BlockPointSummary, BlockSummary, Summary};
+use plimsoll_model::summary::{
+    BlockJobSummary, BlockLatency, BlockMedium, BlockPointSummary, BlockSummary, Summary,
+};
 
 use super::quoted;
 
@@ -14,7 +16,8 @@ pub(super) fn csv(summary: &Summary) -> String {
     for step in &summary.blocks {
         for medium in &step.media {
             for job in &medium.jobs {
-                job.all_points().for_each(|point| rows(&mut out, step, medium, job, point));
+                job.all_points()
+                    .for_each(|point| rows(&mut out, step, medium, job, point));
             }
         }
     }
@@ -31,12 +34,26 @@ struct Requests<'a> {
     latency: Option<BlockLatency>,
 }
 
-fn rows(out: &mut String, step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, point: &BlockPointSummary) {
+fn rows(
+    out: &mut String,
+    step: &BlockSummary,
+    medium: &BlockMedium,
+    job: &BlockJobSummary,
+    point: &BlockPointSummary,
+) {
     let all = Requests {
         op: "all",
-        requests: point.seconds.iter().filter(|second| second.measured).map(|second| second.requests).sum(),
+        requests: point
+            .seconds
+            .iter()
+            .filter(|second| second.measured)
+            .map(|second| second.requests)
+            .sum(),
         per_second: point.iops,
-        interval: [point.iops_interval.map(|i| i.low), point.iops_interval.map(|i| i.high)],
+        interval: [
+            point.iops_interval.map(|i| i.low),
+            point.iops_interval.map(|i| i.high),
+        ],
         mb_per_second: point.mb_per_second,
         latency: point.latency,
     };
@@ -56,7 +73,12 @@ fn rows(out: &mut String, step: &BlockSummary, medium: &BlockMedium, job: &Block
     }
 }
 
-fn place(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, point: &BlockPointSummary) -> Vec<String> {
+fn place(
+    step: &BlockSummary,
+    medium: &BlockMedium,
+    job: &BlockJobSummary,
+    point: &BlockPointSummary,
+) -> Vec<String> {
     vec![
         quoted(&step.step),
         quoted(&step.workload),

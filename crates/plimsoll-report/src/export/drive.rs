@@ -13,7 +13,19 @@ pub(super) fn csv(record: &Record) -> String {
          real_mean_us,real_p50_us,real_p99_us,real_max_us,late_p50_us,late_p99_us,beyond\n",
     );
     for row in &record.drive {
-        let DriveRow { subject, start, end, op, ops, bytes, errors, modelled, real, late, beyond } = row;
+        let DriveRow {
+            subject,
+            start,
+            end,
+            op,
+            ops,
+            bytes,
+            errors,
+            modelled,
+            real,
+            late,
+            beyond,
+        } = row;
         let mut cells = vec![
             start.as_secs_f64().to_string(),
             end.as_secs_f64().to_string(),
@@ -31,7 +43,13 @@ pub(super) fn csv(record: &Record) -> String {
 }
 
 fn times(hist: &CoarseHist) -> [String; 4] {
-    [hist.mean(), hist.quantile(0.5), hist.quantile(0.99), hist.max()].map(|time| shown(time.map(Nanos::as_micros_f64)))
+    [
+        hist.mean(),
+        hist.quantile(0.5),
+        hist.quantile(0.99),
+        hist.max(),
+    ]
+    .map(|time| shown(time.map(Nanos::as_micros_f64)))
 }
 
 fn shown(us: Option<f64>) -> String {

@@ -13,7 +13,11 @@ pub(super) fn csv(summary: &Summary) -> String {
     let mut unknown = PointSummary::default();
     unknown.overall.name = "all".to_owned();
     let unknown = row(&unknown);
-    let rows_or_unknown = if rows.is_empty() { std::slice::from_ref(&unknown) } else { &rows };
+    let rows_or_unknown = if rows.is_empty() {
+        std::slice::from_ref(&unknown)
+    } else {
+        &rows
+    };
     // Points of different workloads differ in their transaction types: the header is the union.
     let mut header: Vec<&str> = Vec::new();
     for (name, _) in rows_or_unknown.iter().flatten() {
@@ -24,7 +28,11 @@ pub(super) fn csv(summary: &Summary) -> String {
     let mut out = header.join(",");
     out.push('\n');
     for row in &rows {
-        let cell = |name: &&str| row.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value.as_str());
+        let cell = |name: &&str| {
+            row.iter()
+                .find(|(own, _)| own == name)
+                .map_or("", |(_, value)| value.as_str())
+        };
         out.push_str(&header.iter().map(cell).collect::<Vec<_>>().join(","));
         out.push('\n');
     }
@@ -46,7 +54,13 @@ fn row(p: &PointSummary) -> Cells {
         named("ordinal", p.ordinal.to_string()),
         named("system", quoted(&p.system)),
         named("medium", quoted(p.medium.as_deref().unwrap_or_default())),
-        named("drive", p.drive.as_ref().map(|drive| quoted(&drive.drive)).unwrap_or_default()),
+        named(
+            "drive",
+            p.drive
+                .as_ref()
+                .map(|drive| quoted(&drive.drive))
+                .unwrap_or_default(),
+        ),
         named("mode", quoted(&p.mode)),
         named("users", p.users.to_string()),
         named("connections", p.connections.to_string()),
@@ -64,11 +78,23 @@ fn row(p: &PointSummary) -> Cells {
         named("nopm_interval_high", opt(p.nopm_interval.map(|i| i.high))),
         named("tpm_interval_low", opt(p.tpm_interval.map(|i| i.low))),
         named("tpm_interval_high", opt(p.tpm_interval.map(|i| i.high))),
-        named("completed_per_second_interval_low", opt(p.rate_interval.map(|i| i.low))),
-        named("completed_per_second_interval_high", opt(p.rate_interval.map(|i| i.high))),
+        named(
+            "completed_per_second_interval_low",
+            opt(p.rate_interval.map(|i| i.low)),
+        ),
+        named(
+            "completed_per_second_interval_high",
+            opt(p.rate_interval.map(|i| i.high)),
+        ),
         named("steady", p.steady.name().to_owned()),
-        named("steady_range_percent", opt(p.steady.figures().map(|(range, _)| range))),
-        named("steady_slope_percent", opt(p.steady.figures().map(|(_, slope)| slope))),
+        named(
+            "steady_range_percent",
+            opt(p.steady.figures().map(|(range, _)| range)),
+        ),
+        named(
+            "steady_slope_percent",
+            opt(p.steady.figures().map(|(_, slope)| slope)),
+        ),
     ]);
     cells.extend(cells![p; rolled_back_new_orders_percent, round_trips_per_txn]);
     let c = p.overall.counts;
@@ -87,9 +113,21 @@ fn row(p: &PointSummary) -> Cells {
         cells.extend(latency(&format!("{}_service", txn.name), txn.service));
     }
     cells.extend(resources(p));
-    cells.push(named("emulator_cpu_percent", opt(p.drive.as_ref().and_then(|drive| drive.emulator_cpu_percent))));
-    cells.push(named("power_cut_lost", opt(p.power_cut.as_ref().map(|cut| cut.lost))));
-    cells.push(named("consistency_verified", p.consistency.verified.to_string()));
+    cells.push(named(
+        "emulator_cpu_percent",
+        opt(p
+            .drive
+            .as_ref()
+            .and_then(|drive| drive.emulator_cpu_percent)),
+    ));
+    cells.push(named(
+        "power_cut_lost",
+        opt(p.power_cut.as_ref().map(|cut| cut.lost)),
+    ));
+    cells.push(named(
+        "consistency_verified",
+        p.consistency.verified.to_string(),
+    ));
     cells.push(named("consistency_failed", p.consistency.failed.join(" ")));
     cells
 }
@@ -105,12 +143,17 @@ fn latency(prefix: &str, latency: Option<Latency>) -> Cells {
         ("p999", |l| l.p999_ms),
         ("max", |l| l.max_ms),
     ];
-    parts.map(|(name, of)| (format!("{prefix}_{name}_ms"), opt(latency.as_ref().map(of)))).into()
+    parts
+        .map(|(name, of)| (format!("{prefix}_{name}_ms"), opt(latency.as_ref().map(of))))
+        .into()
 }
 
 fn resources(p: &PointSummary) -> Cells {
     let device = p.resources.device.as_deref().map(quoted);
-    let r = Resources { device, ..p.resources.clone() };
+    let r = Resources {
+        device,
+        ..p.resources.clone()
+    };
     cells![
         r;
         host_cpu_user_percent,

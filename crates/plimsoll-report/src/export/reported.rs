@@ -20,12 +20,33 @@ pub(super) fn csv(summary: &Summary) -> String {
 }
 
 fn row(source: &str, point: &ReportedPoint, figure: &ReportedFigure) -> String {
-    let ReportedPoint { point: _, step, medium, workload, users, offered_per_second, repeat, figures: _, parts: _ } =
-        point;
-    let ReportedFigure { txn, name, value, printed, unit, from_s, to_s } = figure;
+    let ReportedPoint {
+        point: _,
+        step,
+        medium,
+        workload,
+        users,
+        offered_per_second,
+        repeat,
+        figures: _,
+        parts: _,
+    } = point;
+    let ReportedFigure {
+        txn,
+        name,
+        value,
+        printed,
+        unit,
+        from_s,
+        to_s,
+    } = figure;
     let number = |value: &Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     // Unknown where the source does not report them.
-    let users = if *users == 0 { String::new() } else { users.to_string() };
+    let users = if *users == 0 {
+        String::new()
+    } else {
+        users.to_string()
+    };
     [
         quoted(source),
         quoted(step),

@@ -1,8 +1,8 @@
 //! Backups and restores, what noise did, and shared media second by second.
 
 use plimsoll_model::summary::{
-    BackupMedium, BackupOperation, BackupSummary, Change, Effect, EffectRung, MediumFigures, RateCheck, Summary,
-    Timeline, VictimEffect,
+    BackupMedium, BackupOperation, BackupSummary, Change, Effect, EffectRung, MediumFigures,
+    RateCheck, Summary, Timeline, VictimEffect,
 };
 
 use super::quoted;
@@ -31,15 +31,25 @@ pub(super) fn backup(summary: &Summary) -> String {
     let mut out = String::from(BACKUP);
     for own in &summary.backups {
         for medium in &own.media {
-            medium.operations.iter().for_each(|operation| push(&mut out, &operation_cells(own, medium, operation)));
+            medium
+                .operations
+                .iter()
+                .for_each(|operation| push(&mut out, &operation_cells(own, medium, operation)));
         }
     }
     out
 }
 
-fn operation_cells(own: &BackupSummary, medium: &BackupMedium, operation: &BackupOperation) -> Vec<String> {
+fn operation_cells(
+    own: &BackupSummary,
+    medium: &BackupMedium,
+    operation: &BackupOperation,
+) -> Vec<String> {
     let beside = |of: fn(&plimsoll_model::summary::BesideLoad) -> u32| {
-        own.beside.as_ref().map(of).map_or_else(String::new, |n| n.to_string())
+        own.beside
+            .as_ref()
+            .map(of)
+            .map_or_else(String::new, |n| n.to_string())
     };
     let mut cells = vec![
         quoted(&own.step),
@@ -53,7 +63,9 @@ fn operation_cells(own: &BackupSummary, medium: &BackupMedium, operation: &Backu
         quoted(&operation.system),
         operation.cycle.to_string(),
         operation.kind.name().to_owned(),
-        operation.point.map_or_else(String::new, |point| point.to_string()),
+        operation
+            .point
+            .map_or_else(String::new, |point| point.to_string()),
         operation.start_s.to_string(),
         operation.seconds.to_string(),
         operation.bytes.to_string(),
@@ -72,11 +84,25 @@ fn operation_cells(own: &BackupSummary, medium: &BackupMedium, operation: &Backu
         ]);
     }
     cells.extend(match operation.rate {
-        RateCheck::Agrees { seen_bytes, percent } => ["agrees".to_owned(), seen_bytes.to_string(), percent.to_string()],
-        RateCheck::Disagrees { seen_bytes, percent } => {
-            ["disagrees".to_owned(), seen_bytes.to_string(), percent.to_string()]
+        RateCheck::Agrees {
+            seen_bytes,
+            percent,
+        } => [
+            "agrees".to_owned(),
+            seen_bytes.to_string(),
+            percent.to_string(),
+        ],
+        RateCheck::Disagrees {
+            seen_bytes,
+            percent,
+        } => [
+            "disagrees".to_owned(),
+            seen_bytes.to_string(),
+            percent.to_string(),
+        ],
+        RateCheck::NotEvaluated { .. } => {
+            ["not_evaluated".to_owned(), String::new(), String::new()]
         }
-        RateCheck::NotEvaluated { .. } => ["not_evaluated".to_owned(), String::new(), String::new()],
     });
     cells.push(quoted(&operation.detail));
     cells
@@ -93,7 +119,9 @@ pub(super) fn effect(summary: &Summary) -> String {
     for own in &summary.effects {
         for rung in &own.rungs {
             push(&mut out, &effect_cells(own, rung, &rung.all, true));
-            rung.victims.iter().for_each(|victim| push(&mut out, &effect_cells(own, rung, victim, false)));
+            rung.victims
+                .iter()
+                .for_each(|victim| push(&mut out, &effect_cells(own, rung, victim, false)));
         }
     }
     out
@@ -116,10 +144,22 @@ fn effect_cells(own: &Effect, rung: &EffectRung, of: &VictimEffect, is_sum: bool
     ];
     let ratio = |change: Option<Change>| change.and_then(|change| change.ratio);
     let interval = |change: Option<Change>| ratio(change).and_then(|ratio| ratio.interval);
-    for (change, with_interval) in [(of.rate, true), (of.p50_ms, false), (of.p95_ms, false), (of.p99_ms, true)] {
-        cells.extend([opt(change.map(|c| c.quiet)), opt(change.map(|c| c.noisy)), opt(ratio(change).map(|r| r.ratio))]);
+    for (change, with_interval) in [
+        (of.rate, true),
+        (of.p50_ms, false),
+        (of.p95_ms, false),
+        (of.p99_ms, true),
+    ] {
+        cells.extend([
+            opt(change.map(|c| c.quiet)),
+            opt(change.map(|c| c.noisy)),
+            opt(ratio(change).map(|r| r.ratio)),
+        ]);
         if with_interval {
-            cells.extend([opt(interval(change).map(|i| i.low)), opt(interval(change).map(|i| i.high))]);
+            cells.extend([
+                opt(interval(change).map(|i| i.low)),
+                opt(interval(change).map(|i| i.high)),
+            ]);
         }
     }
     let medium = rung.medium.filter(|_| is_sum);
@@ -130,7 +170,9 @@ fn effect_cells(own: &Effect, rung: &EffectRung, of: &VictimEffect, is_sum: bool
         opt(medium.and_then(|medium| medium.quiet.ms)),
         opt(medium.and_then(|medium| medium.noisy.ms)),
         backups.map_or_else(String::new, |backups| backups.complete.to_string()),
-        opt(backups.and_then(|backups| backups.seconds).map(|seconds| seconds.mean)),
+        opt(backups
+            .and_then(|backups| backups.seconds)
+            .map(|seconds| seconds.mean)),
         rung.verdict.name().to_owned(),
     ]);
     cells
@@ -142,13 +184,22 @@ const MEDIUM: &str = "at_s,step,data_medium,medium,what,per_second,iops,reads_pe
 /// One row for each second of each medium, of the systems that are measured, of neighbours, and of growing files.
 pub(super) fn medium(summary: &Summary) -> String {
     let mut out = String::from(MEDIUM);
-    summary.timelines.iter().for_each(|own| timeline(&mut out, own));
+    summary
+        .timelines
+        .iter()
+        .for_each(|own| timeline(&mut out, own));
     out
 }
 
 fn timeline(out: &mut String, own: &Timeline) {
     let mut row = |at_s: f64, medium: &str, what: &str, cells: [String; 11]| {
-        let place = [at_s.to_string(), quoted(&own.step), name(own.medium.as_ref()), quoted(medium), what.to_owned()];
+        let place = [
+            at_s.to_string(),
+            quoted(&own.step),
+            name(own.medium.as_ref()),
+            quoted(medium),
+            what.to_owned(),
+        ];
         push(out, &place.into_iter().chain(cells).collect::<Vec<_>>());
     };
     let none = || -> [String; 11] { std::array::from_fn(|_| String::new()) };
@@ -156,16 +207,36 @@ fn timeline(out: &mut String, own: &Timeline) {
         let what = if medium.target { "target" } else { "data" };
         for second in &medium.seconds {
             let f = &second.figures;
-            let [iops, reads, writes, read_mb, write_mb] =
-                [f.iops, f.reads_per_second, f.writes_per_second, f.read_mb_per_second, f.write_mb_per_second]
-                    .map(|value| value.to_string());
+            let [iops, reads, writes, read_mb, write_mb] = [
+                f.iops,
+                f.reads_per_second,
+                f.writes_per_second,
+                f.read_mb_per_second,
+                f.write_mb_per_second,
+            ]
+            .map(|value| value.to_string());
             let [read_ms, write_ms, ms] = [f.read_ms, f.write_ms, f.ms].map(opt);
             let empty = String::new;
-            let cells = [empty(), iops, reads, writes, read_mb, write_mb, read_ms, write_ms, ms, empty(), empty()];
+            let cells = [
+                empty(),
+                iops,
+                reads,
+                writes,
+                read_mb,
+                write_mb,
+                read_ms,
+                write_ms,
+                ms,
+                empty(),
+                empty(),
+            ];
             row(second.at_s, &medium.medium, what, cells);
         }
     }
-    for (what, seconds) in [("measured", &own.transactions), ("neighbours", &own.neighbours)] {
+    for (what, seconds) in [
+        ("measured", &own.transactions),
+        ("neighbours", &own.neighbours),
+    ] {
         for second in seconds {
             let mut cells = none();
             cells[0] = second.per_second.to_string();

@@ -17,8 +17,12 @@ fn json_of_the_fixture() {
     let mut json: Value = serde_json::from_str(&to_json(&record, &summarise(&record))).unwrap();
     // All means of the first point; of the others one, which keeps the snapshot readable.
     let ladders = json["summary"]["ladders"].as_array_mut().unwrap();
-    let points = ladders.iter_mut().flat_map(|ladder| ladder["points"].as_array_mut().unwrap());
-    points.skip(1).for_each(|point| point["metrics"].as_array_mut().unwrap().truncate(1));
+    let points = ladders
+        .iter_mut()
+        .flat_map(|ladder| ladder["points"].as_array_mut().unwrap());
+    points
+        .skip(1)
+        .for_each(|point| point["metrics"].as_array_mut().unwrap().truncate(1));
     insta::assert_snapshot!(serde_json::to_string_pretty(&json).unwrap());
 }
 
@@ -32,7 +36,10 @@ fn seconds_csv_of_the_fixture() {
     let csv = csv_of(CsvKind::Seconds);
     assert_eq!(csv.lines().count(), 1 + fixture::record().seconds.len());
     // A closed and an open second of every type.
-    let open = csv.lines().position(|line| line.contains(",open,")).unwrap();
+    let open = csv
+        .lines()
+        .position(|line| line.contains(",open,"))
+        .unwrap();
     let lines: Vec<&str> = csv.lines().collect();
     insta::assert_snapshot!([&lines[..21], &lines[open..open + 10]].concat().join("\n"));
 }
@@ -40,10 +47,18 @@ fn seconds_csv_of_the_fixture() {
 #[test]
 fn series_csv_of_the_fixture() {
     let csv = csv_of(CsvKind::Series);
-    let samples: usize = fixture::record().series.iter().map(|series| series.samples.len()).sum();
+    let samples: usize = fixture::record()
+        .series
+        .iter()
+        .map(|series| series.samples.len())
+        .sum();
     assert_eq!(csv.lines().count(), 1 + samples);
     // Two samples of every series.
-    let rows = csv.lines().filter(|line| ["t_s,", "4,", "30,"].iter().any(|start| line.starts_with(start)));
+    let rows = csv.lines().filter(|line| {
+        ["t_s,", "4,", "30,"]
+            .iter()
+            .any(|start| line.starts_with(start))
+    });
     insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"));
 }
 
@@ -52,9 +67,16 @@ fn drive_csv_of_the_fixture() {
     let csv = csv_of(CsvKind::Drive);
     assert_eq!(csv.lines().count(), 1 + fixture::record().drive.len());
     // Each kind of operation before, while and after the power failed.
-    let failing = csv.lines().position(|line| line.split(',').nth(6) == Some("3")).unwrap();
+    let failing = csv
+        .lines()
+        .position(|line| line.split(',').nth(6) == Some("3"))
+        .unwrap();
     let lines: Vec<&str> = csv.lines().collect();
-    insta::assert_snapshot!([&lines[..9], &lines[failing..failing + 4]].concat().join("\n"));
+    insta::assert_snapshot!(
+        [&lines[..9], &lines[failing..failing + 4]]
+            .concat()
+            .join("\n")
+    );
 }
 
 #[test]
@@ -62,7 +84,10 @@ fn wait_csv_of_the_fixture() {
     let csv = csv_of(CsvKind::Wait);
     assert_eq!(csv.lines().count(), 1 + fixture::record().waits.len());
     // A second of each system.
-    let slow = csv.lines().position(|line| line.contains("db@slow")).unwrap();
+    let slow = csv
+        .lines()
+        .position(|line| line.contains("db@slow"))
+        .unwrap();
     let lines: Vec<&str> = csv.lines().collect();
     insta::assert_snapshot!([&lines[..6], &lines[slow..slow + 5]].concat().join("\n"));
 }
@@ -72,12 +97,25 @@ fn block_csv_of_the_fixture() {
     let record = fixture::block();
     let csv = csv_from(&record, CsvKind::Block);
     let rows: usize = record.points.iter().map(|point| 1 + point.txns.len()).sum();
-    assert_eq!(csv.lines().count(), 1 + rows, "every point with all its kinds of requests");
+    assert_eq!(
+        csv.lines().count(),
+        1 + rows,
+        "every point with all its kinds of requests"
+    );
     // The first and the last round on both media, and both media at once.
-    let chosen =
-        |line: &&str| ["step,", "syncs,"].iter().any(|start| line.starts_with(start)) || line.contains(",0,false,");
+    let chosen = |line: &&str| {
+        ["step,", "syncs,"]
+            .iter()
+            .any(|start| line.starts_with(start))
+            || line.contains(",0,false,")
+    };
     let last = |line: &&str| line.starts_with("corners,") && line.contains(",3,true,");
-    insta::assert_snapshot!(csv.lines().filter(|line| chosen(line) || last(line)).collect::<Vec<_>>().join("\n"));
+    insta::assert_snapshot!(
+        csv.lines()
+            .filter(|line| chosen(line) || last(line))
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
 }
 
 #[test]
@@ -91,7 +129,10 @@ fn tables_of_backups_noise_and_shared_media() {
         let media: usize = own.media.iter().map(|medium| medium.seconds.len()).sum();
         media + own.transactions.len() + own.neighbours.len() + own.written.len()
     };
-    assert_eq!(csv.lines().count(), 1 + timelines.iter().map(seconds).sum::<usize>());
+    assert_eq!(
+        csv.lines().count(),
+        1 + timelines.iter().map(seconds).sum::<usize>()
+    );
     // Two seconds of everything.
     let mut counts = std::collections::BTreeMap::<String, u32>::new();
     let first = csv.lines().filter(|line| {
@@ -134,17 +175,38 @@ fn seconds_of_block_io_have_bytes_and_their_point() {
     let record = fixture::block();
     let csv = csv_from(&record, CsvKind::Seconds);
     let column = |line: &str, name: &str| {
-        let place = csv.lines().next().unwrap().split(',').position(|own| own == name).unwrap();
+        let place = csv
+            .lines()
+            .next()
+            .unwrap()
+            .split(',')
+            .position(|own| own == name)
+            .unwrap();
         line.split(',').nth(place).unwrap().to_owned()
     };
     let bytes = |point: &str| -> u64 {
-        let own = csv.lines().skip(1).filter(|line| column(line, "point") == point);
-        own.map(|line| column(line, "bytes").parse::<u64>().unwrap()).sum()
+        let own = csv
+            .lines()
+            .skip(1)
+            .filter(|line| column(line, "point") == point);
+        own.map(|line| column(line, "bytes").parse::<u64>().unwrap())
+            .sum()
     };
     for point in [&record.points[0], &record.points[record.points.len() - 1]] {
-        let phases: Vec<_> = record.phases.iter().filter(|phase| phase.point == Some(point.id)).map(|p| p.id).collect();
-        let rows = record.seconds.iter().filter(|second| phases.contains(&second.phase));
-        assert_eq!(bytes(&point.id.0.to_string()), rows.map(|second| second.counts.bytes).sum::<u64>());
+        let phases: Vec<_> = record
+            .phases
+            .iter()
+            .filter(|phase| phase.point == Some(point.id))
+            .map(|p| p.id)
+            .collect();
+        let rows = record
+            .seconds
+            .iter()
+            .filter(|second| phases.contains(&second.phase));
+        assert_eq!(
+            bytes(&point.id.0.to_string()),
+            rows.map(|second| second.counts.bytes).sum::<u64>()
+        );
     }
 }
 
@@ -188,11 +250,24 @@ fn a_table_without_rows_has_its_header() {
     let mut record = fixture::single_point();
     record.points.clear();
     record.series.clear();
-    let columns = ["nopm", "bytes", "metric", "modelled_p50_us", "looks", "op", "outcome", "p99_ratio", "what"];
+    let columns = [
+        "nopm",
+        "bytes",
+        "metric",
+        "modelled_p50_us",
+        "looks",
+        "op",
+        "outcome",
+        "p99_ratio",
+        "what",
+    ];
     for (kind, column) in CsvKind::ALL.into_iter().zip(columns) {
         let csv = to_csv(&record, &summarise(&record), kind);
         let header: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
-        assert!(header.contains(&column) && header.iter().all(|name| !name.is_empty()), "{header:?}");
+        assert!(
+            header.contains(&column) && header.iter().all(|name| !name.is_empty()),
+            "{header:?}"
+        );
     }
     let csv = to_csv(&record, &summarise(&record), CsvKind::Ladder);
     let full = csv_of(CsvKind::Ladder);
@@ -212,10 +287,18 @@ fn every_row_has_every_column() {
         let columns = of_backups.lines().next().unwrap().split(',').count();
         // Only quoted cells have commas.
         let rows = of_backups.lines().filter(|line| !line.contains('"'));
-        assert!(rows.clone().all(|line| line.split(',').count() == columns), "{}", kind.name());
+        assert!(
+            rows.clone().all(|line| line.split(',').count() == columns),
+            "{}",
+            kind.name()
+        );
         let csv = csv_of(kind);
         let columns = csv.lines().next().unwrap().split(',').count();
-        assert!(csv.lines().all(|line| line.split(',').count() == columns), "{}", kind.name());
+        assert!(
+            csv.lines().all(|line| line.split(',').count() == columns),
+            "{}",
+            kind.name()
+        );
         assert_eq!(CsvKind::parse(kind.name()), Some(kind));
     }
 }
@@ -230,18 +313,28 @@ fn cells_with_separators_are_quoted() {
 #[test]
 fn the_resolved_plan_is_structured_data() {
     let exported = |plan: &str| {
-        let record = Record { plan_resolved: plan.to_owned(), ..fixture::single_point() };
+        let record = Record {
+            plan_resolved: plan.to_owned(),
+            ..fixture::single_point()
+        };
         let json = to_json(&record, &summarise(&record));
         serde_json::from_str::<serde_json::Value>(&json).unwrap()
     };
-    let whole =
-        exported("title = \"t\"\nseed = 77\n\n[system.db]\nengine = \"sqlite\"\nsettings = { cache = \"1\" }\n");
+    let whole = exported(
+        "title = \"t\"\nseed = 77\n\n[system.db]\nengine = \"sqlite\"\nsettings = { cache = \"1\" }\n",
+    );
     assert_eq!(whole["plan_resolved"]["seed"], 77);
-    assert_eq!(whole["plan_resolved"]["system"]["db"]["settings"]["cache"], "1");
+    assert_eq!(
+        whole["plan_resolved"]["system"]["db"]["settings"]["cache"],
+        "1"
+    );
     assert!(whole["plan_unreadable"].is_null(), "{whole}");
     let broken = exported("title = \"t\nseed =");
     assert_eq!(broken["plan_resolved"], "title = \"t\nseed =");
     let why = broken["plan_unreadable"].as_str().unwrap();
     assert!(why.contains("line 1"), "{why}");
-    assert!(exported("")["plan_resolved"].is_null(), "an imported run has no plan");
+    assert!(
+        exported("")["plan_resolved"].is_null(),
+        "an imported run has no plan"
+    );
 }

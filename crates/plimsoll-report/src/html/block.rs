@@ -61,7 +61,12 @@ pub(super) struct ChartView {
 }
 
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<StepView> {
-    summary.blocks.iter().enumerate().map(|(i, step)| view(m, i, step)).collect()
+    summary
+        .blocks
+        .iter()
+        .enumerate()
+        .map(|(i, step)| view(m, i, step))
+        .collect()
 }
 
 fn view(m: &Messages, block: usize, step: &BlockSummary) -> StepView {
@@ -88,7 +93,10 @@ fn view(m: &Messages, block: usize, step: &BlockSummary) -> StepView {
 }
 
 fn verdict(m: &Messages, verdict: plimsoll_model::summary::Verdict) -> Cell {
-    Cell { text: m.text(&format!("verdict-{}", verdict.name())), class: verdict.name() }
+    Cell {
+        text: m.text(&format!("verdict-{}", verdict.name())),
+        class: verdict.name(),
+    }
 }
 
 /// Latencies of block I/O are in µs, as usual in the field.
@@ -98,7 +106,10 @@ fn us(value: Option<f64>) -> Cell {
 
 /// An empty table is not shown.
 fn none() -> Grid {
-    Grid { header: Vec::new(), rows: Vec::new() }
+    Grid {
+        header: Vec::new(),
+        rows: Vec::new(),
+    }
 }
 
 /// Marks the last row of a group.

@@ -16,15 +16,24 @@ pub(super) struct DoctorView {
 
 /// `None` where the doctor was not asked.
 pub(super) fn view(m: &Messages, summary: &Summary) -> Option<DoctorView> {
-    let count = |level| summary.diagnoses.iter().filter(|found| found.level == level).count().to_string();
+    let count = |level| {
+        summary
+            .diagnoses
+            .iter()
+            .filter(|found| found.level == level)
+            .count()
+            .to_string()
+    };
     let args = [
         ("errors", count(DiagnosisLevel::Error)),
         ("warnings", count(DiagnosisLevel::Warning)),
         ("unknown", count(DiagnosisLevel::Unknown)),
         ("ok", count(DiagnosisLevel::Ok)),
     ];
-    let (fine, mut wrong): (Vec<_>, Vec<_>) =
-        summary.diagnoses.iter().partition(|found| found.level == DiagnosisLevel::Ok);
+    let (fine, mut wrong): (Vec<_>, Vec<_>) = summary
+        .diagnoses
+        .iter()
+        .partition(|found| found.level == DiagnosisLevel::Ok);
     wrong.sort_by_key(|found| std::cmp::Reverse(found.level));
     (!summary.diagnoses.is_empty()).then(|| DoctorView {
         sentence: m.text_with("doctor-sentence", &args),
@@ -34,15 +43,38 @@ pub(super) fn view(m: &Messages, summary: &Summary) -> Option<DoctorView> {
 }
 
 fn grid(m: &Messages, found: &[&DiagnosisSummary]) -> Grid {
-    let columns = ["column-level", "column-subject", "column-check", "column-found", "column-next"];
+    let columns = [
+        "column-level",
+        "column-subject",
+        "column-check",
+        "column-found",
+        "column-next",
+    ];
     let row = |found: &&DiagnosisSummary| {
-        let about = found.medium.clone().unwrap_or_else(|| m.text("subject-host"));
-        let next = if found.next.is_empty() { crate::number::NONE.to_owned() } else { found.next.clone() };
-        let mut cells = vec![level(m, found.level), words(about), words(found.code.clone())];
-        cells.extend([found.found.clone(), next].map(|text| Cell { text, class: "words long" }));
+        let about = found
+            .medium
+            .clone()
+            .unwrap_or_else(|| m.text("subject-host"));
+        let next = if found.next.is_empty() {
+            crate::number::NONE.to_owned()
+        } else {
+            found.next.clone()
+        };
+        let mut cells = vec![
+            level(m, found.level),
+            words(about),
+            words(found.code.clone()),
+        ];
+        cells.extend([found.found.clone(), next].map(|text| Cell {
+            text,
+            class: "words long",
+        }));
         Row { class: "", cells }
     };
-    Grid { header: columns.map(|id| head(m, id)).into(), rows: found.iter().map(row).collect() }
+    Grid {
+        header: columns.map(|id| head(m, id)).into(),
+        rows: found.iter().map(row).collect(),
+    }
 }
 
 /// A sign and a word: colour alone is not read by everybody.
@@ -53,5 +85,8 @@ fn level(m: &Messages, level: DiagnosisLevel) -> Cell {
         DiagnosisLevel::Warning => ("!", "words doubtful"),
         DiagnosisLevel::Error => ("✕", "words invalid"),
     };
-    Cell { text: format!("{sign} {}", m.text(&format!("level-{}", level.name()))), class }
+    Cell {
+        text: format!("{sign} {}", m.text(&format!("level-{}", level.name()))),
+        class,
+    }
 }

@@ -33,17 +33,30 @@ pub(super) fn comparisons(m: &Messages, summary: &Summary) -> Vec<ComparisonView
         let header = columns.map(|id| head(m, &format!("column-{id}")));
         let row = |row: compare::ComparedRow| {
             let verdict = row.verdict;
-            let cells = row.cells.into_iter().zip(columns).map(|(text, id)| match id {
-                "medium" => words(text),
-                "verdict" => Cell { text, class: verdict },
-                _ => plain(text),
-            });
-            Row { class: if row.last { "group" } else { "" }, cells: cells.collect() }
+            let cells = row
+                .cells
+                .into_iter()
+                .zip(columns)
+                .map(|(text, id)| match id {
+                    "medium" => words(text),
+                    "verdict" => Cell {
+                        text,
+                        class: verdict,
+                    },
+                    _ => plain(text),
+                });
+            Row {
+                class: if row.last { "group" } else { "" },
+                cells: cells.collect(),
+            }
         };
         ComparisonView {
             heading: compare::heading(m, comparison),
             note: compare::note(m, comparison),
-            grid: Grid { header: header.into(), rows: compare::rows(m, comparison).into_iter().map(row).collect() },
+            grid: Grid {
+                header: header.into(),
+                rows: compare::rows(m, comparison).into_iter().map(row).collect(),
+            },
         }
     };
     summary.comparisons.iter().map(view).collect()
@@ -55,10 +68,21 @@ pub(super) fn cuts(m: &Messages, summary: &Summary) -> Vec<CutView> {
             let [txn, acknowledged, lost, in_doubt, first] = cells.clone();
             let class = if lost == "0" { "sound" } else { "invalid" };
             let lost = Cell { text: lost, class };
-            Row { class: "", cells: vec![words(txn), plain(acknowledged), lost, plain(in_doubt), words(first)] }
+            Row {
+                class: "",
+                cells: vec![
+                    words(txn),
+                    plain(acknowledged),
+                    lost,
+                    plain(in_doubt),
+                    words(first),
+                ],
+            }
         };
         let receipts = Grid {
-            header: cut::COLUMNS.map(|id| head(m, &format!("column-{id}"))).into(),
+            header: cut::COLUMNS
+                .map(|id| head(m, &format!("column-{id}")))
+                .into(),
             rows: cut.receipts.iter().map(row).collect(),
         };
         CutView { cut, receipts }
@@ -70,32 +94,68 @@ pub(super) fn cuts(m: &Messages, summary: &Summary) -> Vec<CutView> {
 pub(super) fn drives(m: &Messages, summary: &Summary) -> Vec<DriveView> {
     let view = |ladder: &Ladder| {
         let drive = ladder.drive.clone()?;
-        let points = ladder.points.iter().filter_map(|point| Some((point, point.drive.as_ref()?)));
-        let rows: Vec<Row> = points.flat_map(|(point, drive)| rows(m, &[plain(load(point))], drive)).collect();
+        let points = ladder
+            .points
+            .iter()
+            .filter_map(|point| Some((point, point.drive.as_ref()?)));
+        let rows: Vec<Row> = points
+            .flat_map(|(point, drive)| rows(m, &[plain(load(point))], drive))
+            .collect();
         let header = header(m, vec![load_head(m, ladder)]);
         let drive = m.text_with("emulated-drive", &[("drive", drive)]);
-        (!rows.is_empty()).then(|| DriveView { heading: text::heading(m, ladder), drive, grid: Grid { header, rows } })
+        (!rows.is_empty()).then(|| DriveView {
+            heading: text::heading(m, ladder),
+            drive,
+            grid: Grid { header, rows },
+        })
     };
     summary.ladders.iter().filter_map(view).collect()
 }
 
-type Column = (&'static str, fn(&Messages, &DriveSummary, &DriveOpSummary) -> Cell);
+type Column = (
+    &'static str,
+    fn(&Messages, &DriveSummary, &DriveOpSummary) -> Cell,
+);
 
 const COLUMNS: [Column; 15] = [
-    ("column-op", |m, _, op| words(m.text(&format!("op-{}", op.op.name())))),
-    ("column-rate-s", |_, _, op| plain(cell(op.per_second, three))),
-    ("column-mb-s", |_, _, op| plain(cell(op.mb_per_second.filter(|mb| *mb > 0.0), three))),
-    ("column-modelled-mean", |_, _, op| plain(ms(op.modelled.map(|t| t.mean_us)))),
-    ("column-real-mean", |_, _, op| plain(ms(op.real.map(|t| t.mean_us)))),
-    ("column-host-mean", |_, drive, op| plain(ms(host(drive, op.op)))),
-    ("column-modelled-p50", |_, _, op| times(op.modelled, |t| t.p50_us)),
+    ("column-op", |m, _, op| {
+        words(m.text(&format!("op-{}", op.op.name())))
+    }),
+    ("column-rate-s", |_, _, op| {
+        plain(cell(op.per_second, three))
+    }),
+    ("column-mb-s", |_, _, op| {
+        plain(cell(op.mb_per_second.filter(|mb| *mb > 0.0), three))
+    }),
+    ("column-modelled-mean", |_, _, op| {
+        plain(ms(op.modelled.map(|t| t.mean_us)))
+    }),
+    ("column-real-mean", |_, _, op| {
+        plain(ms(op.real.map(|t| t.mean_us)))
+    }),
+    ("column-host-mean", |_, drive, op| {
+        plain(ms(host(drive, op.op)))
+    }),
+    ("column-modelled-p50", |_, _, op| {
+        times(op.modelled, |t| t.p50_us)
+    }),
     ("column-real-p50", |_, _, op| times(op.real, |t| t.p50_us)),
-    ("column-modelled-p99", |_, _, op| times(op.modelled, |t| t.p99_us)),
+    ("column-modelled-p99", |_, _, op| {
+        times(op.modelled, |t| t.p99_us)
+    }),
     ("column-real-p99", |_, _, op| times(op.real, |t| t.p99_us)),
-    ("column-late-percent", |_, _, op| plain(cell(op.late_percent, percent))),
-    ("column-late-p99", |_, _, op| plain(cell(op.late_p99_us, three))),
-    ("column-beyond", |_, _, op| plain(cell(op.beyond_percent, percent))),
-    ("column-added", |_, _, op| plain(cell(op.added_percent, percent))),
+    ("column-late-percent", |_, _, op| {
+        plain(cell(op.late_percent, percent))
+    }),
+    ("column-late-p99", |_, _, op| {
+        plain(cell(op.late_p99_us, three))
+    }),
+    ("column-beyond", |_, _, op| {
+        plain(cell(op.beyond_percent, percent))
+    }),
+    ("column-added", |_, _, op| {
+        plain(cell(op.added_percent, percent))
+    }),
     ("column-errors", |_, _, op| plain(three(op.errors as f64))),
 ];
 
@@ -116,9 +176,19 @@ pub(super) fn rows(m: &Messages, lead: &[Cell], drive: &DriveSummary) -> Vec<Row
             Some(false) => ("drive-kept-up-no", "invalid"),
             None => ("drive-kept-up-unknown", ""),
         };
-        cells.push(Cell { text: m.text(id), class });
+        cells.push(Cell {
+            text: m.text(id),
+            class,
+        });
         cells.push(plain(cell(drive.emulator_cpu_percent, percent)));
-        Row { class: if i + 1 == drive.ops.len() { "group" } else { "" }, cells }
+        Row {
+            class: if i + 1 == drive.ops.len() {
+                "group"
+            } else {
+                ""
+            },
+            cells,
+        }
     };
     drive.ops.iter().enumerate().map(row).collect()
 }

@@ -15,9 +15,15 @@ const BLOCK: [Term; 4] = [
 ];
 const TIME: Term = ("how-time", "how-time-text");
 const RESPONSE: Term = ("how-response", "how-response-text");
-const EVERY: [Term; 2] = [("how-percentile", "how-percentile-text"), ("how-interval", "how-interval-text")];
-const LOAD: [Term; 3] =
-    [("how-repeats", "how-repeats-text"), ("how-steady", "how-steady-text"), ("how-line", "how-line-text")];
+const EVERY: [Term; 2] = [
+    ("how-percentile", "how-percentile-text"),
+    ("how-interval", "how-interval-text"),
+];
+const LOAD: [Term; 3] = [
+    ("how-repeats", "how-repeats-text"),
+    ("how-steady", "how-steady-text"),
+    ("how-line", "how-line-text"),
+];
 const RESOURCE: Term = ("how-resource", "how-resource-text");
 const WAITS: Term = ("how-waits", "how-waits-text");
 

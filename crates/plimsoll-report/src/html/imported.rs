@@ -28,6 +28,12 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<ImportView> {
 }
 
 fn grid(m: &Messages, columns: &[&'static str], rows: impl Iterator<Item = Vec<String>>) -> Grid {
-    let row = |cells: Vec<String>| Row { class: "", cells: cells.into_iter().map(words).collect() };
-    Grid { header: columns.iter().map(|id| head(m, id)).collect(), rows: rows.map(row).collect() }
+    let row = |cells: Vec<String>| Row {
+        class: "",
+        cells: cells.into_iter().map(words).collect(),
+    };
+    Grid {
+        header: columns.iter().map(|id| head(m, id)).collect(),
+        rows: rows.map(row).collect(),
+    }
 }

@@ -90,19 +90,27 @@ struct SeriesData {
 /// Fit for a script element: no `<` is left in it.
 pub(super) fn json(record: &Record, summary: &Summary, m: &Messages) -> String {
     let island = build(record, summary, m);
-    serde_json::to_string(&island).expect("an island has string keys only").replace('<', "\\u003c")
+    serde_json::to_string(&island)
+        .expect("an island has string keys only")
+        .replace('<', "\\u003c")
 }
 
 fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
     let mut times = Times::default();
-    let series = record.series.iter().filter_map(|series| series_data(record, series, &mut times)).collect();
+    let series = record
+        .series
+        .iter()
+        .filter_map(|series| series_data(record, series, &mut times))
+        .collect();
     let point = |id| record.points.iter().find(|point| Some(point.id) == id);
     let phase = |phase: &plimsoll_model::record::Phase| PhaseData {
         kind: phase.kind.name(),
         start: seconds(phase.start),
         end: seconds(phase.end),
-        label: point(phase.point)
-            .map_or_else(|| phase.step.clone(), |p| block::load_label(m, record, p.id).unwrap_or_else(|| load(p))),
+        label: point(phase.point).map_or_else(
+            || phase.step.clone(),
+            |p| block::load_label(m, record, p.id).unwrap_or_else(|| load(p)),
+        ),
     };
     let event = |event: &plimsoll_model::record::Event| EventData {
         at: seconds(event.at),
@@ -111,7 +119,11 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
     };
     Island {
         labels: m.chart_labels().into_iter().collect(),
-        ladders: summary.ladders.iter().map(|ladder| ladder_data(m, summary, ladder)).collect(),
+        ladders: summary
+            .ladders
+            .iter()
+            .map(|ladder| ladder_data(m, summary, ladder))
+            .collect(),
         phases: record.phases.iter().map(phase).collect(),
         events: record.events.iter().map(event).collect(),
         seconds: per_second(record),
@@ -126,7 +138,11 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
 
 fn load(p: &Point) -> String {
     let load = load_summary::load(p.users, p.offered_per_second, p.offered_to_per_second);
-    if p.offered_per_second.is_some() { format!("{load}/s") } else { load }
+    if p.offered_per_second.is_some() {
+        format!("{load}/s")
+    } else {
+        load
+    }
 }
 
 fn devices(record: &Record) -> Vec<String> {
@@ -134,7 +150,12 @@ fn devices(record: &Record) -> Vec<String> {
         .facts
         .iter()
         .filter(|fact| fact.key == DEVICE_FACT)
-        .filter(|fact| record.subjects.iter().any(|s| s.id == fact.subject && s.kind == SubjectKind::Medium))
+        .filter(|fact| {
+            record
+                .subjects
+                .iter()
+                .any(|s| s.id == fact.subject && s.kind == SubjectKind::Medium)
+        })
         .map(|fact| fact.value.trim_start_matches("/dev/").to_owned())
         .collect();
     named.sort();
@@ -168,14 +189,28 @@ fn ladder_data(m: &Messages, summary: &Summary, ladder: &Ladder) -> LadderData {
 /// A ladder's name in a legend: where a step was run on several media, what distinguishes them.
 fn curve(m: &Messages, summary: &Summary, ladder: &Ladder) -> String {
     let others = |own: &&Ladder| own.step_index == ladder.step_index && own.medium != ladder.medium;
-    let Some(medium) = ladder.medium.clone().filter(|_| summary.ladders.iter().any(|own| others(&own))) else {
+    let Some(medium) = ladder
+        .medium
+        .clone()
+        .filter(|_| summary.ladders.iter().any(|own| others(&own)))
+    else {
         return text::heading(m, ladder);
     };
-    let curve = m.in_scene(compare::medium(m, &medium, ladder.drive.is_some()), ladder.scene);
-    if summary.ladders.iter().all(|own| own.step_index == ladder.step_index) {
+    let curve = m.in_scene(
+        compare::medium(m, &medium, ladder.drive.is_some()),
+        ladder.scene,
+    );
+    if summary
+        .ladders
+        .iter()
+        .all(|own| own.step_index == ladder.step_index)
+    {
         return curve;
     }
-    m.text_with("legend-step", &[("step", ladder.step.clone()), ("curve", curve)])
+    m.text_with(
+        "legend-step",
+        &[("step", ladder.step.clone()), ("curve", curve)],
+    )
 }
 
 fn point_data(p: &PointSummary) -> PointData {
@@ -218,7 +253,10 @@ impl Times {
 }
 
 fn series_data(record: &Record, series: &Series, times: &mut Times) -> Option<SeriesData> {
-    let subject = record.subjects.iter().find(|subject| subject.id == series.subject)?;
+    let subject = record
+        .subjects
+        .iter()
+        .find(|subject| subject.id == series.subject)?;
     let (mut t, mut values) = (Vec::new(), Vec::new());
     let mut last = None;
     for sample in &series.samples {
@@ -255,11 +293,21 @@ mod tests {
     fn a_missing_sample_breaks_its_line() {
         let record = fixture::record();
         let island = build(&record, &summarise(&record), &Messages::english());
-        let of = |subject: &str| island.series.iter().find(|s| s.subject == subject && s.metric == "device_reads");
+        let of = |subject: &str| {
+            island
+                .series
+                .iter()
+                .find(|s| s.subject == subject && s.metric == "device_reads")
+        };
         let (nvme, sda) = (of("nvme0n1").unwrap(), of("sda").unwrap());
         assert_eq!(nvme.values.iter().filter(|v| v.is_none()).count(), 1);
         assert_eq!(sda.values.iter().filter(|v| v.is_none()).count(), 0);
-        assert!(island.series.iter().all(|s| island.times[s.times].len() == s.values.len()));
+        assert!(
+            island
+                .series
+                .iter()
+                .all(|s| island.times[s.times].len() == s.values.len())
+        );
         assert_eq!(island.times.len(), 2);
         assert_eq!(island.devices, ["nvme0n1", "sda"]);
     }
@@ -281,6 +329,9 @@ mod tests {
 
     #[test]
     fn four_digits_are_kept() {
-        assert_eq!([123_456.0, 1.234_56, 0.000_123_456, 0.0].map(short), [123_500.0, 1.235, 0.000_123_5, 0.0]);
+        assert_eq!(
+            [123_456.0, 1.234_56, 0.000_123_456, 0.0].map(short),
+            [123_500.0, 1.235, 0.000_123_5, 0.0]
+        );
     }
 }

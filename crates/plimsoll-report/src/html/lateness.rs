@@ -25,7 +25,11 @@ pub(super) struct Lateness {
 pub(super) fn lines(record: &Record, m: &Messages) -> Vec<Lateness> {
     let mut lines: BTreeMap<(SubjectId, DriveOp), Vec<&DriveRow>> = BTreeMap::new();
     // No request waits for a trim.
-    for row in record.drive.iter().filter(|row| row.ops > 0 && row.op != DriveOp::Trim) {
+    for row in record
+        .drive
+        .iter()
+        .filter(|row| row.ops > 0 && row.op != DriveOp::Trim)
+    {
         lines.entry((row.subject, row.op)).or_default().push(row);
     }
     let line = |((subject, op), mut rows): ((SubjectId, DriveOp), Vec<&DriveRow>)| {
@@ -41,8 +45,16 @@ pub(super) fn lines(record: &Record, m: &Messages) -> Vec<Lateness> {
             late.push(lateness_us(&row.late, 0.99).map(short));
             last = Some(row.end);
         }
-        let (medium, op) = (export::name(record, subject).to_owned(), m.text(&format!("op-{}", op.name())));
-        Lateness { medium, op, t, late }
+        let (medium, op) = (
+            export::name(record, subject).to_owned(),
+            m.text(&format!("op-{}", op.name())),
+        );
+        Lateness {
+            medium,
+            op,
+            t,
+            late,
+        }
     };
     lines.into_iter().map(line).collect()
 }

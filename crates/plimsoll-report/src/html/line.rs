@@ -27,12 +27,26 @@ pub(super) struct LineView {
 }
 
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<LineView> {
-    line::describe(m, summary).into_iter().map(|line| view(m, line)).collect()
+    line::describe(m, summary)
+        .into_iter()
+        .map(|line| view(m, line))
+        .collect()
 }
 
 fn view(m: &Messages, text: LoadLineText<'_>) -> LineView {
     let tried = tried(m, &text);
-    let LoadLineText { ladder, line, heading, value, unit, objective, between, effort, rate, bottleneck } = text;
+    let LoadLineText {
+        ladder,
+        line,
+        heading,
+        value,
+        unit,
+        objective,
+        between,
+        effort,
+        rate,
+        bottleneck,
+    } = text;
     let rung = line.rung.and_then(|rung| ladder.rungs.get(rung));
     let verdict = rung.map_or(Verdict::Invalid, |rung| rung.verdict).name();
     LineView {
@@ -61,16 +75,32 @@ fn tried(m: &Messages, text: &LoadLineText<'_>) -> Grid {
             plimsoll_model::search::Attempt::Failed => "words invalid",
         };
         let is_line = text.line.rung == Some(tried.rung);
-        let cells = vec![plain(load), Cell { text: outcome, class }, plain(figures), words(why)];
-        Row { class: if is_line { "peak" } else { "" }, cells }
+        let cells = vec![
+            plain(load),
+            Cell {
+                text: outcome,
+                class,
+            },
+            plain(figures),
+            words(why),
+        ];
+        Row {
+            class: if is_line { "peak" } else { "" },
+            cells,
+        }
     };
-    Grid { header: header.into(), rows: own.map(row).collect() }
+    Grid {
+        header: header.into(),
+        rows: own.map(row).collect(),
+    }
 }
 
 /// Steps whose lines have a chart: their index and name. One chart shows all media.
 pub(super) fn charts(summary: &Summary) -> Vec<(u32, String)> {
-    let mut steps: Vec<(u32, String)> =
-        summary.lines().map(|(ladder, _)| (ladder.step_index, ladder.step.clone())).collect();
+    let mut steps: Vec<(u32, String)> = summary
+        .lines()
+        .map(|(ladder, _)| (ladder.step_index, ladder.step.clone()))
+        .collect();
     steps.dedup();
     steps
 }
@@ -98,13 +128,30 @@ struct TriedData {
 pub(super) fn data(ladder: &Ladder, line: &LoadLine) -> LineData {
     let mut tried: Vec<TriedData> = line.tried.iter().map(tried_data).collect();
     tried.sort_by(|a, b| a.load.total_cmp(&b.load));
-    let LoadLine { open, limit_ms, line, below, .. } = line;
-    LineData { step: ladder.step_index, open: *open, limit: *limit_ms, line: *line, below: *below, tried }
+    let LoadLine {
+        open,
+        limit_ms,
+        line,
+        below,
+        ..
+    } = line;
+    LineData {
+        step: ladder.step_index,
+        open: *open,
+        limit: *limit_ms,
+        line: *line,
+        below: *below,
+        tried,
+    }
 }
 
 fn tried_data(tried: &TriedLoad) -> TriedData {
     let figure = |repeat: &ObjectiveResult| repeat.figure_ms.map(short);
     let mut figures: Vec<f64> = tried.repeats.iter().filter_map(figure).collect();
     figures.sort_by(f64::total_cmp);
-    TriedData { load: tried.load, outcome: tried.outcome.name(), figures }
+    TriedData {
+        load: tried.load,
+        outcome: tried.outcome.name(),
+        figures,
+    }
 }

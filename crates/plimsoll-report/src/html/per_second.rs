@@ -27,11 +27,20 @@ const SHORTEST: Nanos = Nanos::from_millis(200);
 
 pub(super) fn per_second(record: &Record) -> Seconds {
     let block = block_phases(record);
-    let mut rows: Vec<&Second> = record.seconds.iter().filter(|row| !block.contains(&row.phase)).collect();
+    let mut rows: Vec<&Second> = record
+        .seconds
+        .iter()
+        .filter(|row| !block.contains(&row.phase))
+        .collect();
     rows.sort_by_key(|row| (row.start, row.phase, row.txn));
     let names = txn_names(record);
-    let mut out =
-        Seconds { rates: names.iter().map(|name| (name.clone(), Vec::new())).collect(), ..Seconds::default() };
+    let mut out = Seconds {
+        rates: names
+            .iter()
+            .map(|name| (name.clone(), Vec::new()))
+            .collect(),
+        ..Seconds::default()
+    };
     let mut last_end = None;
     for tick in rows.chunk_by(|a, b| (a.start, a.phase) == (b.start, b.phase)) {
         let (start, end) = (tick[0].start, tick[0].end);
@@ -49,7 +58,10 @@ pub(super) fn per_second(record: &Record) -> Seconds {
 
 /// The phases of block I/O, whose charts are its own: its requests are no transactions.
 pub(super) fn block_phases(record: &Record) -> BTreeSet<PhaseId> {
-    let own = record.phases.iter().filter(|phase| phase.point.is_some_and(|point| is_block(record, point)));
+    let own = record
+        .phases
+        .iter()
+        .filter(|phase| phase.point.is_some_and(|point| is_block(record, point)));
     own.map(|phase| phase.id).collect()
 }
 
@@ -59,7 +71,10 @@ fn is_block(record: &Record, point: PointId) -> bool {
 
 fn txn_names(record: &Record) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let points = record.points.iter().filter(|point| !is_block(record, point.id));
+    let points = record
+        .points
+        .iter()
+        .filter(|point| !is_block(record, point.id));
     for name in points.flat_map(|point| &point.txns) {
         if !names.contains(name) {
             names.push(name.clone());
@@ -70,10 +85,19 @@ fn txn_names(record: &Record) -> Vec<String> {
 
 impl Seconds {
     fn gap(&mut self, at: Nanos) {
-        let Self { t, rates, p50, p95, p99, in_flight } = self;
+        let Self {
+            t,
+            rates,
+            p50,
+            p95,
+            p99,
+            in_flight,
+        } = self;
         t.push(seconds(at));
         rates.iter_mut().for_each(|(_, column)| column.push(None));
-        [p50, p95, p99].into_iter().for_each(|column| column.push(None));
+        [p50, p95, p99]
+            .into_iter()
+            .for_each(|column| column.push(None));
         in_flight.push(None);
     }
 
@@ -81,7 +105,12 @@ impl Seconds {
         let length = tick[0].end.saturating_sub(tick[0].start).as_secs_f64();
         let mut response = CoarseHist::default();
         let phase = record.phases.iter().find(|phase| phase.id == tick[0].phase);
-        let point = phase.and_then(|phase| record.points.iter().find(|point| Some(point.id) == phase.point));
+        let point = phase.and_then(|phase| {
+            record
+                .points
+                .iter()
+                .find(|point| Some(point.id) == phase.point)
+        });
         let mut completed: Vec<Option<u64>> = vec![None; names.len()];
         for row in tick {
             response.merge(&row.response);
@@ -126,14 +155,23 @@ mod tests {
         let mut record = fixture::single_point();
         let last = record.seconds.iter().map(|s| s.start).max().unwrap();
         let before = per_second(&record);
-        record.seconds.iter_mut().filter(|s| s.start == last).for_each(|s| s.end = last + Nanos::from_millis(199));
+        record
+            .seconds
+            .iter_mut()
+            .filter(|s| s.start == last)
+            .for_each(|s| s.end = last + Nanos::from_millis(199));
         let after = per_second(&record);
         assert_eq!(after.t, before.t[..before.t.len() - 1]);
         assert_eq!(after.rates[0].1.len(), after.t.len());
         // One that is long enough counts by its own length.
-        record.seconds.iter_mut().filter(|s| s.start == last).for_each(|s| {
-            (s.end, s.counts.committed, s.counts.rolled_back) = (last + Nanos::from_millis(250), 10, 0);
-        });
+        record
+            .seconds
+            .iter_mut()
+            .filter(|s| s.start == last)
+            .for_each(|s| {
+                (s.end, s.counts.committed, s.counts.rolled_back) =
+                    (last + Nanos::from_millis(250), 10, 0);
+            });
         assert_eq!(per_second(&record).rates[0].1.last(), Some(&Some(40.0)));
     }
 }

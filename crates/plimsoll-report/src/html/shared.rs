@@ -53,15 +53,38 @@ pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<SharedView> {
         .chain(summary.effects.iter().map(|own| own.step_index))
         .chain(summary.backups.iter().map(|own| own.step_index))
         .collect();
-    steps.into_iter().map(|step| view(m, summary, step)).collect()
+    steps
+        .into_iter()
+        .map(|step| view(m, summary, step))
+        .collect()
 }
 
 fn view(m: &Messages, summary: &Summary, step: u32) -> SharedView {
-    let effects: Vec<&Effect> = summary.effects.iter().filter(|own| own.step_index == step).collect();
-    let backups: Vec<&BackupSummary> = summary.backups.iter().filter(|own| own.step_index == step).collect();
-    let timelines = || summary.timelines.iter().filter(move |own| own.step_index == step);
-    let names = effects.iter().map(|own| &own.step).chain(backups.iter().map(|own| &own.step));
-    let name = names.chain(timelines().map(|own| &own.step)).next().cloned().unwrap_or_default();
+    let effects: Vec<&Effect> = summary
+        .effects
+        .iter()
+        .filter(|own| own.step_index == step)
+        .collect();
+    let backups: Vec<&BackupSummary> = summary
+        .backups
+        .iter()
+        .filter(|own| own.step_index == step)
+        .collect();
+    let timelines = || {
+        summary
+            .timelines
+            .iter()
+            .filter(move |own| own.step_index == step)
+    };
+    let names = effects
+        .iter()
+        .map(|own| &own.step)
+        .chain(backups.iter().map(|own| &own.step));
+    let name = names
+        .chain(timelines().map(|own| &own.step))
+        .next()
+        .cloned()
+        .unwrap_or_default();
     let about = if !effects.is_empty() {
         "shared-noise"
     } else if !backups.is_empty() {
@@ -70,7 +93,10 @@ fn view(m: &Messages, summary: &Summary, step: u32) -> SharedView {
         "shared-systems"
     };
     SharedView {
-        heading: m.text_with("shared-heading", &[("step", name), ("about", m.text(about))]),
+        heading: m.text_with(
+            "shared-heading",
+            &[("step", name), ("about", m.text(about))],
+        ),
         bands: timelines().any(|own| !own.bands.is_empty()),
         charts: data::charts(m, summary, step),
         effects: effects.into_iter().map(|own| effect_view(m, own)).collect(),
@@ -126,9 +152,30 @@ fn backup_view(m: &Messages, own: &BackupSummary) -> BackupView {
 }
 
 fn grid(m: &Messages, table: Table) -> Grid {
-    let Table { ids, words: names, rows } = table.without_empty_columns();
-    let cell = |(place, text): (usize, String)| if place < names { words(text) } else { plain(text) };
-    let row = |cells: Vec<String>| Row { class: "", cells: cells.into_iter().enumerate().map(cell).collect() };
-    let header = ids.iter().map(|id| m.text(id)).enumerate().map(cell).collect::<Vec<Cell>>();
-    Grid { header, rows: rows.into_iter().map(row).collect() }
+    let Table {
+        ids,
+        words: names,
+        rows,
+    } = table.without_empty_columns();
+    let cell = |(place, text): (usize, String)| {
+        if place < names {
+            words(text)
+        } else {
+            plain(text)
+        }
+    };
+    let row = |cells: Vec<String>| Row {
+        class: "",
+        cells: cells.into_iter().enumerate().map(cell).collect(),
+    };
+    let header = ids
+        .iter()
+        .map(|id| m.text(id))
+        .enumerate()
+        .map(cell)
+        .collect::<Vec<Cell>>();
+    Grid {
+        header,
+        rows: rows.into_iter().map(row).collect(),
+    }
 }

@@ -8,7 +8,9 @@ fn of(record: &Record) -> String {
 }
 
 fn island(html: &str) -> (&str, &str) {
-    let (_, rest) = html.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
+    let (_, rest) = html
+        .split_once("<script type=\"application/json\" id=\"data\">")
+        .unwrap();
     rest.split_once("</script>").unwrap()
 }
 
@@ -25,7 +27,10 @@ fn page_of_the_fixture() {
 fn page_of_backups_and_noise() {
     let html = of(&fixture::backup());
     // What other fixtures show is left out.
-    let own: Vec<&str> = html.split("<section").filter(|part| part.starts_with(" class=\"charts block\"")).collect();
+    let own: Vec<&str> = html
+        .split("<section")
+        .filter(|part| part.starts_with(" class=\"charts block\""))
+        .collect();
     insta::assert_snapshot!("page_of_backups", own.join("<section"));
     assert_eq!(own.len(), 2);
     for heading in ["procedures, without noise", "procedures, with noise"] {
@@ -52,11 +57,15 @@ fn columns(value: &serde_json::Value, depth: usize) -> String {
     let pad = " ".repeat(depth * 2);
     match value {
         Value::Object(map) => {
-            let rows = map.iter().map(|(key, value)| format!("{pad}  {key}: {}", columns(value, depth + 1)));
+            let rows = map
+                .iter()
+                .map(|(key, value)| format!("{pad}  {key}: {}", columns(value, depth + 1)));
             format!("{{\n{}\n{pad}}}", rows.collect::<Vec<_>>().join("\n"))
         }
         Value::Array(all) if all.iter().any(|v| v.is_object() || v.is_array()) => {
-            let rows = all.iter().map(|value| format!("{pad}  {}", columns(value, depth + 1)));
+            let rows = all
+                .iter()
+                .map(|value| format!("{pad}  {}", columns(value, depth + 1)));
             format!("[\n{}\n{pad}]", rows.collect::<Vec<_>>().join("\n"))
         }
         other => other.to_string(),
@@ -67,11 +76,19 @@ fn columns(value: &serde_json::Value, depth: usize) -> String {
 #[test]
 fn page_of_a_search() {
     let html = of(&fixture::search());
-    let sections: Vec<&str> = html.split("<section").skip(1).filter(|section| !section.contains("data-axis")).collect();
+    let sections: Vec<&str> = html
+        .split("<section")
+        .skip(1)
+        .filter(|section| !section.contains("data-axis"))
+        .collect();
     insta::assert_snapshot!("search", sections[..6].join("<section"));
     let value: serde_json::Value = serde_json::from_str(island(&html).0).unwrap();
-    let lines: Vec<String> =
-        value["ladders"].as_array().unwrap().iter().map(|ladder| columns(&ladder["line"], 0)).collect();
+    let lines: Vec<String> = value["ladders"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|ladder| columns(&ladder["line"], 0))
+        .collect();
     insta::assert_snapshot!("search_lines", lines.join("\n"));
     assert!(html.contains("100 → 500"));
 }
@@ -82,14 +99,23 @@ fn page_of_block_io() {
     let html = of(&fixture::block());
     let sections: Vec<&str> = html.split("<section").skip(1).collect();
     let block = sections.iter().filter(|section| !section.starts_with('>'));
-    let sections: Vec<&str> = block.filter(|section| !section.contains("data-axis")).copied().collect();
+    let sections: Vec<&str> = block
+        .filter(|section| !section.contains("data-axis"))
+        .copied()
+        .collect();
     assert_eq!(sections.len(), 6);
     insta::assert_snapshot!("block", sections.join("<section"));
     let value: serde_json::Value = serde_json::from_str(island(&html).0).unwrap();
     insta::assert_snapshot!("block_island", columns(&value["blocks"], 0));
     // Seconds of requests are none of transactions.
     assert_eq!(value["seconds"]["t"], serde_json::json!([]));
-    assert!(value["phases"].as_array().unwrap().iter().any(|phase| phase["label"] == "RND4K Q8T2 read, 75 %"));
+    assert!(
+        value["phases"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|phase| phase["label"] == "RND4K Q8T2 read, 75 %")
+    );
 }
 
 #[test]
@@ -108,8 +134,15 @@ fn the_headline_of_an_emulated_drive_is_marked() {
     let headline = |record: &Record| of(record).split("<section").nth(1).unwrap().to_owned();
     assert!(!headline(&record).contains("Emulated drive"));
     let medium = record.points[0].medium.unwrap();
-    let fact = |key: &str, value: &str| Fact { subject: medium, key: key.into(), value: value.into() };
-    record.facts.extend([fact(DRIVE_FACT, "example-1t"), fact(DRIVE_TITLE_FACT, "Example 1 TB")]);
+    let fact = |key: &str, value: &str| Fact {
+        subject: medium,
+        key: key.into(),
+        value: value.into(),
+    };
+    record.facts.extend([
+        fact(DRIVE_FACT, "example-1t"),
+        fact(DRIVE_TITLE_FACT, "Example 1 TB"),
+    ]);
     assert!(headline(&record).contains("Emulated drive: Example 1 TB"));
     assert!(crate::ladder_table(&summarise(&record)).contains("\nEmulated drive: Example 1 TB\n"));
 }
@@ -121,11 +154,26 @@ fn what_is_in_the_record_cannot_break_the_page() {
     record.run.title = evil.into();
     record.run.command = evil.into();
     record.plan_written = evil.into();
-    record.facts.iter_mut().for_each(|fact| fact.value = evil.into());
-    record.subjects.iter_mut().for_each(|subject| subject.name.push_str(evil));
-    record.points.iter_mut().for_each(|point| point.step = evil.into());
-    record.events.iter_mut().for_each(|event| event.text = evil.into());
-    record.checks.iter_mut().for_each(|check| check.detail = evil.into());
+    record
+        .facts
+        .iter_mut()
+        .for_each(|fact| fact.value = evil.into());
+    record
+        .subjects
+        .iter_mut()
+        .for_each(|subject| subject.name.push_str(evil));
+    record
+        .points
+        .iter_mut()
+        .for_each(|point| point.step = evil.into());
+    record
+        .events
+        .iter_mut()
+        .for_each(|event| event.text = evil.into());
+    record
+        .checks
+        .iter_mut()
+        .for_each(|check| check.detail = evil.into());
     let receipts = record.cuts.iter_mut().flat_map(|cut| &mut cut.receipts);
     receipts.for_each(|receipt| (receipt.txn, receipt.first_lost) = (evil.into(), evil.into()));
     let html = of(&record);
@@ -135,7 +183,10 @@ fn what_is_in_the_record_cannot_break_the_page() {
 
 #[test]
 fn the_page_loads_nothing() {
-    let html = report(&fixture::single_point(), &summarise(&fixture::single_point()));
+    let html = report(
+        &fixture::single_point(),
+        &summarise(&fixture::single_point()),
+    );
     for outside in ["src=\"http", "href=\"http", "@import", "url(http"] {
         assert!(!html.contains(outside), "{outside}");
     }
@@ -156,7 +207,11 @@ fn whatever_is_missing_the_rest_is_shown() {
         |r| r.phases.clear(),
         |r| r.phases[1].end = Nanos::ZERO,
         |r| r.seconds.clear(),
-        |r| r.seconds.iter_mut().for_each(|s| (s.txn, s.end) = (77, Nanos(u64::MAX))),
+        |r| {
+            r.seconds
+                .iter_mut()
+                .for_each(|s| (s.txn, s.end) = (77, Nanos(u64::MAX)))
+        },
         |r| r.windows.clear(),
         |r| r.series.clear(),
         |r| (r.run.lasted, r.plan_resolved) = (Nanos(u64::MAX), "{".into()),
@@ -168,6 +223,10 @@ fn whatever_is_missing_the_rest_is_shown() {
         assert!(page(&record, &summary, "").contains(&record.run.id));
         assert!(crate::to_json(&record, &summary).contains(&record.run.id));
         assert!(!crate::ladder_table(&summary).is_empty());
-        assert!(crate::CsvKind::ALL.iter().all(|kind| !crate::to_csv(&record, &summary, *kind).is_empty()));
+        assert!(
+            crate::CsvKind::ALL
+                .iter()
+                .all(|kind| !crate::to_csv(&record, &summary, *kind).is_empty())
+        );
     }
 }

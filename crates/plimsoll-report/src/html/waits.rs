@@ -1,7 +1,9 @@
 //! What sessions waited for: bars that are read by their order and labels, and the table of all shares.
 
 use plimsoll_model::record::WaitState;
-use plimsoll_model::summary::{DatabaseFigures, Ladder, PointSummary, StateShare, Summary, WaitSummary};
+use plimsoll_model::summary::{
+    DatabaseFigures, Ladder, PointSummary, StateShare, Summary, WaitSummary,
+};
 
 use super::cell;
 use super::tables::{Column, Grid, Row, head, load, load_head, plain, words};
@@ -43,12 +45,19 @@ const ROOM_FOR_NAME: f64 = 6.0;
 /// One for each ladder with wait samples.
 pub(super) fn views(m: &Messages, summary: &Summary) -> Vec<WaitsView> {
     let view = |ladder: &Ladder| {
-        let name = |state: &WaitState| (state_id("wait-", *state), m.text(&state_id("wait-", *state)));
+        let name = |state: &WaitState| {
+            (
+                state_id("wait-", *state),
+                m.text(&state_id("wait-", *state)),
+            )
+        };
         Some(WaitsView {
             heading: text::heading(m, ladder),
             sentence: waits::describe(m, ladder)?,
             legend: waits::states(ladder).iter().map(name).collect(),
-            bars: waits::sampled(ladder).map(|(point, waits)| bar(m, point, waits)).collect(),
+            bars: waits::sampled(ladder)
+                .map(|(point, waits)| bar(m, point, waits))
+                .collect(),
             grid: grid(m, ladder),
         })
     };
@@ -65,16 +74,35 @@ fn bar(m: &Messages, point: &PointSummary, waits: &WaitSummary) -> Bar {
             narrow if narrow >= ROOM_FOR_NAME => name,
             _ => String::new(),
         };
-        Part { class: id, width: format!("{:.3}", share.percent), title, label }
+        Part {
+            class: id,
+            width: format!("{:.3}", share.percent),
+            title,
+            label,
+        }
     };
     let parts: Vec<Part> = waits.states.iter().map(part).collect();
     let load = waits::load(m, point);
-    let label = parts.iter().map(|part| part.title.as_str()).collect::<Vec<_>>().join(", ");
-    Bar { label: format!("{load}: {label}"), load, parts }
+    let label = parts
+        .iter()
+        .map(|part| part.title.as_str())
+        .collect::<Vec<_>>()
+        .join(", ");
+    Bar {
+        label: format!("{load}: {label}"),
+        load,
+        parts,
+    }
 }
 
-const COLUMNS: [&str; 6] =
-    ["column-state", "column-sessions", "column-share", "column-error", "column-busy-share", "column-waits-for"];
+const COLUMNS: [&str; 6] = [
+    "column-state",
+    "column-sessions",
+    "column-share",
+    "column-error",
+    "column-busy-share",
+    "column-waits-for",
+];
 
 /// A row for each point and state.
 fn grid(m: &Messages, ladder: &Ladder) -> Grid {
@@ -92,26 +120,54 @@ fn grid(m: &Messages, ladder: &Ladder) -> Grid {
                 plain(cell(share.busy_percent, percent)),
                 words(waits::events(share)),
             ];
-            Row { class: if i == last { "group" } else { "" }, cells }
+            Row {
+                class: if i == last { "group" } else { "" },
+                cells,
+            }
         };
         waits.states.iter().enumerate().map(row).collect::<Vec<_>>()
     });
-    Grid { header, rows: rows.collect() }
+    Grid {
+        header,
+        rows: rows.collect(),
+    }
 }
 
 /// Of the server's own counters, for the table of means.
 pub(super) const COUNTERS: [Column; 8] = [
-    ("column-db-commits", |_, v| counter(v.point, |d| d.commits_per_second, three)),
-    ("column-buffer-hit", |_, v| counter(v.point, |d| d.buffer_hit_percent, percent)),
-    ("column-log-mb", |_, v| counter(v.point, |d| d.log_mb_per_second, three)),
-    ("column-log-txn", |_, v| counter(v.point, |d| d.log_bytes_per_txn.map(|bytes| bytes / 1e3), three)),
-    ("column-syncs-txn", |_, v| counter(v.point, |d| d.log_syncs_per_txn, three)),
-    ("column-checkpoints", |_, v| counter(v.point, |d| d.checkpoints_per_minute, three)),
+    ("column-db-commits", |_, v| {
+        counter(v.point, |d| d.commits_per_second, three)
+    }),
+    ("column-buffer-hit", |_, v| {
+        counter(v.point, |d| d.buffer_hit_percent, percent)
+    }),
+    ("column-log-mb", |_, v| {
+        counter(v.point, |d| d.log_mb_per_second, three)
+    }),
+    ("column-log-txn", |_, v| {
+        counter(
+            v.point,
+            |d| d.log_bytes_per_txn.map(|bytes| bytes / 1e3),
+            three,
+        )
+    }),
+    ("column-syncs-txn", |_, v| {
+        counter(v.point, |d| d.log_syncs_per_txn, three)
+    }),
+    ("column-checkpoints", |_, v| {
+        counter(v.point, |d| d.checkpoints_per_minute, three)
+    }),
     ("column-size", |_, v| counter(v.point, |d| d.size_mb, three)),
-    ("column-growth", |_, v| counter(v.point, |d| d.growth_mb, three)),
+    ("column-growth", |_, v| {
+        counter(v.point, |d| d.growth_mb, three)
+    }),
 ];
 
-fn counter(point: &PointSummary, of: fn(&DatabaseFigures) -> Option<f64>, format: fn(f64) -> String) -> String {
+fn counter(
+    point: &PointSummary,
+    of: fn(&DatabaseFigures) -> Option<f64>,
+    format: fn(f64) -> String,
+) -> String {
     cell(point.database.as_ref().and_then(of), format)
 }
 
@@ -127,9 +183,18 @@ mod tests {
         let m = Messages::english();
         for view in views(&m, &summarise(&fixture::record())) {
             for bar in view.bars {
-                let widths: f64 = bar.parts.iter().map(|part| part.width.parse::<f64>().unwrap()).sum();
+                let widths: f64 = bar
+                    .parts
+                    .iter()
+                    .map(|part| part.width.parse::<f64>().unwrap())
+                    .sum();
                 assert!((widths - 100.0).abs() < 0.01, "{widths}");
-                let order = |part: &Part| view.legend.iter().position(|(class, _)| *class == part.class).unwrap();
+                let order = |part: &Part| {
+                    view.legend
+                        .iter()
+                        .position(|(class, _)| *class == part.class)
+                        .unwrap()
+                };
                 assert!(bar.parts.is_sorted_by_key(order));
                 assert!(bar.parts.iter().all(|part| bar.label.contains(&part.title)));
             }

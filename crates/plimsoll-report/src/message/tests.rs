@@ -9,7 +9,8 @@ fn catalogue() -> BTreeSet<String> {
     let id = |line: &str| {
         let (id, _) = line.split_once(" =")?;
         let first = id.chars().next()?;
-        (first.is_ascii_lowercase() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')).then(|| id.to_owned())
+        (first.is_ascii_lowercase() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
+            .then(|| id.to_owned())
     };
     CATALOGUE.lines().filter_map(id).collect()
 }
@@ -29,7 +30,10 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             literals(&path, found);
-        } else if path.extension().is_some_and(|ext| ["rs", "html", "ts"].iter().any(|own| ext == *own)) {
+        } else if path
+            .extension()
+            .is_some_and(|ext| ["rs", "html", "ts"].iter().any(|own| ext == *own))
+        {
             let text = std::fs::read_to_string(&path).unwrap();
             found.extend(text.split('"').map(str::to_owned));
         }
@@ -39,9 +43,18 @@ fn literals(dir: &Path, found: &mut BTreeSet<String>) {
 /// Ids that are put together: a prefix and the names of a closed set.
 const FAMILIES: &[(&str, &[&str])] = &[
     ("backup-kind-", &["backup", "restore"]),
-    ("backup-outcome-", &["complete", "cancelled", "failed", "differs"]),
-    ("chart-title-", &["shared-rate", "shared-iops", "shared-mb", "shared-ms"]),
-    ("steady-", &["too-short", "not-meant", "too-few", "yes", "no"]),
+    (
+        "backup-outcome-",
+        &["complete", "cancelled", "failed", "differs"],
+    ),
+    (
+        "chart-title-",
+        &["shared-rate", "shared-iops", "shared-mb", "shared-ms"],
+    ),
+    (
+        "steady-",
+        &["too-short", "not-meant", "too-few", "yes", "no"],
+    ),
     ("outcome-", &["met", "mixed", "failed"]),
     ("column-", &crate::line::COLUMNS),
     ("text-", &crate::line::COLUMNS),
@@ -50,27 +63,55 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("severity-", &["note", "warning", "error"]),
     ("verdict-", &["sound", "doubtful", "invalid"]),
     ("trust-", &["sound", "doubtful", "invalid"]),
-    ("status-", &["unfinished", "complete", "interrupted", "failed"]),
+    (
+        "status-",
+        &["unfinished", "complete", "interrupted", "failed"],
+    ),
     ("level-", &["ok", "unknown", "warning", "error"]),
     ("op-", &["read", "write", "flush", "trim"]),
     ("column-", &COMPARED),
     ("column-", &crate::cut::COLUMNS),
     ("text-", &COMPARED),
-    ("subject-", &["host", "device", "medium", "emulator", "system", "generator", "backup"]),
+    (
+        "subject-",
+        &[
+            "host",
+            "device",
+            "medium",
+            "emulator",
+            "system",
+            "generator",
+            "backup",
+        ],
+    ),
     ("scaling-", &crate::scaling::COLUMNS),
-    ("list-", &["started", "file", "title", "status", "label", "systems", "media", "points"]),
+    (
+        "list-",
+        &[
+            "started", "file", "title", "status", "label", "systems", "media", "points",
+        ],
+    ),
     ("data-", &["fresh", "reused"]),
-    ("state-", &["intact", "changed", "no-digest", "open", "older"]),
+    (
+        "state-",
+        &["intact", "changed", "no-digest", "open", "older"],
+    ),
     ("versus-unit-", &["nopm", "transactions", "iops"]),
     ("versus-scene-", &["alone", "quiet", "noisy"]),
-    ("versus-effect-", &["more", "less", "not-shown", "too-small", "not-judged"]),
+    (
+        "versus-effect-",
+        &["more", "less", "not-shown", "too-small", "not-judged"],
+    ),
     ("versus-group-", &VERSUS_GROUPS),
     ("versus-column-", &crate::versus::RATES),
     ("versus-column-", &crate::versus::LATENCIES),
     ("versus-column-", &crate::versus::DIFFERENCES),
     ("versus-column-", &["figure", "limit", "outcome"]),
     ("versus-gate-", &VERSUS_GATE),
-    ("fault-", &["plan-unreadable", "unknown", "not-a-number", "out-of-range"]),
+    (
+        "fault-",
+        &["plan-unreadable", "unknown", "not-a-number", "out-of-range"],
+    ),
 ];
 
 const VERSUS_GROUPS: [&str; 12] = [
@@ -88,29 +129,66 @@ const VERSUS_GROUPS: [&str; 12] = [
     "incidental",
 ];
 
-const VERSUS_GATE: [&str; 6] =
-    ["passed", "inconclusive", "regression", "is-passed", "is-inconclusive", "is-regression"];
+const VERSUS_GATE: [&str; 6] = [
+    "passed",
+    "inconclusive",
+    "regression",
+    "is-passed",
+    "is-inconclusive",
+    "is-regression",
+];
 
-const WAIT_STATES: [&str; 9] = ["cpu", "data-read", "data-write", "log", "lock", "latch", "client", "idle", "other"];
+const WAIT_STATES: [&str; 9] = [
+    "cpu",
+    "data-read",
+    "data-write",
+    "log",
+    "lock",
+    "latch",
+    "client",
+    "idle",
+    "other",
+];
 
 /// Columns of media side by side, in the terminal's table and in the report.
-const COMPARED: [&str; 10] =
-    ["medium", "ratio", "ratio-interval", "p99-ratio", "users", "offered", "nopm", "rate", "interval", "verdict"];
+const COMPARED: [&str; 10] = [
+    "medium",
+    "ratio",
+    "ratio-interval",
+    "p99-ratio",
+    "users",
+    "offered",
+    "nopm",
+    "rate",
+    "interval",
+    "verdict",
+];
 
 fn composed() -> BTreeSet<String> {
-    let families = FAMILIES.iter().flat_map(|(prefix, names)| names.iter().map(move |name| format!("{prefix}{name}")));
-    let findings = FINDINGS.iter().map(|name| format!("finding-{}", name.replace('_', "-")));
+    let families = FAMILIES
+        .iter()
+        .flat_map(|(prefix, names)| names.iter().map(move |name| format!("{prefix}{name}")));
+    let findings = FINDINGS
+        .iter()
+        .map(|name| format!("finding-{}", name.replace('_', "-")));
     families
         .chain(findings)
         .chain(of_audit())
-        .chain(crate::html::CHART_TITLES.iter().map(|name| format!("chart-title-{name}")))
+        .chain(
+            crate::html::CHART_TITLES
+                .iter()
+                .map(|name| format!("chart-title-{name}")),
+        )
         .collect()
 }
 
 /// Ids of audits: their closed sets as the model declares them.
 fn of_audit() -> Vec<String> {
     const DECLARED: &str = include_str!("../../../plimsoll-model/src/audit/evidence.rs");
-    let mut ids: Vec<String> = Rule::ALL.iter().map(|rule| format!("rule-{}", rule.code().to_lowercase())).collect();
+    let mut ids: Vec<String> = Rule::ALL
+        .iter()
+        .map(|rule| format!("rule-{}", rule.code().to_lowercase()))
+        .collect();
     let mut prefix = "";
     for line in DECLARED.lines() {
         prefix = match line {
@@ -119,13 +197,27 @@ fn of_audit() -> Vec<String> {
             "pub enum Next {" => "next",
             _ => prefix,
         };
-        let name: String =
-            line.strip_prefix("    ").unwrap_or_default().chars().take_while(char::is_ascii_alphanumeric).collect();
+        let name: String = line
+            .strip_prefix("    ")
+            .unwrap_or_default()
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
         // Found and MissingInput have the text of what they hold.
-        if name.starts_with(|c: char| c.is_ascii_uppercase()) && !["Found", "MissingInput"].contains(&name.as_str()) {
-            let kebab =
-                |c: char| if c.is_ascii_uppercase() { format!("-{}", c.to_ascii_lowercase()) } else { c.to_string() };
-            ids.push(format!("{prefix}{}", name.chars().map(kebab).collect::<String>()));
+        if name.starts_with(|c: char| c.is_ascii_uppercase())
+            && !["Found", "MissingInput"].contains(&name.as_str())
+        {
+            let kebab = |c: char| {
+                if c.is_ascii_uppercase() {
+                    format!("-{}", c.to_ascii_lowercase())
+                } else {
+                    c.to_string()
+                }
+            };
+            ids.push(format!(
+                "{prefix}{}",
+                name.chars().map(kebab).collect::<String>()
+            ));
         }
     }
     assert!(ids.len() > 100, "{ids:?}");
@@ -198,9 +290,17 @@ fn every_id_used_is_in_the_catalogue() {
             for call in calls {
                 for after in text.split(call).skip(1) {
                     let id = after.split('"').next().unwrap_or_default();
-                    let plain = id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-                    assert!(!plain || id.is_empty() || catalogue.contains(id), "{path}: {id}");
-                    assert!(call != "label(\"" || CHART_IDS.contains(&id), "{path}: {id} is not handed to scripts");
+                    let plain = id
+                        .chars()
+                        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+                    assert!(
+                        !plain || id.is_empty() || catalogue.contains(id),
+                        "{path}: {id}"
+                    );
+                    assert!(
+                        call != "label(\"" || CHART_IDS.contains(&id),
+                        "{path}: {id} is not handed to scripts"
+                    );
                 }
             }
         }
@@ -215,7 +315,10 @@ fn sources(dir: &Path) -> Vec<(String, String)> {
         if path.is_dir() {
             all.extend(sources(&path));
         } else if !path.ends_with("message/tests.rs") {
-            all.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap_or_default()));
+            all.push((
+                path.display().to_string(),
+                std::fs::read_to_string(&path).unwrap_or_default(),
+            ));
         }
     }
     all
@@ -236,10 +339,22 @@ fn no_argument_is_left_open() {
     ] {
         let summary = summarise(&record);
         let block = summary.block_findings().map(|(_, _, finding)| finding);
-        let backups = summary.backups.iter().flat_map(|own| own.all_findings()).map(|(_, finding)| finding);
-        for finding in summary.all_findings().map(|(_, finding)| finding).chain(block).chain(backups) {
+        let backups = summary
+            .backups
+            .iter()
+            .flat_map(|own| own.all_findings())
+            .map(|(_, finding)| finding);
+        for finding in summary
+            .all_findings()
+            .map(|(_, finding)| finding)
+            .chain(block)
+            .chain(backups)
+        {
             let text = m.finding(finding);
-            assert!(!text.contains(['{', '}', '$', '\u{2068}']) && !text.starts_with("finding-"), "{text}");
+            assert!(
+                !text.contains(['{', '}', '$', '\u{2068}']) && !text.starts_with("finding-"),
+                "{text}"
+            );
         }
     }
 }
@@ -252,15 +367,37 @@ fn findings_of_emulated_drives() {
     use plimsoll_model::summary::FindingKind;
     let drive = || "Example 1 TB".to_owned();
     let kinds = [
-        FindingKind::DriveErrors { drive: drive(), op: DriveOp::Flush, errors: 1234 },
-        FindingKind::EmulationWaited { drive: drive(), seen_ms: 611.5, told_ms: 203.25, added_percent: 61.5 },
-        FindingKind::EmulationUnreported { drive: drive(), missing_s: 2.5, measured_s: 31.0 },
-        FindingKind::EmulationTooFew { drive: drive(), ops: 217, fewest: 300 },
+        FindingKind::DriveErrors {
+            drive: drive(),
+            op: DriveOp::Flush,
+            errors: 1234,
+        },
+        FindingKind::EmulationWaited {
+            drive: drive(),
+            seen_ms: 611.5,
+            told_ms: 203.25,
+            added_percent: 61.5,
+        },
+        FindingKind::EmulationUnreported {
+            drive: drive(),
+            missing_s: 2.5,
+            measured_s: 31.0,
+        },
+        FindingKind::EmulationTooFew {
+            drive: drive(),
+            ops: 217,
+            fewest: 300,
+        },
         FindingKind::CutNotEvaluated,
         FindingKind::NotRecovered,
     ];
     let m = Messages::english();
-    let texts = kinds.map(|kind| m.finding(&Finding { severity: Severity::Error, kind }));
+    let texts = kinds.map(|kind| {
+        m.finding(&Finding {
+            severity: Severity::Error,
+            kind,
+        })
+    });
     insta::assert_snapshot!(texts.join("\n"), @r#"
     EMULATED: Example 1 TB failed 1,234 flush operations although it had power. Check the events; a full backing store needs a smaller data set, more memory or backing = "file".
     EMULATED: requests on Example 1 TB queued in the kernel. In a second they were in flight for 612 ms together by the kernel's count, and for 203 ms by the emulator's; that adds 61.5 % to their modelled time (doubtful from 25 %, invalid from 200 %). Use fewer users, or a machine with more idle cores.

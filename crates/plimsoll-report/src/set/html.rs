@@ -13,13 +13,27 @@ const STYLE: &str = include_str!("../../templates/report.css");
 /// The page of a set.
 pub fn set_page(summary: &SetSummary) -> String {
     let m = Messages::english();
-    let runs = [("runs", summary.runs.to_string()), ("of", summary.of.to_string())];
+    let runs = [
+        ("runs", summary.runs.to_string()),
+        ("of", summary.of.to_string()),
+    ];
     let page = Page {
         title: &summary.title,
         runs: m.text_with("set-runs-of", &runs),
-        axes: summary.axes.iter().map(|axis| (axis.key.clone(), axis.values.join(", "))).collect(),
-        crossovers: summary.crossovers.iter().map(|crossover| describe(&m, crossover)).collect(),
-        groups: groups(&m, summary).into_iter().map(|(name, rows)| Group::new(&m, summary, name, &rows)).collect(),
+        axes: summary
+            .axes
+            .iter()
+            .map(|axis| (axis.key.clone(), axis.values.join(", ")))
+            .collect(),
+        crossovers: summary
+            .crossovers
+            .iter()
+            .map(|crossover| describe(&m, crossover))
+            .collect(),
+        groups: groups(&m, summary)
+            .into_iter()
+            .map(|(name, rows)| Group::new(&m, summary, name, &rows))
+            .collect(),
         m: &m,
         style: STYLE,
     };
@@ -57,7 +71,8 @@ impl Group {
         let figures: [(String, Get); 2] = [(rate_name, rate), (m.text("set-reads-long"), reads)];
         let axes = (0..summary.axes.len()).filter(|axis| summary.axes[*axis].values.len() > 1);
         let charts = axes.flat_map(|axis| {
-            let of = |(figure, get): &(String, Get)| by_axis(m, summary, rows, axis, (figure, *get));
+            let of =
+                |(figure, get): &(String, Get)| by_axis(m, summary, rows, axis, (figure, *get));
             figures.iter().flat_map(of).collect::<Vec<_>>()
         });
         let charts: Vec<Chart> = charts.collect();

@@ -11,8 +11,15 @@ pub(super) fn section(m: &Messages, audit: &Audit) -> String {
     let fired = fired(m, audit, Findings::Above);
     let mut lines = head(m, audit, &fired);
     let mut listed: Vec<&str> = fired.iter().map(|fired| fired.code).collect();
-    for (title, all) in [("audit-passed", passed(m, audit)), ("audit-not-evaluated-rules", not_evaluated(m, audit))] {
-        let codes: Vec<&str> = all.iter().map(|quiet| quiet.code).filter(|code| !listed.contains(code)).collect();
+    for (title, all) in [
+        ("audit-passed", passed(m, audit)),
+        ("audit-not-evaluated-rules", not_evaluated(m, audit)),
+    ] {
+        let codes: Vec<&str> = all
+            .iter()
+            .map(|quiet| quiet.code)
+            .filter(|code| !listed.contains(code))
+            .collect();
         if !codes.is_empty() {
             lines.push(format!("{}: {}", m.text(title), codes.join(", ")));
         }
@@ -29,7 +36,13 @@ fn head(m: &Messages, audit: &Audit, fired: &[Fired]) -> Vec<String> {
 }
 
 fn line(m: &Messages, fired: &Fired) -> String {
-    let Fired { severity, code, place, text, next } = fired;
+    let Fired {
+        severity,
+        code,
+        place,
+        text,
+        next,
+    } = fired;
     let severity = m.text(&format!("severity-{}", severity.name()));
     let colon = if place.is_empty() { "" } else { ": " };
     let next = m.text_with("audit-next", &[("next", next.clone())]);
@@ -43,11 +56,17 @@ pub fn audit_table(audit: &Audit) -> String {
     let passed = passed(&m, audit);
     let mut lines = vec![answer(&m, audit, &fired, passed.len())];
     lines.extend(head(&m, audit, &fired));
-    for (title, all) in [("audit-passed", passed), ("audit-not-evaluated", not_evaluated(&m, audit))] {
+    for (title, all) in [
+        ("audit-passed", passed),
+        ("audit-not-evaluated", not_evaluated(&m, audit)),
+    ] {
         if !all.is_empty() {
             lines.push(format!("\n{}:", m.text(title)));
         }
-        lines.extend(all.into_iter().map(|Quiet { code, places, text }| format!("  {code:<9} {places:>3} × {text}")));
+        lines.extend(
+            all.into_iter()
+                .map(|Quiet { code, places, text }| format!("  {code:<9} {places:>3} × {text}")),
+        );
     }
     lines.join("\n") + "\n"
 }
@@ -60,7 +79,9 @@ fn answer(m: &Messages, audit: &Audit, fired: &[Fired], passed: usize) -> String
         _ if passed == 0 => "audit-answer-unknown",
         _ => "audit-answer-clean",
     };
-    let worst = fired.iter().filter(|fired| Some(fired.severity) == audit.worst());
+    let worst = fired
+        .iter()
+        .filter(|fired| Some(fired.severity) == audit.worst());
     let mut codes: Vec<&str> = worst.map(|fired| fired.code).collect();
     codes.dedup();
     let args = [

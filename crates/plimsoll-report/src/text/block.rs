@@ -1,13 +1,14 @@
 //! A step on media themselves: its jobs on each medium, media side by side, curves, durable writes, rounds, workers.
 
 use plimsoll_model::summary::{
-    BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockRatios, BlockSummary, RoundsOfJob,
+    BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockRatios, BlockSummary,
+    RoundsOfJob,
 };
 
 use super::{WIDTH, fitted};
 use crate::block::{
-    Across, OnMedium, across, drives, durable, durable_writes, heading, limit, medium_name, notes, outcome, typical,
-    worker_ends,
+    Across, OnMedium, across, drives, durable, durable_writes, heading, limit, medium_name, notes,
+    outcome, typical, worker_ends,
 };
 use crate::load_summary;
 use crate::message::Messages;
@@ -19,12 +20,25 @@ pub(super) fn section(m: &Messages, step: &BlockSummary) -> String {
     head.extend(notes(m, step));
     head.extend(drives(m, step));
     head.push(m.text("text-block-note"));
-    if step.media.iter().flat_map(|medium| &medium.jobs).any(repeated) {
+    if step
+        .media
+        .iter()
+        .flat_map(|medium| &medium.jobs)
+        .any(repeated)
+    {
         head.push(m.text("block-rounds-note"));
     }
     let mut parts = vec![head.join("\n")];
-    parts.extend(step.media.iter().map(|medium| jobs(m, medium, step.media.len() > 1)));
-    parts.extend([side_by_side, curves, durables, workers].iter().filter_map(|table| table(m, step, &all)));
+    parts.extend(
+        step.media
+            .iter()
+            .map(|medium| jobs(m, medium, step.media.len() > 1)),
+    );
+    parts.extend(
+        [side_by_side, curves, durables, workers]
+            .iter()
+            .filter_map(|table| table(m, step, &all)),
+    );
     parts.extend(step.media.iter().filter_map(|medium| rounds(m, medium)));
     format!("{}\n\n", parts.join("\n\n"))
 }
@@ -36,7 +50,9 @@ fn repeated(job: &BlockJobSummary) -> bool {
 /// Names that are the same as in the row above are left out.
 fn unrepeated(mut rows: Vec<Vec<String>>, names: usize) -> Vec<Vec<String>> {
     for i in (1..rows.len()).rev() {
-        let same = (0..names).take_while(|place| rows[i][*place] == rows[i - 1][*place]).count();
+        let same = (0..names)
+            .take_while(|place| rows[i][*place] == rows[i - 1][*place])
+            .count();
         rows[i][..same].iter_mut().for_each(String::clear);
     }
     rows
@@ -64,12 +80,14 @@ fn jobs(m: &Messages, medium: &BlockMedium, several: bool) -> String {
     for job in &medium.jobs {
         let point = typical(job);
         let whole = point.and_then(|point| point.latency);
-        let figure =
-            |of: fn(&plimsoll_model::summary::BlockFigures) -> f64| or_none(job.figures.as_ref().map(of), three);
+        let figure = |of: fn(&plimsoll_model::summary::BlockFigures) -> f64| {
+            or_none(job.figures.as_ref().map(of), three)
+        };
         let time = |of: fn(&BlockLatency) -> f64| or_none(whole.as_ref().map(of), three);
         rows.push(vec![
             job.job.clone(),
-            job.figures.map_or_else(|| NONE.to_owned(), |figures| figures.rounds.to_string()),
+            job.figures
+                .map_or_else(|| NONE.to_owned(), |figures| figures.rounds.to_string()),
             point.map_or_else(|| NONE.to_owned(), |point| point.in_flight.to_string()),
             figure(|f| f.iops.median),
             load_summary::half(job.figures.map(|figures| figures.iops)),
@@ -82,17 +100,30 @@ fn jobs(m: &Messages, medium: &BlockMedium, several: bool) -> String {
             time(|l| l.max_us),
             m.text(&format!("verdict-{}", job.verdict.name())),
         ]);
-        let ops = point.map(|point| point.by_op.as_slice()).filter(|ops| ops.len() > 1).unwrap_or_default();
+        let ops = point
+            .map(|point| point.by_op.as_slice())
+            .filter(|ops| ops.len() > 1)
+            .unwrap_or_default();
         rows.extend(ops.iter().map(of_op));
     }
-    let dispensable = ["text-in-flight", "text-repeats", "text-p95-us", "text-interval", "text-p50-us"];
+    let dispensable = [
+        "text-in-flight",
+        "text-repeats",
+        "text-p95-us",
+        "text-interval",
+        "text-p50-us",
+    ];
     let mut ids = JOBS.to_vec();
     if !medium.jobs.iter().any(repeated) {
         ids.remove(1);
         rows.iter_mut().for_each(|row| drop(row.remove(1)));
     }
     let table = fitted(m, &ids, rows, &dispensable, 1);
-    if several { format!("{}\n{table}", medium_name(m, medium)) } else { table }
+    if several {
+        format!("{}\n{table}", medium_name(m, medium))
+    } else {
+        table
+    }
 }
 
 fn of_op(op: &BlockOpSummary) -> Vec<String> {
@@ -128,7 +159,13 @@ fn side_by_side(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Option
         "text-mean-ratio",
         "text-verdict",
     ];
-    let range = |ratios: BlockRatios| Some(format!("{} to {}", three(ratios.iops_low?), three(ratios.iops_high?)));
+    let range = |ratios: BlockRatios| {
+        Some(format!(
+            "{} to {}",
+            three(ratios.iops_low?),
+            three(ratios.iops_high?)
+        ))
+    };
     let row = |on: &OnMedium<'_>| {
         let (figures, ratios) = (on.job.figures, on.job.against_first);
         vec![
@@ -143,9 +180,20 @@ fn side_by_side(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Option
             m.text(&format!("verdict-{}", on.job.verdict.name())),
         ]
     };
-    let rows = unrepeated(all.iter().flat_map(|across| across.on.iter().map(row)).collect(), 1);
-    let heading = m.text_with("compare-heading", &[("step", step.step.clone()), ("first", first.medium.clone())]);
-    Some(format!("{heading}\n{}", fitted(m, &ids, rows, &["text-ratio-interval", "text-block-mb"], 2)))
+    let rows = unrepeated(
+        all.iter()
+            .flat_map(|across| across.on.iter().map(row))
+            .collect(),
+        1,
+    );
+    let heading = m.text_with(
+        "compare-heading",
+        &[("step", step.step.clone()), ("first", first.medium.clone())],
+    );
+    Some(format!(
+        "{heading}\n{}",
+        fitted(m, &ids, rows, &["text-ratio-interval", "text-block-mb"], 2)
+    ))
 }
 
 /// Every rate of every curve; full speed stands above it.
@@ -194,15 +242,30 @@ fn durables(m: &Messages, _: &BlockSummary, all: &[Across<'_>]) -> Option<String
         "text-p999-us",
         "text-max-us",
     ];
-    let of: [fn(BlockLatency) -> f64; 5] = [|l| l.mean_us, |l| l.p50_us, |l| l.p99_us, |l| l.p999_us, |l| l.max_us];
+    let of: [fn(BlockLatency) -> f64; 5] = [
+        |l| l.mean_us,
+        |l| l.p50_us,
+        |l| l.p99_us,
+        |l| l.p999_us,
+        |l| l.max_us,
+    ];
     let row = |own: &crate::block::DurableWrites<'_>| {
-        let mut cells =
-            vec![own.name(), medium_name(m, own.on.medium), own.writers.to_string(), durable(m, own.stream)];
+        let mut cells = vec![
+            own.name(),
+            medium_name(m, own.on.medium),
+            own.writers.to_string(),
+            durable(m, own.stream),
+        ];
         cells.extend([own.write, own.sync].map(|op| or_none(op.map(|op| op.per_second), three)));
         cells.extend(of.map(|of| or_none(own.waits().map(of), three)));
         cells
     };
-    table(m, "block-fsync-title", &ids, durable_writes(all).iter().map(row).collect())
+    table(
+        m,
+        "block-fsync-title",
+        &ids,
+        durable_writes(all).iter().map(row).collect(),
+    )
 }
 
 /// The sum over several workers and how far they are apart, in the round that stands for all.
@@ -224,18 +287,34 @@ fn workers(m: &Messages, _: &BlockSummary, all: &[Across<'_>]) -> Option<String>
         let (lowest, highest) = worker_ends(point, |worker| Some(worker.iops));
         let (least_p99, most_p99) = worker_ends(point, |worker| worker.p99_us);
         let figures = [point.iops, point.mb_per_second, lowest, highest];
-        let mut cells = vec![on.job.job.clone(), medium_name(m, on.medium), point.workers.len().to_string()];
+        let mut cells = vec![
+            on.job.job.clone(),
+            medium_name(m, on.medium),
+            point.workers.len().to_string(),
+        ];
         cells.extend(figures.map(|figure| or_none(figure, three)));
         cells.push(or_none(point.workers_cv_percent, percent));
         cells.extend([least_p99, most_p99].map(|p99| or_none(p99, three)));
         Some(cells)
     };
-    table(m, "block-workers-title", &ids, all.iter().flat_map(|across| across.on.iter().filter_map(row)).collect())
+    table(
+        m,
+        "block-workers-title",
+        &ids,
+        all.iter()
+            .flat_map(|across| across.on.iter().filter_map(row))
+            .collect(),
+    )
 }
 
 /// A table whose first two columns are names. `None` without rows.
 fn table(m: &Messages, title: &str, ids: &[&str], rows: Vec<Vec<String>>) -> Option<String> {
-    let dispensable = ["text-block-mb", "text-p999-us", "text-p50-us", "text-p99-lowest"];
+    let dispensable = [
+        "text-block-mb",
+        "text-p999-us",
+        "text-p50-us",
+        "text-p99-lowest",
+    ];
     let shown = || fitted(m, ids, unrepeated(rows.clone(), 2), &dispensable, 2);
     (!rows.is_empty()).then(|| format!("{}\n{}", m.text(title), shown()))
 }
@@ -243,12 +322,30 @@ fn table(m: &Messages, title: &str, ids: &[&str], rows: Vec<Vec<String>>) -> Opt
 /// How rounds went until they were steady, or were given up.
 fn rounds(m: &Messages, medium: &BlockMedium) -> Option<String> {
     let rounds = medium.rounds.as_ref()?;
-    let ids = ["text-job", "text-window", "text-mean-iops", "text-range", "text-slope", "text-steady"];
+    let ids = [
+        "text-job",
+        "text-window",
+        "text-mean-iops",
+        "text-range",
+        "text-slope",
+        "text-steady",
+    ];
     let row = |own: &RoundsOfJob| {
-        let Some(fit) = own.fit else { return [vec![own.job.clone()], vec![NONE.to_owned(); 5]].concat() };
+        let Some(fit) = own.fit else {
+            return [vec![own.job.clone()], vec![NONE.to_owned(); 5]].concat();
+        };
         let window = format!("{} to {}", fit.from + 1, fit.from + rounds.window);
-        let steady = m.text(if fit.steady { "steady-yes" } else { "steady-no" });
-        let of = [three(fit.mean), percent(fit.range_percent), percent(fit.slope_percent), steady];
+        let steady = m.text(if fit.steady {
+            "steady-yes"
+        } else {
+            "steady-no"
+        });
+        let of = [
+            three(fit.mean),
+            percent(fit.range_percent),
+            percent(fit.slope_percent),
+            steady,
+        ];
         [vec![own.job.clone(), window], of.into()].concat()
     };
     let table = fitted(m, &ids, rounds.jobs.iter().map(row).collect(), &[], 1);

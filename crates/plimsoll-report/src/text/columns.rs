@@ -13,11 +13,23 @@ pub(crate) fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
 /// The first `left` columns hold names and begin at the left.
 pub(super) fn lined(header: &[String], rows: &[Vec<String>], left: usize) -> String {
     let cell = |(place, text): (usize, String)| {
-        Cell::new(text).set_alignment(if place < left { CellAlignment::Left } else { CellAlignment::Right })
+        Cell::new(text).set_alignment(if place < left {
+            CellAlignment::Left
+        } else {
+            CellAlignment::Right
+        })
     };
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header.iter().map(|name| name.replace(' ', "\n")).enumerate().map(cell));
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(
+        header
+            .iter()
+            .map(|name| name.replace(' ', "\n"))
+            .enumerate()
+            .map(cell),
+    );
     for row in rows {
         table.add_row(row.iter().cloned().enumerate().map(cell));
     }
@@ -25,7 +37,11 @@ pub(super) fn lined(header: &[String], rows: &[Vec<String>], left: usize) -> Str
         column.set_padding((0, 2));
     }
     let lines = table.to_string();
-    lines.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    lines
+        .lines()
+        .map(str::trim_end)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// A table whose columns are named by the `ids` of their headers. Cells are never broken: while it is too wide, columns are
@@ -45,7 +61,9 @@ pub(super) fn fitted(
         if shown.lines().all(|line| line.chars().count() <= WIDTH) {
             return shown;
         }
-        let Some(next) = dispensable.next() else { return shown };
+        let Some(next) = dispensable.next() else {
+            return shown;
+        };
         if let Some(place) = ids.iter().position(|id| id == next) {
             ids.remove(place);
             rows.iter_mut().for_each(|row| drop(row.remove(place)));

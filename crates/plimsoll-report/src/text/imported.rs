@@ -9,7 +9,12 @@ use crate::message::Messages;
 pub(super) fn section(m: &Messages, summary: &Summary) -> String {
     let mut out = String::new();
     for import in describe(m, summary) {
-        out.push_str(&format!("{}. {} {}\n", import.heading, import.files, m.text("reported-note")));
+        out.push_str(&format!(
+            "{}. {} {}\n",
+            import.heading,
+            import.files,
+            m.text("reported-note")
+        ));
         if import.figures.is_empty() {
             out.push_str(&format!("{}\n", m.text("reported-none")));
         } else {

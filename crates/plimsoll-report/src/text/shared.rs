@@ -11,7 +11,14 @@ pub(super) fn effect(m: &Messages, effect: &Effect) -> String {
     let mut head = vec![effect::heading(m, effect)];
     head.extend(effect::notes(m, effect));
     head.push(m.text("effect-note"));
-    let mut parts = vec![head.join("\n"), table(m, effect::table(effect), &["effect-column-p50", "effect-column-n"])];
+    let mut parts = vec![
+        head.join("\n"),
+        table(
+            m,
+            effect::table(effect),
+            &["effect-column-p50", "effect-column-n"],
+        ),
+    ];
     let sentences = effect::describe(m, effect);
     if !sentences.is_empty() {
         parts.push(sentences.join("\n"));
@@ -22,12 +29,20 @@ pub(super) fn effect(m: &Messages, effect: &Effect) -> String {
 pub(super) fn backups(m: &Messages, backups: &BackupSummary) -> String {
     let mut head = vec![backup::heading(m, backups)];
     head.extend(backup::drives(m, backups));
-    let dispensable = ["backup-column-spread", "backup-column-target", "backup-column-source"];
+    let dispensable = [
+        "backup-column-spread",
+        "backup-column-target",
+        "backup-column-source",
+    ];
     let parts = [
         head.join("\n"),
         table(m, backup::times(m, backups), &dispensable),
         table(m, backup::io(m, backups), &dispensable),
-        table(m, backup::operations(m, backups), &["backup-column-target-ms", "backup-column-at"]),
+        table(
+            m,
+            backup::operations(m, backups),
+            &["backup-column-target-ms", "backup-column-at"],
+        ),
     ];
     format!("{}\n\n", parts.join("\n\n"))
 }

@@ -3,7 +3,10 @@
 use askama::Template;
 use plimsoll_model::compare::{Against, Mark, RunComparison};
 
-use super::{alone, by_chance, difference_rows, forbidden, latency_row, mark, names, place, rate_row, sentence, svg};
+use super::{
+    alone, by_chance, difference_rows, forbidden, latency_row, mark, names, place, rate_row,
+    sentence, svg,
+};
 use crate::message::Messages;
 
 const STYLE: &str = include_str!("../../templates/report.css");
@@ -15,7 +18,12 @@ pub fn comparison_page(title: &str, comparisons: &[RunComparison]) -> String {
         let view = |against| View::new(&m, comparison, against);
         comparison.others.iter().map(view).collect::<Vec<_>>()
     });
-    let page = Page { m: &m, title, sections: sections.collect(), style: STYLE };
+    let page = Page {
+        m: &m,
+        title,
+        sections: sections.collect(),
+        style: STYLE,
+    };
     // The template writes to a string and calls nothing that fails.
     page.render().expect("rendering to memory does not fail")
 }
@@ -57,7 +65,13 @@ struct Table {
 
 impl Table {
     fn new(m: &Messages, ids: &[&str], rows: Vec<Vec<String>>) -> Self {
-        Self { header: ids.iter().map(|id| m.text(&format!("versus-column-{id}"))).collect(), rows }
+        Self {
+            header: ids
+                .iter()
+                .map(|id| m.text(&format!("versus-column-{id}")))
+                .collect(),
+            rows,
+        }
     }
 }
 
@@ -67,14 +81,27 @@ impl View {
         let points = &against.points;
         let sentences = points.iter().map(|point| {
             let text = sentence(m, (first, second), comparison.ask.minimum_effect, point);
-            (place(m, &point.place, Some(&point.second_place)), text, point.effect.name())
+            (
+                place(m, &point.place, Some(&point.second_place)),
+                text,
+                point.effect.name(),
+            )
         });
         let latencies = points.iter().flat_map(|point| {
-            point.latencies.iter().map(|own| latency_row(m, point, own).to_vec()).collect::<Vec<_>>()
+            point
+                .latencies
+                .iter()
+                .map(|own| latency_row(m, point, own).to_vec())
+                .collect::<Vec<_>>()
         });
         let side = |i: usize| {
             let own = &comparison.sides[i];
-            [own.label.clone(), own.titles.join(", "), own.started_at.clone(), own.commit.clone()]
+            [
+                own.label.clone(),
+                own.titles.join(", "),
+                own.started_at.clone(),
+                own.commit.clone(),
+            ]
         };
         let mut notes: Vec<String> = by_chance(m, against).into_iter().collect();
         notes.extend(alone(m, (first, second), against));
@@ -96,7 +123,14 @@ impl View {
             ratios_note: m.text_with("versus-chart-ratios-note", &both),
             quantiles: svg::quantiles(m, points).unwrap_or_default(),
             quantiles_note: m.text_with("versus-chart-quantiles-note", &both),
-            rates: Table::new(m, &super::RATES, points.iter().map(|point| rate_row(m, point).to_vec()).collect()),
+            rates: Table::new(
+                m,
+                &super::RATES,
+                points
+                    .iter()
+                    .map(|point| rate_row(m, point).to_vec())
+                    .collect(),
+            ),
             latencies: Table::new(m, &super::LATENCIES, latencies.collect()),
             differences: Table::new(m, &super::DIFFERENCES, differences.shown),
             folded: Table::new(m, &super::DIFFERENCES, differences.folded),

@@ -1,8 +1,9 @@
 use insta::assert_snapshot;
 use plimsoll_model::audit::{Evidence, Rule};
 use plimsoll_model::compare::{
-    Against, Ask, ComparedLatency, Difference, Effect, Figure, Gate, GateLimits, GateOutcome, GatedPoint, Group,
-    LoadKey, Mark, Method, NotComparable, OfferedLoad, PointComparison, RunComparison, SideFigure, SideInfo,
+    Against, Ask, ComparedLatency, Difference, Effect, Figure, Gate, GateLimits, GateOutcome,
+    GatedPoint, Group, LoadKey, Mark, Method, NotComparable, OfferedLoad, PointComparison,
+    RunComparison, SideFigure, SideInfo,
 };
 use plimsoll_model::record::{Interference, Severity};
 use plimsoll_model::stat::RankTest;
@@ -11,9 +12,20 @@ use plimsoll_model::summary::{Interval, Verdict};
 use super::{comparison_csv, comparison_page, comparison_text, gate_text};
 
 fn place(users: u32, medium: &str) -> LoadKey {
-    let load =
-        OfferedLoad { users, offered_per_second: None, offered_to_per_second: None, job: None, share_percent: None };
-    LoadKey { step: "oltp".into(), system: "db".into(), medium: Some(medium.into()), scene: Interference::Alone, load }
+    let load = OfferedLoad {
+        users,
+        offered_per_second: None,
+        offered_to_per_second: None,
+        job: None,
+        share_percent: None,
+    };
+    LoadKey {
+        step: "oltp".into(),
+        system: "db".into(),
+        medium: Some(medium.into()),
+        scene: Interference::Alone,
+        load,
+    }
 }
 
 fn figure(rate: f64, repeats: usize) -> SideFigure {
@@ -29,7 +41,11 @@ fn figure(rate: f64, repeats: usize) -> SideFigure {
 }
 
 fn point(users: u32, ratio: f64, half: f64, effect: Effect, method: Method) -> PointComparison {
-    let interval = (effect != Effect::NotEvaluated).then_some(Interval::new(ratio, ratio - half, ratio + half));
+    let interval = (effect != Effect::NotEvaluated).then_some(Interval::new(
+        ratio,
+        ratio - half,
+        ratio + half,
+    ));
     let latency = ComparedLatency {
         quantile: 0.99,
         first_ms: 12.5,
@@ -48,7 +64,12 @@ fn point(users: u32, ratio: f64, half: f64, effect: Effect, method: Method) -> P
         ratio: Some(ratio),
         interval,
         effect,
-        ranks: Some(RankTest { first: 5, second: 5, p: 0.0079, cliffs_delta: 1.0 }),
+        ranks: Some(RankTest {
+            first: 5,
+            second: 5,
+            p: 0.0079,
+            cliffs_delta: 1.0,
+        }),
         latencies: vec![latency],
         unlike: Vec::new(),
     }
@@ -64,34 +85,52 @@ fn comparison() -> RunComparison {
         commit: commit.into(),
     };
     let blocks = Method::Windows;
-    let none = Method::None { because: NotComparable::ShortWindow };
-    let difference = |group: Group, of: &str, key: &str, first: &str, second: Option<&str>| Difference {
-        group,
-        of: of.into(),
-        key: key.into(),
-        first: Some(first.into()),
-        second: second.map(str::to_owned),
+    let none = Method::None {
+        because: NotComparable::ShortWindow,
     };
+    let difference =
+        |group: Group, of: &str, key: &str, first: &str, second: Option<&str>| Difference {
+            group,
+            of: of.into(),
+            key: key.into(),
+            first: Some(first.into()),
+            second: second.map(str::to_owned),
+        };
     RunComparison {
         schema_version: 1,
-        ask: Ask { minimum_effect: 0.01, ..Ask::default() },
+        ask: Ask {
+            minimum_effect: 0.01,
+            ..Ask::default()
+        },
         sides: vec![side("A", "aaa"), side("B", "bbb")],
         others: vec![Against {
             side: 1,
             differences: vec![
-                difference(Group::Drives, "sata", "drive", "micron-5200", Some("kingston-dc1500m")),
+                difference(
+                    Group::Drives,
+                    "sata",
+                    "drive",
+                    "micron-5200",
+                    Some("kingston-dc1500m"),
+                ),
                 difference(Group::Kernel, "", "kernel", "6.1", None),
             ],
             marks: vec![
                 Mark {
                     rule: Rule::OneFactor,
                     severity: Severity::Error,
-                    evidence: Evidence::Factors { factor: String::new(), differs: "kernel, drives".into() },
+                    evidence: Evidence::Factors {
+                        factor: String::new(),
+                        differs: "kernel, drives".into(),
+                    },
                 },
                 Mark {
                     rule: Rule::Repeat,
                     severity: Severity::Warning,
-                    evidence: Evidence::RepeatSpread { spread_percent: 5.25, effect_percent: -3.1 },
+                    evidence: Evidence::RepeatSpread {
+                        spread_percent: 5.25,
+                        effect_percent: -3.1,
+                    },
                 },
             ],
             points: vec![
@@ -122,12 +161,24 @@ fn what_an_imported_side_lacks_is_folded() {
         first: first.map(str::to_owned),
         second: second.map(str::to_owned),
     };
-    own.others[0].differences =
-        vec![difference("kernel", Some("6.1"), Some("6.2")), difference("swappiness", None, Some("60"))];
-    assert!(comparison_text(&own).contains("swappiness"), "one of two own runs that lacks something is listed");
-    own.others[0].differences.push(difference("import.vmstat", Some("12.txt"), None));
-    assert!(comparison_text(&own).contains("swappiness"), "an own run that another tool's output was joined to");
-    own.others[0].differences.push(difference("import.tool", Some("sysbench"), None));
+    own.others[0].differences = vec![
+        difference("kernel", Some("6.1"), Some("6.2")),
+        difference("swappiness", None, Some("60")),
+    ];
+    assert!(
+        comparison_text(&own).contains("swappiness"),
+        "one of two own runs that lacks something is listed"
+    );
+    own.others[0]
+        .differences
+        .push(difference("import.vmstat", Some("12.txt"), None));
+    assert!(
+        comparison_text(&own).contains("swappiness"),
+        "an own run that another tool's output was joined to"
+    );
+    own.others[0]
+        .differences
+        .push(difference("import.tool", Some("sysbench"), None));
     let text = comparison_text(&own);
     assert!(!text.contains("swappiness") && text.contains("6.2") && text.contains("sysbench"));
     assert!(text.contains("1 more known only of B"), "{text}");
@@ -149,9 +200,15 @@ fn a_comparison_page_loads_nothing() {
         !page.contains("http://") && !page.contains("https://") && !page.contains("<script"),
         "nothing from outside"
     );
-    assert!(page.contains("How far does &#60;this&#62; go?") || page.contains("How far does &lt;this&gt; go?"));
+    assert!(
+        page.contains("How far does &#60;this&#62; go?")
+            || page.contains("How far does &lt;this&gt; go?")
+    );
     assert!(page.matches("<svg").count() == 2 && page.matches("class=\"dot more\"").count() == 1);
-    assert!(!page.contains("NaN") && !page.contains("inf\""), "every coordinate is a number");
+    assert!(
+        !page.contains("NaN") && !page.contains("inf\""),
+        "every coordinate is a number"
+    );
     assert!(page.contains("NOT TO BE QUOTED"));
 }
 
@@ -166,7 +223,11 @@ fn a_gate_as_text() {
         outcome,
     };
     let gate = Gate {
-        limits: GateLimits { max_regression: 0.03, max_latency_regression: Some(0.1), allow: Vec::new() },
+        limits: GateLimits {
+            max_regression: 0.03,
+            max_latency_regression: Some(0.1),
+            allow: Vec::new(),
+        },
         outcome: GateOutcome::Regression,
         points: vec![
             gated(8, false, 0.98, 1.01, GateOutcome::Passed),

@@ -64,7 +64,11 @@ fn percent(text: &str) -> Result<f64, String> {
 fn group(text: &str) -> Result<Group, String> {
     let factor = |group: &Group| *group != Group::Incidental;
     Group::parse(text).filter(factor).ok_or_else(|| {
-        let names: Vec<&str> = Group::ALL.into_iter().filter(factor).map(Group::name).collect();
+        let names: Vec<&str> = Group::ALL
+            .into_iter()
+            .filter(factor)
+            .map(Group::name)
+            .collect();
         format!("give one of {}", names.join(", "))
     })
 }
@@ -82,9 +86,15 @@ mod tests {
 
     #[test]
     fn percents_groups_and_rules_are_read() {
-        assert_eq!((percent("3%"), percent("0.5"), percent("3 %")), (Ok(0.03), Ok(0.005), Ok(0.03)));
+        assert_eq!(
+            (percent("3%"), percent("0.5"), percent("3 %")),
+            (Ok(0.03), Ok(0.005), Ok(0.03))
+        );
         assert!(percent("x").is_err() && percent("-3%").is_err());
-        assert_eq!((group("drives"), rule("onefactor")), (Ok(Group::Drives), Ok(Rule::OneFactor)));
+        assert_eq!(
+            (group("drives"), rule("onefactor")),
+            (Ok(Group::Drives), Ok(Rule::OneFactor))
+        );
         assert!(group("incidental").is_err() && rule("x").unwrap_err().contains("DURABLE"));
     }
 }

@@ -46,6 +46,10 @@ fn tool(text: &str) -> Result<Tool, String> {
 }
 
 fn instant(text: &str) -> Result<Nanos, String> {
-    let stamp: jiff::Timestamp = text.parse().map_err(|_| "a time is written so: 2026-11-22T14:00:10Z".to_owned())?;
-    u64::try_from(stamp.as_nanosecond()).map(Nanos).map_err(|_| "it is before 1970".to_owned())
+    let stamp: jiff::Timestamp = text
+        .parse()
+        .map_err(|_| "a time is written so: 2026-11-22T14:00:10Z".to_owned())?;
+    u64::try_from(stamp.as_nanosecond())
+        .map(Nanos)
+        .map_err(|_| "it is before 1970".to_owned())
 }

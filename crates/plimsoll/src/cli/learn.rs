@@ -39,12 +39,18 @@ pub struct LearnArgs {
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "it takes a number".to_owned())?;
-    if (0.1..=600.0).contains(&seconds) { Ok(seconds) } else { Err("it lies between 0.1 and 600".into()) }
+    if (0.1..=600.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("it lies between 0.1 and 600".into())
+    }
 }
 
 /// `512M`, `4GiB`: binary units.
 fn size(text: &str) -> Result<Bytes, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let shift = match unit.trim().trim_end_matches("iB") {
         "" => 0,
@@ -54,8 +60,13 @@ fn size(text: &str) -> Result<Bytes, String> {
         "T" => 40,
         _ => return Err("it takes a whole number with K, M, G or T, such as 512M".into()),
     };
-    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-    bytes.map(Bytes).ok_or_else(|| "it takes a whole number with K, M, G or T, such as 512M".into())
+    let bytes = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(1 << shift));
+    bytes
+        .map(Bytes)
+        .ok_or_else(|| "it takes a whole number with K, M, G or T, such as 512M".into())
 }
 
 #[cfg(test)]
@@ -64,11 +75,18 @@ mod tests {
 
     #[test]
     fn sizes_and_seconds_as_people_write_them() {
-        assert_eq!(["64M", "4GiB", "512", "2k"].map(|text| size(text).unwrap().0), [64 << 20, 4 << 30, 512, 2048]);
+        assert_eq!(
+            ["64M", "4GiB", "512", "2k"].map(|text| size(text).unwrap().0),
+            [64 << 20, 4 << 30, 512, 2048]
+        );
         for bad in ["", "M", "4.5G", "-1", "4GB", "99999999999T"] {
             assert!(size(bad).is_err(), "{bad}");
         }
         assert_eq!(seconds("0.5"), Ok(0.5));
-        assert!(["0", "x", "601", "NaN"].iter().all(|bad| seconds(bad).is_err()));
+        assert!(
+            ["0", "x", "601", "NaN"]
+                .iter()
+                .all(|bad| seconds(bad).is_err())
+        );
     }
 }

@@ -38,8 +38,13 @@ pub struct RunsArgs {
 
 /// As it is written in run files; what follows the given part counts as later.
 fn time(text: &str) -> Result<String, String> {
-    let is_time = text.parse::<jiff::civil::Date>().is_ok() || text.parse::<jiff::civil::DateTime>().is_ok();
-    if is_time { Ok(text.replace(' ', "T")) } else { Err("give a date or a time, such as 2026-11-22".to_owned()) }
+    let is_time =
+        text.parse::<jiff::civil::Date>().is_ok() || text.parse::<jiff::civil::DateTime>().is_ok();
+    if is_time {
+        Ok(text.replace(' ', "T"))
+    } else {
+        Err("give a date or a time, such as 2026-11-22".to_owned())
+    }
 }
 
 #[cfg(test)]

@@ -13,11 +13,20 @@ pub fn parse() -> Cli {
 
 /// clap compares letters by place, and so finds nothing for three of them in another order.
 fn with_suggestion(mut error: clap::Error) -> clap::Error {
-    let Some(ContextValue::String(written)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let Some(ContextValue::String(written)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
     let command = Cli::command();
-    let name = nearest(written, command.get_subcommands().map(clap::Command::get_name)).map(str::to_owned);
+    let name = nearest(
+        written,
+        command.get_subcommands().map(clap::Command::get_name),
+    )
+    .map(str::to_owned);
     if let (Some(name), None) = (name, error.get(ContextKind::SuggestedSubcommand)) {
-        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![name]));
+        error.insert(
+            ContextKind::SuggestedSubcommand,
+            ContextValue::Strings(vec![name]),
+        );
     }
     error
 }

@@ -9,7 +9,9 @@ pub fn size(text: &str) -> Result<u64, String> {
         Some(digits) => (digits, 30),
         None => (lower.as_str(), 0),
     };
-    let number: u64 = digits.parse().map_err(|_| "give a number of bytes, such as 512, 4k or 1m".to_owned())?;
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "give a number of bytes, such as 512, 4k or 1m".to_owned())?;
     match number.checked_mul(1 << shift) {
         Some(bytes @ 512..=1_073_741_824) => Ok(bytes),
         _ => Err("give a size between 512 bytes and 1g".to_owned()),
@@ -17,7 +19,12 @@ pub fn size(text: &str) -> Result<u64, String> {
 }
 
 pub fn positive(text: &str) -> Result<f64, String> {
-    between(text, f64::MIN_POSITIVE, 1e8, "give a number above 0, at most 100000000")
+    between(
+        text,
+        f64::MIN_POSITIVE,
+        1e8,
+        "give a number above 0, at most 100000000",
+    )
 }
 
 /// Percent, as a share of 1.
@@ -26,11 +33,19 @@ pub fn share(text: &str) -> Result<f64, String> {
 }
 
 pub fn seconds(text: &str) -> Result<f64, String> {
-    between(text, 0.001, 86_400.0, "give a number of seconds between 0.001 and 86400")
+    between(
+        text,
+        0.001,
+        86_400.0,
+        "give a number of seconds between 0.001 and 86400",
+    )
 }
 
 fn between(text: &str, low: f64, high: f64, help: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|number| (low..=high).contains(number)).ok_or_else(|| help.to_owned())
+    text.parse()
+        .ok()
+        .filter(|number| (low..=high).contains(number))
+        .ok_or_else(|| help.to_owned())
 }
 
 #[cfg(test)]
@@ -39,7 +54,10 @@ mod tests {
 
     #[test]
     fn sizes_are_read_and_nonsense_is_refused() {
-        assert_eq!([size("512"), size("4k"), size("1M")], [Ok(512), Ok(4096), Ok(1 << 20)]);
+        assert_eq!(
+            [size("512"), size("4k"), size("1M")],
+            [Ok(512), Ok(4096), Ok(1 << 20)]
+        );
         for bad in ["", "k", "1", "-4k", "4kk", "99999999999g", "2g", "4.5k"] {
             assert!(size(bad).is_err(), "{bad}");
         }

@@ -23,19 +23,30 @@ pub fn audit(args: &AuditArgs) -> Result<ExitCode, Failure> {
     if let Some(code) = &args.explain {
         let Some(rule) = Rule::parse(code) else {
             let known: Vec<&str> = Rule::ALL.into_iter().map(Rule::code).collect();
-            return Err(Failure::usage(format!("there is no audit rule {code}\nThere are {}.", known.join(", "))));
+            return Err(Failure::usage(format!(
+                "there is no audit rule {code}\nThere are {}.",
+                known.join(", ")
+            )));
         };
         return print(&explain(rule));
     }
     let audits = audits(&args.files)?;
     print(&render(&audits, args.format))?;
     let errors = audits.iter().any(Audit::has_errors);
-    Ok(if args.strict && errors { ExitCode::from(3) } else { ExitCode::SUCCESS })
+    Ok(if args.strict && errors {
+        ExitCode::from(3)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 fn render(audits: &[Audit], format: Format) -> String {
     match format {
-        Format::Table => audits.iter().map(audit_table).collect::<Vec<_>>().join("\n"),
+        Format::Table => audits
+            .iter()
+            .map(audit_table)
+            .collect::<Vec<_>>()
+            .join("\n"),
         Format::Json => audit_json(audits),
         Format::Csv => audit_csv(audits),
     }
@@ -45,7 +56,10 @@ fn render(audits: &[Audit], format: Format) -> String {
 fn audits(files: &[PathBuf]) -> Result<Vec<Audit>, Failure> {
     let (mut audits, mut runs) = (Vec::new(), Vec::new());
     for file in files {
-        if file.extension().is_some_and(|extension| extension == "toml") {
+        if file
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
             audits.push(claim(file)?);
             continue;
         }
@@ -66,11 +80,19 @@ fn members(file: &Path) -> Result<Vec<PathBuf>, Failure> {
         return Ok(vec![file.to_owned()]);
     }
     let set = RunSet::open(file)?;
-    Ok(set.list.cells.iter().map(|cell| set.file(cell)).filter(|path| path.exists()).collect())
+    Ok(set
+        .list
+        .cells
+        .iter()
+        .map(|cell| set.file(cell))
+        .filter(|path| path.exists())
+        .collect())
 }
 
 fn against_the_first(runs: &[(Record, Summary)]) -> Vec<Audit> {
-    let Some(((record, summary), others)) = runs.split_first() else { return Vec::new() };
+    let Some(((record, summary), others)) = runs.split_first() else {
+        return Vec::new();
+    };
     let first = Side::of_summary("", record, summary);
     let pair = |(other, figures): &(Record, Summary)| {
         let unlike = unlike(&first, &Side::of_summary("", other, figures));
@@ -82,7 +104,9 @@ fn against_the_first(runs: &[(Record, Summary)]) -> Vec<Audit> {
 fn claim(file: &Path) -> Result<Audit, Failure> {
     let name = file.display().to_string();
     let failed = |error: std::io::Error| {
-        Failure::usage(format!("{name} cannot be read: {error}\nName a run file, a set of runs or a claim."))
+        Failure::usage(format!(
+            "{name} cannot be read: {error}\nName a run file, a set of runs or a claim."
+        ))
     };
     let length = std::fs::metadata(file).map_err(failed)?.len();
     if length > LARGEST_CLAIM {
@@ -91,6 +115,7 @@ fn claim(file: &Path) -> Result<Audit, Failure> {
         )));
     }
     let text = std::fs::read_to_string(file).map_err(failed)?;
-    let claim = Claim::parse(&text).map_err(|errors| plan_errors::claim_failure(&name, &text, errors))?;
+    let claim =
+        Claim::parse(&text).map_err(|errors| plan_errors::claim_failure(&name, &text, errors))?;
     Ok(claim.audit())
 }

@@ -15,13 +15,26 @@ use crate::failure::Failure;
 pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let instance = if args.database.contains("://") {
         let Some(engine) = ServerKind::of_url(&args.database) else {
-            let known: Vec<&str> = ServerKind::ALL.iter().map(|server| server.example_url()).collect();
-            let why =
-                format!("this is not the URL of a server that plimsoll knows\nWrite it as {}", known.join(" or "));
+            let known: Vec<&str> = ServerKind::ALL
+                .iter()
+                .map(|server| server.example_url())
+                .collect();
+            let why = format!(
+                "this is not the URL of a server that plimsoll knows\nWrite it as {}",
+                known.join(" or ")
+            );
             return Err(Failure::usage(why));
         };
         let (url, schema) = (Secret::new(&args.database), args.schema.clone());
-        Instance::start(&SystemKind::Existing { engine, url, schema }, None, None)?
+        Instance::start(
+            &SystemKind::Existing {
+                engine,
+                url,
+                schema,
+            },
+            None,
+            None,
+        )?
     } else {
         Instance::existing_sqlite(Path::new(&args.database))?
     };
@@ -41,19 +54,33 @@ fn render(verdicts: &[ConditionResult], format: Format) -> String {
     match format {
         Format::Table => {
             let line = |v: &ConditionResult| {
-                format!("{:<9} {:<6} {}", v.clause, if v.holds { "holds" } else { "FAILS" }, v.statement())
+                format!(
+                    "{:<9} {:<6} {}",
+                    v.clause,
+                    if v.holds { "holds" } else { "FAILS" },
+                    v.statement()
+                )
             };
             verdicts.iter().map(line).collect::<Vec<_>>().join("\n")
         }
         Format::Json => {
-            let row =
-                |v: &ConditionResult| serde_json::json!({ "clause": v.clause, "holds": v.holds, "detail": v.detail });
+            let row = |v: &ConditionResult| serde_json::json!({ "clause": v.clause, "holds": v.holds, "detail": v.detail });
             serde_json::json!(verdicts.iter().map(row).collect::<Vec<_>>()).to_string()
         }
         Format::Csv => {
-            let row = |v: &ConditionResult| format!("{},{},\"{}\"", v.clause, v.holds, v.detail.replace('"', "\"\""));
+            let row = |v: &ConditionResult| {
+                format!(
+                    "{},{},\"{}\"",
+                    v.clause,
+                    v.holds,
+                    v.detail.replace('"', "\"\"")
+                )
+            };
             let rows = verdicts.iter().map(row);
-            std::iter::once("clause,holds,detail".to_owned()).chain(rows).collect::<Vec<_>>().join("\n")
+            std::iter::once("clause,holds,detail".to_owned())
+                .chain(rows)
+                .collect::<Vec<_>>()
+                .join("\n")
         }
     }
 }

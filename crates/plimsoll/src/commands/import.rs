@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use plimsoll_model::import::{
-    HostSamples, ImportError, ImportOptions, Imported, Source, Tool, decode, import as read, join_run, samples,
+    HostSamples, ImportError, ImportOptions, Imported, Source, Tool, decode, import as read,
+    join_run, samples,
 };
 use plimsoll_model::plan::resolved::redact;
 use plimsoll_model::record::{Record, RunInfo, RunStatus};
@@ -25,27 +26,53 @@ struct Text {
 }
 
 pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
-    let output = args.output.clone().unwrap_or_else(|| args.files[0].with_extension("plimsoll"));
+    let output = args
+        .output
+        .clone()
+        .unwrap_or_else(|| args.files[0].with_extension("plimsoll"));
     if output.exists() {
-        let text =
-            format!("{} exists already\nGive another name with --output, or move the file away.", output.display());
+        let text = format!(
+            "{} exists already\nGive another name with --output, or move the file away.",
+            output.display()
+        );
         return Err(Failure::usage(text));
     }
-    let with = args.with.iter().map(|path| text(path)).collect::<Result<Vec<Text>, Failure>>()?;
+    let with = args
+        .with
+        .iter()
+        .map(|path| text(path))
+        .collect::<Result<Vec<Text>, Failure>>()?;
     let record = match args.files.as_slice() {
         [run] if run.extension() == Some(OsStr::new("plimsoll")) => joined(run, &with)?,
         files => imported(args, files, &with)?,
     };
     let file = RunFile::of_record(&output, &record)?;
-    file.finish(record.run.status, record.run.failure.as_deref(), record.run.lasted)?;
+    file.finish(
+        record.run.status,
+        record.run.failure.as_deref(),
+        record.run.lasted,
+    )?;
     print(&output.display().to_string())
 }
 
 fn imported(args: &ImportArgs, files: &[PathBuf], with: &[Text]) -> Result<Record, Failure> {
-    let texts = files.iter().map(|path| text(path)).collect::<Result<Vec<Text>, Failure>>()?;
-    let mut sources: Vec<Source<'_>> =
-        texts.iter().map(|own| Source { name: &own.name, text: &own.text, tool: args.tool }).collect();
-    sources.extend(with.iter().map(|own| Source { name: &own.name, text: &own.text, tool: None }));
+    let texts = files
+        .iter()
+        .map(|path| text(path))
+        .collect::<Result<Vec<Text>, Failure>>()?;
+    let mut sources: Vec<Source<'_>> = texts
+        .iter()
+        .map(|own| Source {
+            name: &own.name,
+            text: &own.text,
+            tool: args.tool,
+        })
+        .collect();
+    sources.extend(with.iter().map(|own| Source {
+        name: &own.name,
+        text: &own.text,
+        tool: None,
+    }));
     let told = ImportOptions {
         run: run_info(args, &texts),
         step: args.step.clone(),
@@ -63,12 +90,21 @@ fn imported(args: &ImportArgs, files: &[PathBuf], with: &[Text]) -> Result<Recor
 /// A run file with what was recorded meanwhile.
 fn joined(run: &Path, with: &[Text]) -> Result<Record, Failure> {
     if with.is_empty() {
-        let text = format!("{} is a run file already\nGive what joins it with --with FILE.", run.display());
+        let text = format!(
+            "{} is a run file already\nGive what joins it with --with FILE.",
+            run.display()
+        );
         return Err(Failure::usage(text));
     }
     let mut record = runfile::read_unchanged(run)?;
-    let sources: Vec<Source<'_>> =
-        with.iter().map(|own| Source { name: &own.name, text: &own.text, tool: None }).collect();
+    let sources: Vec<Source<'_>> = with
+        .iter()
+        .map(|own| Source {
+            name: &own.name,
+            text: &own.text,
+            tool: None,
+        })
+        .collect();
     let all: Vec<HostSamples> = samples(&sources).map_err(failure)?;
     join_run(&mut record, &all).map_err(failure)?;
     for own in &all {
@@ -79,12 +115,19 @@ fn joined(run: &Path, with: &[Text]) -> Result<Record, Failure> {
 
 fn text(path: &Path) -> Result<Text, Failure> {
     let unread = |why: String| Failure::usage(format!("{} cannot be read: {why}", path.display()));
-    let size = std::fs::metadata(path).map_err(|error| unread(error.to_string()))?.len();
+    let size = std::fs::metadata(path)
+        .map_err(|error| unread(error.to_string()))?
+        .len();
     if size > LARGEST {
-        return Err(unread(format!("it has {size} bytes, more than the 2 GiB of the largest output that is read")));
+        return Err(unread(format!(
+            "it has {size} bytes, more than the 2 GiB of the largest output that is read"
+        )));
     }
     let bytes = std::fs::read(path).map_err(|error| unread(error.to_string()))?;
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let text = decode(&name, &bytes).map_err(failure)?;
     Ok(Text { name, text })
 }

@@ -41,12 +41,18 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
     let listed: Vec<ListedRun> = heads.iter().map(|head| listed(&args.dir, head)).collect();
     print(&match (args.format, &courses) {
         (Format::Table, None) => list_table(&listed),
-        (Format::Table, Some(courses)) => format!("{}\n{}", list_table(&listed), courses_text(courses)),
+        (Format::Table, Some(courses)) => {
+            format!("{}\n{}", list_table(&listed), courses_text(courses))
+        }
         (Format::Csv, None) => list_csv(&listed),
         (Format::Csv, Some(courses)) => course_csv(courses),
         (Format::Json, courses) => {
-            let all = Listed { runs: &heads, courses: courses.as_deref() };
-            serde_json::to_string_pretty(&all).map_err(|error| Failure::run(format!("no JSON can be made: {error}")))?
+            let all = Listed {
+                runs: &heads,
+                courses: courses.as_deref(),
+            };
+            serde_json::to_string_pretty(&all)
+                .map_err(|error| Failure::run(format!("no JSON can be made: {error}")))?
         }
     })
 }
@@ -55,10 +61,15 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
 fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(dir).map_err(|error| {
-        Failure::usage(format!("{} cannot be listed: {error}\nName a directory with run files.", dir.display()))
+        Failure::usage(format!(
+            "{} cannot be listed: {error}\nName a directory with run files.",
+            dir.display()
+        ))
     })?;
     for entry in entries {
-        let path = entry.map_err(|error| Failure::run(format!("{} cannot be listed: {error}", dir.display())))?.path();
+        let path = entry
+            .map_err(|error| Failure::run(format!("{} cannot be listed: {error}", dir.display())))?
+            .path();
         if path.extension().is_some_and(|ext| ext == "plimsoll") && path.is_file() {
             found.push(path);
         } else if RunSet::is_one(&path) {
@@ -70,9 +81,11 @@ fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 fn is_wanted(args: &RunsArgs, head: &Head) -> bool {
     let holds = |text: &str, part: &Option<String>| {
-        part.as_ref().is_none_or(|part| text.to_lowercase().contains(&part.to_lowercase()))
+        part.as_ref()
+            .is_none_or(|part| text.to_lowercase().contains(&part.to_lowercase()))
     };
-    let names = |all: &[String], name: &Option<String>| name.as_ref().is_none_or(|name| all.contains(name));
+    let names =
+        |all: &[String], name: &Option<String>| name.as_ref().is_none_or(|name| all.contains(name));
     holds(&head.run.title, &args.title)
         && holds(&head.label, &args.label)
         && args.status.as_ref().is_none_or(|status| head.run.status.name() == status)
@@ -86,12 +99,18 @@ fn is_wanted(args: &RunsArgs, head: &Head) -> bool {
 fn warn_of_copies(args: &RunsArgs, heads: &[Head]) {
     for (i, head) in heads.iter().enumerate() {
         let first = heads[..i].iter().find(|first| first.run.id == head.run.id);
-        first.into_iter().for_each(|first| warn_of_copy(&name(&args.dir, head), &name(&args.dir, first)));
+        first
+            .into_iter()
+            .for_each(|first| warn_of_copy(&name(&args.dir, head), &name(&args.dir, first)));
     }
 }
 
 fn name(dir: &Path, head: &Head) -> String {
-    head.path.strip_prefix(dir).unwrap_or(&head.path).display().to_string()
+    head.path
+        .strip_prefix(dir)
+        .unwrap_or(&head.path)
+        .display()
+        .to_string()
 }
 
 /// Each run once, of however many files.
@@ -113,7 +132,11 @@ fn history(args: &RunsArgs, heads: &[Head]) -> Vec<FigureSeries> {
             warn_of_copy(&name(&args.dir, head), &first.to_string());
             continue;
         }
-        runs.push(HistoryRun { file: head.path.display().to_string(), label: head.label.clone(), side });
+        runs.push(HistoryRun {
+            file: head.path.display().to_string(),
+            label: head.label.clone(),
+            side,
+        });
     }
     figure_series(&runs)
 }

@@ -32,7 +32,9 @@ fn read_run(path: &Path) -> Result<Record, Failure> {
     let file = path.display();
     match record.integrity {
         Integrity::Changed { .. } => {
-            eprintln!("warning: {file} does not match its digest: changed or damaged after its run");
+            eprintln!(
+                "warning: {file} does not match its digest: changed or damaged after its run"
+            );
         }
         Integrity::NoDigest => {
             eprintln!("warning: {file} has no digest: it was removed after the run");
@@ -71,9 +73,9 @@ fn print(text: &str) -> Result<ExitCode, Failure> {
     let mut out = std::io::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::run(format!("stdout cannot be written to: {error}")))
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::run(format!(
+            "stdout cannot be written to: {error}"
+        ))),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
@@ -86,7 +88,10 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
     written.map_err(|error| {
         // The part may not exist, which is what is wanted.
         let _ = std::fs::remove_file(&part);
-        Failure::run(format!("{} cannot be written: {error}\nGive another place with --output.", path.display()))
+        Failure::run(format!(
+            "{} cannot be written: {error}\nGive another place with --output.",
+            path.display()
+        ))
     })
 }
 
@@ -94,8 +99,15 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
 pub(crate) fn command_line() -> String {
     let quote = |word: String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
-        if !word.is_empty() && word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+        if !word.is_empty() && word.chars().all(plain) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
     };
     let words = std::env::args().skip(1).map(quote);
-    std::iter::once("plimsoll".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    std::iter::once("plimsoll".to_owned())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -16,12 +16,18 @@ struct PlanReport {
 }
 
 fn counted(n: usize) -> String {
-    if n == 1 { "1 error".into() } else { format!("{n} errors") }
+    if n == 1 {
+        "1 error".into()
+    } else {
+        format!("{n} errors")
+    }
 }
 
 impl Diagnostic for PlanReport {
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        Some(Box::new(self.errors.iter().map(|error| error as &dyn Diagnostic)))
+        Some(Box::new(
+            self.errors.iter().map(|error| error as &dyn Diagnostic),
+        ))
     }
 }
 
@@ -34,7 +40,10 @@ struct PlanDiagnostic {
 
 impl Diagnostic for PlanDiagnostic {
     fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
-        self.error.help.as_ref().map(|help| Box::new(help) as Box<dyn std::fmt::Display>)
+        self.error
+            .help
+            .as_ref()
+            .map(|help| Box::new(help) as Box<dyn std::fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -45,7 +54,10 @@ impl Diagnostic for PlanDiagnostic {
         if self.error.span.is_empty() || self.source_text.inner().is_empty() {
             return None;
         }
-        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(None, self.error.span.clone()))))
+        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(
+            None,
+            self.error.span.clone(),
+        ))))
     }
 }
 
@@ -67,6 +79,16 @@ pub fn failure(name: &str, text: &str, errors: PlanErrors) -> Failure {
 fn report(name: &str, what: &'static str, text: &str, errors: PlanErrors) -> Failure {
     let quoted = if redact(text) == text { text } else { "" };
     let errors = errors.0.into_iter();
-    let errors = errors.map(|error| PlanDiagnostic { error, source_text: NamedSource::new(name, quoted.to_owned()) });
-    Failure::plan(PlanReport { name: name.into(), what, errors: errors.collect() }.into())
+    let errors = errors.map(|error| PlanDiagnostic {
+        error,
+        source_text: NamedSource::new(name, quoted.to_owned()),
+    });
+    Failure::plan(
+        PlanReport {
+            name: name.into(),
+            what,
+            errors: errors.collect(),
+        }
+        .into(),
+    )
 }

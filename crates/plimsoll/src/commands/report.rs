@@ -14,10 +14,16 @@ use crate::set::RunSet;
 
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let (output, html) = if RunSet::is_one(&args.run) {
-        (beside(&args.run), set_page(&summary_of(&RunSet::open(&args.run)?)?))
+        (
+            beside(&args.run),
+            set_page(&summary_of(&RunSet::open(&args.run)?)?),
+        )
     } else {
         let record = read_run(&args.run)?;
-        (args.run.with_extension("html"), plimsoll_report::html::report(&record, &summarise(&record)))
+        (
+            args.run.with_extension("html"),
+            plimsoll_report::html::report(&record, &summarise(&record)),
+        )
     };
     let output = args.output.clone().unwrap_or(output);
     write_whole(&output, &html)?;
@@ -27,7 +33,10 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
 /// `x.set.html` for `x.set`; a directory without a name of its own (`.`) has one by its whole path.
 fn beside(set: &Path) -> PathBuf {
     let named = set.file_name().map(|name| set.with_file_name(name));
-    let mut page = named.or_else(|| set.canonicalize().ok()).unwrap_or_else(|| set.to_owned()).into_os_string();
+    let mut page = named
+        .or_else(|| set.canonicalize().ok())
+        .unwrap_or_else(|| set.to_owned())
+        .into_os_string();
     page.push(".html");
     page.into()
 }
@@ -39,7 +48,10 @@ mod tests {
     #[test]
     fn a_set_has_its_page_beside_it() {
         assert_eq!(beside(Path::new("a/x.set")), Path::new("a/x.set.html"));
-        assert_eq!(beside(Path::new("ladder-v1.2/")), Path::new("ladder-v1.2.html"));
+        assert_eq!(
+            beside(Path::new("ladder-v1.2/")),
+            Path::new("ladder-v1.2.html")
+        );
         let here = std::env::current_dir().unwrap();
         assert_eq!(beside(Path::new(".")).parent(), here.parent());
     }

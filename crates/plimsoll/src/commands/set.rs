@@ -13,13 +13,25 @@ pub fn summary_of(set: &RunSet) -> Result<SetSummary, Failure> {
     let mut runs = Vec::new();
     for cell in &set.list.cells {
         if let Some(record) = set.complete(cell)? {
-            runs.push(SetRun { choice: cell.choice.clone(), repeat: cell.repeat, summary: summarise(&record) });
+            runs.push(SetRun {
+                choice: cell.choice.clone(),
+                repeat: cell.repeat,
+                summary: summarise(&record),
+            });
         }
     }
     let axes = set.list.axes.iter();
-    let axes =
-        axes.map(|axis| SetAxisSummary { name: axis.name.clone(), key: axis.key.clone(), values: axis.values.clone() });
-    Ok(summarise_set(&set.list.title, axes.collect(), set.list.cells.len(), &runs))
+    let axes = axes.map(|axis| SetAxisSummary {
+        name: axis.name.clone(),
+        key: axis.key.clone(),
+        values: axis.values.clone(),
+    });
+    Ok(summarise_set(
+        &set.list.title,
+        axes.collect(),
+        set.list.cells.len(),
+        &runs,
+    ))
 }
 
 pub fn render_set(summary: &SetSummary, format: Format) -> String {

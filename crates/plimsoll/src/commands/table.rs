@@ -14,20 +14,35 @@ pub struct Cell {
 impl Cell {
     pub fn text(text: impl Into<String>) -> Self {
         let shown: String = text.into();
-        Self { value: Value::from(shown.as_str()), shown }
+        Self {
+            value: Value::from(shown.as_str()),
+            shown,
+        }
     }
 
     /// With this many decimals for people, and thousands separated.
     pub fn number(value: f64, decimals: usize) -> Self {
-        Self { value: Value::from(value), shown: grouped(value, decimals) }
+        Self {
+            value: Value::from(value),
+            shown: grouped(value, decimals),
+        }
     }
 
     pub fn count(value: u64) -> Self {
-        Self { value: Value::from(value), shown: grouped(value as f64, 0) }
+        Self {
+            value: Value::from(value),
+            shown: grouped(value as f64, 0),
+        }
     }
 
     pub fn maybe(value: Option<f64>, decimals: usize) -> Self {
-        value.map_or(Self { value: Value::Null, shown: "–".into() }, |value| Self::number(value, decimals))
+        value.map_or(
+            Self {
+                value: Value::Null,
+                shown: "–".into(),
+            },
+            |value| Self::number(value, decimals),
+        )
     }
 
     /// With a mark behind it, for people.
@@ -42,7 +57,11 @@ impl Cell {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+        if text.contains([',', '"', '\n', '\r']) {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        } else {
+            text
+        }
     }
 }
 
@@ -68,7 +87,10 @@ pub struct Rows {
 
 impl Rows {
     pub fn new(columns: &[(&'static str, &'static str)]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+        Self {
+            columns: columns.to_vec(),
+            rows: Vec::new(),
+        }
     }
 
     /// As many cells as there are columns.
@@ -79,10 +101,16 @@ impl Rows {
 
     /// Without these columns.
     pub fn without(&self, keys: &[&str]) -> Self {
-        let kept: Vec<usize> = (0..self.columns.len()).filter(|i| !keys.contains(&self.columns[*i].0)).collect();
+        let kept: Vec<usize> = (0..self.columns.len())
+            .filter(|i| !keys.contains(&self.columns[*i].0))
+            .collect();
         Self {
             columns: kept.iter().map(|i| self.columns[*i]).collect(),
-            rows: self.rows.iter().map(|row| kept.iter().map(|i| row[*i].clone()).collect()).collect(),
+            rows: self
+                .rows
+                .iter()
+                .map(|row| kept.iter().map(|i| row[*i].clone()).collect())
+                .collect(),
         }
     }
 
@@ -96,36 +124,71 @@ impl Rows {
 
     pub fn json(&self) -> Value {
         let object = |row: &Vec<Cell>| {
-            let fields = self.columns.iter().zip(row).map(|((key, _), cell)| ((*key).to_owned(), cell.value.clone()));
+            let fields = self
+                .columns
+                .iter()
+                .zip(row)
+                .map(|((key, _), cell)| ((*key).to_owned(), cell.value.clone()));
             Value::Object(fields.collect::<Map<_, _>>())
         };
         Value::Array(self.rows.iter().map(object).collect())
     }
 
     pub fn csv(&self) -> String {
-        let head = self.columns.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(",");
-        let rows = self.rows.iter().map(|row| row.iter().map(Cell::csv).collect::<Vec<_>>().join(","));
-        std::iter::once(head).chain(rows).collect::<Vec<_>>().join("\n")
+        let head = self
+            .columns
+            .iter()
+            .map(|(key, _)| *key)
+            .collect::<Vec<_>>()
+            .join(",");
+        let rows = self
+            .rows
+            .iter()
+            .map(|row| row.iter().map(Cell::csv).collect::<Vec<_>>().join(","));
+        std::iter::once(head)
+            .chain(rows)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// Numbers stand at the right of their column.
     pub fn table(&self) -> String {
         let width = |i: usize| {
             let cells = self.rows.iter().map(|row| row[i].shown.chars().count());
-            cells.chain([self.columns[i].1.chars().count()]).max().unwrap_or(0)
+            cells
+                .chain([self.columns[i].1.chars().count()])
+                .max()
+                .unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
         let is_text = |i: usize| self.rows.iter().all(|row| row[i].value.is_string());
         let line = |cells: Vec<&str>| {
             let pad = |(i, cell): (usize, &&str)| {
                 let width = widths[i];
-                if is_text(i) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                if is_text(i) {
+                    format!("{cell:<width$}")
+                } else {
+                    format!("{cell:>width$}")
+                }
             };
-            cells.iter().enumerate().map(pad).collect::<Vec<_>>().join("  ").trim_end().to_owned()
+            cells
+                .iter()
+                .enumerate()
+                .map(pad)
+                .collect::<Vec<_>>()
+                .join("  ")
+                .trim_end()
+                .to_owned()
         };
         let head = line(self.columns.iter().map(|(_, title)| *title).collect());
-        let rows = self.rows.iter().map(|row| line(row.iter().map(|cell| cell.shown.as_str()).collect()));
-        std::iter::once(head).chain(rows).collect::<Vec<_>>().join("\n")
+        let rows = self
+            .rows
+            .iter()
+            .map(|row| line(row.iter().map(|cell| cell.shown.as_str()).collect()));
+        std::iter::once(head)
+            .chain(rows)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -138,9 +201,15 @@ mod tests {
         let mut rows = Rows::new(&[("drive", "drive"), ("read_iops", "read IOPS")]);
         rows.push(vec![Cell::text("a, \"b\""), Cell::number(440_000.5, 0)]);
         rows.push(vec![Cell::text("c"), Cell::maybe(None, 0)]);
-        assert_eq!(rows.table(), "drive   read IOPS\na, \"b\"    440,000\nc               –");
+        assert_eq!(
+            rows.table(),
+            "drive   read IOPS\na, \"b\"    440,000\nc               –"
+        );
         assert_eq!(rows.csv(), "drive,read_iops\n\"a, \"\"b\"\"\",440000.5\nc,");
         assert_eq!(rows.json()[1]["read_iops"], Value::Null);
-        assert_eq!([grouped(-1234.5, 1), grouped(-123.0, 0)], ["-1,234.5", "-123"]);
+        assert_eq!(
+            [grouped(-1234.5, 1), grouped(-123.0, 0)],
+            ["-1,234.5", "-123"]
+        );
     }
 }

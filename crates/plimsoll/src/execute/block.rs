@@ -32,14 +32,23 @@ impl Execution<'_> {
     /// The step on these media at the same time.
     pub(super) fn block_step(&mut self, step: &BlockStep, media: &[&str]) -> StepResult<()> {
         let plan = self.plan;
-        let block = plan.block(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?;
+        let block = plan
+            .block(&step.workload)
+            .ok_or_else(|| unresolved("workload", &step.workload))?;
         let ahead = self.progress.ahead_after(expected(step, block));
-        let phase = self.file.open_phase(&step.name, None, PhaseKind::Prepare, self.clock.now())?;
+        let phase = self
+            .file
+            .open_phase(&step.name, None, PhaseKind::Prepare, self.clock.now())?;
         let target = self.prepare_target(step, block, media);
-        self.file.close_phase(phase, self.clock.now(), target.is_ok())?;
+        self.file
+            .close_phase(phase, self.clock.now(), target.is_ok())?;
         self.file.commit()?;
         let target = target?;
-        let context = BlockContext { step, block, target: &target };
+        let context = BlockContext {
+            step,
+            block,
+            target: &target,
+        };
         let result = match &block.work {
             BlockWork::Jobs(jobs) => self.rounds(&context, jobs),
             BlockWork::File { path } => self.rounds(&context, &[job_of_file(path)]),
@@ -58,22 +67,42 @@ impl Execution<'_> {
         for round in 0..context.step.rounds {
             let mut ordinal = 0;
             for (job_index, job) in jobs.iter().enumerate() {
-                let spec = BlockPointSpec { job, job_index, round, ordinal, share: None };
+                let spec = BlockPointSpec {
+                    job,
+                    job_index,
+                    round,
+                    ordinal,
+                    share: None,
+                };
                 let speed = self.block_point(context, &spec, &[])?;
                 ordinal += 1;
                 self.curve(context, &spec, &speed, &mut ordinal)?;
                 speeds[job_index].push(speed.total());
             }
             if let Some(rule) = context.step.steady
-                && speeds.iter().all(|speeds| fit(speeds, &rule).is_some_and(|fit| fit.steady))
+                && speeds
+                    .iter()
+                    .all(|speeds| fit(speeds, &rule).is_some_and(|fit| fit.steady))
             {
-                self.progress.print(&format!("  {}: steady after {} rounds", context.step.name, round + 1));
+                self.progress.print(&format!(
+                    "  {}: steady after {} rounds",
+                    context.step.name,
+                    round + 1
+                ));
                 return Ok(());
             }
         }
         if context.step.steady.is_some() {
-            let text = format!("{}: not steady after {} rounds", context.step.name, context.step.rounds);
-            self.record_event(Some(context.target.subject), Severity::Warning, "not_steady", &text)?;
+            let text = format!(
+                "{}: not steady after {} rounds",
+                context.step.name, context.step.rounds
+            );
+            self.record_event(
+                Some(context.target.subject),
+                Severity::Warning,
+                "not_steady",
+                &text,
+            )?;
         }
         Ok(())
     }
@@ -87,15 +116,30 @@ impl Execution<'_> {
         ordinal: &mut u32,
     ) -> StepResult<()> {
         if speed.total() <= 0.0 && !full.job.curve.is_empty() {
-            let text = format!("{}: {} completed no requests, so it has no curve", context.step.name, full.job.name);
-            return self.record_event(Some(context.target.subject), Severity::Warning, "no_curve", &text);
+            let text = format!(
+                "{}: {} completed no requests, so it has no curve",
+                context.step.name, full.job.name
+            );
+            return self.record_event(
+                Some(context.target.subject),
+                Severity::Warning,
+                "no_curve",
+                &text,
+            );
         }
         for percent in &full.job.curve {
             let workers = context.target.workers.len() as f64;
             // Of each worker; one request a second of a stream that has made none.
-            let rates: Vec<f64> =
-                speed.streams.iter().map(|reached| (reached * percent / 100.0 / workers).max(1.0)).collect();
-            let spec = BlockPointSpec { share: Some(*percent), ordinal: *ordinal, ..*full };
+            let rates: Vec<f64> = speed
+                .streams
+                .iter()
+                .map(|reached| (reached * percent / 100.0 / workers).max(1.0))
+                .collect();
+            let spec = BlockPointSpec {
+                share: Some(*percent),
+                ordinal: *ordinal,
+                ..*full
+            };
             self.block_point(context, &spec, &rates)?;
             *ordinal += 1;
         }
@@ -103,7 +147,11 @@ impl Execution<'_> {
     }
 
     fn steady_info(&self, context: &BlockContext<'_>, rule: SteadyRule) -> SteadyInfo {
-        let SteadyRule { window, range, slope } = rule;
+        let SteadyRule {
+            window,
+            range,
+            slope,
+        } = rule;
         SteadyInfo {
             step: context.step.name.clone(),
             step_index: self.plan.step_index(&context.step.name),
@@ -119,11 +167,20 @@ impl Execution<'_> {
 /// Load time of a step on one of its media, with all rounds.
 fn expected(step: &BlockStep, block: &Block) -> Nanos {
     let each = (step.warm + step.measure).0;
-    Nanos(each.saturating_mul(block.points_per_round()).saturating_mul(u64::from(step.rounds)))
+    Nanos(
+        each.saturating_mul(block.points_per_round())
+            .saturating_mul(u64::from(step.rounds)),
+    )
 }
 
 /// A job file as one job with the file's name; only fio parses its content.
 fn job_of_file(path: &str) -> BlockJob {
-    let name = Path::new(path).file_name().map_or_else(|| path.into(), |name| name.to_string_lossy().into_owned());
-    BlockJob { name, streams: Vec::new(), curve: Vec::new() }
+    let name = Path::new(path)
+        .file_name()
+        .map_or_else(|| path.into(), |name| name.to_string_lossy().into_owned());
+    BlockJob {
+        name,
+        streams: Vec::new(),
+        curve: Vec::new(),
+    }
 }

@@ -18,8 +18,14 @@ pub(super) struct Books<'a> {
 
 impl Execution<'_> {
     /// Counts the database's committed transactions.
-    pub(super) fn books(&mut self, system: &str, medium: Option<&str>, what: &str) -> StepResult<CommitCounts> {
-        self.wait_for_task(system, medium, what, |instance, _| instance.books()).map(|(_, commits)| commits)
+    pub(super) fn books(
+        &mut self,
+        system: &str,
+        medium: Option<&str>,
+        what: &str,
+    ) -> StepResult<CommitCounts> {
+        self.wait_for_task(system, medium, what, |instance, _| instance.books())
+            .map(|(_, commits)| commits)
     }
 
     pub(super) fn after_power_cut(
@@ -29,7 +35,8 @@ impl Execution<'_> {
         books: &Books<'_>,
         off: PowerOff,
     ) -> StepResult<()> {
-        self.progress.print(&format!("{}: the power has failed", point.step));
+        self.progress
+            .print(&format!("{}: the power has failed", point.step));
         // Recorded at once, because recovery may fail; replaced when the losses are known.
         self.record_cut(point, off, None, Vec::new())?;
         if self.interrupt.is_wanted() {
@@ -42,7 +49,12 @@ impl Execution<'_> {
         let after = match recovered {
             Ok(after) => after,
             // Only the database's own failure is a result.
-            Err(RunError::Failed(why)) if self.drives.get(medium).is_some_and(|drive| drive.died().is_none()) => {
+            Err(RunError::Failed(why))
+                if self
+                    .drives
+                    .get(medium)
+                    .is_some_and(|drive| drive.died().is_none()) =>
+            {
                 return self.not_recovered(point, books, off, &why);
             }
             Err(RunError::Broken(why)) => return self.not_recovered(point, books, off, &why),
@@ -50,15 +62,21 @@ impl Execution<'_> {
         };
         let receipts = receipts(point, books, &after);
         let sum = |of: fn(&Receipt) -> u64| receipts.iter().map(of).sum::<u64>();
-        let result = match (sum(|receipt| receipt.acknowledged), sum(|receipt| receipt.lost)) {
+        let result = match (
+            sum(|receipt| receipt.acknowledged),
+            sum(|receipt| receipt.lost),
+        ) {
             (0, 0) => "no transaction was acknowledged before the cut".to_owned(),
             (_, 0) => "no acknowledged transaction is lost".to_owned(),
             (_, lost) => format!("{lost} acknowledged transactions are LOST"),
         };
         let is_lossy = sum(|receipt| receipt.lost) > 0;
         self.record_cut(point, off, Some(recovery), receipts)?;
-        let text =
-            format!("{}: recovered in {:.1} s after the power cut; {result}", point.step, recovery.as_secs_f64());
+        let text = format!(
+            "{}: recovered in {:.1} s after the power cut; {result}",
+            point.step,
+            recovery.as_secs_f64()
+        );
         self.progress.print(&text);
         if is_lossy {
             self.not_durable.push(text);
@@ -70,7 +88,9 @@ impl Execution<'_> {
     fn recover(&mut self, (system, medium): (&str, &str), what: &str) -> StepResult<CommitCounts> {
         self.progress.begin(self.clock.now(), what);
         self.power_on(medium)?;
-        self.wait_for_task(system, Some(medium), what, |instance, control| instance.recover(control))?;
+        self.wait_for_task(system, Some(medium), what, |instance, control| {
+            instance.recover(control)
+        })?;
         self.books(system, Some(medium), what)
     }
 
@@ -96,11 +116,25 @@ impl Execution<'_> {
     }
 
     /// Records everything as lost: the database or its filesystem does not recover.
-    fn not_recovered(&mut self, point: &Point, books: &Books<'_>, off: PowerOff, why: &str) -> StepResult<()> {
+    fn not_recovered(
+        &mut self,
+        point: &Point,
+        books: &Books<'_>,
+        off: PowerOff,
+        why: &str,
+    ) -> StepResult<()> {
         let receipts = receipts(point, books, books.before).into_iter();
-        let receipts = receipts.map(|receipt| Receipt { lost: receipt.acknowledged, ..receipt }).collect();
+        let receipts = receipts
+            .map(|receipt| Receipt {
+                lost: receipt.acknowledged,
+                ..receipt
+            })
+            .collect();
         self.record_cut(point, off, None, receipts)?;
-        let text = format!("{}: after the power cut the database does not come up again: {why}", point.step);
+        let text = format!(
+            "{}: after the power cut the database does not come up again: {why}",
+            point.step
+        );
         self.record_event(Some(point.system), Severity::Error, "not_recovered", &text)?;
         Err(RunError::Broken(text))
     }
@@ -117,5 +151,11 @@ impl Execution<'_> {
 
 fn receipts(point: &Point, books: &Books<'_>, after: &CommitCounts) -> Vec<Receipt> {
     let names: Vec<&str> = point.txns.iter().map(String::as_str).collect();
-    reconcile(&names, books.before, books.acknowledged, after, books::describe)
+    reconcile(
+        &names,
+        books.before,
+        books.acknowledged,
+        after,
+        books::describe,
+    )
 }

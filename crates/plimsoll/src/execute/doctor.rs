@@ -24,13 +24,23 @@ impl Execution<'_> {
     }
 
     /// Each medium once. Only reads; `path` is where an emulated one is mounted.
-    pub(super) fn diagnose_medium(&mut self, medium: &Medium, subject: SubjectId, path: &Path) -> StepResult<()> {
+    pub(super) fn diagnose_medium(
+        &mut self,
+        medium: &Medium,
+        subject: SubjectId,
+        path: &Path,
+    ) -> StepResult<()> {
         if self.probe.is_none() || !self.diagnosed.insert(medium.name.clone()) {
             return Ok(());
         }
-        let drive = medium.kind.emulated().filter(|_| self.drives.contains_key(&medium.name));
+        let drive = medium
+            .kind
+            .emulated()
+            .filter(|_| self.drives.contains_key(&medium.name));
         let spec = drive.and_then(|drive| Some((drive, drive_file::emulated(drive).ok()?)));
-        let is = spec.map(|(drive, spec)| known::emulated(&spec, drive.capacity, drive.fill, self.plan.data_seed));
+        let is = spec.map(|(drive, spec)| {
+            known::emulated(&spec, drive.capacity, drive.fill, self.plan.data_seed)
+        });
         let (catalogue, clock) = (known::catalogue(), self.clock.clone());
         let options = Options {
             now: &|| clock.now(),
@@ -46,18 +56,35 @@ impl Execution<'_> {
         };
         match gather::medium(path, &options) {
             Ok(evidence) => checks::medium(&evidence).into_iter().try_for_each(|found| {
-                self.record_diagnosis(&format!("medium {}", medium.name), Diagnosis { subject: Some(subject), ..found })
+                self.record_diagnosis(
+                    &format!("medium {}", medium.name),
+                    Diagnosis {
+                        subject: Some(subject),
+                        ..found
+                    },
+                )
             }),
-            Err(error) => self.record_event(Some(subject), Severity::Note, "doctor", &error.to_string()),
+            Err(error) => {
+                self.record_event(Some(subject), Severity::Note, "doctor", &error.to_string())
+            }
         }
     }
 
     /// Records a finding; prints warnings and errors.
     fn record_diagnosis(&self, target: &str, found: Diagnosis) -> StepResult<()> {
         self.file.diagnosis(&found)?;
-        let Diagnosis { subject: _, code, level, found, next } = found;
+        let Diagnosis {
+            subject: _,
+            code,
+            level,
+            found,
+            next,
+        } = found;
         if matches!(level, DiagnosisLevel::Warning | DiagnosisLevel::Error) {
-            self.progress.print(&format!("{}: {target}: {code}: {found}\n  {next}", level.name()));
+            self.progress.print(&format!(
+                "{}: {target}: {code}: {found}\n  {next}",
+                level.name()
+            ));
         }
         Ok(())
     }

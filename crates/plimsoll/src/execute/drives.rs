@@ -64,7 +64,14 @@ impl MountedDrive {
 
     /// Unmounts the drive and removes its directory; returns what failed.
     pub fn end(self) -> Vec<String> {
-        let Self { child, scratch, path: _, name: _, ended: _, watched: _ } = self;
+        let Self {
+            child,
+            scratch,
+            path: _,
+            name: _,
+            ended: _,
+            watched: _,
+        } = self;
         let stopped = child.stop().unwrap_or_else(|error| vec![error.to_string()]);
         let removed = scratch.remove().err().map(|error| error.to_string());
         stopped.into_iter().chain(removed).collect()
@@ -77,21 +84,40 @@ impl Execution<'_> {
         if self.drives.contains_key(&medium.name) {
             return Ok(true);
         }
-        self.progress.begin(self.clock.now(), &format!("mounting the drive {} ({})", medium.name, drive.drive));
+        self.progress.begin(
+            self.clock.now(),
+            &format!("mounting the drive {} ({})", medium.name, drive.drive),
+        );
         let (scratch, spec, task) = prepare_drive(self.run_id, self.plan.data_seed, medium, drive)?;
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
         let (end_sender, ended) = watch::channel(None);
-        let listener = listener(subject, self.clock.clone(), self.inbox.from_drives.clone(), end_sender);
+        let listener = listener(
+            subject,
+            self.clock.clone(),
+            self.inbox.from_drives.clone(),
+            end_sender,
+        );
         match Child::start(&program()?, &task, listener) {
             Ok((child, ready)) => {
                 let name = medium.name.clone();
                 let path = ready.path.clone();
-                let mut mounted = MountedDrive { child, path, name, ended, scratch, watched: Vec::new() };
-                mounted.watched.push(self.describe_drive(medium, subject, &spec, &task, &ready)?);
+                let mut mounted = MountedDrive {
+                    child,
+                    path,
+                    name,
+                    ended,
+                    scratch,
+                    watched: Vec::new(),
+                };
+                mounted
+                    .watched
+                    .push(self.describe_drive(medium, subject, &spec, &task, &ready)?);
                 self.drives.insert(medium.name.clone(), mounted);
                 Ok(true)
             }
-            Err(EmulatorError { why, no_fuse: true, .. }) if drive.without_fuse == WithoutFuse::PlainDirectory => {
+            Err(EmulatorError {
+                why, no_fuse: true, ..
+            }) if drive.without_fuse == WithoutFuse::PlainDirectory => {
                 let text = format!(
                     "medium {}: the drive {} is NOT emulated, the figures are those of {}: {why}",
                     medium.name, drive.drive, medium.path
@@ -112,7 +138,13 @@ impl Execution<'_> {
         ready: &Ready,
     ) -> StepResult<SubjectId> {
         let emulator = self.file.subject(SubjectKind::Emulator, &medium.name)?;
-        self.watch(emulator, Watch::Processes { pid: ready.pid, data: None });
+        self.watch(
+            emulator,
+            Watch::Processes {
+                pid: ready.pid,
+                data: None,
+            },
+        );
         let facts = drive_facts(spec, task, ready);
         self.file.facts(subject, &facts)?;
         self.file.commit()?;
@@ -121,19 +153,30 @@ impl Execution<'_> {
 
     /// Powers a drive on after a cut.
     pub(super) fn power_on(&mut self, medium: &str) -> StepResult<()> {
-        let drive = self.drives.get(medium).ok_or_else(|| unresolved("mounted drive", medium))?;
-        drive.child.power_on().map_err(|error| match error.is_silence() {
-            // The emulator answered: the filesystem did not survive.
-            false => RunError::Broken(error.to_string()),
-            true => RunError::Failed(drive.died().unwrap_or_else(|| error.to_string())),
-        })
+        let drive = self
+            .drives
+            .get(medium)
+            .ok_or_else(|| unresolved("mounted drive", medium))?;
+        drive
+            .child
+            .power_on()
+            .map_err(|error| match error.is_silence() {
+                // The emulator answered: the filesystem did not survive.
+                false => RunError::Broken(error.to_string()),
+                true => RunError::Failed(drive.died().unwrap_or_else(|| error.to_string())),
+            })
     }
 
     /// Unmounts a drive that no later step uses.
     pub(super) fn unmount(&mut self, medium: &str) -> StepResult<()> {
-        let Some(drive) = self.drives.remove(medium) else { return Ok(()) };
+        let Some(drive) = self.drives.remove(medium) else {
+            return Ok(());
+        };
         if let Some(probe) = &self.probe {
-            drive.watched.iter().for_each(|subject| probe.unwatch(*subject));
+            drive
+                .watched
+                .iter()
+                .for_each(|subject| probe.unwatch(*subject));
         }
         let subject = self.file.subject(SubjectKind::Medium, medium)?;
         for text in drive.end() {
@@ -151,9 +194,15 @@ pub fn prepare_drive(
     drive: &EmulatedDrive,
 ) -> Result<(Scratch, DriveSpec, MountSpec), LoadError> {
     let spec = drive_file::emulated(drive).map_err(|_| {
-        LoadError::other(format!("the drive {}", drive.drive), "it could be read before the run and cannot be read now")
+        LoadError::other(
+            format!("the drive {}", drive.drive),
+            "it could be read before the run and cannot be read now",
+        )
     })?;
-    let mut scratch = Scratch::create(Path::new(&medium.path), &format!("{run_id}-{}", medium.name))?;
+    let mut scratch = Scratch::create(
+        Path::new(&medium.path),
+        &format!("{run_id}-{}", medium.name),
+    )?;
     let task = MountSpec {
         drive: spec.to_toml(),
         id: spec.id.clone(),
@@ -171,7 +220,8 @@ pub fn prepare_drive(
 
 /// This program serves the drive as well, so that the model is the same.
 pub fn program() -> Result<PathBuf, LoadError> {
-    std::env::current_exe().map_err(|error| LoadError::other("plimsoll cannot find its own program", error))
+    std::env::current_exe()
+        .map_err(|error| LoadError::other("plimsoll cannot find its own program", error))
 }
 
 fn form(drive: &EmulatedDrive) -> Form {
@@ -197,7 +247,9 @@ fn backing(backing: DriveBacking) -> Backing {
 /// What may be written on the drive before there is no place for it any more.
 fn backing_limit(drive: &EmulatedDrive, path: &Path) -> Result<Bytes, LoadError> {
     let there = match drive.backing {
-        DriveBacking::Memory => available_memory().map(|bytes| Bytes(bytes.0.saturating_sub(MEMORY_LEFT.0))),
+        DriveBacking::Memory => {
+            available_memory().map(|bytes| Bytes(bytes.0.saturating_sub(MEMORY_LEFT.0)))
+        }
         DriveBacking::File => free_bytes(path),
     };
     let there = there.map_err(|error| LoadError::other(path.display().to_string(), error))?;
@@ -224,12 +276,37 @@ fn drive_facts(spec: &DriveSpec, task: &MountSpec, ready: &Ready) -> Vec<(String
         ("fill", task.fill.to_string()),
         ("form", form.into()),
         ("backing", backing.into()),
-        ("flush", if task.ignores_flush { "ignored" } else { "honest" }.into()),
+        (
+            "flush",
+            if task.ignores_flush {
+                "ignored"
+            } else {
+                "honest"
+            }
+            .into(),
+        ),
         ("calibration.floor_us", micros(ready.calibration.floor)),
-        ("calibration.processors_kept_awake", if ready.calibration.awake { "yes" } else { "no" }.into()),
-        ("calibration.real_time", if ready.calibration.real_time { "yes" } else { "no" }.into()),
-        ("calibration.after_1ms_us", micros(ready.calibration.after_1ms)),
-        ("calibration.of_which_loop_us", micros(ready.calibration.of_which_loop)),
+        (
+            "calibration.processors_kept_awake",
+            if ready.calibration.awake { "yes" } else { "no" }.into(),
+        ),
+        (
+            "calibration.real_time",
+            if ready.calibration.real_time {
+                "yes"
+            } else {
+                "no"
+            }
+            .into(),
+        ),
+        (
+            "calibration.after_1ms_us",
+            micros(ready.calibration.after_1ms),
+        ),
+        (
+            "calibration.of_which_loop_us",
+            micros(ready.calibration.of_which_loop),
+        ),
         ("calibration.timer_us", micros(ready.calibration.timer)),
     ]
     .map(|(key, value)| (key.to_owned(), value));
@@ -248,11 +325,19 @@ fn listener(
         let _ = match event {
             Event::Second(second) => {
                 let [start, end] = [second.from, second.to].map(|at| clock.of_monotonic(at));
-                messages.send(DriveMessage::Second { subject, start, end, second })
+                messages.send(DriveMessage::Second {
+                    subject,
+                    start,
+                    end,
+                    second,
+                })
             }
-            Event::Warning { code, text } => {
-                messages.send(DriveMessage::Warning { subject, at: clock.now(), code, text })
-            }
+            Event::Warning { code, text } => messages.send(DriveMessage::Warning {
+                subject,
+                at: clock.now(),
+                code,
+                text,
+            }),
             Event::Ended(error) => {
                 end_sender.send_replace(Some(error.to_string()));
                 Ok(())

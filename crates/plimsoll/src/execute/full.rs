@@ -33,7 +33,11 @@ impl FilesystemSpace {
     fn read(path: PathBuf) -> Option<Self> {
         // One that cannot be read is left out.
         let (space, stat) = (space(&path).ok()?, rustix::fs::statvfs(&path).ok()?);
-        Some(Self { path, space, free_files: (stat.f_files > 0).then_some(stat.f_favail) })
+        Some(Self {
+            path,
+            space,
+            free_files: (stat.f_files > 0).then_some(stat.f_favail),
+        })
     }
 
     fn free_share(&self) -> f64 {
@@ -47,14 +51,20 @@ impl FilesystemSpace {
 
     fn describe(&self) -> String {
         let Space { size, free, .. } = self.space;
-        let files = if self.free_files == Some(0) { "; no inodes left" } else { "" };
+        let files = if self.free_files == Some(0) {
+            "; no inodes left"
+        } else {
+            ""
+        };
         format!("ENOSPC; {free} free of {size}{files}")
     }
 }
 
 /// The full one with the least space; the first of equal ones. `None` where none of them is full.
 fn fullest(places: impl Iterator<Item = FilesystemSpace>) -> Option<FilesystemSpace> {
-    places.filter(FilesystemSpace::is_full).min_by(|a, b| a.free_share().total_cmp(&b.free_share()))
+    places
+        .filter(FilesystemSpace::is_full)
+        .min_by(|a, b| a.free_share().total_cmp(&b.free_share()))
 }
 
 /// EDQUOT in the C locale, or MariaDB's number for it.
@@ -67,12 +77,20 @@ fn report(full: FullDisk, places: impl Iterator<Item = FilesystemSpace>) -> [Str
     let FullDisk { place, why } = full;
     if is_quota(&why) {
         let next = "Raise the quota of this user there, or choose another medium.";
-        return [format!("disk quota exceeded on {place}"), format!("{why} (EDQUOT)"), next.into()];
+        return [
+            format!("disk quota exceeded on {place}"),
+            format!("{why} (EDQUOT)"),
+            next.into(),
+        ];
     }
     match fullest(places) {
         Some(full) => {
             let why = format!("{why} ({})", full.describe());
-            [format!("no space left on {}", full.path.display()), why, FREE_SPACE.into()]
+            [
+                format!("no space left on {}", full.path.display()),
+                why,
+                FREE_SPACE.into(),
+            ]
         }
         None => [format!("no space left on {place}"), why, FREE_SPACE.into()],
     }
@@ -88,12 +106,23 @@ impl Execution<'_> {
     ) -> StepResult<RunError> {
         let running = self.running(system, medium)?;
         let subject = Some(running.subject);
-        let places = self.written_by(system, medium)?.into_iter().filter_map(FilesystemSpace::read);
+        let places = self
+            .written_by(system, medium)?
+            .into_iter()
+            .filter_map(FilesystemSpace::read);
         let [what, why, next] = report(full, places);
         let what = format!("system {system} cannot write: {what}");
         let (severity, code) = (Severity::Error, "disk_full".into());
-        self.file.event(&Event { at, subject, severity, code, text: format!("{what}: {why}") })?;
-        Ok(RunError::Failed(format!("{what}\n{why}\n{next} The run file has everything measured until then.")))
+        self.file.event(&Event {
+            at,
+            subject,
+            severity,
+            code,
+            text: format!("{what}: {why}"),
+        })?;
+        Ok(RunError::Failed(format!(
+            "{what}\n{why}\n{next} The run file has everything measured until then."
+        )))
     }
 
     /// The directories that a system's files lie in: the medium's, below an emulated drive also that of its backing file.
@@ -103,8 +132,14 @@ impl Execution<'_> {
             Some(Watch::EmbeddedData { path }) => path.parent().map(Path::to_owned),
             _ => None,
         };
-        let drive = medium.and_then(|medium| self.drives.get(medium)).map(|drive| drive.path.clone());
-        let medium = self.plan.media.iter().find(|known| Some(known.name.as_str()) == medium);
+        let drive = medium
+            .and_then(|medium| self.drives.get(medium))
+            .map(|drive| drive.path.clone());
+        let medium = self
+            .plan
+            .media
+            .iter()
+            .find(|known| Some(known.name.as_str()) == medium);
         let medium = medium.map(|medium| PathBuf::from(&medium.path));
         Ok(drive.into_iter().chain(medium).chain(data).collect())
     }
@@ -114,32 +149,65 @@ impl Execution<'_> {
 mod tests {
     use super::*;
 
-    fn filesystem(path: &str, free: Bytes, size: Bytes, free_files: Option<u64>) -> FilesystemSpace {
-        let space = Space { size, used: Bytes(size.0 - free.0), free };
-        FilesystemSpace { path: path.into(), space, free_files }
+    fn filesystem(
+        path: &str,
+        free: Bytes,
+        size: Bytes,
+        free_files: Option<u64>,
+    ) -> FilesystemSpace {
+        let space = Space {
+            size,
+            used: Bytes(size.0 - free.0),
+            free,
+        };
+        FilesystemSpace {
+            path: path.into(),
+            space,
+            free_files,
+        }
     }
 
     fn full(why: &str) -> FullDisk {
-        FullDisk { place: "the server's disk".into(), why: why.into() }
+        FullDisk {
+            place: "the server's disk".into(),
+            why: why.into(),
+        }
     }
 
     #[test]
     fn a_disk_with_space_is_not_reported_as_full() {
         let roomy = || filesystem("/data", Bytes::mib(40_000), Bytes::mib(100_000), Some(9));
         let [what, why, _] = report(full("table is full"), [roomy()].into_iter());
-        assert_eq!((what.as_str(), why.as_str()), ("no space left on the server's disk", "table is full"));
+        assert_eq!(
+            (what.as_str(), why.as_str()),
+            ("no space left on the server's disk", "table is full")
+        );
         let few = filesystem("/log", Bytes::mib(900), Bytes::mib(100_000), None);
         let [what, why, next] = report(full("x"), [roomy(), few].into_iter());
         assert_eq!(what, "no space left on /log");
-        assert!(why.starts_with("x (ENOSPC; ") && next == FREE_SPACE, "{why} {next}");
+        assert!(
+            why.starts_with("x (ENOSPC; ") && next == FREE_SPACE,
+            "{why} {next}"
+        );
         let small = filesystem("/small", Bytes::mib(63), Bytes::mib(100), Some(1));
-        assert_eq!(report(full("x"), [roomy(), small].into_iter())[0], "no space left on /small");
+        assert_eq!(
+            report(full("x"), [roomy(), small].into_iter())[0],
+            "no space left on /small"
+        );
     }
 
     #[test]
     fn a_filesystem_without_inodes_is_full() {
-        let [what, why, _] =
-            report(full("x"), [filesystem("/data", Bytes::mib(500), Bytes::mib(900), Some(0))].into_iter());
+        let [what, why, _] = report(
+            full("x"),
+            [filesystem(
+                "/data",
+                Bytes::mib(500),
+                Bytes::mib(900),
+                Some(0),
+            )]
+            .into_iter(),
+        );
         assert_eq!(what, "no space left on /data");
         assert!(why.ends_with("; no inodes left)"), "{why}");
     }
@@ -147,10 +215,16 @@ mod tests {
     #[test]
     fn a_quota_is_not_a_full_disk() {
         let tight = || [filesystem("/small", Bytes(0), Bytes::mib(100), None)].into_iter();
-        for text in ["could not extend file: Disk quota exceeded", "Disk is full (Errcode: 122)"] {
+        for text in [
+            "could not extend file: Disk quota exceeded",
+            "Disk is full (Errcode: 122)",
+        ] {
             let [what, why, next] = report(full(text), tight());
             assert_eq!(what, "disk quota exceeded on the server's disk");
-            assert!(why.ends_with("(EDQUOT)") && next.contains("Raise the quota"), "{why} {next}");
+            assert!(
+                why.ends_with("(EDQUOT)") && next.contains("Raise the quota"),
+                "{why} {next}"
+            );
         }
     }
 }

@@ -14,8 +14,18 @@ use crate::runfile::{RunFile, RunFileError};
 
 /// Of a medium, on the run's timeline.
 pub(super) enum DriveMessage {
-    Second { subject: SubjectId, start: Nanos, end: Nanos, second: Box<DriveSecond> },
-    Warning { subject: SubjectId, at: Nanos, code: String, text: String },
+    Second {
+        subject: SubjectId,
+        start: Nanos,
+        end: Nanos,
+        second: Box<DriveSecond>,
+    },
+    Warning {
+        subject: SubjectId,
+        at: Nanos,
+        code: String,
+        text: String,
+    },
 }
 
 pub(super) struct Inbox {
@@ -35,33 +45,71 @@ impl Inbox {
         let (sender, probe) = mpsc::channel();
         let (from_drives, drives) = mpsc::channel();
         let (from_backups, backups) = mpsc::channel();
-        (Self { clock, probe, drives, from_drives, backups, from_backups }, sender)
+        (
+            Self {
+                clock,
+                probe,
+                drives,
+                from_drives,
+                backups,
+                from_backups,
+            },
+            sender,
+        )
     }
 
     /// Writes what has arrived into the run file; prints warnings.
     pub fn store(&self, file: &mut RunFile, progress: &Progress) -> Result<(), RunFileError> {
-        self.probe.try_iter().try_for_each(|message| match message {
-            ProbeMessage::Samples(samples) => file.samples(&samples),
-            ProbeMessage::Waits(waits) => file.waits(&waits),
-            ProbeMessage::Facts(subject, facts) => file.facts(subject, &facts),
-            ProbeMessage::Warning(Warning { subject, code, text }) => {
-                progress.print(&format!("warning: {text}"));
-                let (at, code, severity) = (self.clock.now(), code.into(), Severity::Warning);
-                file.event(&Event { at, subject: Some(subject), severity, code, text })
-            }
-        })?;
+        self.probe
+            .try_iter()
+            .try_for_each(|message| match message {
+                ProbeMessage::Samples(samples) => file.samples(&samples),
+                ProbeMessage::Waits(waits) => file.waits(&waits),
+                ProbeMessage::Facts(subject, facts) => file.facts(subject, &facts),
+                ProbeMessage::Warning(Warning {
+                    subject,
+                    code,
+                    text,
+                }) => {
+                    progress.print(&format!("warning: {text}"));
+                    let (at, code, severity) = (self.clock.now(), code.into(), Severity::Warning);
+                    file.event(&Event {
+                        at,
+                        subject: Some(subject),
+                        severity,
+                        code,
+                        text,
+                    })
+                }
+            })?;
         self.backups.try_iter().try_for_each(|(system, row)| {
             backup::print_row(&row, &system, progress);
             file.backup(&row)
         })?;
-        self.drives.try_iter().try_for_each(|message| match message {
-            DriveMessage::Second { subject, start, end, second } => {
-                file.drive_second(subject, start, end, &second.tallies)
-            }
-            DriveMessage::Warning { subject, at, code, text } => {
-                progress.print(&format!("warning: {text}"));
-                file.event(&Event { at, subject: Some(subject), severity: Severity::Warning, code, text })
-            }
-        })
+        self.drives
+            .try_iter()
+            .try_for_each(|message| match message {
+                DriveMessage::Second {
+                    subject,
+                    start,
+                    end,
+                    second,
+                } => file.drive_second(subject, start, end, &second.tallies),
+                DriveMessage::Warning {
+                    subject,
+                    at,
+                    code,
+                    text,
+                } => {
+                    progress.print(&format!("warning: {text}"));
+                    file.event(&Event {
+                        at,
+                        subject: Some(subject),
+                        severity: Severity::Warning,
+                        code,
+                        text,
+                    })
+                }
+            })
     }
 }

@@ -52,6 +52,9 @@ impl Job {
 
     /// As TOML with every default and the seed filled in and no password.
     pub(super) fn plan_resolved(&self) -> String {
-        plimsoll_model::plan::describe(&ResolvedPlan { seed: Some(self.seed), ..self.plan.clone() })
+        plimsoll_model::plan::describe(&ResolvedPlan {
+            seed: Some(self.seed),
+            ..self.plan.clone()
+        })
     }
 }

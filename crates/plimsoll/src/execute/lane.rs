@@ -75,24 +75,58 @@ impl Execution<'_> {
         noise_jobs: Vec<NoiseJobs>,
         medium: Option<&str>,
     ) -> StepResult<PointResult> {
-        let Self { running, drives, probe, clock, inbox, file, progress, interrupt, .. } = self;
+        let Self {
+            running,
+            drives,
+            probe,
+            clock,
+            inbox,
+            file,
+            progress,
+            interrupt,
+            ..
+        } = self;
         let (clock, cut, disk_full) = (clock.clone(), Cut::default(), FullDiskSignal::default());
         let (user, gate) = (interrupt.subscribe(), Gate::of(tasks.len() as u32));
         let timeline = tasks.first().map(|task| task.spec.timeline.clone());
-        let sink = RefCell::new(RunSink { file, inbox, progress });
+        let sink = RefCell::new(RunSink {
+            file,
+            inbox,
+            progress,
+        });
         let drive = medium.and_then(|medium| drives.get(medium));
         let (start_sender, started) = watch::channel(None);
         let mut first_start = Some(start_sender);
-        let lanes = tasks.into_iter().enumerate().map(|(i, LaneTask { system, spec, point, title })| {
-            let running = running.get(&key(&system, medium));
-            let probe = probe.as_ref();
-            let environment =
-                LaneEnvironment { running, drive, probe, clock: &clock, cut: &cut, disk_full: &disk_full };
-            let (sink, user, gate) = (&sink, user.clone(), gate.clone());
-            let start = first_start.take().unwrap_or_else(|| watch::channel(None).0);
-            let lane = async move { environment.lane(sink, i == 0, (spec, &point, &title), user, gate, start).await };
-            Box::pin(lane) as Lane<'_>
-        });
+        let lanes = tasks.into_iter().enumerate().map(
+            |(
+                i,
+                LaneTask {
+                    system,
+                    spec,
+                    point,
+                    title,
+                },
+            )| {
+                let running = running.get(&key(&system, medium));
+                let probe = probe.as_ref();
+                let environment = LaneEnvironment {
+                    running,
+                    drive,
+                    probe,
+                    clock: &clock,
+                    cut: &cut,
+                    disk_full: &disk_full,
+                };
+                let (sink, user, gate) = (&sink, user.clone(), gate.clone());
+                let start = first_start.take().unwrap_or_else(|| watch::channel(None).0);
+                let lane = async move {
+                    environment
+                        .lane(sink, i == 0, (spec, &point, &title), user, gate, start)
+                        .await
+                };
+                Box::pin(lane) as Lane<'_>
+            },
+        );
         let lanes: Vec<Lane<'_>> = lanes.collect();
         let workers = workers(noise_jobs, running, &clock, probe.as_ref())?;
         let (control, saves) = (LoadControl::default(), !workers.is_empty());
@@ -101,29 +135,47 @@ impl Execution<'_> {
             let _ends = CancelAtEnd(&control);
             let (done, results) = mpsc::channel();
             for (mut worker, cycles) in workers {
-                let (done, control, started, timeline) = (done.clone(), control.clone(), started.clone(), &timeline);
+                let (done, control, started, timeline) =
+                    (done.clone(), control.clone(), started.clone(), &timeline);
                 scope.spawn(move || {
                     // The receiver lives until all results are there.
-                    let _ = done.send(worker.beside(&cycles, &started, timeline.as_ref(), &control));
+                    let _ =
+                        done.send(worker.beside(&cycles, &started, timeline.as_ref(), &control));
                 });
             }
             drop(done);
             let lane_results = clock.block_on(all(lanes));
-            let lane_results =
-                lane_results.map_err(|error| RunError::Failed(format!("no runtime for the lanes: {error}")))?;
-            let lane_results = lane_results.into_iter().collect::<StepResult<Vec<LaneResult>>>()?;
-            if lane_results.iter().any(|result| result.end != LaneEnd::Complete) {
+            let lane_results = lane_results
+                .map_err(|error| RunError::Failed(format!("no runtime for the lanes: {error}")))?;
+            let lane_results = lane_results
+                .into_iter()
+                .collect::<StepResult<Vec<LaneResult>>>()?;
+            if lane_results
+                .iter()
+                .any(|result| result.end != LaneEnd::Complete)
+            {
                 control.cancel();
             }
             // Half a backup has no duration: those under way at the end of the measurement finish.
             let what = "waiting for the backups that are under way";
             let noise = if saves {
-                wait_for_backups(&results, &mut sink.borrow_mut(), interrupt, &clock, &control, what)?
+                wait_for_backups(
+                    &results,
+                    &mut sink.borrow_mut(),
+                    interrupt,
+                    &clock,
+                    &control,
+                    what,
+                )?
             } else {
                 Vec::new()
             };
             let cut = cut.take().transpose().map_err(RunError::Failed)?;
-            Ok(PointResult { lane_results, cut, noise: merge_results(noise) })
+            Ok(PointResult {
+                lane_results,
+                cut,
+                noise: merge_results(noise),
+            })
         })
     }
 }
@@ -146,7 +198,9 @@ fn workers<'a>(
 ) -> StepResult<Vec<(BackupWorker<'a>, Cycles)>> {
     let jobs = noise_jobs
         .into_iter()
-        .flat_map(|NoiseJobs { jobs, cycles }| jobs.into_iter().map(move |job| (job, cycles.clone())));
+        .flat_map(|NoiseJobs { jobs, cycles }| {
+            jobs.into_iter().map(move |job| (job, cycles.clone()))
+        });
     let one = |(job, cycles)| Ok((backup_worker(job, running, clock, probe)?, cycles));
     jobs.map(one).collect()
 }
@@ -157,12 +211,20 @@ type Lane<'a> = Pin<Box<dyn Future<Output = StepResult<LaneResult>> + 'a>>;
 async fn all<T>(mut futures: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<T> {
     let mut done: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     std::future::poll_fn(|context| {
-        for (future, done) in futures.iter_mut().zip(&mut done).filter(|(_, done)| done.is_none()) {
+        for (future, done) in futures
+            .iter_mut()
+            .zip(&mut done)
+            .filter(|(_, done)| done.is_none())
+        {
             if let Poll::Ready(value) = future.as_mut().poll(context) {
                 *done = Some(value);
             }
         }
-        if done.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+        if done.iter().all(Option::is_some) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     })
     .await;
     done.into_iter().flatten().collect()
@@ -193,7 +255,11 @@ impl LaneEnvironment<'_> {
         let started = start_sender.subscribe();
         let cut_after = spec.power_cut.then(|| spec.timeline.load_end());
         let recorder = Recorder::new(sink, point, spec.timeline.clone(), title, start_sender);
-        let recorder = if shows_progress { recorder } else { recorder.quiet() };
+        let recorder = if shows_progress {
+            recorder
+        } else {
+            recorder.quiet()
+        };
         let run = run_lane_together(spec, self.clock.clone(), lane.subscribe(), out, gate);
         let recorded = async { tokio::join!(run, recorder.record(messages, user.clone())).1 };
         let full = Cell::default();
@@ -215,7 +281,13 @@ impl LaneEnvironment<'_> {
             never = fails => never,
         }?;
         let result = match full.take() {
-            Some(why) => LaneResult { end: LaneEnd::DiskFull { place: SERVERS_DISK.into(), why }, ..result },
+            Some(why) => LaneResult {
+                end: LaneEnd::DiskFull {
+                    place: SERVERS_DISK.into(),
+                    why,
+                },
+                ..result
+            },
             None => result,
         };
         self.disk_full.note(&result.end);
@@ -250,7 +322,8 @@ async fn lack_of_space(running: Option<&Running>, clock: &Clock) -> String {
 
 /// Waits for the death of a server started by plimsoll: unlike another server, it will not come back.
 async fn server_dies(running: Option<&Running>, clock: &Clock) {
-    let Some(running) = running.filter(|running| matches!(running.instance.watch(), Some(Watch::Processes { .. })))
+    let Some(running) =
+        running.filter(|running| matches!(running.instance.watch(), Some(Watch::Processes { .. })))
     else {
         return std::future::pending().await;
     };
@@ -260,7 +333,10 @@ async fn server_dies(running: Option<&Running>, clock: &Clock) {
 }
 
 /// Forwards the user's orders forever; does not weaken an order that the lane already has.
-pub(super) async fn relay<T>(mut user: watch::Receiver<LaneControl>, lane: &watch::Sender<LaneControl>) -> T {
+pub(super) async fn relay<T>(
+    mut user: watch::Receiver<LaneControl>,
+    lane: &watch::Sender<LaneControl>,
+) -> T {
     while user.changed().await.is_ok() {
         let wanted = *user.borrow_and_update();
         lane.send_modify(|order| *order = wanted.max(*order));
@@ -293,7 +369,10 @@ async fn power_cut(
     }
     let at = clock.now();
     let lost = drive.power_off().map_err(|error| error.to_string())?;
-    running.instance.crash().map_err(|error| error.to_string())?;
+    running
+        .instance
+        .crash()
+        .map_err(|error| error.to_string())?;
     Ok(PowerOff { at, lost })
 }
 
@@ -305,11 +384,17 @@ mod tests {
 
     #[test]
     fn a_full_disk_of_one_lane_stops_the_others() {
-        let (signal, clock) = (FullDiskSignal::default(), Clock::Virtual(VirtualClock::default()));
+        let (signal, clock) = (
+            FullDiskSignal::default(),
+            Clock::Virtual(VirtualClock::default()),
+        );
         let full = async {
             signal.note(&LaneEnd::Complete);
             clock.sleep(POLL_INTERVAL).await;
-            signal.note(&LaneEnd::DiskFull { place: "/data".into(), why: "ENOSPC".into() });
+            signal.note(&LaneEnd::DiskFull {
+                place: "/data".into(),
+                why: "ENOSPC".into(),
+            });
             clock.now()
         };
         let other = async {
@@ -318,7 +403,8 @@ mod tests {
                 () = clock.sleep(POLL_INTERVAL * 100) => clock.now(),
             }
         };
-        let lanes: Vec<Pin<Box<dyn Future<Output = Nanos> + '_>>> = vec![Box::pin(full), Box::pin(other)];
+        let lanes: Vec<Pin<Box<dyn Future<Output = Nanos> + '_>>> =
+            vec![Box::pin(full), Box::pin(other)];
         let ends = clock.block_on(all(lanes)).unwrap();
         assert_eq!(ends[0], ends[1]);
     }

@@ -15,10 +15,15 @@ use crate::failure::Failure;
 
 /// Tests the limits that the plan requires. Touches nothing but small control groups of its own.
 pub(super) fn check(plan: &ResolvedPlan) -> Result<(), Failure> {
-    let used = |system: &&System| plan.steps.iter().any(|step| step.systems().any(|name| name == system.name));
+    let used = |system: &&System| {
+        plan.steps
+            .iter()
+            .any(|step| step.systems().any(|name| name == system.name))
+    };
     for system in plan.systems.iter().filter(used) {
         if !system.limits.is_none() && system.limits.without == WithoutLimits::Refuse {
-            limit::probe(&system.limits).map_err(|error| Failure::usage(format!("system {}: {error}", system.name)))?;
+            limit::probe(&system.limits)
+                .map_err(|error| Failure::usage(format!("system {}: {error}", system.name)))?;
         }
     }
     Ok(())
@@ -46,17 +51,28 @@ impl Execution<'_> {
         match (made, limits.without) {
             (Ok((made, untried)), _) => {
                 if let Some(why) = untried {
-                    let text = format!("system {}: its I/O limits are set but untested: {why}", system.name);
+                    let text = format!(
+                        "system {}: its I/O limits are set but untested: {why}",
+                        system.name
+                    );
                     self.record_event(Some(subject), Severity::Warning, "limits_untried", &text)?;
                 }
-                let facts: Vec<(String, String)> =
-                    made.in_effect().iter().map(|(file, is)| (format!("limit.{file}"), is.clone())).collect();
+                let facts: Vec<(String, String)> = made
+                    .in_effect()
+                    .iter()
+                    .map(|(file, is)| (format!("limit.{file}"), is.clone()))
+                    .collect();
                 self.file.facts(subject, &facts)?;
                 Ok(Some(made))
             }
-            (Err(error), WithoutLimits::Refuse) => Err(RunError::Failed(format!("system {}: {error}", system.name))),
+            (Err(error), WithoutLimits::Refuse) => {
+                Err(RunError::Failed(format!("system {}: {error}", system.name)))
+            }
             (Err(error), WithoutLimits::Warn) => {
-                let text = format!("system {} is NOT limited and may use the whole machine: {error}", system.name);
+                let text = format!(
+                    "system {} is NOT limited and may use the whole machine: {error}",
+                    system.name
+                );
                 self.record_event(Some(subject), Severity::Warning, "not_limited", &text)?;
                 Ok(None)
             }
@@ -64,8 +80,13 @@ impl Execution<'_> {
     }
 
     /// Tests I/O limits where the data will be, once for each device and set of limits.
-    fn try_io(&mut self, io: &IoLimits, at: Option<(Device, &Path)>) -> Result<Option<String>, LoadError> {
-        let Some((device, place)) = at.filter(|(device, _)| !io.is_none() && !self.tried.contains(&(*device, *io)))
+    fn try_io(
+        &mut self,
+        io: &IoLimits,
+        at: Option<(Device, &Path)>,
+    ) -> Result<Option<String>, LoadError> {
+        let Some((device, place)) =
+            at.filter(|(device, _)| !io.is_none() && !self.tried.contains(&(*device, *io)))
         else {
             return Ok(None);
         };

@@ -28,8 +28,12 @@ use plimsoll_load::error::LoadError;
 use plimsoll_load::limit::Device;
 use plimsoll_load::probe::{self, Probe, Watch};
 use plimsoll_model::plan::estimate;
-use plimsoll_model::plan::resolved::{CheckPolicy, IoLimits, LoadStep, Noise, ResolvedPlan, Step, Workload};
-use plimsoll_model::record::{Check, Event, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind};
+use plimsoll_model::plan::resolved::{
+    CheckPolicy, IoLimits, LoadStep, Noise, ResolvedPlan, Step, Workload,
+};
+use plimsoll_model::record::{
+    Check, Event, Point, PointPurpose, RunStatus, Severity, SubjectId, SubjectKind,
+};
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 
@@ -110,9 +114,19 @@ struct Execution<'a> {
 
 /// Runs the job. An error means that there is no usable run file; every other failure is recorded in it.
 pub fn execute(job: &Job, interrupt: Interrupt) -> Result<Done, Failure> {
-    let clock = if job.virtual_time { Clock::Virtual(VirtualClock::default()) } else { Clock::real() };
-    let file = RunFile::create(&job.output, &job.run_info(), &job.plan_text_redacted(), &job.plan_resolved())?;
-    if let (Some(label), Some((kind, name, _))) = (&job.label, always_watched().into_iter().last()) {
+    let clock = if job.virtual_time {
+        Clock::Virtual(VirtualClock::default())
+    } else {
+        Clock::real()
+    };
+    let file = RunFile::create(
+        &job.output,
+        &job.run_info(),
+        &job.plan_text_redacted(),
+        &job.plan_resolved(),
+    )?;
+    if let (Some(label), Some((kind, name, _))) = (&job.label, always_watched().into_iter().last())
+    {
         let generator = file.subject(kind, name)?;
         file.facts(generator, &[(LABEL.to_owned(), label.clone())])?;
     }
@@ -169,13 +183,18 @@ impl Execution<'_> {
                 Step::Load(step) => self.load_use(step, medium)?,
                 Step::Block(step) => self.block_step(step, media)?,
                 Step::Backup(step) => {
-                    self.backup_step(step, medium.ok_or_else(|| unresolved("medium of step", &step.name))?)?;
+                    self.backup_step(
+                        step,
+                        medium.ok_or_else(|| unresolved("medium of step", &step.name))?,
+                    )?;
                 }
             }
             self.retire_unused(step, medium, later)?;
-            for medium in
-                now.all_media().filter(|medium| !later.iter().any(|other| other.all_media().any(|m| m == *medium)))
-            {
+            for medium in now.all_media().filter(|medium| {
+                !later
+                    .iter()
+                    .any(|other| other.all_media().any(|m| m == *medium))
+            }) {
                 self.unmount(medium)?;
             }
         }
@@ -183,13 +202,21 @@ impl Execution<'_> {
     }
 
     /// Stops the systems of a step that no later step uses on the same medium.
-    fn retire_unused(&mut self, step: &Step, medium: Option<&str>, later: &[Use<'_>]) -> StepResult<()> {
+    fn retire_unused(
+        &mut self,
+        step: &Step,
+        medium: Option<&str>,
+        later: &[Use<'_>],
+    ) -> StepResult<()> {
         let again = |system: &str| {
             later.iter().any(|other| {
-                other.media.first().copied() == medium && other.step.systems().any(|another| another == system)
+                other.media.first().copied() == medium
+                    && other.step.systems().any(|another| another == system)
             })
         };
-        step.systems().filter(|system| !again(system)).try_for_each(|system| self.retire_all(system, medium))
+        step.systems()
+            .filter(|system| !again(system))
+            .try_for_each(|system| self.retire_all(system, medium))
     }
 
     /// A load step on one of its media.
@@ -210,17 +237,43 @@ impl Execution<'_> {
     }
 
     fn load_step(&mut self, step: &LoadStep, medium: Option<&str>) -> StepResult<()> {
-        let workload =
-            self.plan.workload(&step.workload).ok_or_else(|| unresolved("workload", &step.workload))?.clone();
+        let workload = self
+            .plan
+            .workload(&step.workload)
+            .ok_or_else(|| unresolved("workload", &step.workload))?
+            .clone();
         let systems = self.instances(&step.system)?;
-        let step_context = StepContext { step, systems: &systems, medium, workload: &workload };
+        let step_context = StepContext {
+            step,
+            systems: &systems,
+            medium,
+            workload: &workload,
+        };
         let neighbours = self.neighbours(step)?;
-        let beside = neighbours.iter().flat_map(|Neighbour { of, systems, workload }| {
-            systems.iter().map(move |system| InstanceSetup { step: &step.name, of, system, medium, workload })
-        });
-        let setups: Vec<InstanceSetup<'_>> = step_context.instances().map(InstanceSetup::from).chain(beside).collect();
+        let beside = neighbours.iter().flat_map(
+            |Neighbour {
+                 of,
+                 systems,
+                 workload,
+             }| {
+                systems.iter().map(move |system| InstanceSetup {
+                    step: &step.name,
+                    of,
+                    system,
+                    medium,
+                    workload,
+                })
+            },
+        );
+        let setups: Vec<InstanceSetup<'_>> = step_context
+            .instances()
+            .map(InstanceSetup::from)
+            .chain(beside)
+            .collect();
         self.prepare(&step.name, &setups)?;
-        step_context.instances().try_for_each(|context| self.keep_first_state(&context))?;
+        step_context
+            .instances()
+            .try_for_each(|context| self.keep_first_state(&context))?;
         if let Some(precondition) = step.precondition {
             self.precondition(&step_context, precondition)?;
         }
@@ -229,7 +282,9 @@ impl Execution<'_> {
             None => self.ladder(&step_context)?,
         }
         if step.check == CheckPolicy::EndOfStep {
-            step_context.instances().try_for_each(|context| self.check(&context, None))?;
+            step_context
+                .instances()
+                .try_for_each(|context| self.check(&context, None))?;
         }
         Ok(())
     }
@@ -237,8 +292,15 @@ impl Execution<'_> {
     /// The systems that generate a step's noise, their instances and their data.
     fn neighbours<'s>(&self, step: &'s LoadStep) -> StepResult<Vec<Neighbour<'s>>> {
         let one = |Noise { system, work }: &'s Noise| {
-            let workload = self.plan.noise_data(work).ok_or_else(|| unresolved("data of", system))?;
-            Ok(Neighbour { of: system, systems: self.instances(system)?, workload: workload.clone() })
+            let workload = self
+                .plan
+                .noise_data(work)
+                .ok_or_else(|| unresolved("data of", system))?;
+            Ok(Neighbour {
+                of: system,
+                systems: self.instances(system)?,
+                workload: workload.clone(),
+            })
         };
         step.noise.iter().map(one).collect()
     }
@@ -249,7 +311,16 @@ impl Execution<'_> {
             for (ordinal, load) in step_context.step.points.iter().enumerate() {
                 for scene in step_context.step.scenes() {
                     let (purpose, ordinal) = (PointPurpose::Ladder, ordinal as u32);
-                    self.point(step_context, &PointSpec { purpose, ordinal, repeat, load: *load, scene: *scene })?;
+                    self.point(
+                        step_context,
+                        &PointSpec {
+                            purpose,
+                            ordinal,
+                            repeat,
+                            load: *load,
+                            scene: *scene,
+                        },
+                    )?;
                 }
             }
         }
@@ -259,14 +330,24 @@ impl Execution<'_> {
     /// Verifies the consistency conditions. A violation ends the run, except after a power cut: figures of a database
     /// with wrong content must not be quoted.
     fn check(&mut self, context: &InstanceContext<'_>, point: Option<&Point>) -> StepResult<()> {
-        let InstanceContext { step, system, medium, workload } = *context;
-        let phase = self.file.open_phase(&step.name, point, PhaseKind::Check, self.clock.now())?;
+        let InstanceContext {
+            step,
+            system,
+            medium,
+            workload,
+        } = *context;
+        let phase = self
+            .file
+            .open_phase(&step.name, point, PhaseKind::Check, self.clock.now())?;
         let what = format!("{}: verifying the consistency conditions", step.name);
-        let verdicts =
-            self.wait_for_task(system, medium, &what, |instance, _| instance.check(CheckedData::from(workload)));
+        let verdicts = self.wait_for_task(system, medium, &what, |instance, _| {
+            instance.check(CheckedData::from(workload))
+        });
         let verdicts = verdicts.map_err(|error| match error {
             // The tables cannot be read.
-            RunError::Failed(why) if step.power_cut.is_some() && self.drive_lives(medium) => RunError::Broken(why),
+            RunError::Failed(why) if step.power_cut.is_some() && self.drive_lives(medium) => {
+                RunError::Broken(why)
+            }
             error => error,
         });
         let (subject, verdicts) = match verdicts {
@@ -279,10 +360,22 @@ impl Execution<'_> {
         let mut failing = None;
         for verdict in &verdicts {
             let (point, clause) = (point.map(|point| point.id), verdict.clause.to_owned());
-            let check = Check { point, subject, clause, holds: verdict.holds, detail: verdict.statement().to_owned() };
+            let check = Check {
+                point,
+                subject,
+                clause,
+                holds: verdict.holds,
+                detail: verdict.statement().to_owned(),
+            };
             self.file.check(&check)?;
             if !verdict.holds {
-                let text = || format!("condition {} does not hold: {}", verdict.clause, verdict.statement());
+                let text = || {
+                    format!(
+                        "condition {} does not hold: {}",
+                        verdict.clause,
+                        verdict.statement()
+                    )
+                };
                 failing = failing.or_else(|| Some(text()));
             }
         }
@@ -299,21 +392,50 @@ impl Execution<'_> {
 
     /// Whether the medium's emulator runs, if it has one.
     fn drive_lives(&self, medium: Option<&str>) -> bool {
-        medium.and_then(|medium| self.drives.get(medium)).is_none_or(|drive| drive.died().is_none())
+        medium
+            .and_then(|medium| self.drives.get(medium))
+            .is_none_or(|drive| drive.died().is_none())
     }
 
-    fn record_event(&self, subject: Option<SubjectId>, severity: Severity, code: &str, text: &str) -> StepResult<()> {
+    fn record_event(
+        &self,
+        subject: Option<SubjectId>,
+        severity: Severity,
+        code: &str,
+        text: &str,
+    ) -> StepResult<()> {
         self.progress.print(text);
-        self.file.event(&Event { at: self.clock.now(), subject, severity, code: code.into(), text: text.into() })?;
+        self.file.event(&Event {
+            at: self.clock.now(),
+            subject,
+            severity,
+            code: code.into(),
+            text: text.into(),
+        })?;
         Ok(())
     }
 
     /// Records what the probes could not read.
-    pub(super) fn record_warnings(&self, warnings: Vec<probe::Warning>) -> Result<(), RunFileError> {
-        warnings.into_iter().try_for_each(|probe::Warning { subject, code, text }| {
-            let (at, severity) = (self.clock.now(), Severity::Warning);
-            self.file.event(&Event { at, subject: Some(subject), severity, code: code.into(), text })
-        })
+    pub(super) fn record_warnings(
+        &self,
+        warnings: Vec<probe::Warning>,
+    ) -> Result<(), RunFileError> {
+        warnings.into_iter().try_for_each(
+            |probe::Warning {
+                 subject,
+                 code,
+                 text,
+             }| {
+                let (at, severity) = (self.clock.now(), Severity::Warning);
+                self.file.event(&Event {
+                    at,
+                    subject: Some(subject),
+                    severity,
+                    code: code.into(),
+                    text,
+                })
+            },
+        )
     }
 
     /// Stops and removes what was started, also after an error, and closes the run file.
@@ -321,7 +443,11 @@ impl Execution<'_> {
         let lasted = self.clock.now();
         // The probe first: it would report a server that is stopped here.
         let warnings = self.probe.take().map(Probe::stop).unwrap_or_default();
-        let mut trouble: Vec<String> = self.running.drain().flat_map(|(_, running)| running.end()).collect();
+        let mut trouble: Vec<String> = self
+            .running
+            .drain()
+            .flat_map(|(_, running)| running.end())
+            .collect();
         trouble.extend(self.drives.drain().flat_map(|(_, drive)| drive.end()));
         trouble.iter().for_each(|text| self.progress.print(text));
         self.progress.finish();
@@ -329,7 +455,10 @@ impl Execution<'_> {
             Ok(()) if self.not_durable.is_empty() => (RunStatus::Complete, None),
             Ok(()) => {
                 let lost = self.not_durable.join("\n");
-                (RunStatus::Failed, Some(format!("{lost}\nThe report lists the losses by step.")))
+                (
+                    RunStatus::Failed,
+                    Some(format!("{lost}\nThe report lists the losses by step.")),
+                )
             }
             Err(RunError::Interrupted) => (RunStatus::Interrupted, None),
             Err(RunError::Failed(why) | RunError::Broken(why)) => (RunStatus::Failed, Some(why)),
@@ -339,11 +468,21 @@ impl Execution<'_> {
         self.record_warnings(warnings)?;
         self.inbox.store(&mut self.file, &self.progress)?;
         for text in trouble {
-            let event = Event { at: lasted, subject: None, severity: Severity::Warning, code: "cleanup".into(), text };
+            let event = Event {
+                at: lasted,
+                subject: None,
+                severity: Severity::Warning,
+                code: "cleanup".into(),
+                text,
+            };
             self.file.event(&event)?;
         }
         let run_file = self.file.finish(status, failure.as_deref(), lasted)?;
-        Ok(Done { run_file, status, failure })
+        Ok(Done {
+            run_file,
+            status,
+            failure,
+        })
     }
 }
 
@@ -355,7 +494,9 @@ The run file has everything measured until then."
 }
 
 fn unresolved(what: &str, name: &str) -> RunError {
-    RunError::Failed(format!("the resolved plan has no {what} {name}: this is a fault of plimsoll"))
+    RunError::Failed(format!(
+        "the resolved plan has no {what} {name}: this is a fault of plimsoll"
+    ))
 }
 
 /// A step with the media that it uses at the same time; none for a system that keeps its data elsewhere.
@@ -380,11 +521,22 @@ fn uses(plan: &ResolvedPlan) -> Vec<Use<'_>> {
             Step::Block(step) => step.at_once,
             Step::Load(_) | Step::Backup(_) => media.is_empty(),
         };
-        let groups = if at_once { vec![media] } else { media.into_iter().map(|medium| vec![medium]).collect() };
+        let groups = if at_once {
+            vec![media]
+        } else {
+            media.into_iter().map(|medium| vec![medium]).collect()
+        };
         groups.into_iter().map(move |media| {
             let on = media.first().copied().unwrap_or_default();
-            let vaults = step.backup_places().map(|place| place.medium(on)).filter(|vault| !media.contains(vault));
-            Use { step, vaults: vaults.collect(), media }
+            let vaults = step
+                .backup_places()
+                .map(|place| place.medium(on))
+                .filter(|vault| !media.contains(vault));
+            Use {
+                step,
+                vaults: vaults.collect(),
+                media,
+            }
         })
     };
     plan.steps.iter().flat_map(of).collect()
@@ -392,7 +544,10 @@ fn uses(plan: &ResolvedPlan) -> Vec<Use<'_>> {
 
 /// Subjects that are watched for the whole run.
 fn always_watched() -> [(SubjectKind, &'static str, Watch); 2] {
-    [(SubjectKind::Host, "host", Watch::Host), (SubjectKind::Generator, "plimsoll", Watch::Generator)]
+    [
+        (SubjectKind::Host, "host", Watch::Host),
+        (SubjectKind::Generator, "plimsoll", Watch::Generator),
+    ]
 }
 
 /// How long a wait for a background task lasts before the progress line is refreshed.

@@ -6,7 +6,9 @@ use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Probe;
 use plimsoll_model::lane::{LaneEnd, LaneSpec, LoadShape, Seeds};
 use plimsoll_model::plan;
-use plimsoll_model::plan::resolved::{CheckPolicy, LoadStep, Noise, NoiseWork, Precondition, TxnMode, Workload};
+use plimsoll_model::plan::resolved::{
+    CheckPolicy, LoadStep, Noise, NoiseWork, Precondition, TxnMode, Workload,
+};
 use plimsoll_model::receipt::CommitCounts;
 use plimsoll_model::record::{Event, Interference, Point, PointId, PointPurpose, Severity};
 use plimsoll_model::schedule::Timeline;
@@ -40,8 +42,18 @@ pub(super) struct InstanceContext<'a> {
 
 impl<'a> StepContext<'a> {
     pub fn instances(&self) -> impl Iterator<Item = InstanceContext<'a>> + use<'a> {
-        let Self { step, systems, medium, workload } = *self;
-        systems.iter().map(move |system| InstanceContext { step, system, medium, workload })
+        let Self {
+            step,
+            systems,
+            medium,
+            workload,
+        } = *self;
+        systems.iter().map(move |system| InstanceContext {
+            step,
+            system,
+            medium,
+            workload,
+        })
     }
 }
 
@@ -68,13 +80,17 @@ impl Execution<'_> {
             return Err(RunError::Interrupted);
         }
         self.reset(step_context)?;
-        let (points, measured) = self.under_load(step_context, point_spec, timeline(step_context.step))?;
+        let (points, measured) =
+            self.under_load(step_context, point_spec, timeline(step_context.step))?;
         if step_context.step.check == CheckPolicy::EachPoint {
             for (context, point) in step_context.instances().zip(&points) {
                 self.check(&context, Some(point))?;
             }
         }
-        let first = points.into_iter().next().ok_or_else(|| unresolved("instance of", &step_context.step.system))?;
+        let first = points
+            .into_iter()
+            .next()
+            .ok_or_else(|| unresolved("instance of", &step_context.step.system))?;
         Ok((first, measured))
     }
 
@@ -93,8 +109,13 @@ impl Execution<'_> {
             scene: Interference::Alone,
         };
         self.reset(step_context)?;
-        let timeline = Timeline { warm: lasts, measure: Nanos::ZERO, cool: step_context.step.timeline.cool };
-        self.under_load(step_context, &point_spec, timeline).map(drop)
+        let timeline = Timeline {
+            warm: lasts,
+            measure: Nanos::ZERO,
+            cool: step_context.step.timeline.cool,
+        };
+        self.under_load(step_context, &point_spec, timeline)
+            .map(drop)
     }
 
     /// The lanes run on this thread's runtime beside their recorders, their users on others.
@@ -107,12 +128,16 @@ impl Execution<'_> {
         let (step, medium) = (step_context.step, step_context.medium);
         // Without a window there is nothing that a power cut could end.
         let power_cut = step.power_cut.filter(|_| timeline.measure > Nanos::ZERO);
-        let (mut tasks, points) = self.lane_tasks(step_context, point_spec, &timeline, power_cut.is_some())?;
+        let (mut tasks, points) =
+            self.lane_tasks(step_context, point_spec, &timeline, power_cut.is_some())?;
         let victims = tasks.len();
         let noise_jobs = match (point_spec.scene, points.first()) {
             (Interference::Noisy, Some(first)) => {
                 self.add_noise_tasks(step_context, point_spec, &timeline, &mut tasks)?;
-                let beside = Beside { step: &step.name, point: first.id };
+                let beside = Beside {
+                    step: &step.name,
+                    point: first.id,
+                };
                 self.noise_jobs(&step.noise, medium, beside)?
             }
             _ => Vec::new(),
@@ -126,10 +151,21 @@ impl Execution<'_> {
             _ => CommitCounts::default(),
         };
         let systems: Vec<String> = tasks.iter().map(|task| task.system.clone()).collect();
-        let PointResult { mut lane_results, cut, noise } = self.run_lanes(tasks, noise_jobs, medium)?;
-        self.record_warnings(self.probe.as_ref().map(Probe::take_warnings).unwrap_or_default())?;
+        let PointResult {
+            mut lane_results,
+            cut,
+            noise,
+        } = self.run_lanes(tasks, noise_jobs, medium)?;
+        self.record_warnings(
+            self.probe
+                .as_ref()
+                .map(Probe::take_warnings)
+                .unwrap_or_default(),
+        )?;
         // First: it has stopped all others.
-        let full = lane_results.iter().position(|result| matches!(result.end, LaneEnd::DiskFull { .. }));
+        let full = lane_results
+            .iter()
+            .position(|result| matches!(result.end, LaneEnd::DiskFull { .. }));
         if let Some(full) = full.filter(|_| cut.is_none()) {
             self.after_lane(&systems[full], medium, lane_results.swap_remove(full))?;
         }
@@ -139,7 +175,10 @@ impl Execution<'_> {
             measured.merge(&result.measured);
             match (cut, medium) {
                 (Some(off), Some(medium)) => {
-                    let books = Books { before: &before, acknowledged: &result.acknowledged };
+                    let books = Books {
+                        before: &before,
+                        acknowledged: &result.acknowledged,
+                    };
                     self.after_power_cut((context.system, medium), point, &books, off)?;
                 }
                 _ => {
@@ -167,8 +206,16 @@ impl Execution<'_> {
     ) -> StepResult<()> {
         let plan = self.plan;
         for Noise { system, work } in &step_context.step.noise {
-            let NoiseWork::Load { workload: name, load } = work else { continue };
-            let workload = plan.workload(name).ok_or_else(|| unresolved("workload", name))?;
+            let NoiseWork::Load {
+                workload: name,
+                load,
+            } = work
+            else {
+                continue;
+            };
+            let workload = plan
+                .workload(name)
+                .ok_or_else(|| unresolved("workload", name))?;
             for instance in self.instances(system)? {
                 let context = InstanceContext {
                     step: step_context.step,
@@ -176,13 +223,25 @@ impl Execution<'_> {
                     medium: step_context.medium,
                     workload,
                 };
-                let point_spec = PointSpec { purpose: PointPurpose::Noise, load: *load, ..*point_spec };
-                let point = Point { workload: name.clone(), ..self.describe_point(&context, &point_spec)? };
+                let point_spec = PointSpec {
+                    purpose: PointPurpose::Noise,
+                    load: *load,
+                    ..*point_spec
+                };
+                let point = Point {
+                    workload: name.clone(),
+                    ..self.describe_point(&context, &point_spec)?
+                };
                 self.points += 1;
                 self.file.point(&point)?;
                 let title = format!("{} · noise · {instance}", step_context.step.name);
                 let spec = self.lane_spec(&context, &point, *load, timeline, false)?;
-                tasks.push(LaneTask { system: instance, spec, point, title });
+                tasks.push(LaneTask {
+                    system: instance,
+                    spec,
+                    point,
+                    title,
+                });
             }
         }
         Ok(())
@@ -197,11 +256,17 @@ impl Execution<'_> {
         power_cut: bool,
     ) -> StepResult<LaneSpec> {
         Ok(LaneSpec {
-            endpoint: self.running(context.system, context.medium)?.instance.endpoint(),
+            endpoint: self
+                .running(context.system, context.medium)?
+                .instance
+                .endpoint(),
             workload: context.workload.clone(),
             load,
             pacing: context.step.pacing,
-            seed: Seeds { load: self.seed, data: self.plan.data_seed },
+            seed: Seeds {
+                load: self.seed,
+                data: self.plan.data_seed,
+            },
             round: point.id.0,
             max_retries: context.step.max_retries,
             power_cut,
@@ -222,24 +287,53 @@ impl Execution<'_> {
             let point = self.describe_point(&context, point_spec)?;
             self.points += 1;
             self.file.point(&point)?;
-            let title = title.get_or_insert_with(|| self.progress.point_begins(&point, timeline.load_end()));
+            let title = title
+                .get_or_insert_with(|| self.progress.point_begins(&point, timeline.load_end()));
             let spec = self.lane_spec(&context, &point, point_spec.load, timeline, power_cut)?;
-            let named =
-                if step_context.systems.len() > 1 { format!("{title} · {}", context.system) } else { title.clone() };
-            tasks.push(LaneTask { system: context.system.to_owned(), spec, point: point.clone(), title: named });
+            let named = if step_context.systems.len() > 1 {
+                format!("{title} · {}", context.system)
+            } else {
+                title.clone()
+            };
+            tasks.push(LaneTask {
+                system: context.system.to_owned(),
+                spec,
+                point: point.clone(),
+                title: named,
+            });
             points.push(point);
         }
         Ok((tasks, points))
     }
 
-    fn describe_point(&self, context: &InstanceContext<'_>, point_spec: &PointSpec) -> StepResult<Point> {
-        let InstanceContext { step, system, medium, workload } = *context;
-        let PointSpec { purpose, ordinal, repeat, load, scene } = *point_spec;
+    fn describe_point(
+        &self,
+        context: &InstanceContext<'_>,
+        point_spec: &PointSpec,
+    ) -> StepResult<Point> {
+        let InstanceContext {
+            step,
+            system,
+            medium,
+            workload,
+        } = *context;
+        let PointSpec {
+            purpose,
+            ordinal,
+            repeat,
+            load,
+            scene,
+        } = *point_spec;
         let running = self.running(system, medium)?;
         let (offered_per_second, offered_to_per_second) = match load {
-            LoadShape::Open { per_second, to_per_second, .. } => {
-                (Some(per_second), (to_per_second != per_second).then_some(to_per_second))
-            }
+            LoadShape::Open {
+                per_second,
+                to_per_second,
+                ..
+            } => (
+                Some(per_second),
+                (to_per_second != per_second).then_some(to_per_second),
+            ),
             LoadShape::Closed { .. } => (None, None),
         };
         Ok(Point {
@@ -258,7 +352,11 @@ impl Execution<'_> {
             repeat,
             purpose,
             scene,
-            txns: workload.txn_names().iter().map(|&name| name.to_owned()).collect(),
+            txns: workload
+                .txn_names()
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect(),
             parameters: self.parameters(step),
         })
     }
@@ -269,15 +367,25 @@ impl Execution<'_> {
         plan::parameters(&plan, &step.workload, &step.name)
     }
 
-    fn after_lane(&mut self, system: &str, medium: Option<&str>, result: LaneResult) -> StepResult<()> {
+    fn after_lane(
+        &mut self,
+        system: &str,
+        medium: Option<&str>,
+        result: LaneResult,
+    ) -> StepResult<()> {
         // Other failures are only its consequences.
         if let Some(why) = medium.and_then(|medium| self.drives.get(medium)?.died()) {
             return Err(RunError::Failed(why));
         }
         let LaneResult { end, ended_at, .. } = result;
-        let died = self.running(system, medium)?.instance.died().filter(|_| end != LaneEnd::Complete);
+        let died = self
+            .running(system, medium)?
+            .instance
+            .died()
+            .filter(|_| end != LaneEnd::Complete);
         match (end, died) {
-            (LaneEnd::DiskFull { place, why }, _) | (_, Some(LoadError::DiskFull { place, why, .. })) => {
+            (LaneEnd::DiskFull { place, why }, _)
+            | (_, Some(LoadError::DiskFull { place, why, .. })) => {
                 Err(self.disk_full((system, medium), ended_at, FullDisk { place, why })?)
             }
             (_, Some(error)) => Err(self.server_died((system, medium), ended_at, &error)?),
@@ -297,8 +405,17 @@ impl Execution<'_> {
     ) -> StepResult<RunError> {
         let subject = Some(self.running(system, medium)?.subject);
         let why = ended_unexpectedly(system, error);
-        let (severity, text) = (Severity::Error, why.lines().next().unwrap_or_default().to_owned());
-        self.file.event(&Event { at, subject, severity, code: "server_died".into(), text })?;
+        let (severity, text) = (
+            Severity::Error,
+            why.lines().next().unwrap_or_default().to_owned(),
+        );
+        self.file.event(&Event {
+            at,
+            subject,
+            severity,
+            code: "server_died".into(),
+            text,
+        })?;
         Ok(RunError::Failed(why))
     }
 }
@@ -306,16 +423,31 @@ impl Execution<'_> {
 /// The power fails where the measurement would go on.
 fn timeline(step: &LoadStep) -> Timeline {
     let measure = step.power_cut.unwrap_or(step.timeline.measure);
-    Timeline { measure, ..step.timeline.clone() }
+    Timeline {
+        measure,
+        ..step.timeline.clone()
+    }
 }
 
 /// At the higher of its rates all the time.
 pub(super) fn steady(load: LoadShape) -> LoadShape {
     match load {
         LoadShape::Closed { .. } => load,
-        LoadShape::Open { users, per_second, to_per_second, arrivals, queue } => {
+        LoadShape::Open {
+            users,
+            per_second,
+            to_per_second,
+            arrivals,
+            queue,
+        } => {
             let per_second = per_second.max(to_per_second);
-            LoadShape::Open { users, per_second, to_per_second: per_second, arrivals, queue }
+            LoadShape::Open {
+                users,
+                per_second,
+                to_per_second: per_second,
+                arrivals,
+                queue,
+            }
         }
     }
 }

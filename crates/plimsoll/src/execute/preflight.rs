@@ -16,7 +16,11 @@ use crate::runfile::RunFileError;
 
 /// Refuses a plan that its media or this machine cannot run. Writes nothing.
 pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failure> {
-    let Estimate { space: needed, memory, .. } = estimate(plan);
+    let Estimate {
+        space: needed,
+        memory,
+        ..
+    } = estimate(plan);
     check_block_steps(plan, overwrite).map_err(|error| Failure::usage(error.to_string()))?;
     let used = |name: &String| plan.used_media().any(|medium| medium.name == *name);
     limits::check(plan)?;
@@ -24,7 +28,9 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
     for medium in plan.used_media() {
         if let Some(drive) = medium.kind.emulated() {
             drive_file::emulated(drive)?;
-            let is_cut = plan.load_steps().any(|step| step.power_cut.is_some() && step.on.contains(&medium.name));
+            let is_cut = plan
+                .load_steps()
+                .any(|step| step.power_cut.is_some() && step.on.contains(&medium.name));
             if is_cut && drive.form == DriveForm::Auto && !rustix::process::geteuid().is_root() {
                 return Err(Failure::usage(format!(
                     "medium {}: only a block device can lose its power, and only root can make one\n\
@@ -33,7 +39,10 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
                 )));
             }
         }
-        let needed = needed.iter().find(|(name, _)| *name == medium.name).map_or(Bytes(0), |(_, bytes)| *bytes);
+        let needed = needed
+            .iter()
+            .find(|(name, _)| *name == medium.name)
+            .map_or(Bytes(0), |(_, bytes)| *bytes);
         if medium.kind != MediumKind::Device {
             check_medium(medium, needed).map_err(Failure::usage)?;
         }
@@ -65,9 +74,15 @@ fn check_block_steps(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), B
 pub fn check_output(output: &Path) -> Result<(), Failure> {
     // A broken link counts as there.
     if output.symlink_metadata().is_ok() {
-        return Err(RunFileError::Exists { path: output.into() }.into());
+        return Err(RunFileError::Exists {
+            path: output.into(),
+        }
+        .into());
     }
-    let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = output
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let refuse = |why: String| {
         Err(Failure::usage(format!(
             "the run file {} cannot be created: {why}\nChoose another path with --output.",
@@ -77,15 +92,23 @@ pub fn check_output(output: &Path) -> Result<(), Failure> {
     if !parent.is_dir() {
         return refuse(format!("there is no directory {}", parent.display()));
     }
-    match rustix::fs::access(parent, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK) {
-        Err(error) => refuse(format!("{} cannot be written to: {error}", parent.display())),
+    match rustix::fs::access(
+        parent,
+        rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
+    ) {
+        Err(error) => refuse(format!(
+            "{} cannot be written to: {error}",
+            parent.display()
+        )),
         Ok(()) => Ok(()),
     }
 }
 
 /// In the worst case all emulated drives with data in memory exist at the same time.
 fn check_memory<'a>(needed: impl Iterator<Item = &'a (String, Bytes)>) -> Result<(), String> {
-    let needed = needed.fold(Bytes(0), |sum, (_, bytes)| Bytes(sum.0.saturating_add(bytes.0)));
+    let needed = needed.fold(Bytes(0), |sum, (_, bytes)| {
+        Bytes(sum.0.saturating_add(bytes.0))
+    });
     if needed == Bytes(0) {
         return Ok(());
     }
@@ -102,20 +125,30 @@ fn check_memory<'a>(needed: impl Iterator<Item = &'a (String, Bytes)>) -> Result
 fn check_medium(medium: &Medium, needed: Bytes) -> Result<(), String> {
     let (name, path) = (&medium.name, Path::new(&medium.path));
     let meta = std::fs::metadata(path).map_err(|error| {
-        format!("medium {name}: {} cannot be used: {error}\nCreate that directory or name another one.", path.display())
+        format!(
+            "medium {name}: {} cannot be used: {error}\nCreate that directory or name another one.",
+            path.display()
+        )
     })?;
     if !meta.is_dir() {
-        return Err(format!("medium {name}: {} is not a directory\nName a directory.", path.display()));
+        return Err(format!(
+            "medium {name}: {} is not a directory\nName a directory.",
+            path.display()
+        ));
     }
     // The kernel's answer respects read-only mounts and access lists as well.
-    let writable = rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK);
+    let writable = rustix::fs::access(
+        path,
+        rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
+    );
     writable.map_err(|error| {
         format!(
             "medium {name}: {} cannot be written to: {error}\nName a directory that this user may write to.",
             path.display()
         )
     })?;
-    let free = free_bytes(path).map_err(|error| format!("medium {name}: {}: {error}", path.display()))?;
+    let free =
+        free_bytes(path).map_err(|error| format!("medium {name}: {}: {error}", path.display()))?;
     if free < needed {
         return Err(format!(
             "medium {name}: {} has {free} free, and the plan needs about {needed}\n\

@@ -32,10 +32,22 @@ pub(super) struct Running {
 impl Running {
     /// Stops the system and removes its directory; returns what failed.
     pub fn end(self) -> Vec<String> {
-        let Self { instance, scratch, subject: _, medium: _, first: _, kept_for: _, dirty: _ } = self;
+        let Self {
+            instance,
+            scratch,
+            subject: _,
+            medium: _,
+            first: _,
+            kept_for: _,
+            dirty: _,
+        } = self;
         let stopped = instance.stop().err();
         let removed = scratch.and_then(|scratch| scratch.remove().err());
-        stopped.into_iter().chain(removed).map(|error| error.to_string()).collect()
+        stopped
+            .into_iter()
+            .chain(removed)
+            .map(|error| error.to_string())
+            .collect()
     }
 }
 
@@ -53,8 +65,19 @@ pub(super) struct InstanceSetup<'a> {
 
 impl<'a> From<InstanceContext<'a>> for InstanceSetup<'a> {
     fn from(context: InstanceContext<'a>) -> Self {
-        let InstanceContext { step, system, medium, workload } = context;
-        Self { step: &step.name, of: &step.system, system, medium, workload }
+        let InstanceContext {
+            step,
+            system,
+            medium,
+            workload,
+        } = context;
+        Self {
+            step: &step.name,
+            of: &step.system,
+            system,
+            medium,
+            workload,
+        }
     }
 }
 
@@ -64,18 +87,25 @@ pub(super) fn key(system: &str, medium: Option<&str>) -> (String, Option<String>
 
 impl Execution<'_> {
     pub(super) fn running(&self, system: &str, medium: Option<&str>) -> StepResult<&Running> {
-        self.running.get(&key(system, medium)).ok_or_else(|| unresolved("running system", system))
+        self.running
+            .get(&key(system, medium))
+            .ok_or_else(|| unresolved("running system", system))
     }
 
     /// Names of the system's instances: its own where it has one.
     pub(super) fn instances(&self, system: &str) -> StepResult<Vec<String>> {
-        let spec = self.plan.system(system).ok_or_else(|| unresolved("system", system))?;
+        let spec = self
+            .plan
+            .system(system)
+            .ok_or_else(|| unresolved("system", system))?;
         Ok(spec.instances())
     }
 
     /// Starts a step's systems unless they run already, and loads their data unless they are loaded.
     pub(super) fn prepare(&mut self, step: &str, setups: &[InstanceSetup<'_>]) -> StepResult<()> {
-        let phase = self.file.open_phase(step, None, PhaseKind::Prepare, self.clock.now())?;
+        let phase = self
+            .file
+            .open_phase(step, None, PhaseKind::Prepare, self.clock.now())?;
         for setup in setups {
             self.prepare_one(setup)?;
         }
@@ -85,19 +115,33 @@ impl Execution<'_> {
     }
 
     fn prepare_one(&mut self, setup: &InstanceSetup<'_>) -> StepResult<()> {
-        let InstanceSetup { step, of, system, medium, workload } = *setup;
+        let InstanceSetup {
+            step,
+            of,
+            system,
+            medium,
+            workload,
+        } = *setup;
         let starts = !self.running.contains_key(&key(system, medium));
         if starts {
             let model = self.model_of(setup)?;
             self.start(of, system, medium, model.as_deref())?;
         }
-        let name = if system == of { String::new() } else { format!(" {system}") };
+        let name = if system == of {
+            String::new()
+        } else {
+            format!(" {system}")
+        };
         let what = format!("{step}: loading{name}");
         let seed = self.plan.data_seed;
         let (subject, loaded) =
-            self.wait_for_task(system, medium, &what, move |instance, control| instance.load(workload, seed, control))?;
+            self.wait_for_task(system, medium, &what, move |instance, control| {
+                instance.load(workload, seed, control)
+            })?;
         // The file of an embedded database takes its place only now.
-        if let Some(watch @ Watch::EmbeddedData { .. }) = self.running(system, medium)?.instance.watch() {
+        if let Some(watch @ Watch::EmbeddedData { .. }) =
+            self.running(system, medium)?.instance.watch()
+        {
             self.watch(subject, watch);
         }
         // The settings of a reused database may have changed.
@@ -113,13 +157,21 @@ impl Execution<'_> {
 
     /// Whether the data were loaded for this run; later steps go on with what this one has left. Only an existing server
     /// keeps data from run to run: a copy of another instance's data is as fresh as these.
-    fn record_data(&mut self, setup: &InstanceSetup<'_>, subject: SubjectId, loaded: Loaded) -> StepResult<()> {
+    fn record_data(
+        &mut self,
+        setup: &InstanceSetup<'_>,
+        subject: SubjectId,
+        loaded: Loaded,
+    ) -> StepResult<()> {
         let instance = &self.running(setup.system, setup.medium)?.instance;
         if !instance.has_data() {
             return Ok(());
         }
         let reused = loaded == Loaded::Reused && instance.is_existing();
-        let mut facts = vec![(DATA_FACT.to_owned(), if reused { REUSED } else { FRESH }.to_owned())];
+        let mut facts = vec![(
+            DATA_FACT.to_owned(),
+            if reused { REUSED } else { FRESH }.to_owned(),
+        )];
         if reused {
             let added = instance.orders_added(setup.workload)?;
             facts.extend(added.map(|orders| (ORDERS_ADDED_FACT.to_owned(), orders.to_string())));
@@ -129,24 +181,44 @@ impl Execution<'_> {
 
     /// The first instance of a system, where another one can begin with a copy of its data: it has just been loaded.
     fn model_of(&self, setup: &InstanceSetup<'_>) -> StepResult<Option<String>> {
-        let first = self.instances(setup.of)?.into_iter().next().filter(|first| first != setup.system);
+        let first = self
+            .instances(setup.of)?
+            .into_iter()
+            .next()
+            .filter(|first| first != setup.system);
         let running = |first: &String| self.running.get(&key(first, setup.medium));
-        Ok(first.filter(|first| running(first).is_some_and(|first| !first.dirty && first.instance.has_files())))
+        Ok(first.filter(|first| {
+            running(first).is_some_and(|first| !first.dirty && first.instance.has_files())
+        }))
     }
 
     /// Starts one instance of a system; with a `model` as its copy.
-    fn start(&mut self, of: &str, system: &str, medium: Option<&str>, model: Option<&str>) -> StepResult<()> {
-        let spec = self.plan.system(of).ok_or_else(|| unresolved("system", of))?;
+    fn start(
+        &mut self,
+        of: &str,
+        system: &str,
+        medium: Option<&str>,
+        model: Option<&str>,
+    ) -> StepResult<()> {
+        let spec = self
+            .plan
+            .system(of)
+            .ok_or_else(|| unresolved("system", of))?;
         let name = medium.map_or_else(|| system.to_owned(), |medium| format!("{system}@{medium}"));
         let subject = self.file.subject(SubjectKind::System, &name)?;
         if spec.count > 1 {
-            self.file.facts(subject, &[(INSTANCE_OF.to_owned(), of.to_owned())])?;
+            self.file
+                .facts(subject, &[(INSTANCE_OF.to_owned(), of.to_owned())])?;
         }
         let mut scratch = None;
         let (mut on, mut place): (_, Option<PathBuf>) = (None, None);
         if let Some(medium) = medium {
             let (subject, drive) = self.prepare_medium(medium)?;
-            let path = &self.plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?.path;
+            let path = &self
+                .plan
+                .medium(medium)
+                .ok_or_else(|| unresolved("medium", medium))?
+                .path;
             on = Some(subject);
             place = Some(drive.clone().unwrap_or_else(|| path.into()));
             scratch = Some(match drive {
@@ -154,38 +226,60 @@ impl Execution<'_> {
                 None => Scratch::create(Path::new(path), &format!("{}-{system}", self.run_id))?,
             });
         }
-        self.progress.begin(self.clock.now(), &format!("starting {name}"));
+        self.progress
+            .begin(self.clock.now(), &format!("starting {name}"));
         let limits = self.limit_system(spec, subject, place.as_deref())?;
         let instance = match (model, scratch.as_mut()) {
             (Some(model), Some(scratch)) => self.while_unwatched((model, medium), |this| {
                 let what = format!("copying the data of {model} for {system}");
-                let twin = |first: &Instance, control: &LoadControl| first.twin(scratch, limits, control);
+                let twin =
+                    |first: &Instance, control: &LoadControl| first.twin(scratch, limits, control);
                 Ok(this.wait_for_task(model, medium, &what, twin)?.1)
             })?,
             (_, scratch) => Instance::start(&spec.kind, scratch, limits)?,
         };
         limits::verify(spec, &instance)?;
-        if let Some(watch) = instance.watch().filter(|watch| !matches!(watch, Watch::EmbeddedData { .. })) {
+        if let Some(watch) = instance
+            .watch()
+            .filter(|watch| !matches!(watch, Watch::EmbeddedData { .. }))
+        {
             self.watch(subject, watch);
         }
         self.sample_statistics(subject, &instance)?;
         self.running.insert(
             key(system, medium),
-            Running { instance, subject, medium: on, scratch, first: None, kept_for: None, dirty: false },
+            Running {
+                instance,
+                subject,
+                medium: on,
+                scratch,
+                first: None,
+                kept_for: None,
+                dirty: false,
+            },
         );
         Ok(())
     }
 
     /// A medium made ready for files: described, its drive mounted if it is an emulated one, and then where.
-    pub(super) fn prepare_medium(&mut self, medium: &str) -> StepResult<(SubjectId, Option<PathBuf>)> {
+    pub(super) fn prepare_medium(
+        &mut self,
+        medium: &str,
+    ) -> StepResult<(SubjectId, Option<PathBuf>)> {
         let plan = self.plan;
-        let medium = plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?;
+        let medium = plan
+            .medium(medium)
+            .ok_or_else(|| unresolved("medium", medium))?;
         let mounted = match &medium.kind {
             // Plans in which files are put on a device are refused.
             MediumKind::Directory | MediumKind::Device => false,
             MediumKind::Emulated(drive) => self.mount(medium, drive)?,
         };
-        let drive = self.drives.get(&medium.name).filter(|_| mounted).map(|drive| drive.path.clone());
+        let drive = self
+            .drives
+            .get(&medium.name)
+            .filter(|_| mounted)
+            .map(|drive| drive.path.clone());
         let subject = self.describe_medium(medium, drive.as_deref())?;
         Ok((subject, drive))
     }
@@ -201,20 +295,29 @@ impl Execution<'_> {
 
     /// Samples the system's own statistics from now on, if it is a server.
     fn sample_statistics(&self, subject: SubjectId, instance: &Instance) -> StepResult<()> {
-        let asked = self.probe.as_ref().map_or(Ok(()), |probe| probe.ask(subject, instance.endpoint()));
+        let asked = self
+            .probe
+            .as_ref()
+            .map_or(Ok(()), |probe| probe.ask(subject, instance.endpoint()));
         asked.map_err(|error| {
-            RunError::Failed(format!("cannot start a thread to sample the server's statistics: {error}"))
+            RunError::Failed(format!(
+                "cannot start a thread to sample the server's statistics: {error}"
+            ))
         })
     }
 
     /// Stops and removes all instances of a system that no later step uses.
     pub(super) fn retire_all(&mut self, system: &str, medium: Option<&str>) -> StepResult<()> {
-        self.instances(system)?.iter().try_for_each(|instance| self.retire(instance, medium))
+        self.instances(system)?
+            .iter()
+            .try_for_each(|instance| self.retire(instance, medium))
     }
 
     /// Stops and removes one instance.
     fn retire(&mut self, system: &str, medium: Option<&str>) -> StepResult<()> {
-        let Some(running) = self.running.remove(&key(system, medium)) else { return Ok(()) };
+        let Some(running) = self.running.remove(&key(system, medium)) else {
+            return Ok(());
+        };
         if let Some(probe) = &self.probe {
             probe.unwatch(running.subject);
         }
@@ -233,9 +336,21 @@ impl Execution<'_> {
         what: &str,
         task: impl FnOnce(&Instance, &LoadControl) -> Result<T, LoadError> + Send,
     ) -> StepResult<(SubjectId, T)> {
-        let Self { running, drives, progress, clock, inbox, file, interrupt, .. } = self;
-        let Running { instance, subject, .. } =
-            running.get(&key(system, medium)).ok_or_else(|| unresolved("running system", system))?;
+        let Self {
+            running,
+            drives,
+            progress,
+            clock,
+            inbox,
+            file,
+            interrupt,
+            ..
+        } = self;
+        let Running {
+            instance, subject, ..
+        } = running
+            .get(&key(system, medium))
+            .ok_or_else(|| unresolved("running system", system))?;
         let control = LoadControl::default();
         progress.begin(clock.now(), what);
         let began = clock.now();
@@ -252,7 +367,9 @@ impl Execution<'_> {
                     Err(RecvTimeoutError::Disconnected) => {
                         // Joined here, its panic does not become this thread's; it has printed its message.
                         let _ = thread.join();
-                        return Err(RunError::Failed(format!("{what}: ended by a fault of plimsoll")));
+                        return Err(RunError::Failed(format!(
+                            "{what}: ended by a fault of plimsoll"
+                        )));
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                 }
@@ -267,13 +384,18 @@ impl Execution<'_> {
                     return Err(error.into());
                 }
                 let now = clock.now();
-                progress.now(now, &loading_line(what, &control, (now - began).as_secs_f64()));
+                progress.now(
+                    now,
+                    &loading_line(what, &control, (now - began).as_secs_f64()),
+                );
             }
         });
         // A connection's error is only a consequence of the server's death.
         let drive_died = medium.and_then(|medium| drives.get(medium)?.died());
         let result = result.map_err(|error| match (error, instance.died()) {
-            (RunError::Failed(_), _) if drive_died.is_some() => RunError::Failed(drive_died.unwrap_or_default()),
+            (RunError::Failed(_), _) if drive_died.is_some() => {
+                RunError::Failed(drive_died.unwrap_or_default())
+            }
             (RunError::Failed(_), Some(error)) => {
                 RunError::Failed(format!("{what}: {}", ended_unexpectedly(system, &error)))
             }
@@ -291,5 +413,8 @@ fn loading_line(what: &str, control: &LoadControl, seconds: f64) -> String {
     }
     let share = (done as f64 / total as f64).min(1.0);
     let left = (seconds / share - seconds).ceil();
-    format!("{what} · {done} of about {total} rows · {:.0} % · {left} s left", share * 100.0)
+    format!(
+        "{what} · {done} of about {total} rows · {:.0} % · {left} s left",
+        share * 100.0
+    )
 }

@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 
-use plimsoll_model::lane::{Counts, LaneControl, LaneEnd, LaneMessage, LaneSecond, TransactionStats};
+use plimsoll_model::lane::{
+    Counts, LaneControl, LaneEnd, LaneMessage, LaneSecond, TransactionStats,
+};
 use plimsoll_model::receipt::CommitCounts;
 use plimsoll_model::record::{Event, Outage, PhaseId, Point, Severity, Window};
 use plimsoll_model::schedule::{PhaseKind, Timeline};
@@ -93,7 +95,10 @@ impl<'a, 'd> Recorder<'a, 'd> {
 
     /// Shows no progress while the lane runs.
     pub fn quiet(self) -> Self {
-        Self { shows_progress: false, ..self }
+        Self {
+            shows_progress: false,
+            ..self
+        }
     }
 
     /// Until the lane's last message. On an error the channel closes, which ends the lane.
@@ -120,10 +125,22 @@ impl<'a, 'd> Recorder<'a, 'd> {
             let Some(message) = message else { break };
             self.take(message)?;
         }
-        let Self { end, ended_at, acknowledged, measured, .. } = self;
-        let end = end
-            .ok_or_else(|| RunError::Failed("the lane exited without a result: this is a fault of plimsoll".into()))?;
-        Ok(LaneResult { end, ended_at, acknowledged, measured })
+        let Self {
+            end,
+            ended_at,
+            acknowledged,
+            measured,
+            ..
+        } = self;
+        let end = end.ok_or_else(|| {
+            RunError::Failed("the lane exited without a result: this is a fault of plimsoll".into())
+        })?;
+        Ok(LaneResult {
+            end,
+            ended_at,
+            acknowledged,
+            measured,
+        })
     }
 
     fn take(&mut self, message: LaneMessage) -> StepResult<()> {
@@ -131,12 +148,19 @@ impl<'a, 'd> Recorder<'a, 'd> {
             LaneMessage::Started { at } => {
                 self.origin = at;
                 self.start_sender.send_replace(Some(at));
-                let first = self.timeline.tick_at(Nanos::ZERO).map_or(PhaseKind::Warm, |tick| tick.phase);
+                let first = self
+                    .timeline
+                    .tick_at(Nanos::ZERO)
+                    .map_or(PhaseKind::Warm, |tick| tick.phase);
                 self.announce(first, at);
             }
             LaneMessage::Second(second) => self.second(&second)?,
             LaneMessage::Event(event) => {
-                let severity = if event.code == "conservation" { Severity::Error } else { Severity::Warning };
+                let severity = if event.code == "conservation" {
+                    Severity::Error
+                } else {
+                    Severity::Warning
+                };
                 self.event(self.origin + event.at, severity, &event.code, event.text)?;
             }
             LaneMessage::Acknowledged(commits) => self.acknowledged = commits,
@@ -145,7 +169,11 @@ impl<'a, 'd> Recorder<'a, 'd> {
                 self.end = Some(end);
             }
         }
-        let RunSink { file, inbox, progress } = &mut *self.sink.borrow_mut();
+        let RunSink {
+            file,
+            inbox,
+            progress,
+        } = &mut *self.sink.borrow_mut();
         inbox.store(file, progress)?;
         file.commit()?;
         Ok(())
@@ -155,41 +183,82 @@ impl<'a, 'd> Recorder<'a, 'd> {
         let subject = Some(self.point.system);
         let sink = self.sink.borrow();
         sink.progress.print(&format!("{}: {text}", severity.name()));
-        sink.file.event(&Event { at, subject, severity, code: code.into(), text })?;
+        sink.file.event(&Event {
+            at,
+            subject,
+            severity,
+            code: code.into(),
+            text,
+        })?;
         Ok(())
     }
 
     fn second(&mut self, second: &LaneSecond) -> StepResult<()> {
         let tick = second.tick;
-        if self.phase.as_ref().is_none_or(|phase| phase.kind != tick.phase) {
+        if self
+            .phase
+            .as_ref()
+            .is_none_or(|phase| phase.kind != tick.phase)
+        {
             self.close_phase()?;
             let start = self.origin + tick.start;
-            let id = self.sink.borrow().file.open_phase(&self.point.step, Some(self.point), tick.phase, start)?;
+            let id = self.sink.borrow().file.open_phase(
+                &self.point.step,
+                Some(self.point),
+                tick.phase,
+                start,
+            )?;
             let tallies = vec![TransactionStats::default(); second.tallies.len()];
-            self.phase = Some(OpenPhase { id, kind: tick.phase, start, end: start, tallies, in_flight: 0 });
+            self.phase = Some(OpenPhase {
+                id,
+                kind: tick.phase,
+                start,
+                end: start,
+                tallies,
+                in_flight: 0,
+            });
             self.announce(tick.phase, start);
         }
         self.report_inexact(second)?;
         let (point, figures) = (self.point, self.figures());
-        let Some(phase) = &mut self.phase else { return Ok(()) };
+        let Some(phase) = &mut self.phase else {
+            return Ok(());
+        };
         phase.end = self.origin + tick.end;
         phase.in_flight = second.in_flight;
-        phase.tallies.iter_mut().zip(&second.tallies).for_each(|(sum, tally)| sum.merge(tally));
-        self.sink.borrow().file.second(phase.id, self.point.system, self.origin, second)?;
+        phase
+            .tallies
+            .iter_mut()
+            .zip(&second.tallies)
+            .for_each(|(sum, tally)| sum.merge(tally));
+        self.sink
+            .borrow()
+            .file
+            .second(phase.id, self.point.system, self.origin, second)?;
         if !second.absence.is_none() {
             let (start, end) = (self.origin + tick.start, phase.end);
-            let outage = Outage { phase: phase.id, subject: point.system, start, end, absence: second.absence };
+            let outage = Outage {
+                phase: phase.id,
+                subject: point.system,
+                start,
+                end,
+                absence: second.absence,
+            };
             self.sink.borrow().file.outage(&outage)?;
         }
         if phase.kind == PhaseKind::Measure {
             let mut counts = Counts::default();
-            second.tallies.iter().for_each(|tally| counts.add(&tally.counts));
+            second
+                .tallies
+                .iter()
+                .for_each(|tally| counts.add(&tally.counts));
             self.measured.ticks.push((tick.end - tick.start, counts));
         }
         let lasted = phase.end - phase.start;
         // The figures of a line are quantiles: they cost as much as the recording.
         if self.shows_progress {
-            let of = planned(&self.timeline, phase.kind).map(|planned| format!("/{}", whole_seconds(planned)));
+            let of = planned(&self.timeline, phase.kind)
+                .map(|planned| format!("/{}", whole_seconds(planned)));
             let line = format!(
                 "{} · {} {}{} · {} · {} left",
                 self.title,
@@ -197,7 +266,10 @@ impl<'a, 'd> Recorder<'a, 'd> {
                 lasted_shown(point, lasted),
                 of.unwrap_or_default(),
                 figures(&point.txns, &phase.tallies, lasted),
-                self.sink.borrow().progress.time_left(self.timeline.load_end().saturating_sub(tick.end))
+                self.sink
+                    .borrow()
+                    .progress
+                    .time_left(self.timeline.load_end().saturating_sub(tick.end))
             );
             self.sink.borrow_mut().progress.now(phase.end, &line);
         }
@@ -210,8 +282,14 @@ impl<'a, 'd> Recorder<'a, 'd> {
             return;
         }
         if self.announced.replace(kind) != Some(kind) && self.shows_progress {
-            let lasts = planned(&self.timeline, kind).map(|planned| format!(" for {}", whole_seconds(planned)));
-            let text = format!("{} · {}{}", self.title, kind.name(), lasts.unwrap_or_default());
+            let lasts = planned(&self.timeline, kind)
+                .map(|planned| format!(" for {}", whole_seconds(planned)));
+            let text = format!(
+                "{} · {}{}",
+                self.title,
+                kind.name(),
+                lasts.unwrap_or_default()
+            );
             self.sink.borrow_mut().progress.begin(at, &text);
         }
     }
@@ -220,12 +298,17 @@ impl<'a, 'd> Recorder<'a, 'd> {
     fn report_inexact(&mut self, second: &LaneSecond) -> StepResult<()> {
         let at = self.origin + second.tick.end;
         if second.late > 0 {
-            let text =
-                format!("{} outcomes were recorded after their second was merged and count in the next", second.late);
+            let text = format!(
+                "{} outcomes were recorded after their second was merged and count in the next",
+                second.late
+            );
             self.event(at, Severity::Warning, "late", text)?;
         }
         if second.overflow > 0 {
-            let text = format!("{} outcomes were lost because a buffer was full: the run is invalid", second.overflow);
+            let text = format!(
+                "{} outcomes were lost because a buffer was full: the run is invalid",
+                second.overflow
+            );
             self.event(at, Severity::Error, "overflow", text)?;
         }
         Ok(())
@@ -237,18 +320,25 @@ impl<'a, 'd> Recorder<'a, 'd> {
 
     /// What is shown of seconds or a phase, by transaction type.
     fn figures(&self) -> fn(&[String], &[TransactionStats], Nanos) -> String {
-        if self.is_block() { block_figures } else { figures }
+        if self.is_block() {
+            block_figures
+        } else {
+            figures
+        }
     }
 
     /// A phase is complete when it ran to its planned end; cooling when nothing was left under way or given up.
     fn close_phase(&mut self) -> StepResult<()> {
-        let Some(phase) = self.phase.take() else { return Ok(()) };
+        let Some(phase) = self.phase.take() else {
+            return Ok(());
+        };
         let lasted = phase.end - phase.start;
         let given_up = phase.tallies.iter().any(|tally| tally.counts.dropped > 0);
         let settled = phase.in_flight == 0 && !given_up;
         let slack = if self.is_block() { SNAPSHOTS / 2 } else { 0 };
-        let complete =
-            planned(&self.timeline, phase.kind).map_or(settled, |planned| lasted.0.saturating_add(slack) >= planned.0);
+        let complete = planned(&self.timeline, phase.kind).map_or(settled, |planned| {
+            lasted.0.saturating_add(slack) >= planned.0
+        });
         if phase.kind == PhaseKind::Measure {
             let figures = self.figures()(&self.point.txns, &phase.tallies, lasted);
             self.sink.borrow().progress.done(&format!(
@@ -257,7 +347,11 @@ impl<'a, 'd> Recorder<'a, 'd> {
                 lasted_shown(self.point, lasted)
             ));
             self.measured.complete = complete;
-            self.measured.response = phase.tallies.iter().map(|tally| tally.response.clone()).collect();
+            self.measured.response = phase
+                .tallies
+                .iter()
+                .map(|tally| tally.response.clone())
+                .collect();
         }
         for (txn, tally) in phase.tallies.into_iter().enumerate() {
             let (_, response, service) = tally.into_parts();
@@ -271,7 +365,10 @@ impl<'a, 'd> Recorder<'a, 'd> {
                 coarse: false,
             })?;
         }
-        self.sink.borrow().file.close_phase(phase.id, phase.end, complete)?;
+        self.sink
+            .borrow()
+            .file
+            .close_phase(phase.id, phase.end, complete)?;
         self.ended_at = phase.end;
         Ok(())
     }
@@ -280,7 +377,11 @@ impl<'a, 'd> Recorder<'a, 'd> {
 /// Begun seconds count; of block I/O, whose phases end with a snapshot, the nearest whole second.
 fn lasted_shown(point: &Point, lasted: Nanos) -> String {
     let half = Nanos(SNAPSHOTS / 2);
-    whole_seconds(if point.mode == "block" { (lasted + half).saturating_sub(Nanos(SNAPSHOTS - 1)) } else { lasted })
+    whole_seconds(if point.mode == "block" {
+        (lasted + half).saturating_sub(Nanos(SNAPSHOTS - 1))
+    } else {
+        lasted
+    })
 }
 
 /// How long a phase shall last. Cooling ends with the last transaction.
@@ -289,6 +390,10 @@ fn planned(timeline: &Timeline, kind: PhaseKind) -> Option<Nanos> {
         PhaseKind::Warm => Some(timeline.warm),
         // Of no length: it ends by itself.
         PhaseKind::Measure => Some(timeline.measure).filter(|lasts| *lasts > Nanos::ZERO),
-        PhaseKind::Prepare | PhaseKind::Reset | PhaseKind::Cool | PhaseKind::Check | PhaseKind::Backup => None,
+        PhaseKind::Prepare
+        | PhaseKind::Reset
+        | PhaseKind::Cool
+        | PhaseKind::Check
+        | PhaseKind::Backup => None,
     }
 }

@@ -12,11 +12,24 @@ use super::{Execution, RunError, StepResult, unresolved};
 impl Execution<'_> {
     /// Keeps the data that a step has just found or loaded, if this or a later step resets to them.
     pub(super) fn keep_first_state(&mut self, context: &InstanceContext<'_>) -> StepResult<()> {
-        let InstanceContext { step, system, medium, workload } = *context;
+        let InstanceContext {
+            step,
+            system,
+            medium,
+            workload,
+        } = *context;
         let wants = |other: &&LoadStep| {
-            other.reset == ResetPolicy::EachPoint && (&other.system, &other.workload) == (&step.system, &step.workload)
+            other.reset == ResetPolicy::EachPoint
+                && (&other.system, &other.workload) == (&step.system, &step.workload)
         };
-        let Some(method) = self.plan.load_steps().find(wants).map(|wanting| wanting.reset_by) else { return Ok(()) };
+        let Some(method) = self
+            .plan
+            .load_steps()
+            .find(wants)
+            .map(|wanting| wanting.reset_by)
+        else {
+            return Ok(());
+        };
         if self.running_mut(context)?.kept_for.as_ref() == Some(&step.workload) {
             return Ok(());
         }
@@ -28,26 +41,38 @@ impl Execution<'_> {
         })
         .and_then(|(_, first)| {
             let running = self.running_mut(context)?;
-            (running.first, running.kept_for, running.dirty) = (first, Some(step.workload.clone()), false);
+            (running.first, running.kept_for, running.dirty) =
+                (first, Some(step.workload.clone()), false);
             Ok(())
         })
     }
 
     /// Before a point: resets the data if the step requires it and load has changed them.
     pub(super) fn reset(&mut self, step_context: &StepContext<'_>) -> StepResult<()> {
-        step_context.instances().try_for_each(|context| self.reset_one(&context))
+        step_context
+            .instances()
+            .try_for_each(|context| self.reset_one(&context))
     }
 
     fn reset_one(&mut self, context: &InstanceContext<'_>) -> StepResult<()> {
-        let InstanceContext { step, system, medium, workload } = *context;
+        let InstanceContext {
+            step,
+            system,
+            medium,
+            workload,
+        } = *context;
         let running = self.running_mut(context)?;
         let was_dirty = std::mem::replace(&mut running.dirty, true);
         if step.reset == ResetPolicy::Never || !was_dirty {
             return Ok(());
         }
-        let Some(first) = running.first.take() else { return Ok(()) };
+        let Some(first) = running.first.take() else {
+            return Ok(());
+        };
         let subject = running.subject;
-        let phase = self.file.open_phase(&step.name, None, PhaseKind::Reset, self.clock.now())?;
+        let phase = self
+            .file
+            .open_phase(&step.name, None, PhaseKind::Reset, self.clock.now())?;
         let what = format!("{}: resetting the data", step.name);
         let (seed, verify) = (self.plan.data_seed, step.check != CheckPolicy::Off);
         let done = self.while_unwatched((system, medium), |this| {
@@ -55,7 +80,8 @@ impl Execution<'_> {
                 instance.reset(&first, (workload, seed), verify, control)
             })
         });
-        self.file.close_phase(phase, self.clock.now(), done.is_ok())?;
+        self.file
+            .close_phase(phase, self.clock.now(), done.is_ok())?;
         let (_, restored) = done?;
         self.running_mut(context)?.first = Some(first);
         self.file.reset(&Reset {

@@ -12,8 +12,14 @@ use super::{Execution, StepResult};
 
 impl Execution<'_> {
     /// Tries loads until the line is known with the plan's precision.
-    pub(super) fn search(&mut self, step_context: &StepContext<'_>, wanted: &Search) -> StepResult<()> {
-        let Some(first) = step_context.step.points.first() else { return Ok(()) };
+    pub(super) fn search(
+        &mut self,
+        step_context: &StepContext<'_>,
+        wanted: &Search,
+    ) -> StepResult<()> {
+        let Some(first) = step_context.step.points.first() else {
+            return Ok(());
+        };
         let first = steady(*first);
         let info = self.describe_search(step_context, wanted)?;
         self.file.search(&info)?;
@@ -24,7 +30,11 @@ impl Execution<'_> {
             whole: matches!(first, LoadShape::Closed { .. }),
         });
         let step = step_context.step;
-        let expected = Nanos(step.point_duration().0.saturating_mul(step.expected_points()));
+        let expected = Nanos(
+            step.point_duration()
+                .0
+                .saturating_mul(step.expected_points()),
+        );
         let ahead = self.progress.ahead_after(expected);
         let mut ordinal = 0;
         while let Some(load) = search.next_load() {
@@ -42,15 +52,23 @@ impl Execution<'_> {
                 met.push(evaluate(&info.objective, &point.txns, open, &measured).is_met());
             }
             search.record(load, Attempt::of(met));
-            self.progress.print(&format!("  {}", describe_bracket(&search.bracket(), first)));
+            self.progress
+                .print(&format!("  {}", describe_bracket(&search.bracket(), first)));
             ordinal += 1;
         }
         self.progress.is_ahead(ahead);
         Ok(())
     }
 
-    fn describe_search(&self, step_context: &StepContext<'_>, wanted: &Search) -> StepResult<SearchInfo> {
-        let running = self.running(step_context.systems.first().map_or("", String::as_str), step_context.medium)?;
+    fn describe_search(
+        &self,
+        step_context: &StepContext<'_>,
+        wanted: &Search,
+    ) -> StepResult<SearchInfo> {
+        let running = self.running(
+            step_context.systems.first().map_or("", String::as_str),
+            step_context.medium,
+        )?;
         let step_index = self.plan.step_index(&step_context.step.name);
         Ok(SearchInfo {
             step: step_context.step.name.clone(),
@@ -79,17 +97,34 @@ fn with_load(first: LoadShape, load: f64) -> LoadShape {
             let wanted = load as u32;
             LoadShape::Closed {
                 users: wanted,
-                connections: if connections < users { connections.min(wanted) } else { wanted },
+                connections: if connections < users {
+                    connections.min(wanted)
+                } else {
+                    wanted
+                },
             }
         }
-        LoadShape::Open { users, arrivals, queue, .. } => {
-            LoadShape::Open { users, per_second: load, to_per_second: load, arrivals, queue }
-        }
+        LoadShape::Open {
+            users,
+            arrivals,
+            queue,
+            ..
+        } => LoadShape::Open {
+            users,
+            per_second: load,
+            to_per_second: load,
+            arrivals,
+            queue,
+        },
     }
 }
 
 fn describe_bracket(bracket: &Bracket, load: LoadShape) -> String {
-    let unit = if matches!(load, LoadShape::Open { .. }) { "/s" } else { " users" };
+    let unit = if matches!(load, LoadShape::Open { .. }) {
+        "/s"
+    } else {
+        " users"
+    };
     match (bracket.low, bracket.high) {
         (Some(low), Some(high)) => format!("load line between {low} and {high}{unit}"),
         (Some(low), None) => format!("load line at {low}{unit} or above"),
@@ -108,20 +143,47 @@ mod tests {
     fn the_search_varies_users_or_the_rate() {
         let own = with_load(LoadShape::closed(8), 3.0);
         assert_eq!(own, LoadShape::closed(3));
-        let shared = LoadShape::Closed { users: 8, connections: 4 };
-        assert_eq!(with_load(shared, 100.0), LoadShape::Closed { users: 100, connections: 4 });
-        assert_eq!(with_load(shared, 2.0), LoadShape::Closed { users: 2, connections: 2 });
+        let shared = LoadShape::Closed {
+            users: 8,
+            connections: 4,
+        };
+        assert_eq!(
+            with_load(shared, 100.0),
+            LoadShape::Closed {
+                users: 100,
+                connections: 4
+            }
+        );
+        assert_eq!(
+            with_load(shared, 2.0),
+            LoadShape::Closed {
+                users: 2,
+                connections: 2
+            }
+        );
         let open = |per_second| {
             let arrivals = Arrivals::Poisson;
-            LoadShape::Open { users: 5, per_second, to_per_second: per_second, arrivals, queue: 7 }
+            LoadShape::Open {
+                users: 5,
+                per_second,
+                to_per_second: per_second,
+                arrivals,
+                queue: 7,
+            }
         };
-        assert_eq!((with_load(open(10.0), 12.5), load_of(open(12.5))), (open(12.5), 12.5));
+        assert_eq!(
+            (with_load(open(10.0), 12.5), load_of(open(12.5))),
+            (open(12.5), 12.5)
+        );
     }
 
     #[test]
     fn the_bracket_names_its_unit() {
         let shown = |low, high| describe_bracket(&Bracket { low, high }, LoadShape::closed(1));
-        assert_eq!(shown(Some(4.0), Some(5.0)), "load line between 4 and 5 users");
+        assert_eq!(
+            shown(Some(4.0), Some(5.0)),
+            "load line between 4 and 5 users"
+        );
         assert_eq!(shown(Some(4.0), None), "load line at 4 users or above");
         assert_eq!(shown(None, Some(1.0)), "load line below 1 users");
         assert_eq!(shown(None, None), "load line unknown so far");

@@ -35,7 +35,11 @@ impl Execution<'_> {
 
     /// The medium and the block device below it: facts, and watched from now to the end. `drive` is where an emulated
     /// one is mounted.
-    pub(super) fn describe_medium(&mut self, medium: &Medium, drive: Option<&Path>) -> StepResult<SubjectId> {
+    pub(super) fn describe_medium(
+        &mut self,
+        medium: &Medium,
+        drive: Option<&Path>,
+    ) -> StepResult<SubjectId> {
         let path = drive.unwrap_or(Path::new(&medium.path));
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
         let mut watched = vec![subject];
@@ -48,12 +52,21 @@ impl Execution<'_> {
         match device_of(path) {
             Ok(device) => {
                 // Loop devices are used again by the next medium, and are another drive then.
-                let name = drive.map_or_else(|| device.name.clone(), |_| format!("{}@{}", device.name, medium.name));
+                let name = drive.map_or_else(
+                    || device.name.clone(),
+                    |_| format!("{}@{}", device.name, medium.name),
+                );
                 facts.push(("device".into(), name.clone()));
                 let on = self.file.subject(SubjectKind::Device, &name)?;
                 self.file.facts(on, &device_facts(&device))?;
                 watched.push(on);
-                self.watch(on, Watch::Device { major: device.major, minor: device.minor });
+                self.watch(
+                    on,
+                    Watch::Device {
+                        major: device.major,
+                        minor: device.minor,
+                    },
+                );
             }
             Err(why) => {
                 let text = format!("medium {}: no block device to watch: {why}", medium.name);

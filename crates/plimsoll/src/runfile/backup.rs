@@ -12,8 +12,27 @@ pub(super) const SINCE: i32 = 5;
 
 impl RunFile {
     pub fn backup(&self, row: &BackupRow) -> Result<()> {
-        let BackupRow { step, step_index, point, system, medium, target, cycle, kind, method, .. } = row;
-        let BackupRow { program, start, end, bytes, outcome, detail, .. } = row;
+        let BackupRow {
+            step,
+            step_index,
+            point,
+            system,
+            medium,
+            target,
+            cycle,
+            kind,
+            method,
+            ..
+        } = row;
+        let BackupRow {
+            program,
+            start,
+            end,
+            bytes,
+            outcome,
+            detail,
+            ..
+        } = row;
         self.execute(
             "INSERT INTO backup VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
             params![

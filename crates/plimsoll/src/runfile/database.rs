@@ -12,17 +12,46 @@ pub(super) const SINCE: i32 = 3;
 
 impl RunFile {
     pub fn search(&self, search: &SearchInfo) -> Result<()> {
-        let SearchInfo { step, step_index, system, medium, objective, most, precision } = search;
-        let Objective { quantile, limit, of } = objective;
+        let SearchInfo {
+            step,
+            step_index,
+            system,
+            medium,
+            objective,
+            most,
+            precision,
+        } = search;
+        let Objective {
+            quantile,
+            limit,
+            of,
+        } = objective;
         let medium = medium.map(|medium| medium.0);
         self.execute(
             "INSERT INTO search VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            params![step, step_index, system.0, medium, quantile.name(), limit.0, of, most, precision],
+            params![
+                step,
+                step_index,
+                system.0,
+                medium,
+                quantile.name(),
+                limit.0,
+                of,
+                most,
+                precision
+            ],
         )
     }
 
     pub fn reset(&self, reset: &Reset) -> Result<()> {
-        let Reset { phase, subject, method, from_bytes, to_bytes, verified } = reset;
+        let Reset {
+            phase,
+            subject,
+            method,
+            from_bytes,
+            to_bytes,
+            verified,
+        } = reset;
         self.execute(
             "INSERT INTO reset VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![phase.0, subject.0, method, from_bytes, to_bytes, verified],
@@ -31,7 +60,10 @@ impl RunFile {
 }
 
 /// Of an older file none.
-pub(super) fn searches(db: &Connection, schema: i32) -> std::result::Result<Vec<SearchInfo>, Broken> {
+pub(super) fn searches(
+    db: &Connection,
+    schema: i32,
+) -> std::result::Result<Vec<SearchInfo>, Broken> {
     since(schema, || {
         rows(db, "SELECT * FROM search ORDER BY rowid", |row| {
             let quantile = named(row, "quantile", Quantile::parse)?;
@@ -40,7 +72,11 @@ pub(super) fn searches(db: &Connection, schema: i32) -> std::result::Result<Vec<
                 step_index: row.get("step_index")?,
                 system: SubjectId(row.get("system")?),
                 medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
-                objective: Objective { quantile, limit: time(row, "limit_ns")?, of: row.get("txn")? },
+                objective: Objective {
+                    quantile,
+                    limit: time(row, "limit_ns")?,
+                    of: row.get("txn")?,
+                },
                 most: row.get("most")?,
                 precision: row.get("precision")?,
             })
@@ -68,5 +104,9 @@ pub(super) fn since<T>(
     schema: i32,
     read: impl FnOnce() -> std::result::Result<Vec<T>, Broken>,
 ) -> std::result::Result<Vec<T>, Broken> {
-    if schema < SINCE { Ok(Vec::new()) } else { read() }
+    if schema < SINCE {
+        Ok(Vec::new())
+    } else {
+        read()
+    }
 }

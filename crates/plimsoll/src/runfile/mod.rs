@@ -39,7 +39,12 @@ pub enum RunFileError {
          Open it with plimsoll {version} or newer.",
         path.display()
     )]
-    Newer { path: PathBuf, version: String, schema: i32, known: i32 },
+    Newer {
+        path: PathBuf,
+        version: String,
+        schema: i32,
+        known: i32,
+    },
     #[error("{} exists already\nGive another name with --output, or move the file away.", path.display())]
     Exists { path: PathBuf },
     #[error(

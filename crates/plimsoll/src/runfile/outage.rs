@@ -10,7 +10,16 @@ use super::writer::{Result, RunFile};
 
 impl RunFile {
     pub fn outage(&self, outage: &Outage) -> Result<()> {
-        let Outage { phase, subject, start, end, absence: Absence { server, connections } } = outage;
+        let Outage {
+            phase,
+            subject,
+            start,
+            end,
+            absence: Absence {
+                server,
+                connections,
+            },
+        } = outage;
         self.execute(
             "INSERT INTO outage VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![phase.0, subject.0, start.0, end.0, server.0, connections.0],
@@ -29,7 +38,10 @@ pub(super) fn outages(db: &Connection) -> std::result::Result<Vec<Outage>, Broke
             subject: subject(row)?,
             start: time(row, "start_ns")?,
             end: time(row, "end_ns")?,
-            absence: Absence { server: Nanos(row.get("server_ns")?), connections: Nanos(row.get("connections_ns")?) },
+            absence: Absence {
+                server: Nanos(row.get("server_ns")?),
+                connections: Nanos(row.get("connections_ns")?),
+            },
         })
     })
 }

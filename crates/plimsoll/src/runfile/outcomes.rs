@@ -13,8 +13,27 @@ use super::seconds::Times;
 
 /// In the order in which a row has them: what is mostly zero comes last.
 fn told(txn: usize, counts: &Counts) -> Vec<u64> {
-    let Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes } = *counts;
-    let all = [txn as u64, offered, committed, round_trips, rolled_back, retries, failed, dropped, bytes];
+    let Counts {
+        offered,
+        committed,
+        rolled_back,
+        failed,
+        dropped,
+        retries,
+        round_trips,
+        bytes,
+    } = *counts;
+    let all = [
+        txn as u64,
+        offered,
+        committed,
+        round_trips,
+        rolled_back,
+        retries,
+        failed,
+        dropped,
+        bytes,
+    ];
     let last = all.iter().rposition(|n| *n > 0).unwrap_or_default();
     all[..=last].to_vec()
 }
@@ -29,7 +48,11 @@ pub(super) fn decode_counts(text: &str, into: &mut Vec<(usize, Counts)>) -> Opti
     let all = text.strip_prefix('[')?.strip_suffix(']')?;
     let mut rest = all.as_bytes();
     while !rest.is_empty() {
-        let next = rest.strip_prefix(if into.is_empty() { b"[".as_slice() } else { b",[" })?;
+        let next = rest.strip_prefix(if into.is_empty() {
+            b"[".as_slice()
+        } else {
+            b",["
+        })?;
         into.push(take_counts(next, &mut rest)?);
     }
     Some(())
@@ -43,15 +66,36 @@ fn take_counts<'b>(bytes: &'b [u8], rest: &mut &'b [u8]) -> Option<(usize, Count
         match byte {
             b'0'..=b'9' => {
                 let number = all.get_mut(place)?;
-                *number = number.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
+                *number = number
+                    .checked_mul(10)?
+                    .checked_add(u64::from(byte - b'0'))?;
                 digits += 1;
             }
             b',' if digits > 0 => (place, digits) = (place + 1, 0),
             // What is added up later must not overflow.
             b']' if digits > 0 && all.iter().all(|n| *n < MOST) => {
                 *rest = &bytes[i + 1..];
-                let [txn, offered, committed, round_trips, rolled_back, retries, failed, dropped, bytes] = all;
-                let counts = Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes };
+                let [
+                    txn,
+                    offered,
+                    committed,
+                    round_trips,
+                    rolled_back,
+                    retries,
+                    failed,
+                    dropped,
+                    bytes,
+                ] = all;
+                let counts = Counts {
+                    offered,
+                    committed,
+                    rolled_back,
+                    failed,
+                    dropped,
+                    retries,
+                    round_trips,
+                    bytes,
+                };
                 return Some((usize::try_from(txn).ok()?, counts));
             }
             _ => return None,
@@ -63,7 +107,11 @@ fn take_counts<'b>(bytes: &'b [u8], rest: &mut &'b [u8]) -> Option<(usize, Count
 /// Counts and times of a tick's types.
 pub(super) fn encode(tallies: &[TransactionStats]) -> (String, Vec<u8>) {
     let (mut counts, mut times) = (Vec::new(), Vec::new());
-    for (txn, tally) in tallies.iter().enumerate().filter(|(_, tally)| tally.counts != Counts::default()) {
+    for (txn, tally) in tallies
+        .iter()
+        .enumerate()
+        .filter(|(_, tally)| tally.counts != Counts::default())
+    {
         counts.push(told(txn, &tally.counts));
         put(&tally.response.coarse().encode(), &mut times);
         // Nothing stands for what equals the response; a histogram has at least two bytes.
@@ -79,17 +127,28 @@ fn put(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Response and service times of the next type; those not wanted are empty.
-pub(super) fn take_times(times: &mut &[u8], wanted: Times) -> Result<(CoarseHist, Option<CoarseHist>), Broken> {
+pub(super) fn take_times(
+    times: &mut &[u8],
+    wanted: Times,
+) -> Result<(CoarseHist, Option<CoarseHist>), Broken> {
     let (response, service) = (take(times)?, take(times)?);
     let decode = |bytes| CoarseHist::decode(bytes).map_err(|error| error.to_string());
-    let response = if wanted == Times::Nothing { CoarseHist::default() } else { decode(response)? };
-    let service = (wanted == Times::Both && !service.is_empty()).then(|| decode(service)).transpose()?;
+    let response = if wanted == Times::Nothing {
+        CoarseHist::default()
+    } else {
+        decode(response)?
+    };
+    let service = (wanted == Times::Both && !service.is_empty())
+        .then(|| decode(service))
+        .transpose()?;
     Ok((response, service))
 }
 
 fn take<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], Broken> {
     let length = leb128::take(bytes).and_then(|length| usize::try_from(length).ok());
-    let (first, rest) = length.and_then(|length| bytes.split_at_checked(length)).ok_or("it ends inside a histogram")?;
+    let (first, rest) = length
+        .and_then(|length| bytes.split_at_checked(length))
+        .ok_or("it ends inside a histogram")?;
     *bytes = rest;
     Ok(first)
 }
@@ -103,10 +162,30 @@ mod tests {
     use super::*;
 
     fn tally(counts: [u64; 8], times: &[(u64, u64)]) -> TransactionStats {
-        let [offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes] = counts;
-        let counts = Counts { offered, committed, rolled_back, failed, dropped, retries, round_trips, bytes };
+        let [
+            offered,
+            committed,
+            rolled_back,
+            failed,
+            dropped,
+            retries,
+            round_trips,
+            bytes,
+        ] = counts;
+        let counts = Counts {
+            offered,
+            committed,
+            rolled_back,
+            failed,
+            dropped,
+            retries,
+            round_trips,
+            bytes,
+        };
         let mut tally = TransactionStats::new(counts, Hist::new(), None);
-        times.iter().for_each(|(response, service)| tally.record(Nanos(*response), Nanos(*service)));
+        times
+            .iter()
+            .for_each(|(response, service)| tally.record(Nanos(*response), Nanos(*service)));
         tally
     }
 
@@ -135,7 +214,11 @@ mod tests {
 
     #[test]
     fn what_is_zero_takes_no_room() {
-        let tallies = [tally([0; 8], &[]), tally([3, 2, 0, 0, 0, 0, 0, 0], &[]), tally([1, 1, 1, 1, 1, 1, 1, 9], &[])];
+        let tallies = [
+            tally([0; 8], &[]),
+            tally([3, 2, 0, 0, 0, 0, 0, 0], &[]),
+            tally([1, 1, 1, 1, 1, 1, 1, 9], &[]),
+        ];
         assert_eq!(encode(&tallies).0, "[[1,3,2],[2,1,1,1,1,1,1,1,9]]");
         for broken in [
             "",

@@ -9,7 +9,16 @@ use super::writer::{Result, RunFile};
 
 impl RunFile {
     pub fn reported(&self, reported: &Reported) -> Result<()> {
-        let Reported { point, source, txn, name, value, printed, unit, over } = reported;
+        let Reported {
+            point,
+            source,
+            txn,
+            name,
+            value,
+            printed,
+            unit,
+            over,
+        } = reported;
         let (start, end) = over.map(|(start, end)| (start.0, end.0)).unzip();
         self.execute(
             "INSERT INTO reported VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -33,7 +42,10 @@ pub(super) fn reported(db: &Connection) -> std::result::Result<Vec<Reported>, Br
             value: row.get("value")?,
             printed: row.get("printed")?,
             unit: row.get("unit")?,
-            over: over.0.zip(over.1).map(|(start, end)| (Nanos(start), Nanos(end))),
+            over: over
+                .0
+                .zip(over.1)
+                .map(|(start, end)| (Nanos(start), Nanos(end))),
         })
     })
 }

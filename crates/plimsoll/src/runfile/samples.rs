@@ -6,12 +6,20 @@
 
 pub(super) fn encode(values: &[f32]) -> Vec<u8> {
     let mut data = vec![0; values.len().div_ceil(8)];
-    for (i, value) in values.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+    for (i, value) in values
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| **value != 0.0)
+    {
         data[i / 8] |= 1 << (i % 8);
         let bits = value.to_bits();
         let rounded = bits.saturating_add(0x80);
         // The largest numbers are rounded down: a sample is finite.
-        let bits = if f32::from_bits(rounded).is_finite() { rounded } else { bits };
+        let bits = if f32::from_bits(rounded).is_finite() {
+            rounded
+        } else {
+            bits
+        };
         data.extend_from_slice(&bits.to_le_bytes()[1..]);
     }
     data
@@ -29,7 +37,9 @@ pub(super) fn decode(data: &[u8], values: usize, into: &mut Vec<f32>) -> Option<
     for i in 0..values {
         into.push(match mask[i / 8] >> (i % 8) & 1 {
             0 => 0.0,
-            _ => triples.next().map(|[low, middle, high]| f32::from_le_bytes([0, *low, *middle, *high]))?,
+            _ => triples
+                .next()
+                .map(|[low, middle, high]| f32::from_le_bytes([0, *low, *middle, *high]))?,
         });
     }
     (rest.is_empty() && triples.next().is_none()).then_some(())
@@ -59,8 +69,14 @@ mod tests {
         assert_eq!(encode(&[0.0; 17]), [0; 3]);
         let some = encode(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.5]);
         assert_eq!(some.len(), 2 + 2 * 3);
-        assert_eq!(decoded(&some, 9).unwrap()[2..], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.5]);
-        assert_eq!((decoded(&some, 8), decoded(&some[..7], 9), decoded(&[], 1)), (None, None, None));
+        assert_eq!(
+            decoded(&some, 9).unwrap()[2..],
+            [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.5]
+        );
+        assert_eq!(
+            (decoded(&some, 8), decoded(&some[..7], 9), decoded(&[], 1)),
+            (None, None, None)
+        );
         assert!(decoded(&encode(&[f32::MAX]), 1).unwrap()[0].is_finite());
     }
 

@@ -31,22 +31,41 @@ pub(super) enum Times {
 
 /// Phases that have windows: those that were not closed have none.
 pub(super) fn closed(db: &Connection) -> Result<HashSet<PhaseId>, Broken> {
-    Ok(rows(db, "SELECT DISTINCT phase FROM window", |row| row.get(0).map(PhaseId))?.into_iter().collect())
+    Ok(rows(db, "SELECT DISTINCT phase FROM window", |row| {
+        row.get(0).map(PhaseId)
+    })?
+    .into_iter()
+    .collect())
 }
 
 /// Without its own windows a phase's percentiles come from its seconds.
-pub(super) fn wanted(db: &Connection, phases: &[Phase], points: &[Point], parts: Parts) -> Result<Wanted, Broken> {
+pub(super) fn wanted(
+    db: &Connection,
+    phases: &[Phase],
+    points: &[Point],
+    parts: Parts,
+) -> Result<Wanted, Broken> {
     let closed = closed(db)?;
     let of = |phase: &Phase| {
         let point = points.iter().find(|point| Some(point.id) == phase.point)?;
         let tpcc = point.txns == TPCC_TXNS;
-        let counts = |txn: usize| if tpcc { txn == 0 } else { point.is_counted(txn) };
+        let counts = |txn: usize| {
+            if tpcc {
+                txn == 0
+            } else {
+                point.is_counted(txn)
+            }
+        };
         let wanted = |txn: usize| match parts {
             Parts::All => Times::Both,
             _ if !closed.contains(&phase.id) => Times::Both,
             Parts::Comparison if phase.kind == PhaseKind::Measure && counts(txn) => Times::Response,
             // Whether an open loop was steady shows in its response times.
-            Parts::Audit if phase.kind == PhaseKind::Measure && point.offered_per_second.is_some() && counts(txn) => {
+            Parts::Audit
+                if phase.kind == PhaseKind::Measure
+                    && point.offered_per_second.is_some()
+                    && counts(txn) =>
+            {
                 Times::Response
             }
             Parts::Comparison | Parts::Audit => Times::Nothing,
@@ -57,20 +76,37 @@ pub(super) fn wanted(db: &Connection, phases: &[Phase], points: &[Point], parts:
 }
 
 /// A row for every tick and type: a type without outcomes has zeros, not a gap.
-pub(super) fn seconds(db: &Connection, wanted: &Wanted, schema: i32) -> Result<Vec<Second>, Broken> {
+pub(super) fn seconds(
+    db: &Connection,
+    wanted: &Wanted,
+    schema: i32,
+) -> Result<Vec<Second>, Broken> {
     if schema < SINCE {
         return older::seconds(db, wanted, schema);
     }
     let mut seconds: Vec<Second> = Vec::new();
     let mut told = Vec::new();
     // What is not wanted is not looked up.
-    let times = if wanted.values().flatten().any(|wanted| *wanted != Times::Nothing) { "times" } else { "NULL" };
-    let sql = format!("SELECT phase, subject, start_ns, end_ns, in_flight, counts, {times} FROM tick ORDER BY id");
+    let times = if wanted
+        .values()
+        .flatten()
+        .any(|wanted| *wanted != Times::Nothing)
+    {
+        "times"
+    } else {
+        "NULL"
+    };
+    let sql = format!(
+        "SELECT phase, subject, start_ns, end_ns, in_flight, counts, {times} FROM tick ORDER BY id"
+    );
     rows(db, &sql, |row| {
         let empty = empty_second(row)?;
         let wanted = wanted.get(&empty.phase).map_or(&[][..], Vec::as_slice);
         let first = seconds.len();
-        seconds.extend((0..wanted.len()).map(|txn| Second { txn: txn as u32, ..empty.clone() }));
+        seconds.extend((0..wanted.len()).map(|txn| Second {
+            txn: txn as u32,
+            ..empty.clone()
+        }));
         put_outcomes(row, wanted, &mut told, &mut seconds[first..])
     })
     .map(|_: Vec<()>| seconds)
@@ -86,12 +122,17 @@ fn put_outcomes(
     let text = row.get_ref(5)?.as_str()?;
     outcomes::decode_counts(text, told).ok_or_else(|| meaningless("counts", text))?;
     let any = wanted.iter().any(|wanted| *wanted != Times::Nothing);
-    let mut times = if any { row.get_ref(6)?.as_blob_or_null()? } else { None };
+    let mut times = if any {
+        row.get_ref(6)?.as_blob_or_null()?
+    } else {
+        None
+    };
     for (txn, counts) in told.drain(..) {
         let second = own.get_mut(txn).ok_or_else(|| meaningless("txn", txn))?;
         second.counts = counts;
         if let Some(times) = &mut times {
-            let read = outcomes::take_times(times, wanted[txn]).map_err(|what| meaningless("times", what))?;
+            let read = outcomes::take_times(times, wanted[txn])
+                .map_err(|what| meaningless("times", what))?;
             (second.response, second.service) = read;
         }
     }

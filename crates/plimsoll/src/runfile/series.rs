@@ -59,19 +59,33 @@ pub(super) fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<S
     // A metric that this version does not know is left out: its meaning is unknown.
     let known = |name: &String| Metric::parse(name).filter(|metric| is_wanted(*metric, parts));
     let layouts: BTreeMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
-        Ok((row.get("id")?, json::<Vec<String>>(row, "metrics")?.iter().map(known).collect()))
+        Ok((
+            row.get("id")?,
+            json::<Vec<String>>(row, "metrics")?
+                .iter()
+                .map(known)
+                .collect(),
+        ))
     })?
     .into_iter()
     .collect();
-    let decode: samples::Decode = if schema < database::SINCE { samples::decode_singles } else { samples::decode };
+    let decode: samples::Decode = if schema < database::SINCE {
+        samples::decode_singles
+    } else {
+        samples::decode
+    };
     let mut values: Vec<f32> = Vec::new();
     let mut series: Vec<Series> = Vec::new();
     let mut place: HashMap<(SubjectId, Metric), usize> = HashMap::new();
     // Of each subject and layout the series of its values: they are looked up once, and not for each of millions.
     let mut places: BTreeMap<(SubjectId, i64), Vec<Option<usize>>> = BTreeMap::new();
     // The database passes over rows of which nothing is wanted; those whose layout is not there it does not.
-    let idle = layouts.iter().filter(|(_, metrics)| metrics.iter().all(Option::is_none));
-    let idle = idle.filter(|(id, _)| (0..MASK).contains(*id)).fold(0u64, |mask, (id, _)| mask | 1 << id);
+    let idle = layouts
+        .iter()
+        .filter(|(_, metrics)| metrics.iter().all(Option::is_none));
+    let idle = idle
+        .filter(|(id, _)| (0..MASK).contains(*id))
+        .fold(0u64, |mask, (id, _)| mask | 1 << id);
     let sql = format!(
         "SELECT subject, at_ns, over_ns, layout, data FROM sample WHERE layout NOT BETWEEN 0 AND {} OR NOT {idle} >> layout & 1",
         MASK - 1
@@ -79,14 +93,26 @@ pub(super) fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<S
     rows(db, &sql, |row| {
         let id: i64 = row.get(3)?;
         let metrics = layouts.get(&id).ok_or_else(|| meaningless("layout", id))?;
-        let (subject, at, over) = (SubjectId(row.get(0)?), Nanos(row.get(1)?), Nanos(row.get(2)?));
+        let (subject, at, over) = (
+            SubjectId(row.get(0)?),
+            Nanos(row.get(1)?),
+            Nanos(row.get(2)?),
+        );
         let data = row.get_ref(4)?.as_blob()?;
-        decode(data, metrics.len(), &mut values)
-            .ok_or_else(|| meaningless("data", format!("{} bytes for {} metrics", data.len(), metrics.len())))?;
+        decode(data, metrics.len(), &mut values).ok_or_else(|| {
+            meaningless(
+                "data",
+                format!("{} bytes for {} metrics", data.len(), metrics.len()),
+            )
+        })?;
         let own = places.entry((subject, id)).or_insert_with(|| {
             let mut of = |metric: Metric| {
                 *place.entry((subject, metric)).or_insert_with(|| {
-                    series.push(Series { subject, metric, samples: Vec::new() });
+                    series.push(Series {
+                        subject,
+                        metric,
+                        samples: Vec::new(),
+                    });
                     series.len() - 1
                 })
             };
@@ -94,12 +120,18 @@ pub(super) fn series(db: &Connection, schema: i32, parts: Parts) -> Result<Vec<S
         });
         for (place, value) in own.iter().zip(&values) {
             if let (Some(place), true) = (place, value.is_finite()) {
-                series[*place].samples.push(Sample { at, over, value: *value });
+                series[*place].samples.push(Sample {
+                    at,
+                    over,
+                    value: *value,
+                });
             }
         }
         Ok(())
     })?;
-    series.iter_mut().for_each(|series| series.samples.sort_by_key(|sample| sample.at));
+    series
+        .iter_mut()
+        .for_each(|series| series.samples.sort_by_key(|sample| sample.at));
     series.retain(|series| !series.samples.is_empty());
     series.sort_by_key(|series| (series.subject, series.metric));
     Ok(series)

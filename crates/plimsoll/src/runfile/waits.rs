@@ -18,9 +18,20 @@ impl RunFile {
     /// Rows of one second of a subject become one.
     pub fn waits(&mut self, waits: &[WaitRow]) -> Result<()> {
         let mut seconds: BTreeMap<(Nanos, SubjectId), (Nanos, u32, Vec<u8>)> = BTreeMap::new();
-        for WaitRow { subject, start, end, state, event, seen, looks } in waits {
+        for WaitRow {
+            subject,
+            start,
+            end,
+            state,
+            event,
+            seen,
+            looks,
+        } in waits
+        {
             let id = self.wait_event(*state, event)?;
-            let second = seconds.entry((*start, *subject)).or_insert((*end, *looks, Vec::new()));
+            let second = seconds
+                .entry((*start, *subject))
+                .or_insert((*end, *looks, Vec::new()));
             leb128::put(id.unsigned_abs(), &mut second.2);
             leb128::put(u64::from(*seen), &mut second.2);
         }
@@ -40,7 +51,10 @@ impl RunFile {
         if let Some(id) = self.wait_events.get(&key) {
             return Ok(*id);
         }
-        self.execute("INSERT INTO wait_event (state, event) VALUES (?1, ?2)", params![state.name(), event])?;
+        self.execute(
+            "INSERT INTO wait_event (state, event) VALUES (?1, ?2)",
+            params![state.name(), event],
+        )?;
         let id = self.last_id();
         self.wait_events.insert(key, id);
         Ok(id)
@@ -52,29 +66,54 @@ pub(super) fn waits(db: &Connection, schema: i32) -> std::result::Result<Vec<Wai
     since(schema, || {
         let event = |row: &Row<'_>| {
             let id: i64 = row.get("id")?;
-            Ok((id.unsigned_abs(), (named(row, "state", WaitState::parse)?, row.get("event")?)))
+            Ok((
+                id.unsigned_abs(),
+                (named(row, "state", WaitState::parse)?, row.get("event")?),
+            ))
         };
         let events: HashMap<u64, (WaitState, String)> =
-            rows(db, "SELECT * FROM wait_event", event)?.into_iter().collect();
-        let seconds = rows(db, "SELECT * FROM wait ORDER BY subject, start_ns", |row| second(row, &events))?;
+            rows(db, "SELECT * FROM wait_event", event)?
+                .into_iter()
+                .collect();
+        let seconds = rows(db, "SELECT * FROM wait ORDER BY subject, start_ns", |row| {
+            second(row, &events)
+        })?;
         let mut waits: Vec<WaitRow> = seconds.into_iter().flatten().collect();
-        waits.sort_by(|a, b| (a.subject, a.start, a.state, &a.event).cmp(&(b.subject, b.start, b.state, &b.event)));
+        waits.sort_by(|a, b| {
+            (a.subject, a.start, a.state, &a.event).cmp(&(b.subject, b.start, b.state, &b.event))
+        });
         Ok(waits)
     })
 }
 
-fn second(row: &Row<'_>, events: &HashMap<u64, (WaitState, String)>) -> rusqlite::Result<Vec<WaitRow>> {
+fn second(
+    row: &Row<'_>,
+    events: &HashMap<u64, (WaitState, String)>,
+) -> rusqlite::Result<Vec<WaitRow>> {
     let (subject, start, looks) = (subject(row)?, time(row, "start_ns")?, row.get("looks")?);
-    let lasts = row.get::<_, Option<u64>>("lasts_ns")?.unwrap_or(Nanos::SECOND.0);
+    let lasts = row
+        .get::<_, Option<u64>>("lasts_ns")?
+        .unwrap_or(Nanos::SECOND.0);
     let end = Nanos(start.0.saturating_add(lasts));
     let mut data = row.get_ref("data")?.as_blob()?;
     let mut waits = Vec::new();
     while !data.is_empty() {
         let pair = leb128::take(&mut data).zip(leb128::take(&mut data));
         let (id, seen) = pair.ok_or_else(|| meaningless("data", "half a pair"))?;
-        let (state, event) = events.get(&id).cloned().ok_or_else(|| meaningless("wait_event", id))?;
+        let (state, event) = events
+            .get(&id)
+            .cloned()
+            .ok_or_else(|| meaningless("wait_event", id))?;
         let seen = u32::try_from(seen).map_err(|_| meaningless("seen", seen))?;
-        waits.push(WaitRow { subject, start, end, state, event, seen, looks });
+        waits.push(WaitRow {
+            subject,
+            start,
+            end,
+            state,
+            event,
+            seen,
+            looks,
+        });
     }
     Ok(waits)
 }

@@ -64,17 +64,27 @@ impl Place {
     /// The program with this place as its working directory and nothing of the tester's environment that matters.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PG")) {
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PG"))
+        {
             command.env_remove(name);
         }
-        command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
-        command.env("TMPDIR", self.path("tmp")).env("NO_COLOR", "1").env_remove("RUST_LOG");
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null());
+        command
+            .env("TMPDIR", self.path("tmp"))
+            .env("NO_COLOR", "1")
+            .env_remove("RUST_LOG");
         command
     }
 
     /// A run in virtual time draws the same inputs each time, unless a seed is given: its figures are then exact.
     pub fn run(&self, args: &[&str]) -> Outcome {
-        let draws = args.first() == Some(&"run") && args.contains(&"--virtual-time") && !args.contains(&"--seed");
+        let draws = args.first() == Some(&"run")
+            && args.contains(&"--virtual-time")
+            && !args.contains(&"--seed");
         let seed: &[&str] = if draws { &["--seed", "1"] } else { &[] };
         self.start(&[args, seed].concat()).wait()
     }
@@ -100,10 +110,21 @@ impl Place {
 
     /// Starts the program in the background; what it says goes to files.
     pub fn start_command(&self, mut command: Command) -> Background {
-        let said = tempfile::Builder::new().prefix("said").tempdir_in(self.dir.path()).unwrap();
+        let said = tempfile::Builder::new()
+            .prefix("said")
+            .tempdir_in(self.dir.path())
+            .unwrap();
         let file = |name: &str| File::create(said.path().join(name)).unwrap();
-        let child = command.stdout(file("out")).stderr(file("err")).spawn().unwrap();
-        Background { child, said, place: self.dir.path().into() }
+        let child = command
+            .stdout(file("out"))
+            .stderr(file("err"))
+            .spawn()
+            .unwrap();
+        Background {
+            child,
+            said,
+            place: self.dir.path().into(),
+        }
     }
 
     /// The run file as `plimsoll export` gives it.
@@ -125,10 +146,17 @@ impl Place {
             rusqlite::types::ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
         };
         let object = |row: &rusqlite::Row<'_>| {
-            let fields = names.iter().enumerate().map(|(i, name)| (name.clone(), value(row, i)));
+            let fields = names
+                .iter()
+                .enumerate()
+                .map(|(i, name)| (name.clone(), value(row, i)));
             Ok(Value::Object(fields.collect()))
         };
-        statement.query_map([], object).unwrap().map(Result::unwrap).collect()
+        statement
+            .query_map([], object)
+            .unwrap()
+            .map(Result::unwrap)
+            .collect()
     }
 
     /// The run file opens with report and with every export.
@@ -136,13 +164,22 @@ impl Place {
         let json = self.export(run);
         for table in ["ladder", "seconds", "series"] {
             let empty = table == "ladder" && json["summary"]["ladders"] == Value::Array(Vec::new());
-            let csv = self.run(&["export", run, "--to", "csv", "--table", table]).succeeded();
-            assert!(empty || csv.stdout.lines().next().unwrap().contains(','), "{table}: {}", csv.stdout);
+            let csv = self
+                .run(&["export", run, "--to", "csv", "--table", table])
+                .succeeded();
+            assert!(
+                empty || csv.stdout.lines().next().unwrap().contains(','),
+                "{table}: {}",
+                csv.stdout
+            );
         }
         let report = self.run(&["report", run, "-o", "report.html"]).succeeded();
         assert_eq!(report.stdout.trim(), "report.html");
         let html = fs::read_to_string(self.path("report.html")).unwrap();
-        assert!(html.starts_with("<!") && html.trim_end().ends_with("</html>"), "a whole page");
+        assert!(
+            html.starts_with("<!") && html.trim_end().ends_with("</html>"),
+            "a whole page"
+        );
         fs::remove_file(self.path("report.html")).unwrap();
         assert_eq!(glob(self.dir.path(), ".part"), [] as [PathBuf; 0]);
         json
@@ -168,28 +205,46 @@ impl Place {
 }
 
 fn glob(dir: &Path, suffix: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path());
-    entries.filter(|path| path.to_string_lossy().ends_with(suffix)).collect()
+    let entries = fs::read_dir(dir)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path());
+    entries
+        .filter(|path| path.to_string_lossy().ends_with(suffix))
+        .collect()
 }
 
 /// Processes whose command line or working directory lies in a place.
 pub fn processes_in(place: &Path) -> Vec<(i32, String)> {
     let own = std::process::id().cast_signed();
-    let processes = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
-        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-        let command = String::from_utf8_lossy(&fs::read(entry.path().join("cmdline")).ok()?).replace('\0', " ");
-        let works_in = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
-        let zombie = fs::read_to_string(entry.path().join("stat")).is_ok_and(|stat| stat.contains(") Z "));
-        let here = command.contains(&*place.to_string_lossy()) || works_in.starts_with(place);
-        (pid != own && here && !zombie).then_some((pid, command))
-    });
+    let processes = fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| {
+            let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+            let command = String::from_utf8_lossy(&fs::read(entry.path().join("cmdline")).ok()?)
+                .replace('\0', " ");
+            let works_in = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+            let zombie = fs::read_to_string(entry.path().join("stat"))
+                .is_ok_and(|stat| stat.contains(") Z "));
+            let here = command.contains(&*place.to_string_lossy()) || works_in.starts_with(place);
+            (pid != own && here && !zombie).then_some((pid, command))
+        });
     processes.collect()
 }
 
 /// Every point has done something, of TPC-C a New-Order.
 pub fn worked(json: &Value) -> bool {
-    let points = json["summary"]["ladders"].as_array().unwrap().iter().flat_map(|ladder| ladder["points"].as_array());
-    let mut rates = points.flatten().map(|point| point["nopm"].as_f64().or(point["completed_per_second"].as_f64()));
+    let points = json["summary"]["ladders"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|ladder| ladder["points"].as_array());
+    let mut rates = points.flatten().map(|point| {
+        point["nopm"]
+            .as_f64()
+            .or(point["completed_per_second"].as_f64())
+    });
     rates.all(|rate| rate.is_some_and(|rate| rate > 0.0))
 }
 
@@ -197,14 +252,23 @@ pub fn worked(json: &Value) -> bool {
 pub fn expect_died(point: &Value) {
     assert_eq!(point["verdict"], "invalid", "{point}");
     let findings = point["findings"].as_array().unwrap();
-    let died = findings.iter().find(|finding| finding["event"] == "server_died");
-    assert_eq!(died.unwrap_or_else(|| panic!("no reason: {point}"))["severity"], "error", "{point}");
+    let died = findings
+        .iter()
+        .find(|finding| finding["event"] == "server_died");
+    assert_eq!(
+        died.unwrap_or_else(|| panic!("no reason: {point}"))["severity"],
+        "error",
+        "{point}"
+    );
 }
 
 /// The postmaster at work in a place.
 pub fn postmaster(place: &Path) -> Option<i32> {
     // Its children show a title (`postgres: …`) in place of the path and options.
-    processes_in(place).into_iter().find(|(_, command)| command.contains("postgres -D")).map(|(pid, _)| pid)
+    processes_in(place)
+        .into_iter()
+        .find(|(_, command)| command.contains("postgres -D"))
+        .map(|(pid, _)| pid)
 }
 
 pub fn send(pid: i32, signal: Signal) {
@@ -232,7 +296,10 @@ pub struct Tmpfs(PathBuf);
 impl Tmpfs {
     pub fn mount(at: &Path, size: &str) -> Self {
         let options = format!("size={size},mode=755");
-        let status = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(at).status();
+        let status = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(at)
+            .status();
         assert!(status.unwrap().success(), "mounting takes root");
         Self(at.into())
     }
@@ -240,8 +307,15 @@ impl Tmpfs {
     /// Makes it smaller, as is allowed while less than that is in use. A file that fills it would take memory.
     pub fn shrink(&self, size: &str) {
         let options = format!("remount,size={size}");
-        let status = Command::new("mount").args(["-o", &options]).arg(&self.0).status();
-        assert!(status.unwrap().success(), "{} cannot be made smaller", self.0.display());
+        let status = Command::new("mount")
+            .args(["-o", &options])
+            .arg(&self.0)
+            .status();
+        assert!(
+            status.unwrap().success(),
+            "{} cannot be made smaller",
+            self.0.display()
+        );
     }
 }
 
@@ -280,7 +354,10 @@ impl Background {
         wait_for(words, || {
             let said = self.stderr();
             let ended = self.child.try_wait().unwrap();
-            assert!(said.contains(words) || ended.is_none(), "ended with {ended:?} without {words:?}: {said}");
+            assert!(
+                said.contains(words) || ended.is_none(),
+                "ended with {ended:?} without {words:?}: {said}"
+            );
             said.contains(words).then_some(())
         });
     }
@@ -292,16 +369,25 @@ impl Background {
 
     /// As [`Self::until_measured`], of so many seconds.
     pub fn until_measured_for(&mut self, run: &str, seconds: u32) {
-        const SQL: &str = "SELECT count(DISTINCT tick.id) >= ?1 AND total(outcome.committed) > 0 FROM tick
+        const SQL: &str =
+            "SELECT count(DISTINCT tick.id) >= ?1 AND total(outcome.committed) > 0 FROM tick
                            LEFT JOIN outcome ON outcome.tick = tick.id AND outcome.txn = 0
                            JOIN phase ON phase.id = tick.phase WHERE phase.kind = 'measure'";
-        let (path, flags) = (self.place.join(run), rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let (path, flags) = (
+            self.place.join(run),
+            rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY,
+        );
         let done = || -> rusqlite::Result<bool> {
-            rusqlite::Connection::open_with_flags(&path, flags)?.query_row(SQL, [seconds], |row| row.get(0))
+            rusqlite::Connection::open_with_flags(&path, flags)?
+                .query_row(SQL, [seconds], |row| row.get(0))
         };
         wait_for("measured seconds", || {
             let ended = self.child.try_wait().unwrap();
-            assert!(ended.is_none(), "ended with {ended:?} before it had measured: {}", self.stderr());
+            assert!(
+                ended.is_none(),
+                "ended with {ended:?} before it had measured: {}",
+                self.stderr()
+            );
             matches!(done(), Ok(true)).then_some(())
         });
     }
@@ -315,9 +401,21 @@ impl Background {
             assert!(began.elapsed() < HUNG, "does not end: {}", self.stderr());
             std::thread::sleep(Duration::from_millis(10));
         };
-        let outcome = Outcome { code: status.code(), stdout: self.stdout(), stderr: self.stderr() };
-        for word in ["panicked", "RUST_BACKTRACE", "stack backtrace", "fault of plimsoll"] {
-            assert!(!outcome.stderr.contains(word) && !outcome.stdout.contains(word), "{outcome:?}");
+        let outcome = Outcome {
+            code: status.code(),
+            stdout: self.stdout(),
+            stderr: self.stderr(),
+        };
+        for word in [
+            "panicked",
+            "RUST_BACKTRACE",
+            "stack backtrace",
+            "fault of plimsoll",
+        ] {
+            assert!(
+                !outcome.stderr.contains(word) && !outcome.stdout.contains(word),
+                "{outcome:?}"
+            );
         }
         outcome
     }
@@ -347,8 +445,15 @@ pub struct Outcome {
 
 impl std::fmt::Debug for Outcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { code, stdout, stderr } = self;
-        write!(f, "exit code {code:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}")
+        let Self {
+            code,
+            stdout,
+            stderr,
+        } = self;
+        write!(
+            f,
+            "exit code {code:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}"
+        )
     }
 }
 
@@ -364,7 +469,10 @@ impl Outcome {
     pub fn failed(self, code: i32, phrases: &[&str]) -> Self {
         assert_eq!(self.code, Some(code), "{self:?}");
         for phrase in phrases {
-            assert!(self.stderr.contains(phrase), "{phrase:?} is not in:\n{self:?}");
+            assert!(
+                self.stderr.contains(phrase),
+                "{phrase:?} is not in:\n{self:?}"
+            );
         }
         self
     }

@@ -15,9 +15,26 @@ fn mount_by_hand(first: &str, dir: &Path, form: &str) -> std::process::Child {
     let file = dir.with_extension("toml");
     fs::write(&file, DRIVE).unwrap();
     let mut mount = Command::new("sh");
-    mount.args(["-c", &format!("{first}; exec \"$@\""), "sh", PROGRAM, "drive", "mount", "--capacity", "512MiB"]);
-    let mut mount = mount.args(["--form", form]).arg(&file).arg(dir).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = std::io::BufReader::new(mount.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
+    mount.args([
+        "-c",
+        &format!("{first}; exec \"$@\""),
+        "sh",
+        PROGRAM,
+        "drive",
+        "mount",
+        "--capacity",
+        "512MiB",
+    ]);
+    let mut mount = mount
+        .args(["--form", form])
+        .arg(&file)
+        .arg(dir)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = std::io::BufReader::new(mount.stderr.as_mut().unwrap())
+        .lines()
+        .map_while(Result::ok);
     let greeting = said.find(|line| line.starts_with("Mounted at "));
     fs::remove_file(file).unwrap();
     assert!(greeting.is_some(), "see above");
@@ -26,7 +43,11 @@ fn mount_by_hand(first: &str, dir: &Path, form: &str) -> std::process::Child {
 
 /// Ctrl-C, which has to be enough.
 fn end_by_hand(mut mount: std::process::Child) {
-    kill_process(Pid::from_raw(mount.id().cast_signed()).unwrap(), Signal::INT).unwrap();
+    kill_process(
+        Pid::from_raw(mount.id().cast_signed()).unwrap(),
+        Signal::INT,
+    )
+    .unwrap();
     for _ in 0..WAIT.as_millis() / 10 {
         if let Some(status) = mount.try_wait().unwrap() {
             assert!(status.success(), "{status}");
@@ -39,7 +60,11 @@ fn end_by_hand(mut mount: std::process::Child) {
 }
 
 fn forms() -> &'static [&'static str] {
-    if geteuid().is_root() { &["block", "directory"] } else { &["directory"] }
+    if geteuid().is_root() {
+        &["block", "directory"]
+    } else {
+        &["directory"]
+    }
 }
 
 #[test]
@@ -48,10 +73,15 @@ fn a_directory_of_a_killed_drive_is_used_again_and_that_of_a_living_one_is_not()
     for form in forms() {
         let mut killed = mount_by_hand(":", &place.path(), form);
         let mut second = Command::new(PROGRAM);
-        second.args(["drive", "mount", "--capacity", "512MiB", "consumer-nvme-1t"]).arg(place.path());
+        second
+            .args(["drive", "mount", "--capacity", "512MiB", "consumer-nvme-1t"])
+            .arg(place.path());
         let refused = second.output().unwrap();
         assert!(!refused.status.success());
-        assert!(String::from_utf8_lossy(&refused.stderr).contains("alive"), "{refused:?}");
+        assert!(
+            String::from_utf8_lossy(&refused.stderr).contains("alive"),
+            "{refused:?}"
+        );
         fs::write(place.path().join("mnt/a"), "the first one goes on").unwrap();
         killed.kill().unwrap();
         killed.wait().unwrap();
@@ -84,7 +114,12 @@ fn files_have_the_rights_that_programs_give_them() {
     let mount = mount_by_hand("umask 077", &place.path(), "directory");
     let path = place.path().join("mnt/shared");
     let mut options = fs::OpenOptions::new();
-    let mut file = options.write(true).create_new(true).mode(0o444).open(&path).unwrap();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o444)
+        .open(&path)
+        .unwrap();
     file.write_all(b"abc").unwrap();
     file.set_len(2).unwrap();
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o444);
@@ -103,9 +138,20 @@ fn a_thread_that_panics_ends_the_process_and_says_why() {
         unreachable!("the process has ended");
     }
     let mut test = Command::new(std::env::current_exe().unwrap());
-    test.args(["--exact", "--nocapture", "by_hand::a_thread_that_panics_ends_the_process_and_says_why"]);
+    test.args([
+        "--exact",
+        "--nocapture",
+        "by_hand::a_thread_that_panics_ends_the_process_and_says_why",
+    ]);
     let out = test.env(CHILD, "1").output().unwrap();
     let said = String::from_utf8_lossy(&out.stderr);
-    assert!(said.contains("the reader is gone") && said.contains("report it"), "{said}");
-    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&out.status), Some(6), "SIGABRT");
+    assert!(
+        said.contains("the reader is gone") && said.contains("report it"),
+        "{said}"
+    );
+    assert_eq!(
+        std::os::unix::process::ExitStatusExt::signal(&out.status),
+        Some(6),
+        "SIGABRT"
+    );
 }

@@ -61,10 +61,25 @@ impl Job {
 
     fn args(&self, target: &Path) -> Vec<String> {
         // A synchronous engine is as deep as it has threads.
-        let (jobs, depth) = if self.engine == "psync" { (self.depth, 1) } else { (1, self.depth) };
-        let block = if self.pattern.is_sequential() { "1m" } else { "4k" };
-        let mut args: Vec<String> =
-            ["--name=bench", "--direct=1", "--time_based", "--thread", "--group_reporting"].map(String::from).to_vec();
+        let (jobs, depth) = if self.engine == "psync" {
+            (self.depth, 1)
+        } else {
+            (1, self.depth)
+        };
+        let block = if self.pattern.is_sequential() {
+            "1m"
+        } else {
+            "4k"
+        };
+        let mut args: Vec<String> = [
+            "--name=bench",
+            "--direct=1",
+            "--time_based",
+            "--thread",
+            "--group_reporting",
+        ]
+        .map(String::from)
+        .to_vec();
         args.extend([
             "--lat_percentiles=1".into(),
             "--output-format=json".into(),
@@ -85,10 +100,17 @@ impl Job {
     }
 
     pub fn run(&self, target: &Path) -> Task<Seen> {
-        let out = Command::new("fio").args(self.args(target)).output().map_err(because("fio"))?;
+        let out = Command::new("fio")
+            .args(self.args(target))
+            .output()
+            .map_err(because("fio"))?;
         let text = String::from_utf8_lossy(&out.stdout);
         if !out.status.success() {
-            return failed(format!("fio ended with {}: {}", out.status, String::from_utf8_lossy(&out.stderr)));
+            return failed(format!(
+                "fio ended with {}: {}",
+                out.status,
+                String::from_utf8_lossy(&out.stderr)
+            ));
         }
         // Notes may stand before the JSON.
         let json = text.find('{').map(|at| &text[at..]).unwrap_or_default();
@@ -122,7 +144,13 @@ mod tests {
         let json = serde_json::json!({"jobs": [{"write": {
             "lat_ns": {"mean": 81000.5, "percentile": {"50.000000": 80000, "99.000000": 99000}},
             "iops": 12000.5, "bw_bytes": 49152000}}]});
-        let seen = Seen { mean_us: 81.0005, p50_us: 80.0, p99_us: 99.0, iops: 12000.5, mb_s: 49.152 };
+        let seen = Seen {
+            mean_us: 81.0005,
+            p50_us: 80.0,
+            p99_us: 99.0,
+            iops: 12000.5,
+            mb_s: 49.152,
+        };
         assert_eq!(parse(&json, "write"), Some(seen));
         assert_eq!(parse(&json, "read"), None);
         assert_eq!(parse(&Value::Null, "read"), None);
@@ -130,10 +158,19 @@ mod tests {
 
     #[test]
     fn a_synchronous_engine_is_as_deep_as_it_has_threads() {
-        let job = Job { engine: "psync", pattern: Pattern::Read, depth: 8, seconds: 1 };
+        let job = Job {
+            engine: "psync",
+            pattern: Pattern::Read,
+            depth: 8,
+            seconds: 1,
+        };
         let args = job.args(Path::new("/dev/x"));
         assert!(args.contains(&"--numjobs=8".into()) && args.contains(&"--iodepth=1".into()));
-        let args = Job { engine: "libaio", ..job }.args(Path::new("/dev/x"));
+        let args = Job {
+            engine: "libaio",
+            ..job
+        }
+        .args(Path::new("/dev/x"));
         assert!(args.contains(&"--numjobs=1".into()) && args.contains(&"--iodepth=8".into()));
     }
 }

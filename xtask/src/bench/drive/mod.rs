@@ -24,16 +24,29 @@ struct Options {
 }
 
 fn parse(words: &[&str]) -> Task<Options> {
-    let mut options = Options { seconds: 3, dir: "/var/tmp".into(), tries: 1, only: String::new() };
+    let mut options = Options {
+        seconds: 3,
+        dir: "/var/tmp".into(),
+        tries: 1,
+        only: String::new(),
+    };
     for pair in words.chunks(2) {
         match pair {
             ["--seconds", value] => match value.parse() {
                 Ok(seconds) if seconds > 0 => options.seconds = seconds,
-                _ => return super::usage(format!("--seconds takes a whole number above 0, not '{value}'")),
+                _ => {
+                    return super::usage(format!(
+                        "--seconds takes a whole number above 0, not '{value}'"
+                    ));
+                }
             },
             ["--tries", value] => match value.parse() {
                 Ok(tries) if tries > 0 => options.tries = tries,
-                _ => return super::usage(format!("--tries takes a whole number above 0, not '{value}'")),
+                _ => {
+                    return super::usage(format!(
+                        "--tries takes a whole number above 0, not '{value}'"
+                    ));
+                }
             },
             ["--dir", value] => options.dir = value.into(),
             ["--only", value] => options.only = (*value).to_owned(),
@@ -46,8 +59,12 @@ fn parse(words: &[&str]) -> Task<Options> {
 /// A cloud volume is the simplest drive there is: one latency, two caps.
 fn volume(latency_us: u32, iops: u64, mb_s: f64) -> String {
     let latencies = ["read_us", "read_p99_us", "write_us", "write_p99_us"];
-    let figure = |key: &str, value: f64| format!("{key} = {{ value = {value}, source = \"assumed\" }}\n");
-    let latencies: String = latencies.iter().map(|key| figure(key, latency_us.into())).collect();
+    let figure =
+        |key: &str, value: f64| format!("{key} = {{ value = {value}, source = \"assumed\" }}\n");
+    let latencies: String = latencies
+        .iter()
+        .map(|key| figure(key, latency_us.into()))
+        .collect();
     format!(
         "title = \"{latency_us} us\"\nkind = \"volume\"\n{}write_cache = {{ value = \"protected\", source = \"assumed\" \
          }}\n[volume]\n{}{}{latencies}{}",
@@ -70,9 +87,18 @@ struct Bench {
 pub fn run(words: &[&str]) -> Task {
     let options = parse(words)?;
     cargo(&["build", "--release", "-p", "plimsoll"]).run()?;
-    let mut bench = Bench { binary: root().join("target/release/plimsoll"), options, tables: Vec::new() };
+    let mut bench = Bench {
+        binary: root().join("target/release/plimsoll"),
+        options,
+        tables: Vec::new(),
+    };
     for (latency, goal) in [(80, 10.0), (150, 5.0), (500, 5.0)] {
-        bench.latency(&format!("{latency} us"), &volume(latency, NO_CAP_IOPS, NO_CAP_MB_S), goal, &[1, 8, 32])?;
+        bench.latency(
+            &format!("{latency} us"),
+            &volume(latency, NO_CAP_IOPS, NO_CAP_MB_S),
+            goal,
+            &[1, 8, 32],
+        )?;
     }
     let disk = root().join("drives/disk-7200rpm-4t.toml");
     let disk = std::fs::read_to_string(&disk).map_err(because(disk.display()))?;
@@ -102,7 +128,12 @@ impl Bench {
     }
 
     fn job(&self, engine: &'static str, pattern: Pattern, depth: u32) -> Job {
-        Job { engine, pattern, depth, seconds: self.options.seconds }
+        Job {
+            engine,
+            pattern,
+            depth,
+            seconds: self.options.seconds,
+        }
     }
 
     /// The first row that meets its goal, or the one closest to it.
@@ -111,7 +142,10 @@ impl Bench {
         for _ in 0..self.options.tries {
             let (seen, own) = mounted.measure(job)?;
             let tried = row(&seen, &own);
-            if closest.as_ref().is_none_or(|closest| tried.is_closer_than(closest)) {
+            if closest
+                .as_ref()
+                .is_none_or(|closest| tried.is_closer_than(closest))
+            {
                 closest = Some(tried);
             }
             if closest.as_ref().is_some_and(Row::is_met) {
@@ -139,7 +173,9 @@ impl Bench {
                 let job = self.job(engine, pattern, depth);
                 // A disk is judged at every depth: its queue is its own matter. Depths above 8 are for showing.
                 let goal = (depth <= 8 || name.starts_with("disk")).then_some(goal);
-                table.push(self.row(&mut mounted, &job, |seen, own| Row::latency(&job, seen, own, goal))?);
+                table.push(self.row(&mut mounted, &job, |seen, own| {
+                    Row::latency(&job, seen, own, goal)
+                })?);
             }
         }
         self.tables.push(table);
@@ -151,11 +187,15 @@ impl Bench {
         if !self.wants("loop") {
             return Ok(());
         }
-        let mut table = Table::new("150 us: the loop device and the file below it, 4 KiB at depth 1");
+        let mut table =
+            Table::new("150 us: the loop device and the file below it, 4 KiB at depth 1");
         let mut mounted = self.mount(&volume(150, NO_CAP_IOPS, NO_CAP_MB_S))?;
         table.note(mounted.greeting());
         let job = self.job("psync", Pattern::RandomRead, 1);
-        for (name, target) in [("loop device", mounted.device().to_owned()), ("file over FUSE", mounted.image()?)] {
+        for (name, target) in [
+            ("loop device", mounted.device().to_owned()),
+            ("file over FUSE", mounted.image()?),
+        ] {
             let (seen, own) = mounted.measure_on(&job, &target)?;
             table.push(Row::latency(&job, &seen, &own, None).named(name));
         }
@@ -173,7 +213,9 @@ impl Bench {
             for pattern in [Pattern::RandomRead, Pattern::RandomWrite] {
                 let job = self.job("libaio", pattern, 32);
                 let goal = (cap <= 60_000).then_some(5.0);
-                table.push(self.row(&mut mounted, &job, |seen, own| Row::iops(&job, seen, own, cap as f64, goal))?);
+                table.push(self.row(&mut mounted, &job, |seen, own| {
+                    Row::iops(&job, seen, own, cap as f64, goal)
+                })?);
             }
             mounted.stop()?;
         }
@@ -193,7 +235,9 @@ impl Bench {
             for pattern in [Pattern::Read, Pattern::Write] {
                 let job = self.job("libaio", pattern, 8);
                 let (cap, goal) = (gb_s * 1000.0, (gb_s <= 1.5).then_some(5.0));
-                table.push(self.row(&mut mounted, &job, |seen, own| Row::bandwidth(&job, seen, own, cap, goal))?);
+                table.push(self.row(&mut mounted, &job, |seen, own| {
+                    Row::bandwidth(&job, seen, own, cap, goal)
+                })?);
             }
             mounted.stop()?;
         }
@@ -209,9 +253,12 @@ impl Bench {
         let mut table = Table::new("Where it ends: a drive of 10 us without caps");
         let mut mounted = self.mount(&volume(10, NO_CAP_IOPS, NO_CAP_MB_S))?;
         mounted.fill()?;
-        for (pattern, depth) in
-            [(Pattern::RandomRead, 32), (Pattern::RandomWrite, 32), (Pattern::Read, 8), (Pattern::Write, 8)]
-        {
+        for (pattern, depth) in [
+            (Pattern::RandomRead, 32),
+            (Pattern::RandomWrite, 32),
+            (Pattern::Read, 8),
+            (Pattern::Write, 8),
+        ] {
             let job = self.job("libaio", pattern, depth);
             let (seen, own) = mounted.measure(&job)?;
             table.push(Row::latency(&job, &seen, &own, None));
@@ -235,7 +282,15 @@ mod tests {
     #[test]
     fn options_are_read_and_nonsense_is_refused() {
         let given = parse(&["--seconds", "2", "--tries", "4", "--only", "iops"]).expect("good");
-        assert_eq!(given, Options { seconds: 2, dir: "/var/tmp".into(), tries: 4, only: "iops".into() });
+        assert_eq!(
+            given,
+            Options {
+                seconds: 2,
+                dir: "/var/tmp".into(),
+                tries: 4,
+                only: "iops".into()
+            }
+        );
         for bad in [&["--seconds"][..], &["--seconds", "0"], &["--wat", "1"]] {
             assert_eq!(parse(bad).expect_err("nonsense").exit_code(), 2, "{bad:?}");
         }
@@ -244,7 +299,10 @@ mod tests {
     #[test]
     fn a_drive_file_for_each_drive() {
         let text = volume(80, 10_000, 1000.0);
-        assert!(text.contains("read_us = { value = 80, source") && text.contains("iops = { value = 10000, source"));
+        assert!(
+            text.contains("read_us = { value = 80, source")
+                && text.contains("iops = { value = 10000, source")
+        );
         assert!(text.contains("mib_s = { value = 953.67"), "{text}");
     }
 }

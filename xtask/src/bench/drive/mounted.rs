@@ -46,7 +46,11 @@ impl Mounted {
             "--form",
             "block",
         ]);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(Stdio::null()).spawn();
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .stdin(Stdio::null())
+            .spawn();
         let mut child = child.map_err(because(binary.display()))?;
         let (said, stderr) = channel();
         forward(child.stderr.take(), move |line| said.send(line).is_ok());
@@ -54,7 +58,14 @@ impl Mounted {
         forward(child.stdout.take(), move |line| {
             serde_json::from_str(&line).is_ok_and(|value: Value| account.send(value).is_ok())
         });
-        let mut mounted = Self { child, dir, greeting: String::new(), device: PathBuf::new(), seconds, is_down: false };
+        let mut mounted = Self {
+            child,
+            dir,
+            greeting: String::new(),
+            device: PathBuf::new(),
+            seconds,
+            is_down: false,
+        };
         let mut all = String::new();
         while let Ok(line) = stderr.recv() {
             if let Some((_, rest)) = line.split_once(" on /dev/") {
@@ -90,8 +101,14 @@ impl Mounted {
     /// The file that the loop device is made of.
     pub fn image(&self) -> Task<PathBuf> {
         let dir = self.dir.join("fuse");
-        let entry = std::fs::read_dir(&dir).map_err(because(dir.display()))?.flatten().next();
-        entry.map_or_else(|| failed(format!("{} is empty", dir.display())), |entry| Ok(entry.path()))
+        let entry = std::fs::read_dir(&dir)
+            .map_err(because(dir.display()))?
+            .flatten()
+            .next();
+        entry.map_or_else(
+            || failed(format!("{} is empty", dir.display())),
+            |entry| Ok(entry.path()),
+        )
     }
 
     /// Writes all that will be read and written, so that its memory is there.
@@ -124,7 +141,10 @@ impl Mounted {
         let path = format!("/proc/{}/stat", self.child.id());
         let text = std::fs::read_to_string(&path).map_err(because(&path))?;
         let ticks = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100) as f64;
-        parse_cpu(&text).map_or_else(|| failed(format!("{path} is not understood")), |n| Ok(n as f64 / ticks))
+        parse_cpu(&text).map_or_else(
+            || failed(format!("{path} is not understood")),
+            |n| Ok(n as f64 / ticks),
+        )
     }
 
     pub fn stop(mut self) -> Task {
@@ -151,9 +171,15 @@ impl Drop for Mounted {
     }
 }
 
-fn forward(from: Option<impl std::io::Read + Send + 'static>, mut to: impl FnMut(String) -> bool + Send + 'static) {
+fn forward(
+    from: Option<impl std::io::Read + Send + 'static>,
+    mut to: impl FnMut(String) -> bool + Send + 'static,
+) {
     std::thread::spawn(move || {
-        for line in from.into_iter().flat_map(|from| BufReader::new(from).lines().map_while(Result::ok)) {
+        for line in from
+            .into_iter()
+            .flat_map(|from| BufReader::new(from).lines().map_while(Result::ok))
+        {
             if !to(line) {
                 break;
             }
@@ -169,18 +195,28 @@ fn parse_cpu(stat: &str) -> Option<u64> {
 }
 
 fn account(seconds: &[Value], pattern: Pattern) -> Own {
-    let kinds: Vec<&Value> =
-        seconds.iter().map(|second| &second["ops"][pattern.direction()]).filter(|kind| !kind.is_null()).collect();
+    let kinds: Vec<&Value> = seconds
+        .iter()
+        .map(|second| &second["ops"][pattern.direction()])
+        .filter(|kind| !kind.is_null())
+        .collect();
     let figure = |kind: &Value, name: &str| kind[name].as_f64().unwrap_or_default();
     let sum = |f: &dyn Fn(&Value) -> f64| kinds.iter().map(|kind| f(kind)).sum::<f64>();
     let ops = sum(&|kind| figure(kind, "ops")).max(1.0);
     // The first second has nothing to be judged by.
     let judged: Vec<_> = kinds.iter().skip(1).collect();
     let beyond: f64 = judged.iter().map(|kind| figure(kind, "beyond")).sum();
-    let judged_ops = judged.iter().map(|kind| figure(kind, "ops")).sum::<f64>().max(1.0);
+    let judged_ops = judged
+        .iter()
+        .map(|kind| figure(kind, "ops"))
+        .sum::<f64>()
+        .max(1.0);
     Own {
         modelled_mean_us: sum(&|kind| figure(kind, "ops") * figure(kind, "modelled_mean_us")) / ops,
-        late_p50_us: kinds.iter().map(|kind| figure(kind, "late_p50_us")).fold(0.0, f64::max),
+        late_p50_us: kinds
+            .iter()
+            .map(|kind| figure(kind, "late_p50_us"))
+            .fold(0.0, f64::max),
         beyond_percent: 100.0 * beyond.max(0.0) / judged_ops,
         cpu_percent: 0.0,
     }
@@ -192,7 +228,10 @@ mod tests {
 
     #[test]
     fn cpu_time_of_a_process() {
-        assert_eq!(parse_cpu("1 (a) b) S 1 1 1 0 -1 4 5 0 0 0 30 12 0 0 20 0"), Some(42));
+        assert_eq!(
+            parse_cpu("1 (a) b) S 1 1 1 0 -1 4 5 0 0 0 30 12 0 0 20 0"),
+            Some(42)
+        );
         for rubbish in ["", "1 (a", "1 (a) S 1", "1 (a) S 1 1 1 0 -1 4 5 0 0 0 x y"] {
             assert_eq!(parse_cpu(rubbish), None);
         }
@@ -204,7 +243,14 @@ mod tests {
             serde_json::json!({"ops": {"read": {
             "ops": ops, "modelled_mean_us": mean, "late_p50_us": mean / 10.0, "beyond": beyond}}})
         };
-        let own = account(&[second(1, 100.0, 1), second(3, 200.0, 1), serde_json::json!({"ops": {}})], Pattern::Read);
+        let own = account(
+            &[
+                second(1, 100.0, 1),
+                second(3, 200.0, 1),
+                serde_json::json!({"ops": {}}),
+            ],
+            Pattern::Read,
+        );
         assert_eq!((own.modelled_mean_us, own.late_p50_us), (175.0, 20.0));
         assert!((own.beyond_percent - 100.0 / 3.0).abs() < 1e-9);
         assert_eq!(account(&[], Pattern::Read), Own::default());

@@ -24,12 +24,27 @@ impl Row {
         unit: &'static str,
         goal: Option<f64>,
     ) -> Self {
-        Self { title: job.title(), target, achieved, unit, goal, seen: seen.clone(), own: own.clone() }
+        Self {
+            title: job.title(),
+            target,
+            achieved,
+            unit,
+            goal,
+            seen: seen.clone(),
+            own: own.clone(),
+        }
     }
 
     /// Mean latency against the model's own mean.
     pub fn latency(job: &Job, seen: &Seen, own: &Own, goal: Option<f64>) -> Self {
-        Self::new(job, seen, own, [own.modelled_mean_us, seen.mean_us], "us", goal)
+        Self::new(
+            job,
+            seen,
+            own,
+            [own.modelled_mean_us, seen.mean_us],
+            "us",
+            goal,
+        )
     }
 
     pub fn iops(job: &Job, seen: &Seen, own: &Own, cap: f64, goal: Option<f64>) -> Self {
@@ -41,7 +56,10 @@ impl Row {
     }
 
     pub fn named(self, title: &str) -> Self {
-        Self { title: title.into(), ..self }
+        Self {
+            title: title.into(),
+            ..self
+        }
     }
 
     fn off_percent(&self) -> f64 {
@@ -53,12 +71,24 @@ impl Row {
     }
 
     pub fn is_met(&self) -> bool {
-        self.goal.is_none_or(|goal| self.off_percent().abs() <= goal)
+        self.goal
+            .is_none_or(|goal| self.off_percent().abs() <= goal)
     }
 
     fn cells(&self) -> Vec<String> {
-        let Seen { p50_us, p99_us, iops, mb_s, .. } = &self.seen;
-        let Own { late_p50_us, beyond_percent, cpu_percent, .. } = &self.own;
+        let Seen {
+            p50_us,
+            p99_us,
+            iops,
+            mb_s,
+            ..
+        } = &self.seen;
+        let Own {
+            late_p50_us,
+            beyond_percent,
+            cpu_percent,
+            ..
+        } = &self.own;
         let verdict = match self.goal {
             None => "-".into(),
             Some(goal) if self.is_met() => format!("met (±{goal} %)"),
@@ -81,8 +111,20 @@ impl Row {
     }
 }
 
-const HEAD: [&str; 12] =
-    ["job", "meant", "seen", "off", "verdict", "p50 us", "p99 us", "IOPS", "MB/s", "late p50 us", "beyond %", "CPU %"];
+const HEAD: [&str; 12] = [
+    "job",
+    "meant",
+    "seen",
+    "off",
+    "verdict",
+    "p50 us",
+    "p99 us",
+    "IOPS",
+    "MB/s",
+    "late p50 us",
+    "beyond %",
+    "CPU %",
+];
 
 pub struct Table {
     title: String,
@@ -92,7 +134,11 @@ pub struct Table {
 
 impl Table {
     pub fn new(title: &str) -> Self {
-        Self { title: title.into(), note: String::new(), rows: Vec::new() }
+        Self {
+            title: title.into(),
+            note: String::new(),
+            rows: Vec::new(),
+        }
     }
 
     pub fn note(&mut self, text: &str) {
@@ -111,15 +157,34 @@ impl Table {
 
     pub fn render(&self) -> String {
         let head = HEAD.map(String::from).to_vec();
-        let lines: Vec<Vec<String>> = std::iter::once(head).chain(self.rows.iter().map(Row::cells)).collect();
-        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+        let lines: Vec<Vec<String>> = std::iter::once(head)
+            .chain(self.rows.iter().map(Row::cells))
+            .collect();
+        let width = |column: usize| {
+            lines
+                .iter()
+                .map(|line| line[column].chars().count())
+                .max()
+                .unwrap_or(0)
+        };
         let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
         let line = |cells: &Vec<String>| {
-            let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+            let padded = cells
+                .iter()
+                .zip(&widths)
+                .map(|(cell, width)| format!("{cell:<width$}"));
             padded.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
         };
-        let note = if self.note.is_empty() { String::new() } else { format!("{}\n", self.note) };
-        format!("{}\n{note}{}", self.title, lines.iter().map(line).collect::<String>())
+        let note = if self.note.is_empty() {
+            String::new()
+        } else {
+            format!("{}\n", self.note)
+        };
+        format!(
+            "{}\n{note}{}",
+            self.title,
+            lines.iter().map(line).collect::<String>()
+        )
     }
 }
 
@@ -130,20 +195,52 @@ mod tests {
 
     #[test]
     fn a_goal_is_met_or_missed_on_both_sides() {
-        let job = Job { engine: "psync", pattern: Pattern::RandomRead, depth: 1, seconds: 1 };
-        let seen = |mean_us| Seen { mean_us, p50_us: 1.0, p99_us: 2.0, iops: 3.0, mb_s: 4.0 };
-        let own = Own { modelled_mean_us: 100.0, ..Own::default() };
+        let job = Job {
+            engine: "psync",
+            pattern: Pattern::RandomRead,
+            depth: 1,
+            seconds: 1,
+        };
+        let seen = |mean_us| Seen {
+            mean_us,
+            p50_us: 1.0,
+            p99_us: 2.0,
+            iops: 3.0,
+            mb_s: 4.0,
+        };
+        let own = Own {
+            modelled_mean_us: 100.0,
+            ..Own::default()
+        };
         let row = |mean, goal| Row::latency(&job, &seen(mean), &own, goal);
         let mut table = Table::new("t");
-        for (mean, goal) in [(104.9, Some(5.0)), (105.1, Some(5.0)), (94.9, Some(5.0)), (200.0, None)] {
+        for (mean, goal) in [
+            (104.9, Some(5.0)),
+            (105.1, Some(5.0)),
+            (94.9, Some(5.0)),
+            (200.0, None),
+        ] {
             table.push(row(mean, goal));
         }
         assert_eq!(table.missed(), 2);
         let text = table.render();
         let lines: Vec<&str> = text.lines().collect();
-        let words = |line: &str| line.split_whitespace().take(8).collect::<Vec<_>>().join(" ");
-        assert_eq!(words(lines[1]), "job meant seen off verdict p50 us p99", "{text}");
-        assert_eq!(words(lines[2]), "psync randread QD1 100.0 us 104.9 +4.9 %", "{text}");
+        let words = |line: &str| {
+            line.split_whitespace()
+                .take(8)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(
+            words(lines[1]),
+            "job meant seen off verdict p50 us p99",
+            "{text}"
+        );
+        assert_eq!(
+            words(lines[2]),
+            "psync randread QD1 100.0 us 104.9 +4.9 %",
+            "{text}"
+        );
         assert!(lines[3].contains("missed (±5 %)"), "{text}");
     }
 }

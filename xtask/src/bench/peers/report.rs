@@ -25,12 +25,27 @@ impl Figure {
         sorted.sort_by(f64::total_cmp);
         let at = |i: usize| sorted.get(i).copied().unwrap_or(f64::NAN);
         let middle = (at(sorted.len().saturating_sub(1) / 2) + at(sorted.len() / 2)) / 2.0;
-        Self { median: middle, least: at(0), most: at(sorted.len().saturating_sub(1)) }
+        Self {
+            median: middle,
+            least: at(0),
+            most: at(sorted.len().saturating_sub(1)),
+        }
     }
 
     fn show(&self) -> String {
-        let number = |value: f64| if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") };
-        format!("{} ({} to {})", number(self.median), number(self.least), number(self.most))
+        let number = |value: f64| {
+            if value >= 100.0 {
+                format!("{value:.0}")
+            } else {
+                format!("{value:.1}")
+            }
+        };
+        format!(
+            "{} ({} to {})",
+            number(self.median),
+            number(self.least),
+            number(self.most)
+        )
     }
 }
 
@@ -48,7 +63,13 @@ impl Line {
     pub fn new(name: &str, goal: Goal, runs: &[Run]) -> Self {
         let cpu_us = Figure::of(runs.iter().map(|run| run.cpu_us));
         let per_second = Figure::of(runs.iter().map(|run| run.per_second));
-        Self { name: name.into(), goal, cpu_us, per_second, limit: None }
+        Self {
+            name: name.into(),
+            goal,
+            cpu_us,
+            per_second,
+            limit: None,
+        }
     }
 
     pub fn is_missed(&self) -> bool {
@@ -60,12 +81,25 @@ impl Line {
             (None, _) => "-".into(),
             (Some(limit), goal) => {
                 let share = self.cpu_us.median / limit;
-                let of = if matches!(goal, Goal::OfPrevious(_)) { " (of the line above)" } else { "" };
-                let met = if self.is_missed() { format!("missed: {:.2} x", share) } else { "met".into() };
+                let of = if matches!(goal, Goal::OfPrevious(_)) {
+                    " (of the line above)"
+                } else {
+                    ""
+                };
+                let met = if self.is_missed() {
+                    format!("missed: {:.2} x", share)
+                } else {
+                    "met".into()
+                };
                 format!("≤ {limit:.0}{of}: {met}")
             }
         };
-        [self.name.clone(), self.cpu_us.show(), self.per_second.show(), verdict]
+        [
+            self.name.clone(),
+            self.cpu_us.show(),
+            self.per_second.show(),
+            verdict,
+        ]
     }
 }
 
@@ -84,12 +118,28 @@ pub fn judged(mut lines: Vec<Line>) -> Vec<Line> {
 }
 
 pub fn render(lines: &[Line]) -> String {
-    let head = ["", "client CPU per transaction, µs", "transactions per second", "goal"].map(String::from);
-    let rows: Vec<[String; 4]> = std::iter::once(head).chain(lines.iter().map(Line::cells)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let head = [
+        "",
+        "client CPU per transaction, µs",
+        "transactions per second",
+        "goal",
+    ]
+    .map(String::from);
+    let rows: Vec<[String; 4]> = std::iter::once(head)
+        .chain(lines.iter().map(Line::cells))
+        .collect();
+    let width = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..4).map(width).collect();
     let line = |cells: &[String; 4]| {
-        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        let padded = cells
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}"));
         padded.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
     };
     rows.iter().map(line).collect()
@@ -102,11 +152,22 @@ mod tests {
     #[test]
     fn medians_ranges_and_goals() {
         let run = |cpu_us, per_second| Run { cpu_us, per_second };
-        let sysbench = Line::new("peer", Goal::None, &[run(300.0, 50.0), run(310.0, 70.0), run(200.0, 60.0)]);
-        let own = Line::new("own", Goal::OfPrevious(0.8), &[run(250.0, 1.5), run(230.0, 2.5)]);
+        let sysbench = Line::new(
+            "peer",
+            Goal::None,
+            &[run(300.0, 50.0), run(310.0, 70.0), run(200.0, 60.0)],
+        );
+        let own = Line::new(
+            "own",
+            Goal::OfPrevious(0.8),
+            &[run(250.0, 1.5), run(230.0, 2.5)],
+        );
         let fixed = Line::new("fixed", Goal::Us(20.0), &[run(30.0, 9.0)]);
         let lines = judged(vec![sysbench, own, fixed]);
-        assert_eq!(lines.iter().map(Line::is_missed).collect::<Vec<_>>(), [false, false, true]);
+        assert_eq!(
+            lines.iter().map(Line::is_missed).collect::<Vec<_>>(),
+            [false, false, true]
+        );
         let text = render(&lines);
         for expected in [
             "peer   300 (200 to 310)",

@@ -22,12 +22,21 @@ fn command(server: &Server, kind: Kind, words: &[&str]) -> Command {
     match kind {
         Kind::Postgres => command
             .args(["--db-driver=pgsql", "--pgsql-user=postgres"])
-            .args([format!("--pgsql-host={dir}"), format!("--pgsql-db={DATABASE}")]),
+            .args([
+                format!("--pgsql-host={dir}"),
+                format!("--pgsql-db={DATABASE}"),
+            ]),
         Kind::Mariadb => command
             .args(["--db-driver=mysql", "--mysql-user=root"])
-            .args([format!("--mysql-socket={dir}/socket"), format!("--mysql-db={DATABASE}")]),
+            .args([
+                format!("--mysql-socket={dir}/socket"),
+                format!("--mysql-db={DATABASE}"),
+            ]),
     };
-    command.arg(format!("--tables={TABLES}")).arg(format!("--table-size={ROWS}")).args(words);
+    command
+        .arg(format!("--tables={TABLES}"))
+        .arg(format!("--table-size={ROWS}"))
+        .args(words);
     command
 }
 
@@ -57,16 +66,26 @@ pub fn run(server: &Server, kind: Kind, seconds: u32) -> Task<Run> {
     let words = ["oltp_read_write", &words[0], &words[1], "run"];
     let cost = child::measure(&mut command(server, kind, &words))?;
     let count = transactions(&cost.stdout)?;
-    Ok(Run { cpu_us: cost.cpu.as_secs_f64() * 1e6 / count, per_second: count / f64::from(seconds) })
+    Ok(Run {
+        cpu_us: cost.cpu.as_secs_f64() * 1e6 / count,
+        per_second: count / f64::from(seconds),
+    })
 }
 
 /// `    transactions:                        3124   (312.05 per sec.)`.
 fn transactions(said: &str) -> Task<f64> {
-    let line = said.lines().find_map(|line| line.trim_start().strip_prefix("transactions:"));
+    let line = said
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix("transactions:"));
     let Some(number) = line.and_then(|rest| rest.split_whitespace().next()) else {
-        return failed(format!("sysbench did not say how many transactions it did:\n{said}"));
+        return failed(format!(
+            "sysbench did not say how many transactions it did:\n{said}"
+        ));
     };
-    match number.parse::<u32>().map_err(because(format!("sysbench's count '{number}'")))? {
+    match number
+        .parse::<u32>()
+        .map_err(because(format!("sysbench's count '{number}'")))?
+    {
         0 => failed("sysbench did no transaction"),
         n => Ok(n.into()),
     }
@@ -78,9 +97,15 @@ mod tests {
 
     #[test]
     fn sysbench_is_understood_or_refused() {
-        let said = "SQL statistics:\n    transactions:                        3124   (312.05 per sec.)\n";
+        let said =
+            "SQL statistics:\n    transactions:                        3124   (312.05 per sec.)\n";
         assert_eq!(transactions(said).expect("a count"), 3124.0);
-        for rubbish in ["", "transactions:", "transactions: x (1 per sec.)", "transactions: 0 (0 per sec.)"] {
+        for rubbish in [
+            "",
+            "transactions:",
+            "transactions: x (1 per sec.)",
+            "transactions: 0 (0 per sec.)",
+        ] {
             assert!(transactions(rubbish).is_err(), "{rubbish}");
         }
     }

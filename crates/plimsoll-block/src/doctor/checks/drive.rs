@@ -7,20 +7,28 @@ use crate::device::safety::{Decision, Exclusive, decide};
 use crate::doctor::evidence::{Disk, DiskKind, KnownDrive, Medium, NoHealth, Protection};
 use crate::doctor::smart::Smart;
 
-const INSTALL: &str =
-    "Install it and run as root (Debian and Ubuntu: apt-get install smartmontools; Fedora: dnf install smartmontools).";
+const INSTALL: &str = "Install it and run as root (Debian and Ubuntu: apt-get install smartmontools; Fedora: dnf install smartmontools).";
 /// Of the rated endurance, in percent, from which on a replacement should be at hand.
 const WORN: u64 = 90;
 
 /// Who holds a device and what it holds; `None` for directories and files.
 pub fn use_of(medium: &Medium) -> Option<Diagnosis> {
     let evidence = medium.in_use.as_ref()?;
-    let Decision::ReadOnly(why) = decide(evidence, false) else { return None };
+    let Decision::ReadOnly(why) = decide(evidence, false) else {
+        return None;
+    };
     // The first reason is the missing `--overwrite`.
     let reasons = why.get(1..).unwrap_or_default().join("; ");
-    let lists = [&evidence.mounts, &evidence.swaps, &evidence.holders, &evidence.open_by];
-    let is_used =
-        evidence.exclusive == Exclusive::Busy || lists.iter().any(|list| list.as_ref().is_ok_and(|l| !l.is_empty()));
+    let lists = [
+        &evidence.mounts,
+        &evidence.swaps,
+        &evidence.holders,
+        &evidence.open_by,
+    ];
+    let is_used = evidence.exclusive == Exclusive::Busy
+        || lists
+            .iter()
+            .any(|list| list.as_ref().is_ok_and(|l| !l.is_empty()));
     let unknown_why = lists.iter().find_map(|list| list.as_ref().err());
     Some(match (is_used, unknown_why) {
         (true, _) => warning(
@@ -29,21 +37,34 @@ pub fn use_of(medium: &Medium) -> Option<Diagnosis> {
             "Unmount and release it before it is measured by itself.",
         ),
         (false, Some(why)) => {
-            let reasons = if reasons.is_empty() { reasons } else { format!(". {reasons}") };
+            let reasons = if reasons.is_empty() {
+                reasons
+            } else {
+                format!(". {reasons}")
+            };
             unknown(
                 "in_use",
                 format!("who uses it is not known: {why}{reasons}"),
                 "Run as root, outside of any container.",
             )
         }
-        (false, None) if reasons.is_empty() => ok("in_use", "not in use, and nothing is recognised on it"),
-        (false, None) => ok("in_use", format!("not in use. {reasons}: writing to it would destroy that")),
+        (false, None) if reasons.is_empty() => {
+            ok("in_use", "not in use, and nothing is recognised on it")
+        }
+        (false, None) => ok(
+            "in_use",
+            format!("not in use. {reasons}: writing to it would destroy that"),
+        ),
     })
 }
 
 /// The finding for a medium without a disk.
 pub fn missing(medium: &Medium) -> Option<Diagnosis> {
-    let why = medium.device.as_ref().err().filter(|_| medium.disks.is_empty())?;
+    let why = medium
+        .device
+        .as_ref()
+        .err()
+        .filter(|_| medium.disks.is_empty())?;
     Some(unknown(
         "drive",
         format!("no block device: {why}"),
@@ -52,16 +73,39 @@ pub fn missing(medium: &Medium) -> Option<Diagnosis> {
 }
 
 pub fn identity(disk: &Disk) -> Diagnosis {
-    let what = [disk.vendor.as_deref().filter(|vendor| *vendor != "ATA"), disk.model.as_deref()];
-    let name = what.into_iter().flatten().map(str::trim).collect::<Vec<_>>().join(" ");
-    let size = disk.size.map(|size| format!(", {size}")).unwrap_or_default();
-    let firmware = disk.firmware.as_ref().map(|text| format!(", firmware {text}")).unwrap_or_default();
-    let transport = disk.transport.as_ref().map(|text| format!(", {text}")).unwrap_or_default();
+    let what = [
+        disk.vendor.as_deref().filter(|vendor| *vendor != "ATA"),
+        disk.model.as_deref(),
+    ];
+    let name = what
+        .into_iter()
+        .flatten()
+        .map(str::trim)
+        .collect::<Vec<_>>()
+        .join(" ");
+    let size = disk
+        .size
+        .map(|size| format!(", {size}"))
+        .unwrap_or_default();
+    let firmware = disk
+        .firmware
+        .as_ref()
+        .map(|text| format!(", firmware {text}"))
+        .unwrap_or_default();
+    let transport = disk
+        .transport
+        .as_ref()
+        .map(|text| format!(", {text}"))
+        .unwrap_or_default();
     let rest = format!("({}{transport}{size}{firmware})", disk.name);
     match &disk.kind {
-        _ if disk.is_emulated() => {
-            ok("drive", format!("emulated: {} {rest}", disk.known.as_ref().map_or("", |known| &known.name)))
-        }
+        _ if disk.is_emulated() => ok(
+            "drive",
+            format!(
+                "emulated: {} {rest}",
+                disk.known.as_ref().map_or("", |known| &known.name)
+            ),
+        ),
         DiskKind::Virtual(whose) => {
             let found = format!("a virtual disk of {whose} {name} {rest}").replace("  ", " ");
             unknown(
@@ -72,20 +116,33 @@ pub fn identity(disk: &Disk) -> Diagnosis {
         }
         DiskKind::Loop(file) if disk.direct == Some(false) => warning(
             "drive",
-            format!("the file {file} {rest}, through the page cache below it: reads come from memory"),
+            format!(
+                "the file {file} {rest}, through the page cache below it: reads come from memory"
+            ),
             &format!("Set it up anew with: losetup --direct-io=on --find {file}"),
         ),
-        DiskKind::Loop(file) => {
-            unknown("drive", format!("the file {file} {rest}"), "Run doctor on the directory that holds it as well.")
-        }
-        DiskKind::Stacked => unknown("drive", format!("made of others that are hidden {rest}"), ""),
-        DiskKind::Network => {
-            unknown("drive", format!("on another machine: {name} {rest}"), "Run doctor there as well.")
-        }
+        DiskKind::Loop(file) => unknown(
+            "drive",
+            format!("the file {file} {rest}"),
+            "Run doctor on the directory that holds it as well.",
+        ),
+        DiskKind::Stacked => unknown(
+            "drive",
+            format!("made of others that are hidden {rest}"),
+            "",
+        ),
+        DiskKind::Network => unknown(
+            "drive",
+            format!("on another machine: {name} {rest}"),
+            "Run doctor there as well.",
+        ),
         DiskKind::Memory => unknown("drive", format!("memory {rest}"), "Give a drive."),
         _ if name.is_empty() => unknown("drive", format!("it reports no model {rest}"), ""),
         _ => match disk.known.as_ref() {
-            Some(known) => ok("drive", format!("{name} {rest}, in the catalogue as {}", known.name)),
+            Some(known) => ok(
+                "drive",
+                format!("{name} {rest}, in the catalogue as {}", known.name),
+            ),
             None => ok("drive", format!("{name} {rest}")),
         },
     }
@@ -96,10 +153,14 @@ pub fn health(disk: &Disk) -> Diagnosis {
         _ if disk.is_emulated() => unknown("health", "an emulated drive has none", ""),
         Ok(smart) => check_smart(smart),
         Err(NoHealth::None(what)) => unknown("health", format!("{what} has no SMART"), ""),
-        Err(NoHealth::NotInstalled(name)) => unknown("health", format!("{name} is not installed"), INSTALL),
-        Err(NoHealth::Failed(why)) => {
-            unknown("health", why.clone(), "Run as root; behind a RAID controller ask its own program.")
+        Err(NoHealth::NotInstalled(name)) => {
+            unknown("health", format!("{name} is not installed"), INSTALL)
         }
+        Err(NoHealth::Failed(why)) => unknown(
+            "health",
+            why.clone(),
+            "Run as root; behind a RAID controller ask its own program.",
+        ),
         Err(NoHealth::Skipped) => unknown("health", "not asked", ""),
     }
 }
@@ -116,10 +177,18 @@ const CRITICAL: [&str; 6] = [
 
 fn check_smart(smart: &Smart) -> Diagnosis {
     let bits = smart.critical_warning.unwrap_or(0);
-    let mut faults: Vec<String> =
-        CRITICAL.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, text)| text.to_string()).collect();
+    let mut faults: Vec<String> = CRITICAL
+        .iter()
+        .enumerate()
+        .filter(|(bit, _)| bits >> bit & 1 == 1)
+        .map(|(_, text)| text.to_string())
+        .collect();
     if smart.passed == Some(false) && faults.is_empty() {
-        let what = smart.failing.as_ref().map(|name| format!(": {name}")).unwrap_or_default();
+        let what = smart
+            .failing
+            .as_ref()
+            .map(|name| format!(": {name}"))
+            .unwrap_or_default();
         faults.push(format!("the drive reports that it fails{what}"));
     }
     if !faults.is_empty() {
@@ -129,9 +198,16 @@ fn check_smart(smart: &Smart) -> Diagnosis {
             "Save its data and replace it; figures of it mean nothing.",
         );
     }
-    let some = |count: Option<u64>, what: &str| count.filter(|count| *count > 0).map(|count| format!("{count} {what}"));
+    let some = |count: Option<u64>, what: &str| {
+        count
+            .filter(|count| *count > 0)
+            .map(|count| format!("{count} {what}"))
+    };
     let doubts = [
-        smart.used_percent.filter(|used| *used >= WORN).map(|used| format!("{used} % of its endurance is used up")),
+        smart
+            .used_percent
+            .filter(|used| *used >= WORN)
+            .map(|used| format!("{used} % of its endurance is used up")),
         some(smart.media_errors, "errors that were not corrected"),
         some(smart.pending, "sectors that cannot be read"),
         some(smart.uncorrectable, "sectors that could not be corrected"),
@@ -139,12 +215,21 @@ fn check_smart(smart: &Smart) -> Diagnosis {
     ];
     let doubts: Vec<String> = doubts.into_iter().flatten().collect();
     if !doubts.is_empty() {
-        let next = "Inspect it with smartctl -a; a drive that repairs itself is slower than a sound one.";
-        return warning("health", format!("{} ({})", doubts.join(", "), smart.source), next);
+        let next =
+            "Inspect it with smartctl -a; a drive that repairs itself is slower than a sound one.";
+        return warning(
+            "health",
+            format!("{} ({})", doubts.join(", "), smart.source),
+            next,
+        );
     }
     let good = [
-        smart.used_percent.map(|used| format!("{used} % of its endurance used")),
-        smart.spare.map(|(spare, _)| format!("{spare} % of the spare blocks left")),
+        smart
+            .used_percent
+            .map(|used| format!("{used} % of its endurance used")),
+        smart
+            .spare
+            .map(|(spare, _)| format!("{spare} % of the spare blocks left")),
         smart.celsius.map(|celsius| format!("{celsius} °C")),
     ];
     let good: Vec<String> = good.into_iter().flatten().collect();
@@ -158,7 +243,11 @@ fn check_smart(smart: &Smart) -> Diagnosis {
                 good.join(", ")
             ),
         ),
-        None => unknown("health", format!("{} gives no verdict of the drive's", smart.source), "Run as root."),
+        None => unknown(
+            "health",
+            format!("{} gives no verdict of the drive's", smart.source),
+            "Run as root.",
+        ),
     }
 }
 
@@ -175,17 +264,28 @@ pub fn write_cache(disk: &Disk) -> Diagnosis {
             "write_cache",
             "the drive has a cache of writes, and the kernel is set to assume none: no flush is sent, a power cut \
              takes what was acknowledged as durable",
-            &format!("echo \"write back\" > /sys/block/{}/queue/write_cache", disk.name),
+            &format!(
+                "echo \"write back\" > /sys/block/{}/queue/write_cache",
+                disk.name
+            ),
         ),
-        Some("write through") if reported == Some(false) => {
-            ok("write_cache", "write through: the drive reports none, so the kernel sends no flushes")
-        }
+        Some("write through") if reported == Some(false) => ok(
+            "write_cache",
+            "write through: the drive reports none, so the kernel sends no flushes",
+        ),
         Some("write through") => unknown(
             "write_cache",
             "write through: the kernel sends no flushes. Whether the drive has no cache or this was set by hand is not known",
-            if matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi) { ASK_DRIVE } else { ASK_HOST },
+            if matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi) {
+                ASK_DRIVE
+            } else {
+                ASK_HOST
+            },
         ),
-        Some(kind) => ok("write_cache", format!("{kind}: the kernel sends flushes; {fua}")),
+        Some(kind) => ok(
+            "write_cache",
+            format!("{kind}: the kernel sends flushes; {fua}"),
+        ),
         None => unknown("write_cache", "sysfs does not show it", ""),
     }
 }
@@ -195,8 +295,15 @@ const ASK_DRIVE: &str = "Ask the drive: smartctl -g wcache, or nvme id-ctrl -H (
 
 /// Whether the drive reports a write cache. The kernel's setting may have been made by hand.
 fn has_cache(disk: &Disk) -> Option<bool> {
-    let asked = disk.health.as_ref().ok().and_then(|smart| smart.write_cache);
-    let of_driver = disk.cache_type.as_deref().map(|kind| kind.starts_with("write back"));
+    let asked = disk
+        .health
+        .as_ref()
+        .ok()
+        .and_then(|smart| smart.write_cache);
+    let of_driver = disk
+        .cache_type
+        .as_deref()
+        .map(|kind| kind.starts_with("write back"));
     match (asked, of_driver) {
         (Some(true), _) | (_, Some(true)) => Some(true),
         (asked, of_driver) => asked.or(of_driver),
@@ -209,23 +316,40 @@ fn unsure(known: &KnownDrive) -> bool {
 
 /// Whether acknowledged writes outlive the power.
 pub fn power_loss(disk: &Disk) -> Diagnosis {
-    const LOOK_UP: &str = "Look it up in the data sheet; name the drive with --drive NAME or a drive file.";
+    const LOOK_UP: &str =
+        "Look it up in the data sheet; name the drive with --drive NAME or a drive file.";
     if let Some(known) = &disk.known {
-        let source = if unsure(known) { format!("{}, {}", known.name, known.source) } else { known.name.clone() };
+        let source = if unsure(known) {
+            format!("{}, {}", known.name, known.source)
+        } else {
+            known.name.clone()
+        };
         return match known.protection {
-            Protection::Protected => {
-                ok("power_loss", format!("what is acknowledged survives a power cut, flushed or not ({source})"))
-            }
+            Protection::Protected => ok(
+                "power_loss",
+                format!("what is acknowledged survives a power cut, flushed or not ({source})"),
+            ),
             Protection::Volatile => ok(
                 "power_loss",
-                format!("what was not flushed is lost ({source}): rates of synced writes are those of the medium"),
+                format!(
+                    "what was not flushed is lost ({source}): rates of synced writes are those of the medium"
+                ),
             ),
         };
     }
     match (&disk.kind, disk.queue.write_cache.as_deref()) {
-        (DiskKind::Virtual(_), _) => unknown("power_loss", "what the host does with flushes is unknown here", ASK_HOST),
-        (DiskKind::Nvme | DiskKind::Scsi, Some("write through")) if has_cache(disk) == Some(false) => {
-            ok("power_loss", "the drive reports no volatile cache: what is acknowledged survives")
+        (DiskKind::Virtual(_), _) => unknown(
+            "power_loss",
+            "what the host does with flushes is unknown here",
+            ASK_HOST,
+        ),
+        (DiskKind::Nvme | DiskKind::Scsi, Some("write through"))
+            if has_cache(disk) == Some(false) =>
+        {
+            ok(
+                "power_loss",
+                "the drive reports no volatile cache: what is acknowledged survives",
+            )
         }
         (DiskKind::Nvme | DiskKind::Scsi, Some("write through")) => unknown(
             "power_loss",
@@ -233,7 +357,11 @@ pub fn power_loss(disk: &Disk) -> Diagnosis {
             ASK_DRIVE,
         ),
         (DiskKind::Loop(_), _) => unknown("power_loss", "that of whatever holds the file", ""),
-        (_, _) => unknown("power_loss", "the catalogue does not know this model", LOOK_UP),
+        (_, _) => unknown(
+            "power_loss",
+            "the catalogue does not know this model",
+            LOOK_UP,
+        ),
     }
 }
 

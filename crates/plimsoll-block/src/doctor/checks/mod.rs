@@ -13,8 +13,16 @@ use super::evidence::{Disk, Machine, Medium};
 
 /// Everything about the machine.
 pub fn machine(machine: &Machine) -> Vec<Diagnosis> {
-    let found = [Some(machine::governor(machine)), machine::busy(machine), Some(machine::steal(machine))];
-    found.into_iter().flatten().chain([machine::clock_source(machine)]).collect()
+    let found = [
+        Some(machine::governor(machine)),
+        machine::busy(machine),
+        Some(machine::steal(machine)),
+    ];
+    found
+        .into_iter()
+        .flatten()
+        .chain([machine::clock_source(machine)])
+        .collect()
 }
 
 /// Everything about a medium, in the order in which a person would check it.
@@ -22,8 +30,17 @@ pub fn medium(medium: &Medium) -> Vec<Diagnosis> {
     let mut found = Vec::new();
     found.extend(drive::use_of(medium));
     found.extend(drive::missing(medium));
-    for check in [drive::identity, drive::health, drive::write_cache, drive::power_loss] {
-        let each: Vec<Diagnosis> = medium.disks.iter().map(|disk| named(disk, medium, check(disk))).collect();
+    for check in [
+        drive::identity,
+        drive::health,
+        drive::write_cache,
+        drive::power_loss,
+    ] {
+        let each: Vec<Diagnosis> = medium
+            .disks
+            .iter()
+            .map(|disk| named(disk, medium, check(disk)))
+            .collect();
         found.extend(each);
     }
     if let Ok(device) = &medium.device {
@@ -54,13 +71,23 @@ fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     let from = digits.len();
     let digit = |(i, digit): (usize, char)| {
-        if i > 0 && (from - i).is_multiple_of(3) { format!(",{digit}") } else { digit.into() }
+        if i > 0 && (from - i).is_multiple_of(3) {
+            format!(",{digit}")
+        } else {
+            digit.into()
+        }
     };
     digits.chars().enumerate().map(digit).collect()
 }
 
 fn finding(level: DiagnosisLevel, code: &str, found: impl Into<String>, next: &str) -> Diagnosis {
-    Diagnosis { subject: None, code: code.into(), level, found: found.into(), next: next.into() }
+    Diagnosis {
+        subject: None,
+        code: code.into(),
+        level,
+        found: found.into(),
+        next: next.into(),
+    }
 }
 
 fn ok(code: &str, found: impl Into<String>) -> Diagnosis {
@@ -122,7 +149,11 @@ pub(super) mod tests {
         Medium {
             target: Target::Directory("/srv".into()),
             in_use: None,
-            device: Ok(Device { name: disk.name.clone(), queue: disk.queue.clone(), ..Device::default() }),
+            device: Ok(Device {
+                name: disk.name.clone(),
+                queue: disk.queue.clone(),
+                ..Device::default()
+            }),
             disks: vec![disk],
             mount: None,
             space: None,
@@ -138,10 +169,16 @@ pub(super) mod tests {
         assert_eq!(finding.level, level, "{finding:?}");
         let text = format!("{} {}", finding.found, finding.next);
         for expected in texts {
-            assert!(text.contains(expected), "{expected:?} is not in {finding:?}");
+            assert!(
+                text.contains(expected),
+                "{expected:?} is not in {finding:?}"
+            );
         }
         let needs_advice = matches!(level, DiagnosisLevel::Warning | DiagnosisLevel::Error);
-        assert!(!needs_advice || !finding.next.is_empty(), "what to do: {finding:?}");
+        assert!(
+            !needs_advice || !finding.next.is_empty(),
+            "what to do: {finding:?}"
+        );
     }
 
     #[test]
@@ -153,12 +190,29 @@ pub(super) mod tests {
     #[test]
     fn every_check_of_a_medium_gives_one_row_for_each_disk() {
         let mut medium = medium_of(disk());
-        let codes = |medium: &Medium| super::medium(medium).into_iter().map(|row| row.code).collect::<Vec<_>>();
+        let codes = |medium: &Medium| {
+            super::medium(medium)
+                .into_iter()
+                .map(|row| row.code)
+                .collect::<Vec<_>>()
+        };
         let one = codes(&medium);
-        let expected =
-            ["drive", "health", "write_cache", "power_loss", "scheduler", "queue", "alignment", "unwritten", "entropy"];
+        let expected = [
+            "drive",
+            "health",
+            "write_cache",
+            "power_loss",
+            "scheduler",
+            "queue",
+            "alignment",
+            "unwritten",
+            "entropy",
+        ];
         assert_eq!(one, expected);
-        medium.disks.push(Disk { name: "nvme1n1".into(), ..disk() });
+        medium.disks.push(Disk {
+            name: "nvme1n1".into(),
+            ..disk()
+        });
         let rows = super::medium(&medium);
         assert_eq!(rows.len(), expected.len() + 4);
         assert!(rows[0].found.starts_with("nvme0n1: ") && rows[1].found.starts_with("nvme1n1: "));

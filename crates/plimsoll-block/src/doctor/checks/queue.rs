@@ -17,12 +17,19 @@ const FLASH_BLOCK: u64 = 4096;
 pub fn scheduler(device: &Device, disks: &[Disk]) -> Diagnosis {
     let on_flash = disks.iter().any(|disk| disk.kind == DiskKind::Nvme);
     match device.queue.scheduler.as_deref() {
-        None => unknown("scheduler", format!("{} has none in sysfs", device.name), ""),
+        None => unknown(
+            "scheduler",
+            format!("{} has none in sysfs", device.name),
+            "",
+        ),
         // Documentation/block/bfq-iosched.rst, section 1: what it costs per request, and the throughput it gives up.
         Some("bfq") => warning(
             "scheduler",
             "bfq: it shares the device out among programs, which costs CPU for each request and gives up throughput",
-            &format!("Set it for the measurement: echo none > /sys/block/{}/queue/scheduler", device.name),
+            &format!(
+                "Set it for the measurement: echo none > /sys/block/{}/queue/scheduler",
+                device.name
+            ),
         ),
         Some("none") => ok("scheduler", "none: requests go to the device as they come"),
         Some(name) if on_flash => {
@@ -36,45 +43,80 @@ pub fn scheduler(device: &Device, disks: &[Disk]) -> Diagnosis {
 pub fn queue(device: &Device, disks: &[Disk]) -> Diagnosis {
     let queue = &device.queue;
     let kib = |kib: Option<u64>| kib.map(|kib| Bytes(kib << 10).to_string());
-    let is_virtual = disks.iter().any(|disk| matches!(disk.kind, DiskKind::Virtual(_)));
+    let is_virtual = disks
+        .iter()
+        .any(|disk| matches!(disk.kind, DiskKind::Virtual(_)));
     let turns = if is_virtual {
         "reported to rotate, as many virtual disks are without rotating"
     } else {
         "reported to rotate"
     };
     let parts = [
-        queue.nr_requests.map(|n| format!("{n} requests in flight at most")),
+        queue
+            .nr_requests
+            .map(|n| format!("{n} requests in flight at most")),
         kib(queue.max_sectors_kb).map(|size| format!("{size} each")),
         queue
             .logical_block_size
             .zip(queue.physical_block_size)
             .map(|(l, p)| format!("blocks of {l} ({p} physical) bytes")),
-        queue.rotational.map(|yes| if yes { turns } else { "reported not to rotate" }.to_owned()),
+        queue
+            .rotational
+            .map(|yes| if yes { turns } else { "reported not to rotate" }.to_owned()),
     ];
     let found = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let name = &device.name;
     if queue.iostats == Some(false) {
-        let found =
-            format!("{found}; the kernel does not count its requests, so a report has no figures of the device");
-        return warning("queue", found, &format!("echo 1 > /sys/block/{name}/queue/iostats"));
+        let found = format!(
+            "{found}; the kernel does not count its requests, so a report has no figures of the device"
+        );
+        return warning(
+            "queue",
+            found,
+            &format!("echo 1 > /sys/block/{name}/queue/iostats"),
+        );
     }
     let limit = queue.max_hw_sectors_kb.filter(|hw| *hw > SMALL_REQUEST_KIB);
-    if let (Some(_), Some(most)) = (limit, queue.max_sectors_kb.filter(|most| *most < SMALL_REQUEST_KIB)) {
-        let found = format!("{found}: requests above {most} KiB are cut up, though the device takes larger ones");
-        return warning("queue", found, &format!("echo 1280 > /sys/block/{name}/queue/max_sectors_kb"));
+    if let (Some(_), Some(most)) = (
+        limit,
+        queue
+            .max_sectors_kb
+            .filter(|most| *most < SMALL_REQUEST_KIB),
+    ) {
+        let found = format!(
+            "{found}: requests above {most} KiB are cut up, though the device takes larger ones"
+        );
+        return warning(
+            "queue",
+            found,
+            &format!("echo 1280 > /sys/block/{name}/queue/max_sectors_kb"),
+        );
     }
     if queue.rotational == Some(true) && disks.iter().any(|disk| disk.kind == DiskKind::Nvme) {
-        let found = format!("{found}: wrong for an NVMe drive, and the kernel reads ahead and merges accordingly");
-        return warning("queue", found, &format!("echo 0 > /sys/block/{name}/queue/rotational"));
+        let found = format!(
+            "{found}: wrong for an NVMe drive, and the kernel reads ahead and merges accordingly"
+        );
+        return warning(
+            "queue",
+            found,
+            &format!("echo 0 > /sys/block/{name}/queue/rotational"),
+        );
     }
-    if found.is_empty() { unknown("queue", "sysfs shows nothing", "") } else { ok("queue", found) }
+    if found.is_empty() {
+        unknown("queue", "sysfs shows nothing", "")
+    } else {
+        ok("queue", found)
+    }
 }
 
 pub fn alignment(device: &Device, room: Option<&Room>) -> Diagnosis {
     let physical = device.queue.physical_block_size.unwrap_or(512);
     let twice = "each write of a block there becomes two, of which the drive reads the rest first";
     if let Some(off) = device.alignment_offset.filter(|off| *off != 0) {
-        let found = format!("{} begins {off} bytes off the drive's blocks: {twice}", device.name);
+        let found = format!(
+            "{} begins {off} bytes off the drive's blocks: {twice}",
+            device.name
+        );
         return warning(
             "alignment",
             found,
@@ -82,15 +124,25 @@ pub fn alignment(device: &Device, room: Option<&Room>) -> Diagnosis {
         );
     }
     if let Some(room) = room.filter(|room| room.block_size < physical) {
-        let found =
-            format!("the filesystem's blocks of {} bytes are smaller than the drive's of {physical}", room.block_size);
-        return warning("alignment", found, "Make the filesystem anew with larger blocks.");
+        let found = format!(
+            "the filesystem's blocks of {} bytes are smaller than the drive's of {physical}",
+            room.block_size
+        );
+        return warning(
+            "alignment",
+            found,
+            "Make the filesystem anew with larger blocks.",
+        );
     }
     match device.start {
-        None => ok("alignment", format!("{} is no partition: it begins with its drive", device.name)),
-        Some(start) if start.0 % physical.max(FLASH_BLOCK) == 0 => {
-            ok("alignment", format!("{} begins at {start}, on a whole block", device.name))
-        }
+        None => ok(
+            "alignment",
+            format!("{} is no partition: it begins with its drive", device.name),
+        ),
+        Some(start) if start.0 % physical.max(FLASH_BLOCK) == 0 => ok(
+            "alignment",
+            format!("{} begins at {start}, on a whole block", device.name),
+        ),
         Some(start) => warning(
             "alignment",
             format!(
@@ -112,9 +164,14 @@ pub fn noise(medium: &Medium) -> Option<Diagnosis> {
     };
     let seconds = over.as_secs_f64().max(1e-9);
     let rate = (spent.reads + spent.writes + spent.flushes.unwrap_or(0)) as f64 / seconds;
-    let bytes = Bytes(((spent.read_sectors.saturating_add(spent.write_sectors)) as f64 * 512.0 / seconds) as u64);
+    let bytes = Bytes(
+        ((spent.read_sectors.saturating_add(spent.write_sectors)) as f64 * 512.0 / seconds) as u64,
+    );
     let busy = spent.busy_ms as f64 / 10.0 / seconds;
-    let found = format!("others make {} requests and {bytes} a second, busy {busy:.1} % of the time", grouped(rate));
+    let found = format!(
+        "others make {} requests and {bytes} a second, busy {busy:.1} % of the time",
+        grouped(rate)
+    );
     Some(if rate < NOISY_REQUESTS && busy < NOISY_BUSY {
         ok("noise", found)
     } else {

@@ -43,26 +43,49 @@ pub fn fsync(medium: &Medium) -> Option<Diagnosis> {
     let measured = describe(test);
     let fastest = test.fastest();
     let random_read = medium.sample.as_ref().ok().and_then(|sample| sample.read);
-    let limit = medium.disks.iter().filter_map(|disk| limit(disk, random_read)).max_by_key(|limit| limit.least);
+    let limit = medium
+        .disks
+        .iter()
+        .filter_map(|disk| limit(disk, random_read))
+        .max_by_key(|limit| limit.least);
     let too_fast = limit.as_ref().filter(|limit| fastest.median < limit.least);
     Some(match protection(&medium.disks) {
-        Some(Protection::Protected) => ok("fsync", format!("{measured}; its cache is protected, so that may be")),
+        Some(Protection::Protected) => ok(
+            "fsync",
+            format!("{measured}; its cache is protected, so that may be"),
+        ),
         Some(Protection::Volatile) => match (too_fast, limit.is_some()) {
             (Some(limit), _) => error("fsync", lie(&measured, limit), LIES),
-            (None, true) => ok("fsync", format!("{measured}: no sooner than the medium can")),
-            (None, false) => unknown("fsync", format!("{measured}: how fast the medium can is not known"), LOOK_UP),
+            (None, true) => ok(
+                "fsync",
+                format!("{measured}: no sooner than the medium can"),
+            ),
+            (None, false) => unknown(
+                "fsync",
+                format!("{measured}: how fast the medium can is not known"),
+                LOOK_UP,
+            ),
         },
         None => of_unknown(test, &measured, medium, too_fast),
     })
 }
 
 /// The protection of its cache is unknown.
-fn of_unknown(test: &SyncTest, measured: &str, medium: &Medium, too_fast: Option<&Medial>) -> Diagnosis {
+fn of_unknown(
+    test: &SyncTest,
+    measured: &str,
+    medium: &Medium,
+    too_fast: Option<&Medial>,
+) -> Diagnosis {
     let sure = medium.disks.iter().any(|disk| turns(disk).is_some());
     match too_fast {
         // It reports that it is a disk, and reports no protected cache.
         Some(limit) if sure => error("fsync", lie(measured, limit), LIES),
-        Some(limit) => warning("fsync", format!("{}. Or a protected cache answers", lie(measured, limit)), LOOK_UP),
+        Some(limit) => warning(
+            "fsync",
+            format!("{}. Or a protected cache answers", lie(measured, limit)),
+            LOOK_UP,
+        ),
         None if costs_nothing(test) => {
             let found = format!(
                 "{measured}: a flush costs next to nothing. Either the cache is protected, or flushes are ignored and a \
@@ -70,7 +93,10 @@ fn of_unknown(test: &SyncTest, measured: &str, medium: &Medium, too_fast: Option
             );
             warning("fsync", found, LOOK_UP)
         }
-        None => ok("fsync", format!("{measured}: flushes reach something that takes its time")),
+        None => ok(
+            "fsync",
+            format!("{measured}: flushes reach something that takes its time"),
+        ),
     }
 }
 
@@ -85,7 +111,13 @@ fn lie(measured: &str, limit: &Medial) -> String {
 
 /// The rates of one writer.
 fn describe(test: &SyncTest) -> String {
-    let SyncTest { direct, unsynced, synced, flush, dsync } = test;
+    let SyncTest {
+        direct,
+        unsynced,
+        synced,
+        flush,
+        dsync,
+    } = test;
     let cache = if *direct { "" } else { " into the page cache" };
     format!(
         "{} writes of 4 KiB a second{cache}, {} with fdatasync ({} of which is the flush), {} with O_DSYNC",
@@ -111,26 +143,48 @@ fn time(time: Nanos) -> String {
 /// Protected if all are; volatile if one is known to be.
 fn protection(disks: &[Disk]) -> Option<Protection> {
     let of = |disk: &Disk| disk.known.as_ref().map(|known| known.protection);
-    if disks.iter().any(|disk| of(disk) == Some(Protection::Volatile)) {
+    if disks
+        .iter()
+        .any(|disk| of(disk) == Some(Protection::Volatile))
+    {
         return Some(Protection::Volatile);
     }
-    (!disks.is_empty() && disks.iter().all(|disk| of(disk) == Some(Protection::Protected)))
-        .then_some(Protection::Protected)
+    (!disks.is_empty()
+        && disks
+            .iter()
+            .all(|disk| of(disk) == Some(Protection::Protected)))
+    .then_some(Protection::Protected)
 }
 
 /// The time of a turn, where the disk is known to turn. Virtual disks often report it wrongly.
 fn turns(disk: &Disk) -> Option<Nanos> {
-    let rpm = disk.health.as_ref().ok().and_then(|smart| smart.rpm).filter(|rpm| *rpm > 0);
+    let rpm = disk
+        .health
+        .as_ref()
+        .ok()
+        .and_then(|smart| smart.rpm)
+        .filter(|rpm| *rpm > 0);
     let of_rpm = rpm.map(|rpm| Nanos(60_000_000_000 / rpm));
     let reports_rotation = disk.kind == DiskKind::Scsi && disk.queue.rotational == Some(true);
-    disk.known.as_ref().and_then(|known| known.turn).or(of_rpm).or(reports_rotation.then_some(FASTEST_TURN))
+    disk.known
+        .as_ref()
+        .and_then(|known| known.turn)
+        .or(of_rpm)
+        .or(reports_rotation.then_some(FASTEST_TURN))
 }
 
 /// How soon a write can be durable on this disk; `None`: not known.
 fn limit(disk: &Disk, random_read: Option<Nanos>) -> Option<Medial> {
-    if let Some(per_second) = disk.known.as_ref().and_then(|known| known.synced_per_second) {
+    if let Some(per_second) = disk
+        .known
+        .as_ref()
+        .and_then(|known| known.synced_per_second)
+    {
         let least = Nanos((1e9 / (per_second * MODEL_TOLERANCE).max(1e-3)) as u64);
-        return Some(Medial { least, why: format!("the drive that is emulated makes {per_second:.0} durable") });
+        return Some(Medial {
+            least,
+            why: format!("the drive that is emulated makes {per_second:.0} durable"),
+        });
     }
     if let Some(turn) = turns(disk) {
         let least = Nanos((turn.0 as f64 * TURN_TOLERANCE) as u64);
@@ -145,13 +199,23 @@ fn limit(disk: &Disk, random_read: Option<Nanos>) -> Option<Medial> {
             "reads at random take {}, as of a disk, which comes by the same place 250 times a second at most",
             time(read)
         );
-        return Some(Medial { least: Nanos((FASTEST_TURN.0 as f64 * TURN_TOLERANCE) as u64), why });
+        return Some(Medial {
+            least: Nanos((FASTEST_TURN.0 as f64 * TURN_TOLERANCE) as u64),
+            why,
+        });
     }
-    let is_kernel_flash = matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi) && disk.queue.rotational == Some(false);
+    let is_kernel_flash = matches!(disk.kind, DiskKind::Nvme | DiskKind::Scsi)
+        && disk.queue.rotational == Some(false);
     let is_flash = is_kernel_flash || disk.known.as_ref().is_some_and(|known| known.is_flash);
-    let volatile = disk.known.as_ref().is_some_and(|known| known.protection == Protection::Volatile);
+    let volatile = disk
+        .known
+        .as_ref()
+        .is_some_and(|known| known.protection == Protection::Volatile);
     let why = "a page of flash takes at least 100 µs to program".to_owned();
-    (is_flash && volatile).then_some(Medial { least: PROGRAM, why })
+    (is_flash && volatile).then_some(Medial {
+        least: PROGRAM,
+        why,
+    })
 }
 
 #[cfg(test)]

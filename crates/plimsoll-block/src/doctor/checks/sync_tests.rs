@@ -6,7 +6,10 @@ use crate::doctor::evidence::{KnownDrive, Queue, Sample};
 use crate::doctor::smart::Smart;
 
 fn pace(us: u64) -> Pace {
-    Pace { requests: 100, median: Nanos::from_micros(us) }
+    Pace {
+        requests: 100,
+        median: Nanos::from_micros(us),
+    }
 }
 
 /// Writes of 20 µs, made durable in so many.
@@ -40,77 +43,151 @@ fn of(disk: Disk, synced_us: u64) -> Diagnosis {
 
 /// A SATA disk that reports its rotation.
 fn turning(rpm: Option<u64>) -> Disk {
-    let smart = Smart { rpm, ..Smart::default() };
-    Disk { kind: DiskKind::Scsi, queue: Queue { rotational: Some(true), ..queue() }, health: Ok(smart), ..disk() }
+    let smart = Smart {
+        rpm,
+        ..Smart::default()
+    };
+    Disk {
+        kind: DiskKind::Scsi,
+        queue: Queue {
+            rotational: Some(true),
+            ..queue()
+        },
+        health: Ok(smart),
+        ..disk()
+    }
 }
 
 #[test]
 fn a_protected_cache_may_answer_at_once() {
-    let disk = Disk { known: Some(known(Protection::Protected)), ..disk() };
+    let disk = Disk {
+        known: Some(known(Protection::Protected)),
+        ..disk()
+    };
     assert_finding(
         &of(disk, 30),
         Good,
-        &["50,000 writes of 4 KiB a second", "33,333 with fdatasync (10 µs", "protected"],
+        &[
+            "50,000 writes of 4 KiB a second",
+            "33,333 with fdatasync (10 µs",
+            "protected",
+        ],
     );
 }
 
 #[test]
 fn flash_without_protection_has_to_program() {
-    let volatile = || Disk { known: Some(known(Protection::Volatile)), ..disk() };
-    assert_finding(&of(volatile(), 1_200), Good, &["833 with fdatasync (1.2 ms", "no sooner than the medium can"]);
-    assert_finding(&of(volatile(), 40), Error, &["FLUSHES ARE IGNORED", "100 µs to program"]);
+    let volatile = || Disk {
+        known: Some(known(Protection::Volatile)),
+        ..disk()
+    };
+    assert_finding(
+        &of(volatile(), 1_200),
+        Good,
+        &[
+            "833 with fdatasync (1.2 ms",
+            "no sooner than the medium can",
+        ],
+    );
+    assert_finding(
+        &of(volatile(), 40),
+        Error,
+        &["FLUSHES ARE IGNORED", "100 µs to program"],
+    );
 }
 
 #[test]
 fn a_disk_cannot_sync_faster_than_it_turns() {
     assert_finding(&of(turning(Some(7200)), 8_400), Good, &[]);
-    assert_finding(&of(turning(Some(7200)), 7_000), Error, &["FLUSHES ARE IGNORED", "120 times a second"]);
+    assert_finding(
+        &of(turning(Some(7200)), 7_000),
+        Error,
+        &["FLUSHES ARE IGNORED", "120 times a second"],
+    );
     // Its turns are not known, only that it does.
     assert_finding(&of(turning(None), 5_000), Good, &[]);
     assert_finding(&of(turning(None), 3_000), Error, &["250 times a second"]);
-    let battery = Disk { known: Some(known(Protection::Protected)), ..turning(Some(7200)) };
+    let battery = Disk {
+        known: Some(known(Protection::Protected)),
+        ..turning(Some(7200))
+    };
     assert_finding(&of(battery, 60), Good, &["protected"]);
 }
 
 #[test]
 fn o_dsync_counts_where_it_is_sooner() {
     let mut medium = medium_of(turning(Some(7200)));
-    medium.sync = Some(SyncOutcome::Tested(SyncTest { dsync: pace(90), ..tested(8_400) }));
+    medium.sync = Some(SyncOutcome::Tested(SyncTest {
+        dsync: pace(90),
+        ..tested(8_400)
+    }));
     assert_finding(&fsync(&medium).unwrap(), Error, &["11,111 with O_DSYNC"]);
 }
 
 #[test]
 fn an_emulated_drive_is_held_to_its_model() {
-    let emulated = |per_second: f64| KnownDrive { synced_per_second: Some(per_second), ..known(Protection::Volatile) };
-    let disk =
-        |per_second: f64| Disk { kind: DiskKind::Loop("/x".into()), known: Some(emulated(per_second)), ..disk() };
+    let emulated = |per_second: f64| KnownDrive {
+        synced_per_second: Some(per_second),
+        ..known(Protection::Volatile)
+    };
+    let disk = |per_second: f64| Disk {
+        kind: DiskKind::Loop("/x".into()),
+        known: Some(emulated(per_second)),
+        ..disk()
+    };
     assert_finding(&of(disk(980.0), 1_100), Good, &[]);
     // It may be later than its model, and a little sooner.
     assert_finding(&of(disk(980.0), 900), Good, &[]);
     assert_finding(
         &of(disk(980.0), 300),
         Error,
-        &["FLUSHES ARE IGNORED", "the drive that is emulated makes 980 durable"],
+        &[
+            "FLUSHES ARE IGNORED",
+            "the drive that is emulated makes 980 durable",
+        ],
     );
 }
 
 #[test]
 fn an_unknown_drive_is_doubted_when_flushes_cost_nothing() {
-    let unknown =
-        || Disk { kind: DiskKind::Virtual("virtio"), queue: Queue { rotational: Some(true), ..queue() }, ..disk() };
-    assert_finding(&of(unknown(), 60), Warning, &["next to nothing", "power cut", "--drive"]);
+    let unknown = || Disk {
+        kind: DiskKind::Virtual("virtio"),
+        queue: Queue {
+            rotational: Some(true),
+            ..queue()
+        },
+        ..disk()
+    };
+    assert_finding(
+        &of(unknown(), 60),
+        Warning,
+        &["next to nothing", "power cut", "--drive"],
+    );
     assert_finding(&of(unknown(), 900), Good, &["takes its time"]);
     // Reads that seek: a disk below, or a network's.
     let mut medium = medium_of(unknown());
-    medium.sample = Ok(Sample { read: Some(Nanos::from_micros(9_000)), ..Sample::default() });
+    medium.sample = Ok(Sample {
+        read: Some(Nanos::from_micros(9_000)),
+        ..Sample::default()
+    });
     medium.sync = Some(SyncOutcome::Tested(tested(900)));
-    assert_finding(&fsync(&medium).unwrap(), Warning, &["reads at random take 9.0 ms", "Or a protected cache"]);
+    assert_finding(
+        &fsync(&medium).unwrap(),
+        Warning,
+        &["reads at random take 9.0 ms", "Or a protected cache"],
+    );
 }
 
 #[test]
 fn the_slowest_disk_of_several_counts_and_one_volatile_is_enough() {
-    let mut medium = medium_of(Disk { known: Some(known(Protection::Protected)), ..disk() });
-    medium.disks.push(Disk { known: Some(known(Protection::Volatile)), ..turning(Some(7200)) });
+    let mut medium = medium_of(Disk {
+        known: Some(known(Protection::Protected)),
+        ..disk()
+    });
+    medium.disks.push(Disk {
+        known: Some(known(Protection::Volatile)),
+        ..turning(Some(7200))
+    });
     medium.sync = Some(SyncOutcome::Tested(tested(200)));
     assert_finding(&fsync(&medium).unwrap(), Error, &["120 times"]);
 }
@@ -119,17 +196,43 @@ fn the_slowest_disk_of_several_counts_and_one_volatile_is_enough() {
 fn without_a_test_or_a_limit_nothing_is_judged() {
     let mut medium = medium_of(disk());
     assert_eq!(fsync(&medium), None);
-    medium.sync = Some(SyncOutcome::Untested("it takes writes".into(), "Give --write.".into()));
-    assert_finding(&fsync(&medium).unwrap(), Unknown, &["it takes writes", "--write"]);
-    let volatile = Disk { kind: DiskKind::Virtual("virtio"), known: Some(known(Protection::Volatile)), ..disk() };
-    assert_finding(&of(volatile, 500), Unknown, &["how fast the medium can is not known"]);
+    medium.sync = Some(SyncOutcome::Untested(
+        "it takes writes".into(),
+        "Give --write.".into(),
+    ));
+    assert_finding(
+        &fsync(&medium).unwrap(),
+        Unknown,
+        &["it takes writes", "--write"],
+    );
+    let volatile = Disk {
+        kind: DiskKind::Virtual("virtio"),
+        known: Some(known(Protection::Volatile)),
+        ..disk()
+    };
+    assert_finding(
+        &of(volatile, 500),
+        Unknown,
+        &["how fast the medium can is not known"],
+    );
 }
 
 /// A kernel in a virtual machine reports every disk as rotating; the drive file counts more.
 #[test]
 fn a_drive_file_of_flash_counts_more_than_the_kernel() {
-    let kernel = Queue { rotational: Some(true), ..queue() };
-    let flash = Some(KnownDrive { is_flash: true, ..known(Protection::Volatile) });
-    let virtual_disk = Disk { kind: DiskKind::Virtual("virtio"), queue: kernel, known: flash, ..disk() };
+    let kernel = Queue {
+        rotational: Some(true),
+        ..queue()
+    };
+    let flash = Some(KnownDrive {
+        is_flash: true,
+        ..known(Protection::Volatile)
+    });
+    let virtual_disk = Disk {
+        kind: DiskKind::Virtual("virtio"),
+        queue: kernel,
+        known: flash,
+        ..disk()
+    };
     assert_finding(&of(virtual_disk, 60), Error, &["100 µs to program"]);
 }

@@ -21,11 +21,17 @@ struct Files<'a> {
 
 impl<'a> Files<'a> {
     fn of(source: &'a Source, device: &Number) -> Self {
-        Self { source, directory: format!("sys/dev/block/{}:{}", device.major, device.minor) }
+        Self {
+            source,
+            directory: format!("sys/dev/block/{}:{}", device.major, device.minor),
+        }
     }
 
     fn text(&self, path: &str) -> Option<String> {
-        let text = self.source.read(&format!("{}/{path}", self.directory)).ok()?;
+        let text = self
+            .source
+            .read(&format!("{}/{path}", self.directory))
+            .ok()?;
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
@@ -64,8 +70,14 @@ pub fn device(source: &Source, device: &Number) -> Device {
     Device {
         name: device.name.clone(),
         size: own.sectors("size"),
-        start: if device.partition_of.is_some() { own.sectors("start") } else { None },
-        alignment_offset: own.text("alignment_offset").and_then(|text| text.parse().ok()),
+        start: if device.partition_of.is_some() {
+            own.sectors("start")
+        } else {
+            None
+        },
+        alignment_offset: own
+            .text("alignment_offset")
+            .and_then(|text| text.parse().ok()),
         queue: Files::of(source, device.disk()).queue(),
     }
 }
@@ -74,7 +86,10 @@ pub fn device(source: &Source, device: &Number) -> Device {
 pub fn below(source: &Source, device: &Number, options: &Options<'_>) -> Vec<Disk> {
     let mut lowest = Vec::new();
     add_lowest(source, device.disk(), DEEPEST, &mut lowest);
-    lowest.iter().map(|device| disk(source, device, options)).collect()
+    lowest
+        .iter()
+        .map(|device| disk(source, device, options))
+        .collect()
 }
 
 /// A drive that is known to be there, though the kernel has no device of it.
@@ -100,9 +115,15 @@ fn add_lowest(source: &Source, device: &Number, deeper: u32, lowest: &mut Vec<Nu
     let below = names_in(&source.path(&format!("{directory}/slaves")));
     for name in &below {
         let number = source.read(&format!("{directory}/slaves/{name}/dev")).ok();
-        let number = number.as_deref().and_then(|text| text.trim().split_once(':'));
-        let number = number.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-        if let Some(next) = number.and_then(|(major, minor)| device_at(source, major, minor)).filter(|_| deeper > 0) {
+        let number = number
+            .as_deref()
+            .and_then(|text| text.trim().split_once(':'));
+        let number =
+            number.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        if let Some(next) = number
+            .and_then(|(major, minor)| device_at(source, major, minor))
+            .filter(|_| deeper > 0)
+        {
             add_lowest(source, next.disk(), deeper - 1, lowest);
         }
     }
@@ -117,7 +138,8 @@ fn disk(source: &Source, device: &Number, options: &Options<'_>) -> Disk {
     let mut disk = Disk {
         name: device.name.clone(),
         kind: DiskKind::Other,
-        vendor: first(&["device/vendor", "device/device/vendor"]).filter(|vendor| !vendor.starts_with("0x")),
+        vendor: first(&["device/vendor", "device/device/vendor"])
+            .filter(|vendor| !vendor.starts_with("0x")),
         model: first(&["device/model"]),
         firmware: first(&["device/firmware_rev", "device/rev"]),
         transport: first(&["device/transport"]),
@@ -137,7 +159,11 @@ fn disk(source: &Source, device: &Number, options: &Options<'_>) -> Disk {
         disk.model = smart.model.clone().or(disk.model);
         disk.firmware = smart.firmware.clone().or(disk.firmware);
     }
-    disk.known = options.is.cloned().or_else(|| disk.model.as_deref().and_then(|model| find(options.known, model)));
+    disk.known = options.is.cloned().or_else(|| {
+        disk.model
+            .as_deref()
+            .and_then(|model| find(options.known, model))
+    });
     disk
 }
 
@@ -169,7 +195,9 @@ fn kind(disk: &Disk, backing: Option<String>) -> DiskKind {
 
 /// NVMe over something else than PCI Express.
 fn is_fabric(disk: &Disk) -> bool {
-    disk.transport.as_deref().is_some_and(|transport| ["tcp", "rdma", "fc", "loop"].contains(&transport))
+    disk.transport
+        .as_deref()
+        .is_some_and(|transport| ["tcp", "rdma", "fc", "loop"].contains(&transport))
 }
 
 /// What hypervisors and clouds call their disks.
@@ -184,8 +212,13 @@ fn hypervisor(disk: &Disk) -> Option<&'static str> {
         ("nvme_card", "Google Cloud"),
         ("persistentdisk", "Google Cloud"),
     ];
-    let text = [&disk.vendor, &disk.model].map(|text| text.as_deref().unwrap_or_default().to_lowercase()).join(" ");
-    NAMES.iter().find(|(part, _)| text.contains(part)).map(|(_, name)| *name)
+    let text = [&disk.vendor, &disk.model]
+        .map(|text| text.as_deref().unwrap_or_default().to_lowercase())
+        .join(" ");
+    NAMES
+        .iter()
+        .find(|(part, _)| text.contains(part))
+        .map(|(_, name)| *name)
 }
 
 /// The drive whose model this name begins with; blanks and underscores are alike, capitals do not matter.
@@ -194,7 +227,12 @@ fn find(known: &[KnownDrive], model: &str) -> Option<KnownDrive> {
     let model = plain(model);
     known
         .iter()
-        .find(|drive| drive.models.iter().any(|known| !known.is_empty() && model.starts_with(&plain(known))))
+        .find(|drive| {
+            drive
+                .models
+                .iter()
+                .any(|known| !known.is_empty() && model.starts_with(&plain(known)))
+        })
         .cloned()
 }
 
@@ -207,10 +245,16 @@ fn health(source: &Source, device: &Number, kind: &DiskKind) -> Result<Smart, No
         DiskKind::Network => return Err(NoHealth::None("on another machine")),
         DiskKind::Memory => return Err(NoHealth::None("memory")),
     }
-    let node = node(source, device).ok_or_else(|| NoHealth::Failed("it has no device node".into()))?;
+    let node =
+        node(source, device).ok_or_else(|| NoHealth::Failed("it has no device node".into()))?;
     let node = node.display().to_string();
     // A disk that sleeps is left to sleep.
-    let asked = tool::run("smartctl", &["-j", "-i", "-H", "-A", "-g", "wcache", "-n", "standby", &node]);
+    let asked = tool::run(
+        "smartctl",
+        &[
+            "-j", "-i", "-H", "-A", "-g", "wcache", "-n", "standby", &node,
+        ],
+    );
     let nvme = || tool::run("nvme", &["smart-log", &node, "-o", "json"]);
     match asked {
         Ok(text) => smart::smartctl(&text).map_err(NoHealth::Failed),

@@ -10,7 +10,10 @@ use tempfile::TempDir;
 use super::*;
 use crate::doctor::evidence::Protection;
 
-const VDA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/doctor/sysfs-vda.txt"));
+const VDA: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/data/doctor/sysfs-vda.txt"
+));
 
 /// A /sys with devices by number: name, directory below `devices`, and lines of `file: content`.
 fn sysfs(devices: &[(&str, &str, &str)]) -> TempDir {
@@ -34,7 +37,13 @@ fn sysfs(devices: &[(&str, &str, &str)]) -> TempDir {
 /// Puts one device on another.
 fn build_on(root: &TempDir, upper: &str, lower: &str) {
     let at = |path: &str| root.path().join("sys/devices").join(path);
-    symlink(at(lower), at(upper).join("slaves").join(Path::new(lower).file_name().unwrap())).unwrap();
+    symlink(
+        at(lower),
+        at(upper)
+            .join("slaves")
+            .join(Path::new(lower).file_name().unwrap()),
+    )
+    .unwrap();
 }
 
 fn known(name: &str, model: &str) -> KnownDrive {
@@ -71,7 +80,10 @@ fn resolve(root: &TempDir, number: (u32, u32), known: &[KnownDrive]) -> (Device,
 fn a_virtual_disk_as_recorded() {
     let root = sysfs(&[("254:0", "virtio1/block/vda", VDA)]);
     let (device, disks) = resolve(&root, (254, 0), &[]);
-    assert_eq!((device.name.as_str(), device.size, device.start), ("vda", Some(Bytes(256 << 30)), None));
+    assert_eq!(
+        (device.name.as_str(), device.size, device.start),
+        ("vda", Some(Bytes(256 << 30)), None)
+    );
     let expected = Queue {
         scheduler: Some("mq-deadline".into()),
         nr_requests: Some(256),
@@ -84,9 +96,15 @@ fn a_virtual_disk_as_recorded() {
         write_cache: Some("write back".into()),
         fua: Some(false),
     };
-    assert_eq!((&device.queue, device.alignment_offset), (&expected, Some(0)));
+    assert_eq!(
+        (&device.queue, device.alignment_offset),
+        (&expected, Some(0))
+    );
     assert_eq!(disks.len(), 1);
-    assert_eq!((&disks[0].kind, &disks[0].model, &disks[0].vendor), (&DiskKind::Virtual("virtio"), &None, &None));
+    assert_eq!(
+        (&disks[0].kind, &disks[0].model, &disks[0].vendor),
+        (&DiskKind::Virtual("virtio"), &None, &None)
+    );
 }
 
 const NVME: &str = "size: 1875385008\nqueue/write_cache: write through\nqueue/scheduler: [none] mq-deadline\n\
@@ -98,16 +116,44 @@ const DISK: &str = "size: 1953525168\nqueue/write_cache: write through\nqueue/ro
 #[test]
 fn a_partition_and_its_drive_that_the_catalogue_knows() {
     let part = "partition: 1\nstart: 2048\nsize: 100000\nalignment_offset: 0";
-    let root = sysfs(&[("259:0", "nvme0/nvme0n1", NVME), ("259:1", "nvme0/nvme0n1/nvme0n1p1", part)]);
-    let (device, disks) =
-        resolve(&root, (259, 1), &[known("other", "KINGSTON SEDC500"), known("dc1500m", "kingston_sedc1500m960g")]);
-    assert_eq!((device.name.as_str(), device.start), ("nvme0n1p1", Some(Bytes(1 << 20))));
-    assert_eq!(device.queue.scheduler.as_deref(), Some("none"), "its drive's");
-    let [disk] = disks.as_slice() else { panic!("{disks:?}") };
-    assert_eq!((disk.name.as_str(), &disk.kind), ("nvme0n1", &DiskKind::Nvme));
+    let root = sysfs(&[
+        ("259:0", "nvme0/nvme0n1", NVME),
+        ("259:1", "nvme0/nvme0n1/nvme0n1p1", part),
+    ]);
+    let (device, disks) = resolve(
+        &root,
+        (259, 1),
+        &[
+            known("other", "KINGSTON SEDC500"),
+            known("dc1500m", "kingston_sedc1500m960g"),
+        ],
+    );
+    assert_eq!(
+        (device.name.as_str(), device.start),
+        ("nvme0n1p1", Some(Bytes(1 << 20)))
+    );
+    assert_eq!(
+        device.queue.scheduler.as_deref(),
+        Some("none"),
+        "its drive's"
+    );
+    let [disk] = disks.as_slice() else {
+        panic!("{disks:?}")
+    };
+    assert_eq!(
+        (disk.name.as_str(), &disk.kind),
+        ("nvme0n1", &DiskKind::Nvme)
+    );
     assert_eq!(disk.firmware.as_deref(), Some("S67F0103"));
-    assert_eq!((disk.vendor.as_deref(), disk.transport.as_deref()), (None, Some("pcie")), "a number is no name");
-    assert_eq!(disk.known.as_ref().map(|known| known.name.as_str()), Some("dc1500m"));
+    assert_eq!(
+        (disk.vendor.as_deref(), disk.transport.as_deref()),
+        (None, Some("pcie")),
+        "a number is no name"
+    );
+    assert_eq!(
+        disk.known.as_ref().map(|known| known.name.as_str()),
+        Some("dc1500m")
+    );
 }
 
 #[test]
@@ -125,8 +171,17 @@ fn a_stack_leads_down_to_its_drives_each_once() {
     build_on(&root, "md0", "sda");
     let (device, disks) = resolve(&root, (253, 1), &[]);
     assert_eq!(device.name, "dm-1");
-    assert_eq!(disks.iter().map(|disk| disk.name.as_str()).collect::<Vec<_>>(), ["nvme0n1", "sda"]);
-    assert_eq!((disks[1].cache_type.as_deref(), disks[1].firmware.as_deref()), (Some("write back"), Some("SN03")));
+    assert_eq!(
+        disks
+            .iter()
+            .map(|disk| disk.name.as_str())
+            .collect::<Vec<_>>(),
+        ["nvme0n1", "sda"]
+    );
+    assert_eq!(
+        (disks[1].cache_type.as_deref(), disks[1].firmware.as_deref()),
+        (Some("write back"), Some("SN03"))
+    );
     assert_eq!(resolve(&root, (9, 0), &[]).1.len(), 2);
 }
 
@@ -136,12 +191,27 @@ fn what_kind_of_disk_it_is_follows_from_its_names() {
         let root = sysfs(&[("8:0", name, lines)]);
         resolve(&root, (8, 0), &[]).1.remove(0).kind
     };
-    assert_eq!(of("loop3", "loop/backing_file: /srv/x.img"), DiskKind::Loop("/srv/x.img".into()));
+    assert_eq!(
+        of("loop3", "loop/backing_file: /srv/x.img"),
+        DiskKind::Loop("/srv/x.img".into())
+    );
     assert_eq!(of("xvda", ""), DiskKind::Virtual("Xen"));
-    assert_eq!(of("sda", "device/vendor: QEMU\ndevice/model: QEMU HARDDISK"), DiskKind::Virtual("QEMU"));
-    assert_eq!(of("sda", "device/vendor: Msft\ndevice/model: Virtual Disk"), DiskKind::Virtual("Hyper-V"));
-    assert_eq!(of("nvme1n1", "device/model: Amazon Elastic Block Store"), DiskKind::Virtual("AWS EBS"));
-    assert_eq!(of("nvme1n1", "device/transport: tcp\ndevice/model: x"), DiskKind::Network);
+    assert_eq!(
+        of("sda", "device/vendor: QEMU\ndevice/model: QEMU HARDDISK"),
+        DiskKind::Virtual("QEMU")
+    );
+    assert_eq!(
+        of("sda", "device/vendor: Msft\ndevice/model: Virtual Disk"),
+        DiskKind::Virtual("Hyper-V")
+    );
+    assert_eq!(
+        of("nvme1n1", "device/model: Amazon Elastic Block Store"),
+        DiskKind::Virtual("AWS EBS")
+    );
+    assert_eq!(
+        of("nvme1n1", "device/transport: tcp\ndevice/model: x"),
+        DiskKind::Network
+    );
     assert_eq!(of("rbd0", ""), DiskKind::Network);
     assert_eq!(of("sdb", DISK), DiskKind::Scsi);
     assert_eq!(of("zram0", ""), DiskKind::Memory);
@@ -151,7 +221,10 @@ fn what_kind_of_disk_it_is_follows_from_its_names() {
 
 #[test]
 fn disks_without_smart_are_not_asked() {
-    let root = sysfs(&[("7:0", "loop0", "loop/backing_file: /x"), ("252:0", "vda", VDA)]);
+    let root = sysfs(&[
+        ("7:0", "loop0", "loop/backing_file: /x"),
+        ("252:0", "vda", VDA),
+    ]);
     let source = Source::new(root.path());
     let of = |major| {
         let device = device_at(&source, major, 0).unwrap();

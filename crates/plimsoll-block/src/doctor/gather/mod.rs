@@ -54,8 +54,15 @@ pub struct Counters {
 impl Counters {
     pub fn read(now: Now<'_>) -> Self {
         let source = Source::new("/");
-        let cpu = source.parse("proc/stat", parse::stat).ok().map(|stat| stat.all);
-        Self { at: now(), cpu, disks: source.read("proc/diskstats").unwrap_or_default() }
+        let cpu = source
+            .parse("proc/stat", parse::stat)
+            .ok()
+            .map(|stat| stat.all);
+        Self {
+            at: now(),
+            cpu,
+            disks: source.read("proc/diskstats").unwrap_or_default(),
+        }
     }
 }
 
@@ -68,14 +75,22 @@ pub struct Quiet {
 
 impl Quiet {
     fn cpu(&self) -> Option<CpuTimes> {
-        self.before.cpu.as_ref().zip(self.after.cpu.as_ref()).and_then(|(old, new)| new.since(old))
+        self.before
+            .cpu
+            .as_ref()
+            .zip(self.after.cpu.as_ref())
+            .and_then(|(old, new)| new.since(old))
     }
 
     fn noise(&self, major: u32, minor: u32) -> Result<Noise, String> {
         let of = |counters: &Counters| parse::diskstats(&counters.disks, major, minor);
-        let spent = of(&self.before).zip(of(&self.after)).and_then(|(old, new)| new.since(&old));
+        let spent = of(&self.before)
+            .zip(of(&self.after))
+            .and_then(|(old, new)| new.since(&old));
         let over = self.after.at.saturating_sub(self.before.at);
-        spent.map(|spent| Noise { spent, over }).ok_or_else(|| "/proc/diskstats does not count this device".into())
+        spent
+            .map(|spent| Noise { spent, over })
+            .ok_or_else(|| "/proc/diskstats does not count this device".into())
     }
 }
 
@@ -85,11 +100,18 @@ pub fn machine(quiet: Option<&Quiet>) -> Machine {
 }
 
 fn machine_at(source: &Source, quiet: Option<&Quiet>) -> Machine {
-    let clock = source.read("sys/devices/system/clocksource/clocksource0/current_clocksource").ok();
+    let clock = source
+        .read("sys/devices/system/clocksource/clocksource0/current_clocksource")
+        .ok();
     Machine {
         governors: governors(source),
-        clock_source: clock.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()),
-        cpu: source.parse("proc/stat", parse::stat).ok().map(|stat| stat.all),
+        clock_source: clock
+            .map(|text| text.trim().to_owned())
+            .filter(|text| !text.is_empty()),
+        cpu: source
+            .parse("proc/stat", parse::stat)
+            .ok()
+            .map(|stat| stat.all),
         quiet_cpu: quiet.and_then(Quiet::cpu),
     }
 }
@@ -105,20 +127,34 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
         Target::Directory(real) | Target::File(real) => (real.clone(), false),
         Target::Device(real) => (real.clone(), true),
     };
-    let device = if is_device { device::device_at_node(&source, &real) } else { device_of(&real) };
+    let device = if is_device {
+        device::device_at_node(&source, &real)
+    } else {
+        device_of(&real)
+    };
     let noise = options.quiet.map(|quiet| match &device {
         Ok(device) => quiet.noise(device.disk().major, device.disk().minor),
         Err(error) => Err(error.why.clone()),
     });
-    let in_use = if is_device && options.users { Some(gather_use(path, &real)?.0) } else { None };
-    let node = device.as_ref().ok().and_then(|device| node(&source, device));
+    let in_use = if is_device && options.users {
+        Some(gather_use(path, &real)?.0)
+    } else {
+        None
+    };
+    let node = device
+        .as_ref()
+        .ok()
+        .and_then(|device| node(&source, device));
     let place = match &target {
         Target::File(file) => Some((file.clone(), format!("this file of {}", file_size(file)))),
         _ => node.map(|node| (node.clone(), node.display().to_string())),
     };
     let sample = match place {
         Some((path, name)) => sample::read(&path, &name, options),
-        None => Err(Unread { why: "there is no block device whose blocks could be read".into(), next: "" }),
+        None => Err(Unread {
+            why: "there is no block device whose blocks could be read".into(),
+            next: "",
+        }),
     };
     let disks = match &device {
         Ok(device) => disk::below(&source, device, options),
@@ -130,10 +166,20 @@ pub fn medium(path: &Path, options: &Options<'_>) -> Result<Medium, BlockError> 
         disks,
         noise,
         sample,
-        mount: if is_device { None } else { mount_of(&source, &real) },
+        mount: if is_device {
+            None
+        } else {
+            mount_of(&source, &real)
+        },
         space: if is_device { None } else { room(&real) },
-        holes: if let Target::File(file) = &target { sample::holes(file) } else { None },
-        device: device.map(|device| disk::device(&source, &device)).map_err(|error| error.why),
+        holes: if let Target::File(file) = &target {
+            sample::holes(file)
+        } else {
+            None
+        },
+        device: device
+            .map(|device| disk::device(&source, &device))
+            .map_err(|error| error.why),
         target,
         sync: None,
     })
@@ -149,9 +195,10 @@ pub fn medium_with_writes(path: &Path, options: &Options<'_>) -> Result<Medium, 
     medium.sync = Some(match &medium.target {
         Target::Directory(directory) => write::test(directory, options.now, options.seed),
         Target::File(_) => SyncOutcome::Untested("a file is not written to".into(), next),
-        Target::Device(_) => {
-            SyncOutcome::Untested("a device is not written to: what it holds would be lost".into(), next)
-        }
+        Target::Device(_) => SyncOutcome::Untested(
+            "a device is not written to: what it holds would be lost".into(),
+            next,
+        ),
     });
     Ok(medium)
 }
@@ -160,7 +207,9 @@ pub fn medium_with_writes(path: &Path, options: &Options<'_>) -> Result<Medium, 
 fn node(source: &Source, device: &device::Device) -> Option<PathBuf> {
     let path = format!("sys/dev/block/{}:{}/uevent", device.major, device.minor);
     let text = source.read(&path).ok()?;
-    let name = text.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
+    let name = text
+        .lines()
+        .find_map(|line| line.strip_prefix("DEVNAME="))?;
     Some(Path::new("/dev").join(name))
 }
 
@@ -171,7 +220,11 @@ fn file_size(path: &Path) -> Bytes {
 fn room(path: &Path) -> Option<Room> {
     let stat = rustix::fs::statvfs(path).ok()?;
     let files = (stat.f_files > 0).then_some((stat.f_favail, stat.f_files));
-    Some(Room { space: space(path).ok()?, block_size: stat.f_bsize, files })
+    Some(Room {
+        space: space(path).ok()?,
+        block_size: stat.f_bsize,
+        files,
+    })
 }
 
 impl Device {
@@ -187,27 +240,50 @@ mod tests {
 
     fn counters(at: u64, cpu: &str, disk: &str) -> Counters {
         let cpu = parse::stat(cpu).map(|stat| stat.all);
-        Counters { at: Nanos::from_secs(at), cpu, disks: disk.into() }
+        Counters {
+            at: Nanos::from_secs(at),
+            cpu,
+            disks: disk.into(),
+        }
     }
 
     #[test]
     fn a_quiet_moment_is_the_difference_of_two_readings() {
-        let before = counters(1, "cpu  10 0 10 80 0 0 0 0", "8 0 sda 100 0 800 9 10 0 80 9 0 10 10\n");
-        let after = counters(3, "cpu  20 0 10 160 0 0 0 10", "8 0 sda 102 0 816 9 15 0 120 9 0 30 10\n");
+        let before = counters(
+            1,
+            "cpu  10 0 10 80 0 0 0 0",
+            "8 0 sda 100 0 800 9 10 0 80 9 0 10 10\n",
+        );
+        let after = counters(
+            3,
+            "cpu  20 0 10 160 0 0 0 10",
+            "8 0 sda 102 0 816 9 15 0 120 9 0 30 10\n",
+        );
         let quiet = Quiet { before, after };
         let cpu = quiet.cpu().unwrap();
         assert_eq!((cpu.user, cpu.idle, cpu.steal), (10, 80, 10));
         let noise = quiet.noise(8, 0).unwrap();
-        assert_eq!((noise.spent.reads, noise.spent.writes, noise.spent.busy_ms), (2, 5, 20));
+        assert_eq!(
+            (noise.spent.reads, noise.spent.writes, noise.spent.busy_ms),
+            (2, 5, 20)
+        );
         assert_eq!(noise.over, Nanos::from_secs(2));
-        assert!(quiet.noise(8, 1).unwrap_err().contains("does not count this device"));
+        assert!(
+            quiet
+                .noise(8, 1)
+                .unwrap_err()
+                .contains("does not count this device")
+        );
     }
 
     #[test]
     fn this_machine_and_this_directory_are_looked_at() {
         let now = || Nanos::ZERO;
         let counters = Counters::read(&now);
-        let quiet = Quiet { before: counters.clone(), after: counters };
+        let quiet = Quiet {
+            before: counters.clone(),
+            after: counters,
+        };
         assert!(machine(Some(&quiet)).cpu.is_some());
         let options = Options {
             now: &now,
@@ -221,7 +297,10 @@ mod tests {
             seed: 1,
         };
         let here = medium(Path::new("."), &options).unwrap();
-        assert!(here.mount.is_some() && here.space.is_some() && here.sync.is_none(), "{here:?}");
+        assert!(
+            here.mount.is_some() && here.space.is_some() && here.sync.is_none(),
+            "{here:?}"
+        );
         assert_eq!(here.device.is_ok(), !here.disks.is_empty());
         assert!(medium(Path::new("/dev/null"), &options).is_err());
     }

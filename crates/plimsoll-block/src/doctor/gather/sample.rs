@@ -33,7 +33,12 @@ impl Aligned {
 
 /// Opens for reading past the page cache if that can be, and without leaving a trace. `true`: past the cache.
 fn open(path: &Path) -> io::Result<(File, bool)> {
-    let with = |flags: OFlags| OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+    let with = |flags: OFlags| {
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(flags.bits().cast_signed())
+            .open(path)
+    };
     let quietly = |flags: OFlags| match with(flags | OFlags::NOATIME) {
         // Only its owner may leave the time of the last access alone.
         Err(error) if Errno::from_io_error(&error) == Some(Errno::PERM) => with(flags),
@@ -41,7 +46,9 @@ fn open(path: &Path) -> io::Result<(File, bool)> {
     };
     match quietly(OFlags::DIRECT) {
         Ok(file) => Ok((file, true)),
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => Ok((quietly(OFlags::empty())?, false)),
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => {
+            Ok((quietly(OFlags::empty())?, false))
+        }
         Err(error) => Err(error),
     }
 }
@@ -53,9 +60,13 @@ pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Un
     let size = rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| why(error.into()))?;
     let blocks = size / BLOCK as u64;
     if blocks == 0 {
-        return Err(Unread { why: format!("{name} is smaller than a block of {BLOCK} bytes"), next: "" });
+        return Err(Unread {
+            why: format!("{name} is smaller than a block of {BLOCK} bytes"),
+            next: "",
+        });
     }
-    let (mut buffer, mut stats, mut times) = (Aligned::new(BLOCK), DataStats::default(), Vec::new());
+    let (mut buffer, mut stats, mut times) =
+        (Aligned::new(BLOCK), DataStats::default(), Vec::new());
     let (began, mut seed) = ((options.now)(), options.seed);
     for _ in 0..options.blocks {
         let offset = random(&mut seed) % blocks * BLOCK as u64;
@@ -71,16 +82,28 @@ pub fn read(path: &Path, name: &str, options: &Options<'_>) -> Result<Sample, Un
     let DataStats { blocks, zero, .. } = stats;
     let read = median(&mut times).filter(|_| direct);
     let (entropy, compressible) = (stats.entropy(), stats.compressible());
-    Ok(Sample { of: name.into(), blocks, zero, entropy, compressible, read })
+    Ok(Sample {
+        of: name.into(),
+        blocks,
+        zero,
+        entropy,
+        compressible,
+        read,
+    })
 }
 
 fn unread(path: &Path, error: &io::Error) -> Unread {
     let next = match error.kind() {
         io::ErrorKind::PermissionDenied if !rustix::process::geteuid().is_root() => "Run as root.",
-        io::ErrorKind::PermissionDenied => "A container or security module keeps it from root: run outside of that.",
+        io::ErrorKind::PermissionDenied => {
+            "A container or security module keeps it from root: run outside of that."
+        }
         _ => "",
     };
-    Unread { why: format!("{} cannot be read: {error}", path.display()), next }
+    Unread {
+        why: format!("{} cannot be read: {error}", path.display()),
+        next,
+    }
 }
 
 pub fn median(times: &mut [Nanos]) -> Option<Nanos> {
@@ -103,7 +126,10 @@ pub fn holes(path: &Path) -> Option<Holes> {
         at = rustix::fs::seek(&file, SeekFrom::Hole(begins)).ok()?;
         data += at.saturating_sub(begins);
     }
-    Some(Holes { size: Bytes(size), holes: Bytes(size.saturating_sub(data)) })
+    Some(Holes {
+        size: Bytes(size),
+        holes: Bytes(size.saturating_sub(data)),
+    })
 }
 
 #[cfg(test)]
@@ -113,7 +139,17 @@ mod tests {
     use super::*;
 
     fn options<'a>(now: &'a dyn Fn() -> Nanos, patience: Nanos) -> Options<'a> {
-        Options { now, quiet: None, known: &[], is: None, users: false, health: false, blocks: 64, patience, seed: 7 }
+        Options {
+            now,
+            quiet: None,
+            known: &[],
+            is: None,
+            users: false,
+            health: false,
+            blocks: 64,
+            patience,
+            seed: 7,
+        }
     }
 
     #[test]
@@ -130,13 +166,25 @@ mod tests {
         let sample = read(&path, "x", &options(&|| Nanos::ZERO, Nanos::SECOND)).unwrap();
         assert_eq!(sample.blocks, 64);
         assert!((16..48).contains(&sample.zero), "{sample:?}");
-        assert!(sample.entropy.unwrap() > 7.9 && sample.compressible.unwrap() < 0.02, "{sample:?}");
+        assert!(
+            sample.entropy.unwrap() > 7.9 && sample.compressible.unwrap() < 0.02,
+            "{sample:?}"
+        );
         // A filesystem may give a file more than it was asked for, and none that reads past the cache has no figures.
         let found = holes(&path).unwrap();
-        assert!(found.size == Bytes(2 << 20) && found.holes <= Bytes(1 << 20), "{found:?}");
+        assert!(
+            found.size == Bytes(2 << 20) && found.holes <= Bytes(1 << 20),
+            "{found:?}"
+        );
         let after = std::fs::metadata(&path).unwrap();
-        let shown =
-            |about: &std::fs::Metadata| (about.blocks(), about.mtime_nsec(), about.ctime_nsec(), about.atime_nsec());
+        let shown = |about: &std::fs::Metadata| {
+            (
+                about.blocks(),
+                about.mtime_nsec(),
+                about.ctime_nsec(),
+                about.atime_nsec(),
+            )
+        };
         assert_eq!(shown(&before), shown(&after));
     }
 
@@ -151,10 +199,23 @@ mod tests {
             Nanos::from_millis(ticks.get())
         };
         let sample = read(&path, "x", &options(&now, Nanos::from_millis(10))).unwrap();
-        assert!(sample.blocks < 10 && sample.zero == sample.blocks, "{sample:?}");
+        assert!(
+            sample.blocks < 10 && sample.zero == sample.blocks,
+            "{sample:?}"
+        );
         assert!(sample.entropy.is_none());
         std::fs::write(&path, "short").unwrap();
-        assert!(read(&path, "x", &options(&now, Nanos::SECOND)).unwrap_err().why.contains("smaller than a block"));
-        assert!(read(Path::new("/no/such"), "x", &options(&now, Nanos::SECOND)).unwrap_err().why.contains("/no/such"));
+        assert!(
+            read(&path, "x", &options(&now, Nanos::SECOND))
+                .unwrap_err()
+                .why
+                .contains("smaller than a block")
+        );
+        assert!(
+            read(Path::new("/no/such"), "x", &options(&now, Nanos::SECOND))
+                .unwrap_err()
+                .why
+                .contains("/no/such")
+        );
     }
 }

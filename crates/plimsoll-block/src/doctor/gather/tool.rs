@@ -8,7 +8,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 /// A disk that does not answer its controller keeps the program that asks waiting for minutes.
-const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 2,
+    tv_nsec: 0,
+};
 /// Where programs for root are, when the path of an ordinary user does not lead there.
 const PLACES: [&str; 3] = ["", "/usr/sbin/", "/sbin/"];
 
@@ -26,22 +29,42 @@ pub fn run(name: &str, args: &[&str]) -> Result<String, Failure> {
     // Read beside, so that the program never waits for us.
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        pipe.map(|mut pipe| pipe.read_to_end(&mut bytes)).transpose().map(|_| bytes)
+        pipe.map(|mut pipe| pipe.read_to_end(&mut bytes))
+            .transpose()
+            .map(|_| bytes)
     });
-    let handle = pidfd_open(Pid::from_child(&child.0), PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
-    let ready = poll(&mut [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)], Some(&PATIENCE));
+    let handle = pidfd_open(Pid::from_child(&child.0), PidfdFlags::empty())
+        .map_err(|error| failed(error.into()))?;
+    let ready = poll(
+        &mut [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)],
+        Some(&PATIENCE),
+    );
     if ready != Ok(1) {
-        return Err(Failure::Failed(format!("{name} gave no answer within {} s", PATIENCE.tv_sec)));
+        return Err(Failure::Failed(format!(
+            "{name} gave no answer within {} s",
+            PATIENCE.tv_sec
+        )));
     }
-    let bytes = reader.join().map_err(|_| Failure::Failed(format!("{name}: its output is lost")))?.map_err(failed)?;
+    let bytes = reader
+        .join()
+        .map_err(|_| Failure::Failed(format!("{name}: its output is lost")))?
+        .map_err(failed)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    if text.trim().is_empty() { Err(Failure::Failed(format!("{name} printed nothing"))) } else { Ok(text) }
+    if text.trim().is_empty() {
+        Err(Failure::Failed(format!("{name} printed nothing")))
+    } else {
+        Ok(text)
+    }
 }
 
 fn start(name: &str, args: &[&str]) -> Result<Running, Failure> {
     for place in PLACES {
         let mut command = Command::new(format!("{place}{name}"));
-        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         match command.spawn() {
             Ok(child) => return Ok(Running(child)),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -69,14 +92,23 @@ mod tests {
 
     #[test]
     fn what_it_prints_counts_and_not_its_exit_code() {
-        assert_eq!(run("sh", &["-c", "echo printed; exit 4"]), Ok("printed\n".into()));
+        assert_eq!(
+            run("sh", &["-c", "echo printed; exit 4"]),
+            Ok("printed\n".into())
+        );
         assert_eq!(run("no-such-program", &[]), Err(Failure::NotInstalled));
-        assert_eq!(run("true", &[]), Err(Failure::Failed("true printed nothing".into())));
+        assert_eq!(
+            run("true", &[]),
+            Err(Failure::Failed("true printed nothing".into()))
+        );
     }
 
     #[test]
     fn one_that_does_not_answer_is_not_waited_for() {
         let error = run("sleep", &["60"]).unwrap_err();
-        assert_eq!(error, Failure::Failed("sleep gave no answer within 2 s".into()));
+        assert_eq!(
+            error,
+            Failure::Failed("sleep gave no answer within 2 s".into())
+        );
     }
 }

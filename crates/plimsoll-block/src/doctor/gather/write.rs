@@ -38,25 +38,39 @@ pub fn test(directory: &Path, now: Now<'_>, seed: u64) -> SyncOutcome {
         }
     };
     measure(file.path(), now, seed).map_or_else(
-        |error| SyncOutcome::Untested(format!("a write failed: {error}"), advice(&error, directory)),
+        |error| {
+            SyncOutcome::Untested(
+                format!("a write failed: {error}"),
+                advice(&error, directory),
+            )
+        },
         SyncOutcome::Tested,
     )
 }
 
 fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     let flags = flags | OFlags::NOFOLLOW;
-    OpenOptions::new().read(true).write(true).custom_flags(flags.bits().cast_signed()).open(path)
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
 }
 
 fn measure(path: &Path, now: Now<'_>, seed: u64) -> io::Result<SyncTest> {
     let (direct, flags) = match open(path, OFlags::DIRECT) {
         Ok(_) => (true, OFlags::DIRECT),
         // Not on every filesystem.
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => (false, OFlags::empty()),
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => {
+            (false, OFlags::empty())
+        }
         Err(error) => return Err(error),
     };
     let file = open(path, flags)?;
-    let mut writer = Writer { buffer: Aligned::new(BLOCK), seed };
+    let mut writer = Writer {
+        buffer: Aligned::new(BLOCK),
+        seed,
+    };
     // The whole room, so that no later write has to be given blocks, and the journal has nothing to write.
     for offset in (0..ROOM.0).step_by(BLOCK) {
         writer.write(&file, RESERVED + offset)?;
@@ -67,7 +81,13 @@ fn measure(path: &Path, now: Now<'_>, seed: u64) -> io::Result<SyncTest> {
     let [synced, flush] = pace(now, || writer.write(&file, RESERVED), || file.sync_data())?;
     let durable = open(path, flags | OFlags::DSYNC)?;
     let [dsync, _] = pace(now, || writer.write(&durable, RESERVED), || Ok(()))?;
-    Ok(SyncTest { direct, unsynced, synced, flush, dsync })
+    Ok(SyncTest {
+        direct,
+        unsynced,
+        synced,
+        flush,
+        dsync,
+    })
 }
 
 struct Writer {
@@ -107,7 +127,10 @@ fn pace(
         }
     }
     let requests = u32::try_from(whole.len()).unwrap_or(u32::MAX);
-    Ok([whole, tail].map(|mut times| Pace { requests, median: median(&mut times).unwrap_or_default() }))
+    Ok([whole, tail].map(|mut times| Pace {
+        requests,
+        median: median(&mut times).unwrap_or_default(),
+    }))
 }
 
 #[cfg(test)]
@@ -133,7 +156,10 @@ mod tests {
             },
         )
         .unwrap();
-        assert_eq!((both.requests, both.median, second.median), (100, Nanos::from_millis(10), Nanos::from_millis(7)));
+        assert_eq!(
+            (both.requests, both.median, second.median),
+            (100, Nanos::from_millis(10), Nanos::from_millis(7))
+        );
         assert_eq!(both.per_second(), 100.0);
         let [slow, _] = pace(
             &now,
@@ -156,23 +182,47 @@ mod tests {
             ticks.set(ticks.get() + 10);
             Nanos::from_millis(ticks.get())
         };
-        let SyncOutcome::Tested(test) = test(dir.path(), &now, 1) else { panic!("it can be written to") };
-        assert!([test.unsynced, test.synced, test.dsync].iter().all(|pace| pace.requests >= 5), "{test:?}");
+        let SyncOutcome::Tested(test) = test(dir.path(), &now, 1) else {
+            panic!("it can be written to")
+        };
+        assert!(
+            [test.unsynced, test.synced, test.dsync]
+                .iter()
+                .all(|pace| pace.requests >= 5),
+            "{test:?}"
+        );
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
     #[test]
     fn advice_follows_from_the_error() {
         let of = |errno: Errno| crate::testfile::advice(&io::Error::from(errno), Path::new("/srv"));
-        assert!(of(Errno::NOSPC).starts_with("Free space there"), "{}", of(Errno::NOSPC));
-        assert!(of(Errno::ROFS).contains("mount -o remount,rw"), "{}", of(Errno::ROFS));
-        assert!(of(Errno::ACCESS).contains("may write to"), "{}", of(Errno::ACCESS));
+        assert!(
+            of(Errno::NOSPC).starts_with("Free space there"),
+            "{}",
+            of(Errno::NOSPC)
+        );
+        assert!(
+            of(Errno::ROFS).contains("mount -o remount,rw"),
+            "{}",
+            of(Errno::ROFS)
+        );
+        assert!(
+            of(Errno::ACCESS).contains("may write to"),
+            "{}",
+            of(Errno::ACCESS)
+        );
         assert!(of(Errno::IO).contains("dmesg"), "{}", of(Errno::IO));
     }
 
     #[test]
     fn where_nothing_can_be_made_nothing_is_tested() {
-        let SyncOutcome::Untested(why, next) = test(Path::new("/proc"), &|| Nanos::ZERO, 1) else { panic!() };
-        assert!(why.contains("/proc") && next.contains("may write to"), "{why}: {next}");
+        let SyncOutcome::Untested(why, next) = test(Path::new("/proc"), &|| Nanos::ZERO, 1) else {
+            panic!()
+        };
+        assert!(
+            why.contains("/proc") && next.contains("may write to"),
+            "{why}: {next}"
+        );
     }
 }

@@ -29,7 +29,9 @@ impl Pages {
             64.. => u64::MAX,
             bits => (1 << bits) - 1,
         };
-        Self(std::array::from_fn(|word| below(to, word as u64) & !below(from, word as u64)))
+        Self(std::array::from_fn(|word| {
+            below(to, word as u64) & !below(from, word as u64)
+        }))
     }
 
     fn with(self, other: Self) -> Self {
@@ -64,7 +66,14 @@ impl Extents {
     /// At most `limit` bytes on a drive of `capacity`.
     pub fn new(capacity: u64, limit: u64) -> Self {
         let all = (capacity / EXTENT).max(1);
-        Self { of: HashMap::new(), free: BTreeSet::new(), next: 0, all, used: 0, limit: limit.min(capacity) }
+        Self {
+            of: HashMap::new(),
+            free: BTreeSet::new(),
+            next: 0,
+            all,
+            used: 0,
+            limit: limit.min(capacity),
+        }
     }
 
     /// Bytes in use.
@@ -85,12 +94,19 @@ impl Extents {
     /// Position on the drive of a write. One that goes on into the next piece is timed as if that followed.
     pub fn write(&mut self, node: u64, offset: u64, len: u64) -> Result<u64, Full> {
         let end = offset.saturating_add(len.max(1));
-        let (indexes, pages) = (offset / EXTENT..=(end - 1) / EXTENT, (offset / PAGE, end.div_ceil(PAGE)));
+        let (indexes, pages) = (
+            offset / EXTENT..=(end - 1) / EXTENT,
+            (offset / PAGE, end.div_ceil(PAGE)),
+        );
         // All or nothing: who is refused has used nothing.
         let mut more = 0;
         for index in indexes.clone() {
-            let used = self.known(node, index).map_or_else(Pages::default, |extent| extent.used);
-            more += Pages::between(index, pages.0, pages.1).without(used).bytes();
+            let used = self
+                .known(node, index)
+                .map_or_else(Pages::default, |extent| extent.used);
+            more += Pages::between(index, pages.0, pages.1)
+                .without(used)
+                .bytes();
             if self.used + more > self.limit {
                 return Err(Full);
             }
@@ -103,7 +119,10 @@ impl Extents {
                 Some(extent) => (extent.at, extent.used.with(written)),
                 None => (self.give_out(), written),
             };
-            self.of.entry(node).or_default().insert(index, Extent { at, used });
+            self.of
+                .entry(node)
+                .or_default()
+                .insert(index, Extent { at, used });
             position = position.or(Some(at * EXTENT + offset % EXTENT));
         }
         Ok(position.unwrap_or_default())
@@ -129,21 +148,33 @@ impl Extents {
 
     /// A range is gone: the pages that lie in it wholly.
     pub fn punch(&mut self, node: u64, offset: u64, len: u64) {
-        self.give_back(node, offset.div_ceil(PAGE), offset.saturating_add(len) / PAGE);
+        self.give_back(
+            node,
+            offset.div_ceil(PAGE),
+            offset.saturating_add(len) / PAGE,
+        );
     }
 
     fn give_back(&mut self, node: u64, from: u64, to: u64) {
-        let Some(file) = self.of.get_mut(&node) else { return };
+        let Some(file) = self.of.get_mut(&node) else {
+            return;
+        };
         if from >= to {
             return;
         }
         let (first, last) = (from * PAGE / EXTENT, (to - 1) / (EXTENT / PAGE));
         let touched: Vec<u64> = match last - first < file.len() as u64 {
             true => (first..=last).collect(),
-            false => file.keys().copied().filter(|index| (first..=last).contains(index)).collect(),
+            false => file
+                .keys()
+                .copied()
+                .filter(|index| (first..=last).contains(index))
+                .collect(),
         };
         for index in touched {
-            let Some(extent) = file.get_mut(&index) else { continue };
+            let Some(extent) = file.get_mut(&index) else {
+                continue;
+            };
             let left = extent.used.without(Pages::between(index, from, to));
             self.used -= extent.used.bytes() - left.bytes();
             extent.used = left;
@@ -173,8 +204,15 @@ mod tests {
         assert_eq!(extents.find(7, EXTENT + 3), Some(EXTENT + 3));
         assert_eq!(extents.find(8, 0), None);
         extents.truncate(7, EXTENT / 2);
-        assert_eq!((extents.find(7, 0), extents.find(7, EXTENT)), (Some(0), None));
-        assert_eq!(extents.write(9, 0, 1), Ok(EXTENT), "a freed piece is used again");
+        assert_eq!(
+            (extents.find(7, 0), extents.find(7, EXTENT)),
+            (Some(0), None)
+        );
+        assert_eq!(
+            extents.write(9, 0, 1),
+            Ok(EXTENT),
+            "a freed piece is used again"
+        );
         assert_eq!(extents.used(), EXTENT / 2 + 2 * PAGE);
     }
 
@@ -187,7 +225,11 @@ mod tests {
         assert_eq!(extents.write(3, 0, 1), Err(Full));
         extents.truncate(2, 0);
         assert_eq!(extents.write(3, 0, 1), Ok(0));
-        assert_eq!((extents.write(4, 0, 1 << 60), extents.used()), (Err(Full), EXTENT / 2 + PAGE), "nothing of it");
+        assert_eq!(
+            (extents.write(4, 0, 1 << 60), extents.used()),
+            (Err(Full), EXTENT / 2 + PAGE),
+            "nothing of it"
+        );
     }
 
     #[test]
@@ -199,7 +241,10 @@ mod tests {
         assert_eq!(extents.used(), 2 * EXTENT - PAGE, "half a page stays");
         extents.punch(1, EXTENT / 2, EXTENT);
         extents.punch(1, 0, u64::MAX);
-        assert_eq!((extents.used(), extents.find(1, 0), extents.of.len()), (0, None, 0));
+        assert_eq!(
+            (extents.used(), extents.find(1, 0), extents.of.len()),
+            (0, None, 0)
+        );
     }
 
     proptest! {

@@ -26,7 +26,8 @@ impl Directory {
             let mut data = self.engine.buffers.take(size as usize);
             let mut done = 0;
             while done < data.data().len() {
-                match rustix::io::pread(&open.file, &mut data.space()[done..], offset + done as u64) {
+                match rustix::io::pread(&open.file, &mut data.space()[done..], offset + done as u64)
+                {
                     Ok(0) => break,
                     Ok(n) => done += n,
                     Err(rustix::io::Errno::INTR) => {}
@@ -34,12 +35,19 @@ impl Directory {
                 }
             }
             data.shorten(done);
-            Ok(Done { data, ..Done::default() })
+            Ok(Done {
+                data,
+                ..Done::default()
+            })
         };
         let position = lock(&self.extents).find(open.node.0, offset);
         match position {
             Some(position) => {
-                self.engine.ask(Engine::read_op(position, size.into()), Reply::Data(reply), |_| read());
+                self.engine.ask(
+                    Engine::read_op(position, size.into()),
+                    Reply::Data(reply),
+                    |_| read(),
+                );
             }
             None => match read() {
                 Ok(done) => {
@@ -53,7 +61,14 @@ impl Directory {
 
     /// `flags` are the file's (open(2)). The kernel asks for a flush after a write that has to be durable, but for direct
     /// I/O it leaves that to us.
-    pub(super) fn write_file(&self, handle: FileHandle, flags: OFlags, offset: u64, data: &[u8], reply: ReplyWrite) {
+    pub(super) fn write_file(
+        &self,
+        handle: FileHandle,
+        flags: OFlags,
+        offset: u64,
+        data: &[u8],
+        reply: ReplyWrite,
+    ) {
         let open = match self.opened(handle) {
             Ok(open) => open,
             Err(error) => return reply.error(errno(error)),
@@ -63,19 +78,26 @@ impl Directory {
             self.full.store(true, Ordering::Relaxed);
             return reply.error(Errno::ENOSPC);
         };
-        let flush = flags.contains(OFlags::DIRECT | OFlags::DSYNC).then(Engine::flush_op);
-        self.engine.ask_with(flush, Engine::write_op(position, len), Reply::Written(reply), |_| {
-            let mut done = 0;
-            while done < data.len() {
-                match rustix::io::pwrite(&open.file, &data[done..], offset + done as u64) {
-                    Ok(0) => return Err(rustix::io::Errno::IO),
-                    Ok(n) => done += n,
-                    Err(rustix::io::Errno::INTR) => {}
-                    Err(error) => return Err(error),
+        let flush = flags
+            .contains(OFlags::DIRECT | OFlags::DSYNC)
+            .then(Engine::flush_op);
+        self.engine.ask_with(
+            flush,
+            Engine::write_op(position, len),
+            Reply::Written(reply),
+            |_| {
+                let mut done = 0;
+                while done < data.len() {
+                    match rustix::io::pwrite(&open.file, &data[done..], offset + done as u64) {
+                        Ok(0) => return Err(rustix::io::Errno::IO),
+                        Ok(n) => done += n,
+                        Err(rustix::io::Errno::INTR) => {}
+                        Err(error) => return Err(error),
+                    }
                 }
-            }
-            Ok(Done::default())
-        });
+                Ok(Done::default())
+            },
+        );
     }
 
     /// With the journal's write before it, when names or attributes changed.
@@ -84,11 +106,21 @@ impl Directory {
             let at = self.journal.fetch_add(JOURNALLED, Ordering::Relaxed) % JOURNAL;
             Engine::write_op(at % self.capacity, JOURNALLED)
         });
-        self.engine.ask_with(journalled, Engine::flush_op(), Reply::Empty(reply), |_| Ok(Done::default()));
+        self.engine
+            .ask_with(journalled, Engine::flush_op(), Reply::Empty(reply), |_| {
+                Ok(Done::default())
+            });
     }
 
     /// Space given back is a trim; space reserved is in use, and a change of attributes.
-    pub(super) fn allocate(&self, handle: FileHandle, offset: u64, len: u64, mode: i32, reply: ReplyEmpty) {
+    pub(super) fn allocate(
+        &self,
+        handle: FileHandle,
+        offset: u64,
+        len: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
         let flags = FallocateFlags::from_bits_retain(mode as u32);
         let open = match self.opened(handle) {
             Ok(open) => open,
@@ -101,8 +133,14 @@ impl Directory {
             let punch = || allocate().map(|()| lock(&self.extents).punch(node, offset, len));
             return match position {
                 Some(offset) => {
-                    let op = Op { kind: DriveOp::Trim, offset, len };
-                    self.engine.ask(op, Reply::Empty(reply), |_| punch().map(|()| Done::default()));
+                    let op = Op {
+                        kind: DriveOp::Trim,
+                        offset,
+                        len,
+                    };
+                    self.engine.ask(op, Reply::Empty(reply), |_| {
+                        punch().map(|()| Done::default())
+                    });
                 }
                 None => super::empty(reply, punch()),
             };

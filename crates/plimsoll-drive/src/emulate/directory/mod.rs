@@ -21,11 +21,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fuser::{
-    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
-    KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty,
-    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
+    INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
+    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request,
+    TimeOrNow, WriteFlags,
 };
-use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, Uid};
+use rustix::fs::{
+    AtFlags, CWD, Gid, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, Uid,
+};
 
 use super::engine::{Engine, errno};
 use super::image::negotiate;
@@ -70,11 +73,20 @@ fn mode(bits: u32) -> Mode {
 fn timespec(time: Option<TimeOrNow>) -> Timespec {
     let exactly = |time: SystemTime| {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timespec { tv_sec: since.as_secs() as i64, tv_nsec: i64::from(since.subsec_nanos()) }
+        Timespec {
+            tv_sec: since.as_secs() as i64,
+            tv_nsec: i64::from(since.subsec_nanos()),
+        }
     };
     match time {
-        None => Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
-        Some(TimeOrNow::Now) => Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+        None => Timespec {
+            tv_sec: 0,
+            tv_nsec: UTIME_OMIT,
+        },
+        Some(TimeOrNow::Now) => Timespec {
+            tv_sec: 0,
+            tv_nsec: UTIME_NOW,
+        },
         Some(TimeOrNow::SpecificTime(time)) => exactly(time),
     }
 }
@@ -115,7 +127,10 @@ impl Directory {
     fn made(&self, request: &Request, parent: INodeNo, name: &OsStr) -> Answer<FileAttr> {
         self.changed();
         if self.is_root {
-            let owner = (Some(Uid::from_raw(request.uid())), Some(Gid::from_raw(request.gid())));
+            let owner = (
+                Some(Uid::from_raw(request.uid())),
+                Some(Gid::from_raw(request.gid())),
+            );
             let parent = self.fd(parent)?;
             rustix::fs::chownat(&*parent, name, owner.0, owner.1, AtFlags::SYMLINK_NOFOLLOW)?;
         }
@@ -130,14 +145,21 @@ impl Directory {
         }
         if wanted.uid.is_some() || wanted.gid.is_some() {
             let owner = (wanted.uid.map(Uid::from_raw), wanted.gid.map(Gid::from_raw));
-            rustix::fs::chownat(&*fd, "", owner.0, owner.1, AtFlags::EMPTY_PATH | AtFlags::SYMLINK_NOFOLLOW)?;
+            rustix::fs::chownat(
+                &*fd,
+                "",
+                owner.0,
+                owner.1,
+                AtFlags::EMPTY_PATH | AtFlags::SYMLINK_NOFOLLOW,
+            )?;
         }
         if let Some(size) = wanted.size {
             // Who has it open may do so whatever the file's rights are now.
             match wanted.handle.and_then(|handle| self.opened(handle).ok()) {
                 Some(open) => rustix::fs::ftruncate(&open.file, size)?,
                 None => {
-                    let file = rustix::fs::open(&path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+                    let file =
+                        rustix::fs::open(&path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
                     rustix::fs::ftruncate(file, size)?;
                 }
             }
@@ -145,7 +167,15 @@ impl Directory {
         }
         if wanted.atime.is_some() || wanted.mtime.is_some() {
             let (last_access, last_modification) = (timespec(wanted.atime), timespec(wanted.mtime));
-            rustix::fs::utimensat(CWD, &path, &Timestamps { last_access, last_modification }, AtFlags::empty())?;
+            rustix::fs::utimensat(
+                CWD,
+                &path,
+                &Timestamps {
+                    last_access,
+                    last_modification,
+                },
+                AtFlags::empty(),
+            )?;
         }
         self.changed();
         lock(&self.nodes).attributes(node)
@@ -156,10 +186,14 @@ impl Directory {
         let asked = OFlags::from_bits_retain(flags as u32);
         let writes = asked.intersects(OFlags::WRONLY | OFlags::RDWR);
         let path = path_of(&*self.fd(node)?);
-        let both = rustix::fs::open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok().filter(|_| writes);
+        let both = rustix::fs::open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+            .ok()
+            .filter(|_| writes);
         let file = match both {
             Some(file) => file,
-            None if writes => rustix::fs::open(&path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?,
+            None if writes => {
+                rustix::fs::open(&path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?
+            }
             None => rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?,
         };
         Ok(self.hand_out(node, file, asked))
@@ -169,12 +203,19 @@ impl Directory {
         let handle = self.next_handle.fetch_add(1, Ordering::Relaxed);
         lock(&self.open).insert(handle, Arc::new(Open { node, file }));
         let direct = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
-        let flags = if asked.contains(OFlags::DIRECT) { direct } else { FopenFlags::FOPEN_KEEP_CACHE };
+        let flags = if asked.contains(OFlags::DIRECT) {
+            direct
+        } else {
+            FopenFlags::FOPEN_KEEP_CACHE
+        };
         (FileHandle(handle), flags)
     }
 
     fn opened(&self, handle: FileHandle) -> Answer<Arc<Open>> {
-        lock(&self.open).get(&handle.0).cloned().ok_or(rustix::io::Errno::BADF)
+        lock(&self.open)
+            .get(&handle.0)
+            .cloned()
+            .ok_or(rustix::io::Errno::BADF)
     }
 
     fn list(&self, node: INodeNo) -> Answer<Vec<(FileType, std::ffi::OsString)>> {
@@ -183,7 +224,10 @@ impl Directory {
         let entries = rustix::fs::Dir::new(dir)?.map(|entry| {
             let entry = entry?;
             let name = std::os::unix::ffi::OsStrExt::from_bytes(entry.file_name().to_bytes());
-            Ok((nodes::kind_of(entry.file_type().as_raw_mode()), OsStr::to_owned(name)))
+            Ok((
+                nodes::kind_of(entry.file_type().as_raw_mode()),
+                OsStr::to_owned(name),
+            ))
         });
         entries.collect()
     }
@@ -268,48 +312,121 @@ impl Filesystem for Directory {
         _: Option<BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        attributes(reply, self.set_attributes(node, &Wanted { mode, uid, gid, size, atime, mtime, handle }));
+        attributes(
+            reply,
+            self.set_attributes(
+                node,
+                &Wanted {
+                    mode,
+                    uid,
+                    gid,
+                    size,
+                    atime,
+                    mtime,
+                    handle,
+                },
+            ),
+        );
     }
 
     fn readlink(&self, _: &Request, node: INodeNo, reply: ReplyData) {
-        match self.fd(node).and_then(|fd| rustix::fs::readlinkat(&*fd, "", Vec::new())) {
+        match self
+            .fd(node)
+            .and_then(|fd| rustix::fs::readlinkat(&*fd, "", Vec::new()))
+        {
             Ok(target) => reply.data(target.as_bytes()),
             Err(error) => reply.error(errno(error)),
         }
     }
 
-    fn mknod(&self, request: &Request, parent: INodeNo, name: &OsStr, bits: u32, _: u32, dev: u32, reply: ReplyEntry) {
+    fn mknod(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        bits: u32,
+        _: u32,
+        dev: u32,
+        reply: ReplyEntry,
+    ) {
         let kind = rustix::fs::FileType::from_raw_mode(bits);
         let make = |fd: Arc<OwnedFd>| rustix::fs::mknodat(&*fd, name, kind, mode(bits), dev.into());
-        entry(reply, self.fd(parent).and_then(make).and_then(|()| self.made(request, parent, name)));
+        entry(
+            reply,
+            self.fd(parent)
+                .and_then(make)
+                .and_then(|()| self.made(request, parent, name)),
+        );
     }
 
-    fn mkdir(&self, request: &Request, parent: INodeNo, name: &OsStr, bits: u32, _: u32, reply: ReplyEntry) {
+    fn mkdir(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        bits: u32,
+        _: u32,
+        reply: ReplyEntry,
+    ) {
         let make = |fd: Arc<OwnedFd>| rustix::fs::mkdirat(&*fd, name, mode(bits));
-        entry(reply, self.fd(parent).and_then(make).and_then(|()| self.made(request, parent, name)));
+        entry(
+            reply,
+            self.fd(parent)
+                .and_then(make)
+                .and_then(|()| self.made(request, parent, name)),
+        );
     }
 
-    fn symlink(&self, request: &Request, parent: INodeNo, name: &OsStr, target: &Path, reply: ReplyEntry) {
+    fn symlink(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        target: &Path,
+        reply: ReplyEntry,
+    ) {
         let make = |fd: Arc<OwnedFd>| rustix::fs::symlinkat(target, &*fd, name);
-        entry(reply, self.fd(parent).and_then(make).and_then(|()| self.made(request, parent, name)));
+        entry(
+            reply,
+            self.fd(parent)
+                .and_then(make)
+                .and_then(|()| self.made(request, parent, name)),
+        );
     }
 
     fn link(&self, _: &Request, node: INodeNo, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         self.changed();
-        let made = self
-            .fd(node)
-            .and_then(|old| rustix::fs::linkat(CWD, path_of(&*old), &*self.fd(parent)?, name, AtFlags::SYMLINK_FOLLOW));
-        entry(reply, made.and_then(|()| lock(&self.nodes).look_up(parent, name)));
+        let made = self.fd(node).and_then(|old| {
+            rustix::fs::linkat(
+                CWD,
+                path_of(&*old),
+                &*self.fd(parent)?,
+                name,
+                AtFlags::SYMLINK_FOLLOW,
+            )
+        });
+        entry(
+            reply,
+            made.and_then(|()| lock(&self.nodes).look_up(parent, name)),
+        );
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         self.changed();
-        empty(reply, self.fd(parent).and_then(|fd| rustix::fs::unlinkat(&*fd, name, AtFlags::empty())));
+        empty(
+            reply,
+            self.fd(parent)
+                .and_then(|fd| rustix::fs::unlinkat(&*fd, name, AtFlags::empty())),
+        );
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         self.changed();
-        empty(reply, self.fd(parent).and_then(|fd| rustix::fs::unlinkat(&*fd, name, AtFlags::REMOVEDIR)));
+        empty(
+            reply,
+            self.fd(parent)
+                .and_then(|fd| rustix::fs::unlinkat(&*fd, name, AtFlags::REMOVEDIR)),
+        );
     }
 
     fn rename(
@@ -390,7 +507,13 @@ impl Filesystem for Directory {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        self.write_file(handle, OFlags::from_bits_retain(flags.0 as u32), offset, data, reply);
+        self.write_file(
+            handle,
+            OFlags::from_bits_retain(flags.0 as u32),
+            offset,
+            data,
+            reply,
+        );
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
@@ -444,9 +567,18 @@ impl Filesystem for Directory {
         }
     }
 
-    fn readdir(&self, _: &Request, _: INodeNo, handle: FileHandle, offset: u64, mut reply: ReplyDirectory) {
+    fn readdir(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        handle: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
         let listings = lock(&self.listings);
-        let Some(listing) = listings.get(&handle.0) else { return reply.error(Errno::EBADF) };
+        let Some(listing) = listings.get(&handle.0) else {
+            return reply.error(Errno::EBADF);
+        };
         for (next, (kind, name)) in (1..).zip(listing).skip(offset as usize) {
             // The number here is for show (d_ino); the kernel looks the name up for the real one.
             if reply.add(INodeNo(u64::MAX), next, *kind, name) {
@@ -456,7 +588,14 @@ impl Filesystem for Directory {
         reply.ok();
     }
 
-    fn releasedir(&self, _: &Request, _: INodeNo, handle: FileHandle, _: OpenFlags, reply: ReplyEmpty) {
+    fn releasedir(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        handle: FileHandle,
+        _: OpenFlags,
+        reply: ReplyEmpty,
+    ) {
         lock(&self.listings).remove(&handle.0);
         reply.ok();
     }

@@ -38,7 +38,11 @@ impl Nodes {
         let fd = rustix::fs::openat(CWD, root, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&fd)?;
         let backing = (stat.st_dev, stat.st_ino);
-        let root = Node { fd: Arc::new(fd), backing, lookups: u64::MAX / 2 };
+        let root = Node {
+            fd: Arc::new(fd),
+            backing,
+            lookups: u64::MAX / 2,
+        };
         Ok(Self {
             by_number: HashMap::from([(INodeNo::ROOT.0, root)]),
             by_backing: HashMap::from([(backing, INodeNo::ROOT.0)]),
@@ -47,7 +51,10 @@ impl Nodes {
     }
 
     pub fn fd(&self, number: INodeNo) -> Result<Arc<OwnedFd>> {
-        self.by_number.get(&number.0).map(|node| Arc::clone(&node.fd)).ok_or(rustix::io::Errno::STALE)
+        self.by_number
+            .get(&number.0)
+            .map(|node| Arc::clone(&node.fd))
+            .ok_or(rustix::io::Errno::STALE)
     }
 
     /// Finds a name in a directory, and counts that the kernel knows it.
@@ -61,7 +68,11 @@ impl Nodes {
             self.next += 1;
             self.next - 1
         });
-        let node = self.by_number.entry(number).or_insert_with(|| Node { fd: Arc::new(fd), backing, lookups: 0 });
+        let node = self.by_number.entry(number).or_insert_with(|| Node {
+            fd: Arc::new(fd),
+            backing,
+            lookups: 0,
+        });
         node.lookups += 1;
         Ok(attributes(INodeNo(number), &stat))
     }
@@ -73,7 +84,9 @@ impl Nodes {
     /// The kernel forgets so many look-ups. `true`: the file is gone with that, because it is not open and no name
     /// leads to it.
     pub fn forget(&mut self, number: INodeNo, lookups: u64) -> bool {
-        let Some(node) = self.by_number.get_mut(&number.0) else { return false };
+        let Some(node) = self.by_number.get_mut(&number.0) else {
+            return false;
+        };
         node.lookups = node.lookups.saturating_sub(lookups);
         if node.lookups > 0 {
             return false;
@@ -104,7 +117,9 @@ pub fn kind_of(mode: u32) -> FileType {
 fn time(seconds: i64, nanos: u64) -> SystemTime {
     match u64::try_from(seconds) {
         Ok(seconds) => UNIX_EPOCH + Duration::new(seconds, nanos as u32),
-        Err(_) => UNIX_EPOCH - Duration::from_secs(seconds.unsigned_abs()) + Duration::from_nanos(nanos),
+        Err(_) => {
+            UNIX_EPOCH - Duration::from_secs(seconds.unsigned_abs()) + Duration::from_nanos(nanos)
+        }
     }
 }
 
@@ -140,11 +155,17 @@ mod tests {
         let a = nodes.look_up(INodeNo::ROOT, OsStr::new("a")).unwrap();
         assert_eq!((a.size, a.kind), (3, FileType::RegularFile));
         std::fs::rename(dir.path().join("a"), dir.path().join("b")).unwrap();
-        assert_eq!(nodes.look_up(INodeNo::ROOT, OsStr::new("b")).unwrap().ino, a.ino);
+        assert_eq!(
+            nodes.look_up(INodeNo::ROOT, OsStr::new("b")).unwrap().ino,
+            a.ino
+        );
         assert!(!nodes.forget(a.ino, 1));
         assert_eq!(nodes.attributes(a.ino).unwrap().size, 3);
         assert!(!nodes.forget(a.ino, 1), "it still has a name");
-        assert_eq!(nodes.look_up(INodeNo::ROOT, OsStr::new("b")).unwrap().ino, a.ino);
+        assert_eq!(
+            nodes.look_up(INodeNo::ROOT, OsStr::new("b")).unwrap().ino,
+            a.ino
+        );
         std::fs::remove_file(dir.path().join("b")).unwrap();
         assert!(nodes.forget(a.ino, 1), "now it is gone");
         assert!(nodes.attributes(a.ino).is_err());

@@ -22,7 +22,12 @@ impl Burst {
     /// What the buffer held at the bend: it filled at the difference of the two rates.
     pub fn buffer_bytes(&self) -> Option<f64> {
         match self {
-            Self::Bend { bytes_before, fast, slow, .. } => Some(bytes_before * (1.0 - slow / fast)),
+            Self::Bend {
+                bytes_before,
+                fast,
+                slow,
+                ..
+            } => Some(bytes_before * (1.0 - slow / fast)),
             Self::Even { .. } => None,
         }
     }
@@ -48,19 +53,28 @@ pub fn bend(log: &[LogLine]) -> Burst {
         })
         .collect();
     let bytes = |range: std::ops::Range<usize>| range.map(|i| rates[i] * seconds[i]).sum::<f64>();
-    let even = Burst::Even { bytes: bytes(0..rates.len()) };
+    let even = Burst::Even {
+        bytes: bytes(0..rates.len()),
+    };
     let fitted = rates.get(1..).unwrap_or_default();
     let total = squares(fitted);
     let candidates = (1..fitted.len().saturating_sub(LEAST_AFTER - 1)).map(|at| {
         let (before, after) = fitted.split_at(at);
         (at, squares(before) + squares(after))
     });
-    let Some((at, left)) = candidates.min_by(|a, b| a.1.total_cmp(&b.1)) else { return even };
+    let Some((at, left)) = candidates.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return even;
+    };
     let (fast, slow) = (mean(&fitted[..at]), mean(&fitted[at..]));
     if fast < slow * LEAST_RATIO || left > total * (1.0 - LEAST_EXPLAINED) || slow <= 0.0 {
         return even;
     }
-    Burst::Bend { bytes_before: bytes(0..at + 1), fast, slow, within: rates[at] * seconds[at] }
+    Burst::Bend {
+        bytes_before: bytes(0..at + 1),
+        fast,
+        slow,
+        within: rates[at] * seconds[at],
+    }
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -80,25 +94,34 @@ mod tests {
     use super::*;
 
     fn log(rates: impl IntoIterator<Item = u64>) -> Vec<LogLine> {
-        let line = |(i, value)| LogLine { at_ms: (i as u64 + 1) * 100, value };
+        let line = |(i, value)| LogLine {
+            at_ms: (i as u64 + 1) * 100,
+            value,
+        };
         rates.into_iter().enumerate().map(line).collect()
     }
 
     #[test]
     fn the_buffer_is_what_came_in_less_what_went_out() {
         // 2 s at 1000 MiB/s, then 400 MiB/s: 2000 MiB came in, 800 went out.
-        let rates = (0..20).map(|_| 1000 << 10).chain((0..40).map(|_| 400 << 10));
+        let rates = (0..20)
+            .map(|_| 1000 << 10)
+            .chain((0..40).map(|_| 400 << 10));
         let found = bend(&log(rates));
         let mib = found.buffer_bytes().unwrap() / f64::from(1 << 20);
         assert!((mib - 1200.0).abs() < 1.0, "{found:?}");
-        let Burst::Bend { within, .. } = found else { panic!("{found:?}") };
+        let Burst::Bend { within, .. } = found else {
+            panic!("{found:?}")
+        };
         assert!((within / f64::from(100 << 20) - 1.0).abs() < 0.01);
     }
 
     #[test]
     fn noise_a_slow_start_and_a_dip_are_no_bend() {
         let noisy = (0..50u64).map(|i| 900_000 + i * 7919 % 200_000);
-        let even = Burst::Even { bytes: noisy.clone().map(|kib| kib as f64 * 102.4).sum() };
+        let even = Burst::Even {
+            bytes: noisy.clone().map(|kib| kib as f64 * 102.4).sum(),
+        };
         assert_eq!(bend(&log(noisy)), even);
         let start = [100].into_iter().chain((0..30).map(|_| 900_000));
         assert!(matches!(bend(&log(start)), Burst::Even { .. }));

@@ -18,12 +18,17 @@ const WIDE: f64 = 0.33;
 
 /// Whether reads take as long as a head and a platter do. The kernel reports many virtual disks as rotating.
 pub fn turns(measured: &Measured) -> bool {
-    measured.figure(Profile::read(4 * KIB, 1), |run| run.median_us).is_some_and(|median| median.value > 2_000.0)
+    measured
+        .figure(Profile::read(4 * KIB, 1), |run| run.median_us)
+        .is_some_and(|median| median.value > 2_000.0)
 }
 
 /// Reads over a share of the measured part, at depth 1.
 fn span(measured: &Measured, span: f64) -> Option<&Point> {
-    measured.point(Profile { span, ..Profile::read(4 * KIB, 1) })
+    measured.point(Profile {
+        span,
+        ..Profile::read(4 * KIB, 1)
+    })
 }
 
 /// Fills in the table of a disk.
@@ -31,21 +36,31 @@ pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
     let narrow = SPANS.iter().find_map(|share| span(measured, *share))?;
     let all = span(measured, 1.0)?;
     let (kib, depth, read) = sequential(measured, false)?;
-    fit.file.datasheet.sequential_read_mb_s = Some(fit.written("sequential_read_mb_s", read).at(kib, depth));
+    fit.file.datasheet.sequential_read_mb_s =
+        Some(fit.written("sequential_read_mb_s", read).at(kib, depth));
     if let Some((kib, depth, write)) = sequential(measured, true) {
-        fit.file.datasheet.sequential_write_mb_s = Some(fit.written("sequential_write_mb_s", write).at(kib, depth));
+        fit.file.datasheet.sequential_write_mb_s =
+            Some(fit.written("sequential_write_mb_s", write).at(kib, depth));
     }
     let rate = all.figure(|run| run.iops)?;
     fit.file.datasheet.random_read_iops = Some(fit.written("random_read_iops", rate).at(4.0, 1.0));
     let rpm = speed(narrow)?;
-    let mut disk = Disk { rpm: Some(fit.written("rpm", rpm)), ..Disk::default() };
+    let mut disk = Disk {
+        rpm: Some(fit.written("rpm", rpm)),
+        ..Disk::default()
+    };
     // A buffered write is the command and the transfer; one that waits for the platter shows neither.
     let write = measured.figure(Profile::write(4 * KIB, 1), |run| run.median_us);
-    disk.command_us = write.filter(|write| write.value < 1_000.0).map(|write| fit.written("command_us", write));
+    disk.command_us = write
+        .filter(|write| write.value < 1_000.0)
+        .map(|write| fit.written("command_us", write));
     fit.file.disk = Some(disk);
     search(fit, measured, all.figure(|run| run.mean_us)?.value);
     if (fit.care.region.0 as f64) < fit.subject.capacity.0 as f64 * WIDE {
-        fit.note("seek_average_ms, seek_full_ms: only a part of the disk was measured; they are guesses".to_owned());
+        fit.note(
+            "seek_average_ms, seek_full_ms: only a part of the disk was measured; they are guesses"
+                .to_owned(),
+        );
     }
     Some(())
 }
@@ -54,15 +69,30 @@ pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
 fn speed(narrow: &Point) -> Option<Figure> {
     let turn_us = narrow.figure(|run| (run.p99_us - run.floor_us) / 0.985)?;
     let measured = 60e6 / turn_us.value.max(1.0);
-    let near = SPEEDS.into_iter().find(|speed| (measured / speed - 1.0).abs() < NEAR);
-    let error_percent = near.map_or(turn_us.error_percent, |speed| (measured / speed - 1.0).abs() * 100.0);
-    Some(Figure { value: near.unwrap_or(measured), error_percent })
+    let near = SPEEDS
+        .into_iter()
+        .find(|speed| (measured / speed - 1.0).abs() < NEAR);
+    let error_percent = near.map_or(turn_us.error_percent, |speed| {
+        (measured / speed - 1.0).abs() * 100.0
+    });
+    Some(Figure {
+        value: near.unwrap_or(measured),
+        error_percent,
+    })
 }
 
 /// The three seek times and the queue that come nearest to what was measured; each is turned in ever smaller steps.
 fn search(fit: &mut Fit, measured: &Measured, mean_us: f64) {
-    let spans: Vec<&Point> = SPANS.iter().filter_map(|share| span(measured, *share)).collect();
-    let turn_us = fit.file.disk.as_ref().and_then(|disk| disk.rpm.as_ref()).map_or(8_333.0, |rpm| 60e6 / rpm.value);
+    let spans: Vec<&Point> = SPANS
+        .iter()
+        .filter_map(|share| span(measured, *share))
+        .collect();
+    let turn_us = fit
+        .file
+        .disk
+        .as_ref()
+        .and_then(|disk| disk.rpm.as_ref())
+        .map_or(8_333.0, |rpm| 60e6 / rpm.value);
     let average = ((mean_us - turn_us / 2.0) / 1e3).max(0.5);
     let mut best = [average / 10.0, average, average * 2.0];
     let mut least = score(fit, &spans, best);
@@ -79,20 +109,31 @@ fn search(fit: &mut Fit, measured: &Measured, mean_us: f64) {
         }
     }
     put(fit, best);
-    let curve: Vec<&Point> =
-        DEPTHS[1..].iter().filter_map(|depth| measured.point(Profile::read(4 * KIB, *depth))).collect();
+    let curve: Vec<&Point> = DEPTHS[1..]
+        .iter()
+        .filter_map(|depth| measured.point(Profile::read(4 * KIB, *depth)))
+        .collect();
     let deep = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|queue| {
         if let Some(disk) = &mut fit.file.disk {
             disk.queue = Some(Written::new(queue, SOURCE));
         }
         (queue, score_of(fit, &curve, Quantity::Iops))
     });
-    let queue = deep.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).map_or(32.0, |(queue, _)| queue);
+    let queue = deep
+        .into_iter()
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .map_or(32.0, |(queue, _)| queue);
     if let Some(disk) = &mut fit.file.disk {
-        disk.queue = Some(Written::new(queue, if curve.is_empty() { ASSUMED } else { SOURCE }));
+        disk.queue = Some(Written::new(
+            queue,
+            if curve.is_empty() { ASSUMED } else { SOURCE },
+        ));
     }
     let keys = ["seek_track_ms", "seek_average_ms", "seek_full_ms", "queue"];
-    fit.parameters.extend(keys.map(|key| Parameter { key, repeats_percent: 0.0 }));
+    fit.parameters.extend(keys.map(|key| Parameter {
+        key,
+        repeats_percent: 0.0,
+    }));
 }
 
 fn put(fit: &mut Fit, seeks: [f64; 3]) {
@@ -109,19 +150,33 @@ fn score(fit: &mut Fit, points: &[&Point], seeks: [f64; 3]) -> f64 {
 
 /// Sum of the squared logarithms of model ÷ measured.
 fn score_of(fit: &Fit, points: &[&Point], quantity: Quantity) -> f64 {
-    let Some(spec) = fit.spec_of(&fit.file) else { return f64::INFINITY };
-    let care = Care { ops: 3_000, ..fit.care };
+    let Some(spec) = fit.spec_of(&fit.file) else {
+        return f64::INFINITY;
+    };
+    let care = Care {
+        ops: 3_000,
+        ..fit.care
+    };
     let of = |point: &&Point| {
         let measured = point.figure(|run| quantity.of(run))?.value;
-        Some((quantity.of(&outcome(&spec, point, &care)).max(1e-9) / measured.max(1e-9)).ln().powi(2))
+        Some(
+            (quantity.of(&outcome(&spec, point, &care)).max(1e-9) / measured.max(1e-9))
+                .ln()
+                .powi(2),
+        )
     };
     points.iter().filter_map(of).sum()
 }
 
 /// Whether a row depends on a parameter.
 pub fn governs(key: &str, row: &Row) -> bool {
-    let Row { profile, quantity, .. } = row;
-    let seeks = !profile.write && profile.depth == 1 && profile.block.0 == 4 * KIB && *quantity == Quantity::MedianUs;
+    let Row {
+        profile, quantity, ..
+    } = row;
+    let seeks = !profile.write
+        && profile.depth == 1
+        && profile.block.0 == 4 * KIB
+        && *quantity == Quantity::MedianUs;
     match key {
         "rpm" | "seek_track_ms" => seeks && profile.span < 0.05,
         "seek_average_ms" | "seek_full_ms" => seeks && profile.span > 0.05,

@@ -15,7 +15,9 @@ const MOST_OVERHEAD: f64 = 0.8;
 /// A burst that goes on for longer than this came from fast flash, not from a buffer of RAM.
 const RAM_AT_MOST: f64 = 2e9;
 /// Numbers of units that are tried.
-const UNITS: [u32; 19] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024];
+const UNITS: [u32; 19] = [
+    1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024,
+];
 /// Shares of the latency at depth 1 that firmware may take without keeping flash busy.
 const FIRMWARE: [f64; 7] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9];
 
@@ -40,59 +42,123 @@ fn fastest(measured: &Measured) -> Option<(u32, Figure)> {
         let figure = measured.figure(Profile::read(4 * KIB, *depth), |run| run.iops)?;
         Some((*depth, figure))
     };
-    DEPTHS.iter().filter_map(rate).max_by(|a, b| a.1.value.total_cmp(&b.1.value))
+    DEPTHS
+        .iter()
+        .filter_map(rate)
+        .max_by(|a, b| a.1.value.total_cmp(&b.1.value))
 }
 
 /// The fastest of the sequential loads: block size in KiB, depth, MB/s.
 pub fn sequential(measured: &Measured, write: bool) -> Option<(f64, f64, Figure)> {
-    let of = measured.points.iter().filter(|point| !point.profile.random && point.profile.write == write);
+    let of = measured
+        .points
+        .iter()
+        .filter(|point| !point.profile.random && point.profile.write == write);
     let rate = |point: &Point| {
         let figure = point.figure(|run| run.bytes_per_second / 1e6)?;
-        Some((point.profile.block.0 as f64 / 1024.0, f64::from(point.profile.depth), figure))
+        Some((
+            point.profile.block.0 as f64 / 1024.0,
+            f64::from(point.profile.depth),
+            figure,
+        ))
     };
-    of.filter_map(rate).max_by(|a, b| a.2.value.total_cmp(&b.2.value))
+    of.filter_map(rate)
+        .max_by(|a, b| a.2.value.total_cmp(&b.2.value))
 }
 
-fn reads(fit: &mut Fit, measured: &Measured, sheet: &mut Datasheet, flash: &mut Flash) -> Option<()> {
+fn reads(
+    fit: &mut Fit,
+    measured: &Measured,
+    sheet: &mut Datasheet,
+    flash: &mut Flash,
+) -> Option<()> {
     let single = measured.point(Profile::read(4 * KIB, 1))?;
-    let (median, p99) = (single.figure(|run| run.median_us)?, single.figure(|run| run.p99_us)?);
+    let (median, p99) = (
+        single.figure(|run| run.median_us)?,
+        single.figure(|run| run.p99_us)?,
+    );
     let (depth, rate) = fastest(measured)?;
     let (kib, at, sequential) = sequential(measured, false)?;
     if depth == DEPTHS[DEPTHS.len() - 1] {
-        fit.note(format!("random_read_iops still rose at depth {depth}: the drive may do more"));
+        fit.note(format!(
+            "random_read_iops still rose at depth {depth}: the drive may do more"
+        ));
     }
     // The model makes of a request what the rate leaves: at depth 1 that has to fit into the latency.
     let possible = 1e6 / (MOST_OVERHEAD * median.value - 4096.0 / sequential.value).max(1.0);
-    let rate = Figure { value: rate.value.max(possible), ..rate };
+    let rate = Figure {
+        value: rate.value.max(possible),
+        ..rate
+    };
     let least = (1e6 / rate.value + 4096.0 / sequential.value) * 1.01;
     if median.value < least {
-        fit.note("read_us is shorter than what the other read figures leave; it was raised to that".to_owned());
+        fit.note(
+            "read_us is shorter than what the other read figures leave; it was raised to that"
+                .to_owned(),
+        );
     }
-    let median = Figure { value: median.value.max(least), ..median };
+    let median = Figure {
+        value: median.value.max(least),
+        ..median
+    };
     sheet.sequential_read_mb_s = Some(fit.written("sequential_read_mb_s", sequential).at(kib, at));
-    sheet.random_read_iops = Some(fit.written("random_read_iops", rate).at(4.0, f64::from(depth)));
+    sheet.random_read_iops = Some(
+        fit.written("random_read_iops", rate)
+            .at(4.0, f64::from(depth)),
+    );
     flash.read_us = Some(fit.written("read_us", median));
-    flash.read_p99_us = Some(fit.written("read_p99_us", Figure { value: p99.value.max(median.value), ..p99 }));
+    flash.read_p99_us = Some(fit.written(
+        "read_p99_us",
+        Figure {
+            value: p99.value.max(median.value),
+            ..p99
+        },
+    ));
     Some(())
 }
 
-fn writes(fit: &mut Fit, measured: &Measured, sheet: &mut Datasheet, flash: &mut Flash) -> Option<()> {
+fn writes(
+    fit: &mut Fit,
+    measured: &Measured,
+    sheet: &mut Datasheet,
+    flash: &mut Flash,
+) -> Option<()> {
     let single = measured.point(Profile::write(4 * KIB, 1))?;
-    let (median, p99) = (single.figure(|run| run.median_us)?, single.figure(|run| run.p99_us)?);
+    let (median, p99) = (
+        single.figure(|run| run.median_us)?,
+        single.figure(|run| run.p99_us)?,
+    );
     let rate = measured.figure(Profile::write(4 * KIB, 32), |run| run.iops)?;
-    let flush = measured.figure(Profile::write(4 * KIB, 1).flushed(), |run| Quantity::FlushUs.of(run))?;
+    let flush = measured.figure(Profile::write(4 * KIB, 1).flushed(), |run| {
+        Quantity::FlushUs.of(run)
+    })?;
     let (kib, at, sequential) = sequential(measured, true)?;
-    sheet.sequential_write_mb_s = Some(fit.written("sequential_write_mb_s", sequential).at(kib, at));
+    sheet.sequential_write_mb_s =
+        Some(fit.written("sequential_write_mb_s", sequential).at(kib, at));
     sheet.random_write_iops = Some(fit.written("random_write_iops", rate).at(4.0, 32.0));
-    let slowest = sheet.random_read_iops.as_ref().map_or(0.0, |read| 1e6 / read.value.max(rate.value));
+    let slowest = sheet
+        .random_read_iops
+        .as_ref()
+        .map_or(0.0, |read| 1e6 / read.value.max(rate.value));
     // A write is at least its command and its transfer.
     let least = (slowest + 4096.0 / sequential.value) * 1.01;
     if median.value < least {
-        fit.note("write_us is shorter than what the write rate leaves; it was raised to that".to_owned());
+        fit.note(
+            "write_us is shorter than what the write rate leaves; it was raised to that".to_owned(),
+        );
     }
-    let median = Figure { value: median.value.max(least), ..median };
+    let median = Figure {
+        value: median.value.max(least),
+        ..median
+    };
     flash.write_us = Some(fit.written("write_us", median));
-    flash.write_p99_us = Some(fit.written("write_p99_us", Figure { value: p99.value.max(median.value), ..p99 }));
+    flash.write_p99_us = Some(fit.written(
+        "write_p99_us",
+        Figure {
+            value: p99.value.max(median.value),
+            ..p99
+        },
+    ));
     flash.flush_us = Some(fit.written("flush_us", flush));
     // How the fill changes the rates was not measured: with little of the flash filled, the model changes nothing.
     flash.physical_share = Some(Written::new(0.05, ASSUMED));
@@ -103,21 +169,37 @@ fn writes(fit: &mut Fit, measured: &Measured, sheet: &mut Datasheet, flash: &mut
 fn burst(fit: &mut Fit, measured: &Measured, sheet: &mut Datasheet, flash: &mut Flash) {
     match bend(&measured.burst) {
         Burst::Even { bytes } => {
-            fit.note(format!("buffer_mb: no bend found within {:.0} MiB of writes", bytes / f64::from(1 << 20)));
+            fit.note(format!(
+                "buffer_mb: no bend found within {:.0} MiB of writes",
+                bytes / f64::from(1 << 20)
+            ));
         }
-        found @ Burst::Bend { bytes_before, fast, slow, within } => {
+        found @ Burst::Bend {
+            bytes_before,
+            fast,
+            slow,
+            within,
+        } => {
             let size = found.buffer_bytes().unwrap_or_default();
             let error_percent = within / bytes_before * 100.0;
             if size <= RAM_AT_MOST {
-                let figure = Figure { value: size / 1e6, error_percent };
+                let figure = Figure {
+                    value: size / 1e6,
+                    error_percent,
+                };
                 flash.buffer_mb = Some(fit.written("buffer_mb", figure));
                 return;
             }
-            let figure = |value| Figure { value, error_percent };
+            let figure = |value| Figure {
+                value,
+                error_percent,
+            };
             flash.slc_gb = Some(fit.written("slc_gb", figure(bytes_before / 1e9)));
             flash.folded_write_mb_s = Some(fit.written("folded_write_mb_s", figure(slow / 1e6)));
-            sheet.sequential_write_mb_s =
-                Some(fit.written("sequential_write_mb_s", figure(fast / 1e6)).at(128.0, 32.0));
+            sheet.sequential_write_mb_s = Some(
+                fit.written("sequential_write_mb_s", figure(fast / 1e6))
+                    .at(128.0, 32.0),
+            );
         }
     }
 }
@@ -125,40 +207,75 @@ fn burst(fit: &mut Fit, measured: &Measured, sheet: &mut Datasheet, flash: &mut 
 /// Units and firmware show in no single measurement: those are taken that come nearest to all reads. Units first, with
 /// little and with much firmware; then the firmware, with the units that were found.
 fn search(fit: &mut Fit, measured: &Measured) {
-    let reads: Vec<&Point> =
-        measured.points.iter().filter(|point| !point.profile.write && point.profile.span >= 1.0).collect();
-    let care = Care { ops: 1_500, ..fit.care };
+    let reads: Vec<&Point> = measured
+        .points
+        .iter()
+        .filter(|point| !point.profile.write && point.profile.span >= 1.0)
+        .collect();
+    let care = Care {
+        ops: 1_500,
+        ..fit.care
+    };
     let base = fit.file.clone();
     let value = |figure: &Option<Written>| figure.as_ref().map_or(1.0, |figure| figure.value);
-    let overhead = 1e6 / value(&base.datasheet.random_read_iops) + 4096.0 / value(&base.datasheet.sequential_read_mb_s);
-    let inside = base.flash.as_ref().map_or(0.0, |flash| (value(&flash.read_us) - overhead).max(0.0));
+    let overhead = 1e6 / value(&base.datasheet.random_read_iops)
+        + 4096.0 / value(&base.datasheet.sequential_read_mb_s);
+    let inside = base
+        .flash
+        .as_ref()
+        .map_or(0.0, |flash| (value(&flash.read_us) - overhead).max(0.0));
     let with = |units: u32, share: f64| {
         let mut file = base.clone();
         let flash = file.flash.get_or_insert_default();
         flash.units = Some(Written::new(f64::from(units), super::SOURCE));
         flash.firmware_us = Some(Written::new(super::digits(inside * share), super::SOURCE));
-        let score = fit.spec_of(&file).map_or(f64::INFINITY, |spec| score(&spec, &reads, &care));
+        let score = fit
+            .spec_of(&file)
+            .map_or(f64::INFINITY, |spec| score(&spec, &reads, &care));
         (score, units, file)
     };
-    let best = |tried: &mut dyn Iterator<Item = (f64, u32, DriveFile)>| tried.min_by(|a, b| a.0.total_cmp(&b.0));
-    let coarse = best(&mut UNITS.into_iter().flat_map(|units| [with(units, 0.0), with(units, 0.45)]));
+    let best = |tried: &mut dyn Iterator<Item = (f64, u32, DriveFile)>| {
+        tried.min_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    let coarse = best(
+        &mut UNITS
+            .into_iter()
+            .flat_map(|units| [with(units, 0.0), with(units, 0.45)]),
+    );
     let Some((_, units, _)) = coarse else { return };
     if let Some((_, _, file)) = best(&mut FIRMWARE.into_iter().map(|share| with(units, share))) {
         fit.file = file;
     }
     fit.parameters.extend([
-        Parameter { key: "units", repeats_percent: 0.0 },
-        Parameter { key: "firmware_us", repeats_percent: 0.0 },
+        Parameter {
+            key: "units",
+            repeats_percent: 0.0,
+        },
+        Parameter {
+            key: "firmware_us",
+            repeats_percent: 0.0,
+        },
     ]);
 }
 
 /// The flush as measured holds the command and what the buffer still had to write; the model adds those itself.
 fn subtract_from_flush(fit: &mut Fit, measured: &Measured) {
-    let Some(point) = measured.point(Profile::write(4 * KIB, 1).flushed()) else { return };
-    let Some(measured) = point.figure(|run| Quantity::FlushUs.of(run)) else { return };
-    let Some(spec) = fit.spec_of(&fit.file) else { return };
+    let Some(point) = measured.point(Profile::write(4 * KIB, 1).flushed()) else {
+        return;
+    };
+    let Some(measured) = point.figure(|run| Quantity::FlushUs.of(run)) else {
+        return;
+    };
+    let Some(spec) = fit.spec_of(&fit.file) else {
+        return;
+    };
     let excess = Quantity::FlushUs.of(&outcome(&spec, point, &fit.care)) - measured.value;
-    if let Some(flush) = fit.file.flash.as_mut().and_then(|flash| flash.flush_us.as_mut()) {
+    if let Some(flush) = fit
+        .file
+        .flash
+        .as_mut()
+        .and_then(|flash| flash.flush_us.as_mut())
+    {
         flush.value = super::digits((flush.value - excess).max(0.0));
     }
 }
@@ -174,14 +291,21 @@ fn score(spec: &DriveSpec, points: &[&Point], care: &Care) -> f64 {
         let model = outcome(spec, point, care);
         let first = quantities(&point.profile).first()?;
         let measured = point.figure(|run| first.of(run))?.value;
-        Some(weight(&point.profile) * (first.of(&model).max(1e-9) / measured.max(1e-9)).ln().powi(2))
+        Some(
+            weight(&point.profile)
+                * (first.of(&model).max(1e-9) / measured.max(1e-9))
+                    .ln()
+                    .powi(2),
+        )
     };
     points.iter().filter_map(of).sum()
 }
 
 /// Whether a row depends on a parameter.
 pub fn governs(key: &str, row: &Row) -> bool {
-    let Row { profile, quantity, .. } = row;
+    let Row {
+        profile, quantity, ..
+    } = row;
     let single = profile.depth == 1 && profile.block.0 == 4 * KIB && !profile.flush;
     match key {
         "read_us" => !profile.write && single && *quantity == Quantity::MedianUs,

@@ -53,7 +53,11 @@ pub struct Fitted {
 impl Fitted {
     /// The row that is furthest off.
     pub fn worst(&self) -> Option<&Row> {
-        self.rows.iter().max_by(|a, b| a.deviation_percent().abs().total_cmp(&b.deviation_percent().abs()))
+        self.rows.iter().max_by(|a, b| {
+            a.deviation_percent()
+                .abs()
+                .total_cmp(&b.deviation_percent().abs())
+        })
     }
 }
 
@@ -77,11 +81,14 @@ struct Fit {
 pub fn fit(subject: &Subject, measured: &Measured) -> Option<Fitted> {
     let mut fitted = match subject.kind {
         DriveKind::Disk => fitted_by(disk::fit, subject, measured)?,
-        DriveKind::Nvme | DriveKind::Sata | DriveKind::Volume => fitted_by(flash::fit, subject, measured)?,
+        DriveKind::Nvme | DriveKind::Sata | DriveKind::Volume => {
+            fitted_by(flash::fit, subject, measured)?
+        }
     };
     if subject.kind != DriveKind::Disk && subject.writes {
         let as_volume = fitted_by(volume::fit, subject, measured);
-        let nearer = |other: &Fitted| volume::distance(&other.rows) < volume::distance(&fitted.rows);
+        let nearer =
+            |other: &Fitted| volume::distance(&other.rows) < volume::distance(&fitted.rows);
         if let Some(as_volume) = as_volume.filter(nearer) {
             fitted = as_volume;
         }
@@ -97,14 +104,23 @@ fn fitted_by(
     let mut fit = Fit::new(subject);
     mechanism(&mut fit, measured)?;
     let spec = fit.spec_of(&fit.file);
-    let mut rows = spec.map(|spec| rows(&spec, measured, &fit.care)).unwrap_or_default();
+    let mut rows = spec
+        .map(|spec| rows(&spec, measured, &fit.care))
+        .unwrap_or_default();
     for profile in &measured.unsettled {
-        fit.note(format!("{}: its rate was still changing when the time was up; its error holds that", profile.name()));
+        fit.note(format!(
+            "{}: its rate was still changing when the time was up; its error holds that",
+            profile.name()
+        ));
     }
     // To flash every span is the same: narrow ones add nothing to the whole.
     rows.retain(|row| row.profile.span >= 1.0 || subject.kind == DriveKind::Disk);
     fit.put_errors(&rows);
-    Some(Fitted { file: fit.file, rows, notes: fit.notes })
+    Some(Fitted {
+        file: fit.file,
+        rows,
+        notes: fit.notes,
+    })
 }
 
 impl Fit {
@@ -114,16 +130,24 @@ impl Fit {
             Some(false) => (CacheKind::Protected, KERNEL),
             None => (CacheKind::Volatile, ASSUMED),
         };
-        let mut sources = std::collections::BTreeMap::from([(SOURCE.to_owned(), subject.how.clone())]);
+        let mut sources =
+            std::collections::BTreeMap::from([(SOURCE.to_owned(), subject.how.clone())]);
         if source == KERNEL {
             let text = "queue/write_cache of the device: \"write back\" is volatile, \"write through\" needs no flush";
             sources.insert(KERNEL.to_owned(), text.to_owned());
         }
         let file = DriveFile {
             title: subject.title.clone(),
-            kind: if subject.kind == DriveKind::Volume { DriveKind::Nvme } else { subject.kind },
+            kind: if subject.kind == DriveKind::Volume {
+                DriveKind::Nvme
+            } else {
+                subject.kind
+            },
             capacity_gb: Written::new((subject.capacity.0 as f64 / 1e6).round() / 1e3, SOURCE),
-            write_cache: Cache { value, source: source.to_owned() },
+            write_cache: Cache {
+                value,
+                source: source.to_owned(),
+            },
             slower: None,
             models: Vec::new(),
             sources,
@@ -134,8 +158,18 @@ impl Fit {
             power: Default::default(),
             endurance: Default::default(),
         };
-        let care = Care { region: Bytes(subject.region.0.min(subject.capacity.0)), ops: 10_000, seed: 1 };
-        Self { subject: subject.clone(), file, parameters: Vec::new(), notes: Vec::new(), care }
+        let care = Care {
+            region: Bytes(subject.region.0.min(subject.capacity.0)),
+            ops: 10_000,
+            seed: 1,
+        };
+        Self {
+            subject: subject.clone(),
+            file,
+            parameters: Vec::new(),
+            notes: Vec::new(),
+            care,
+        }
     }
 
     fn note(&mut self, text: String) {
@@ -145,7 +179,10 @@ impl Fit {
     /// A measured figure as the file has it, with four digits.
     fn written(&mut self, key: &'static str, figure: Figure) -> Written {
         self.parameters.retain(|parameter| parameter.key != key);
-        self.parameters.push(Parameter { key, repeats_percent: figure.error_percent });
+        self.parameters.push(Parameter {
+            key,
+            repeats_percent: figure.error_percent,
+        });
         Written::new(digits(figure.value), SOURCE)
     }
 
@@ -156,14 +193,41 @@ impl Fit {
 
     /// Each figure gets its error: the larger of the spread of its repeats and the model's deviation where it governs.
     fn put_errors(&mut self, rows: &[Row]) {
-        let DriveFile { datasheet, flash, disk, volume, .. } = &mut self.file;
+        let DriveFile {
+            datasheet,
+            flash,
+            disk,
+            volume,
+            ..
+        } = &mut self.file;
         let flash = flash.iter_mut().flat_map(Flash::figures_mut);
-        let disk = disk.iter_mut().flat_map(crate::spec::file::Disk::figures_mut);
-        let volume = volume.iter_mut().flat_map(crate::spec::file::Volume::figures_mut);
-        for (key, figure) in datasheet.figures_mut().into_iter().chain(flash).chain(disk).chain(volume) {
-            let Some(parameter) = self.parameters.iter().find(|parameter| parameter.key == key) else { continue };
-            let governs = |row: &&Row| flash::governs(key, row) || disk::governs(key, row) || volume::governs(key, row);
-            let model = rows.iter().filter(governs).map(|row| row.deviation_percent().abs());
+        let disk = disk
+            .iter_mut()
+            .flat_map(crate::spec::file::Disk::figures_mut);
+        let volume = volume
+            .iter_mut()
+            .flat_map(crate::spec::file::Volume::figures_mut);
+        for (key, figure) in datasheet
+            .figures_mut()
+            .into_iter()
+            .chain(flash)
+            .chain(disk)
+            .chain(volume)
+        {
+            let Some(parameter) = self
+                .parameters
+                .iter()
+                .find(|parameter| parameter.key == key)
+            else {
+                continue;
+            };
+            let governs = |row: &&Row| {
+                flash::governs(key, row) || disk::governs(key, row) || volume::governs(key, row)
+            };
+            let model = rows
+                .iter()
+                .filter(governs)
+                .map(|row| row.deviation_percent().abs());
             let worst = model.fold(parameter.repeats_percent, f64::max);
             figure.error_percent = Some((worst * 10.0).round() / 10.0);
         }
@@ -174,8 +238,14 @@ impl Fit {
 fn complete(file: &DriveFile) -> DriveFile {
     let mut file = file.clone();
     let sheet = &mut file.datasheet;
-    sheet.sequential_write_mb_s = sheet.sequential_write_mb_s.take().or(sheet.sequential_read_mb_s.clone());
-    sheet.random_write_iops = sheet.random_write_iops.take().or(sheet.random_read_iops.clone());
+    sheet.sequential_write_mb_s = sheet
+        .sequential_write_mb_s
+        .take()
+        .or(sheet.sequential_read_mb_s.clone());
+    sheet.random_write_iops = sheet
+        .random_write_iops
+        .take()
+        .or(sheet.random_read_iops.clone());
     if let Some(flash) = &mut file.flash {
         flash.write_us = flash.write_us.take().or(flash.read_us.clone());
     }

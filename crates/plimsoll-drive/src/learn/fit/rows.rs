@@ -43,7 +43,12 @@ pub fn quantities(profile: &Profile) -> &'static [Quantity] {
     match profile {
         Profile { flush: true, .. } => &[Quantity::FlushUs, Quantity::Iops],
         Profile { random: false, .. } => &[Quantity::MbPerS],
-        Profile { depth: 1, span, block: Bytes(4096), .. } if *span >= 1.0 => &[Quantity::MedianUs, Quantity::P99Us],
+        Profile {
+            depth: 1,
+            span,
+            block: Bytes(4096),
+            ..
+        } if *span >= 1.0 => &[Quantity::MedianUs, Quantity::P99Us],
         Profile { depth: 1, .. } => &[Quantity::MedianUs],
         Profile { .. } => &[Quantity::Iops],
     }
@@ -61,7 +66,11 @@ pub struct Row {
 impl Row {
     /// Of the model from the measurement, in percent.
     pub fn deviation_percent(&self) -> f64 {
-        if self.measured.value > 0.0 { (self.model / self.measured.value - 1.0) * 100.0 } else { 0.0 }
+        if self.measured.value > 0.0 {
+            (self.model / self.measured.value - 1.0) * 100.0
+        } else {
+            0.0
+        }
     }
 }
 
@@ -81,13 +90,24 @@ pub fn think_us(point: &Point) -> f64 {
         f64::from(point.profile.depth) * 1e6 / run.iops.max(1e-9) - inside
     };
     // No host takes longer than ten seconds.
-    point.figure(of).map_or(0.0, |figure| figure.value.clamp(0.0, 1e7))
+    point
+        .figure(of)
+        .map_or(0.0, |figure| figure.value.clamp(0.0, 1e7))
 }
 
 /// The model's answer to one measured load.
 pub fn outcome(spec: &DriveSpec, point: &Point, care: &Care) -> LoadResult {
     let Care { region, ops, seed } = *care;
-    replay(spec, &point.profile, &ReplayOptions { region, think_us: think_us(point), ops, seed })
+    replay(
+        spec,
+        &point.profile,
+        &ReplayOptions {
+            region,
+            think_us: think_us(point),
+            ops,
+            seed,
+        },
+    )
 }
 
 /// All rows of one load.
@@ -95,23 +115,41 @@ pub fn rows_of(spec: &DriveSpec, point: &Point, care: &Care) -> Vec<Row> {
     let model = outcome(spec, point, care);
     let row = |quantity: &Quantity| {
         let measured = point.figure(|run| quantity.of(run))?;
-        Some(Row { profile: point.profile, quantity: *quantity, measured, model: quantity.of(&model) })
+        Some(Row {
+            profile: point.profile,
+            quantity: *quantity,
+            measured,
+            model: quantity.of(&model),
+        })
     };
     quantities(&point.profile).iter().filter_map(row).collect()
 }
 
 /// Every load that was measured; writes only where the spec has figures for them.
 pub fn rows(spec: &DriveSpec, measured: &Measured, care: &Care) -> Vec<Row> {
-    measured.points.iter().flat_map(|point| rows_of(spec, point, care)).collect()
+    measured
+        .points
+        .iter()
+        .flat_map(|point| rows_of(spec, point, care))
+        .collect()
 }
 
 /// The table for a person.
 pub fn table(rows: &[Row]) -> String {
-    let mut out = format!("{:<28} {:>12} {:>12}   {:<9} {:>9}\n", "", "measured", "model", "", "deviation");
+    let mut out = format!(
+        "{:<28} {:>12} {:>12}   {:<9} {:>9}\n",
+        "", "measured", "model", "", "deviation"
+    );
     for row in rows {
         let (measured, model) = (number(row.measured.value), number(row.model));
-        let (name, unit, off) = (row.profile.name(), row.quantity.unit(), row.deviation_percent());
-        out.push_str(&format!("{name:<28} {measured:>12} {model:>12}   {unit:<9} {off:>+8.1}%\n"));
+        let (name, unit, off) = (
+            row.profile.name(),
+            row.quantity.unit(),
+            row.deviation_percent(),
+        );
+        out.push_str(&format!(
+            "{name:<28} {measured:>12} {model:>12}   {unit:<9} {off:>+8.1}%\n"
+        ));
     }
     out
 }

@@ -11,7 +11,14 @@ use crate::simulate::synced_per_second;
 use crate::spec::Mechanism;
 
 fn options(rotational: bool) -> Options {
-    Options { seconds: 1.0, writes: true, rotational, engine: Engine::Libaio, cpus: 2, seed: 1 }
+    Options {
+        seconds: 1.0,
+        writes: true,
+        rotational,
+        engine: Engine::Libaio,
+        cpus: 2,
+        seed: 1,
+    }
 }
 
 fn drive(name: &str) -> DriveSpec {
@@ -22,8 +29,15 @@ fn drive(name: &str) -> DriveSpec {
 fn measurements(spec: &DriveSpec, region: Bytes, rotational: bool) -> Measured {
     let mut measured = Measured::default();
     for profile in profiles(&options(rotational)) {
-        let options = |seed| ReplayOptions { region, think_us: 3.0, ops: 4_000, seed };
-        let runs = [11, 12, 13].map(|seed| replay(spec, &profile, &options(seed))).to_vec();
+        let options = |seed| ReplayOptions {
+            region,
+            think_us: 3.0,
+            ops: 4_000,
+            seed,
+        };
+        let runs = [11, 12, 13]
+            .map(|seed| replay(spec, &profile, &options(seed)))
+            .to_vec();
         measured.points.push(Point { profile, runs });
     }
     measured
@@ -45,7 +59,11 @@ fn subject(spec: &DriveSpec, region: Bytes) -> Subject {
 fn near(fitted: &Written, truth: f64, percent: f64) {
     let off = (fitted.value / truth - 1.0).abs() * 100.0;
     let stated = fitted.error_percent.unwrap();
-    assert!(off <= stated.max(percent), "{} is {off:.1} % from {truth}, stated {stated} %", fitted.value);
+    assert!(
+        off <= stated.max(percent),
+        "{} is {off:.1} % from {truth}, stated {stated} %",
+        fitted.value
+    );
     assert!(stated < 30.0, "an error of {stated} % is too large");
 }
 
@@ -54,23 +72,62 @@ fn a_known_flash_drive_is_found_again() {
     for name in ["kingston-dc1500m-960g", "kingston-dc500m-960g"] {
         let truth = drive(name);
         let region = Bytes::mib(4096);
-        let fitted = fit(&subject(&truth, region), &measurements(&truth, region, false)).unwrap();
+        let fitted = fit(
+            &subject(&truth, region),
+            &measurements(&truth, region, false),
+        )
+        .unwrap();
         let (sheet, flash) = (&fitted.file.datasheet, fitted.file.flash.as_ref().unwrap());
         let (of, flash_of) = (&truth.file.datasheet, truth.file.flash.as_ref().unwrap());
         let value = |figure: &Option<Written>| figure.as_ref().unwrap().value;
-        near(sheet.random_read_iops.as_ref().unwrap(), value(&of.random_read_iops), 5.0);
-        near(sheet.random_write_iops.as_ref().unwrap(), value(&of.random_write_iops), 5.0);
-        near(sheet.sequential_read_mb_s.as_ref().unwrap(), value(&of.sequential_read_mb_s), 5.0);
-        near(sheet.sequential_write_mb_s.as_ref().unwrap(), value(&of.sequential_write_mb_s), 5.0);
-        near(flash.read_us.as_ref().unwrap(), value(&flash_of.read_us), 5.0);
-        near(flash.read_p99_us.as_ref().unwrap(), value(&flash_of.read_p99_us), 10.0);
-        near(flash.write_us.as_ref().unwrap(), value(&flash_of.write_us), 5.0);
+        near(
+            sheet.random_read_iops.as_ref().unwrap(),
+            value(&of.random_read_iops),
+            5.0,
+        );
+        near(
+            sheet.random_write_iops.as_ref().unwrap(),
+            value(&of.random_write_iops),
+            5.0,
+        );
+        near(
+            sheet.sequential_read_mb_s.as_ref().unwrap(),
+            value(&of.sequential_read_mb_s),
+            5.0,
+        );
+        near(
+            sheet.sequential_write_mb_s.as_ref().unwrap(),
+            value(&of.sequential_write_mb_s),
+            5.0,
+        );
+        near(
+            flash.read_us.as_ref().unwrap(),
+            value(&flash_of.read_us),
+            5.0,
+        );
+        near(
+            flash.read_p99_us.as_ref().unwrap(),
+            value(&flash_of.read_p99_us),
+            10.0,
+        );
+        near(
+            flash.write_us.as_ref().unwrap(),
+            value(&flash_of.write_us),
+            5.0,
+        );
         let worst = fitted.worst().unwrap();
         let table = rows::table(&fitted.rows);
         assert!(worst.deviation_percent().abs() < 10.0, "{name}\n{table}");
         let text = fitted.file.to_toml();
-        assert_eq!(DriveSpec::parse("x", &text).unwrap().file, fitted.file, "{text}");
-        assert!(text.contains("source = \"learned\"") && text.contains("error_percent"), "{text}");
+        assert_eq!(
+            DriveSpec::parse("x", &text).unwrap().file,
+            fitted.file,
+            "{text}"
+        );
+        assert!(
+            text.contains("source = \"learned\"") && text.contains("error_percent"),
+            "{text}"
+        );
     }
 }
 
@@ -80,16 +137,44 @@ fn a_learned_copy_does_what_its_original_does() {
     for name in ["aws-gp3", "azure-premium-ssd-v2", "kingston-dc500r-960g"] {
         let truth = drive(name);
         let region = Bytes::mib(4096);
-        let fitted = fit(&subject(&truth, region), &measurements(&truth, region, false)).unwrap();
+        let fitted = fit(
+            &subject(&truth, region),
+            &measurements(&truth, region, false),
+        )
+        .unwrap();
         let copy = DriveSpec::parse("copy", &fitted.file.to_toml()).unwrap();
         let synced = |spec| synced_per_second(spec, Bytes::mib(4096), 1.0, 5);
         let off = synced(&copy) / synced(&truth) - 1.0;
-        assert!(off.abs() < 0.1, "{name}: {off:+.3} synced writes\n{}", rows::table(&fitted.rows));
-        for profile in [Profile::read(4096, 128), Profile::write(4096, 32), Profile::write(1 << 20, 32).sequential()] {
-            let rate =
-                |spec| replay(spec, &profile, &ReplayOptions { region, think_us: 3.0, ops: 4_000, seed: 3 }).iops;
+        assert!(
+            off.abs() < 0.1,
+            "{name}: {off:+.3} synced writes\n{}",
+            rows::table(&fitted.rows)
+        );
+        for profile in [
+            Profile::read(4096, 128),
+            Profile::write(4096, 32),
+            Profile::write(1 << 20, 32).sequential(),
+        ] {
+            let rate = |spec| {
+                replay(
+                    spec,
+                    &profile,
+                    &ReplayOptions {
+                        region,
+                        think_us: 3.0,
+                        ops: 4_000,
+                        seed: 3,
+                    },
+                )
+                .iops
+            };
             let off = rate(&copy) / rate(&truth) - 1.0;
-            assert!(off.abs() < 0.1, "{name}, {}: {off:+.3}\n{}", profile.name(), rows::table(&fitted.rows));
+            assert!(
+                off.abs() < 0.1,
+                "{name}, {}: {off:+.3}\n{}",
+                profile.name(),
+                rows::table(&fitted.rows)
+            );
         }
     }
 }
@@ -100,13 +185,27 @@ fn a_known_disk_is_found_again() {
     let measured = measurements(&truth, truth.capacity, true);
     assert!(disk::turns(&measured));
     let fitted = fit(&subject(&truth, truth.capacity), &measured).unwrap();
-    let Mechanism::Disk(of) = &truth.mechanism else { panic!("a disk") };
+    let Mechanism::Disk(of) = &truth.mechanism else {
+        panic!("a disk")
+    };
     let found = fitted.file.disk.as_ref().unwrap();
     assert_eq!(found.rpm.as_ref().unwrap().value, 7200.0);
-    near(found.seek_average_ms.as_ref().unwrap(), of.seek_average.as_millis_f64(), 5.0);
-    let spans = fitted.rows.iter().filter(|row| row.profile.random && row.profile.depth == 1 && !row.profile.write);
+    near(
+        found.seek_average_ms.as_ref().unwrap(),
+        of.seek_average.as_millis_f64(),
+        5.0,
+    );
+    let spans = fitted
+        .rows
+        .iter()
+        .filter(|row| row.profile.random && row.profile.depth == 1 && !row.profile.write);
     let table = rows::table(&fitted.rows);
-    assert!(spans.clone().all(|row| row.deviation_percent().abs() < 10.0), "{table}");
+    assert!(
+        spans
+            .clone()
+            .all(|row| row.deviation_percent().abs() < 10.0),
+        "{table}"
+    );
     assert!(spans.count() >= 5, "{table}");
 }
 
@@ -116,9 +215,24 @@ fn without_writes_their_figures_are_left_out() {
     let region = Bytes::mib(4096);
     let mut measured = measurements(&truth, region, false);
     measured.points.retain(|point| !point.profile.write);
-    let fitted = fit(&Subject { writes: false, ..subject(&truth, region) }, &measured).unwrap();
-    let keys: Vec<&str> = fitted.file.figures().iter().map(|(_, key, _)| *key).collect();
-    assert!(keys.contains(&"read_us") && !keys.iter().any(|key| key.contains("write")), "{keys:?}");
+    let fitted = fit(
+        &Subject {
+            writes: false,
+            ..subject(&truth, region)
+        },
+        &measured,
+    )
+    .unwrap();
+    let keys: Vec<&str> = fitted
+        .file
+        .figures()
+        .iter()
+        .map(|(_, key, _)| *key)
+        .collect();
+    assert!(
+        keys.contains(&"read_us") && !keys.iter().any(|key| key.contains("write")),
+        "{keys:?}"
+    );
     assert!(!fitted.rows.is_empty() && fitted.rows.iter().all(|row| !row.profile.write));
 }
 
@@ -133,8 +247,18 @@ fn latencies_that_contradict_the_rates_still_give_a_file_that_is_read() {
     }
     let fitted = fit(&subject(&truth, region), &measured).unwrap();
     let text = fitted.file.to_toml();
-    assert!(DriveSpec::parse("x", &text).is_ok() && !fitted.rows.is_empty(), "{text}");
-    assert!(fitted.notes.iter().any(|note| note.starts_with("read_us is shorter")), "{:?}", fitted.notes);
+    assert!(
+        DriveSpec::parse("x", &text).is_ok() && !fitted.rows.is_empty(),
+        "{text}"
+    );
+    assert!(
+        fitted
+            .notes
+            .iter()
+            .any(|note| note.starts_with("read_us is shorter")),
+        "{:?}",
+        fitted.notes
+    );
 }
 
 #[test]
@@ -143,7 +267,9 @@ fn too_little_gives_no_fit() {
     let region = Bytes::mib(4096);
     assert_eq!(fit(&subject(&truth, region), &Measured::default()), None);
     let mut measured = measurements(&truth, region, false);
-    measured.points.retain(|point| point.profile != Profile::read(4096, 1));
+    measured
+        .points
+        .retain(|point| point.profile != Profile::read(4096, 1));
     assert_eq!(fit(&subject(&truth, region), &measured), None);
 }
 
@@ -172,5 +298,8 @@ proptest! {
 
 #[test]
 fn four_digits() {
-    assert_eq!([0.0, 123_456.0, 0.012_345_6, f64::NAN, 9.999_96].map(digits), [0.0, 123_500.0, 0.012_35, 0.0, 10.0]);
+    assert_eq!(
+        [0.0, 123_456.0, 0.012_345_6, f64::NAN, 9.999_96].map(digits),
+        [0.0, 123_500.0, 0.012_35, 0.0, 10.0]
+    );
 }

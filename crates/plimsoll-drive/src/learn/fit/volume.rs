@@ -16,7 +16,9 @@ const SAME: f64 = 0.05;
 
 /// Fills in the tables of a volume. `None`: reads and writes have rates of their own, or a measurement is missing.
 pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
-    let reads = DEPTHS.iter().filter_map(|depth| measured.figure(Profile::read(4 * KIB, *depth), |run| run.iops));
+    let reads = DEPTHS
+        .iter()
+        .filter_map(|depth| measured.figure(Profile::read(4 * KIB, *depth), |run| run.iops));
     let read = reads.max_by(|a, b| a.value.total_cmp(&b.value))?;
     let write = measured.figure(Profile::write(4 * KIB, 32), |run| run.iops)?;
     let (kib, depth, sequential_read) = sequential(measured, false)?;
@@ -24,17 +26,27 @@ pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
     if !same(read, write) || !same(sequential_read, sequential_write) {
         return None;
     }
-    let single = |profile: Profile, quantity: Quantity| measured.figure(profile, |run| quantity.of(run));
+    let single =
+        |profile: Profile, quantity: Quantity| measured.figure(profile, |run| quantity.of(run));
     let (one_read, one_write) = (Profile::read(4 * KIB, 1), Profile::write(4 * KIB, 1));
     fit.file.kind = DriveKind::Volume;
     fit.file.datasheet = Datasheet {
-        sequential_read_mb_s: Some(fit.written("sequential_read_mb_s", sequential_read).at(kib, depth)),
-        sequential_write_mb_s: Some(fit.written("sequential_write_mb_s", sequential_write).at(kib, depth)),
+        sequential_read_mb_s: Some(
+            fit.written("sequential_read_mb_s", sequential_read)
+                .at(kib, depth),
+        ),
+        sequential_write_mb_s: Some(
+            fit.written("sequential_write_mb_s", sequential_write)
+                .at(kib, depth),
+        ),
         random_read_iops: Some(fit.written("random_read_iops", read).at(4.0, 128.0)),
         random_write_iops: Some(fit.written("random_write_iops", write).at(4.0, 32.0)),
         written_share: None,
     };
-    let mib_s = Figure { value: sequential_read.value * 1e6 / MIB, ..sequential_read };
+    let mib_s = Figure {
+        value: sequential_read.value * 1e6 / MIB,
+        ..sequential_read
+    };
     fit.file.volume = Some(Volume {
         iops: Some(fit.written("iops", read)),
         mib_s: Some(fit.written("mib_s", mib_s)),
@@ -47,7 +59,9 @@ pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
         write_p99_us: Some(fit.written("write_p99_us", single(one_write, Quantity::P99Us)?)),
         flush_us: Some(fit.written("flush_us", single(one_write.flushed(), Quantity::FlushUs)?)),
     });
-    fit.note("unit_kib, burst_ios and burst_mib are usual for such volumes and were not measured".into());
+    fit.note(
+        "unit_kib, burst_ios and burst_mib are usual for such volumes and were not measured".into(),
+    );
     Some(())
 }
 
@@ -57,7 +71,9 @@ fn same(a: Figure, b: Figure) -> bool {
 
 /// Which parameters a row depends on.
 pub fn governs(key: &str, row: &Row) -> bool {
-    let Row { profile, quantity, .. } = row;
+    let Row {
+        profile, quantity, ..
+    } = row;
     match key {
         "iops" => profile.random && *quantity == Quantity::Iops && profile.depth >= 32,
         "mib_s" => !profile.random,
@@ -68,7 +84,9 @@ pub fn governs(key: &str, row: &Row) -> bool {
 /// How far off the model is over all rows: the sum of the squared logarithms of model ÷ measured.
 pub fn distance(rows: &[Row]) -> f64 {
     let positive = rows.iter().filter(|row| row.measured.value > 0.0);
-    positive.map(|row| (row.model.max(1e-9) / row.measured.value).ln().powi(2)).sum()
+    positive
+        .map(|row| (row.model.max(1e-9) / row.measured.value).ln().powi(2))
+        .sum()
 }
 
 #[cfg(test)]
@@ -80,17 +98,29 @@ mod tests {
         let row = |model| Row {
             profile: Profile::read(4096, 1),
             quantity: Quantity::MedianUs,
-            measured: Figure { value: 10.0, error_percent: 0.0 },
+            measured: Figure {
+                value: 10.0,
+                error_percent: 0.0,
+            },
             model,
         };
         assert!((distance(&[row(20.0)]) - distance(&[row(5.0)])).abs() < 1e-12);
         assert_eq!(distance(&[row(10.0)]), 0.0);
-        assert!(governs("mib_s", &Row { profile: Profile::read(4096, 1).sequential(), ..row(1.0) }));
+        assert!(governs(
+            "mib_s",
+            &Row {
+                profile: Profile::read(4096, 1).sequential(),
+                ..row(1.0)
+            }
+        ));
     }
 
     #[test]
     fn rates_within_five_percent_are_one() {
-        let figure = |value| Figure { value, error_percent: 0.0 };
+        let figure = |value| Figure {
+            value,
+            error_percent: 0.0,
+        };
         assert!(same(figure(3000.0), figure(3100.0)) && !same(figure(3000.0), figure(3200.0)));
     }
 }

@@ -35,13 +35,27 @@ pub struct Bulk<'a> {
 }
 
 impl<'a> Bulk<'a> {
-    pub fn new(conninfo: &'a str, schema: &'a str, control: &'a LoadControl, main: &'a mut Conn) -> Self {
-        Self { conninfo, schema, control, main }
+    pub fn new(
+        conninfo: &'a str,
+        schema: &'a str,
+        control: &'a LoadControl,
+        main: &'a mut Conn,
+    ) -> Self {
+        Self {
+            conninfo,
+            schema,
+            control,
+            main,
+        }
     }
 
     /// Puts all parts into their tables.
     pub fn copy<P: Part>(&mut self, parts: Vec<P>) -> Result<(), LoadError> {
-        let files = parts.iter().enumerate().map(|(i, part)| load_data(i, part)).collect();
+        let files = parts
+            .iter()
+            .enumerate()
+            .map(|(i, part)| load_data(i, part))
+            .collect();
         let (parts, control) = (Arc::new(parts), self.control.clone());
         self.share_out(files, || Some(source(parts.clone(), control.clone())))
     }
@@ -81,17 +95,23 @@ impl<'a> Bulk<'a> {
             Ok(())
         };
         thread::scope(|scope| {
-            let running: Vec<_> = workers.into_iter().map(|conn| scope.spawn(|| work(conn))).collect();
+            let running: Vec<_> = workers
+                .into_iter()
+                .map(|conn| scope.spawn(|| work(conn)))
+                .collect();
             let mut killed = false;
             wait_until(LONGEST_SECONDS, || {
                 if !killed && (control.is_cancelled() || failed.load(Ordering::Relaxed)) {
-                    ids.iter().for_each(|id| drop(self.main.query_drop(format!("KILL QUERY {id}"))));
+                    ids.iter()
+                        .for_each(|id| drop(self.main.query_drop(format!("KILL QUERY {id}"))));
                     killed = true;
                 }
                 running.iter().all(|worker| worker.is_finished())
             });
             let ends = running.into_iter().map(|worker| worker.join());
-            let ends: Vec<_> = ends.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
+            let ends: Vec<_> = ends
+                .map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect();
             ends.into_iter().collect::<Result<(), LoadError>>()
         })
     }
@@ -100,7 +120,9 @@ impl<'a> Bulk<'a> {
 /// What a LOAD DATA statement reads instead of a file: the part whose number is the file's name.
 fn source<P: Part>(parts: Arc<Vec<P>>, control: LoadControl) -> LocalInfileHandler {
     LocalInfileHandler::new(move |name, to| {
-        let part = std::str::from_utf8(name).ok().and_then(|name| parts.get(name.parse::<usize>().ok()?));
+        let part = std::str::from_utf8(name)
+            .ok()
+            .and_then(|name| parts.get(name.parse::<usize>().ok()?));
         // A server that asks for anything else gets nothing.
         let part = part.ok_or_else(|| io::Error::other("the server asked for a file"))?;
         let mut sink = TsvSink::new(to, &control);
@@ -116,7 +138,8 @@ fn load_data(file: usize, part: &impl Part) -> String {
 
 /// `filling table stock` for a LOAD DATA, else the statement itself.
 fn first_words(sql: &str) -> &str {
-    sql.split_once(" CHARACTER SET ").map_or(sql, |(head, _)| head)
+    sql.split_once(" CHARACTER SET ")
+        .map_or(sql, |(head, _)| head)
 }
 
 /// Connections that load at the same time.

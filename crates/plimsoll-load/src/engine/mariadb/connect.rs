@@ -11,7 +11,8 @@ use crate::error::{LoadError, SERVERS_DISK};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What all sessions have in common: concatenation as in standard SQL, errors instead of silently changed values.
-const SETUP: &str = "SET SESSION sql_mode = 'PIPES_AS_CONCAT,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+const SETUP: &str =
+    "SET SESSION sql_mode = 'PIPES_AS_CONCAT,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
 
 /// Reads `mariadb://user:password@host:port/database?socket=path` (or `mysql://…`); a path or password with other signs
 /// than letters and digits is percent-encoded. `MYSQL_PWD` is taken when no password is given.
@@ -19,30 +20,56 @@ const SETUP: &str = "SET SESSION sql_mode = 'PIPES_AS_CONCAT,STRICT_ALL_TABLES,N
 /// Connections are not encrypted; passwords are answered to a challenge and never sent.
 pub fn parse(conninfo: &str) -> Result<Opts, LoadError> {
     let wrong = |why: &str| {
-        let next = "Write it as mariadb://user@host:3306/database, with %40 for an @ in a password.";
+        let next =
+            "Write it as mariadb://user@host:3306/database, with %40 for an @ in a password.";
         LoadError::other("the MariaDB URL", format!("{why}\n{next}"))
     };
     let rest = plimsoll_model::plan::resolved::ServerKind::Mariadb.rest_of(conninfo);
     let rest = rest.ok_or_else(|| wrong("it does not begin with mariadb:// or mysql://"))?;
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
     // The parser's message may hold a piece of a password.
-    let opts = Opts::from_url(&format!("mysql://{address}")).map_err(|_| wrong("cannot be parsed"))?;
+    let opts =
+        Opts::from_url(&format!("mysql://{address}")).map_err(|_| wrong("cannot be parsed"))?;
     let mut socket = None;
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         match pair.split_once('=') {
-            Some(("socket", path)) => socket = Some(decoded(path).ok_or_else(|| wrong("its socket cannot be read"))?),
-            _ => return Err(wrong("it has an option that plimsoll does not know: only `socket` is")),
+            Some(("socket", path)) => {
+                socket = Some(decoded(path).ok_or_else(|| wrong("its socket cannot be read"))?)
+            }
+            _ => {
+                return Err(wrong(
+                    "it has an option that plimsoll does not know: only `socket` is",
+                ));
+            }
         }
     }
-    let password = opts.get_pass().map(str::to_owned).or_else(|| std::env::var("MYSQL_PWD").ok());
-    let builder = OptsBuilder::from_opts(opts).socket(socket).pass(password).prefer_socket(false);
-    Ok(builder.tcp_connect_timeout(Some(CONNECT_TIMEOUT)).tcp_nodelay(true).stmt_cache_size(0).into())
+    let password = opts
+        .get_pass()
+        .map(str::to_owned)
+        .or_else(|| std::env::var("MYSQL_PWD").ok());
+    let builder = OptsBuilder::from_opts(opts)
+        .socket(socket)
+        .pass(password)
+        .prefer_socket(false);
+    Ok(builder
+        .tcp_connect_timeout(Some(CONNECT_TIMEOUT))
+        .tcp_nodelay(true)
+        .stmt_cache_size(0)
+        .into())
 }
 
 /// A path as a URL's option holds it.
 pub fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    text.bytes()
+        .map(|byte| {
+            if plain(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
+        .collect()
 }
 
 fn decoded(text: &str) -> Option<String> {
@@ -50,7 +77,10 @@ fn decoded(text: &str) -> Option<String> {
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
         let (byte, after) = match first {
-            b'%' => (u8::from_str_radix(std::str::from_utf8(after.get(..2)?).ok()?, 16).ok()?, &after[2..]),
+            b'%' => (
+                u8::from_str_radix(std::str::from_utf8(after.get(..2)?).ok()?, 16).ok()?,
+                &after[2..],
+            ),
             byte => (byte, after),
         };
         bytes.push(byte);
@@ -67,12 +97,19 @@ pub fn connect(conninfo: &str) -> Result<Conn, LoadError> {
 /// As [`connect`], but every answer must come within that time: the connection is lost otherwise.
 pub fn connect_impatient(conninfo: &str, patience: Duration) -> Result<Conn, LoadError> {
     let builder = OptsBuilder::from_opts(parse(conninfo)?);
-    open(builder.read_timeout(Some(patience)).write_timeout(Some(patience)).into())
+    open(
+        builder
+            .read_timeout(Some(patience))
+            .write_timeout(Some(patience))
+            .into(),
+    )
 }
 
 fn open(opts: Opts) -> Result<Conn, LoadError> {
     let mut conn = Conn::new(opts.clone()).map_err(|e| explain(&opts, &e))?;
-    let about = conn.query_first("SELECT version()").map_err(|e| explain(&opts, &e))?;
+    let about = conn
+        .query_first("SELECT version()")
+        .map_err(|e| explain(&opts, &e))?;
     let version: String = about.unwrap_or_default();
     if !version.contains("MariaDB") {
         return Err(LoadError::other(
@@ -106,14 +143,21 @@ pub fn not_loaded(schema: &str, searched: &str) -> LoadError {
 fn place(opts: &Opts) -> String {
     match opts.get_socket() {
         Some(socket) => format!("MariaDB at {socket}"),
-        None => format!("MariaDB at {}:{}", opts.get_ip_or_hostname(), opts.get_tcp_port()),
+        None => format!(
+            "MariaDB at {}:{}",
+            opts.get_ip_or_hostname(),
+            opts.get_tcp_port()
+        ),
     }
 }
 
 /// The server's message with its number, or the driver's.
 pub fn error_text(error: &Error) -> String {
     match error {
-        Error::MySqlError(reply) => format!("{} (error {}, SQLSTATE {})", reply.message, reply.code, reply.state),
+        Error::MySqlError(reply) => format!(
+            "{} (error {}, SQLSTATE {})",
+            reply.message, reply.code, reply.state
+        ),
         Error::IoError(error) => error.to_string(),
         // Others may quote the URL.
         Error::UrlError(_) => "the URL cannot be parsed".into(),
@@ -123,7 +167,11 @@ pub fn error_text(error: &Error) -> String {
 
 /// The server's number of the error.
 pub fn code(error: &Error) -> Option<u16> {
-    if let Error::MySqlError(reply) = error { Some(reply.code) } else { None }
+    if let Error::MySqlError(reply) = error {
+        Some(reply.code)
+    } else {
+        None
+    }
 }
 
 // Numbers of errors (the manual's "MariaDB Error Codes").
@@ -166,17 +214,25 @@ fn explain(opts: &Opts, error: &Error) -> LoadError {
         }
         Some(UNKNOWN_DATABASE) => {
             let next = "Create it, or leave the database out of the URL.".into();
-            LoadError::Missing { what: format!("The database of {what}"), searched: why, next }
+            LoadError::Missing {
+                what: format!("The database of {what}"),
+                searched: why,
+                next,
+            }
         }
         Some(code) if TOO_MANY_CONNECTIONS.contains(&code) => {
-            let next = "Raise max_connections of the server, or use fewer connections in the plan.".into();
+            let next =
+                "Raise max_connections of the server, or use fewer connections in the plan.".into();
             LoadError::TooManyConnections { what, why, next }
         }
         Some(_) => server_error(&what, error),
         None => {
-            let next =
-                "Check host and port in the URL, that the server runs, and that it listens there (bind_address).";
-            LoadError::Unreachable { what, why, next: next.into() }
+            let next = "Check host and port in the URL, that the server runs, and that it listens there (bind_address).";
+            LoadError::Unreachable {
+                what,
+                why,
+                next: next.into(),
+            }
         }
     }
 }
@@ -216,21 +272,40 @@ mod tests {
     #[test]
     fn a_url_names_the_server_and_the_user() {
         let opts = parse("mysql://u:p%40ss@h:3307/db").unwrap();
-        assert_eq!((opts.get_user(), opts.get_pass(), opts.get_tcp_port()), (Some("u"), Some("p@ss"), 3307));
-        assert_eq!((opts.get_db_name(), place(&opts)), (Some("db"), "MariaDB at h:3307".into()));
+        assert_eq!(
+            (opts.get_user(), opts.get_pass(), opts.get_tcp_port()),
+            (Some("u"), Some("p@ss"), 3307)
+        );
+        assert_eq!(
+            (opts.get_db_name(), place(&opts)),
+            (Some("db"), "MariaDB at h:3307".into())
+        );
         let socket = "/a b/ä%/mariadb.sock";
-        let opts = parse(&format!("mariadb://root@localhost?socket={}", encoded(socket))).unwrap();
-        assert_eq!((opts.get_socket(), opts.get_prefer_socket()), (Some(socket), false));
+        let opts = parse(&format!(
+            "mariadb://root@localhost?socket={}",
+            encoded(socket)
+        ))
+        .unwrap();
+        assert_eq!(
+            (opts.get_socket(), opts.get_prefer_socket()),
+            (Some(socket), false)
+        );
         assert_eq!(parse("mariadb://u@h").unwrap().get_tcp_port(), 3306);
     }
 
     #[test]
     fn a_wrong_url_does_not_show_its_password() {
-        for url in
-            ["mariadb://u:secret@h:port/db", "mysql://u:secret@h/db?x=secret", "postgres://u:secret@h", "u:secret@h"]
-        {
+        for url in [
+            "mariadb://u:secret@h:port/db",
+            "mysql://u:secret@h/db?x=secret",
+            "postgres://u:secret@h",
+            "u:secret@h",
+        ] {
             let error = parse(url).unwrap_err().to_string();
-            assert!(!error.contains("secret") && error.contains("Write it as"), "{error}");
+            assert!(
+                !error.contains("secret") && error.contains("Write it as"),
+                "{error}"
+            );
         }
     }
 
@@ -238,7 +313,10 @@ mod tests {
     fn a_server_that_does_not_run_is_unreachable() {
         let error = connect("mariadb://u:secret@127.0.0.1:1/db").unwrap_err();
         assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
-        assert!(error.to_string().contains("127.0.0.1:1") && !error.to_string().contains("secret"), "{error}");
+        assert!(
+            error.to_string().contains("127.0.0.1:1") && !error.to_string().contains("secret"),
+            "{error}"
+        );
         let error = connect("mariadb://u@localhost?socket=/nonexistent").unwrap_err();
         assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
     }

@@ -22,20 +22,24 @@ const SETTINGS: &str =
     ORDER BY 1";
 
 /// As the server counts it, which is an estimate for InnoDB's tables.
-const SIZE: &str =
-    "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED) FROM information_schema.TABLES";
+const SIZE: &str = "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED) FROM information_schema.TABLES";
 
 /// Asks the server. Passwords in settings are replaced by `***`.
 pub fn facts(conninfo: &str) -> Result<Facts, LoadError> {
     let mut conn = connect(conninfo)?;
     let error = |e: Error| server_error("asking the server about itself", &e);
-    let about: Option<(String, String)> = conn.query_first("SELECT version(), @@version_comment").map_err(error)?;
+    let about: Option<(String, String)> = conn
+        .query_first("SELECT version(), @@version_comment")
+        .map_err(error)?;
     let (version, comment) = about.unwrap_or_default();
     let settings: Vec<(String, String)> = conn.query(SETTINGS).map_err(error)?;
     let size: Option<u64> = conn.query_first(SIZE).map_err(error)?;
     Ok(Facts {
         version: format!("MariaDB {version}, {comment}"),
-        settings: settings.into_iter().map(|(name, value)| (name, redact(&value))).collect(),
+        settings: settings
+            .into_iter()
+            .map(|(name, value)| (name, redact(&value)))
+            .collect(),
         database_size: Bytes(size.unwrap_or_default()),
     })
 }

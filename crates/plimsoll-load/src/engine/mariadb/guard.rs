@@ -45,7 +45,10 @@ pub fn take(conn: &mut Conn, schema: &str, purpose: Use) -> Result<(), LoadError
         Use::Load => "another plimsoll is loading, measuring or checking it",
         Use::Keep => "another plimsoll is loading it",
     };
-    Err(LoadError::other(what, format!("{who}\nWait for it, or name another schema in the plan.")))
+    Err(LoadError::other(
+        what,
+        format!("{who}\nWait for it, or name another schema in the plan."),
+    ))
 }
 
 /// Gives a loaded schema back before the connection ends, so that sessions can follow at once.

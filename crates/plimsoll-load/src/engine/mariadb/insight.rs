@@ -83,38 +83,61 @@ impl Insight {
     pub fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
         let mut conn = connect_impatient(conninfo, PATIENCE)?;
         // A default of 0 would leave transactions open.
-        conn.query_drop("SET SESSION autocommit = 1").map_err(error)?;
+        conn.query_drop("SET SESSION autocommit = 1")
+            .map_err(error)?;
         let own = conn.connection_id();
         let sessions = conn.query_map(SESSIONS, Session::new).map_err(error)?;
-        let user = sessions.into_iter().find(|session| session.id == u64::from(own)).map(|session| session.user);
-        let sees_transactions = match conn.query_drop("SELECT COUNT(*) FROM information_schema.INNODB_SYS_TABLESPACES")
+        let user = sessions
+            .into_iter()
+            .find(|session| session.id == u64::from(own))
+            .map(|session| session.user);
+        let sees_transactions = match conn
+            .query_drop("SELECT COUNT(*) FROM information_schema.INNODB_SYS_TABLESPACES")
         {
             Ok(()) => true,
             Err(refused) if code(&refused) == Some(ACCESS_DENIED) => false,
             Err(other) => return Err(error(other)),
         };
         let schema = schema.to_owned();
-        Ok(Self { conn, user: user.unwrap_or_default(), schema, read: read_statement(), sees_transactions })
+        Ok(Self {
+            conn,
+            user: user.unwrap_or_default(),
+            schema,
+            read: read_statement(),
+            sees_transactions,
+        })
     }
 
     pub fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
         let (sessions, transactions) = self.sessions().map_err(error)?;
         let own = u64::from(self.conn.connection_id());
         let theirs = |session: &&Session| {
-            session.id != own && session.user == self.user && session.schema.as_deref() == Some(&*self.schema)
+            session.id != own
+                && session.user == self.user
+                && session.schema.as_deref() == Some(&*self.schema)
         };
         let mut counts = BTreeMap::new();
         for session in sessions.iter().filter(theirs) {
             let transaction = transactions.get(&session.id).map(String::as_str);
-            *counts.entry(waits::classify(session, transaction)).or_insert(0) += 1;
+            *counts
+                .entry(waits::classify(session, transaction))
+                .or_insert(0) += 1;
         }
-        let count = |((state, event), sessions): ((_, &str), _)| SessionCount { state, event: event.into(), sessions };
+        let count = |((state, event), sessions): ((_, &str), _)| SessionCount {
+            state,
+            event: event.into(),
+            sessions,
+        };
         Ok(counts.into_iter().map(count).collect())
     }
 
     /// All sessions that are shown, and states of transactions by their sessions.
     fn sessions(&mut self) -> Result<(Vec<Session>, BTreeMap<u64, String>), Error> {
-        let sql = if self.sees_transactions { SESSIONS_AND_TRANSACTIONS } else { SESSIONS };
+        let sql = if self.sees_transactions {
+            SESSIONS_AND_TRANSACTIONS
+        } else {
+            SESSIONS
+        };
         let mut answer = self.conn.query_iter(sql)?;
         let mut sessions = Vec::new();
         if let Some(rows) = answer.iter() {
@@ -138,14 +161,22 @@ impl Insight {
     }
 
     pub fn size(&mut self) -> Result<Bytes, LoadError> {
-        let sql = if self.sees_transactions { SIZE_OF_FILES } else { SIZE_OF_TABLES };
+        let sql = if self.sees_transactions {
+            SIZE_OF_FILES
+        } else {
+            SIZE_OF_TABLES
+        };
         let size: Option<u64> = self.conn.exec_first(sql, (&self.schema,)).map_err(error)?;
         Ok(Bytes(size.unwrap_or_default()))
     }
 
     /// Names what this server never reports: it is no fault of this run.
     pub fn source(&self) -> String {
-        let from = if self.sees_transactions { "SHOW PROCESSLIST, INNODB_TRX" } else { "SHOW PROCESSLIST" };
+        let from = if self.sees_transactions {
+            "SHOW PROCESSLIST, INNODB_TRX"
+        } else {
+            "SHOW PROCESSLIST"
+        };
         format!("{from}; reads and writes of data and latches are not distinguished from cpu")
     }
 
@@ -162,17 +193,29 @@ impl Insight {
 }
 
 fn read_statement() -> String {
-    let names: Vec<String> = VARIABLES.iter().map(|(name, _)| format!("'{name}'")).collect();
-    format!("SHOW GLOBAL STATUS WHERE Variable_name IN ({})", names.join(", "))
+    let names: Vec<String> = VARIABLES
+        .iter()
+        .map(|(name, _)| format!("'{name}'"))
+        .collect();
+    format!(
+        "SHOW GLOBAL STATUS WHERE Variable_name IN ({})",
+        names.join(", ")
+    )
 }
 
 /// Requests for pages are those that were found and those that were not.
 fn reading(rows: Vec<(String, String)>) -> Reading {
-    let values = rows.into_iter().filter_map(|(name, value)| Some((name.to_lowercase(), value.parse::<f64>().ok()?)));
+    let values = rows
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_lowercase(), value.parse::<f64>().ok()?)));
     let values: BTreeMap<String, f64> = values.collect();
     let of = |(name, metric): &(&str, Metric)| {
         let value = *values.get(*name)?;
-        let value = if *name == READ_REQUESTS { (value - values.get(READS)?).max(0.0) } else { value };
+        let value = if *name == READ_REQUESTS {
+            (value - values.get(READS)?).max(0.0)
+        } else {
+            value
+        };
         Some((*metric, value))
     };
     VARIABLES.iter().filter_map(of).collect()
@@ -183,7 +226,10 @@ mod tests {
     use super::*;
 
     fn rows(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
     }
 
     #[test]
@@ -204,12 +250,18 @@ mod tests {
             (Metric::DbPurgeLag, 7.0),
             (Metric::DbCheckpointAge, 16.0),
         ];
-        assert_eq!(metrics, expected, "what a server lacks, or reports as no number, is left out");
+        assert_eq!(
+            metrics, expected,
+            "what a server lacks, or reports as no number, is left out"
+        );
     }
 
     #[test]
     fn each_metric_is_read_once() {
-        let all: Vec<_> = VARIABLES.iter().map(|(name, _)| ((*name).to_owned(), "1".to_owned())).collect();
+        let all: Vec<_> = VARIABLES
+            .iter()
+            .map(|(name, _)| ((*name).to_owned(), "1".to_owned()))
+            .collect();
         let mut metrics: Vec<Metric> = reading(all).into_iter().map(|(metric, _)| metric).collect();
         metrics.sort();
         metrics.dedup();

@@ -38,7 +38,15 @@ pub fn load(
     control: &LoadControl,
 ) -> Result<Loaded, LoadError> {
     let main = connect(conninfo)?;
-    MariadbTpccLoad { conninfo, schema, population, if_other, control, main }.run()
+    MariadbTpccLoad {
+        conninfo,
+        schema,
+        population,
+        if_other,
+        control,
+        main,
+    }
+    .run()
 }
 
 /// Makes the next [`load`] begin anew although its data are there.
@@ -46,9 +54,13 @@ pub fn forget(conninfo: &str, schema: &str) -> Result<(), LoadError> {
     let mut main = connect_to(conninfo, schema)?;
     guard::take(&mut main, schema, Use::Load)?;
     let there = tables_in(&mut main, schema)?;
-    for marker in [MARKER, sysbench::MARKER].into_iter().filter(|marker| there.iter().any(|name| name == marker)) {
+    for marker in [MARKER, sysbench::MARKER]
+        .into_iter()
+        .filter(|marker| there.iter().any(|name| name == marker))
+    {
         let forget = format!("UPDATE {marker} SET state = 'started'");
-        main.query_drop(forget).map_err(|e| server_error(&format!("schema {schema}"), &e))?;
+        main.query_drop(forget)
+            .map_err(|e| server_error(&format!("schema {schema}"), &e))?;
     }
     Ok(())
 }
@@ -61,7 +73,8 @@ pub(super) fn take_schema(main: &mut Conn, schema: &str, options: &str) -> Resul
     let there: Option<i64> = main.exec_first(there, (schema,)).map_err(error)?;
     let name = quote_ident(schema);
     if there.is_none() {
-        main.query_drop(format!("CREATE DATABASE {name}{options}")).map_err(error)?;
+        main.query_drop(format!("CREATE DATABASE {name}{options}"))
+            .map_err(error)?;
     }
     main.query_drop(format!("USE {name}")).map_err(error)
 }
@@ -69,7 +82,8 @@ pub(super) fn take_schema(main: &mut Conn, schema: &str, options: &str) -> Resul
 /// Names of all tables that are there.
 pub(super) fn tables_in(main: &mut Conn, schema: &str) -> Result<Vec<String>, LoadError> {
     let sql = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? ORDER BY 1";
-    main.exec(sql, (schema,)).map_err(|e| server_error("inspecting the schema", &e))
+    main.exec(sql, (schema,))
+        .map_err(|e| server_error("inspecting the schema", &e))
 }
 
 struct MariadbTpccLoad<'a> {
@@ -84,13 +98,19 @@ struct MariadbTpccLoad<'a> {
 
 impl MariadbTpccLoad<'_> {
     fn run(&mut self) -> Result<Loaded, LoadError> {
-        take_schema(&mut self.main, self.schema, " CHARACTER SET latin1 COLLATE latin1_bin")?;
+        take_schema(
+            &mut self.main,
+            self.schema,
+            " CHARACTER SET latin1 COLLATE latin1_bin",
+        )?;
         let loaded = match self.find()? {
             TpccSchemaState::Same => {
                 self.create_procedures()?;
                 Loaded::Reused
             }
-            TpccSchemaState::Other(what) if self.if_other == IfOther::Refuse => return Err(self.occupied(&what)),
+            TpccSchemaState::Other(what) if self.if_other == IfOther::Refuse => {
+                return Err(self.occupied(&what));
+            }
             found => {
                 self.fresh(&found)?;
                 Loaded::Fresh
@@ -104,13 +124,24 @@ impl MariadbTpccLoad<'_> {
         self.control.start(self.population.rows());
         self.create(found)?;
         let now = "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)";
-        let now: Option<i64> = self.main.query_first(now).map_err(|e| server_error("asking for the time", &e))?;
+        let now: Option<i64> = self
+            .main
+            .query_first(now)
+            .map_err(|e| server_error("asking for the time", &e))?;
         let (population, now) = (self.population, now.unwrap_or_default());
-        let part = |chunk| ChunkPart { population, chunk, now };
+        let part = |chunk| ChunkPart {
+            population,
+            chunk,
+            now,
+        };
         let mut bulk = Bulk::new(self.conninfo, self.schema, self.control, &mut self.main);
         bulk.copy(population.chunks().into_iter().map(part).collect())?;
         bulk.run(statements(INDEXES))?;
-        bulk.run(Table::ALL.map(|table| format!("ANALYZE TABLE {}", table.name())).into())?;
+        bulk.run(
+            Table::ALL
+                .map(|table| format!("ANALYZE TABLE {}", table.name()))
+                .into(),
+        )?;
         self.create_procedures()?;
         let done = format!("UPDATE {MARKER} SET state = '{FINISHED}', since = UTC_TIMESTAMP(6)");
         self.run_sql("finishing the load", &done)
@@ -118,7 +149,9 @@ impl MariadbTpccLoad<'_> {
 
     fn occupied(&self, what: &str) -> LoadError {
         let schema = quote_ident(self.schema);
-        let tables: Vec<String> = all_tables().map(|name| format!("{schema}.{name}")).collect();
+        let tables: Vec<String> = all_tables()
+            .map(|name| format!("{schema}.{name}"))
+            .collect();
         LoadError::Occupied {
             what: format!("Schema {}", self.schema),
             holds: what.into(),
@@ -130,12 +163,16 @@ impl MariadbTpccLoad<'_> {
     }
 
     fn run_sql(&mut self, what: &str, sql: &str) -> Result<(), LoadError> {
-        self.main.query_drop(sql).map_err(|e| server_error(what, &e))
+        self.main
+            .query_drop(sql)
+            .map_err(|e| server_error(what, &e))
     }
 
     /// The procedures' names are plimsoll's in a schema with its marker.
     fn create_procedures(&mut self) -> Result<(), LoadError> {
-        PROCEDURES.split("\n$$\n").try_for_each(|sql| self.run_sql("creating procedures", sql))
+        PROCEDURES
+            .split("\n$$\n")
+            .try_for_each(|sql| self.run_sql("creating procedures", sql))
     }
 
     fn find(&mut self) -> Result<TpccSchemaState, LoadError> {
@@ -157,16 +194,24 @@ impl MariadbTpccLoad<'_> {
         }
         let sql = format!("SELECT state, version, warehouses, seed FROM {MARKER}");
         let row: Option<(String, i32, u32, String)> = self.main.query_first(sql).map_err(error)?;
-        let Some((state, version, warehouses, seed)) = row else { return Ok(TpccSchemaState::Unfinished) };
+        let Some((state, version, warehouses, seed)) = row else {
+            return Ok(TpccSchemaState::Unfinished);
+        };
         if state != FINISHED {
             return Ok(TpccSchemaState::Unfinished);
         }
-        let wanted = (VERSION, self.population.warehouses, self.population.seed.to_string());
+        let wanted = (
+            VERSION,
+            self.population.warehouses,
+            self.population.seed.to_string(),
+        );
         let whole = all_tables().all(|name| there.iter().any(|found| found == name));
         if (version, warehouses, &seed) == (wanted.0, wanted.1, &wanted.2) && whole {
             return Ok(TpccSchemaState::Same);
         }
-        Ok(TpccSchemaState::Other(format!("a finished load of {warehouses} warehouses, seed {seed}, layout {version}")))
+        Ok(TpccSchemaState::Other(format!(
+            "a finished load of {warehouses} warehouses, seed {seed}, layout {version}"
+        )))
     }
 
     /// The marker, then empty tables; before them what an earlier load left. Each statement is a transaction of its own
@@ -181,10 +226,15 @@ impl MariadbTpccLoad<'_> {
             self.run_sql(what, &format!("DROP TABLE {MARKER}"))?;
         }
         let columns = "version int, state varchar(10), warehouses int unsigned, seed varchar(20), since datetime(6)";
-        self.run_sql(what, &format!("CREATE TABLE {MARKER} ({columns}) ENGINE = InnoDB"))?;
+        self.run_sql(
+            what,
+            &format!("CREATE TABLE {MARKER} ({columns}) ENGINE = InnoDB"),
+        )?;
         let row = format!("({VERSION}, 'started', {warehouses}, '{seed}', UTC_TIMESTAMP(6))");
         self.run_sql(what, &format!("INSERT INTO {MARKER} VALUES {row}"))?;
-        statements(SCHEMA).iter().try_for_each(|sql| self.run_sql(what, sql))
+        statements(SCHEMA)
+            .iter()
+            .try_for_each(|sql| self.run_sql(what, sql))
     }
 }
 
@@ -211,8 +261,16 @@ impl Part for ChunkPart {
 
 /// The statements of a file, without its comments.
 fn statements(text: &str) -> Vec<String> {
-    let code: Vec<&str> = text.lines().filter(|line| !line.starts_with("--")).collect();
-    code.join("\n").split(';').map(str::trim).filter(|sql| !sql.is_empty()).map(str::to_owned).collect()
+    let code: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.starts_with("--"))
+        .collect();
+    code.join("\n")
+        .split(';')
+        .map(str::trim)
+        .filter(|sql| !sql.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Names of the tables that a load makes.

@@ -43,7 +43,14 @@ impl ManagedMariadb {
         let programs = binaries::find(binaries)?;
         let settings = configuration(settings)?;
         let fill = |config: &Path, context: &ServerContext| init(&programs, config, context);
-        Self::start_in(scratch, cgroup, (&programs, &settings), fill, START_SECONDS, &|| false)
+        Self::start_in(
+            scratch,
+            cgroup,
+            (&programs, &settings),
+            fill,
+            START_SECONDS,
+            &|| false,
+        )
     }
 
     /// A second server with the same programs and settings. `fill` puts its data directory, which is there, in place of
@@ -56,13 +63,31 @@ impl ManagedMariadb {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self, LoadError> {
         let fill = |_: &Path, context: &ServerContext| fill(context);
-        Self::start_in(scratch, cgroup, (&self.programs, &self.settings), fill, RECOVERY_SECONDS, cancelled)
+        Self::start_in(
+            scratch,
+            cgroup,
+            (&self.programs, &self.settings),
+            fill,
+            RECOVERY_SECONDS,
+            cancelled,
+        )
     }
 
     /// A second server as this one was before anything was in it.
-    pub(super) fn start_empty(&self, scratch: &mut Scratch, cgroup: Option<CgroupLimits>) -> Result<Self, LoadError> {
+    pub(super) fn start_empty(
+        &self,
+        scratch: &mut Scratch,
+        cgroup: Option<CgroupLimits>,
+    ) -> Result<Self, LoadError> {
         let fill = |config: &Path, context: &ServerContext| init(&self.programs, config, context);
-        Self::start_in(scratch, cgroup, (&self.programs, &self.settings), fill, START_SECONDS, &|| false)
+        Self::start_in(
+            scratch,
+            cgroup,
+            (&self.programs, &self.settings),
+            fill,
+            START_SECONDS,
+            &|| false,
+        )
     }
 
     fn start_in(
@@ -73,14 +98,20 @@ impl ManagedMariadb {
         seconds: u64,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self, LoadError> {
-        let context = ServerContext::create(ServerKind::Mariadb, scratch, SOCKET.len() + 1, cgroup)?;
+        let context =
+            ServerContext::create(ServerKind::Mariadb, scratch, SOCKET.len() + 1, cgroup)?;
         let temporary = context.directory(scratch, "tmp")?;
         let config = scratch.path().join("mariadb.cnf");
         write_config(&config, &context, &temporary, settings)?;
         fill(&config, &context)?;
         let mut serve = serve(programs, &config, &context);
         let process = ServerProcess::start(context, &mut serve)?;
-        let server = Self { process, programs: programs.clone(), config, settings: settings.to_owned() };
+        let server = Self {
+            process,
+            programs: programs.clone(),
+            config,
+            settings: settings.to_owned(),
+        };
         server.wait_ready(seconds, cancelled)?;
         Ok(server)
     }
@@ -94,20 +125,26 @@ impl ManagedMariadb {
         let context = &self.process.context;
         remove_left(&context.socket.join(SOCKET))?;
         remove_left(&pid_file(context))?;
-        self.process.start_again(&mut serve(&self.programs, &self.config, context))?;
+        self.process
+            .start_again(&mut serve(&self.programs, &self.config, context))?;
         self.wait_ready(RECOVERY_SECONDS, cancelled)
     }
 
     /// How to connect. Holds no secret: the socket's directory is what protects the server.
     pub fn conninfo(&self) -> String {
         let socket = self.process.context.socket.join(SOCKET);
-        format!("mariadb://root@localhost?socket={}", encoded(&socket.display().to_string()))
+        format!(
+            "mariadb://root@localhost?socket={}",
+            encoded(&socket.display().to_string())
+        )
     }
 
     /// It answers before it is ready only while it makes its data directory, and then on no socket.
     fn wait_ready(&self, seconds: u64, cancelled: &dyn Fn() -> bool) -> Result<(), LoadError> {
         let (socket, conninfo) = (self.process.context.socket.join(SOCKET), self.conninfo());
-        self.process.wait_ready(seconds, cancelled, &|| socket.exists() && connect(&conninfo).is_ok())
+        self.process.wait_ready(seconds, cancelled, &|| {
+            socket.exists() && connect(&conninfo).is_ok()
+        })
     }
 }
 
@@ -121,7 +158,10 @@ fn configuration(settings: &BTreeMap<String, String>) -> Result<String, LoadErro
     let mut lines = String::new();
     for (name, value) in settings {
         if !ServerKind::Mariadb.is_setting_name(name) {
-            return Err(LoadError::other(format!("MariaDB setting {name:?}"), "is not a name of a setting"));
+            return Err(LoadError::other(
+                format!("MariaDB setting {name:?}"),
+                "is not a name of a setting",
+            ));
         }
         if ServerKind::Mariadb.is_own_setting(name) {
             return Err(LoadError::other(
@@ -130,7 +170,10 @@ fn configuration(settings: &BTreeMap<String, String>) -> Result<String, LoadErro
             ));
         }
         if value.contains(['\n', '\r', '\0']) {
-            return Err(LoadError::other(format!("MariaDB setting {name}"), "its value must be one line"));
+            return Err(LoadError::other(
+                format!("MariaDB setting {name}"),
+                "its value must be one line",
+            ));
         }
         let _ = writeln!(lines, "{name} = {}", quote(value));
     }
@@ -143,7 +186,12 @@ fn quote(value: &str) -> String {
 }
 
 /// Lost connections are plimsoll's to report: a warning for each would be a write on the medium that is measured.
-fn write_config(config: &Path, context: &ServerContext, temporary: &Path, settings: &str) -> Result<(), LoadError> {
+fn write_config(
+    config: &Path,
+    context: &ServerContext,
+    temporary: &Path,
+    settings: &str,
+) -> Result<(), LoadError> {
     let path = |path: &Path| quote(&path.display().to_string());
     let text = format!(
         "[mysqld]\ndatadir = {}\nsocket = {}\npid_file = {}\ntmpdir = {}\nskip_networking\nskip_name_resolve\n\
@@ -176,7 +224,11 @@ fn serve(programs: &Programs, config: &Path, context: &ServerContext) -> Command
 /// With the plan's settings: some of them decide the format of the files (innodb_page_size).
 fn init(programs: &Programs, config: &Path, context: &ServerContext) -> Result<(), LoadError> {
     let mut command = with_config(context.command(&programs.maker), programs, config);
-    command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
+    command.args([
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        "--skip-name-resolve",
+    ]);
     context.make(&mut command)
 }
 
@@ -191,7 +243,10 @@ mod tests {
     use crate::scratch::{servers_work_in, sweep, wait_until};
 
     fn settings(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect()
+        pairs
+            .iter()
+            .map(|(k, v)| (k.to_string(), v.to_string()))
+            .collect()
     }
 
     fn medium() -> tempfile::TempDir {
@@ -202,10 +257,23 @@ mod tests {
 
     #[test]
     fn settings_are_lines_and_nothing_else() {
-        let lines = configuration(&settings(&[("sync-binlog", "1"), ("init_connect", "a\\b#c")])).unwrap();
+        let lines = configuration(&settings(&[
+            ("sync-binlog", "1"),
+            ("init_connect", "a\\b#c"),
+        ]))
+        .unwrap();
         assert_eq!(lines, "init_connect = \"a\\\\b#c\"\nsync-binlog = \"1\"\n");
-        for (name, value) in [("!include", "x"), ("Port", "1"), ("a b", "1"), ("", "1"), ("x", "1\nport=1")] {
-            assert!(configuration(&settings(&[(name, value)])).is_err(), "{name}");
+        for (name, value) in [
+            ("!include", "x"),
+            ("Port", "1"),
+            ("a b", "1"),
+            ("", "1"),
+            ("x", "1\nport=1"),
+        ] {
+            assert!(
+                configuration(&settings(&[(name, value)])).is_err(),
+                "{name}"
+            );
         }
     }
 
@@ -221,8 +289,13 @@ mod tests {
         let medium = medium();
         let mut scratch = Scratch::create(medium.path(), "wrong").unwrap();
         let wrong = settings(&[("innodb_bufer_pool_size", "1G")]);
-        let error = ManagedMariadb::start(&mut scratch, &wrong, "", None).unwrap_err().to_string();
-        assert!(error.contains("unknown variable 'innodb_bufer_pool_size=1G'"), "{error}");
+        let error = ManagedMariadb::start(&mut scratch, &wrong, "", None)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("unknown variable 'innodb_bufer_pool_size=1G'"),
+            "{error}"
+        );
         assert!(error.contains("correct `settings` in the plan"), "{error}");
         drop(scratch);
         assert_eq!(fs::read_dir(medium.path()).unwrap().count(), 0);
@@ -233,18 +306,29 @@ mod tests {
         let medium = medium();
         let mut scratch = Scratch::create(medium.path(), "crash").unwrap();
         let server = ManagedMariadb::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
-        let run = |sql: &str| connect(&server.conninfo()).unwrap().query_drop(sql).unwrap();
+        let run = |sql: &str| {
+            connect(&server.conninfo())
+                .unwrap()
+                .query_drop(sql)
+                .unwrap()
+        };
         run("CREATE DATABASE d");
         run("CREATE TABLE d.t (a int) ENGINE = InnoDB");
         run("INSERT INTO d.t VALUES (7)");
         let first = server.process.pid();
         server.process.crash().unwrap();
-        assert!(matches!(server.process.died(), Some(LoadError::Died { .. })));
+        assert!(matches!(
+            server.process.died(),
+            Some(LoadError::Died { .. })
+        ));
         server.restart(&|| false).unwrap();
         assert!(server.process.pid() != first && server.process.died().is_none());
         let log = fs::read_to_string(server.process.log()).unwrap();
         assert!(log.contains("Starting crash recovery"), "{log}");
-        let found: Option<i64> = connect(&server.conninfo()).unwrap().query_first("SELECT a FROM d.t").unwrap();
+        let found: Option<i64> = connect(&server.conninfo())
+            .unwrap()
+            .query_first("SELECT a FROM d.t")
+            .unwrap();
         assert_eq!(found, Some(7));
         server.process.end().unwrap();
         assert!(!servers_work_in(server.process.data_dir()));
@@ -263,7 +347,11 @@ mod tests {
         if rustix::process::geteuid().is_root() {
             assert_ne!(fs::metadata(format!("/proc/{pid}")).unwrap().uid(), 0);
         }
-        assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap(), [""; 0], "the owner lives");
+        assert_eq!(
+            sweep(medium.path(), &|_| Ok(Vec::new())).unwrap(),
+            [""; 0],
+            "the owner lives"
+        );
         assert!(server.process.died().is_none());
 
         let path = scratch.abandon();
@@ -271,9 +359,15 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| wait_until(60, || server.process.died().is_some()));
             let actions = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
-            assert!(actions[0].contains(&format!("Stopped the MariaDB server {pid}")), "{actions:?}");
+            assert!(
+                actions[0].contains(&format!("Stopped the MariaDB server {pid}")),
+                "{actions:?}"
+            );
         });
         assert!(!path.exists() && !socket.exists());
-        assert!(matches!(server.process.died(), Some(LoadError::Died { .. })));
+        assert!(matches!(
+            server.process.died(),
+            Some(LoadError::Died { .. })
+        ));
     }
 }

@@ -5,8 +5,9 @@ use mysql::{Conn, Error, Params, QueryResult, Row, Statement, Value};
 use plimsoll_model::plan::resolved::TxnMode;
 
 use super::connect::{
-    ACCESS_DENIED, DEADLOCK, DISK_FULL, LOCK_WAIT_TIMEOUT, RECORD_CHANGED, UNKNOWN_COLUMN, UNKNOWN_DATABASE,
-    UNKNOWN_PROCEDURE, UNKNOWN_TABLE, code, connect_to, error_text, is_lost, not_loaded, server_error,
+    ACCESS_DENIED, DEADLOCK, DISK_FULL, LOCK_WAIT_TIMEOUT, RECORD_CHANGED, UNKNOWN_COLUMN,
+    UNKNOWN_DATABASE, UNKNOWN_PROCEDURE, UNKNOWN_TABLE, code, connect_to, error_text, is_lost,
+    not_loaded, server_error,
 };
 use super::dialect::{Text, Texts, amount, param, texts, values};
 use super::guard::{self, Use};
@@ -58,9 +59,9 @@ impl MariadbSession {
         let mut conn = open(conninfo, schema)?;
         let work = match mode {
             // Fails where the procedure is not.
-            TxnMode::Procedures => {
-                conn.query_drop("SHOW CREATE PROCEDURE plimsoll_new_order").map(|()| Work::Procedures)
-            }
+            TxnMode::Procedures => conn
+                .query_drop("SHOW CREATE PROCEDURE plimsoll_new_order")
+                .map(|()| Work::Procedures),
             TxnMode::Statements => prepare_all(&mut conn),
         };
         let work = work.map_err(|e| unprepared(schema, &e))?;
@@ -68,7 +69,12 @@ impl MariadbSession {
     }
 
     pub(super) fn new(conn: Conn, work: Work) -> Self {
-        Self { conn, work, text: String::new(), round_trips: 0 }
+        Self {
+            conn,
+            work,
+            text: String::new(),
+            round_trips: 0,
+        }
     }
 
     /// One call, one round trip, one database transaction. The results are received and left unread.
@@ -93,10 +99,17 @@ impl MariadbSession {
         params: &[Param<'_>],
         each: impl FnMut(Row) -> Result<(), String>,
     ) -> Result<u64, SessionError> {
-        let Work::Statements { prepared: all, .. } = &self.work else { return Err(SessionError::other_work()) };
-        let Some((statement, order)) = prepared(&all[id as usize]) else { return Ok(0) };
+        let Work::Statements { prepared: all, .. } = &self.work else {
+            return Err(SessionError::other_work());
+        };
+        let Some((statement, order)) = prepared(&all[id as usize]) else {
+            return Ok(0);
+        };
         self.round_trips += 1;
-        let bound = order.iter().map(|&i| param(params.get(i).copied().unwrap_or(Param::Null))).collect();
+        let bound = order
+            .iter()
+            .map(|&i| param(params.get(i).copied().unwrap_or(Param::Null)))
+            .collect();
         send(&mut self.conn, statement, bound, each)
     }
 }
@@ -123,7 +136,11 @@ pub(super) fn send(
     params: Vec<Value>,
     mut each: impl FnMut(Row) -> Result<(), String>,
 ) -> Result<u64, SessionError> {
-    let params = if params.is_empty() { Params::Empty } else { Params::Positional(params) };
+    let params = if params.is_empty() {
+        Params::Empty
+    } else {
+        Params::Positional(params)
+    };
     let result = conn.exec_iter(statement, params).map_err(|e| error(&e))?;
     let changed = result.affected_rows();
     for row in result {
@@ -144,10 +161,16 @@ impl MariadbSession {
 }
 
 fn prepare_all(conn: &mut Conn) -> Result<Work, Error> {
-    let prepared = Stmt::ALL.into_iter().map(|stmt| prepare(conn, texts(stmt))).collect::<Result<_, _>>()?;
+    let prepared = Stmt::ALL
+        .into_iter()
+        .map(|stmt| prepare(conn, texts(stmt)))
+        .collect::<Result<_, _>>()?;
     let asks_for_snapshot = keeps_no_snapshot(conn)?;
     without_begin(conn)?;
-    Ok(Work::Statements { prepared, asks_for_snapshot })
+    Ok(Work::Statements {
+        prepared,
+        asks_for_snapshot,
+    })
 }
 
 /// From now on a transaction begins with its first statement, without a round trip of its own.
@@ -157,14 +180,20 @@ pub(super) fn without_begin(conn: &mut Conn) -> Result<(), Error> {
 
 fn prepare(conn: &mut Conn, Texts { change, text }: Texts) -> Result<Prepared, Error> {
     let mut one = |Text { sql, params }: Text| conn.prep(sql).map(|statement| (statement, params));
-    Ok(Prepared { change: change.map(&mut one).transpose()?, text: one(text)? })
+    Ok(Prepared {
+        change: change.map(&mut one).transpose()?,
+        text: one(text)?,
+    })
 }
 
 /// A server whose default is READ COMMITTED reads anew with each statement.
 fn keeps_no_snapshot(conn: &mut Conn) -> Result<bool, Error> {
     let names = "SHOW VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')";
     let found: Option<(String, String)> = conn.query_first(names)?;
-    Ok(found.is_none_or(|(_, level)| !matches!(level.as_str(), "REPEATABLE-READ" | "SERIALIZABLE")))
+    Ok(
+        found
+            .is_none_or(|(_, level)| !matches!(level.as_str(), "REPEATABLE-READ" | "SERIALIZABLE")),
+    )
 }
 
 /// Receives all result sets: an error may come after the first.
@@ -187,9 +216,14 @@ fn write_call(out: &mut String, input: &input::Input) {
         input::Input::NewOrder(order) => {
             let (w, d, c) = (order.warehouse, order.district, order.customer);
             let local = i32::from(order.lines.iter().all(|line| line.supply_warehouse == w));
-            let _ = write!(out, "CALL plimsoll_new_order({w}, {d}, {c}, {}, {local}, '", order.lines.len());
+            let _ = write!(
+                out,
+                "CALL plimsoll_new_order({w}, {d}, {c}, {}, {local}, '",
+                order.lines.len()
+            );
             let mut lines: Vec<_> = (1..).zip(&order.lines).collect();
-            lines.sort_unstable_by_key(|(number, line)| (line.item, line.supply_warehouse, *number));
+            lines
+                .sort_unstable_by_key(|(number, line)| (line.item, line.supply_warehouse, *number));
             for (number, line) in lines {
                 let (item, supply, quantity) = (line.item, line.supply_warehouse, line.quantity);
                 let _ = write!(out, "{number:02}{item:06}{supply:06}{quantity:02}");
@@ -197,8 +231,14 @@ fn write_call(out: &mut String, input: &input::Input) {
             out.write_str("')")
         }
         input::Input::Payment(payment) => {
-            let input::Payment { warehouse, district, customer_warehouse, customer_district, customer, amount_cents } =
-                payment;
+            let input::Payment {
+                warehouse,
+                district,
+                customer_warehouse,
+                customer_district,
+                customer,
+                amount_cents,
+            } = payment;
             let (customer, amount) = (by(customer), amount(*amount_cents));
             write!(
                 out,
@@ -207,13 +247,25 @@ fn write_call(out: &mut String, input: &input::Input) {
         }
         input::Input::OrderStatus(status) => {
             let customer = by(&status.customer);
-            write!(out, "CALL plimsoll_order_status({}, {}, {customer})", status.warehouse, status.district)
+            write!(
+                out,
+                "CALL plimsoll_order_status({}, {}, {customer})",
+                status.warehouse, status.district
+            )
         }
         input::Input::Delivery(delivery) => {
-            write!(out, "CALL plimsoll_delivery({}, {})", delivery.warehouse, delivery.carrier)
+            write!(
+                out,
+                "CALL plimsoll_delivery({}, {})",
+                delivery.warehouse, delivery.carrier
+            )
         }
         input::Input::StockLevel(level) => {
-            write!(out, "CALL plimsoll_stock_level({}, {}, {})", level.warehouse, level.district, level.threshold)
+            write!(
+                out,
+                "CALL plimsoll_stock_level({}, {}, {})",
+                level.warehouse, level.district, level.threshold
+            )
         }
     };
 }
@@ -221,10 +273,14 @@ fn write_call(out: &mut String, input: &input::Input) {
 fn error(error: &Error) -> SessionError {
     let message = error_text(error);
     match code(error) {
-        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&message) => SessionError::server_full(message),
+        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&message) => {
+            SessionError::server_full(message)
+        }
         _ if is_lost(error) => SessionError::Lost(message),
         Some(DEADLOCK | LOCK_WAIT_TIMEOUT | RECORD_CHANGED) => SessionError::Retry(message),
-        Some(UNKNOWN_DATABASE | UNKNOWN_TABLE | UNKNOWN_PROCEDURE | UNKNOWN_COLUMN) => SessionError::gone(&message),
+        Some(UNKNOWN_DATABASE | UNKNOWN_TABLE | UNKNOWN_PROCEDURE | UNKNOWN_COLUMN) => {
+            SessionError::gone(&message)
+        }
         Some(code) if ACCESS_DENIED.contains(&code) => SessionError::forbidden(&message),
         _ => SessionError::Failed(message),
     }
@@ -236,11 +292,17 @@ impl Session for MariadbSession {
             (Input::Tpcc(input), Work::Statements { .. }) => transactions::run(self, input).await,
             (Input::Tpcc(input), Work::Procedures) => match self.call(input) {
                 Ok(()) => Ok(TxnEnd::Committed),
-                Err(Error::MySqlError(reply)) if reply.state == UNUSED_ITEM => Ok(TxnEnd::RolledBack),
+                Err(Error::MySqlError(reply)) if reply.state == UNUSED_ITEM => {
+                    Ok(TxnEnd::RolledBack)
+                }
                 Err(failed) => Err(error(&failed)),
             },
-            (Input::Sysbench(input), Work::Sysbench { .. }) => sysbench::transactions::run(self, input).await,
-            (Input::Tpcc(_), Work::Sysbench { .. }) | (Input::Sysbench(_), _) => Err(SessionError::other_work()),
+            (Input::Sysbench(input), Work::Sysbench { .. }) => {
+                sysbench::transactions::run(self, input).await
+            }
+            (Input::Tpcc(_), Work::Sysbench { .. }) | (Input::Sysbench(_), _) => {
+                Err(SessionError::other_work())
+            }
         }
     }
 
@@ -253,9 +315,10 @@ impl Statements<Stmt> for MariadbSession {
     /// What only reads sees one snapshot: an order and its lines belong together.
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
         match self.work {
-            Work::Statements { asks_for_snapshot: true, .. } if !writes => {
-                self.control("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            }
+            Work::Statements {
+                asks_for_snapshot: true,
+                ..
+            } if !writes => self.control("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
             _ => Ok(()),
         }
     }

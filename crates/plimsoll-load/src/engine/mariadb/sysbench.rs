@@ -24,17 +24,30 @@ pub use load::load;
 
 impl MariadbSession {
     /// Opens a connection with the script's statements prepared, and keeps loaders out of the schema as long as it lives.
-    pub fn open_sysbench(conninfo: &str, schema: &str, sysbench: &Sysbench) -> Result<Self, LoadError> {
+    pub fn open_sysbench(
+        conninfo: &str,
+        schema: &str,
+        sysbench: &Sysbench,
+    ) -> Result<Self, LoadError> {
         let mut conn = open(conninfo, schema)?;
         let prepared = Prepared::new(sysbench);
         let texts = prepared.texts(Dialect::Mariadb);
-        let statements = texts.iter().map(|text| conn.prep(text)).collect::<Result<_, _>>();
+        let statements = texts
+            .iter()
+            .map(|text| conn.prep(text))
+            .collect::<Result<_, _>>();
         let statements = statements.map_err(|e| unprepared(schema, &e))?;
         if Bracket::of(sysbench.script) != Bracket::Autocommit {
             // sysbench sends a BEGIN, and in InnoDB nothing begins before the next statement then either.
             without_begin(&mut conn).map_err(|e| unprepared(schema, &e))?;
         }
-        Ok(Self::new(conn, Work::Sysbench { prepared, statements }))
+        Ok(Self::new(
+            conn,
+            Work::Sysbench {
+                prepared,
+                statements,
+            },
+        ))
     }
 }
 
@@ -52,13 +65,34 @@ impl Connection for MariadbSession {
         self.control("ROLLBACK")
     }
 
-    async fn execute(&mut self, stmt: Stmt, table: u32, params: &[Param<'_>]) -> Result<(), SessionError> {
-        let Self { conn, work: Work::Sysbench { prepared, statements }, round_trips, .. } = self else {
+    async fn execute(
+        &mut self,
+        stmt: Stmt,
+        table: u32,
+        params: &[Param<'_>],
+    ) -> Result<(), SessionError> {
+        let Self {
+            conn,
+            work:
+                Work::Sysbench {
+                    prepared,
+                    statements,
+                },
+            round_trips,
+            ..
+        } = self
+        else {
             return Err(SessionError::other_work());
         };
         *round_trips += 1;
         let bound = params.iter().copied().map(param).collect();
-        send(conn, &statements[prepared.place(stmt, table)], bound, |_| Ok(())).map(drop)
+        send(
+            conn,
+            &statements[prepared.place(stmt, table)],
+            bound,
+            |_| Ok(()),
+        )
+        .map(drop)
     }
 
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError> {
@@ -70,21 +104,35 @@ impl Connection for MariadbSession {
 const CHECKERS: usize = 2;
 
 /// What holds of the tables in `schema` after the plan's script; see [`check::verdicts`]. No other session should write meanwhile.
-pub fn check(conninfo: &str, schema: &str, sysbench: &Sysbench) -> Result<Vec<ConditionResult>, LoadError> {
+pub fn check(
+    conninfo: &str,
+    schema: &str,
+    sysbench: &Sysbench,
+) -> Result<Vec<ConditionResult>, LoadError> {
     let tables: Vec<u32> = (1..=sysbench.tables).collect();
     let shares = tables.chunks(tables.len().div_ceil(CHECKERS).max(1));
     let found = thread::scope(|scope| {
-        let halves = shares.map(|tables| scope.spawn(|| found_in(conninfo, schema, sysbench, tables)));
+        let halves =
+            shares.map(|tables| scope.spawn(|| found_in(conninfo, schema, sysbench, tables)));
         let halves: Vec<_> = halves.collect();
         let halves = halves.into_iter().map(|half| half.join());
-        halves.map(|half| half.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect::<Result<Vec<_>, _>>()
+        halves
+            .map(|half| half.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect::<Result<Vec<_>, _>>()
     });
     Ok(check::verdicts(sysbench, &found?.concat()))
 }
 
-fn found_in(conninfo: &str, schema: &str, sysbench: &Sysbench, tables: &[u32]) -> Result<Vec<TableCheck>, LoadError> {
+fn found_in(
+    conninfo: &str,
+    schema: &str,
+    sysbench: &Sysbench,
+    tables: &[u32],
+) -> Result<Vec<TableCheck>, LoadError> {
     let mut conn = open(conninfo, schema)?;
-    let found = tables.iter().map(|&table| found(&mut conn, sysbench, table));
+    let found = tables
+        .iter()
+        .map(|&table| found(&mut conn, sysbench, table));
     found.collect::<Result<_, _>>().map_err(|e| match code(&e) {
         Some(UNKNOWN_TABLE) => not_loaded(schema, &error_text(&e)),
         _ => server_error("checking sysbench's tables", &e),
@@ -94,5 +142,10 @@ fn found_in(conninfo: &str, schema: &str, sysbench: &Sysbench, tables: &[u32]) -
 fn found(conn: &mut Conn, sysbench: &Sysbench, table: u32) -> Result<TableCheck, Error> {
     let row = conn.query_first(check::sql(sysbench, table, Dialect::Mariadb))?;
     let (rows, loaded, sum, whole) = row.unwrap_or_default();
-    Ok(TableCheck { rows, loaded, sum, whole })
+    Ok(TableCheck {
+        rows,
+        loaded,
+        sum,
+        whole,
+    })
 }

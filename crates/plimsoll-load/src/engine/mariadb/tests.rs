@@ -29,7 +29,10 @@ mod sysbench;
 mod transactions;
 
 const MODES: [TxnMode; 2] = [TxnMode::Procedures, TxnMode::Statements];
-const POPULATION: Population = Population { warehouses: 2, seed: 42 };
+const POPULATION: Population = Population {
+    warehouses: 2,
+    seed: 42,
+};
 const SCHEMA: &str = MANAGED_SCHEMA;
 
 /// One loaded server for all tests that run at the time. Fields are dropped in this order.
@@ -57,13 +60,30 @@ impl Shared {
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(medium.path(), open).unwrap();
         let mut scratch = Scratch::create(medium.path(), "tests").unwrap();
-        let settings = BTreeMap::from([("innodb_buffer_pool_size", "512M"), ("innodb_flush_log_at_trx_commit", "2")]);
-        let settings = settings.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+        let settings = BTreeMap::from([
+            ("innodb_buffer_pool_size", "512M"),
+            ("innodb_flush_log_at_trx_commit", "2"),
+        ]);
+        let settings = settings
+            .into_iter()
+            .map(|(k, v)| (k.to_owned(), v.to_owned()))
+            .collect();
         let server = ManagedMariadb::start(&mut scratch, &settings, "", None).unwrap();
-        let shared = Self { server, _scratch: scratch, _medium: medium, turn: Mutex::new(()) };
+        let shared = Self {
+            server,
+            _scratch: scratch,
+            _medium: medium,
+            turn: Mutex::new(()),
+        };
         let control = LoadControl::default();
-        assert_eq!(shared.load(POPULATION, IfOther::Replace, &control).unwrap(), Loaded::Fresh);
-        assert_eq!((control.rows_done(), control.rows_total()), (POPULATION.rows(), POPULATION.rows()));
+        assert_eq!(
+            shared.load(POPULATION, IfOther::Replace, &control).unwrap(),
+            Loaded::Fresh
+        );
+        assert_eq!(
+            (control.rows_done(), control.rows_total()),
+            (POPULATION.rows(), POPULATION.rows())
+        );
         shared
     }
 
@@ -71,7 +91,12 @@ impl Shared {
         self.server.conninfo()
     }
 
-    fn load(&self, population: Population, how: IfOther, control: &LoadControl) -> Result<Loaded, LoadError> {
+    fn load(
+        &self,
+        population: Population,
+        how: IfOther,
+        control: &LoadControl,
+    ) -> Result<Loaded, LoadError> {
         load(&self.conninfo(), SCHEMA, population, how, control)
     }
 
@@ -101,7 +126,10 @@ fn run(session: &mut MariadbSession, input: &Input) -> Result<TxnEnd, SessionErr
 }
 
 fn one<T: mysql::prelude::FromValue>(client: &mut Conn, sql: &str) -> T {
-    client.query_first(sql).unwrap().unwrap_or_else(|| panic!("no row: {sql}"))
+    client
+        .query_first(sql)
+        .unwrap()
+        .unwrap_or_else(|| panic!("no row: {sql}"))
 }
 
 /// Rows as the server prints them.
@@ -111,18 +139,34 @@ fn texts(client: &mut Conn, sql: &str) -> Vec<Vec<String>> {
         mysql::Value::NULL => "NULL".to_owned(),
         value => mysql::from_value(value),
     };
-    rows.into_iter().map(|row| row.unwrap().into_iter().map(text).collect()).collect()
+    rows.into_iter()
+        .map(|row| row.unwrap().into_iter().map(text).collect())
+        .collect()
 }
 
 /// A digest of everything in the tables.
 fn digest(client: &mut Conn) -> Vec<String> {
     let names: Vec<&str> = Table::ALL.into_iter().map(Table::name).collect();
-    let rows = texts(client, &format!("CHECKSUM TABLE {} EXTENDED", names.join(", ")));
+    let rows = texts(
+        client,
+        &format!("CHECKSUM TABLE {} EXTENDED", names.join(", ")),
+    );
     rows.into_iter().map(|row| row.join(" ")).collect()
 }
 
 fn new_order(lines: &[(i32, i32, i32)]) -> Input {
-    let lines = lines.iter().map(|&(item, supply_warehouse, quantity)| Line { item, supply_warehouse, quantity });
+    let lines = lines
+        .iter()
+        .map(|&(item, supply_warehouse, quantity)| Line {
+            item,
+            supply_warehouse,
+            quantity,
+        });
     let lines = lines.collect();
-    Input::Tpcc(input::Input::NewOrder(input::NewOrder { warehouse: 1, district: 3, customer: 7, lines }))
+    Input::Tpcc(input::Input::NewOrder(input::NewOrder {
+        warehouse: 1,
+        district: 3,
+        customer: 7,
+        lines,
+    }))
 }

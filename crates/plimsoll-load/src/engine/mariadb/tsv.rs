@@ -23,7 +23,14 @@ pub struct TsvSink<'a, W: Write> {
 
 impl<'a, W: Write> TsvSink<'a, W> {
     pub fn new(to: W, control: &'a LoadControl) -> Self {
-        Self { out: Vec::with_capacity(BATCH + SPARE), rows: 0, to, control, failed: None, time: (0, datetime(0)) }
+        Self {
+            out: Vec::with_capacity(BATCH + SPARE),
+            rows: 0,
+            to,
+            control,
+            failed: None,
+            time: (0, datetime(0)),
+        }
     }
 
     fn flush(&mut self) {
@@ -140,14 +147,21 @@ const DAY_MICROS: i64 = 86_400_000_000;
 /// A DATETIME(6) in UTC. Days to dates as in Howard Hinnant's `civil_from_days`
 /// (<https://howardhinnant.github.io/date_algorithms.html>).
 fn datetime(unix_micros: i64) -> String {
-    let (days, micros) = (unix_micros.div_euclid(DAY_MICROS), unix_micros.rem_euclid(DAY_MICROS));
+    let (days, micros) = (
+        unix_micros.div_euclid(DAY_MICROS),
+        unix_micros.rem_euclid(DAY_MICROS),
+    );
     let shifted = days + 719_468;
     let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     let (seconds, micros) = (micros / 1_000_000, micros % 1_000_000);
     let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);

@@ -11,24 +11,40 @@ use crate::error::LoadError;
 pub fn find(given: &str) -> Result<PathBuf, LoadError> {
     if !given.is_empty() {
         let given = PathBuf::from(given);
-        return if holds_server(&given) { Ok(given) } else { Err(missing(given.display().to_string())) };
+        return if holds_server(&given) {
+            Ok(given)
+        } else {
+            Err(missing(given.display().to_string()))
+        };
     }
-    places().into_iter().find(|place| holds_server(place)).ok_or_else(|| {
-        missing("searched: pg_config --bindir, /usr/lib/postgresql/*/bin, /usr/pgsql-*/bin, PATH".into())
-    })
+    places()
+        .into_iter()
+        .find(|place| holds_server(place))
+        .ok_or_else(|| {
+            missing(
+                "searched: pg_config --bindir, /usr/lib/postgresql/*/bin, /usr/pgsql-*/bin, PATH"
+                    .into(),
+            )
+        })
 }
 
 /// A client's program: that of a server's folder, else the newest.
 pub fn client(folder: Option<&Path>, name: &str) -> Result<PathBuf, LoadError> {
     let places = folder.map_or_else(places, |folder| vec![folder.to_owned()]);
-    program::find(&places, &[name], "Install it (apt-get install postgresql-client), beside the server's programs.")
+    program::find(
+        &places,
+        &[name],
+        "Install it (apt-get install postgresql-client), beside the server's programs.",
+    )
 }
 
 fn places() -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = pg_config().into_iter().collect();
     places.extend(newest_first("/usr/lib/postgresql", ""));
     places.extend(newest_first("/usr", "pgsql-"));
-    places.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    places.extend(std::env::split_paths(
+        &std::env::var_os("PATH").unwrap_or_default(),
+    ));
     places
 }
 
@@ -41,7 +57,9 @@ fn missing(searched: String) -> LoadError {
 }
 
 fn holds_server(folder: &Path) -> bool {
-    ["initdb", "postgres"].iter().all(|program| folder.join(program).is_file())
+    ["initdb", "postgres"]
+        .iter()
+        .all(|program| folder.join(program).is_file())
 }
 
 fn pg_config() -> Option<PathBuf> {
@@ -55,10 +73,19 @@ fn newest_first(parent: &str, prefix: &str) -> Vec<PathBuf> {
         .into_iter()
         .flatten()
         .flatten()
-        .filter_map(|entry| Some((version(entry.file_name().to_str()?.strip_prefix(prefix)?)?, entry.path())))
+        .filter_map(|entry| {
+            Some((
+                version(entry.file_name().to_str()?.strip_prefix(prefix)?)?,
+                entry.path(),
+            ))
+        })
         .collect();
     found.sort();
-    found.into_iter().rev().map(|(_, path)| path.join("bin")).collect()
+    found
+        .into_iter()
+        .rev()
+        .map(|(_, path)| path.join("bin"))
+        .collect()
 }
 
 /// `9.6` comes before `15`.
@@ -80,6 +107,9 @@ mod tests {
     fn a_folder_without_a_server_is_refused_with_the_next_step() {
         let empty = tempfile::tempdir().unwrap();
         let error = find(empty.path().to_str().unwrap()).unwrap_err();
-        assert!(error.to_string().contains("apt-get install postgresql"), "{error}");
+        assert!(
+            error.to_string().contains("apt-get install postgresql"),
+            "{error}"
+        );
     }
 }

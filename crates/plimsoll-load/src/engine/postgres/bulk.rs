@@ -35,7 +35,11 @@ pub struct Bulk<'a> {
 }
 
 impl<'a> Bulk<'a> {
-    pub async fn open(conninfo: &str, schema: &str, control: &'a LoadControl) -> Result<Self, LoadError> {
+    pub async fn open(
+        conninfo: &str,
+        schema: &str,
+        control: &'a LoadControl,
+    ) -> Result<Self, LoadError> {
         let mut workers = Vec::new();
         for _ in 0..thread::available_parallelism().map_or(2, usize::from) {
             workers.push(Worker::open(conninfo, schema).await?);
@@ -62,7 +66,11 @@ impl<'a> Bulk<'a> {
         let next = AtomicUsize::new(0);
         try_join_all(self.workers.iter().map(|worker| async {
             while let Some(sql) = statements.get(next.fetch_add(1, Ordering::Relaxed)) {
-                worker.client.batch_execute(sql).await.map_err(|e| server_error(sql, &e))?;
+                worker
+                    .client
+                    .batch_execute(sql)
+                    .await
+                    .map_err(|e| server_error(sql, &e))?;
             }
             Ok(())
         }))
@@ -89,7 +97,12 @@ impl<'a> Bulk<'a> {
         };
         if result.is_err() {
             let pids: Vec<i32> = self.workers.iter().map(|worker| worker.pid).collect();
-            let _ = other.execute("SELECT pg_cancel_backend(pid) FROM unnest($1::int[]) AS pid", &[&pids]).await;
+            let _ = other
+                .execute(
+                    "SELECT pg_cancel_backend(pid) FROM unnest($1::int[]) AS pid",
+                    &[&pids],
+                )
+                .await;
         }
         result
     }
@@ -116,16 +129,33 @@ struct Worker {
 impl Worker {
     async fn open(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
         let client = connect(conninfo).await?;
-        let error = |e: tokio_postgres::Error| server_error("opening a connection to load with", &e);
-        client.batch_execute(&search_path(schema)).await.map_err(error)?;
-        let row = client.query_one("SELECT pg_backend_pid()", &[]).await.map_err(error)?;
-        Ok(Self { pid: row.try_get(0).map_err(error)?, client })
+        let error =
+            |e: tokio_postgres::Error| server_error("opening a connection to load with", &e);
+        client
+            .batch_execute(&search_path(schema))
+            .await
+            .map_err(error)?;
+        let row = client
+            .query_one("SELECT pg_backend_pid()", &[])
+            .await
+            .map_err(error)?;
+        Ok(Self {
+            pid: row.try_get(0).map_err(error)?,
+            client,
+        })
     }
 
-    async fn copy(&self, mut from: mpsc::Receiver<Piece>, control: &LoadControl) -> Result<(), LoadError> {
+    async fn copy(
+        &self,
+        mut from: mpsc::Receiver<Piece>,
+        control: &LoadControl,
+    ) -> Result<(), LoadError> {
         while let Some(piece) = from.recv().await {
             let Piece::Begin { table, sql } = piece else {
-                return Err(LoadError::other("loading", "pieces of a table came out of order"));
+                return Err(LoadError::other(
+                    "loading",
+                    "pieces of a table came out of order",
+                ));
             };
             self.copy_part(&table, &sql, &mut from, control).await?;
         }
@@ -141,7 +171,11 @@ impl Worker {
         control: &LoadControl,
     ) -> Result<(), LoadError> {
         let error = |e: tokio_postgres::Error| server_error(&format!("filling table {table}"), &e);
-        let sink = self.client.copy_in::<_, bytes::Bytes>(sql).await.map_err(error)?;
+        let sink = self
+            .client
+            .copy_in::<_, bytes::Bytes>(sql)
+            .await
+            .map_err(error)?;
         let mut sink = std::pin::pin!(sink);
         loop {
             match from.recv().await {
@@ -154,7 +188,10 @@ impl Worker {
                 }
                 Some(Piece::End) => break,
                 Some(Piece::Begin { .. }) | None => {
-                    return Err(LoadError::other("loading", format!("rows of {table} ended early")));
+                    return Err(LoadError::other(
+                        "loading",
+                        format!("rows of {table} ended early"),
+                    ));
                 }
             }
         }

@@ -12,7 +12,9 @@ use super::{blocking, search_path};
 use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::workload::tpcc::books;
-use crate::workload::tpcc::consistency::{CONDITIONS, ConditionRows, Violation, lacking, sizes_sql};
+use crate::workload::tpcc::consistency::{
+    CONDITIONS, ConditionRows, Violation, lacking, sizes_sql,
+};
 
 /// Every condition reads its tables as a whole. The planner takes a GROUP BY over three correlated columns for one row,
 /// and would then run the other side of the join once for each row: hours instead of seconds.
@@ -24,18 +26,28 @@ pub fn check(conninfo: &str, schema: &str) -> Result<Vec<ConditionResult>, LoadE
     blocking(|| async {
         let (first, second) = try_join(open(conninfo, schema), open(conninfo, schema)).await?;
         if let Some(lacking) = whole(&first, schema).await? {
-            return Ok(CONDITIONS.iter().map(|condition| condition.not_evaluated(&lacking)).collect());
+            return Ok(CONDITIONS
+                .iter()
+                .map(|condition| condition.not_evaluated(&lacking))
+                .collect());
         }
         // Those with odd and those with even numbers on a connection each.
         let (odd, even) = try_join(half(&first, 0), half(&second, 1)).await?;
-        Ok(odd.into_iter().zip(even).flat_map(|(a, b)| [a, b]).collect())
+        Ok(odd
+            .into_iter()
+            .zip(even)
+            .flat_map(|(a, b)| [a, b])
+            .collect())
     })
 }
 
 async fn open(conninfo: &str, schema: &str) -> Result<Client, LoadError> {
     let client = connect(conninfo).await?;
     let setup = format!("{}; {PLANNER}", search_path(schema));
-    client.batch_execute(&setup).await.map_err(|e| server_error("checking", &e))?;
+    client
+        .batch_execute(&setup)
+        .await
+        .map_err(|e| server_error("checking", &e))?;
     guard::take(&client, schema, Use::Keep).await?;
     Ok(client)
 }
@@ -61,7 +73,11 @@ pub fn books(conninfo: &str, schema: &str) -> Result<CommitCounts, LoadError> {
             let [txn, at, n] = [row.try_get::<_, i64>(0)?, row.try_get(1)?, row.try_get(2)?];
             Ok(((txn as u8, at as u32), n.unsigned_abs()))
         };
-        rows.iter().map(count).collect::<Result<_, _>>().map(CommitCounts::from_counts).map_err(error)
+        rows.iter()
+            .map(count)
+            .collect::<Result<_, _>>()
+            .map(CommitCounts::from_counts)
+            .map_err(error)
     })
 }
 
@@ -69,7 +85,11 @@ pub fn books(conninfo: &str, schema: &str) -> Result<CommitCounts, LoadError> {
 pub fn orders_added(conninfo: &str, schema: &str) -> Result<u64, LoadError> {
     blocking(|| async {
         let error = |e: Error| server_error("counting orders", &e);
-        let row = open(conninfo, schema).await?.query_one(books::ORDERS_ADDED, &[]).await.map_err(error)?;
+        let row = open(conninfo, schema)
+            .await?
+            .query_one(books::ORDERS_ADDED, &[])
+            .await
+            .map_err(error)?;
         row.try_get(0).map(i64::unsigned_abs).map_err(error)
     })
 }
@@ -89,19 +109,33 @@ async fn whole(client: &Client, schema: &str) -> Result<Option<String>, LoadErro
     let Some(row) = client.query_opt(&marker, &[]).await.map_err(error)? else {
         return Err(missing(format!("table {MARKER} is empty")));
     };
-    let (state, warehouses): (String, i32) = (row.try_get(0).map_err(error)?, row.try_get(1).map_err(error)?);
+    let (state, warehouses): (String, i32) = (
+        row.try_get(0).map_err(error)?,
+        row.try_get(1).map_err(error)?,
+    );
     if state != FINISHED {
         return Err(missing(format!("its load has only {state}")));
     }
     let row = client.query_one(&sizes_sql(), &[]).await.map_err(error)?;
-    let rows: Vec<i64> = (0..row.len()).map(|i| row.try_get(i)).collect::<Result<_, _>>().map_err(error)?;
+    let rows: Vec<i64> = (0..row.len())
+        .map(|i| row.try_get(i))
+        .collect::<Result<_, _>>()
+        .map_err(error)?;
     Ok(lacking(i64::from(warehouses), &rows))
 }
 
 fn found(row: &Row) -> Result<ConditionRows, Error> {
     let violation = match row.try_get::<_, Option<i64>>(1)? {
-        Some(count) => Some(Violation { count, key: row.try_get(2)?, left: row.try_get(3)?, right: row.try_get(4)? }),
+        Some(count) => Some(Violation {
+            count,
+            key: row.try_get(2)?,
+            left: row.try_get(3)?,
+            right: row.try_get(4)?,
+        }),
         None => None,
     };
-    Ok(ConditionRows { of: row.try_get(0)?, violation })
+    Ok(ConditionRows {
+        of: row.try_get(0)?,
+        violation,
+    })
 }

@@ -47,7 +47,10 @@ fn put_numeric(value: i64, scale: u16, out: &mut BytesMut) -> i32 {
         first = MAX_DIGITS;
         weight = 0;
     }
-    let end = (first..MAX_DIGITS).rev().find(|&i| digits[i] != 0).map_or(first, |last| last + 1);
+    let end = (first..MAX_DIGITS)
+        .rev()
+        .find(|&i| digits[i] != 0)
+        .map_or(first, |last| last + 1);
     let used = &digits[first..end];
     out.put_u16(used.len() as u16);
     out.put_i16(weight);
@@ -77,9 +80,16 @@ pub fn server_micros(unix_micros: i64) -> i64 {
 /// NUMERIC to [`Value::Cents`] (display scale up to 2) or [`Value::Rate`] (3 or 4). Anything finer, not a number, or
 /// beyond 64 bits is an error.
 fn numeric(raw: &[u8]) -> Result<Value, &'static str> {
-    let (head, digits) = raw.split_at_checked(8).ok_or("a NUMERIC shorter than its head")?;
+    let (head, digits) = raw
+        .split_at_checked(8)
+        .ok_or("a NUMERIC shorter than its head")?;
     let field = |i: usize| u16::from_be_bytes([head[i], head[i + 1]]);
-    let (count, weight, sign, scale) = (usize::from(field(0)), field(2).cast_signed(), field(4), field(6));
+    let (count, weight, sign, scale) = (
+        usize::from(field(0)),
+        field(2).cast_signed(),
+        field(4),
+        field(6),
+    );
     if !matches!(sign, POSITIVE | NEGATIVE) {
         return Err("NUMERIC is not a finite number");
     }
@@ -95,8 +105,13 @@ fn numeric(raw: &[u8]) -> Result<Value, &'static str> {
         let digit = i128::from(u16::from_be_bytes([pair[0], pair[1]]));
         let power = i32::from(weight) - i as i32 + 1;
         let power = u32::try_from(power).map_err(|_| "a NUMERIC with hidden decimals")?;
-        let factor = i128::from(BASE).checked_pow(power).ok_or("a NUMERIC out of range")?;
-        total = digit.checked_mul(factor).and_then(|d| total.checked_add(d)).ok_or("a NUMERIC out of range")?;
+        let factor = i128::from(BASE)
+            .checked_pow(power)
+            .ok_or("a NUMERIC out of range")?;
+        total = digit
+            .checked_mul(factor)
+            .and_then(|d| total.checked_add(d))
+            .ok_or("a NUMERIC out of range")?;
     }
     let signed = if sign == NEGATIVE { -total } else { total };
     let narrow = |n: i128| i64::try_from(n).map_err(|_| "a NUMERIC out of range");
@@ -121,14 +136,24 @@ impl ToSql for SqlParam<'_> {
             (Param::Int(n), &Type::INT4) => out.put_i32(i32::try_from(n)?),
             (Param::Int(n), &Type::INT8) => out.put_i64(n),
             (Param::Int(n), &Type::NUMERIC) => {
-                put_numeric(n.checked_mul(100).ok_or("an integer out of range")?, CENTS, out);
+                put_numeric(
+                    n.checked_mul(100).ok_or("an integer out of range")?,
+                    CENTS,
+                    out,
+                );
             }
-            (Param::Int(n), &(Type::TIMESTAMP | Type::TIMESTAMPTZ)) => out.put_i64(server_micros(n)),
+            (Param::Int(n), &(Type::TIMESTAMP | Type::TIMESTAMPTZ)) => {
+                out.put_i64(server_micros(n))
+            }
             (Param::Cents(n), &Type::NUMERIC) => {
                 put_numeric(n, CENTS, out);
             }
-            (Param::Text(text), &(Type::TEXT | Type::VARCHAR | Type::BPCHAR)) => out.put_slice(text.as_bytes()),
-            (param, kind) => return Err(format!("{param:?} where the statement takes {kind}").into()),
+            (Param::Text(text), &(Type::TEXT | Type::VARCHAR | Type::BPCHAR)) => {
+                out.put_slice(text.as_bytes())
+            }
+            (param, kind) => {
+                return Err(format!("{param:?} where the statement takes {kind}").into());
+            }
         }
         Ok(IsNull::No)
     }
@@ -161,7 +186,9 @@ impl<'a> FromSql<'a> for SqlValue {
             Type::INT4 => Value::Int(i64::from(i32::from_sql(kind, raw)?)),
             Type::INT8 => Value::Int(i64::from_sql(kind, raw)?),
             Type::NUMERIC => numeric(raw)?,
-            Type::TIMESTAMP | Type::TIMESTAMPTZ => Value::Int(i64::from_sql(&Type::INT8, raw)?.saturating_add(EPOCH)),
+            Type::TIMESTAMP | Type::TIMESTAMPTZ => {
+                Value::Int(i64::from_sql(&Type::INT8, raw)?.saturating_add(EPOCH))
+            }
             _ => Value::Text(std::str::from_utf8(raw)?.to_owned()),
         };
         Ok(Self(value))
@@ -178,7 +205,9 @@ impl<'a> FromSql<'a> for SqlValue {
 
 /// All columns of a row.
 pub fn values(row: &Row) -> Result<Vec<Value>, tokio_postgres::Error> {
-    (0..row.len()).map(|i| row.try_get::<_, SqlValue>(i).map(|value| value.0)).collect()
+    (0..row.len())
+        .map(|i| row.try_get::<_, SqlValue>(i).map(|value| value.0))
+        .collect()
 }
 
 #[cfg(test)]

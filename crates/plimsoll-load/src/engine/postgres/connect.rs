@@ -23,17 +23,23 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The server's certificate is always verified against the system's roots, so `sslmode=verify-full` is what `require`
 /// does here, and `prefer` falls back to no TLS when the certificate does not hold.
 pub fn parse(conninfo: &str) -> Result<Config, LoadError> {
-    let text =
-        conninfo.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
+    let text = conninfo
+        .replace("sslmode=verify-full", "sslmode=require")
+        .replace("sslmode=verify-ca", "sslmode=require");
     let mut config: Config = text.parse().map_err(|error: Error| {
         // The parser's message may hold a piece of a password that was not quoted.
-        let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        let cause = std::error::Error::source(&error)
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let safe = match unknown_option(&cause) {
             Some(name) => format!("unknown option {name}"),
             None if cause.starts_with("invalid value for option") => cause,
             None => "cannot be parsed".into(),
         };
-        LoadError::other("the PostgreSQL URL", format!("{safe}\nWrite it as postgres://user@host:5432/database"))
+        LoadError::other(
+            "the PostgreSQL URL",
+            format!("{safe}\nWrite it as postgres://user@host:5432/database"),
+        )
     })?;
     if config.get_password().is_none()
         && let Ok(password) = std::env::var("PGPASSWORD")
@@ -92,7 +98,10 @@ pub async fn connect(conninfo: &str) -> Result<Client, LoadError> {
 /// Opens a connection that moves only while its driver is polled.
 pub async fn connect_with_driver(conninfo: &str) -> Result<(Client, Driver), LoadError> {
     let mut config = parse(conninfo)?;
-    let remote = config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(_)));
+    let remote = config
+        .get_hosts()
+        .iter()
+        .any(|host| matches!(host, Host::Tcp(_)));
     if !remote || config.get_ssl_mode() == SslMode::Disable {
         return open(&config, NoTls).await.map_err(|e| explain(&config, &e));
     }
@@ -128,7 +137,9 @@ async fn drive(connection: impl Future<Output = Result<(), Error>>) -> Option<St
 
 /// The local server's socket, if it answers; whatever stands in the way is for the driver to explain.
 fn quiet_socket(config: &Config) -> Option<QuietSocket> {
-    let [Host::Unix(directory)] = config.get_hosts() else { return None };
+    let [Host::Unix(directory)] = config.get_hosts() else {
+        return None;
+    };
     let port = config.get_ports().first().copied().unwrap_or(5432);
     QuietSocket::connect(&directory.join(format!(".s.PGSQL.{port}"))).ok()
 }
@@ -168,7 +179,11 @@ fn place(config: &Config) -> String {
 /// The server's message with SQLSTATE, or the chain of causes of a client-side error.
 pub fn error_text(error: &Error) -> String {
     if let Some(db) = error.as_db_error() {
-        let more = [db.detail(), db.hint()].into_iter().flatten().map(|text| format!("; {text}")).collect::<String>();
+        let more = [db.detail(), db.hint()]
+            .into_iter()
+            .flatten()
+            .map(|text| format!("; {text}"))
+            .collect::<String>();
         return format!("{} (SQLSTATE {}){more}", db.message(), db.code().code());
     }
     let mut text = error.to_string();
@@ -196,7 +211,11 @@ fn explain(config: &Config, error: &Error) -> LoadError {
         } else {
             "Check host and port in the URL, that the server runs, and that it listens there (listen_addresses)."
         };
-        return LoadError::Unreachable { what, why, next: next.into() };
+        return LoadError::Unreachable {
+            what,
+            why,
+            next: next.into(),
+        };
     };
     if *code == SqlState::INVALID_PASSWORD {
         let next = format!("Give the right password of {user:?} in PGPASSWORD or in the URL.");
@@ -208,10 +227,15 @@ fn explain(config: &Config, error: &Error) -> LoadError {
     }
     if *code == SqlState::INVALID_CATALOG_NAME {
         let next = format!("Create it (createdb {database}), or name another one in the URL.");
-        return LoadError::Missing { what: format!("Database {database:?} of {what}"), searched: why, next };
+        return LoadError::Missing {
+            what: format!("Database {database:?} of {what}"),
+            searched: why,
+            next,
+        };
     }
     if *code == SqlState::TOO_MANY_CONNECTIONS {
-        let next = "Raise max_connections of the server, or use fewer connections in the plan.".into();
+        let next =
+            "Raise max_connections of the server, or use fewer connections in the plan.".into();
         return LoadError::TooManyConnections { what, why, next };
     }
     if *code == SqlState::CANNOT_CONNECT_NOW {
@@ -240,12 +264,21 @@ pub fn server_error(what: &str, error: &Error) -> LoadError {
 }
 
 fn died(what: String, why: String) -> LoadError {
-    LoadError::Died { what: format!("{what}: the server's connection"), why, next: "Read the server's log.".into() }
+    LoadError::Died {
+        what: format!("{what}: the server's connection"),
+        why,
+        next: "Read the server's log.".into(),
+    }
 }
 
 /// The server ended this session, and more than this session may be gone.
 pub fn is_shutdown(code: &SqlState) -> bool {
-    [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW].contains(code)
+    [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::CANNOT_CONNECT_NOW,
+    ]
+    .contains(code)
 }
 
 #[cfg(test)]
@@ -270,7 +303,11 @@ mod tests {
 
     #[test]
     fn a_wrong_url_does_not_show_its_password() {
-        for url in ["host=h port=x password=secret", "host=h password=sec ret", "postgres://u:secret@h:port/db"] {
+        for url in [
+            "host=h port=x password=secret",
+            "host=h password=sec ret",
+            "postgres://u:secret@h:port/db",
+        ] {
             let error = parse(url).unwrap_err().to_string();
             assert!(!error.contains("sec") && !error.contains("ret"), "{error}");
         }
@@ -282,15 +319,25 @@ mod tests {
             let error = parse(url).unwrap_err().to_string();
             assert!(error.contains("unknown option sslrootcert"), "{error}");
         }
-        let error = parse("host=h password=my secret=x").unwrap_err().to_string();
-        assert!(error.contains("cannot be parsed") && !error.contains("secret"), "{error}");
+        let error = parse("host=h password=my secret=x")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("cannot be parsed") && !error.contains("secret"),
+            "{error}"
+        );
     }
 
     #[tokio::test]
     async fn a_server_that_does_not_run_is_unreachable() {
-        let error = connect("postgres://u:secret@127.0.0.1:1/db").await.unwrap_err();
+        let error = connect("postgres://u:secret@127.0.0.1:1/db")
+            .await
+            .unwrap_err();
         assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
-        assert!(error.to_string().contains("127.0.0.1:1") && !error.to_string().contains("secret"), "{error}");
+        assert!(
+            error.to_string().contains("127.0.0.1:1") && !error.to_string().contains("secret"),
+            "{error}"
+        );
         let error = connect("host=/nonexistent user=u").await.unwrap_err();
         assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
     }

@@ -44,9 +44,20 @@ impl<'a> CopySink<'a> {
         out.put_i32(0); // length of the header's extension
         let count = columns.len() as i16;
         out.put_i16(count);
-        let sink = Self { out, rows: 0, columns: count, to };
-        let sql = format!("COPY {table} ({}) FROM STDIN (FORMAT binary)", columns.join(", "));
-        sink.send(Piece::Begin { table: table.into(), sql });
+        let sink = Self {
+            out,
+            rows: 0,
+            columns: count,
+            to,
+        };
+        let sql = format!(
+            "COPY {table} ({}) FROM STDIN (FORMAT binary)",
+            columns.join(", ")
+        );
+        sink.send(Piece::Begin {
+            table: table.into(),
+            sql,
+        });
         sink
     }
 
@@ -61,7 +72,8 @@ impl<'a> CopySink<'a> {
     }
 
     fn flush(&mut self) {
-        let data = std::mem::replace(&mut self.out, BytesMut::with_capacity(BATCH + SPARE)).freeze();
+        let data =
+            std::mem::replace(&mut self.out, BytesMut::with_capacity(BATCH + SPARE)).freeze();
         let rows = std::mem::take(&mut self.rows);
         self.send(Piece::Rows { data, rows });
     }
@@ -134,7 +146,9 @@ mod tests {
             sink.end_row();
         }
         sink.end();
-        let Ok(Piece::Begin { table, sql }) = from.try_recv() else { panic!() };
+        let Ok(Piece::Begin { table, sql }) = from.try_recv() else {
+            panic!()
+        };
         let expected = "COPY new_order (no_o_id, no_d_id, no_w_id) FROM STDIN (FORMAT binary)";
         assert_eq!((table.as_str(), sql.as_str()), ("new_order", expected));
         let (mut all, mut total, mut pieces) = (Vec::new(), 0, 0);

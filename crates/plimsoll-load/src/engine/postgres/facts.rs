@@ -28,6 +28,10 @@ pub fn facts(conninfo: &str) -> Result<Facts, LoadError> {
             let value: String = row.try_get(1).map_err(error)?;
             settings.push((row.try_get(0).map_err(error)?, redact(&value)));
         }
-        Ok(Facts { version: about.try_get(0).map_err(error)?, settings, database_size: Bytes(size.unsigned_abs()) })
+        Ok(Facts {
+            version: about.try_get(0).map_err(error)?,
+            settings,
+            database_size: Bytes(size.unsigned_abs()),
+        })
     })
 }

@@ -33,11 +33,20 @@ pub async fn take(client: &Client, schema: &str, purpose: Use) -> Result<(), Loa
     let lock = format!("SELECT pg_try_advisory_lock{suffix}(hashtext('plimsoll'), hashtext($1))");
     let clock = Clock::real();
     loop {
-        if client.query_one(&lock, &[&schema]).await.map_err(error)?.try_get(0).map_err(error)? {
+        if client
+            .query_one(&lock, &[&schema])
+            .await
+            .map_err(error)?
+            .try_get(0)
+            .map_err(error)?
+        {
             return Ok(());
         }
         if clock.now() >= PATIENCE {
-            return Err(LoadError::other(what(), format!("{who}\nWait for it, or name another schema in the plan.")));
+            return Err(LoadError::other(
+                what(),
+                format!("{who}\nWait for it, or name another schema in the plan."),
+            ));
         }
         clock.sleep(STEP).await;
     }
@@ -47,5 +56,6 @@ pub async fn take(client: &Client, schema: &str, purpose: Use) -> Result<(), Loa
 pub async fn release(client: &Client, schema: &str) -> Result<(), LoadError> {
     let unlock = "SELECT pg_advisory_unlock(hashtext('plimsoll'), hashtext($1))";
     let done = client.query_one(unlock, &[&schema]).await;
-    done.map(drop).map_err(|e| server_error(&format!("schema {schema}"), &e))
+    done.map(drop)
+        .map_err(|e| server_error(&format!("schema {schema}"), &e))
 }

@@ -52,30 +52,62 @@ impl Insight {
         let about = client.query_one(about, &[]).await.map_err(error)?;
         let version: i32 = about.try_get(0).map_err(error)?;
         if version < OLDEST {
-            let why = format!("PostgreSQL {} has no wait events; 10 is the oldest that has", version / 10_000);
+            let why = format!(
+                "PostgreSQL {} has no wait events; 10 is the oldest that has",
+                version / 10_000
+            );
             return Err(LoadError::other("asking the server about itself", why));
         }
         let (metrics, sql) = counters(version);
         let sessions = client.prepare(SESSIONS).await.map_err(error)?;
         let read = client.prepare(&sql).await.map_err(error)?;
-        let (user, tracks) = (about.try_get(1).map_err(error)?, about.try_get(2).map_err(error)?);
-        Ok(Self { client, user, version, tracks, metrics, sessions, read, own: 0, hidden: false })
+        let (user, tracks) = (
+            about.try_get(1).map_err(error)?,
+            about.try_get(2).map_err(error)?,
+        );
+        Ok(Self {
+            client,
+            user,
+            version,
+            tracks,
+            metrics,
+            sessions,
+            read,
+            own: 0,
+            hidden: false,
+        })
     }
 
     pub async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
         self.own += 1;
-        let rows = self.client.query(&self.sessions, &[]).await.map_err(error)?;
-        let counts: Vec<SessionCount> = rows.iter().map(session_count).collect::<Result<_, _>>().map_err(error)?;
+        let rows = self
+            .client
+            .query(&self.sessions, &[])
+            .await
+            .map_err(error)?;
+        let counts: Vec<SessionCount> = rows
+            .iter()
+            .map(session_count)
+            .collect::<Result<_, _>>()
+            .map_err(error)?;
         self.hidden |= counts.iter().any(|count| count.event == waits::HIDDEN);
         Ok(counts)
     }
 
     pub async fn read(&mut self) -> Result<Reading, LoadError> {
         self.own += 1;
-        let row = self.client.query_one(&self.read, &[]).await.map_err(error)?;
+        let row = self
+            .client
+            .query_one(&self.read, &[])
+            .await
+            .map_err(error)?;
         let mut reading = Vec::with_capacity(self.metrics.len());
         for (i, metric) in self.metrics.iter().enumerate() {
-            let own = if *metric == Metric::DbCommits { self.own as f64 } else { 0.0 };
+            let own = if *metric == Metric::DbCommits {
+                self.own as f64
+            } else {
+                0.0
+            };
             let value: Option<f64> = row.try_get(i).map_err(error)?;
             reading.extend(value.map(|value| (*metric, value - own)));
         }
@@ -84,7 +116,12 @@ impl Insight {
 
     pub async fn size(&mut self) -> Result<Bytes, LoadError> {
         self.own += 1;
-        let size: i64 = self.client.query_one(SIZE, &[]).await.and_then(|row| row.try_get(0)).map_err(error)?;
+        let size: i64 = self
+            .client
+            .query_one(SIZE, &[])
+            .await
+            .and_then(|row| row.try_get(0))
+            .map_err(error)?;
         Ok(Bytes(size.unsigned_abs()))
     }
 
@@ -96,7 +133,9 @@ impl Insight {
         let mut lacks = Vec::new();
         if self.version < HAS_WAL_VIEW {
             let version = self.version / 10_000;
-            lacks.push(format!("PostgreSQL {version} does not count writes and syncs of its log; 14 and newer do"));
+            lacks.push(format!(
+                "PostgreSQL {version} does not count writes and syncs of its log; 14 and newer do"
+            ));
         }
         if self.hidden {
             let user = &self.user;
@@ -105,7 +144,10 @@ impl Insight {
             ));
         }
         if !self.tracks {
-            lacks.push("track_activities is off, so that states of sessions are not known: set it to on".into());
+            lacks.push(
+                "track_activities is off, so that states of sessions are not known: set it to on"
+                    .into(),
+            );
         }
         lacks
     }
@@ -116,7 +158,11 @@ fn session_count(row: &Row) -> Result<SessionCount, Error> {
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let (state, event) = waits::classify(state, kind, event);
     let sessions: i64 = row.try_get(3)?;
-    Ok(SessionCount { state, event: event.into(), sessions: u32::try_from(sessions).unwrap_or(u32::MAX) })
+    Ok(SessionCount {
+        state,
+        event: event.into(),
+        sessions: u32::try_from(sessions).unwrap_or(u32::MAX),
+    })
 }
 
 /// pg_stat_wal came with 14.
@@ -134,8 +180,14 @@ const ANY_VERSION: [(Metric, &str); 10] = [
     (Metric::DbTempBytes, "d.temp_bytes"),
     (Metric::DbDeadlocks, "d.deadlocks"),
     // A standby writes no log of its own.
-    (Metric::DbLogBytes, "CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_insert_lsn() - '0/0' END"),
-    (Metric::DbVacuums, "(SELECT count(*) FROM pg_stat_progress_vacuum WHERE datid = d.datid)"),
+    (
+        Metric::DbLogBytes,
+        "CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_insert_lsn() - '0/0' END",
+    ),
+    (
+        Metric::DbVacuums,
+        "(SELECT count(*) FROM pg_stat_progress_vacuum WHERE datid = d.datid)",
+    ),
     (
         Metric::DbLockWaiters,
         "(SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datid = d.datid)",
@@ -151,20 +203,38 @@ fn counters(version: i32) -> (Vec<Metric>, String) {
     let mut columns = ANY_VERSION.to_vec();
     let checkpoints = if version >= HAS_CHECKPOINTER_VIEW {
         [
-            (Metric::DbCheckpoints, "(SELECT num_timed + num_requested FROM pg_stat_checkpointer)"),
-            (Metric::DbCheckpointTime, "(SELECT write_time + sync_time FROM pg_stat_checkpointer)"),
+            (
+                Metric::DbCheckpoints,
+                "(SELECT num_timed + num_requested FROM pg_stat_checkpointer)",
+            ),
+            (
+                Metric::DbCheckpointTime,
+                "(SELECT write_time + sync_time FROM pg_stat_checkpointer)",
+            ),
         ]
     } else {
         [
-            (Metric::DbCheckpoints, "(SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter)"),
-            (Metric::DbCheckpointTime, "(SELECT checkpoint_write_time + checkpoint_sync_time FROM pg_stat_bgwriter)"),
+            (
+                Metric::DbCheckpoints,
+                "(SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter)",
+            ),
+            (
+                Metric::DbCheckpointTime,
+                "(SELECT checkpoint_write_time + checkpoint_sync_time FROM pg_stat_bgwriter)",
+            ),
         ]
     };
     columns.extend(checkpoints);
     if version >= HAS_WAL_IN_IO_VIEW {
         columns.extend([
-            (Metric::DbLogWrites, "(SELECT sum(writes) FROM pg_stat_io WHERE object = 'wal' AND context = 'normal')"),
-            (Metric::DbLogSyncs, "(SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal' AND context = 'normal')"),
+            (
+                Metric::DbLogWrites,
+                "(SELECT sum(writes) FROM pg_stat_io WHERE object = 'wal' AND context = 'normal')",
+            ),
+            (
+                Metric::DbLogSyncs,
+                "(SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal' AND context = 'normal')",
+            ),
         ]);
     } else if version >= HAS_WAL_VIEW {
         columns.extend([
@@ -172,7 +242,10 @@ fn counters(version: i32) -> (Vec<Metric>, String) {
             (Metric::DbLogSyncs, "(SELECT wal_sync FROM pg_stat_wal)"),
         ]);
     }
-    let expressions: Vec<String> = columns.iter().map(|(_, sql)| format!("({sql})::float8")).collect();
+    let expressions: Vec<String> = columns
+        .iter()
+        .map(|(_, sql)| format!("({sql})::float8"))
+        .collect();
     let sql = format!(
         "SELECT {} FROM pg_stat_database AS d WHERE d.datname = current_database()",
         expressions.join(",\n       ")
@@ -190,15 +263,45 @@ mod tests {
         let sql = |version| counters(version).1;
         let words = |version: i32, has: &[&str], lacks: &[&str]| {
             let sql = sql(version);
-            assert!(has.iter().all(|word| sql.contains(word)), "{version}: {sql}");
-            assert!(!lacks.iter().any(|word| sql.contains(word)), "{version}: {sql}");
+            assert!(
+                has.iter().all(|word| sql.contains(word)),
+                "{version}: {sql}"
+            );
+            assert!(
+                !lacks.iter().any(|word| sql.contains(word)),
+                "{version}: {sql}"
+            );
         };
-        words(100_023, &["checkpoints_timed"], &["pg_stat_wal", "pg_stat_io", "pg_stat_checkpointer"]);
-        words(130_014, &["checkpoints_req"], &["pg_stat_wal", "pg_stat_io", "pg_stat_checkpointer"]);
-        words(140_000, &["wal_sync", "checkpoints_req"], &["pg_stat_io", "pg_stat_checkpointer"]);
-        words(160_002, &["wal_sync", "checkpoints_req"], &["pg_stat_io", "pg_stat_checkpointer"]);
-        words(170_000, &["wal_sync", "num_requested"], &["pg_stat_io", "pg_stat_bgwriter"]);
-        words(180_000, &["object = 'wal'", "num_requested"], &["wal_sync", "pg_stat_bgwriter"]);
+        words(
+            100_023,
+            &["checkpoints_timed"],
+            &["pg_stat_wal", "pg_stat_io", "pg_stat_checkpointer"],
+        );
+        words(
+            130_014,
+            &["checkpoints_req"],
+            &["pg_stat_wal", "pg_stat_io", "pg_stat_checkpointer"],
+        );
+        words(
+            140_000,
+            &["wal_sync", "checkpoints_req"],
+            &["pg_stat_io", "pg_stat_checkpointer"],
+        );
+        words(
+            160_002,
+            &["wal_sync", "checkpoints_req"],
+            &["pg_stat_io", "pg_stat_checkpointer"],
+        );
+        words(
+            170_000,
+            &["wal_sync", "num_requested"],
+            &["pg_stat_io", "pg_stat_bgwriter"],
+        );
+        words(
+            180_000,
+            &["object = 'wal'", "num_requested"],
+            &["wal_sync", "pg_stat_bgwriter"],
+        );
         for version in [100_000, 150_000, 170_000, 180_000] {
             let (metrics, sql) = counters(version);
             assert_eq!(sql.matches("::float8").count(), metrics.len());

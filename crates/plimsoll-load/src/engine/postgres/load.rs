@@ -36,7 +36,16 @@ pub fn load(
 ) -> Result<Loaded, LoadError> {
     blocking(|| async {
         let main = connect(conninfo).await?;
-        PostgresTpccLoad { conninfo, schema, population, if_other, control, main }.run().await
+        PostgresTpccLoad {
+            conninfo,
+            schema,
+            population,
+            if_other,
+            control,
+            main,
+        }
+        .run()
+        .await
     })
 }
 
@@ -46,12 +55,23 @@ pub fn forget(conninfo: &str, schema: &str) -> Result<(), LoadError> {
         let client = connect(conninfo).await?;
         let what = format!("schema {schema}");
         guard::take(&client, schema, Use::Load).await?;
-        client.batch_execute(&search_path(schema)).await.map_err(|e| server_error(&what, &e))?;
+        client
+            .batch_execute(&search_path(schema))
+            .await
+            .map_err(|e| server_error(&what, &e))?;
         for marker in [MARKER, sysbench::MARKER] {
-            let there = client.query_one("SELECT to_regclass($1::text) IS NOT NULL", &[&marker]).await;
-            if there.and_then(|row| row.try_get(0)).map_err(|e| server_error(&what, &e))? {
+            let there = client
+                .query_one("SELECT to_regclass($1::text) IS NOT NULL", &[&marker])
+                .await;
+            if there
+                .and_then(|row| row.try_get(0))
+                .map_err(|e| server_error(&what, &e))?
+            {
                 let forget = format!("UPDATE {marker} SET state = 'started'");
-                client.batch_execute(&forget).await.map_err(|e| server_error(&what, &e))?;
+                client
+                    .batch_execute(&forget)
+                    .await
+                    .map_err(|e| server_error(&what, &e))?;
             }
         }
         Ok(())
@@ -66,9 +86,15 @@ pub(super) async fn take_schema(client: &Client, schema: &str) -> Result<(), Loa
     let there = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)";
     let row = client.query_one(there, &[&schema]).await.map_err(error)?;
     if !row.try_get::<_, bool>(0).map_err(error)? {
-        client.batch_execute(&format!("CREATE SCHEMA {}", quote_ident(schema))).await.map_err(error)?;
+        client
+            .batch_execute(&format!("CREATE SCHEMA {}", quote_ident(schema)))
+            .await
+            .map_err(error)?;
     }
-    client.batch_execute(&search_path(schema)).await.map_err(error)
+    client
+        .batch_execute(&search_path(schema))
+        .await
+        .map_err(error)
 }
 
 struct PostgresTpccLoad<'a> {
@@ -89,7 +115,9 @@ impl PostgresTpccLoad<'_> {
                 self.batch("creating functions", PROCEDURES).await?;
                 Loaded::Reused
             }
-            TpccSchemaState::Other(what) if self.if_other == IfOther::Refuse => return Err(self.occupied(&what)),
+            TpccSchemaState::Other(what) if self.if_other == IfOther::Refuse => {
+                return Err(self.occupied(&what));
+            }
             found => {
                 self.fresh(&found).await?;
                 Loaded::Fresh
@@ -103,7 +131,8 @@ impl PostgresTpccLoad<'_> {
         self.control.start(self.population.rows());
         self.create(found).await?;
         let bulk = Bulk::open(self.conninfo, self.schema, self.control).await?;
-        bulk.or_cancelled(&self.main, self.fill_and_index(&bulk)).await?;
+        bulk.or_cancelled(&self.main, self.fill_and_index(&bulk))
+            .await?;
         self.batch("creating functions", PROCEDURES).await?;
         let done = format!("UPDATE {MARKER} SET state = '{FINISHED}', since = now()");
         self.batch("finishing the load", &done).await
@@ -111,7 +140,9 @@ impl PostgresTpccLoad<'_> {
 
     fn occupied(&self, what: &str) -> LoadError {
         let schema = quote_ident(self.schema);
-        let tables: Vec<String> = all_tables().map(|name| format!("{schema}.{name}")).collect();
+        let tables: Vec<String> = all_tables()
+            .map(|name| format!("{schema}.{name}"))
+            .collect();
         LoadError::Occupied {
             what: format!("Schema {}", self.schema),
             holds: what.into(),
@@ -123,7 +154,10 @@ impl PostgresTpccLoad<'_> {
     }
 
     async fn batch(&self, what: &str, sql: &str) -> Result<(), LoadError> {
-        self.main.batch_execute(sql).await.map_err(|e| server_error(what, &e))
+        self.main
+            .batch_execute(sql)
+            .await
+            .map_err(|e| server_error(what, &e))
     }
 
     async fn find(&self) -> Result<TpccSchemaState, LoadError> {
@@ -131,8 +165,16 @@ impl PostgresTpccLoad<'_> {
         let names: Vec<&str> = all_tables().collect();
         let sql = "SELECT relname::text FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
                    WHERE nspname = $1 AND relname = ANY ($2) ORDER BY 1";
-        let rows = self.main.query(sql, &[&self.schema, &names]).await.map_err(error)?;
-        let there: Vec<String> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(error)?;
+        let rows = self
+            .main
+            .query(sql, &[&self.schema, &names])
+            .await
+            .map_err(error)?;
+        let there: Vec<String> = rows
+            .iter()
+            .map(|row| row.try_get(0))
+            .collect::<Result<_, _>>()
+            .map_err(error)?;
         if there.is_empty() {
             return Ok(TpccSchemaState::Nothing);
         }
@@ -150,21 +192,31 @@ impl PostgresTpccLoad<'_> {
         if state != FINISHED {
             return Ok(TpccSchemaState::Unfinished);
         }
-        let marked: (i32, i32, String) =
-            (row.try_get(0).map_err(error)?, row.try_get(2).map_err(error)?, row.try_get(3).map_err(error)?);
+        let marked: (i32, i32, String) = (
+            row.try_get(0).map_err(error)?,
+            row.try_get(2).map_err(error)?,
+            row.try_get(3).map_err(error)?,
+        );
         let Population { warehouses, seed } = self.population;
-        if marked == (VERSION, warehouses.cast_signed(), seed.to_string()) && there.len() == names.len() {
+        if marked == (VERSION, warehouses.cast_signed(), seed.to_string())
+            && there.len() == names.len()
+        {
             return Ok(TpccSchemaState::Same);
         }
         let (version, warehouses, seed) = marked;
-        Ok(TpccSchemaState::Other(format!("a finished load of {warehouses} warehouses, seed {seed}, layout {version}")))
+        Ok(TpccSchemaState::Other(format!(
+            "a finished load of {warehouses} warehouses, seed {seed}, layout {version}"
+        )))
     }
 
     /// Empty tables and the marker, in one transaction; before them what an earlier load left.
     async fn create(&self, found: &TpccSchemaState) -> Result<(), LoadError> {
         let drop = match found {
             TpccSchemaState::Other(_) | TpccSchemaState::Unfinished => {
-                format!("DROP TABLE IF EXISTS {};", all_tables().collect::<Vec<_>>().join(", "))
+                format!(
+                    "DROP TABLE IF EXISTS {};",
+                    all_tables().collect::<Vec<_>>().join(", ")
+                )
             }
             TpccSchemaState::Nothing | TpccSchemaState::Same => String::new(),
         };
@@ -181,16 +233,42 @@ impl PostgresTpccLoad<'_> {
     async fn fill_and_index(&self, bulk: &Bulk<'_>) -> Result<(), LoadError> {
         let now = "SELECT (extract(epoch FROM now()) * 1000000)::bigint";
         let error = |e: tokio_postgres::Error| server_error("asking for the time", &e);
-        let now: i64 = self.main.query_one(now, &[]).await.map_err(error)?.try_get(0).map_err(error)?;
+        let now: i64 = self
+            .main
+            .query_one(now, &[])
+            .await
+            .map_err(error)?
+            .try_get(0)
+            .map_err(error)?;
         let population = self.population;
-        let part = |chunk| ChunkPart { population, chunk, now };
-        bulk.copy(population.chunks().into_iter().map(part).collect()).await?;
-        bulk.run(INDEXES.lines().filter(|line| !line.starts_with("--")).map(str::to_owned)).await?;
+        let part = |chunk| ChunkPart {
+            population,
+            chunk,
+            now,
+        };
+        bulk.copy(population.chunks().into_iter().map(part).collect())
+            .await?;
+        bulk.run(
+            INDEXES
+                .lines()
+                .filter(|line| !line.starts_with("--"))
+                .map(str::to_owned),
+        )
+        .await?;
         // Sets hint bits and the visibility map now, which would otherwise be work during the measurement.
-        let largest_first = [Table::OrderLine, Table::Stock, Table::Customer, Table::Orders, Table::History];
-        let rest = Table::ALL.into_iter().filter(|table| !largest_first.contains(table));
+        let largest_first = [
+            Table::OrderLine,
+            Table::Stock,
+            Table::Customer,
+            Table::Orders,
+            Table::History,
+        ];
+        let rest = Table::ALL
+            .into_iter()
+            .filter(|table| !largest_first.contains(table));
         let vacuum = largest_first.into_iter().chain(rest);
-        bulk.run(vacuum.map(|table| format!("VACUUM ANALYZE {}", table.name()))).await
+        bulk.run(vacuum.map(|table| format!("VACUUM ANALYZE {}", table.name())))
+            .await
     }
 }
 

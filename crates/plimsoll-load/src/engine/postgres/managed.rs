@@ -60,12 +60,27 @@ impl ManagedPostgres {
     ) -> Result<Self, LoadError> {
         let context = ServerContext::create(ServerKind::Postgres, scratch, SOCKET_NAME, cgroup)?;
         fill(&context)?;
-        Self::start_in(context, self.programs.clone(), self.settings.clone(), RECOVERY_SECONDS, cancelled)
+        Self::start_in(
+            context,
+            self.programs.clone(),
+            self.settings.clone(),
+            RECOVERY_SECONDS,
+            cancelled,
+        )
     }
 
     /// A second server as this one was before anything was in it.
-    pub(super) fn start_empty(&self, scratch: &mut Scratch, cgroup: Option<CgroupLimits>) -> Result<Self, LoadError> {
-        self.start_second(scratch, cgroup, |context| init(&self.programs, context), &|| false)
+    pub(super) fn start_empty(
+        &self,
+        scratch: &mut Scratch,
+        cgroup: Option<CgroupLimits>,
+    ) -> Result<Self, LoadError> {
+        self.start_second(
+            scratch,
+            cgroup,
+            |context| init(&self.programs, context),
+            &|| false,
+        )
     }
 
     fn start_in(
@@ -77,7 +92,11 @@ impl ManagedPostgres {
     ) -> Result<Self, LoadError> {
         configure(&context, &settings)?;
         let mut serve = serve(&programs, &context);
-        let server = Self { process: ServerProcess::start(context, &mut serve)?, programs, settings };
+        let server = Self {
+            process: ServerProcess::start(context, &mut serve)?,
+            programs,
+            settings,
+        };
         server.wait_ready(seconds, cancelled)?;
         Ok(server)
     }
@@ -92,10 +111,15 @@ impl ManagedPostgres {
         let context = &self.process.context;
         // The dead server's file still reads "ready", or is a lock file that is no longer readable.
         let socket = context.socket.join(".s.PGSQL.5432");
-        for left in [context.data.join("postmaster.pid"), socket.with_extension("5432.lock"), socket] {
+        for left in [
+            context.data.join("postmaster.pid"),
+            socket.with_extension("5432.lock"),
+            socket,
+        ] {
             remove_left(&left)?;
         }
-        self.process.start_again(&mut serve(&self.programs, context))?;
+        self.process
+            .start_again(&mut serve(&self.programs, context))?;
         self.wait_ready(RECOVERY_SECONDS, cancelled)
     }
 
@@ -105,7 +129,14 @@ impl ManagedPostgres {
     /// and reports them, and the log is on the medium that is measured, where the rollbacks of clause 2.4.1.4 would write
     /// three lines each. FATAL, PANIC and LOG are logged, and so are the errors of the server's own processes.
     pub fn conninfo(&self) -> String {
-        let socket = self.process.context.socket.display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
+        let socket = self
+            .process
+            .context
+            .socket
+            .display()
+            .to_string()
+            .replace('\\', "\\\\")
+            .replace('\'', "\\'");
         format!(
             "host='{socket}' port=5432 user={USER} dbname=postgres application_name=plimsoll options='-c log_min_messages=log'"
         )
@@ -116,7 +147,9 @@ impl ManagedPostgres {
         let pid_file = self.process.data_dir().join("postmaster.pid");
         self.process.wait_ready(seconds, cancelled, &|| {
             let text = fs::read_to_string(&pid_file).unwrap_or_default();
-            text.lines().nth(7).is_some_and(|line| line.trim() == "ready")
+            text.lines()
+                .nth(7)
+                .is_some_and(|line| line.trim() == "ready")
         })
     }
 }
@@ -127,7 +160,10 @@ fn configuration(settings: &BTreeMap<String, String>) -> Result<String, LoadErro
     let mut lines = String::new();
     for (name, value) in settings {
         if !ServerKind::Postgres.is_setting_name(name) {
-            return Err(LoadError::other(format!("PostgreSQL setting {name:?}"), "is not a name of a setting"));
+            return Err(LoadError::other(
+                format!("PostgreSQL setting {name:?}"),
+                "is not a name of a setting",
+            ));
         }
         if ServerKind::Postgres.is_own_setting(name) {
             return Err(LoadError::other(
@@ -136,7 +172,10 @@ fn configuration(settings: &BTreeMap<String, String>) -> Result<String, LoadErro
             ));
         }
         if value.contains(['\n', '\r', '\0']) {
-            return Err(LoadError::other(format!("PostgreSQL setting {name}"), "its value must be one line"));
+            return Err(LoadError::other(
+                format!("PostgreSQL setting {name}"),
+                "its value must be one line",
+            ));
         }
         let _ = writeln!(lines, "{name} = {}", quote(value));
     }
@@ -155,12 +194,20 @@ fn configure(context: &ServerContext, settings: &str) -> Result<(), LoadError> {
     let lines = format!(
         "\n# plimsoll\nlisten_addresses = ''\nunix_socket_directories = {}\nunix_socket_permissions = 0700\n\
          logging_collector = off\nlog_destination = 'stderr'\n\n# The plan\n{settings}",
-        quote(&format!("\"{}\"", context.socket.display().to_string().replace('"', "\"\"")))
+        quote(&format!(
+            "\"{}\"",
+            context.socket.display().to_string().replace('"', "\"\"")
+        ))
     );
     let append = || write_durably(&mut OpenOptions::new().append(true).open(&conf)?, &lines);
     append().map_err(|e| io_error(&conf, &e))?;
     let hba = context.data.join("pg_hba.conf");
-    let replace = || write_durably(&mut File::create(&hba)?, "local all all trust\nlocal replication all trust\n");
+    let replace = || {
+        write_durably(
+            &mut File::create(&hba)?,
+            "local all all trust\nlocal replication all trust\n",
+        )
+    };
     replace().map_err(|e| io_error(&hba, &e))
 }
 
@@ -173,7 +220,13 @@ fn serve(programs: &Path, context: &ServerContext) -> Command {
 /// `initdb` with its own final sync: the files must be on the medium before anything is measured.
 fn init(programs: &Path, context: &ServerContext) -> Result<(), LoadError> {
     let mut command = context.command(&programs.join("initdb"));
-    command.arg("-D").arg(&context.data).args(["-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C"]);
+    command.arg("-D").arg(&context.data).args([
+        "-U",
+        USER,
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+    ]);
     context.make(&mut command)
 }
 
@@ -191,15 +244,31 @@ mod tests {
     use crate::scratch::{servers_work_in, sweep, wait_until};
 
     fn settings(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect()
+        pairs
+            .iter()
+            .map(|(k, v)| (k.to_string(), v.to_string()))
+            .collect()
     }
 
     #[test]
     fn settings_are_lines_and_nothing_else() {
-        let lines = configuration(&settings(&[("shared_buffers", "1GB"), ("search_path", "a'b\\c")])).unwrap();
+        let lines = configuration(&settings(&[
+            ("shared_buffers", "1GB"),
+            ("search_path", "a'b\\c"),
+        ]))
+        .unwrap();
         assert_eq!(lines, "search_path = 'a''b\\\\c'\nshared_buffers = '1GB'\n");
-        for (name, value) in [("include", "x"), ("Port", "1"), ("a b", "1"), ("", "1"), ("work_mem", "1\nport=1")] {
-            assert!(configuration(&settings(&[(name, value)])).is_err(), "{name}");
+        for (name, value) in [
+            ("include", "x"),
+            ("Port", "1"),
+            ("a b", "1"),
+            ("", "1"),
+            ("work_mem", "1\nport=1"),
+        ] {
+            assert!(
+                configuration(&settings(&[(name, value)])).is_err(),
+                "{name}"
+            );
         }
     }
 
@@ -216,8 +285,13 @@ mod tests {
         fs::set_permissions(medium.path(), Permissions::from_mode(0o755)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "wrong").unwrap();
         let wrong = settings(&[("shared_bufers", "1GB")]);
-        let error = ManagedPostgres::start(&mut scratch, &wrong, "", None).unwrap_err().to_string();
-        assert!(error.contains("unrecognized configuration parameter \"shared_bufers\""), "{error}");
+        let error = ManagedPostgres::start(&mut scratch, &wrong, "", None)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("unrecognized configuration parameter \"shared_bufers\""),
+            "{error}"
+        );
         drop(scratch);
         assert_eq!(fs::read_dir(medium.path()).unwrap().count(), 0);
     }
@@ -232,8 +306,13 @@ mod tests {
         let medium = tempfile::tempdir().unwrap();
         fs::set_permissions(medium.path(), Permissions::from_mode(0o700)).unwrap();
         let mut scratch = Scratch::create(medium.path(), "closed").unwrap();
-        let error = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None).unwrap_err().to_string();
-        let expected = format!("chmod o+x '{}'", medium.path().canonicalize().unwrap().display());
+        let error = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None)
+            .unwrap_err()
+            .to_string();
+        let expected = format!(
+            "chmod o+x '{}'",
+            medium.path().canonicalize().unwrap().display()
+        );
         assert!(error.contains(&expected), "{error}");
     }
 
@@ -250,21 +329,39 @@ mod tests {
             super::super::blocking(|| async {
                 let client = super::super::connect::connect(&conninfo).await?;
                 report.send(()).unwrap();
-                let _ = client.batch_execute("SELECT count(*) FROM generate_series(1, 20000000)").await;
+                let _ = client
+                    .batch_execute("SELECT count(*) FROM generate_series(1, 20000000)")
+                    .await;
                 Ok(())
             })
         });
         connected.recv().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(500));
-        rustix::process::kill_process(Pid::from_raw(server.process.pid().cast_signed()).unwrap(), Signal::KILL)
-            .unwrap();
+        rustix::process::kill_process(
+            Pid::from_raw(server.process.pid().cast_signed()).unwrap(),
+            Signal::KILL,
+        )
+        .unwrap();
         assert!(wait_until(60, || server.process.died().is_some()));
         // As a backend that found no room writes it, with the messages of the others at its end.
-        let last_words = format!("FATAL:  x: No space left on device\n{}", "LOG:  x\n".repeat(20));
-        OpenOptions::new().append(true).open(server.process.log()).unwrap().write_all(last_words.as_bytes()).unwrap();
+        let last_words = format!(
+            "FATAL:  x: No space left on device\n{}",
+            "LOG:  x\n".repeat(20)
+        );
+        OpenOptions::new()
+            .append(true)
+            .open(server.process.log())
+            .unwrap()
+            .write_all(last_words.as_bytes())
+            .unwrap();
         let error = server.process.died().unwrap();
         assert!(matches!(error, LoadError::DiskFull { .. }), "{error}");
-        assert!(error.to_string().contains("FATAL:  x: No space left on device\nFree space there"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("FATAL:  x: No space left on device\nFree space there"),
+            "{error}"
+        );
         server.process.end().unwrap();
         assert!(!servers_work_in(&data));
         busy.join().unwrap().unwrap();
@@ -279,19 +376,31 @@ mod tests {
         let run = |sql: &'static str| {
             super::super::blocking(|| async {
                 let client = super::super::connect::connect(&server.conninfo()).await?;
-                client.query_one(sql, &[]).await.map_err(|e| LoadError::other(sql, e)).map(|row| row.get::<_, i64>(0))
+                client
+                    .query_one(sql, &[])
+                    .await
+                    .map_err(|e| LoadError::other(sql, e))
+                    .map(|row| row.get::<_, i64>(0))
             })
         };
         run("SELECT count(*) FROM pg_database").unwrap();
         let first = server.process.pid();
         server.process.crash().unwrap();
-        assert!(matches!(server.process.died(), Some(LoadError::Died { .. })));
+        assert!(matches!(
+            server.process.died(),
+            Some(LoadError::Died { .. })
+        ));
         server.restart(&|| false).unwrap();
         assert!(server.process.pid() != first && server.process.died().is_none());
         assert!(
-            fs::read_to_string(server.process.log()).unwrap().contains("not properly shut down; automatic recovery")
+            fs::read_to_string(server.process.log())
+                .unwrap()
+                .contains("not properly shut down; automatic recovery")
         );
-        assert_eq!(run("SELECT count(*) FROM pg_database WHERE datname = 'postgres'").unwrap(), 1);
+        assert_eq!(
+            run("SELECT count(*) FROM pg_database WHERE datname = 'postgres'").unwrap(),
+            1
+        );
     }
 
     /// One life of a server: started, found dead by its owner, found running by the sweep of a dead owner's leftovers.
@@ -303,10 +412,17 @@ mod tests {
         let mut scratch = Scratch::create(medium.path(), &"long".repeat(25)).unwrap();
         let server = ManagedPostgres::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         assert!(server.process.died().is_none());
-        let (pid, socket) = (server.process.pid().cast_signed(), server.process.context.socket.clone());
+        let (pid, socket) = (
+            server.process.pid().cast_signed(),
+            server.process.context.socket.clone(),
+        );
         assert!(socket.join(".s.PGSQL.5432").exists() && !socket.starts_with(medium.path()));
         assert_eq!(fs::metadata(&socket).unwrap().mode() & 0o777, 0o700);
-        assert_eq!(sweep(medium.path(), &|_| Ok(Vec::new())).unwrap(), [""; 0], "the owner lives");
+        assert_eq!(
+            sweep(medium.path(), &|_| Ok(Vec::new())).unwrap(),
+            [""; 0],
+            "the owner lives"
+        );
         assert!(server.process.died().is_none());
 
         let path = scratch.abandon();
@@ -314,9 +430,15 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| wait_until(60, || server.process.died().is_some()));
             let actions = sweep(medium.path(), &|_| Ok(Vec::new())).unwrap();
-            assert!(actions[0].contains(&format!("Stopped the PostgreSQL server {pid}")), "{actions:?}");
+            assert!(
+                actions[0].contains(&format!("Stopped the PostgreSQL server {pid}")),
+                "{actions:?}"
+            );
         });
         assert!(!path.exists() && !socket.exists());
-        assert!(matches!(server.process.died(), Some(LoadError::Died { .. })));
+        assert!(matches!(
+            server.process.died(),
+            Some(LoadError::Died { .. })
+        ));
     }
 }

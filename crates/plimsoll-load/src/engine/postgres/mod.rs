@@ -50,7 +50,8 @@ where
             .map_err(|e| LoadError::other("starting a runtime", e))?;
         runtime.block_on(work())
     };
-    thread::scope(|scope| scope.spawn(on_thread).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    thread::scope(|scope| scope.spawn(on_thread).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Carries out statements on a connection of their own.
@@ -58,7 +59,10 @@ where
 pub(crate) fn batch(conninfo: &str, sql: &str) -> Result<(), LoadError> {
     blocking(|| async {
         let client = connect::connect(conninfo).await?;
-        client.batch_execute(sql).await.map_err(|error| connect::server_error(sql, &error))
+        client
+            .batch_execute(sql)
+            .await
+            .map_err(|error| connect::server_error(sql, &error))
     })
 }
 

@@ -88,23 +88,37 @@ impl PostgresSession {
     pub async fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
         let texts: Vec<String> = match mode {
             TxnMode::Procedures => CALLS.map(str::to_owned).into(),
-            TxnMode::Statements => Stmt::ALL.map(|stmt| stmt.sql().replace("{now}", "now()")).into(),
+            TxnMode::Statements => Stmt::ALL
+                .map(|stmt| stmt.sql().replace("{now}", "now()"))
+                .into(),
         };
         Self::prepare(conninfo, schema, &texts, Work::Tpcc(mode)).await
     }
 
-    pub(super) async fn prepare(conninfo: &str, schema: &str, texts: &[String], work: Work) -> Result<Self, LoadError> {
+    pub(super) async fn prepare(
+        conninfo: &str,
+        schema: &str,
+        texts: &[String],
+        work: Work,
+    ) -> Result<Self, LoadError> {
         let (client, driver) = connect_with_driver(conninfo).await?;
-        let mut wire = Wire { driver: driver.fuse(), last_words: None };
+        let mut wire = Wire {
+            driver: driver.fuse(),
+            last_words: None,
+        };
         let error = |e: Error| server_error("preparing a session", &e);
-        wire.carry(client.batch_execute(&search_path(schema))).await.map_err(error)?;
+        wire.carry(client.batch_execute(&search_path(schema)))
+            .await
+            .map_err(error)?;
         wire.carry(guard::take(&client, schema, Use::Keep)).await?;
         let (data, absent) = match &work {
             Work::Tpcc(TxnMode::Procedures) => ("TPC-C", SqlState::UNDEFINED_FUNCTION),
             Work::Tpcc(TxnMode::Statements) => ("TPC-C", SqlState::UNDEFINED_TABLE),
             Work::Sysbench(_) => ("sysbench", SqlState::UNDEFINED_TABLE),
         };
-        let prepared = wire.carry(try_join_all(texts.iter().map(|text| client.prepare(text)))).await;
+        let prepared = wire
+            .carry(try_join_all(texts.iter().map(|text| client.prepare(text))))
+            .await;
         let prepared = prepared.map_err(|error| match error.code() {
             Some(code) if *code == absent => LoadError::Missing {
                 what: format!("{data} data in schema {schema}"),
@@ -113,7 +127,14 @@ impl PostgresSession {
             },
             _ => server_error("preparing a session", &error),
         })?;
-        Ok(Self { client, wire, work, prepared, begin_due: None, round_trips: 0 })
+        Ok(Self {
+            client,
+            wire,
+            work,
+            prepared,
+            begin_due: None,
+            round_trips: 0,
+        })
     }
 
     /// One call, one round trip, one database transaction. The result is received and left unread.
@@ -124,9 +145,11 @@ impl PostgresSession {
                 let mut columns = [[0i32; MAX_LINES]; 3];
                 let lines = &order.lines[..order.lines.len().min(MAX_LINES)];
                 for (i, line) in lines.iter().enumerate() {
-                    (columns[0][i], columns[1][i], columns[2][i]) = (line.item, line.supply_warehouse, line.quantity);
+                    (columns[0][i], columns[1][i], columns[2][i]) =
+                        (line.item, line.supply_warehouse, line.quantity);
                 }
-                let [items, supply, quantity] = columns.each_ref().map(|column| &column[..lines.len()]);
+                let [items, supply, quantity] =
+                    columns.each_ref().map(|column| &column[..lines.len()]);
                 let (w, d, c) = (&order.warehouse, &order.district, &order.customer);
                 self.send(0, &[w, d, c, &items, &supply, &quantity]).await
             }
@@ -139,17 +162,25 @@ impl PostgresSession {
             }
             input::Input::OrderStatus(status) => {
                 let (id, name) = by(&status.customer);
-                self.send(2, &[&status.warehouse, &status.district, &id, &name]).await
+                self.send(2, &[&status.warehouse, &status.district, &id, &name])
+                    .await
             }
-            input::Input::Delivery(delivery) => self.send(3, &[&delivery.warehouse, &delivery.carrier]).await,
+            input::Input::Delivery(delivery) => {
+                self.send(3, &[&delivery.warehouse, &delivery.carrier])
+                    .await
+            }
             input::Input::StockLevel(level) => {
-                self.send(4, &[&level.warehouse, &level.district, &level.threshold]).await
+                self.send(4, &[&level.warehouse, &level.district, &level.threshold])
+                    .await
             }
         }
     }
 
     async fn send(&mut self, txn: usize, params: &[&(dyn ToSql + Sync)]) -> Result<(), Error> {
-        self.wire.carry(self.client.execute(&self.prepared[txn], params)).await.map(drop)
+        self.wire
+            .carry(self.client.execute(&self.prepared[txn], params))
+            .await
+            .map(drop)
     }
 
     /// BEGIN goes out together with the next statement.
@@ -164,8 +195,13 @@ impl PostgresSession {
     ) -> Result<T, Error> {
         self.round_trips += 1;
         let request = request(&self.client, &self.prepared);
-        let Some(begin) = self.begin_due.take() else { return self.wire.carry(request).await };
-        let (begun, done) = self.wire.carry(join(self.client.batch_execute(begin), request)).await;
+        let Some(begin) = self.begin_due.take() else {
+            return self.wire.carry(request).await;
+        };
+        let (begun, done) = self
+            .wire
+            .carry(join(self.client.batch_execute(begin), request))
+            .await;
         begun.and(done)
     }
 
@@ -174,16 +210,24 @@ impl PostgresSession {
             return Ok(());
         }
         self.round_trips += 1;
-        self.wire.carry(self.client.batch_execute(sql)).await.map_err(|e| self.error(&e))
+        self.wire
+            .carry(self.client.batch_execute(sql))
+            .await
+            .map_err(|e| self.error(&e))
     }
 
     pub(super) fn error(&self, error: &Error) -> SessionError {
-        const AGAIN: [SqlState; 3] =
-            [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
+        const AGAIN: [SqlState; 3] = [
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::LOCK_NOT_AVAILABLE,
+        ];
         let message = error_text(error);
         match error.code() {
             // Before it takes the server with it.
-            Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&message) => SessionError::server_full(message),
+            Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&message) => {
+                SessionError::server_full(message)
+            }
             _ if self.is_lost(error, &message) => SessionError::Lost(match &self.wire.last_words {
                 Some(last) => format!("{message}; before that the server reported: {last}"),
                 None => message,
@@ -198,9 +242,16 @@ impl PostgresSession {
         match error.as_db_error() {
             // Whatever the reason: after these the server ends the session.
             Some(db) => {
-                matches!(db.parsed_severity(), Some(Severity::Fatal | Severity::Panic)) || is_shutdown(db.code())
+                matches!(
+                    db.parsed_severity(),
+                    Some(Severity::Fatal | Severity::Panic)
+                ) || is_shutdown(db.code())
             }
-            None => error.is_closed() || self.client.is_closed() || message.contains("communicating with the server"),
+            None => {
+                error.is_closed()
+                    || self.client.is_closed()
+                    || message.contains("communicating with the server")
+            }
         }
     }
 }
@@ -230,13 +281,19 @@ fn by(customer: &CustomerBy) -> (Option<i32>, Option<&str>) {
 impl Session for PostgresSession {
     async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
         match (input, &self.work) {
-            (Input::Tpcc(input), Work::Tpcc(TxnMode::Statements)) => transactions::run(self, input).await,
+            (Input::Tpcc(input), Work::Tpcc(TxnMode::Statements)) => {
+                transactions::run(self, input).await
+            }
             (Input::Tpcc(input), Work::Tpcc(TxnMode::Procedures)) => match self.call(input).await {
                 Ok(()) => Ok(TxnEnd::Committed),
-                Err(error) if error.code().is_some_and(|code| code.code() == UNUSED_ITEM) => Ok(TxnEnd::RolledBack),
+                Err(error) if error.code().is_some_and(|code| code.code() == UNUSED_ITEM) => {
+                    Ok(TxnEnd::RolledBack)
+                }
                 Err(error) => Err(self.error(&error)),
             },
-            (Input::Sysbench(input), Work::Sysbench(_)) => sysbench::transactions::run(self, input).await,
+            (Input::Sysbench(input), Work::Sysbench(_)) => {
+                sysbench::transactions::run(self, input).await
+            }
             (Input::Tpcc(_), Work::Sysbench(_)) | (Input::Sysbench(_), Work::Tpcc(_)) => {
                 Err(SessionError::other_work())
             }
@@ -252,7 +309,11 @@ impl Session for PostgresSession {
 impl Statements<Stmt> for PostgresSession {
     /// What only reads sees one snapshot, as the STABLE functions do: an order and its lines belong together.
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
-        self.begin_with(if writes { "BEGIN" } else { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" });
+        self.begin_with(if writes {
+            "BEGIN"
+        } else {
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        });
         Ok(())
     }
 
@@ -267,8 +328,12 @@ impl Statements<Stmt> for PostgresSession {
     async fn query(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
         let rows = self
             .first(async |client, prepared| {
-                let rows = client.query_raw(&prepared[id as usize], params.iter().copied().map(SqlParam)).await?;
-                rows.and_then(|row| std::future::ready(values(&row))).try_collect().await
+                let rows = client
+                    .query_raw(&prepared[id as usize], params.iter().copied().map(SqlParam))
+                    .await?;
+                rows.and_then(|row| std::future::ready(values(&row)))
+                    .try_collect()
+                    .await
             })
             .await;
         rows.map_err(|e| self.error(&e))
@@ -277,7 +342,9 @@ impl Statements<Stmt> for PostgresSession {
     async fn execute(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
         let changed = self
             .first(async |client, prepared| {
-                client.execute_raw(&prepared[id as usize], params.iter().copied().map(SqlParam)).await
+                client
+                    .execute_raw(&prepared[id as usize], params.iter().copied().map(SqlParam))
+                    .await
             })
             .await;
         changed.map_err(|e| self.error(&e))

@@ -22,7 +22,10 @@ pub struct QuietSocket {
 }
 
 fn watch(socket: UnixStream, interest: Interest) -> io::Result<AsyncFd<UnixStream>> {
-    #[expect(deprecated, reason = "unsound for types whose descriptor changes, which that of a UnixStream does not")]
+    #[expect(
+        deprecated,
+        reason = "unsound for types whose descriptor changes, which that of a UnixStream does not"
+    )]
     AsyncFd::with_interest(socket, interest)
 }
 
@@ -31,12 +34,19 @@ impl QuietSocket {
     pub fn connect(path: &Path) -> io::Result<Self> {
         let socket = UnixStream::connect(path)?;
         socket.set_nonblocking(true)?;
-        Ok(Self { reads: watch(socket, Interest::READABLE)?, writes: None })
+        Ok(Self {
+            reads: watch(socket, Interest::READABLE)?,
+            writes: None,
+        })
     }
 }
 
 impl AsyncRead for QuietSocket {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         loop {
             let mut ready = ready!(self.reads.poll_read_ready(context))?;
             let room = buffer.initialize_unfilled();
@@ -58,7 +68,11 @@ impl AsyncRead for QuietSocket {
 }
 
 impl AsyncWrite for QuietSocket {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
         loop {
             match self.reads.get_ref().write(data) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -106,7 +120,10 @@ mod tests {
             peer.write_all(&all).unwrap();
         });
         let sent: Vec<u8> = (0..5_000_000u32).map(|i| (i % 251) as u8).collect();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         let received = runtime.block_on(async {
             let mut socket = QuietSocket::connect(&path).unwrap();
             socket.write_all(&sent).await.unwrap();

@@ -29,11 +29,21 @@ pub fn template(conninfo: &str, task: TemplateTask) -> Result<(), LoadError> {
             TemplateTask::Keep => (database.as_str(), TEMPLATE),
             TemplateTask::Restore => (TEMPLATE, database.as_str()),
         };
-        let version = client.query_one("SHOW server_version_num", &[]).await.map_err(|e| server_error(WHAT, &e))?;
+        let version = client
+            .query_one("SHOW server_version_num", &[])
+            .await
+            .map_err(|e| server_error(WHAT, &e))?;
         // Since 15 there is another strategy, and the default, that writes all of it into the log.
-        let is_new = version.get::<_, String>(0).parse().is_ok_and(|version: u32| version >= 150_000);
+        let is_new = version
+            .get::<_, String>(0)
+            .parse()
+            .is_ok_and(|version: u32| version >= 150_000);
         let strategy = if is_new { "STRATEGY file_copy" } else { "" };
-        let make = format!("CREATE DATABASE {} TEMPLATE {} {strategy}", quote_ident(to), quote_ident(from));
+        let make = format!(
+            "CREATE DATABASE {} TEMPLATE {} {strategy}",
+            quote_ident(to),
+            quote_ident(from)
+        );
         let steps = [
             format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", quote_ident(to)),
             make,
@@ -48,16 +58,25 @@ pub fn template(conninfo: &str, task: TemplateTask) -> Result<(), LoadError> {
 }
 
 /// Carries out a statement that needs a database without connections.
-async fn alone(client: &tokio_postgres::Client, database: &str, sql: &str) -> Result<(), LoadError> {
-    const END_OTHERS: &str =
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()";
+async fn alone(
+    client: &tokio_postgres::Client,
+    database: &str,
+    sql: &str,
+) -> Result<(), LoadError> {
+    const END_OTHERS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()";
     let clock = Clock::real();
     let mut tried = 0;
     loop {
-        client.query(END_OTHERS, &[&database]).await.map_err(|e| server_error(WHAT, &e))?;
+        client
+            .query(END_OTHERS, &[&database])
+            .await
+            .map_err(|e| server_error(WHAT, &e))?;
         match client.batch_execute(sql).await {
             Ok(()) => return Ok(()),
-            Err(error) if error.code() == Some(&tokio_postgres::error::SqlState::OBJECT_IN_USE) && tried < TRIES => {
+            Err(error)
+                if error.code() == Some(&tokio_postgres::error::SqlState::OBJECT_IN_USE)
+                    && tried < TRIES =>
+            {
                 tried += 1;
                 clock.sleep(PAUSE).await;
             }

@@ -32,7 +32,10 @@ mod sysbench;
 mod transactions;
 
 const MODES: [TxnMode; 2] = [TxnMode::Procedures, TxnMode::Statements];
-const POPULATION: Population = Population { warehouses: 2, seed: 42 };
+const POPULATION: Population = Population {
+    warehouses: 2,
+    seed: 42,
+};
 const SCHEMA: &str = MANAGED_SCHEMA;
 
 /// One loaded server for all tests that run at the time. Fields are dropped in this order.
@@ -61,12 +64,33 @@ impl Shared {
         std::fs::set_permissions(medium.path(), open).unwrap();
         let mut scratch = Scratch::create(medium.path(), "tests").unwrap();
         let settings = BTreeMap::from([("work_mem", "5MB"), ("synchronous_commit", "off")]);
-        let settings = settings.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+        let settings = settings
+            .into_iter()
+            .map(|(k, v)| (k.to_owned(), v.to_owned()))
+            .collect();
         let server = ManagedPostgres::start(&mut scratch, &settings, "", None).unwrap();
-        let shared = Self { server, _scratch: scratch, _medium: medium, turn: Mutex::new(()) };
+        let shared = Self {
+            server,
+            _scratch: scratch,
+            _medium: medium,
+            turn: Mutex::new(()),
+        };
         let control = LoadControl::default();
-        assert_eq!(load(&shared.conninfo(), SCHEMA, POPULATION, IfOther::Replace, &control).unwrap(), Loaded::Fresh);
-        assert_eq!((control.rows_done(), control.rows_total()), (POPULATION.rows(), POPULATION.rows()));
+        assert_eq!(
+            load(
+                &shared.conninfo(),
+                SCHEMA,
+                POPULATION,
+                IfOther::Replace,
+                &control
+            )
+            .unwrap(),
+            Loaded::Fresh
+        );
+        assert_eq!(
+            (control.rows_done(), control.rows_total()),
+            (POPULATION.rows(), POPULATION.rows())
+        );
         shared
     }
 
@@ -85,7 +109,9 @@ impl Shared {
     }
 
     async fn session(&self, mode: TxnMode) -> PostgresSession {
-        PostgresSession::open(&self.conninfo(), SCHEMA, mode).await.unwrap()
+        PostgresSession::open(&self.conninfo(), SCHEMA, mode)
+            .await
+            .unwrap()
     }
 
     fn assert_consistent(&self) {
@@ -107,23 +133,48 @@ async fn one<T: FromSqlOwned>(client: &Client, sql: &str) -> T {
 /// Rows as the server prints them.
 async fn texts(client: &Client, sql: &str) -> Vec<Vec<String>> {
     let messages = client.simple_query(sql).await.unwrap();
-    let rows = messages.iter().filter_map(|m| if let SimpleQueryMessage::Row(row) = m { Some(row) } else { None });
-    rows.map(|row| (0..row.len()).map(|i| row.get(i).unwrap_or("NULL").to_owned()).collect()).collect()
+    let rows = messages.iter().filter_map(|m| {
+        if let SimpleQueryMessage::Row(row) = m {
+            Some(row)
+        } else {
+            None
+        }
+    });
+    rows.map(|row| {
+        (0..row.len())
+            .map(|i| row.get(i).unwrap_or("NULL").to_owned())
+            .collect()
+    })
+    .collect()
 }
 
 /// A digest of everything in the tables.
 async fn digest(client: &Client) -> Vec<String> {
     let mut digests = Vec::new();
     for table in Table::ALL {
-        let sql = format!("SELECT count(*) || ' ' || sum(hashtextextended(t::text, 0)) FROM {} AS t", table.name());
+        let sql = format!(
+            "SELECT count(*) || ' ' || sum(hashtextextended(t::text, 0)) FROM {} AS t",
+            table.name()
+        );
         digests.push(one(client, &sql).await);
     }
     digests
 }
 
 fn order(lines: &[(i32, i32, i32)]) -> input::NewOrder {
-    let lines = lines.iter().map(|&(item, supply_warehouse, quantity)| Line { item, supply_warehouse, quantity });
-    input::NewOrder { warehouse: 1, district: 3, customer: 7, lines: lines.collect() }
+    let lines = lines
+        .iter()
+        .map(|&(item, supply_warehouse, quantity)| Line {
+            item,
+            supply_warehouse,
+            quantity,
+        });
+    input::NewOrder {
+        warehouse: 1,
+        district: 3,
+        customer: 7,
+        lines: lines.collect(),
+    }
 }
 
 fn new_order(lines: &[(i32, i32, i32)]) -> Input {

@@ -14,7 +14,12 @@ use crate::scratch::Scratch;
 
 impl ManagedServer {
     /// See [`crate::system::Instance::back_up`].
-    pub(crate) fn back_up(&self, method: BackupMethod, task: Task<'_>, to: &Path) -> Result<Taken, LoadError> {
+    pub(crate) fn back_up(
+        &self,
+        method: BackupMethod,
+        task: Task<'_>,
+        to: &Path,
+    ) -> Result<Taken, LoadError> {
         match self {
             Self::Postgres(server) => server.back_up(method, task, to),
             Self::Mariadb(server) => server.back_up(method, task, to),
@@ -62,7 +67,8 @@ impl Target {
     ) -> Result<(ManagedServer, Timed), LoadError> {
         match self.engine {
             ServerKind::Postgres => {
-                let restored = postgres::restore_elsewhere(&self.schema, task, from, scratch, cgroup);
+                let restored =
+                    postgres::restore_elsewhere(&self.schema, task, from, scratch, cgroup);
                 restored.map(|(server, timed)| (ManagedServer::Postgres(server), timed))
             }
             ServerKind::Mariadb => {

@@ -28,7 +28,10 @@ pub(crate) fn is_disk_full(message: &str) -> bool {
 /// The last line of the log that is about a full disk. A server that lost a backend to it writes some twenty lines more:
 /// of the end of its connections, and of recovering.
 pub(super) fn lack_of_space(log: &Path) -> Option<String> {
-    last_lines(log, 60).lines().rfind(|line| is_disk_full(line)).map(str::to_owned)
+    last_lines(log, 60)
+        .lines()
+        .rfind(|line| is_disk_full(line))
+        .map(str::to_owned)
 }
 
 /// What a server writes into its log from now on.
@@ -40,19 +43,31 @@ pub struct LogTail {
 
 impl LogTail {
     pub fn new(log: &Path) -> Self {
-        Self { log: log.into(), read: fs::metadata(log).map_or(0, |about| about.len()) }
+        Self {
+            log: log.into(),
+            read: fs::metadata(log).map_or(0, |about| about.len()),
+        }
     }
 
     /// The first line about a full disk that was written since the last call.
     pub fn lack_of_space(&mut self) -> Option<String> {
         let length = fs::metadata(&self.log).ok()?.len();
-        let mut bytes = vec![0; usize::try_from(length.checked_sub(self.read).filter(|new| *new > 0)?).ok()?];
-        File::open(&self.log).ok()?.read_exact_at(&mut bytes, self.read).ok()?;
+        let mut bytes =
+            vec![0; usize::try_from(length.checked_sub(self.read).filter(|new| *new > 0)?).ok()?];
+        File::open(&self.log)
+            .ok()?
+            .read_exact_at(&mut bytes, self.read)
+            .ok()?;
         // A line that goes on is read again as a whole.
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let whole = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |end| end + 1);
         self.read += whole as u64;
         let text = String::from_utf8_lossy(&bytes[..whole]);
-        text.lines().find(|line| is_disk_full(line)).map(str::to_owned)
+        text.lines()
+            .find(|line| is_disk_full(line))
+            .map(str::to_owned)
     }
 }
 
@@ -65,9 +80,15 @@ fn last_lines(log: &Path, most: usize) -> String {
     let bytes = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let text = text.split(INSTALL_FAILED).next().unwrap_or_default();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     let success = |line: &&str| line.starts_with("Success.") || line.contains(INSTALL_DONE);
-    let start = lines.iter().rposition(success).map_or(0, |i| (i + 2).min(lines.len()));
+    let start = lines
+        .iter()
+        .rposition(success)
+        .map_or(0, |i| (i + 2).min(lines.len()));
     lines[start.max(lines.len().saturating_sub(most))..].join("\n")
 }
 
@@ -82,12 +103,17 @@ mod tests {
         fs::write(&log, "long ago: No space left on device\n").unwrap();
         let mut tail = LogTail::new(&log);
         assert_eq!(tail.lack_of_space(), None);
-        let mut text = fs::read_to_string(&log).unwrap() + "ready\n[ERROR] Disk is full writing './binlog.000001'";
+        let mut text = fs::read_to_string(&log).unwrap()
+            + "ready\n[ERROR] Disk is full writing './binlog.000001'";
         fs::write(&log, &text).unwrap();
         assert_eq!(tail.lack_of_space(), None, "the line goes on");
         text += " (Errcode: 28 \"No space left on device\")\n";
         fs::write(&log, &text).unwrap();
-        assert!(tail.lack_of_space().unwrap().starts_with("[ERROR] Disk is full"));
+        assert!(
+            tail.lack_of_space()
+                .unwrap()
+                .starts_with("[ERROR] Disk is full")
+        );
         assert_eq!(tail.lack_of_space(), None);
     }
 
@@ -97,8 +123,24 @@ mod tests {
         let log = folder.path().join("postgres.log");
         fs::write(&log, "PANIC:  could not write to file \"pg_wal/xlogtemp.7\": No space left on device\nLOG:  x\n")
             .unwrap();
-        assert!(matches!(failed("server", "it ended", &log, "next"), LoadError::DiskFull { .. }));
-        fs::write(&log, format!("No space left on device\n{}PANIC:  other\n", "LOG:  x\n".repeat(80))).unwrap();
-        assert!(matches!(failed("server", "it ended", &log, "next"), LoadError::Died { .. }), "long ago");
+        assert!(matches!(
+            failed("server", "it ended", &log, "next"),
+            LoadError::DiskFull { .. }
+        ));
+        fs::write(
+            &log,
+            format!(
+                "No space left on device\n{}PANIC:  other\n",
+                "LOG:  x\n".repeat(80)
+            ),
+        )
+        .unwrap();
+        assert!(
+            matches!(
+                failed("server", "it ended", &log, "next"),
+                LoadError::Died { .. }
+            ),
+            "long ago"
+        );
     }
 }

@@ -24,7 +24,9 @@ mod unprivileged;
 pub use log::LogTail;
 pub(crate) use log::is_disk_full;
 pub use process::ServerProcess;
-pub(crate) use process::{RECOVERY_SECONDS, START_SECONDS, ServerContext, command_in, remove_left, write_durably};
+pub(crate) use process::{
+    RECOVERY_SECONDS, START_SECONDS, ServerContext, command_in, remove_left, write_durably,
+};
 #[cfg(test)]
 pub(crate) use unprivileged::unprivileged;
 
@@ -81,10 +83,12 @@ impl ManagedServer {
     ) -> Result<Self, LoadError> {
         match kind {
             ServerKind::Postgres => {
-                postgres::ManagedPostgres::start(scratch, settings, binaries, cgroup).map(Self::Postgres)
+                postgres::ManagedPostgres::start(scratch, settings, binaries, cgroup)
+                    .map(Self::Postgres)
             }
             ServerKind::Mariadb => {
-                mariadb::ManagedMariadb::start(scratch, settings, binaries, cgroup).map(Self::Mariadb)
+                mariadb::ManagedMariadb::start(scratch, settings, binaries, cgroup)
+                    .map(Self::Mariadb)
             }
         }
     }
@@ -102,7 +106,11 @@ impl ManagedServer {
             Self::Postgres(server) => (ServerKind::Postgres, server.conninfo()),
             Self::Mariadb(server) => (ServerKind::Mariadb, server.conninfo()),
         };
-        Target { engine, conninfo, schema: MANAGED_SCHEMA.into() }
+        Target {
+            engine,
+            conninfo,
+            schema: MANAGED_SCHEMA.into(),
+        }
     }
 
     /// A second server like this one, which has been stopped, with a copy of its data.
@@ -113,11 +121,16 @@ impl ManagedServer {
         control: &LoadControl,
     ) -> Result<Self, LoadError> {
         let from = self.process().data_dir();
-        let fill = |context: &ServerContext| put_back(from, &context.data, &|| control.check()).map(drop);
+        let fill =
+            |context: &ServerContext| put_back(from, &context.data, &|| control.check()).map(drop);
         let cancelled = || control.is_cancelled();
         match self {
-            Self::Postgres(server) => server.start_second(scratch, cgroup, fill, &cancelled).map(Self::Postgres),
-            Self::Mariadb(server) => server.start_second(scratch, cgroup, fill, &cancelled).map(Self::Mariadb),
+            Self::Postgres(server) => server
+                .start_second(scratch, cgroup, fill, &cancelled)
+                .map(Self::Postgres),
+            Self::Mariadb(server) => server
+                .start_second(scratch, cgroup, fill, &cancelled)
+                .map(Self::Mariadb),
         }
     }
 
@@ -129,7 +142,10 @@ impl ManagedServer {
     pub fn template(&self, task: TemplateTask) -> Result<(), LoadError> {
         match self {
             Self::Postgres(server) => postgres::template(&server.conninfo(), task),
-            Self::Mariadb(_) => Err(LoadError::other("MariaDB", "makes no database of another one")),
+            Self::Mariadb(_) => Err(LoadError::other(
+                "MariaDB",
+                "makes no database of another one",
+            )),
         }
     }
 
@@ -170,17 +186,27 @@ impl Target {
         if_other: IfOther,
         control: &LoadControl,
     ) -> Result<Loaded, LoadError> {
-        let Self { engine, conninfo, schema } = self;
+        let Self {
+            engine,
+            conninfo,
+            schema,
+        } = self;
         match (engine, workload) {
             (ServerKind::Postgres, Workload::Tpcc(tpcc)) => {
-                let population = Population { warehouses: tpcc.warehouses, seed };
+                let population = Population {
+                    warehouses: tpcc.warehouses,
+                    seed,
+                };
                 postgres::load(conninfo, schema, population, if_other, control)
             }
             (ServerKind::Postgres, Workload::Sysbench(sysbench)) => {
                 postgres::sysbench::load(conninfo, schema, sysbench, seed, if_other, control)
             }
             (ServerKind::Mariadb, Workload::Tpcc(tpcc)) => {
-                let population = Population { warehouses: tpcc.warehouses, seed };
+                let population = Population {
+                    warehouses: tpcc.warehouses,
+                    seed,
+                };
                 mariadb::load(conninfo, schema, population, if_other, control)
             }
             (ServerKind::Mariadb, Workload::Sysbench(sysbench)) => {
@@ -199,7 +225,11 @@ impl Target {
 
     /// The verdicts on all consistency conditions, in their order. No other session should write meanwhile.
     pub fn check(&self, data: CheckedData<'_>) -> Result<Vec<ConditionResult>, LoadError> {
-        let Self { engine, conninfo, schema } = self;
+        let Self {
+            engine,
+            conninfo,
+            schema,
+        } = self;
         match (engine, data) {
             (ServerKind::Postgres, CheckedData::Tpcc) => postgres::check(conninfo, schema),
             (ServerKind::Postgres, CheckedData::Sysbench(sysbench)) => {

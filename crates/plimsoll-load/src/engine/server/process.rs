@@ -26,7 +26,8 @@ const BACKENDS_SECONDS: u64 = 30;
 const SHORT_OF_MEMORY: &str =
     "the kernel killed one of its processes because the memory that the plan allows was used up";
 const NEXT_WHEN_REFUSED: &str = "If it names a setting, correct `settings` in the plan.";
-const NEXT_WHEN_DEAD: &str = "If the server was not stopped on purpose, check `dmesg` for an out-of-memory kill.";
+const NEXT_WHEN_DEAD: &str =
+    "If the server was not stopped on purpose, check `dmesg` for an out-of-memory kill.";
 
 /// Where a server lives in a scratch directory, and the user it runs as.
 #[derive(Debug)]
@@ -63,7 +64,14 @@ impl ServerContext {
         }
         let log = scratch.path().join(format!("{name}.log"));
         File::create(&log).map_err(|e| io_error(&log, &e))?;
-        Ok(Self { kind, user, data, socket, log, cgroup })
+        Ok(Self {
+            kind,
+            user,
+            data,
+            socket,
+            log,
+            cgroup,
+        })
     }
 
     /// One more directory that only the server's user may enter.
@@ -76,7 +84,9 @@ impl ServerContext {
     /// Gives a directory outside to the server's user, who can reach it then.
     pub fn admit(&self, dir: &Path) -> Result<(), LoadError> {
         hand_over(dir, self.user.as_ref(), 0o700)?;
-        self.user.as_ref().map_or(Ok(()), |user| reachable(dir, user))
+        self.user
+            .as_ref()
+            .map_or(Ok(()), |user| reachable(dir, user))
     }
 
     pub fn command(&self, program: &Path) -> Command {
@@ -85,19 +95,33 @@ impl ServerContext {
 
     /// The server itself: within its limits.
     pub fn serve(&self, program: &Path) -> Command {
-        let Some(cgroup) = &self.cgroup else { return self.command(program) };
+        let Some(cgroup) = &self.cgroup else {
+            return self.command(program);
+        };
         let user = self.user.as_ref().map(|user| (user.uid, user.gid));
         surroundings(cgroup.command(program.as_os_str(), user), &self.data)
     }
 
     /// Runs a program that makes the data directory, to its end.
     pub fn make(&self, command: &mut Command) -> Result<(), LoadError> {
-        let name = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let status = self.spawn(command)?.wait().map_err(|e| LoadError::other(&name, e))?;
+        let name = Path::new(command.get_program())
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let status = self
+            .spawn(command)?
+            .wait()
+            .map_err(|e| LoadError::other(&name, e))?;
         if status.success() {
             return Ok(());
         }
-        Err(failed(&name, &format!("it ended with {status}"), &self.log, NEXT_WHEN_REFUSED))
+        Err(failed(
+            &name,
+            &format!("it ended with {status}"),
+            &self.log,
+            NEXT_WHEN_REFUSED,
+        ))
     }
 
     fn spawn(&self, command: &mut Command) -> Result<Child, LoadError> {
@@ -162,23 +186,38 @@ impl ServerProcess {
             kill_all(&self.context.data);
             self.exit_status().is_some() && !servers_work_in(&self.context.data)
         });
-        if ended { Ok(()) } else { Err(self.does_not_end()) }
+        if ended {
+            Ok(())
+        } else {
+            Err(self.does_not_end())
+        }
     }
 
     /// Why the server is no longer there, quoting its log; `None` while it runs.
     pub fn died(&self) -> Option<LoadError> {
         let status = self.exit_status()?;
         let why = self.with_memory(describe(status));
-        Some(failed(&self.context.title(), &why, &self.context.log, NEXT_WHEN_DEAD))
+        Some(failed(
+            &self.context.title(),
+            &why,
+            &self.context.log,
+            NEXT_WHEN_DEAD,
+        ))
     }
 
     /// Whether the kernel has killed one of its processes because its memory was used up.
     fn is_short_of_memory(&self) -> bool {
-        self.limits().and_then(CgroupLimits::killed_for_memory).is_some_and(|killed| killed > 0)
+        self.limits()
+            .and_then(CgroupLimits::killed_for_memory)
+            .is_some_and(|killed| killed > 0)
     }
 
     fn with_memory(&self, why: String) -> String {
-        if self.is_short_of_memory() { format!("{SHORT_OF_MEMORY}: {why}") } else { why }
+        if self.is_short_of_memory() {
+            format!("{SHORT_OF_MEMORY}: {why}")
+        } else {
+            why
+        }
     }
 
     /// What limits it, if anything does.
@@ -189,14 +228,25 @@ impl ServerProcess {
     /// The reason behind a connection's error, where the server's log has more: a full disk makes the server
     /// end all connections, and perhaps itself.
     pub fn explain(&self, error: LoadError) -> LoadError {
-        if !matches!(error, LoadError::Died { .. } | LoadError::Unreachable { .. }) {
+        if !matches!(
+            error,
+            LoadError::Died { .. } | LoadError::Unreachable { .. }
+        ) {
             return error;
         }
         // Connections notice before the server has ended.
         wait_until(2, || self.exit_status().is_some());
-        if self.exit_status().is_some() || lack_of_space(&self.context.log).is_some() || self.is_short_of_memory() {
+        if self.exit_status().is_some()
+            || lack_of_space(&self.context.log).is_some()
+            || self.is_short_of_memory()
+        {
             let why = self.with_memory(error.to_string());
-            return failed(&self.context.title(), &why, &self.context.log, NEXT_WHEN_DEAD);
+            return failed(
+                &self.context.title(),
+                &why,
+                &self.context.log,
+                NEXT_WHEN_DEAD,
+            );
         }
         error
     }
@@ -223,7 +273,9 @@ impl ServerProcess {
         match ended {
             Some(status) => Err(self.context.not_started(&describe(status))),
             None if ready => Ok(()),
-            None => Err(self.context.not_started(&format!("it is not ready after {seconds} s"))),
+            None => Err(self
+                .context
+                .not_started(&format!("it is not ready after {seconds} s"))),
         }
     }
 
@@ -240,7 +292,9 @@ impl ServerProcess {
             }
             wait_until(seconds, || self.exit_status().is_some());
         }
-        if self.exit_status().is_some() && wait_until(BACKENDS_SECONDS, || !servers_work_in(&self.context.data)) {
+        if self.exit_status().is_some()
+            && wait_until(BACKENDS_SECONDS, || !servers_work_in(&self.context.data))
+        {
             return Ok(());
         }
         Err(self.does_not_end())
@@ -287,11 +341,17 @@ fn surroundings(mut command: Command, data: &Path) -> Command {
     // An error message in another language could not be recognised; these variables belong to another server.
     command.env("LC_ALL", "C");
     for (name, _) in std::env::vars_os() {
-        if ["PG", "MYSQL", "MARIADB"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+        if ["PG", "MYSQL", "MARIADB"]
+            .iter()
+            .any(|prefix| name.to_string_lossy().starts_with(prefix))
+        {
             command.env_remove(name);
         }
     }
-    command.current_dir(data).stdin(Stdio::null()).process_group(0);
+    command
+        .current_dir(data)
+        .stdin(Stdio::null())
+        .process_group(0);
     command
 }
 

@@ -80,15 +80,22 @@ impl Contents<'_> {
             });
         }
         match &self.marker {
-            Some(marker) if (1..=made).all(|table| self.has(&table_name(table))) => Ok(marker.classify(population)),
+            Some(marker) if (1..=made).all(|table| self.has(&table_name(table))) => {
+                Ok(marker.classify(population))
+            }
             _ => Ok(SysbenchSchemaState::Stale(made)),
         }
     }
 
     /// Tables that plimsoll did not make are used if there are as many as the plan wants; their rows are counted apart.
     pub fn expect_tables(&self, tables: u32) -> Result<(), LoadError> {
-        let lacking: Vec<String> = (1..=tables).map(table_name).filter(|name| !self.has(name)).collect();
-        let Some(first) = lacking.first() else { return Ok(()) };
+        let lacking: Vec<String> = (1..=tables)
+            .map(table_name)
+            .filter(|name| !self.has(name))
+            .collect();
+        let Some(first) = lacking.first() else {
+            return Ok(());
+        };
         let there = tables as usize - lacking.len();
         Err(self.other_size(&format!("{there} of {tables} tables, {first} is missing")))
     }
@@ -98,7 +105,9 @@ impl Contents<'_> {
         if found == i64::from(rows) {
             return Ok(());
         }
-        Err(self.other_size(&format!("{found} rows in {table}, and the plan wants {rows}")))
+        Err(self.other_size(&format!(
+            "{found} rows in {table}, and the plan wants {rows}"
+        )))
     }
 
     fn other_size(&self, holds: &str) -> LoadError {
@@ -127,7 +136,12 @@ impl Contents<'_> {
 impl Marker {
     /// Of a load that is beginning.
     pub fn started(population: &Population, script: Script) -> Self {
-        let Population { tables, rows, distribution, seed } = *population;
+        let Population {
+            tables,
+            rows,
+            distribution,
+            seed,
+        } = *population;
         Self {
             version: VERSION,
             state: "started".into(),
@@ -141,24 +155,51 @@ impl Marker {
 
     /// As an INSERT's values, in the order of the fields. None of the texts has anything to escape.
     pub fn values(&self) -> String {
-        let Self { version, state, tables, rows, distribution, seed, rows_kept } = self;
+        let Self {
+            version,
+            state,
+            tables,
+            rows,
+            distribution,
+            seed,
+            rows_kept,
+        } = self;
         format!("{version}, '{state}', {tables}, {rows}, '{distribution}', '{seed}', {rows_kept}")
     }
 
     /// A load whose tables are all there.
     fn classify(&self, population: &Population) -> SysbenchSchemaState {
-        let Self { version, state, tables, rows, distribution, seed, rows_kept } = self;
+        let Self {
+            version,
+            state,
+            tables,
+            rows,
+            distribution,
+            seed,
+            rows_kept,
+        } = self;
         if state != FINISHED {
             return SysbenchSchemaState::Stale(*tables);
         }
-        let Population { tables: wanted_tables, rows: wanted_rows, distribution: law, seed: own } = *population;
+        let Population {
+            tables: wanted_tables,
+            rows: wanted_rows,
+            distribution: law,
+            seed: own,
+        } = *population;
         let same = (*version, *tables, *rows) == (VERSION, wanted_tables, wanted_rows);
-        if !same || (distribution.as_str(), seed.as_str()) != (law.name(), own.to_string().as_str()) {
-            let holds =
-                format!("sysbench's tables: {tables} of {rows} rows, {distribution}, seed {seed}, layout {version}");
+        if !same || (distribution.as_str(), seed.as_str()) != (law.name(), own.to_string().as_str())
+        {
+            let holds = format!(
+                "sysbench's tables: {tables} of {rows} rows, {distribution}, seed {seed}, layout {version}"
+            );
             return SysbenchSchemaState::Other(*tables, holds);
         }
-        if *rows_kept { SysbenchSchemaState::Same } else { SysbenchSchemaState::Stale(*tables) }
+        if *rows_kept {
+            SysbenchSchemaState::Same
+        } else {
+            SysbenchSchemaState::Stale(*tables)
+        }
     }
 }
 
@@ -168,11 +209,18 @@ mod tests {
     use crate::workload::sysbench::population::testing::SMALL;
 
     fn contents(names: &[&str], marker: Option<Marker>) -> Contents<'static> {
-        Contents { schema: "s", names: names.iter().map(|&name| name.into()).collect(), marker }
+        Contents {
+            schema: "s",
+            names: names.iter().map(|&name| name.into()).collect(),
+            marker,
+        }
     }
 
     fn marker() -> Marker {
-        Marker { state: FINISHED.into(), ..Marker::started(&Population::new(&SMALL, 7), Script::ReadWrite) }
+        Marker {
+            state: FINISHED.into(),
+            ..Marker::started(&Population::new(&SMALL, 7), Script::ReadWrite)
+        }
     }
 
     #[test]
@@ -180,41 +228,98 @@ mod tests {
         let population = Population::new(&SMALL, 7);
         let classify = |names: &[&str], marker| contents(names, marker).classify(&population);
         let both = ["sbtest1", "sbtest2", MARKER];
-        assert_eq!(classify(&["sbtest3", "other"], None).unwrap(), SysbenchSchemaState::Nothing);
-        assert_eq!(classify(&["sbtest2"], None).unwrap(), SysbenchSchemaState::Foreign);
-        assert_eq!(classify(&both, Some(marker())).unwrap(), SysbenchSchemaState::Same);
-        assert_eq!(classify(&both[1..], Some(marker())).unwrap(), SysbenchSchemaState::Stale(2));
-        assert_eq!(classify(&[MARKER], None).unwrap(), SysbenchSchemaState::Stale(0));
         assert_eq!(
-            classify(&both, Some(Marker { state: "started".into(), ..marker() })).unwrap(),
+            classify(&["sbtest3", "other"], None).unwrap(),
+            SysbenchSchemaState::Nothing
+        );
+        assert_eq!(
+            classify(&["sbtest2"], None).unwrap(),
+            SysbenchSchemaState::Foreign
+        );
+        assert_eq!(
+            classify(&both, Some(marker())).unwrap(),
+            SysbenchSchemaState::Same
+        );
+        assert_eq!(
+            classify(&both[1..], Some(marker())).unwrap(),
             SysbenchSchemaState::Stale(2)
         );
         assert_eq!(
-            classify(&both, Some(Marker { rows_kept: false, ..marker() })).unwrap(),
+            classify(&[MARKER], None).unwrap(),
+            SysbenchSchemaState::Stale(0)
+        );
+        assert_eq!(
+            classify(
+                &both,
+                Some(Marker {
+                    state: "started".into(),
+                    ..marker()
+                })
+            )
+            .unwrap(),
+            SysbenchSchemaState::Stale(2)
+        );
+        assert_eq!(
+            classify(
+                &both,
+                Some(Marker {
+                    rows_kept: false,
+                    ..marker()
+                })
+            )
+            .unwrap(),
             SysbenchSchemaState::Stale(2)
         );
         for other in [
-            Marker { version: 0, ..marker() },
-            Marker { rows: 99, ..marker() },
-            Marker { distribution: "uniform".into(), ..marker() },
-            Marker { seed: "8".into(), ..marker() },
+            Marker {
+                version: 0,
+                ..marker()
+            },
+            Marker {
+                rows: 99,
+                ..marker()
+            },
+            Marker {
+                distribution: "uniform".into(),
+                ..marker()
+            },
+            Marker {
+                seed: "8".into(),
+                ..marker()
+            },
         ] {
-            assert!(matches!(classify(&both, Some(other)).unwrap(), SysbenchSchemaState::Other(2, _)));
+            assert!(matches!(
+                classify(&both, Some(other)).unwrap(),
+                SysbenchSchemaState::Other(2, _)
+            ));
         }
     }
 
     #[test]
     fn a_table_beyond_the_markers_is_the_users() {
         let population = Population::new(&SMALL, 7);
-        for marker in [None, Some(Marker { tables: 1, ..marker() })] {
+        for marker in [
+            None,
+            Some(Marker {
+                tables: 1,
+                ..marker()
+            }),
+        ] {
             let found = contents(&["sbtest2", MARKER], marker).classify(&population);
-            assert!(matches!(&found, Err(LoadError::Foreign { what, .. }) if what.contains("sbtest2")), "{found:?}");
+            assert!(
+                matches!(&found, Err(LoadError::Foreign { what, .. }) if what.contains("sbtest2")),
+                "{found:?}"
+            );
         }
     }
 
     #[test]
     fn names_are_sysbenchs() {
         assert!(["sbtest1", "sbtest20"].into_iter().all(is_table));
-        assert!(!["sbtest", "sbtest1_pkey", "sbtest_1", "test1"].into_iter().any(is_table));
+        assert!(
+            !["sbtest", "sbtest1_pkey", "sbtest_1", "test1"]
+                .into_iter()
+                .any(is_table)
+        );
     }
 }

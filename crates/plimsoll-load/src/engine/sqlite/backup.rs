@@ -27,18 +27,34 @@ pub(crate) fn back_up(
 ) -> Result<Taken, LoadError> {
     let source = open(path, pragmas)?;
     let bytes = copy(&source, path, &to.join(NAME), task)?;
-    Ok(Taken { bytes, program: program(), jobs: 1 })
+    Ok(Taken {
+        bytes,
+        program: program(),
+        jobs: 1,
+    })
 }
 
 /// Makes a database in the directory `to` of a backup in `from`.
-pub(crate) fn restore(task: Task<'_>, from: &Path, to: &Path) -> Result<(PathBuf, Timed), LoadError> {
+pub(crate) fn restore(
+    task: Task<'_>,
+    from: &Path,
+    to: &Path,
+) -> Result<(PathBuf, Timed), LoadError> {
     let (backup, path) = (from.join(NAME), to.join(NAME));
     files::forget_cached(from)?;
     let began: Nanos = monotonic();
     let source = open_read_only(&backup)?;
     copy(&source, &backup, &path, task)?;
     let ended = monotonic();
-    Ok((path, Timed { program: program(), bytes: crate::backup::written(from), began, ended }))
+    Ok((
+        path,
+        Timed {
+            program: program(),
+            bytes: crate::backup::written(from),
+            began,
+            ended,
+        },
+    ))
 }
 
 fn program() -> String {
@@ -53,7 +69,9 @@ fn program() -> String {
 fn copy(source: &Connection, from: &Path, to: &Path, task: Task<'_>) -> Result<u64, LoadError> {
     let reading = |error: Error| explain(from, "backing up", &error);
     let writing = |error: Error| explain(to, "writing", &error);
-    source.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(reading)?;
+    source
+        .execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")
+        .map_err(reading)?;
     let mut target = Connection::open(to).map_err(writing)?;
     {
         let backup = Backup::new(source, &mut target).map_err(writing)?;
@@ -71,7 +89,8 @@ fn next_pages(backup: &Backup<'_, '_>, task: Task<'_>) -> rusqlite::Result<bool>
     let mut stepped = backup.step(PAGES);
     // Another process holds the database's locks, if only to recover it.
     wait_until(5, || {
-        let waits = matches!(stepped, Ok(StepResult::Busy | StepResult::Locked)) && !task.control.is_cancelled();
+        let waits = matches!(stepped, Ok(StepResult::Busy | StepResult::Locked))
+            && !task.control.is_cancelled();
         if waits {
             stepped = backup.step(PAGES);
         }
@@ -81,7 +100,10 @@ fn next_pages(backup: &Backup<'_, '_>, task: Task<'_>) -> rusqlite::Result<bool>
         StepResult::Done => Ok(false),
         StepResult::More => Ok(true),
         _ if task.control.is_cancelled() => Ok(true),
-        _ => Err(Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None)),
+        _ => Err(Error::SqliteFailure(
+            rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY),
+            None,
+        )),
     }
 }
 
@@ -92,11 +114,15 @@ pub(crate) fn row_counts(path: &Path) -> Result<BTreeMap<String, u64>, LoadError
     let snapshot = connection.transaction().map_err(failed)?;
     let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     let mut statement = snapshot.prepare(tables).map_err(failed)?;
-    let names: Result<Vec<String>, Error> = statement.query_map([], |row| row.get(0)).and_then(Iterator::collect);
+    let names: Result<Vec<String>, Error> = statement
+        .query_map([], |row| row.get(0))
+        .and_then(Iterator::collect);
     let mut counts = BTreeMap::new();
     for name in names.map_err(failed)? {
         let sql = format!("SELECT count(*) FROM \"{}\"", name.replace('"', "\"\""));
-        let rows: i64 = snapshot.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;
+        let rows: i64 = snapshot
+            .query_row(&sql, [], |row| row.get(0))
+            .map_err(failed)?;
         counts.insert(name, rows.unsigned_abs());
     }
     Ok(counts)

@@ -23,9 +23,12 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// otherwise, and those.
 pub fn open(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<Connection, LoadError> {
     let connection = open_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let mut settings: BTreeMap<_, _> =
-        [("journal_mode", "WAL"), ("synchronous", "FULL")].map(|(k, v)| (k.to_owned(), v.to_owned())).into();
-    let lower = pragmas.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
+    let mut settings: BTreeMap<_, _> = [("journal_mode", "WAL"), ("synchronous", "FULL")]
+        .map(|(k, v)| (k.to_owned(), v.to_owned()))
+        .into();
+    let lower = pragmas
+        .iter()
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
     settings.extend(lower);
     apply(&connection, path, &settings)?;
     Ok(connection)
@@ -40,13 +43,18 @@ pub fn open_read_only(path: &Path) -> Result<Connection, LoadError> {
         return open_with(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
     }
     verify_own(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    Connection::open_with_flags(immutable(path), flags).map_err(|error| explain(path, "opening", &error))
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(immutable(path), flags)
+        .map_err(|error| explain(path, "opening", &error))
 }
 
 /// Whether a log or rollback journal is beside the database.
 pub fn has_log(path: &Path) -> bool {
-    ["-wal", "-journal"].iter().any(|suffix| beside(path, suffix).exists())
+    ["-wal", "-journal"]
+        .iter()
+        .any(|suffix| beside(path, suffix).exists())
 }
 
 /// The path with something appended to its name.
@@ -72,8 +80,11 @@ fn immutable(path: &Path) -> String {
 fn open_with(path: &Path, access: OpenFlags) -> Result<Connection, LoadError> {
     verify_own(path)?;
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(|error| explain(path, "opening", &error))?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| explain(path, "opening", &error))?;
+    let connection = Connection::open_with_flags(path, flags)
+        .map_err(|error| explain(path, "opening", &error))?;
+    connection
+        .busy_timeout(BUSY_TIMEOUT)
+        .map_err(|error| explain(path, "opening", &error))?;
     Ok(connection)
 }
 
@@ -85,7 +96,9 @@ pub fn verify_own(path: &Path) -> Result<(), LoadError> {
     File::open(path)
         .and_then(|file| file.take(ID_AT as u64 + 4).read_to_end(&mut header))
         .map_err(|error| io_error(path, "opening", &error))?;
-    if header.starts_with(b"SQLite format 3\0") && header.get(ID_AT..) == Some(&APPLICATION_ID.to_be_bytes()) {
+    if header.starts_with(b"SQLite format 3\0")
+        && header.get(ID_AT..) == Some(&APPLICATION_ID.to_be_bytes())
+    {
         return Ok(());
     }
     Err(LoadError::Foreign {
@@ -97,7 +110,10 @@ pub fn verify_own(path: &Path) -> Result<(), LoadError> {
 /// PRAGMAs that take words; where SQLite shows a number, it is the word's place.
 const WORDS: [(&str, &[&str]); 6] = [
     ("auto_vacuum", &["NONE", "FULL", "INCREMENTAL"]),
-    ("journal_mode", &["DELETE", "TRUNCATE", "PERSIST", "MEMORY", "WAL", "OFF"]),
+    (
+        "journal_mode",
+        &["DELETE", "TRUNCATE", "PERSIST", "MEMORY", "WAL", "OFF"],
+    ),
     ("locking_mode", &["NORMAL", "EXCLUSIVE"]),
     ("secure_delete", &["OFF", "ON", "FAST"]),
     ("synchronous", &["OFF", "NORMAL", "FULL", "EXTRA"]),
@@ -109,7 +125,11 @@ const RAISED: &str = "max_page_count";
 
 /// Sets PRAGMAs and reads each back. SQLite ignores a name that it does not know, takes a word that it does not know for
 /// another one, and keeps its value where it cannot change it; here all of that is an error.
-pub fn apply(connection: &Connection, path: &Path, pragmas: &BTreeMap<String, String>) -> Result<(), LoadError> {
+pub fn apply(
+    connection: &Connection,
+    path: &Path,
+    pragmas: &BTreeMap<String, String>,
+) -> Result<(), LoadError> {
     for (name, value) in pragmas {
         let known = connection
             .prepare_cached("SELECT count(*) FROM pragma_pragma_list WHERE name = ?1")
@@ -118,12 +138,18 @@ pub fn apply(connection: &Connection, path: &Path, pragmas: &BTreeMap<String, St
         if known == 0 {
             return Err(LoadError::other(
                 format!("setting {name} = {value}"),
-                format!("SQLite {} has no such PRAGMA. `PRAGMA pragma_list` shows all.", rusqlite::version()),
+                format!(
+                    "SQLite {} has no such PRAGMA. `PRAGMA pragma_list` shows all.",
+                    rusqlite::version()
+                ),
             ));
         }
         let wanted = wanted(name, value)?;
-        let failed = |error: rusqlite::Error| explain(path, &format!("setting {name} = {value}"), &error);
-        connection.pragma_update(None, name, value).map_err(failed)?;
+        let failed =
+            |error: rusqlite::Error| explain(path, &format!("setting {name} = {value}"), &error);
+        connection
+            .pragma_update(None, name, value)
+            .map_err(failed)?;
         let is = read(connection, name).map_err(failed)?;
         let Some(is) = is else { continue };
         let why = match wanted {
@@ -149,7 +175,8 @@ fn wanted(name: &str, value: &str) -> Result<Option<Vec<String>>, LoadError> {
     };
     let shown_as_number = !matches!(name, "journal_mode" | "locking_mode");
     let place = words.iter().enumerate().position(|(i, word)| {
-        word.eq_ignore_ascii_case(value) || (shown_as_number && value.parse().is_ok_and(|n: usize| n == i))
+        word.eq_ignore_ascii_case(value)
+            || (shown_as_number && value.parse().is_ok_and(|n: usize| n == i))
     });
     let Some(place) = place else {
         return Err(LoadError::other(
@@ -157,7 +184,10 @@ fn wanted(name: &str, value: &str) -> Result<Option<Vec<String>>, LoadError> {
             format!("is no value of {name}. Choose one of {}.", words.join(", ")),
         ));
     };
-    Ok(Some(vec![place.to_string(), words[place].to_ascii_lowercase()]))
+    Ok(Some(vec![
+        place.to_string(),
+        words[place].to_ascii_lowercase(),
+    ]))
 }
 
 /// A setting as SQLite shows it; `None` for one that shows nothing.
@@ -176,13 +206,16 @@ fn missing(path: &Path, error: impl ToString) -> LoadError {
     LoadError::Missing {
         what: path.display().to_string(),
         searched: error.to_string(),
-        next: "Check that its directory exists, and load the database if that has not been done.".to_owned(),
+        next: "Check that its directory exists, and load the database if that has not been done."
+            .to_owned(),
     }
 }
 
 /// The directory that the file is in.
 pub fn directory(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 /// Reading, writing or removing a file failed.
@@ -193,7 +226,10 @@ pub fn io_error(path: &Path, doing: &str, error: &io::Error) -> LoadError {
             LoadError::disk_full(path.display().to_string(), error)
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            LoadError::ReadOnly { path: path.to_owned(), why: error.to_string() }
+            LoadError::ReadOnly {
+                path: path.to_owned(),
+                why: error.to_string(),
+            }
         }
         _ => LoadError::other(format!("{doing} {}", path.display()), error),
     }
@@ -204,14 +240,20 @@ pub fn explain(path: &Path, doing: &str, error: &rusqlite::Error) -> LoadError {
     let place = path.display().to_string();
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => LoadError::disk_full(place, error),
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-            LoadError::ReadOnly { path: path.to_owned(), why: error.to_string() }
-        }
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => LoadError::ReadOnly {
+            path: path.to_owned(),
+            why: error.to_string(),
+        },
         Some(ErrorCode::CannotOpen) if !directory(path).exists() => missing(path, error),
-        Some(ErrorCode::CannotOpen) => LoadError::ReadOnly { path: path.to_owned(), why: error.to_string() },
+        Some(ErrorCode::CannotOpen) => LoadError::ReadOnly {
+            path: path.to_owned(),
+            why: error.to_string(),
+        },
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => LoadError::other(
             format!("{doing} {place}"),
-            format!("{error}. The file is damaged: check the storage, then remove it to have it loaded anew."),
+            format!(
+                "{error}. The file is damaged: check the storage, then remove it to have it loaded anew."
+            ),
         ),
         _ => LoadError::other(format!("{doing} {place}"), error),
     }
@@ -227,16 +269,23 @@ fn has_no_space(path: &Path) -> bool {
 /// A statement of a session failed.
 pub fn session_error(path: &Path, doing: &str, error: &rusqlite::Error) -> SessionError {
     let place = path.display();
-    let full = || SessionError::DiskFull { place: place.to_string(), why: format!("{error} ({doing})") };
+    let full = || SessionError::DiskFull {
+        place: place.to_string(),
+        why: format!("{error} ({doing})"),
+    };
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => SessionError::Retry(format!("{doing}: {error}")),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            SessionError::Retry(format!("{doing}: {error}"))
+        }
         Some(ErrorCode::DiskFull) => full(),
         // SQLite's error when the index of its log (-shm) cannot grow.
         Some(ErrorCode::SystemIoFailure) if has_no_space(path) => full(),
-        Some(ErrorCode::ReadOnly) => SessionError::Failed(format!("{place} cannot be written: {error}")),
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            SessionError::Lost(format!("{place} is damaged ({doing}: {error}). Load it anew."))
+        Some(ErrorCode::ReadOnly) => {
+            SessionError::Failed(format!("{place} cannot be written: {error}"))
         }
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => SessionError::Lost(format!(
+            "{place} is damaged ({doing}: {error}). Load it anew."
+        )),
         _ => SessionError::Failed(format!("{doing} in {place}: {error}")),
     }
 }

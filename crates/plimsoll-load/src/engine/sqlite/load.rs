@@ -35,7 +35,12 @@ pub fn loading_path(path: &Path) -> PathBuf {
 pub(super) trait DataSet {
     fn rows(&self) -> u64;
     fn create_tables(&self) -> String;
-    fn fill(&self, connection: &Connection, control: &LoadControl, loading: &Path) -> Result<(), LoadError>;
+    fn fill(
+        &self,
+        connection: &Connection,
+        control: &LoadControl,
+        loading: &Path,
+    ) -> Result<(), LoadError>;
     /// Executed one by one after the data.
     fn indexes(&self) -> Vec<String>;
     fn mark(&self, connection: &Connection) -> rusqlite::Result<()>;
@@ -50,7 +55,15 @@ pub fn load(
     pragmas: &BTreeMap<String, String>,
     control: &LoadControl,
 ) -> Result<(), LoadError> {
-    load_data(path, &Population { warehouses: tpcc.warehouses, seed }, pragmas, control)
+    load_data(
+        path,
+        &Population {
+            warehouses: tpcc.warehouses,
+            seed,
+        },
+        pragmas,
+        control,
+    )
 }
 
 pub(super) fn load_data(
@@ -84,11 +97,23 @@ pub fn forget(path: &Path) -> Result<(), LoadError> {
 
 /// Whether a complete database with this population is there. A file that is not plimsoll's is an error.
 pub fn is_loaded(path: &Path, tpcc: &Tpcc, seed: u64) -> Result<bool, LoadError> {
-    let wanted = (i64::from(VERSION), i64::from(tpcc.warehouses), seed.cast_signed());
+    let wanted = (
+        i64::from(VERSION),
+        i64::from(tpcc.warehouses),
+        seed.cast_signed(),
+    );
     holds(path, "plimsoll_load", |connection| {
-        let found = connection.query_row("SELECT format, warehouses, seed FROM plimsoll_load", [], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-        })?;
+        let found = connection.query_row(
+            "SELECT format, warehouses, seed FROM plimsoll_load",
+            [],
+            |row| {
+                Ok((
+                    row.get::<_, i64>(0)?,
+                    row.get::<_, i64>(1)?,
+                    row.get::<_, i64>(2)?,
+                ))
+            },
+        )?;
         Ok(found == wanted)
     })
 }
@@ -117,13 +142,27 @@ fn build(
     let failed = |error: rusqlite::Error| explain(loading, "loading", &error);
     let connection = Connection::open(loading).map_err(failed)?;
     // In WAL mode the page size would be fixed already.
-    let (last, first): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        pragmas.clone().into_iter().partition(|(name, _)| name.eq_ignore_ascii_case("journal_mode"));
+    let (last, first): (BTreeMap<_, _>, BTreeMap<_, _>) = pragmas
+        .clone()
+        .into_iter()
+        .partition(|(name, _)| name.eq_ignore_ascii_case("journal_mode"));
     apply(&connection, loading, &first)?;
     apply(&connection, loading, &last)?;
-    let unsafe_but_fast = [("journal_mode", "OFF"), ("synchronous", "OFF"), ("cache_size", LOAD_CACHE)];
-    apply(&connection, loading, &unsafe_but_fast.map(|(k, v)| (k.to_owned(), v.to_owned())).into())?;
-    connection.execute_batch(&data.create_tables()).map_err(failed)?;
+    let unsafe_but_fast = [
+        ("journal_mode", "OFF"),
+        ("synchronous", "OFF"),
+        ("cache_size", LOAD_CACHE),
+    ];
+    apply(
+        &connection,
+        loading,
+        &unsafe_but_fast
+            .map(|(k, v)| (k.to_owned(), v.to_owned()))
+            .into(),
+    )?;
+    connection
+        .execute_batch(&data.create_tables())
+        .map_err(failed)?;
     connection.execute_batch("BEGIN").map_err(failed)?;
     data.fill(&connection, control, loading)?;
     connection.execute_batch("COMMIT").map_err(failed)?;
@@ -134,8 +173,12 @@ fn build(
     control.check()?;
     connection.execute_batch("ANALYZE").map_err(failed)?;
     data.mark(&connection).map_err(failed)?;
-    connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
-    connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+    connection
+        .pragma_update(None, "application_id", APPLICATION_ID)
+        .map_err(failed)?;
+    connection
+        .pragma_update(None, "journal_mode", "WAL")
+        .map_err(failed)?;
     connection.close().map_err(|(_, error)| failed(error))
 }
 
@@ -148,11 +191,18 @@ impl DataSet for Population {
         TABLES.into()
     }
 
-    fn fill(&self, connection: &Connection, control: &LoadControl, loading: &Path) -> Result<(), LoadError> {
+    fn fill(
+        &self,
+        connection: &Connection,
+        control: &LoadControl,
+        loading: &Path,
+    ) -> Result<(), LoadError> {
         let now = unix_micros();
         self.chunks().iter().try_for_each(|chunk| {
             let insert = insert(chunk.table.name(), chunk.table.columns());
-            insert_rows(connection, &insert, control, loading, |sink| self.fill(chunk, now, sink))
+            insert_rows(connection, &insert, control, loading, |sink| {
+                self.fill(chunk, now, sink)
+            })
         })
     }
 
@@ -162,8 +212,14 @@ impl DataSet for Population {
 
     fn mark(&self, connection: &Connection) -> rusqlite::Result<()> {
         connection.execute_batch(MARKER)?;
-        let loaded = (i64::from(VERSION), i64::from(self.warehouses), self.seed.cast_signed());
-        connection.execute("INSERT INTO plimsoll_load VALUES (?1, ?2, ?3)", loaded).map(drop)
+        let loaded = (
+            i64::from(VERSION),
+            i64::from(self.warehouses),
+            self.seed.cast_signed(),
+        );
+        connection
+            .execute("INSERT INTO plimsoll_load VALUES (?1, ?2, ?3)", loaded)
+            .map(drop)
     }
 }
 
@@ -177,7 +233,14 @@ pub(super) fn insert_rows(
 ) -> Result<(), LoadError> {
     let failed = |error: rusqlite::Error| explain(loading, "loading", &error);
     let statement = connection.prepare(insert).map_err(failed)?;
-    let mut sink = Insert { statement, column: 0, rows: 0, error: None, stopped: false, control };
+    let mut sink = Insert {
+        statement,
+        column: 0,
+        rows: 0,
+        error: None,
+        stopped: false,
+        control,
+    };
     fill(&mut sink);
     control.add(sink.rows % BATCH);
     match sink.error {
@@ -188,7 +251,11 @@ pub(super) fn insert_rows(
 
 pub(super) fn insert(table: &str, columns: &[&str]) -> String {
     let marks: Vec<String> = (1..=columns.len()).map(|i| format!("?{i}")).collect();
-    format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), marks.join(", "))
+    format!(
+        "INSERT INTO {table} ({}) VALUES ({})",
+        columns.join(", "),
+        marks.join(", ")
+    )
 }
 
 /// Binds a row's columns, inserts it. After an error or a cancellation the rest of the chunk goes nowhere.
@@ -277,7 +344,9 @@ fn publish(loading: &Path, path: &Path) -> Result<(), LoadError> {
 fn remove(path: &Path) -> Result<(), LoadError> {
     for file in ["", "-wal", "-shm", "-journal"].map(|suffix| beside(path, suffix)) {
         match fs::remove_file(&file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io_error(&file, "removing", &error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(io_error(&file, "removing", &error));
+            }
             _ => {}
         }
     }

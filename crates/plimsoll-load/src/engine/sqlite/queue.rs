@@ -38,7 +38,10 @@ impl WriterQueue {
                 state.busy = true;
                 return Turn(self.clone());
             }
-            let waiter = Arc::new(Waiter { thread: std::thread::current(), called: AtomicBool::new(false) });
+            let waiter = Arc::new(Waiter {
+                thread: std::thread::current(),
+                called: AtomicBool::new(false),
+            });
             state.waiting.push_back(waiter.clone());
             waiter
         };
@@ -87,7 +90,9 @@ mod tests {
             })
             .collect();
         drop(turn);
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
         assert_eq!(*order.lock().unwrap(), (0..8).collect::<Vec<_>>());
         assert!(!queue.lock().busy);
     }

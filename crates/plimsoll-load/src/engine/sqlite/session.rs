@@ -40,7 +40,11 @@ pub fn dialect(stmt: Stmt) -> String {
 
 impl SqliteSession {
     /// Opens the database with WAL, synchronous=FULL and then the plan's PRAGMAs. All sessions on a file share `writers`.
-    pub fn open(path: &Path, pragmas: &BTreeMap<String, String>, writers: WriterQueue) -> Result<Self, LoadError> {
+    pub fn open(
+        path: &Path,
+        pragmas: &BTreeMap<String, String>,
+        writers: WriterQueue,
+    ) -> Result<Self, LoadError> {
         Self::prepare(path, pragmas, writers, Stmt::ALL.map(dialect).into(), None)
     }
 
@@ -53,7 +57,15 @@ impl SqliteSession {
     ) -> Result<Self, LoadError> {
         let connection = open(path, pragmas)?;
         connection.set_prepared_statement_cache_capacity(texts.len() + 8);
-        Ok(Self { connection, path: path.to_owned(), writers, turn: None, texts, sysbench, round_trips: 0 })
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+            writers,
+            turn: None,
+            texts,
+            sysbench,
+            round_trips: 0,
+        })
     }
 
     /// A transaction that waits its turn before it begins if it writes.
@@ -80,7 +92,11 @@ impl SqliteSession {
 
     pub(super) fn undo(&mut self) -> Result<(), SessionError> {
         // On some errors (disk full, I/O) SQLite has rolled back by itself.
-        let result = if self.connection.is_autocommit() { Ok(()) } else { self.control("ROLLBACK") };
+        let result = if self.connection.is_autocommit() {
+            Ok(())
+        } else {
+            self.control("ROLLBACK")
+        };
         self.turn = None;
         result
     }
@@ -102,7 +118,9 @@ impl SqliteSession {
     /// A statement whose text is of no further use.
     pub(super) fn batch(&mut self, sql: &str) -> Result<(), SessionError> {
         self.round_trips += 1;
-        self.connection.execute_batch(sql).map_err(|error| session_error(&self.path, "a statement", &error))
+        self.connection
+            .execute_batch(sql)
+            .map_err(|error| session_error(&self.path, "a statement", &error))
     }
 
     /// Prepares (once) and binds, then hands the statement to `work`.
@@ -115,16 +133,19 @@ impl SqliteSession {
     ) -> Result<T, SessionError> {
         self.round_trips += 1;
         let text = &self.texts[place];
-        let result = self.connection.prepare_cached(text).and_then(|mut statement| {
-            for (i, param) in params.iter().enumerate() {
-                match *param {
-                    Param::Null => statement.raw_bind_parameter(i + 1, rusqlite::types::Null),
-                    Param::Int(n) | Param::Cents(n) => statement.raw_bind_parameter(i + 1, n),
-                    Param::Text(text) => statement.raw_bind_parameter(i + 1, text),
-                }?;
-            }
-            work(&mut statement)
-        });
+        let result = self
+            .connection
+            .prepare_cached(text)
+            .and_then(|mut statement| {
+                for (i, param) in params.iter().enumerate() {
+                    match *param {
+                        Param::Null => statement.raw_bind_parameter(i + 1, rusqlite::types::Null),
+                        Param::Int(n) | Param::Cents(n) => statement.raw_bind_parameter(i + 1, n),
+                        Param::Text(text) => statement.raw_bind_parameter(i + 1, text),
+                    }?;
+                }
+                work(&mut statement)
+            });
         result.map_err(|error| session_error(&self.path, &format!("{name:?}"), &error))
     }
 }
@@ -163,14 +184,19 @@ impl Statements<Stmt> for SqliteSession {
             let mut rows = statement.raw_query();
             let mut out = Rows::new();
             while let Some(row) = rows.next()? {
-                out.push((0..columns).map(|i| value(row.get_ref(i)?)).collect::<Result<_, _>>()?);
+                out.push(
+                    (0..columns)
+                        .map(|i| value(row.get_ref(i)?))
+                        .collect::<Result<_, _>>()?,
+                );
             }
             Ok(out)
         })
     }
 
     async fn execute(&mut self, id: Stmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
-        self.with(id as usize, id, params, |statement| statement.raw_execute()).map(|changed| changed as u64)
+        self.with(id as usize, id, params, |statement| statement.raw_execute())
+            .map(|changed| changed as u64)
     }
 }
 
@@ -179,7 +205,9 @@ impl Session for SqliteSession {
         match (input, &self.sysbench) {
             (Input::Tpcc(input), None) => transactions::run(self, input).await,
             (Input::Sysbench(input), Some(_)) => sysbench::transactions::run(self, input).await,
-            (Input::Tpcc(_), Some(_)) | (Input::Sysbench(_), None) => Err(SessionError::other_work()),
+            (Input::Tpcc(_), Some(_)) | (Input::Sysbench(_), None) => {
+                Err(SessionError::other_work())
+            }
         }
     }
 

@@ -41,8 +41,13 @@ pub fn load(
     pragmas: &BTreeMap<String, String>,
     control: &LoadControl,
 ) -> Result<Loaded, LoadError> {
-    let data = Data { population: Population::new(sysbench, seed), rows_kept: sysbench.script.keeps_rows() };
-    if holds(path, "plimsoll_sysbench", |connection| data.is_in(connection))? {
+    let data = Data {
+        population: Population::new(sysbench, seed),
+        rows_kept: sysbench.script.keeps_rows(),
+    };
+    if holds(path, "plimsoll_sysbench", |connection| {
+        data.is_in(connection)
+    })? {
         return Ok(Loaded::Reused);
     }
     load_data(path, &data, pragmas, control).map(|()| Loaded::Fresh)
@@ -57,10 +62,21 @@ struct Data {
 impl Data {
     /// Whether it is there as it was loaded; then the marker records whether it will stay so.
     fn is_in(&self, connection: &Database) -> rusqlite::Result<bool> {
-        let Population { tables, rows, distribution, seed } = self.population;
+        let Population {
+            tables,
+            rows,
+            distribution,
+            seed,
+        } = self.population;
         let sql = "SELECT count(*) FROM plimsoll_sysbench
                    WHERE (format, tables, rows, distribution, seed, rows_kept) = (?1, ?2, ?3, ?4, ?5, 1)";
-        let wanted = (FORMAT, tables, rows, distribution.name(), seed.cast_signed());
+        let wanted = (
+            FORMAT,
+            tables,
+            rows,
+            distribution.name(),
+            seed.cast_signed(),
+        );
         let same: i64 = connection.query_row(sql, wanted, |row| row.get(0))?;
         if same == 1 && !self.rows_kept {
             connection.execute("UPDATE plimsoll_sysbench SET rows_kept = 0", ())?;
@@ -75,15 +91,28 @@ impl DataSet for Data {
     }
 
     fn create_tables(&self) -> String {
-        (1..=self.population.tables).map(|table| format!("{};", Dialect::Sqlite.create_table(table))).collect()
+        (1..=self.population.tables)
+            .map(|table| format!("{};", Dialect::Sqlite.create_table(table)))
+            .collect()
     }
 
-    fn fill(&self, connection: &Database, control: &LoadControl, loading: &Path) -> Result<(), LoadError> {
+    fn fill(
+        &self,
+        connection: &Database,
+        control: &LoadControl,
+        loading: &Path,
+    ) -> Result<(), LoadError> {
         (1..=self.population.tables).try_for_each(|table| {
             let mut rows = self.population.table(table);
-            insert_rows(connection, &insert(&table_name(table), &COLUMNS), control, loading, |sink| {
-                while !sink.is_stopped() && rows.fill(BATCH, sink) > 0 {}
-            })
+            insert_rows(
+                connection,
+                &insert(&table_name(table), &COLUMNS),
+                control,
+                loading,
+                |sink| {
+                    while !sink.is_stopped() && rows.fill(BATCH, sink) > 0 {}
+                },
+            )
         })
     }
 
@@ -96,9 +125,26 @@ impl DataSet for Data {
             "CREATE TABLE plimsoll_sysbench (format INTEGER NOT NULL, tables INTEGER NOT NULL, rows INTEGER NOT NULL,
              distribution TEXT NOT NULL, seed INTEGER NOT NULL, rows_kept INTEGER NOT NULL) STRICT",
         )?;
-        let Population { tables, rows, distribution, seed } = self.population;
-        let loaded = (FORMAT, tables, rows, distribution.name(), seed.cast_signed(), self.rows_kept);
-        connection.execute("INSERT INTO plimsoll_sysbench VALUES (?1, ?2, ?3, ?4, ?5, ?6)", loaded).map(drop)
+        let Population {
+            tables,
+            rows,
+            distribution,
+            seed,
+        } = self.population;
+        let loaded = (
+            FORMAT,
+            tables,
+            rows,
+            distribution.name(),
+            seed.cast_signed(),
+            self.rows_kept,
+        );
+        connection
+            .execute(
+                "INSERT INTO plimsoll_sysbench VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                loaded,
+            )
+            .map(drop)
     }
 }
 
@@ -111,7 +157,13 @@ impl SqliteSession {
         sysbench: &Sysbench,
     ) -> Result<Self, LoadError> {
         let prepared = Prepared::new(sysbench);
-        Self::prepare(path, pragmas, writers, prepared.texts(Dialect::Sqlite), Some(prepared))
+        Self::prepare(
+            path,
+            pragmas,
+            writers,
+            prepared.texts(Dialect::Sqlite),
+            Some(prepared),
+        )
     }
 }
 
@@ -128,10 +180,22 @@ impl Connection for SqliteSession {
         self.undo()
     }
 
-    async fn execute(&mut self, stmt: Stmt, table: u32, params: &[Param<'_>]) -> Result<(), SessionError> {
-        let place = self.sysbench.as_ref().map(|prepared| prepared.place(stmt, table));
+    async fn execute(
+        &mut self,
+        stmt: Stmt,
+        table: u32,
+        params: &[Param<'_>],
+    ) -> Result<(), SessionError> {
+        let place = self
+            .sysbench
+            .as_ref()
+            .map(|prepared| prepared.place(stmt, table));
         let place = place.ok_or_else(SessionError::other_work)?;
-        let _turn = if stmt.writes() { self.turn_to_write() } else { None };
+        let _turn = if stmt.writes() {
+            self.turn_to_write()
+        } else {
+            None
+        };
         self.with(place, stmt, params, |statement| {
             let mut rows = statement.raw_query();
             while rows.next()?.is_some() {}
@@ -148,11 +212,20 @@ impl Connection for SqliteSession {
 /// What holds of the tables after the plan's script; see [`check::verdicts`]. The database stays as it is.
 pub fn check(path: &Path, sysbench: &Sysbench) -> Result<Vec<ConditionResult>, LoadError> {
     let connection = open_read_only(path)?;
-    let found =
-        |row: &Row<'_>| Ok(TableCheck { rows: row.get(0)?, loaded: row.get(1)?, sum: row.get(2)?, whole: row.get(3)? });
+    let found = |row: &Row<'_>| {
+        Ok(TableCheck {
+            rows: row.get(0)?,
+            loaded: row.get(1)?,
+            sum: row.get(2)?,
+            whole: row.get(3)?,
+        })
+    };
     let found = (1..=sysbench.tables).map(|table| {
         let found = connection.query_row(&check::sql(sysbench, table, Dialect::Sqlite), [], found);
         found.map_err(|error| explain(path, &format!("checking {} in", table_name(table)), &error))
     });
-    Ok(check::verdicts(sysbench, &found.collect::<Result<Vec<_>, _>>()?))
+    Ok(check::verdicts(
+        sysbench,
+        &found.collect::<Result<Vec<_>, _>>()?,
+    ))
 }

@@ -26,10 +26,16 @@ use crate::workload::tpcc::statement::Statements;
 use crate::workload::{Input, Source};
 
 const SEED: u64 = 42;
-const TPCC: Tpcc = Tpcc { warehouses: 2, mode: TxnMode::Statements, home: Home::Roaming };
+const TPCC: Tpcc = Tpcc {
+    warehouses: 2,
+    mode: TxnMode::Statements,
+    home: Home::Roaming,
+};
 
 fn pragmas<const N: usize>(settings: [(&str, &str); N]) -> BTreeMap<String, String> {
-    settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+    settings
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into()
 }
 
 /// A fresh database that was loaded after an earlier load had been killed. Never written to: tests copy it.
@@ -45,8 +51,10 @@ static LOADED: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
 });
 
 fn files(dir: &TempDir) -> Vec<String> {
-    let mut names: Vec<_> =
-        fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = fs::read_dir(dir.path())
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -64,21 +72,40 @@ fn run(session: &mut SqliteSession, input: &Input) -> Result<TxnEnd, SessionErro
 
 fn numbers(connection: &Connection, sql: &str) -> Vec<i64> {
     connection
-        .query_row(sql, [], |row| (0..row.as_ref().column_count()).map(|i| row.get(i)).collect())
+        .query_row(sql, [], |row| {
+            (0..row.as_ref().column_count())
+                .map(|i| row.get(i))
+                .collect()
+        })
         .unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
 fn failures(verdicts: &[crate::engine::ConditionResult]) -> Vec<&str> {
-    verdicts.iter().filter(|v| !v.holds).map(|v| v.detail.as_str()).collect()
+    verdicts
+        .iter()
+        .filter(|v| !v.holds)
+        .map(|v| v.detail.as_str())
+        .collect()
 }
 
 #[test]
 fn a_loaded_database_holds_the_population() {
     let connection = Connection::open(&LOADED.1).unwrap();
-    let population = Population { warehouses: 2, seed: SEED };
+    let population = Population {
+        warehouses: 2,
+        seed: SEED,
+    };
     for table in Table::ALL {
-        let expected: u64 = population.chunks().iter().filter(|c| c.table == table).map(|c| c.rows()).sum();
-        let found = numbers(&connection, &format!("SELECT count(*) FROM {}", table.name()));
+        let expected: u64 = population
+            .chunks()
+            .iter()
+            .filter(|c| c.table == table)
+            .map(|c| c.rows())
+            .sum();
+        let found = numbers(
+            &connection,
+            &format!("SELECT count(*) FROM {}", table.name()),
+        );
         assert_eq!(found, [expected as i64], "{table:?}");
         let columns: Vec<String> = connection
             .prepare(&format!("SELECT * FROM {}", table.name()))
@@ -90,7 +117,17 @@ fn a_loaded_database_holds_the_population() {
     }
     assert!(is_loaded(&LOADED.1, &TPCC, SEED).unwrap());
     assert!(!is_loaded(&LOADED.1, &TPCC, SEED + 1).unwrap());
-    assert!(!is_loaded(&LOADED.1, &Tpcc { warehouses: 3, ..TPCC }, SEED).unwrap());
+    assert!(
+        !is_loaded(
+            &LOADED.1,
+            &Tpcc {
+                warehouses: 3,
+                ..TPCC
+            },
+            SEED
+        )
+        .unwrap()
+    );
     assert!(!is_loaded(&LOADED.1.with_extension("none"), &TPCC, SEED).unwrap());
 }
 
@@ -98,7 +135,10 @@ fn a_loaded_database_holds_the_population() {
 #[test]
 fn a_population_of_an_older_version_is_not_reused() {
     let (_dir, path) = copy();
-    Connection::open(&path).unwrap().execute_batch("UPDATE plimsoll_load SET format = 1").unwrap();
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch("UPDATE plimsoll_load SET format = 1")
+        .unwrap();
     assert!(!is_loaded(&path, &TPCC, SEED).unwrap());
 }
 
@@ -129,8 +169,14 @@ fn all_conditions_hold_after_a_mixed_load_of_many_users() {
             *sum = [sum[0] + one[0], sum[1] + one[1]];
         }
     }
-    assert_eq!(ends.map(|[committed, back]| committed + back), [1080, 1032, 96, 96, 96]);
-    assert!(ends[0][1] > 0 && ends[1..].iter().all(|[_, back]| *back == 0), "{ends:?}");
+    assert_eq!(
+        ends.map(|[committed, back]| committed + back),
+        [1080, 1032, 96, 96, 96]
+    );
+    assert!(
+        ends[0][1] > 0 && ends[1..].iter().all(|[_, back]| *back == 0),
+        "{ends:?}"
+    );
     let verdicts = check(&path).unwrap();
     assert_eq!((verdicts.len(), failures(&verdicts)), (12, vec![]));
     // The client's counts and the database's agree.
@@ -148,9 +194,21 @@ fn all_conditions_hold_after_a_mixed_load_of_many_users() {
 
 /// What is broken, which conditions fail then, and the place that the first of them names.
 const BROKEN: &[(&str, &[u32], &str)] = &[
-    ("UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 2", &[1, 8], "w_id=2: "),
-    ("UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 2 AND d_id = 3", &[2], "w_id=2, d_id=3: "),
-    ("DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 4 AND no_o_id = 2900", &[3, 5, 11], "w_id=1, d_id=4: "),
+    (
+        "UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 2",
+        &[1, 8],
+        "w_id=2: ",
+    ),
+    (
+        "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 2 AND d_id = 3",
+        &[2],
+        "w_id=2, d_id=3: ",
+    ),
+    (
+        "DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 4 AND no_o_id = 2900",
+        &[3, 5, 11],
+        "w_id=1, d_id=4: ",
+    ),
     (
         "UPDATE orders SET o_ol_cnt = o_ol_cnt + 1 WHERE o_w_id = 1 AND o_d_id = 5 AND o_id = 17",
         &[4, 6],
@@ -210,15 +268,29 @@ fn every_condition_can_fail(path: &std::path::Path) {
         connection.execute_batch("ROLLBACK").unwrap();
         let failed: Vec<_> = verdicts.iter().filter(|v| !v.holds).collect();
         let expected: Vec<_> = clauses.iter().map(|n| format!("3.3.2.{n}")).collect();
-        assert_eq!(failed.iter().map(|v| v.clause).collect::<Vec<_>>(), expected, "{sql}");
-        assert!(failed[0].detail.contains(&format!("fails for {key}")), "{}", failed[0].detail);
+        assert_eq!(
+            failed.iter().map(|v| v.clause).collect::<Vec<_>>(),
+            expected,
+            "{sql}"
+        );
+        assert!(
+            failed[0].detail.contains(&format!("fails for {key}")),
+            "{}",
+            failed[0].detail
+        );
     }
-    connection.execute_batch("UPDATE warehouse SET w_ytd = 12345 WHERE w_id = 2").unwrap();
+    connection
+        .execute_batch("UPDATE warehouse SET w_ytd = 12345 WHERE w_id = 2")
+        .unwrap();
     let detail = check(path).unwrap().swap_remove(0).detail;
-    let sum = numbers(&connection, "SELECT sum(d_ytd) FROM district WHERE d_w_id = 2")[0];
+    let sum = numbers(
+        &connection,
+        "SELECT sum(d_ytd) FROM district WHERE d_w_id = 2",
+    )[0];
     let (whole, cents) = (sum / 100, sum % 100);
-    let expected =
-        format!("3.3.2.1: W_YTD = Σ D_YTD fails for w_id=2: 123.45 ≠ {whole}.{cents:02} (1 of 2 rows of warehouse)");
+    let expected = format!(
+        "3.3.2.1: W_YTD = Σ D_YTD fails for w_id=2: 123.45 ≠ {whole}.{cents:02} (1 of 2 rows of warehouse)"
+    );
     assert_eq!(detail, expected);
 }
 
@@ -227,7 +299,9 @@ fn emptied_tables_and_half_a_load_do_not_pass() {
     let (_dir, path) = copy();
     let connection = Connection::open(&path).unwrap();
     for table in Table::ALL {
-        connection.execute_batch(&format!("BEGIN; DELETE FROM {}", table.name())).unwrap();
+        connection
+            .execute_batch(&format!("BEGIN; DELETE FROM {}", table.name()))
+            .unwrap();
         let verdicts = verdicts(&connection, &path).unwrap();
         connection.execute_batch("ROLLBACK").unwrap();
         let failed = failures(&verdicts);
@@ -235,18 +309,39 @@ fn emptied_tables_and_half_a_load_do_not_pass() {
             assert_eq!(failed.len(), 2, "{failed:?}");
         } else {
             assert_eq!(failed.len(), 12, "{failed:?}");
-            assert!(failed[0].contains(&format!("cannot be evaluated: {} has 0 rows", table.name())), "{failed:?}");
+            assert!(
+                failed[0].contains(&format!("cannot be evaluated: {} has 0 rows", table.name())),
+                "{failed:?}"
+            );
         }
     }
-    connection.execute_batch("DELETE FROM stock WHERE s_w_id = 2 AND s_i_id = 17").unwrap();
-    assert!(failures(&check(&path).unwrap())[0].contains("stock has 199999 rows, not 200000 (for 2 warehouses)"));
-    connection.execute_batch("DELETE FROM plimsoll_load").unwrap();
+    connection
+        .execute_batch("DELETE FROM stock WHERE s_w_id = 2 AND s_i_id = 17")
+        .unwrap();
+    assert!(
+        failures(&check(&path).unwrap())[0]
+            .contains("stock has 199999 rows, not 200000 (for 2 warehouses)")
+    );
+    connection
+        .execute_batch("DELETE FROM plimsoll_load")
+        .unwrap();
     assert!(matches!(check(&path), Err(LoadError::Missing { .. })));
 }
 
 fn order(lines: &[(i32, i32, i32)]) -> Input {
-    let lines = lines.iter().map(|&(item, supply_warehouse, quantity)| Line { item, supply_warehouse, quantity });
-    let order = input::NewOrder { warehouse: 1, district: 2, customer: 3, lines: lines.collect() };
+    let lines = lines
+        .iter()
+        .map(|&(item, supply_warehouse, quantity)| Line {
+            item,
+            supply_warehouse,
+            quantity,
+        });
+    let order = input::NewOrder {
+        warehouse: 1,
+        district: 2,
+        customer: 3,
+        lines: lines.collect(),
+    };
     Input::Tpcc(input::Input::NewOrder(order))
 }
 
@@ -260,17 +355,35 @@ fn a_new_order_changes_what_the_clause_requires_and_a_rolled_back_one_nothing() 
     let connection = Connection::open(&path).unwrap();
     let mut session = SqliteSession::open(&path, &pragmas([]), WriterQueue::default()).unwrap();
     let before = numbers(&connection, STATE);
-    let bad = order(&[(7, 1, 3), (8, 2, 4), (9, 1, 5), (10, 1, 6), (UNUSED_ITEM, 1, 1)]);
+    let bad = order(&[
+        (7, 1, 3),
+        (8, 2, 4),
+        (9, 1, 5),
+        (10, 1, 6),
+        (UNUSED_ITEM, 1, 1),
+    ]);
     assert_eq!(run(&mut session, &bad), Ok(TxnEnd::RolledBack));
     assert_eq!(numbers(&connection, STATE), before);
 
-    connection.execute_batch("UPDATE stock SET s_quantity = 19 WHERE s_i_id IN (7, 8)").unwrap();
+    connection
+        .execute_batch("UPDATE stock SET s_quantity = 19 WHERE s_i_id IN (7, 8)")
+        .unwrap();
     let good = order(&[(8, 2, 10), (7, 1, 9), (7, 2, 1), (9, 1, 5), (10, 1, 6)]);
     assert_eq!(run(&mut session, &good), Ok(TxnEnd::Committed));
     let stock = "SELECT s_quantity, s_ytd, s_order_cnt, s_remote_cnt FROM stock WHERE s_i_id = ";
-    assert_eq!(numbers(&connection, &format!("{stock} 7 AND s_w_id = 1")), [10, 9, 1, 0]);
-    assert_eq!(numbers(&connection, &format!("{stock} 7 AND s_w_id = 2")), [18, 1, 1, 1]);
-    assert_eq!(numbers(&connection, &format!("{stock} 8 AND s_w_id = 2")), [100, 10, 1, 1], "19 - 10 + 91");
+    assert_eq!(
+        numbers(&connection, &format!("{stock} 7 AND s_w_id = 1")),
+        [10, 9, 1, 0]
+    );
+    assert_eq!(
+        numbers(&connection, &format!("{stock} 7 AND s_w_id = 2")),
+        [18, 1, 1, 1]
+    );
+    assert_eq!(
+        numbers(&connection, &format!("{stock} 8 AND s_w_id = 2")),
+        [100, 10, 1, 1],
+        "19 - 10 + 91"
+    );
     let header = "SELECT o_id, o_c_id, o_ol_cnt, o_all_local, o_carrier_id IS NULL, o_entry_d > 1700000000000000
         FROM orders WHERE o_w_id = 1 AND o_d_id = 2 ORDER BY o_id DESC";
     assert_eq!(numbers(&connection, header), [3001, 3, 5, 0, 1, 1]);
@@ -295,7 +408,12 @@ fn payments_and_deliveries_change_what_the_clauses_require() {
         .collect::<Result<_, _>>()
         .unwrap();
     let middle = bearers[bearers.len().div_ceil(2) - 1];
-    connection.execute("UPDATE customer SET c_credit = 'BC' WHERE c_id = ?1", [middle]).unwrap();
+    connection
+        .execute(
+            "UPDATE customer SET c_credit = 'BC' WHERE c_id = ?1",
+            [middle],
+        )
+        .unwrap();
     let payment = input::Payment {
         warehouse: 1,
         district: 4,
@@ -304,12 +422,18 @@ fn payments_and_deliveries_change_what_the_clauses_require() {
         customer: CustomerBy::LastName("BARBARBAR".to_owned()),
         amount_cents: 123_405,
     };
-    assert_eq!(run(&mut session, &Input::Tpcc(input::Input::Payment(payment))), Ok(TxnEnd::Committed));
+    assert_eq!(
+        run(&mut session, &Input::Tpcc(input::Input::Payment(payment))),
+        Ok(TxnEnd::Committed)
+    );
     let customer = format!(
         "SELECT c_balance, c_ytd_payment, c_payment_cnt, length(c_data) <= 500,
             c_data LIKE '{middle} 5 2 4 1 1234.05|%' FROM customer WHERE c_w_id = 2 AND c_d_id = 5 AND c_id = {middle}"
     );
-    assert_eq!(numbers(&connection, &customer), [-1000 - 123_405, 1000 + 123_405, 2, 1, 1]);
+    assert_eq!(
+        numbers(&connection, &customer),
+        [-1000 - 123_405, 1000 + 123_405, 2, 1, 1]
+    );
     let history = "SELECT h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_amount, h_data = w_name || '    ' || d_name
         FROM history JOIN warehouse ON w_id = 1 JOIN district ON d_w_id = 1 AND d_id = 4 ORDER BY history.rowid DESC";
     assert_eq!(numbers(&connection, history), [5, 2, 4, 1, 123_405, 1]);
@@ -321,7 +445,10 @@ fn payments_and_deliveries_change_what_the_clauses_require() {
              UPDATE customer SET c_delivery_cnt = 900 WHERE c_w_id = 1 AND c_d_id = 9 AND c_id = 1",
         )
         .unwrap();
-    let delivery = Input::Tpcc(input::Input::Delivery(input::Delivery { warehouse: 1, carrier: 7 }));
+    let delivery = Input::Tpcc(input::Input::Delivery(input::Delivery {
+        warehouse: 1,
+        carrier: 7,
+    }));
     assert_eq!(run(&mut session, &delivery), Ok(TxnEnd::Committed));
     let left = "SELECT count(*), min(no_o_id) FROM new_order WHERE no_w_id = 1";
     assert_eq!(numbers(&connection, left), [9 * 899, 2102]);
@@ -338,9 +465,18 @@ fn an_interrupted_load_leaves_nothing() {
     let path = dir.path().join("tpcc.db");
     let control = LoadControl::default();
     control.cancel();
-    assert!(matches!(load(&path, &TPCC, SEED, &pragmas([]), &control), Err(LoadError::Cancelled)));
+    assert!(matches!(
+        load(&path, &TPCC, SEED, &pragmas([]), &control),
+        Err(LoadError::Cancelled)
+    ));
     assert!(control.rows_done() < control.rows_total());
-    let full = load(&path, &TPCC, SEED, &pragmas([("max_page_count", "1000")]), &LoadControl::default());
+    let full = load(
+        &path,
+        &TPCC,
+        SEED,
+        &pragmas([("max_page_count", "1000")]),
+        &LoadControl::default(),
+    );
     assert!(matches!(full, Err(LoadError::DiskFull { .. })), "{full:?}");
     assert_eq!(files(&dir), Vec::<String>::new());
 }
@@ -352,38 +488,76 @@ fn a_file_of_the_users_is_not_touched() {
     fs::write(&text, "dear diary, ".repeat(100)).unwrap();
     let other = dir.path().join("other.db");
     let owner = Connection::open(&other).unwrap();
-    owner.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE mine (a)").unwrap();
+    owner
+        .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE mine (a)")
+        .unwrap();
     drop(owner);
     for path in [text, other] {
         let before = fs::read(&path).unwrap();
-        assert!(matches!(is_loaded(&path, &TPCC, SEED), Err(LoadError::Foreign { .. })));
+        assert!(matches!(
+            is_loaded(&path, &TPCC, SEED),
+            Err(LoadError::Foreign { .. })
+        ));
         let refused = load(&path, &TPCC, SEED, &pragmas([]), &LoadControl::default());
-        assert!(matches!(refused, Err(LoadError::Foreign { .. })), "{refused:?}");
+        assert!(
+            matches!(refused, Err(LoadError::Foreign { .. })),
+            "{refused:?}"
+        );
         assert!(matches!(check(&path), Err(LoadError::Missing { .. })));
         assert_eq!(fs::read(&path).unwrap(), before);
     }
     assert_eq!(files(&dir), ["other.db", "text.db"]);
-    assert!(matches!(check(&dir.path().join("tpcc.db")), Err(LoadError::Missing { .. })));
+    assert!(matches!(
+        check(&dir.path().join("tpcc.db")),
+        Err(LoadError::Missing { .. })
+    ));
     let missing = dir.path().join("none/tpcc.db");
     assert!(matches!(check(&missing), Err(LoadError::Missing { .. })));
     let nowhere = load(&missing, &TPCC, SEED, &pragmas([]), &LoadControl::default());
-    assert!(matches!(nowhere, Err(LoadError::Missing { .. })), "{nowhere:?}");
+    assert!(
+        matches!(nowhere, Err(LoadError::Missing { .. })),
+        "{nowhere:?}"
+    );
 }
 
 #[test]
 fn settings_are_applied_shown_and_never_ignored() {
     let (_dir, path) = copy();
-    let settings = pragmas([("cache_size", "-8000"), ("wal_autocheckpoint", "5000"), ("cell_size_check", "1")]);
+    let settings = pragmas([
+        ("cache_size", "-8000"),
+        ("wal_autocheckpoint", "5000"),
+        ("cell_size_check", "1"),
+    ]);
     let facts: BTreeMap<_, _> = facts(&path, &settings).unwrap().into_iter().collect();
-    let shown = ["journal_mode", "synchronous", "page_size", "cache_size", "wal_autocheckpoint", "cell_size_check"];
-    assert_eq!(shown.map(|name| facts[name].as_str()), ["wal", "FULL", "4096", "-8000", "5000", "1"]);
-    let set = |name: &str, value: &str| SqliteSession::open(&path, &pragmas([(name, value)]), WriterQueue::default());
+    let shown = [
+        "journal_mode",
+        "synchronous",
+        "page_size",
+        "cache_size",
+        "wal_autocheckpoint",
+        "cell_size_check",
+    ];
+    assert_eq!(
+        shown.map(|name| facts[name].as_str()),
+        ["wal", "FULL", "4096", "-8000", "5000", "1"]
+    );
+    let set = |name: &str, value: &str| {
+        SqliteSession::open(&path, &pragmas([(name, value)]), WriterQueue::default())
+    };
     for (name, value, reason) in [
         ("cash_size", "1", "no such PRAGMA"),
-        ("synchronous", "FULLL", "setting synchronous = FULLL: is no value of synchronous. Choose one of OFF, NORMAL"),
+        (
+            "synchronous",
+            "FULLL",
+            "setting synchronous = FULLL: is no value of synchronous. Choose one of OFF, NORMAL",
+        ),
         ("synchronous", "4", "Choose one of"),
         ("journal_mode", "WALL", "Choose one of DELETE, "),
-        ("locking_mode", "EXCLUDED", "Choose one of NORMAL, EXCLUSIVE"),
+        (
+            "locking_mode",
+            "EXCLUDED",
+            "Choose one of NORMAL, EXCLUSIVE",
+        ),
         ("temp_store", "RAM", "Choose one of DEFAULT, FILE, MEMORY"),
         ("page_size", "8192", "SQLite keeps page_size = 4096"),
         ("cache_size", "1e3", "is no number"),
@@ -391,15 +565,23 @@ fn settings_are_applied_shown_and_never_ignored() {
         let error = set(name, value).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
     }
-    for (name, value) in
-        [("synchronous", "extra"), ("synchronous", "1"), ("temp_store", "memory"), ("mmap_size", "4096")]
-    {
+    for (name, value) in [
+        ("synchronous", "extra"),
+        ("synchronous", "1"),
+        ("temp_store", "memory"),
+        ("mmap_size", "4096"),
+    ] {
         set(name, value).unwrap();
     }
     // A database in memory has no log: plimsoll's own settings are held to the same.
     let memory = Connection::open_in_memory().unwrap();
-    let error = super::connection::apply(&memory, &path, &pragmas([("journal_mode", "WAL")])).unwrap_err().to_string();
-    assert!(error.contains("SQLite keeps journal_mode = memory"), "{error}");
+    let error = super::connection::apply(&memory, &path, &pragmas([("journal_mode", "WAL")]))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("SQLite keeps journal_mode = memory"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -408,10 +590,16 @@ fn a_check_leaves_the_database_as_it_is() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a b?c#d%20.db");
         fs::copy(&LOADED.1, &path).unwrap();
-        Connection::open(&path).unwrap().execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(&format!("PRAGMA journal_mode = {mode}"))
+            .unwrap();
         let before = fs::read(&path).unwrap();
         assert_eq!(failures(&check(&path).unwrap()), Vec::<&str>::new());
-        assert!(fs::read(&path).unwrap() == before, "{mode}: not a byte differs");
+        assert!(
+            fs::read(&path).unwrap() == before,
+            "{mode}: not a byte differs"
+        );
         assert_eq!(files(&dir), ["a b?c#d%20.db"], "{mode}");
     }
 }
@@ -431,15 +619,25 @@ fn failures_are_distinguished_and_leave_no_trace() {
     connection.execute_batch("ROLLBACK").unwrap();
 
     let read_only = run(&mut open(pragmas([("query_only", "1")])), &good);
-    assert!(matches!(&read_only, Err(SessionError::Failed(why)) if why.contains("cannot be written")), "{read_only:?}");
+    assert!(
+        matches!(&read_only, Err(SessionError::Failed(why)) if why.contains("cannot be written")),
+        "{read_only:?}"
+    );
     assert_eq!(numbers(&connection, STATE), before);
 
     // The page count cannot grow: sooner or later an order finds no room.
     let mut full = open(pragmas([("max_page_count", "1")]));
     let mut ends = (0..2_000).map(|_| run(&mut full, &good));
     let error = ends.find_map(Result::err);
-    assert!(matches!(&error, Some(SessionError::DiskFull { .. })), "{error:?}");
-    let missing = Input::Tpcc(input::Input::StockLevel(input::StockLevel { warehouse: 9, district: 1, threshold: 10 }));
+    assert!(
+        matches!(&error, Some(SessionError::DiskFull { .. })),
+        "{error:?}"
+    );
+    let missing = Input::Tpcc(input::Input::StockLevel(input::StockLevel {
+        warehouse: 9,
+        district: 1,
+        threshold: 10,
+    }));
     let absent = run(&mut open(pragmas([])), &missing);
     assert!(
         matches!(&absent, Err(SessionError::Failed(why)) if why.contains("not loaded for this plan")),
@@ -462,7 +660,9 @@ fn a_session_never_waits_for_itself() {
         };
         done.send(Clock::real().block_on(twice).unwrap()).unwrap();
     });
-    let second = ended.recv_timeout(std::time::Duration::from_secs(60)).expect("it does not park for ever");
+    let second = ended
+        .recv_timeout(std::time::Duration::from_secs(60))
+        .expect("it does not park for ever");
     assert!(matches!(second, Err(SessionError::Failed(_))), "{second:?}");
 }
 

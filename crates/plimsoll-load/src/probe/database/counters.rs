@@ -17,13 +17,20 @@ impl Counters {
     /// `emit`. A counter that went back (a server that was restarted, statistics that were reset) gives no sample.
     pub fn emit(&mut self, reading: &Reading, emit: &mut Emit<'_>) {
         let last = self.last.replace((emit.at, reading.clone()));
-        emit.over = last.as_ref().map_or(Nanos::ZERO, |(at, _)| emit.at.saturating_sub(*at));
+        emit.over = last
+            .as_ref()
+            .map_or(Nanos::ZERO, |(at, _)| emit.at.saturating_sub(*at));
         for (metric, value) in reading {
-            let old = last.iter().flat_map(|(_, reading)| reading).find(|(own, _)| own == metric);
+            let old = last
+                .iter()
+                .flat_map(|(_, reading)| reading)
+                .find(|(own, _)| own == metric);
             match metric.info().kind {
                 MetricKind::Gauge => emit.put(*metric, *value),
                 MetricKind::Rate => match old {
-                    Some((_, old)) if value >= old => emit.put(*metric, (value - old) / emit.over.as_secs_f64()),
+                    Some((_, old)) if value >= old => {
+                        emit.put(*metric, (value - old) / emit.over.as_secs_f64())
+                    }
                     _ => {}
                 },
             }
@@ -51,9 +58,12 @@ mod tests {
                 among: 1,
             };
             counters.emit(&reading.to_vec(), emit);
-            out.into_iter().map(|(_, metric, sample)| (metric, sample.value, sample.over)).collect::<Vec<_>>()
+            out.into_iter()
+                .map(|(_, metric, sample)| (metric, sample.value, sample.over))
+                .collect::<Vec<_>>()
         };
-        let (commits, connections, syncs) = (Metric::DbCommits, Metric::DbConnections, Metric::DbLogSyncs);
+        let (commits, connections, syncs) =
+            (Metric::DbCommits, Metric::DbConnections, Metric::DbLogSyncs);
         let first = at(1000, &[(commits, 500.0), (connections, 7.0), (syncs, 90.0)]);
         assert_eq!(first, [(connections, 7.0, Nanos::ZERO)]);
         let half = Nanos::from_millis(500);

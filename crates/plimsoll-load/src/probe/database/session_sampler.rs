@@ -27,7 +27,11 @@ pub(super) struct SessionSampler {
 
 impl SessionSampler {
     pub fn new(now: Nanos) -> Self {
-        Self { start: now, samples: 0, sessions: BTreeMap::new() }
+        Self {
+            start: now,
+            samples: 0,
+            sessions: BTreeMap::new(),
+        }
     }
 
     /// The whole second of the run's timeline at which this one ends.
@@ -43,12 +47,20 @@ impl SessionSampler {
         let earliest = Nanos(now.0.saturating_add(rest));
         let slot = earliest.0 / width;
         let moments = [slot, slot + 1, slot + 2].map(|slot| moment(slot, width));
-        moments.into_iter().find(|due| *due > earliest).unwrap_or(moments[2])
+        moments
+            .into_iter()
+            .find(|due| *due > earliest)
+            .unwrap_or(moments[2])
     }
 
     pub fn add(&mut self, counts: Vec<SessionCount>) {
         self.samples = self.samples.saturating_add(1);
-        for SessionCount { state, event, sessions } in counts {
+        for SessionCount {
+            state,
+            event,
+            sessions,
+        } in counts
+        {
             let mut key = (state, event);
             if self.sessions.len() >= MOST_EVENTS && !self.sessions.contains_key(&key) {
                 key.1.clear();
@@ -62,11 +74,23 @@ impl SessionSampler {
     /// without sessions leave a row of zero idle sessions; without samples there are no rows.
     pub fn take(&mut self, subject: SubjectId, now: Nanos) -> Vec<WaitRow> {
         let end = Nanos::from_secs(now.0 / Nanos::SECOND.0).max(self.end());
-        let Self { start, samples, mut sessions } = std::mem::replace(self, Self::new(end));
+        let Self {
+            start,
+            samples,
+            mut sessions,
+        } = std::mem::replace(self, Self::new(end));
         if samples > 0 && sessions.is_empty() {
             sessions.insert((WaitState::Idle, String::new()), 0);
         }
-        let row = |((state, event), seen)| WaitRow { subject, start, end, state, event, seen, looks: samples };
+        let row = |((state, event), seen)| WaitRow {
+            subject,
+            start,
+            end,
+            state,
+            event,
+            seen,
+            looks: samples,
+        };
         sessions.into_iter().map(row).collect()
     }
 }
@@ -75,7 +99,10 @@ impl SessionSampler {
 /// 200 ms) is neither always met nor always missed. Weyl's sequence of the golden ratio spreads them evenly.
 fn moment(slot: u64, width: u64) -> Nanos {
     let place = (slot as f64 * 0.618_033_988_749_895).fract();
-    Nanos(slot.saturating_mul(width).saturating_add((place * width as f64) as u64))
+    Nanos(
+        slot.saturating_mul(width)
+            .saturating_add((place * width as f64) as u64),
+    )
 }
 
 #[cfg(test)]
@@ -83,7 +110,11 @@ mod tests {
     use super::*;
 
     fn count(state: WaitState, event: &str, sessions: u32) -> SessionCount {
-        SessionCount { state, event: event.into(), sessions }
+        SessionCount {
+            state,
+            event: event.into(),
+            sessions,
+        }
     }
 
     #[test]
@@ -97,15 +128,24 @@ mod tests {
             places.push(now.0 % SLOT.0 / 1_000_000);
         }
         places.sort_unstable();
-        assert!(places.windows(2).all(|pair| pair[1] - pair[0] > 3), "{places:?}");
+        assert!(
+            places.windows(2).all(|pair| pair[1] - pair[0] > 3),
+            "{places:?}"
+        );
     }
 
     #[test]
     fn a_slow_server_is_sampled_less_often() {
         let sampler = SessionSampler::new(Nanos::from_secs(7));
         let now = Nanos::from_millis(7450);
-        assert!(sampler.next(now, Nanos::from_millis(200), Nanos::ZERO, 1) >= now + Nanos::from_millis(800));
-        assert!(sampler.next(now, Nanos(u64::MAX), Nanos::ZERO, 1) > sampler.end(), "no overflow");
+        assert!(
+            sampler.next(now, Nanos::from_millis(200), Nanos::ZERO, 1)
+                >= now + Nanos::from_millis(800)
+        );
+        assert!(
+            sampler.next(now, Nanos(u64::MAX), Nanos::ZERO, 1) > sampler.end(),
+            "no overflow"
+        );
     }
 
     #[test]
@@ -126,7 +166,10 @@ mod tests {
         let mut samples = 0;
         while now < Nanos::from_secs(17) {
             let due = sampler.next(now, cost, least, 1);
-            assert!(due > now + least && due <= now + least + SLOT + SLOT, "{now} {due}");
+            assert!(
+                due > now + least && due <= now + least + SLOT + SLOT,
+                "{now} {due}"
+            );
             (now, samples) = (due + cost, samples + 1);
         }
         assert!((60..=80).contains(&samples), "{samples} in ten seconds");
@@ -135,23 +178,47 @@ mod tests {
     #[test]
     fn a_second_sums_its_samples() {
         let mut sampler = SessionSampler::new(Nanos::from_millis(7_300));
-        sampler.add(vec![count(WaitState::Log, "WALSync", 3), count(WaitState::Cpu, "", 1)]);
+        sampler.add(vec![
+            count(WaitState::Log, "WALSync", 3),
+            count(WaitState::Cpu, "", 1),
+        ]);
         sampler.add(vec![count(WaitState::Log, "WALSync", 2)]);
         let rows = sampler.take(SubjectId(4), Nanos::from_millis(8_003));
-        let counts: Vec<_> = rows.iter().map(|row| (row.state, row.event.as_str(), row.seen, row.looks)).collect();
-        assert_eq!(counts, [(WaitState::Cpu, "", 1, 2), (WaitState::Log, "WALSync", 5, 2)]);
+        let counts: Vec<_> = rows
+            .iter()
+            .map(|row| (row.state, row.event.as_str(), row.seen, row.looks))
+            .collect();
+        assert_eq!(
+            counts,
+            [
+                (WaitState::Cpu, "", 1, 2),
+                (WaitState::Log, "WALSync", 5, 2)
+            ]
+        );
         assert!(rows.iter().all(|row| (row.start, row.end) == (Nanos::from_millis(7_300), Nanos::from_secs(8))));
-        assert_eq!(sampler.take(SubjectId(4), Nanos::from_secs(9)), [], "no samples");
+        assert_eq!(
+            sampler.take(SubjectId(4), Nanos::from_secs(9)),
+            [],
+            "no samples"
+        );
         sampler.add(Vec::new());
         let rows = sampler.take(SubjectId(4), Nanos::from_millis(12_700));
         assert_eq!((rows[0].seen, rows[0].looks, rows.len()), (0, 1, 1));
-        assert_eq!((rows[0].start, rows[0].end), (Nanos::from_secs(9), Nanos::from_secs(12)), "an answer took long");
+        assert_eq!(
+            (rows[0].start, rows[0].end),
+            (Nanos::from_secs(9), Nanos::from_secs(12)),
+            "an answer took long"
+        );
     }
 
     #[test]
     fn kinds_of_events_are_bounded() {
         let mut sampler = SessionSampler::new(Nanos::ZERO);
-        sampler.add((0..500).map(|i| count(WaitState::Latch, &format!("lock{i}"), 1)).collect());
+        sampler.add(
+            (0..500)
+                .map(|i| count(WaitState::Latch, &format!("lock{i}"), 1))
+                .collect(),
+        );
         let rows = sampler.take(SubjectId(1), Nanos::SECOND);
         assert_eq!(rows.len(), MOST_EVENTS + 1);
         assert_eq!(rows.iter().map(|row| row.seen).sum::<u32>(), 500);

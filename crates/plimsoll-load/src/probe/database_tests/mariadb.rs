@@ -26,14 +26,23 @@ impl Server {
         let mut scratch = Scratch::create(medium.path(), "insight").unwrap();
         let server = ManagedMariadb::start(&mut scratch, &BTreeMap::new(), "", None).unwrap();
         let mut conn = connect(&server.conninfo()).unwrap();
-        conn.query_drop(format!("CREATE DATABASE `{SCHEMA}`")).unwrap();
+        conn.query_drop(format!("CREATE DATABASE `{SCHEMA}`"))
+            .unwrap();
         conn.query_drop(format!(
             "CREATE TABLE `{SCHEMA}`.t (id int PRIMARY KEY AUTO_INCREMENT, n int) ENGINE = InnoDB"
         ))
         .unwrap();
         let (sender, receiver) = mpsc::channel();
         let probe = spawn(Clock::real(), sender).unwrap();
-        (Self { probe, server, _scratch: scratch, _medium: medium }, receiver)
+        (
+            Self {
+                probe,
+                server,
+                _scratch: scratch,
+                _medium: medium,
+            },
+            receiver,
+        )
     }
 
     fn asked() -> (Self, Receiver<ProbeMessage>) {
@@ -43,13 +52,18 @@ impl Server {
     }
 
     fn ask(&self, conninfo: String) {
-        let endpoint = Endpoint::Server { engine: ServerKind::Mariadb, conninfo, schema: SCHEMA.into() };
+        let endpoint = Endpoint::Server {
+            engine: ServerKind::Mariadb,
+            conninfo,
+            schema: SCHEMA.into(),
+        };
         self.probe.ask(SYSTEM, endpoint).unwrap();
     }
 
     fn session(&self) -> Conn {
         let mut conn = connect_to(&self.server.conninfo(), SCHEMA).unwrap();
-        conn.query_drop("SET SESSION innodb_lock_wait_timeout = 1000").unwrap();
+        conn.query_drop("SET SESSION innodb_lock_wait_timeout = 1000")
+            .unwrap();
         conn
     }
 }
@@ -68,13 +82,21 @@ fn sessions_are_sampled_in_their_states() {
     let (mut holds, mut waits) = (server.session(), server.session());
     // A session elsewhere is none of plimsoll's.
     let mut stranger = connect(&server.server.conninfo()).unwrap();
-    stranger.query_drop("START TRANSACTION WITH CONSISTENT SNAPSHOT").unwrap();
+    stranger
+        .query_drop("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        .unwrap();
     holds.query_drop("INSERT INTO t VALUES (1, 0)").unwrap();
     holds.query_drop("BEGIN").unwrap();
     holds.query_drop("UPDATE t SET n = 1 WHERE id = 1").unwrap();
     std::thread::scope(|scope| {
         let blocked = scope.spawn(|| waits.query_drop("UPDATE t SET n = 2 WHERE id = 1").unwrap());
-        until_waits(&messages, &[(WaitState::Lock, "LOCK WAIT", 1), (WaitState::Client, "Sleep", 1)]);
+        until_waits(
+            &messages,
+            &[
+                (WaitState::Lock, "LOCK WAIT", 1),
+                (WaitState::Client, "Sleep", 1),
+            ],
+        );
         holds.query_drop("COMMIT").unwrap();
         blocked.join().unwrap();
     });
@@ -102,16 +124,22 @@ fn every_metric_is_emitted_and_the_probe_neither_commits_nor_makes_temporary_tab
     );
     session.query_drop(writes).unwrap();
     session.query_drop("CALL p()").unwrap();
-    let (mut commits, mut syncs, mut bytes, mut temporary, mut size, mut after) = (0.0, 0.0, 0.0, 0.0, 0.0, 0);
+    let (mut commits, mut syncs, mut bytes, mut temporary, mut size, mut after) =
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0);
     until(&messages, "commits", |message| {
-        let ProbeMessage::Samples(samples) = message else { return false };
+        let ProbeMessage::Samples(samples) = message else {
+            return false;
+        };
         commits += rise(samples, Metric::DbCommits);
         syncs += rise(samples, Metric::DbSyncs);
         bytes += rise(samples, Metric::DbLogBytes);
         temporary += rise(samples, Metric::DbTempTables);
-        let sizes = samples.iter().filter(|(_, metric, _)| *metric == Metric::DbSize);
+        let sizes = samples
+            .iter()
+            .filter(|(_, metric, _)| *metric == Metric::DbSize);
         size = sizes.map(|(.., sample)| sample.value).fold(size, f32::max);
-        let is_counted = commits >= 0.999 * f64::from(TRANSACTIONS) && syncs >= 0.99 * f64::from(TRANSACTIONS);
+        let is_counted =
+            commits >= 0.999 * f64::from(TRANSACTIONS) && syncs >= 0.99 * f64::from(TRANSACTIONS);
         after += u32::from(is_counted);
         after >= 3 && size > 0.0
     });
@@ -132,7 +160,9 @@ fn a_server_that_dies_and_restarts_is_sampled_again_without_a_warning() {
     server.probe.unwatch(SYSTEM);
     drop(server);
     assert!(
-        messages.iter().all(|message| !matches!(message, ProbeMessage::Warning(_))),
+        messages
+            .iter()
+            .all(|message| !matches!(message, ProbeMessage::Warning(_))),
         "the sender is gone with the threads"
     );
 }
@@ -142,7 +172,8 @@ fn what_is_hidden_from_a_user_warns_once_and_the_rest_is_still_sampled() {
     let (server, messages) = Server::started();
     let mut root = connect(&server.server.conninfo()).unwrap();
     root.query_drop("CREATE USER u@localhost").unwrap();
-    root.query_drop(format!("GRANT ALL ON `{SCHEMA}`.* TO u@localhost")).unwrap();
+    root.query_drop(format!("GRANT ALL ON `{SCHEMA}`.* TO u@localhost"))
+        .unwrap();
     let conninfo = server.server.conninfo().replace("root@", "u@");
     let mut own = connect_to(&conninfo, SCHEMA).unwrap();
     own.query_drop("BEGIN").unwrap();
@@ -158,7 +189,9 @@ fn what_is_hidden_from_a_user_warns_once_and_the_rest_is_still_sampled() {
             match message {
                 ProbeMessage::Warning(warning) => warnings.push(warning.text.clone()),
                 ProbeMessage::Samples(samples) => {
-                    *sized |= samples.iter().any(|(_, metric, _)| *metric == Metric::DbSize)
+                    *sized |= samples
+                        .iter()
+                        .any(|(_, metric, _)| *metric == Metric::DbSize)
                 }
                 ProbeMessage::Facts(..) | ProbeMessage::Waits(_) => {
                     seconds += u32::from(matches!(message, ProbeMessage::Waits(_)))
@@ -167,6 +200,9 @@ fn what_is_hidden_from_a_user_warns_once_and_the_rest_is_still_sampled() {
             seconds >= 3 && *sized && !warnings.is_empty()
         }
     });
-    assert!(warnings.len() == 1 && warnings[0].contains("GRANT PROCESS"), "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("GRANT PROCESS"),
+        "{warnings:?}"
+    );
     until_waits(&messages, &[(WaitState::Idle, "Sleep", 1)]);
 }

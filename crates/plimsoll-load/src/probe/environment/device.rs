@@ -20,19 +20,39 @@ fn facts_at(source: &Source, disk: &Device) -> Vec<(String, String)> {
     facts.add("name", Some(disk.name.clone()));
     // SCSI and ATA keep these with the device; NVMe with its controller, to which `device` leads, too.
     facts.file("model", &[&at("device/model")]);
-    facts.file("vendor", &[&at("device/vendor"), &at("device/device/vendor")]);
+    facts.file(
+        "vendor",
+        &[&at("device/vendor"), &at("device/device/vendor")],
+    );
     facts.file("firmware", &[&at("device/firmware_rev"), &at("device/rev")]);
     // 512-byte sectors, whatever the device's.
-    let sectors = facts.text(&at("size")).and_then(|text| text.parse::<u64>().ok());
-    facts.add("size", sectors.and_then(|sectors| sectors.checked_mul(512)).map(|bytes| Bytes(bytes).to_string()));
+    let sectors = facts
+        .text(&at("size"))
+        .and_then(|text| text.parse::<u64>().ok());
+    facts.add(
+        "size",
+        sectors
+            .and_then(|sectors| sectors.checked_mul(512))
+            .map(|bytes| Bytes(bytes).to_string()),
+    );
     let rotational = facts.text(&at("queue/rotational"));
     facts.add("rotational", rotational);
     let scheduler = facts.text(&at("queue/scheduler")).map(|text| chosen(&text));
     facts.add("scheduler", scheduler);
-    for key in ["nr_requests", "write_cache", "fua", "logical_block_size", "physical_block_size", "read_ahead_kb"] {
+    for key in [
+        "nr_requests",
+        "write_cache",
+        "fua",
+        "logical_block_size",
+        "physical_block_size",
+        "read_ahead_kb",
+    ] {
         facts.file(key, &[&at(&format!("queue/{key}"))]);
     }
-    facts.file("numa_node", &[&at("device/numa_node"), &at("device/device/numa_node")]);
+    facts.file(
+        "numa_node",
+        &[&at("device/numa_node"), &at("device/device/numa_node")],
+    );
     let some = [
         ("transport", "device/transport"),
         ("backing_file", "loop/backing_file"),
@@ -71,7 +91,10 @@ mod tests {
         };
         let controller = "devices/pci0000:00/nvme/nvme0";
         let disk = format!("{controller}/nvme0n1");
-        file(&format!("{controller}/model"), "KINGSTON SEDC1500M960G                  \n");
+        file(
+            &format!("{controller}/model"),
+            "KINGSTON SEDC1500M960G                  \n",
+        );
         file(&format!("{controller}/firmware_rev"), "S67F0103\n");
         file(&format!("{controller}/serial"), "50026B7282D0FFFF\n");
         file(&format!("{controller}/transport"), "pcie\n");
@@ -90,9 +113,17 @@ mod tests {
         file("devices/virtual/block/dm-0/slaves/nvme0n1p2", "");
         fs::create_dir_all(root.path().join("sys/dev/block")).unwrap();
         let link = |target: &str, number: &str| {
-            symlink(format!("../../{target}"), root.path().join("sys/dev/block").join(number)).unwrap();
+            symlink(
+                format!("../../{target}"),
+                root.path().join("sys/dev/block").join(number),
+            )
+            .unwrap();
         };
-        symlink("../../nvme0", root.path().join("sys").join(&disk).join("device")).unwrap();
+        symlink(
+            "../../nvme0",
+            root.path().join("sys").join(&disk).join("device"),
+        )
+        .unwrap();
         link(&disk, "259:0");
         link(&format!("{disk}/nvme0n1p2"), "259:2");
         link("devices/virtual/block/dm-0", "253:0");
@@ -100,7 +131,10 @@ mod tests {
     }
 
     fn shown(source: &Source, device: &Device) -> Vec<String> {
-        facts_at(source, device.disk()).iter().map(|(key, value)| format!("{key} = {value}")).collect()
+        facts_at(source, device.disk())
+            .iter()
+            .map(|(key, value)| format!("{key} = {value}"))
+            .collect()
     }
 
     #[test]
@@ -108,7 +142,10 @@ mod tests {
         let root = recorded();
         let source = Source::new(root.path());
         let partition = device_at(&source, 259, 2).unwrap();
-        assert_eq!((partition.name.as_str(), partition.disk().name.as_str()), ("nvme0n1p2", "nvme0n1"));
+        assert_eq!(
+            (partition.name.as_str(), partition.disk().name.as_str()),
+            ("nvme0n1p2", "nvme0n1")
+        );
         assert_eq!(partition.disk(), &device_at(&source, 259, 0).unwrap());
         let expected = [
             "name = nvme0n1",
@@ -142,7 +179,10 @@ mod tests {
     #[test]
     fn what_is_in_memory_has_no_device() {
         let why = device_of(Path::new("/proc")).unwrap_err().to_string();
-        assert!(why.ends_with("a proc filesystem is not on a block device"), "{why}");
+        assert!(
+            why.ends_with("a proc filesystem is not on a block device"),
+            "{why}"
+        );
     }
 
     #[test]

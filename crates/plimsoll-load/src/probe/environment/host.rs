@@ -20,25 +20,47 @@ fn facts_at(source: &Source) -> Vec<(String, String)> {
     cpu(&mut facts);
     let vulnerabilities = mitigations(source);
     facts.add("mitigations", vulnerabilities);
-    if let Some(value) = facts.text("proc/cmdline").and_then(|line| parameter(&line, "mitigations=")) {
+    if let Some(value) = facts
+        .text("proc/cmdline")
+        .and_then(|line| parameter(&line, "mitigations="))
+    {
         facts.add("mitigations_parameter", Some(value));
     }
     facts.file("kernel", &["proc/sys/kernel/osrelease"]);
-    let os = facts.text("etc/os-release").or_else(|| facts.text("usr/lib/os-release"));
+    let os = facts
+        .text("etc/os-release")
+        .or_else(|| facts.text("usr/lib/os-release"));
     facts.add("os", os.and_then(|text| os_name(&text)));
     let memory = facts.text("proc/meminfo").unwrap_or_default();
-    facts.add("memory", parse::kib_field(&memory, "MemTotal").map(|bytes| bytes.to_string()));
-    facts.add("swap", parse::kib_field(&memory, "SwapTotal").map(|bytes| bytes.to_string()));
-    facts.file("clock_source", &["sys/devices/system/clocksource/clocksource0/current_clocksource"]);
+    facts.add(
+        "memory",
+        parse::kib_field(&memory, "MemTotal").map(|bytes| bytes.to_string()),
+    );
+    facts.add(
+        "swap",
+        parse::kib_field(&memory, "SwapTotal").map(|bytes| bytes.to_string()),
+    );
+    facts.file(
+        "clock_source",
+        &["sys/devices/system/clocksource/clocksource0/current_clocksource"],
+    );
     machine(&mut facts);
-    let huge = facts.text("sys/kernel/mm/transparent_hugepage/enabled").map(|text| chosen(&text));
+    let huge = facts
+        .text("sys/kernel/mm/transparent_hugepage/enabled")
+        .map(|text| chosen(&text));
     facts.add("transparent_hugepages", huge);
     facts.file("swappiness", &["proc/sys/vm/swappiness"]);
     facts.file("dirty_ratio", &["proc/sys/vm/dirty_ratio"]);
-    facts.file("dirty_background_ratio", &["proc/sys/vm/dirty_background_ratio"]);
+    facts.file(
+        "dirty_background_ratio",
+        &["proc/sys/vm/dirty_background_ratio"],
+    );
     for key in ["dirty_bytes", "dirty_background_bytes"] {
         // Zero: the ratio rules.
-        if let Some(value) = facts.text(&format!("proc/sys/vm/{key}")).filter(|value| value != "0") {
+        if let Some(value) = facts
+            .text(&format!("proc/sys/vm/{key}"))
+            .filter(|value| value != "0")
+        {
             facts.add(key, Some(value));
         }
     }
@@ -48,23 +70,39 @@ fn facts_at(source: &Source) -> Vec<(String, String)> {
 fn cpu(facts: &mut Facts<'_>) {
     let info = facts.text("proc/cpuinfo").unwrap_or_default();
     let model = info_field(&info, "model name").or_else(|| facts.text("proc/device-tree/model"));
-    facts.add("cpu_model", model.map(|model| model.trim_end_matches('\0').to_owned()));
-    facts.add("cpus", cpu::online(facts.source).map(|cpus| cpus.len().to_string()));
+    facts.add(
+        "cpu_model",
+        model.map(|model| model.trim_end_matches('\0').to_owned()),
+    );
+    facts.add(
+        "cpus",
+        cpu::online(facts.source).map(|cpus| cpus.len().to_string()),
+    );
     let highest = facts.text(&format!("{CPU}/cpu0/cpufreq/cpuinfo_max_freq"));
-    let mhz = highest.and_then(|khz| Some(khz.parse::<u64>().ok()? / 1000)).map(|mhz| mhz.to_string());
+    let mhz = highest
+        .and_then(|khz| Some(khz.parse::<u64>().ok()? / 1000))
+        .map(|mhz| mhz.to_string());
     facts.add("cpu_mhz", mhz.or_else(|| info_field(&info, "cpu MHz")));
     facts.add("governor", Some(cpu::governors(facts.source).join(", ")));
-    facts.file("smt", &[&format!("{CPU}/smt/control"), &format!("{CPU}/smt/active")]);
+    facts.file(
+        "smt",
+        &[&format!("{CPU}/smt/control"), &format!("{CPU}/smt/active")],
+    );
 }
 
 /// machine (from DMI, where there is any) and virtualisation (the CPU's `hypervisor` flag, or Xen's own files).
 fn machine(facts: &mut Facts<'_>) {
     let dmi = |facts: &Facts<'_>, name| facts.text(&format!("sys/class/dmi/id/{name}"));
-    let machine: Vec<String> = ["sys_vendor", "product_name"].into_iter().filter_map(|name| dmi(facts, name)).collect();
+    let machine: Vec<String> = ["sys_vendor", "product_name"]
+        .into_iter()
+        .filter_map(|name| dmi(facts, name))
+        .collect();
     if !machine.is_empty() {
         facts.add("machine", Some(machine.join(" ")));
     }
-    let flags = facts.text("proc/cpuinfo").and_then(|info| info_field(&info, "flags"));
+    let flags = facts
+        .text("proc/cpuinfo")
+        .and_then(|info| info_field(&info, "flags"));
     let virtualisation = facts.text("sys/hypervisor/type").or_else(|| {
         // Other architectures than x86 have no such flag: unreadable.
         let hypervisor = flags?.split(' ').any(|flag| flag == "hypervisor");
@@ -77,7 +115,10 @@ fn machine(facts: &mut Facts<'_>) {
 fn mitigations(source: &Source) -> Option<String> {
     let directory = format!("{CPU}/vulnerabilities");
     let entries = std::fs::read_dir(source.path(&directory)).ok()?;
-    let names: BTreeSet<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let names: BTreeSet<String> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
     let (mut vulnerable, mut mitigated, mut unaffected) = (Vec::new(), Vec::new(), 0_u32);
     for name in names {
         match source.read(&format!("{directory}/{name}")).ok()?.trim() {
@@ -87,8 +128,18 @@ fn mitigations(source: &Source) -> Option<String> {
             _ => vulnerable.push(name),
         }
     }
-    let listed = |list: Vec<String>| if list.is_empty() { "none".to_owned() } else { list.join(", ") };
-    Some(format!("vulnerable: {}; mitigated: {}; not affected: {unaffected}", listed(vulnerable), listed(mitigated)))
+    let listed = |list: Vec<String>| {
+        if list.is_empty() {
+            "none".to_owned()
+        } else {
+            list.join(", ")
+        }
+    };
+    Some(format!(
+        "vulnerable: {}; mitigated: {}; not affected: {unaffected}",
+        listed(vulnerable),
+        listed(mitigated)
+    ))
 }
 
 /// The first `name : value` of /proc/cpuinfo.
@@ -100,12 +151,17 @@ fn info_field(text: &str, name: &str) -> Option<String> {
 }
 
 fn os_name(text: &str) -> Option<String> {
-    let value = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    let value = text
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     Some(value.trim_matches(['"', '\'']).to_owned())
 }
 
 fn parameter(command_line: &str, name: &str) -> Option<String> {
-    command_line.split_ascii_whitespace().find_map(|word| word.strip_prefix(name)).map(str::to_owned)
+    command_line
+        .split_ascii_whitespace()
+        .find_map(|word| word.strip_prefix(name))
+        .map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -115,7 +171,10 @@ mod tests {
     use super::*;
 
     fn value<'a>(facts: &'a [(String, String)], key: &str) -> Option<&'a str> {
-        facts.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+        facts
+            .iter()
+            .find(|(known, _)| known == key)
+            .map(|(_, value)| value.as_str())
     }
 
     #[test]
@@ -147,15 +206,36 @@ mod tests {
         file("proc/sys/vm/dirty_background_bytes", "4096\n");
         file("etc/os-release", "NAME=x\nPRETTY_NAME=\"Some OS 1\"\n");
         file("sys/devices/system/cpu/online", "0-1,4\n");
-        file("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
-        file("sys/devices/system/cpu/cpu4/cpufreq/scaling_governor", "performance\n");
-        file("sys/devices/system/cpu/vulnerabilities/l1tf", "Not affected\n");
-        file("sys/devices/system/cpu/vulnerabilities/retbleed", "Vulnerable\n");
-        file("sys/devices/system/cpu/vulnerabilities/spectre_v1", "Mitigation: barriers\n");
-        file("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+        file(
+            "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+            "powersave\n",
+        );
+        file(
+            "sys/devices/system/cpu/cpu4/cpufreq/scaling_governor",
+            "performance\n",
+        );
+        file(
+            "sys/devices/system/cpu/vulnerabilities/l1tf",
+            "Not affected\n",
+        );
+        file(
+            "sys/devices/system/cpu/vulnerabilities/retbleed",
+            "Vulnerable\n",
+        );
+        file(
+            "sys/devices/system/cpu/vulnerabilities/spectre_v1",
+            "Mitigation: barriers\n",
+        );
+        file(
+            "sys/kernel/mm/transparent_hugepage/enabled",
+            "always [madvise] never\n",
+        );
         file("sys/class/dmi/id/product_name", "Some Server\n");
         let facts = facts_at(&Source::new(root.path()));
-        let shown: Vec<String> = facts.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        let shown: Vec<String> = facts
+            .iter()
+            .map(|(key, value)| format!("{key} = {value}"))
+            .collect();
         let expected = [
             "cpu_model = Some CPU",
             "cpus = 3",

@@ -10,7 +10,9 @@ use super::Facts;
 /// filesystem, mount_point, mount_source, mount_options, super_options, size, free.
 pub fn medium_facts(path: &Path) -> Vec<(String, String)> {
     let source = Source::new("/");
-    let mount = std::fs::canonicalize(path).ok().and_then(|path| mount_of(&source, &path));
+    let mount = std::fs::canonicalize(path)
+        .ok()
+        .and_then(|path| mount_of(&source, &path));
     let space = space(path).ok();
     let mut facts = Facts::new(&source);
     let of = |field: fn(Mount) -> String| mount.clone().map(field);
@@ -32,8 +34,20 @@ mod tests {
     fn facts_of_this_directory_are_complete() {
         let facts = medium_facts(Path::new("."));
         let keys: Vec<&str> = facts.iter().map(|(key, _)| key.as_str()).collect();
-        let expected = ["filesystem", "mount_source", "mount_point", "mount_options", "super_options", "size", "free"];
+        let expected = [
+            "filesystem",
+            "mount_source",
+            "mount_point",
+            "mount_options",
+            "super_options",
+            "size",
+            "free",
+        ];
         assert_eq!(keys, expected);
-        assert!(medium_facts(Path::new("/no such directory")).iter().any(|(key, _)| key == "unreadable"));
+        assert!(
+            medium_facts(Path::new("/no such directory"))
+                .iter()
+                .any(|(key, _)| key == "unreadable")
+        );
     }
 }

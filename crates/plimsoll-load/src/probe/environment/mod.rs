@@ -22,12 +22,19 @@ struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     fn new(source: &'a Source) -> Self {
-        Self { source, known: Vec::new(), unreadable: Vec::new() }
+        Self {
+            source,
+            known: Vec::new(),
+            unreadable: Vec::new(),
+        }
     }
 
     /// `None`, or nothing but space, is unreadable.
     fn add(&mut self, key: &'static str, value: Option<String>) {
-        match value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()) {
+        match value
+            .map(|value| value.trim().to_owned())
+            .filter(|value| !value.is_empty())
+        {
             Some(value) => self.known.push((key.into(), value)),
             None => self.unreadable.push(key),
         }
@@ -47,7 +54,8 @@ impl<'a> Facts<'a> {
 
     fn finish(mut self) -> Vec<(String, String)> {
         if !self.unreadable.is_empty() {
-            self.known.push(("unreadable".into(), self.unreadable.join(", ")));
+            self.known
+                .push(("unreadable".into(), self.unreadable.join(", ")));
         }
         self.known
     }

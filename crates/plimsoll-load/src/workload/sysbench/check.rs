@@ -44,13 +44,31 @@ pub fn verdicts(sysbench: &Sysbench, found: &[TableCheck]) -> Vec<ConditionResul
     let sum = rows * (rows + 1) / 2;
     let kept = sysbench.script != Script::Delete;
     let ids_hold = |found: &TableCheck| {
-        if kept { (found.loaded, found.sum) == (rows, sum) } else { found.loaded == found.rows }
+        if kept {
+            (found.loaded, found.sum) == (rows, sum)
+        } else {
+            found.loaded == found.rows
+        }
     };
-    let ids = if kept { format!("ids 1 to {rows} are all there") } else { format!("no id is outside of 1 to {rows}") };
+    let ids = if kept {
+        format!("ids 1 to {rows} are all there")
+    } else {
+        format!("no id is outside of 1 to {rows}")
+    };
     vec![
-        verdict("rows", &format!("{amount} {rows} rows in each table"), found, |found| rows_hold(found.rows, rows)),
+        verdict(
+            "rows",
+            &format!("{amount} {rows} rows in each table"),
+            found,
+            |found| rows_hold(found.rows, rows),
+        ),
         verdict("ids", &ids, found, ids_hold),
-        verdict("values", "c and pad have their full length", found, |found| found.whole == found.rows),
+        verdict(
+            "values",
+            "c and pad have their full length",
+            found,
+            |found| found.whole == found.rows,
+        ),
     ]
 }
 
@@ -63,12 +81,24 @@ fn verdict(
     let violation = found.iter().zip(1..).find(|(found, _)| !holds(found));
     let detail = match violation {
         None => statement.to_owned(),
-        Some((TableCheck { rows, loaded, sum, whole }, table)) => format!(
+        Some((
+            TableCheck {
+                rows,
+                loaded,
+                sum,
+                whole,
+            },
+            table,
+        )) => format!(
             "{statement}: {} has {rows} rows, {loaded} of them with loaded ids (sum {sum}), {whole} with full texts",
             table_name(table)
         ),
     };
-    ConditionResult { clause, holds: violation.is_none(), detail }
+    ConditionResult {
+        clause,
+        holds: violation.is_none(),
+        detail,
+    }
 }
 
 #[cfg(test)]
@@ -76,17 +106,35 @@ mod tests {
     use super::*;
     use crate::workload::sysbench::population::testing::SMALL;
 
-    const GOOD: TableCheck = TableCheck { rows: 100, loaded: 100, sum: 5050, whole: 100 };
+    const GOOD: TableCheck = TableCheck {
+        rows: 100,
+        loaded: 100,
+        sum: 5050,
+        whole: 100,
+    };
 
     fn failing(script: Script, second: TableCheck) -> Vec<&'static str> {
         let verdicts = verdicts(&Sysbench { script, ..SMALL }, &[GOOD, second]);
-        verdicts.iter().filter(|verdict| !verdict.holds).map(|verdict| verdict.clause).collect()
+        verdicts
+            .iter()
+            .filter(|verdict| !verdict.holds)
+            .map(|verdict| verdict.clause)
+            .collect()
     }
 
     #[test]
     fn each_script_leaves_what_it_can_leave() {
-        let more = TableCheck { rows: 105, whole: 105, ..GOOD };
-        let less = TableCheck { rows: 99, loaded: 99, sum: 5049, whole: 99 };
+        let more = TableCheck {
+            rows: 105,
+            whole: 105,
+            ..GOOD
+        };
+        let less = TableCheck {
+            rows: 99,
+            loaded: 99,
+            sum: 5049,
+            whole: 99,
+        };
         for script in Script::ALL {
             assert!(failing(script, GOOD).is_empty(), "{script:?}");
             let (with_more, with_less) = (failing(script, more), failing(script, less));

@@ -16,15 +16,34 @@ pub struct Generator {
 }
 
 /// Ranges of the mixed scripts, in their order, one of each.
-const RANGES: [Stmt; 4] = [Stmt::SimpleRange, Stmt::SumRange, Stmt::OrderRange, Stmt::DistinctRange];
+const RANGES: [Stmt; 4] = [
+    Stmt::SimpleRange,
+    Stmt::SumRange,
+    Stmt::OrderRange,
+    Stmt::DistinctRange,
+];
 
 impl Generator {
     pub fn new(seed: u64, round: u32, user: u32, sysbench: &Sysbench) -> Self {
-        let rng = Rng::stream(seed, &[u64::from_be_bytes(*b"sysbench"), u64::from(round), u64::from(user)]);
-        Self { rng, ids: Ids::new(sysbench.distribution, sysbench.rows), sysbench: *sysbench }
+        let rng = Rng::stream(
+            seed,
+            &[
+                u64::from_be_bytes(*b"sysbench"),
+                u64::from(round),
+                u64::from(user),
+            ],
+        );
+        Self {
+            rng,
+            ids: Ids::new(sysbench.distribution, sysbench.rows),
+            sysbench: *sysbench,
+        }
     }
 
-    #[expect(clippy::should_implement_trait, reason = "never ends, so it is no iterator")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "never ends, so it is no iterator"
+    )]
     pub fn next(&mut self) -> Input {
         let mut operations = Vec::with_capacity(1);
         match self.sysbench.script {
@@ -36,7 +55,10 @@ impl Generator {
             Script::WriteOnly => self.writes(&mut operations),
             script => operations.push(self.single(script)),
         }
-        Input { bracket: Bracket::of(self.sysbench.script), operations }
+        Input {
+            bracket: Bracket::of(self.sysbench.script),
+            operations,
+        }
     }
 
     fn table(&mut self) -> u32 {
@@ -58,12 +80,21 @@ impl Generator {
         operations.reserve(self.sysbench.point_selects as usize + RANGES.len() + 4);
         let table = self.table();
         for _ in 0..self.sysbench.point_selects {
-            operations.push(Operation::OfId { stmt: Stmt::PointSelect, table, id: self.id() });
+            operations.push(Operation::OfId {
+                stmt: Stmt::PointSelect,
+                table,
+                id: self.id(),
+            });
         }
         for stmt in RANGES {
             let (table, first) = (self.table(), self.id());
             let last = first + (self.sysbench.range_size - 1).cast_signed();
-            operations.push(Operation::Range { stmt, table, first, last });
+            operations.push(Operation::Range {
+                stmt,
+                table,
+                first,
+                last,
+            });
         }
     }
 
@@ -71,8 +102,16 @@ impl Generator {
         operations.push(self.index_update());
         operations.push(self.text_update());
         let (table, id, k) = (self.table(), self.id(), self.id());
-        operations.push(Operation::OfId { stmt: Stmt::Delete, table, id });
-        operations.push(Operation::Insert { table, id, row: self.row(k) });
+        operations.push(Operation::OfId {
+            stmt: Stmt::Delete,
+            table,
+            id,
+        });
+        operations.push(Operation::Insert {
+            table,
+            id,
+            row: self.row(k),
+        });
     }
 
     fn single(&mut self, script: Script) -> Operation {
@@ -81,25 +120,48 @@ impl Generator {
             Script::UpdateNonIndex => self.text_update(),
             Script::Insert => {
                 let (table, k) = (self.table(), self.id());
-                Operation::InsertNext { table, row: self.row(k) }
+                Operation::InsertNext {
+                    table,
+                    row: self.row(k),
+                }
             }
-            Script::Delete => Operation::OfId { stmt: Stmt::Delete, table: self.table(), id: self.id() },
+            Script::Delete => Operation::OfId {
+                stmt: Stmt::Delete,
+                table: self.table(),
+                id: self.id(),
+            },
             Script::PointSelect | Script::ReadWrite | Script::ReadOnly | Script::WriteOnly => {
-                Operation::OfId { stmt: Stmt::PointSelect, table: self.table(), id: self.id() }
+                Operation::OfId {
+                    stmt: Stmt::PointSelect,
+                    table: self.table(),
+                    id: self.id(),
+                }
             }
         }
     }
 
     fn index_update(&mut self) -> Operation {
-        Operation::OfId { stmt: Stmt::IndexUpdate, table: self.table(), id: self.id() }
+        Operation::OfId {
+            stmt: Stmt::IndexUpdate,
+            table: self.table(),
+            id: self.id(),
+        }
     }
 
     fn text_update(&mut self) -> Operation {
-        Operation::SetText { table: self.table(), c: self.text(C_GROUPS), id: self.id() }
+        Operation::SetText {
+            table: self.table(),
+            c: self.text(C_GROUPS),
+            id: self.id(),
+        }
     }
 
     fn row(&mut self, k: i32) -> NewRow {
-        NewRow { k, c: self.text(C_GROUPS), pad: self.text(PAD_GROUPS) }
+        NewRow {
+            k,
+            c: self.text(C_GROUPS),
+            pad: self.text(PAD_GROUPS),
+        }
     }
 }
 
@@ -121,20 +183,55 @@ mod tests {
 
     #[test]
     fn every_script_has_the_statements_of_its_own_in_their_order() {
-        let reads: Vec<_> = [Stmt::PointSelect; 10].into_iter().chain(RANGES).map(Some).collect();
-        let writes = [Stmt::IndexUpdate, Stmt::TextUpdate, Stmt::Delete, Stmt::Insert].map(Some).to_vec();
+        let reads: Vec<_> = [Stmt::PointSelect; 10]
+            .into_iter()
+            .chain(RANGES)
+            .map(Some)
+            .collect();
+        let writes = [
+            Stmt::IndexUpdate,
+            Stmt::TextUpdate,
+            Stmt::Delete,
+            Stmt::Insert,
+        ]
+        .map(Some)
+        .to_vec();
         for (script, bracket, expected) in [
-            (Script::ReadWrite, Bracket::Writes, [reads.clone(), writes.clone()].concat()),
+            (
+                Script::ReadWrite,
+                Bracket::Writes,
+                [reads.clone(), writes.clone()].concat(),
+            ),
             (Script::ReadOnly, Bracket::Reads, reads),
             (Script::WriteOnly, Bracket::Writes, writes),
-            (Script::PointSelect, Bracket::Autocommit, vec![Some(Stmt::PointSelect)]),
-            (Script::UpdateIndex, Bracket::Autocommit, vec![Some(Stmt::IndexUpdate)]),
-            (Script::UpdateNonIndex, Bracket::Autocommit, vec![Some(Stmt::TextUpdate)]),
+            (
+                Script::PointSelect,
+                Bracket::Autocommit,
+                vec![Some(Stmt::PointSelect)],
+            ),
+            (
+                Script::UpdateIndex,
+                Bracket::Autocommit,
+                vec![Some(Stmt::IndexUpdate)],
+            ),
+            (
+                Script::UpdateNonIndex,
+                Bracket::Autocommit,
+                vec![Some(Stmt::TextUpdate)],
+            ),
             (Script::Insert, Bracket::Autocommit, vec![None]),
-            (Script::Delete, Bracket::Autocommit, vec![Some(Stmt::Delete)]),
+            (
+                Script::Delete,
+                Bracket::Autocommit,
+                vec![Some(Stmt::Delete)],
+            ),
         ] {
             for input in drawn(script, 1, 0) {
-                assert_eq!((input.bracket, statements(&input)), (bracket, expected.clone()), "{script:?}");
+                assert_eq!(
+                    (input.bracket, statements(&input)),
+                    (bracket, expected.clone()),
+                    "{script:?}"
+                );
             }
         }
     }
@@ -143,8 +240,15 @@ mod tests {
     fn the_deleted_row_is_the_one_that_comes_back() {
         let mut tables = [0; 3];
         for input in drawn(Script::WriteOnly, 2, 0) {
-            let [.., Operation::OfId { table, id, .. }, Operation::Insert { table: back, id: again, row }] =
-                input.operations.as_slice()
+            let [
+                ..,
+                Operation::OfId { table, id, .. },
+                Operation::Insert {
+                    table: back,
+                    id: again,
+                    row,
+                },
+            ] = input.operations.as_slice()
             else {
                 panic!("{input:?}")
             };
@@ -152,7 +256,10 @@ mod tests {
             assert_eq!((row.c.len(), row.pad.len()), (119, 59));
             tables[*table as usize] += 1;
         }
-        assert!(tables[0] == 0 && tables[1] > 50 && tables[2] > 50, "{tables:?}");
+        assert!(
+            tables[0] == 0 && tables[1] > 50 && tables[2] > 50,
+            "{tables:?}"
+        );
     }
 
     #[test]
@@ -172,7 +279,14 @@ mod tests {
             assert_eq!(drawn(script, 5, 1), drawn(script, 5, 1));
             assert_ne!(drawn(script, 5, 1), drawn(script, 5, 2));
         }
-        let uniform = Sysbench { distribution: Distribution::Uniform, ..SMALL };
-        assert_ne!(Generator::new(1, 0, 0, &uniform).next(), Generator::new(1, 1, 0, &uniform).next(), "by round");
+        let uniform = Sysbench {
+            distribution: Distribution::Uniform,
+            ..SMALL
+        };
+        assert_ne!(
+            Generator::new(1, 0, 0, &uniform).next(),
+            Generator::new(1, 1, 0, &uniform).next(),
+            "by round"
+        );
     }
 }

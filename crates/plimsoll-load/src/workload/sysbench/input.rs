@@ -28,9 +28,11 @@ impl Bracket {
         match script {
             Script::ReadWrite | Script::WriteOnly => Self::Writes,
             Script::ReadOnly => Self::Reads,
-            Script::PointSelect | Script::UpdateIndex | Script::UpdateNonIndex | Script::Insert | Script::Delete => {
-                Self::Autocommit
-            }
+            Script::PointSelect
+            | Script::UpdateIndex
+            | Script::UpdateNonIndex
+            | Script::Insert
+            | Script::Delete => Self::Autocommit,
         }
     }
 }

@@ -19,8 +19,20 @@ pub struct Population {
 
 impl Population {
     pub fn new(sysbench: &Sysbench, seed: u64) -> Self {
-        let Sysbench { script: _, tables, rows, distribution, point_selects: _, range_size: _ } = *sysbench;
-        Self { tables, rows, distribution, seed }
+        let Sysbench {
+            script: _,
+            tables,
+            rows,
+            distribution,
+            point_selects: _,
+            range_size: _,
+        } = *sysbench;
+        Self {
+            tables,
+            rows,
+            distribution,
+            seed,
+        }
     }
 
     /// Rows of all tables together.
@@ -30,9 +42,18 @@ impl Population {
 
     /// The rows of a table, counted from 1.
     pub fn table(&self, table: u32) -> TableRows {
-        let rng = Rng::stream(self.seed, &[u64::from_be_bytes(*b"sbtest  "), u64::from(table)]);
+        let rng = Rng::stream(
+            self.seed,
+            &[u64::from_be_bytes(*b"sbtest  "), u64::from(table)],
+        );
         let ids = Ids::new(self.distribution, self.rows);
-        TableRows { rng, ids, done: 0, rows: self.rows, text: String::new() }
+        TableRows {
+            rng,
+            ids,
+            done: 0,
+            rows: self.rows,
+            text: String::new(),
+        }
     }
 }
 
@@ -123,10 +144,25 @@ mod tests {
         let population = Population::new(&SMALL, 7);
         let whole = texts(population, 1, u32::MAX);
         assert_eq!(whole.len(), 400);
-        assert!(whole.chunks(4).zip(1..).all(|(row, id)| row[0] == id.to_string() && row[3].len() == 59));
+        assert!(
+            whole
+                .chunks(4)
+                .zip(1..)
+                .all(|(row, id)| row[0] == id.to_string() && row[3].len() == 59)
+        );
         assert_eq!(whole, texts(population, 1, 7));
         assert_ne!(whole, texts(population, 2, 7));
-        assert_ne!(whole, texts(Population { seed: 8, ..population }, 1, 7));
+        assert_ne!(
+            whole,
+            texts(
+                Population {
+                    seed: 8,
+                    ..population
+                },
+                1,
+                7
+            )
+        );
         assert_eq!(population.total(), 200);
     }
 }

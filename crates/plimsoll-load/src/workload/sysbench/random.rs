@@ -124,7 +124,9 @@ fn hat_integral(x: f64) -> f64 {
 }
 
 fn inverse_hat(area: f64) -> f64 {
-    (1.0 + (1.0 - ZIPFIAN_EXPONENT) * area).max(0.0).powf(1.0 / (1.0 - ZIPFIAN_EXPONENT))
+    (1.0 + (1.0 - ZIPFIAN_EXPONENT) * area)
+        .max(0.0)
+        .powf(1.0 / (1.0 - ZIPFIAN_EXPONENT))
 }
 
 /// Digits in a group of a text.
@@ -194,12 +196,24 @@ mod tests {
         for line in RECORDED.lines().filter(|line| !line.starts_with('#')) {
             let mut words = line.split(' ');
             let name = words.next().unwrap();
-            let distribution = Distribution::ALL.into_iter().find(|d| d.name() == name).unwrap();
+            let distribution = Distribution::ALL
+                .into_iter()
+                .find(|d| d.name() == name)
+                .unwrap();
             let numbers: Vec<f64> = words.map(|word| word.parse().unwrap()).collect();
-            let [rows, width, theirs @ ..] = numbers.as_slice() else { panic!("{line}") };
-            let ours = counted(&Ids::new(distribution, *rows as u32), theirs.len(), *width as usize);
+            let [rows, width, theirs @ ..] = numbers.as_slice() else {
+                panic!("{line}")
+            };
+            let ours = counted(
+                &Ids::new(distribution, *rows as u32),
+                theirs.len(),
+                *width as usize,
+            );
             let excess = excess(ours.into_iter().zip(theirs.iter().copied()), |a, b| a + b);
-            assert!(excess < 4.0, "{name} of {rows}: {excess} standard deviations");
+            assert!(
+                excess < 4.0,
+                "{name} of {rows}: {excess} standard deviations"
+            );
             compared += 1;
         }
         assert_eq!(compared, 8);
@@ -208,9 +222,13 @@ mod tests {
     #[test]
     fn zipfian_draws_follow_the_power_law() {
         for rows in [1u32, 2, 200] {
-            let weights: Vec<f64> = (1..=rows).map(|i| f64::from(i).powf(-ZIPFIAN_EXPONENT)).collect();
+            let weights: Vec<f64> = (1..=rows)
+                .map(|i| f64::from(i).powf(-ZIPFIAN_EXPONENT))
+                .collect();
             let total: f64 = weights.iter().sum();
-            let expected = weights.iter().map(|weight| weight / total * f64::from(DRAWS));
+            let expected = weights
+                .iter()
+                .map(|weight| weight / total * f64::from(DRAWS));
             let counts = counted(&Ids::new(Distribution::Zipfian, rows), rows as usize, 1);
             assert_eq!(counts.iter().sum::<f64>(), f64::from(DRAWS));
             if rows > 1 {
@@ -223,7 +241,8 @@ mod tests {
     #[test]
     fn a_pareto_draw_keeps_to_its_rule_at_every_scale() {
         let counts = counted(&Ids::new(Distribution::Pareto, 10_000), 10_000, 1);
-        let below = |share: f64| counts[..(share * 1e4) as usize].iter().sum::<f64>() / f64::from(DRAWS);
+        let below =
+            |share: f64| counts[..(share * 1e4) as usize].iter().sum::<f64>() / f64::from(DRAWS);
         assert!(
             (below(0.2) - 0.8).abs() < 0.002 && (below(0.04) - 0.64).abs() < 0.003,
             "{} {}",
@@ -238,13 +257,24 @@ mod tests {
         let mut counts = [0u32; 10];
         for _ in 0..1_000 {
             digits(&mut rng, C_GROUPS, &mut text);
-            assert_eq!((text.len(), text.split('-').count()), (length(C_GROUPS), C_GROUPS));
+            assert_eq!(
+                (text.len(), text.split('-').count()),
+                (length(C_GROUPS), C_GROUPS)
+            );
             assert!(text.split('-').all(|group| group.len() == GROUP));
-            text.bytes().filter(u8::is_ascii_digit).for_each(|digit| counts[usize::from(digit - b'0')] += 1);
+            text.bytes()
+                .filter(u8::is_ascii_digit)
+                .for_each(|digit| counts[usize::from(digit - b'0')] += 1);
         }
-        assert!(counts.iter().all(|count| (10_600..11_400).contains(count)), "{counts:?}");
+        assert!(
+            counts.iter().all(|count| (10_600..11_400).contains(count)),
+            "{counts:?}"
+        );
         digits(&mut rng, PAD_GROUPS, &mut text);
-        assert_eq!((text.len(), length(C_GROUPS), length(PAD_GROUPS)), (59, 119, 59));
+        assert_eq!(
+            (text.len(), length(C_GROUPS), length(PAD_GROUPS)),
+            (59, 119, 59)
+        );
     }
 
     proptest! {

@@ -41,7 +41,10 @@ impl Stmt {
     ];
 
     pub fn writes(self) -> bool {
-        matches!(self, Self::IndexUpdate | Self::TextUpdate | Self::Delete | Self::Insert)
+        matches!(
+            self,
+            Self::IndexUpdate | Self::TextUpdate | Self::Delete | Self::Insert
+        )
     }
 
     /// Whether the script prepares it.
@@ -127,10 +130,16 @@ impl Dialect {
         let NewRow { k, c, pad } = row;
         match self {
             Self::Sqlite | Self::Postgres => {
-                format!("INSERT INTO {} (k, c, pad) VALUES ({k}, '{c}', '{pad}')", table_name(table))
+                format!(
+                    "INSERT INTO {} (k, c, pad) VALUES ({k}, '{c}', '{pad}')",
+                    table_name(table)
+                )
             }
             Self::Mariadb => {
-                format!("INSERT INTO {} (id, k, c, pad) VALUES (0, {k}, '{c}', '{pad}')", table_name(table))
+                format!(
+                    "INSERT INTO {} (id, k, c, pad) VALUES (0, {k}, '{c}', '{pad}')",
+                    table_name(table)
+                )
             }
         }
     }
@@ -148,7 +157,9 @@ impl Dialect {
 fn numbered(text: &str) -> String {
     let mut parts = text.split('?');
     let first = parts.next().unwrap_or_default().to_owned();
-    parts.zip(1..).fold(first, |text, (part, n)| format!("{text}${n}{part}"))
+    parts
+        .zip(1..)
+        .fold(first, |text, (part, n)| format!("{text}${n}{part}"))
 }
 
 /// The statements that a session of a script prepares, and where each is among them.
@@ -165,14 +176,21 @@ impl Prepared {
         let mut before = [0; Stmt::ALL.len()];
         for stmt in Stmt::ALL {
             let earlier = Stmt::ALL.into_iter().take(stmt as usize);
-            before[stmt as usize] = earlier.filter(|earlier| earlier.is_in(sysbench.script)).count();
+            before[stmt as usize] = earlier
+                .filter(|earlier| earlier.is_in(sysbench.script))
+                .count();
         }
-        Self { script: sysbench.script, tables: sysbench.tables, before }
+        Self {
+            script: sysbench.script,
+            tables: sysbench.tables,
+            before,
+        }
     }
 
     pub fn texts(&self, dialect: Dialect) -> Vec<String> {
         let own = Stmt::ALL.into_iter().filter(|stmt| stmt.is_in(self.script));
-        own.flat_map(|stmt| (1..=self.tables).map(move |table| dialect.prepared(stmt, table))).collect()
+        own.flat_map(|stmt| (1..=self.tables).map(move |table| dialect.prepared(stmt, table)))
+            .collect()
     }
 
     /// Place in [`Self::texts`].
@@ -189,12 +207,25 @@ mod tests {
     #[test]
     fn statements_are_found_where_they_are() {
         for script in Script::ALL {
-            let prepared = Prepared::new(&Sysbench { script, tables: 3, ..SMALL });
+            let prepared = Prepared::new(&Sysbench {
+                script,
+                tables: 3,
+                ..SMALL
+            });
             let texts = prepared.texts(Dialect::Postgres);
-            let own: Vec<Stmt> = Stmt::ALL.into_iter().filter(|stmt| stmt.is_in(script)).collect();
+            let own: Vec<Stmt> = Stmt::ALL
+                .into_iter()
+                .filter(|stmt| stmt.is_in(script))
+                .collect();
             assert_eq!(texts.len(), own.len() * 3);
-            for (stmt, table) in own.into_iter().flat_map(|stmt| (1..=3).map(move |table| (stmt, table))) {
-                assert_eq!(texts[prepared.place(stmt, table)], Dialect::Postgres.prepared(stmt, table));
+            for (stmt, table) in own
+                .into_iter()
+                .flat_map(|stmt| (1..=3).map(move |table| (stmt, table)))
+            {
+                assert_eq!(
+                    texts[prepared.place(stmt, table)],
+                    Dialect::Postgres.prepared(stmt, table)
+                );
             }
         }
     }
@@ -206,7 +237,10 @@ mod tests {
             "INSERT INTO sbtest12 (id, k, c, pad) VALUES ($1, $2, $3, $4)"
         );
         for dialect in [Dialect::Sqlite, Dialect::Mariadb] {
-            assert_eq!(dialect.prepared(Stmt::TextUpdate, 1), "UPDATE sbtest1 SET c=? WHERE id=?");
+            assert_eq!(
+                dialect.prepared(Stmt::TextUpdate, 1),
+                "UPDATE sbtest1 SET c=? WHERE id=?"
+            );
         }
     }
 
@@ -219,7 +253,11 @@ mod tests {
              c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)) \
              /*! ENGINE = innodb */"
         );
-        let row = NewRow { k: 5, c: "1-2".into(), pad: "3-4".into() };
+        let row = NewRow {
+            k: 5,
+            c: "1-2".into(),
+            pad: "3-4".into(),
+        };
         assert_eq!(
             Dialect::Mariadb.insert_next(3, &row),
             "INSERT INTO sbtest3 (id, k, c, pad) VALUES (0, 5, '1-2', '3-4')"

@@ -12,7 +12,12 @@ pub trait Connection {
     async fn begin(&mut self, writes: bool) -> Result<(), SessionError>;
     async fn commit(&mut self) -> Result<(), SessionError>;
     async fn rollback(&mut self) -> Result<(), SessionError>;
-    async fn execute(&mut self, stmt: Stmt, table: u32, params: &[Param<'_>]) -> Result<(), SessionError>;
+    async fn execute(
+        &mut self,
+        stmt: Stmt,
+        table: u32,
+        params: &[Param<'_>],
+    ) -> Result<(), SessionError>;
     /// See [`super::sql::Dialect::insert_next`].
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError>;
 }
@@ -42,14 +47,29 @@ async fn operations(session: &mut impl Connection, input: &Input) -> Result<(), 
     let int = |value: i32| Param::Int(i64::from(value));
     for operation in &input.operations {
         match operation {
-            Operation::OfId { stmt, table, id } => session.execute(*stmt, *table, &[int(*id)]).await?,
-            Operation::Range { stmt, table, first, last } => {
-                session.execute(*stmt, *table, &[int(*first), int(*last)]).await?;
+            Operation::OfId { stmt, table, id } => {
+                session.execute(*stmt, *table, &[int(*id)]).await?
+            }
+            Operation::Range {
+                stmt,
+                table,
+                first,
+                last,
+            } => {
+                session
+                    .execute(*stmt, *table, &[int(*first), int(*last)])
+                    .await?;
             }
             Operation::SetText { table, c, id } => {
-                session.execute(Stmt::TextUpdate, *table, &[Param::Text(c), int(*id)]).await?;
+                session
+                    .execute(Stmt::TextUpdate, *table, &[Param::Text(c), int(*id)])
+                    .await?;
             }
-            Operation::Insert { table, id, row: NewRow { k, c, pad } } => {
+            Operation::Insert {
+                table,
+                id,
+                row: NewRow { k, c, pad },
+            } => {
                 let row = [int(*id), int(*k), Param::Text(c), Param::Text(pad)];
                 session.execute(Stmt::Insert, *table, &row).await?;
             }

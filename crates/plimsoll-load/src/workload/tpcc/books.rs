@@ -16,12 +16,14 @@ pub const SQL: &str = "SELECT CAST(0 AS bigint), CAST((d_w_id - 1) * 10 + d_id -
      FROM history GROUP BY h_w_id, h_d_id";
 
 /// New-Orders since the load (clause 4.3.3.1: a district's next order number is 3,001 then), in all dialects.
-pub const ORDERS_ADDED: &str = "SELECT CAST(coalesce(sum(d_next_o_id - 3001), 0) AS bigint) FROM district";
+pub const ORDERS_ADDED: &str =
+    "SELECT CAST(coalesce(sum(d_next_o_id - 3001), 0) AS bigint) FROM district";
 
 /// Where a transaction can be found; `None` for types that leave nothing that could be counted by place.
 pub fn place(input: &Input) -> Option<Place> {
-    let of =
-        |warehouse: i32, district: i32| ((warehouse - 1).unsigned_abs() * DISTRICTS) + (district - 1).unsigned_abs();
+    let of = |warehouse: i32, district: i32| {
+        ((warehouse - 1).unsigned_abs() * DISTRICTS) + (district - 1).unsigned_abs()
+    };
     match input {
         Input::NewOrder(order) => Some((0, of(order.warehouse, order.district))),
         Input::Payment(payment) => Some((1, of(payment.warehouse, payment.district))),
@@ -31,7 +33,11 @@ pub fn place(input: &Input) -> Option<Place> {
 
 /// `warehouse 2, district 7`.
 pub fn describe(place: u32) -> String {
-    format!("warehouse {}, district {}", place / DISTRICTS + 1, place % DISTRICTS + 1)
+    format!(
+        "warehouse {}, district {}",
+        place / DISTRICTS + 1,
+        place % DISTRICTS + 1
+    )
 }
 
 #[cfg(test)]
@@ -41,7 +47,12 @@ mod tests {
 
     #[test]
     fn a_place_is_a_district() {
-        let order = Input::NewOrder(NewOrder { warehouse: 3, district: 10, customer: 1, lines: Vec::new() });
+        let order = Input::NewOrder(NewOrder {
+            warehouse: 3,
+            district: 10,
+            customer: 1,
+            lines: Vec::new(),
+        });
         let payment = Input::Payment(Payment {
             warehouse: 1,
             district: 1,
@@ -50,7 +61,13 @@ mod tests {
             customer: CustomerBy::Id(1),
             amount_cents: 100,
         });
-        assert_eq!(place(&order).map(|(txn, at)| (txn, describe(at))), Some((0, "warehouse 3, district 10".into())));
-        assert_eq!(place(&payment).map(|(txn, at)| (txn, describe(at))), Some((1, "warehouse 1, district 1".into())));
+        assert_eq!(
+            place(&order).map(|(txn, at)| (txn, describe(at))),
+            Some((0, "warehouse 3, district 10".into()))
+        );
+        assert_eq!(
+            place(&payment).map(|(txn, at)| (txn, describe(at))),
+            Some((1, "warehouse 1, district 1".into()))
+        );
     }
 }

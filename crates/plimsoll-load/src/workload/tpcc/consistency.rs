@@ -52,28 +52,49 @@ impl Condition {
     pub fn verdict(&self, found: &ConditionRows) -> ConditionResult {
         let (clause, statement, each) = (self.clause, self.statement, self.each.name());
         let detail = match &found.violation {
-            Some(Violation { key, left, right, count }) => {
+            Some(Violation {
+                key,
+                left,
+                right,
+                count,
+            }) => {
                 format!(
                     "{clause}: {statement} fails for {key}: {left} ≠ {right} ({count} of {} rows of {each})",
                     found.of
                 )
             }
-            None if found.of == 0 => format!("{clause}: {statement} cannot be evaluated: {each} is empty"),
+            None if found.of == 0 => {
+                format!("{clause}: {statement} cannot be evaluated: {each} is empty")
+            }
             None => format!("{clause}: {statement} holds"),
         };
-        ConditionResult { clause, holds: found.violation.is_none() && found.of > 0, detail }
+        ConditionResult {
+            clause,
+            holds: found.violation.is_none() && found.of > 0,
+            detail,
+        }
     }
 
     /// The verdict on a database that lacks rows, as [`lacking`] describes it.
     pub fn not_evaluated(&self, lacking: &str) -> ConditionResult {
-        let detail = format!("{}: {} cannot be evaluated: {lacking}", self.clause, self.statement);
-        ConditionResult { clause: self.clause, holds: false, detail }
+        let detail = format!(
+            "{}: {} cannot be evaluated: {lacking}",
+            self.clause, self.statement
+        );
+        ConditionResult {
+            clause: self.clause,
+            holds: false,
+            detail,
+        }
     }
 }
 
 /// A query that gives one row: how many rows each of [`Table::ALL`] has.
 pub fn sizes_sql() -> String {
-    let counts: Vec<String> = Table::ALL.iter().map(|t| format!("(SELECT count(*) FROM {})", t.name())).collect();
+    let counts: Vec<String> = Table::ALL
+        .iter()
+        .map(|t| format!("(SELECT count(*) FROM {})", t.name()))
+        .collect();
     format!("SELECT {}", counts.join(", "))
 }
 
@@ -84,7 +105,10 @@ pub fn lacking(warehouses: i64, rows: &[i64]) -> Option<String> {
     let customers = i64::from(DISTRICTS * CUSTOMERS);
     let lacks = Table::ALL.iter().zip(rows).filter_map(|(table, &rows)| {
         let (each, grows) = match table {
-            Table::Item => return (rows != i64::from(ITEMS)).then(|| format!("item has {rows} rows, not {ITEMS}")),
+            Table::Item => {
+                return (rows != i64::from(ITEMS))
+                    .then(|| format!("item has {rows} rows, not {ITEMS}"));
+            }
             Table::Warehouse => (1, false),
             Table::District => (i64::from(DISTRICTS), false),
             Table::Customer => (customers, false),
@@ -94,12 +118,17 @@ pub fn lacking(warehouses: i64, rows: &[i64]) -> Option<String> {
             Table::NewOrder => (0, true),
         };
         let expected = each.saturating_mul(warehouses);
-        let whole = if grows { rows >= expected } else { rows == expected };
+        let whole = if grows {
+            rows >= expected
+        } else {
+            rows == expected
+        };
         let at_least = if grows { "at least " } else { "" };
         (!whole).then(|| format!("{} has {rows} rows, not {at_least}{expected}", table.name()))
     });
     let lacks: Vec<String> = lacks.collect();
-    (!lacks.is_empty() || warehouses < 1).then(|| format!("{} (for {warehouses} warehouses)", lacks.join(", ")))
+    (!lacks.is_empty() || warehouses < 1)
+        .then(|| format!("{} (for {warehouses} warehouses)", lacks.join(", ")))
 }
 
 /// Lines of an order at least (clause 2.4.1.3).
@@ -269,9 +298,23 @@ mod tests {
     #[test]
     fn an_empty_table_does_not_meet_a_condition() {
         for condition in CONDITIONS {
-            let verdict = condition.verdict(&ConditionRows { of: 0, violation: None });
-            assert!(!verdict.holds && verdict.detail.contains("is empty"), "{}", verdict.detail);
-            assert!(condition.verdict(&ConditionRows { of: 1, violation: None }).holds);
+            let verdict = condition.verdict(&ConditionRows {
+                of: 0,
+                violation: None,
+            });
+            assert!(
+                !verdict.holds && verdict.detail.contains("is empty"),
+                "{}",
+                verdict.detail
+            );
+            assert!(
+                condition
+                    .verdict(&ConditionRows {
+                        of: 1,
+                        violation: None
+                    })
+                    .holds
+            );
         }
     }
 
@@ -279,13 +322,24 @@ mod tests {
     fn every_table_but_new_order_is_missed() {
         let whole = [100_000, 2, 20, 60_000, 60_001, 200_000, 60_001, 0, 300_000];
         assert_eq!(lacking(2, &whole), None);
-        for (i, table) in Table::ALL.into_iter().enumerate().filter(|(_, table)| *table != Table::NewOrder) {
+        for (i, table) in Table::ALL
+            .into_iter()
+            .enumerate()
+            .filter(|(_, table)| *table != Table::NewOrder)
+        {
             let mut rows = whole;
             rows[i] = 0;
             let lacks = lacking(2, &rows).unwrap();
-            assert!(lacks.starts_with(&format!("{} has 0 rows, not ", table.name())), "{lacks}");
+            assert!(
+                lacks.starts_with(&format!("{} has 0 rows, not ", table.name())),
+                "{lacks}"
+            );
         }
-        assert!(lacking(3, &whole).unwrap().contains("stock has 200000 rows, not 300000"));
+        assert!(
+            lacking(3, &whole)
+                .unwrap()
+                .contains("stock has 200000 rows, not 300000")
+        );
         assert!(lacking(0, &[100_000, 0, 0, 0, 0, 0, 0, 0, 0]).is_some());
         assert!(lacking(i64::MAX, &whole).is_some());
     }

@@ -20,7 +20,12 @@ pub struct Filler {
 impl Filler {
     /// `now` in microseconds since 1970-01-01 UTC.
     pub fn new(rng: Rng, warehouse: i32, now: i64) -> Self {
-        Self { rng, text: Text::default(), warehouse, now }
+        Self {
+            rng,
+            text: Text::default(),
+            warehouse,
+            now,
+        }
     }
 
     fn letters(&mut self, low: usize, high: usize, sink: &mut impl RowSink) {
@@ -86,7 +91,11 @@ impl Filler {
             sink.int(self.warehouse);
             self.letters(8, 16, sink);
             sink.text("OE");
-            let name = if customer <= 1000 { customer - 1 } else { constants.load_last_name(&mut self.rng) };
+            let name = if customer <= 1000 {
+                customer - 1
+            } else {
+                constants.load_last_name(&mut self.rng)
+            };
             sink.text(&names[name as usize]);
             self.address(sink);
             sink.text(self.text.digits(&mut self.rng, 16));
@@ -137,7 +146,12 @@ impl Filler {
     }
 
     /// o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local
-    pub fn orders(&mut self, district: i32, line_counts: impl Iterator<Item = i32>, sink: &mut impl RowSink) {
+    pub fn orders(
+        &mut self,
+        district: i32,
+        line_counts: impl Iterator<Item = i32>,
+        sink: &mut impl RowSink,
+    ) {
         let mut customers: Vec<i32> = (1..=CUSTOMERS).collect();
         self.rng.shuffle(&mut customers);
         for ((order, customer), lines) in (1..).zip(customers).zip(line_counts) {
@@ -170,7 +184,12 @@ impl Filler {
     }
 
     /// ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info
-    pub fn order_lines(&mut self, district: i32, line_counts: impl Iterator<Item = i32>, sink: &mut impl RowSink) {
+    pub fn order_lines(
+        &mut self,
+        district: i32,
+        line_counts: impl Iterator<Item = i32>,
+        sink: &mut impl RowSink,
+    ) {
         for (order, lines) in (1..).zip(line_counts) {
             for number in 1..=lines {
                 sink.int(order);

@@ -41,7 +41,14 @@ impl Generator {
         let Seeds { load, data } = seeds.into();
         let warehouses = tpcc.warehouses.max(1);
         Self {
-            rng: Rng::stream(load, &[u64::from_be_bytes(*b"tpccuser"), u64::from(round), u64::from(user)]),
+            rng: Rng::stream(
+                load,
+                &[
+                    u64::from_be_bytes(*b"tpccuser"),
+                    u64::from(round),
+                    u64::from(user),
+                ],
+            ),
             constants: Constants::new(data),
             warehouses: warehouses as i32,
             home: tpcc.home,
@@ -52,7 +59,10 @@ impl Generator {
     }
 
     /// The next business transaction's input.
-    #[expect(clippy::should_implement_trait, reason = "never ends, so it is no iterator")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "never ends, so it is no iterator"
+    )]
     pub fn next(&mut self) -> Input {
         let warehouse = match self.home {
             Home::Fixed => self.warehouse,
@@ -66,13 +76,20 @@ impl Generator {
                 district: self.int(1, DISTRICTS),
                 customer: self.customer(),
             }),
-            3 => Input::Delivery(Delivery { warehouse, carrier: self.int(1, 10) }),
+            3 => Input::Delivery(Delivery {
+                warehouse,
+                carrier: self.int(1, 10),
+            }),
             _ => {
                 let district = match self.home {
                     Home::Fixed => self.district,
                     Home::Roaming => self.int(1, DISTRICTS),
                 };
-                Input::StockLevel(StockLevel { warehouse, district, threshold: self.int(10, 20) })
+                Input::StockLevel(StockLevel {
+                    warehouse,
+                    district,
+                    threshold: self.int(10, 20),
+                })
             }
         }
     }
@@ -84,7 +101,8 @@ impl Generator {
     fn card(&mut self) -> u8 {
         if self.deck.is_empty() {
             for (txn, &cards) in (0..).zip(&DECK) {
-                self.deck.extend(std::iter::repeat_n(txn, usize::from(cards)));
+                self.deck
+                    .extend(std::iter::repeat_n(txn, usize::from(cards)));
             }
             self.rng.shuffle(&mut self.deck);
         }
@@ -110,14 +128,27 @@ impl Generator {
         if let (true, Some(last)) = (rolls_back, lines.last_mut()) {
             last.item = UNUSED_ITEM;
         }
-        NewOrder { warehouse, district, customer, lines }
+        NewOrder {
+            warehouse,
+            district,
+            customer,
+            lines,
+        }
     }
 
     /// Clause 2.4.1.5: one line in a hundred is supplied by another warehouse.
     fn line(&mut self, warehouse: i32) -> Line {
         let item = self.constants.item_id(&mut self.rng);
-        let supply_warehouse = if self.rng.percent(1) { self.other_warehouse(warehouse) } else { warehouse };
-        Line { item, supply_warehouse, quantity: self.int(1, 10) }
+        let supply_warehouse = if self.rng.percent(1) {
+            self.other_warehouse(warehouse)
+        } else {
+            warehouse
+        };
+        Line {
+            item,
+            supply_warehouse,
+            quantity: self.int(1, 10),
+        }
     }
 
     /// Clause 2.5.1: 15 % of the payments come from customers of other warehouses. With a single warehouse every
@@ -125,8 +156,11 @@ impl Generator {
     fn payment(&mut self, warehouse: i32) -> Payment {
         let district = self.int(1, DISTRICTS);
         let remote = !self.rng.percent(85) && self.warehouses > 1;
-        let (customer_warehouse, customer_district) =
-            if remote { (self.other_warehouse(warehouse), self.int(1, DISTRICTS)) } else { (warehouse, district) };
+        let (customer_warehouse, customer_district) = if remote {
+            (self.other_warehouse(warehouse), self.int(1, DISTRICTS))
+        } else {
+            (warehouse, district)
+        };
         Payment {
             warehouse,
             district,
@@ -151,7 +185,10 @@ impl Generator {
 /// negative exponential and cut at ten times their mean (clause 5.2.5.4).
 pub fn pacing(txn: usize, rng: &mut Rng, pacing: &Pacing) -> (Nanos, Nanos) {
     let (keying, mean) = (KEYING_S[txn] * pacing.keying, THINK_S[txn] * pacing.think);
-    (Nanos::from_secs_f64(keying), Nanos::from_secs_f64(rng.exponential(mean).min(10.0 * mean)))
+    (
+        Nanos::from_secs_f64(keying),
+        Nanos::from_secs_f64(rng.exponential(mean).min(10.0 * mean)),
+    )
 }
 
 #[cfg(test)]
@@ -161,7 +198,11 @@ mod tests {
     use super::*;
 
     fn tpcc(warehouses: u32, home: Home) -> Tpcc {
-        Tpcc { warehouses, mode: TxnMode::Statements, home }
+        Tpcc {
+            warehouses,
+            mode: TxnMode::Statements,
+            home,
+        }
     }
 
     fn draw(seed: u64, user: u32, tpcc: &Tpcc, count: usize) -> Vec<Input> {
@@ -193,22 +234,40 @@ mod tests {
     #[test]
     fn new_orders_follow_clause_2_4_1() {
         let inputs = draw(6, 1, &tpcc(4, Home::Fixed), 100_000);
-        let orders: Vec<_> =
-            inputs.iter().filter_map(|i| if let Input::NewOrder(order) = i { Some(order) } else { None }).collect();
-        let bad = orders.iter().filter(|o| o.lines.iter().any(|l| l.item == UNUSED_ITEM)).count();
+        let orders: Vec<_> = inputs
+            .iter()
+            .filter_map(|i| {
+                if let Input::NewOrder(order) = i {
+                    Some(order)
+                } else {
+                    None
+                }
+            })
+            .collect();
+        let bad = orders
+            .iter()
+            .filter(|o| o.lines.iter().any(|l| l.item == UNUSED_ITEM))
+            .count();
         assert!((0.008..0.012).contains(&share(bad, orders.len())), "{bad}");
         let lines: Vec<_> = orders.iter().flat_map(|o| &o.lines).collect();
         let remote = lines.iter().filter(|l| l.supply_warehouse != 2).count();
-        assert!((0.009..0.011).contains(&share(remote, lines.len())), "{remote}");
+        assert!(
+            (0.009..0.011).contains(&share(remote, lines.len())),
+            "{remote}"
+        );
         assert!((9.9..10.1).contains(&share(lines.len(), orders.len())));
         for order in &orders {
             assert!(
-                order.warehouse == 2 && (1..=10).contains(&order.district) && (5..=15).contains(&order.lines.len())
+                order.warehouse == 2
+                    && (1..=10).contains(&order.district)
+                    && (5..=15).contains(&order.lines.len())
             );
             let (last, rest) = order.lines.split_last().unwrap();
             assert!(rest.iter().all(|l| l.item <= ITEMS) && (1..=UNUSED_ITEM).contains(&last.item));
             assert!(
-                order.lines.iter().all(|l| (1..=4).contains(&l.supply_warehouse) && (1..=10).contains(&l.quantity))
+                order.lines.iter().all(
+                    |l| (1..=4).contains(&l.supply_warehouse) && (1..=10).contains(&l.quantity)
+                )
             );
         }
     }
@@ -216,14 +275,40 @@ mod tests {
     #[test]
     fn payments_follow_clause_2_5_1() {
         let inputs = draw(7, 0, &tpcc(4, Home::Fixed), 50_000);
-        let payments: Vec<_> =
-            inputs.iter().filter_map(|i| if let Input::Payment(payment) = i { Some(payment) } else { None }).collect();
-        let remote = payments.iter().filter(|p| p.customer_warehouse != p.warehouse).count();
-        assert!((0.14..0.16).contains(&share(remote, payments.len())), "{remote}");
-        let by_name = payments.iter().filter(|p| matches!(p.customer, CustomerBy::LastName(_))).count();
-        assert!((0.59..0.61).contains(&share(by_name, payments.len())), "{by_name}");
-        assert!(payments.iter().all(|p| (100..=500_000).contains(&p.amount_cents)));
-        let home = payments.iter().filter(|p| p.customer_warehouse == p.warehouse);
+        let payments: Vec<_> = inputs
+            .iter()
+            .filter_map(|i| {
+                if let Input::Payment(payment) = i {
+                    Some(payment)
+                } else {
+                    None
+                }
+            })
+            .collect();
+        let remote = payments
+            .iter()
+            .filter(|p| p.customer_warehouse != p.warehouse)
+            .count();
+        assert!(
+            (0.14..0.16).contains(&share(remote, payments.len())),
+            "{remote}"
+        );
+        let by_name = payments
+            .iter()
+            .filter(|p| matches!(p.customer, CustomerBy::LastName(_)))
+            .count();
+        assert!(
+            (0.59..0.61).contains(&share(by_name, payments.len())),
+            "{by_name}"
+        );
+        assert!(
+            payments
+                .iter()
+                .all(|p| (100..=500_000).contains(&p.amount_cents))
+        );
+        let home = payments
+            .iter()
+            .filter(|p| p.customer_warehouse == p.warehouse);
         assert!(home.into_iter().all(|p| p.customer_district == p.district));
     }
 
@@ -236,12 +321,20 @@ mod tests {
             Input::Delivery(i) => i.warehouse,
             Input::StockLevel(i) => i.warehouse,
         };
-        assert!(draw(1, 5, &tpcc(3, Home::Fixed), 300).iter().all(|i| warehouse(i) == 3));
-        let drawn: std::collections::BTreeSet<_> =
-            draw(1, 5, &tpcc(3, Home::Roaming), 300).iter().map(warehouse).collect();
+        assert!(
+            draw(1, 5, &tpcc(3, Home::Fixed), 300)
+                .iter()
+                .all(|i| warehouse(i) == 3)
+        );
+        let drawn: std::collections::BTreeSet<_> = draw(1, 5, &tpcc(3, Home::Roaming), 300)
+            .iter()
+            .map(warehouse)
+            .collect();
         assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [1, 2, 3]);
         // The first users of a warehouse have districts of their own (clause 2.8.1.1).
-        let districts: Vec<_> = [2, 5, 8].map(|user| Generator::new(1, 0, user, &tpcc(3, Home::Fixed)).district).into();
+        let districts: Vec<_> = [2, 5, 8]
+            .map(|user| Generator::new(1, 0, user, &tpcc(3, Home::Fixed)).district)
+            .into();
         assert_eq!(districts, [1, 2, 3]);
     }
 
@@ -249,17 +342,30 @@ mod tests {
     fn stock_levels_of_roaming_users_read_all_districts() {
         let districts = (0..6).flat_map(|user| draw(1, user, &tpcc(3, Home::Roaming), 1_000));
         let districts: std::collections::BTreeSet<i32> = districts
-            .filter_map(|input| if let Input::StockLevel(level) = input { Some(level.district) } else { None })
+            .filter_map(|input| {
+                if let Input::StockLevel(level) = input {
+                    Some(level.district)
+                } else {
+                    None
+                }
+            })
             .collect();
-        assert_eq!(districts.into_iter().collect::<Vec<_>>(), (1..=DISTRICTS).collect::<Vec<_>>());
+        assert_eq!(
+            districts.into_iter().collect::<Vec<_>>(),
+            (1..=DISTRICTS).collect::<Vec<_>>()
+        );
     }
 
     #[test]
     fn one_warehouse_has_no_remote_ones() {
         for input in draw(1, 9, &tpcc(1, Home::Roaming), 5_000) {
             match input {
-                Input::NewOrder(order) => assert!(order.lines.iter().all(|line| line.supply_warehouse == 1)),
-                Input::Payment(p) => assert_eq!((p.customer_warehouse, p.customer_district), (1, p.district)),
+                Input::NewOrder(order) => {
+                    assert!(order.lines.iter().all(|line| line.supply_warehouse == 1))
+                }
+                Input::Payment(p) => {
+                    assert_eq!((p.customer_warehouse, p.customer_district), (1, p.district))
+                }
                 _ => {}
             }
         }
@@ -268,15 +374,42 @@ mod tests {
     #[test]
     fn pacing_follows_clause_5_2_5_7() {
         let mut rng = Rng::new(1);
-        assert_eq!(pacing(0, &mut rng, &Pacing::default()), (Nanos::ZERO, Nanos::ZERO));
-        for (txn, (keying_s, think_s)) in [(18, 12.0), (3, 12.0), (2, 10.0), (2, 5.0), (2, 5.0)].into_iter().enumerate()
+        assert_eq!(
+            pacing(0, &mut rng, &Pacing::default()),
+            (Nanos::ZERO, Nanos::ZERO)
+        );
+        for (txn, (keying_s, think_s)) in [(18, 12.0), (3, 12.0), (2, 10.0), (2, 5.0), (2, 5.0)]
+            .into_iter()
+            .enumerate()
         {
-            let drawn: Vec<_> =
-                (0..20_000).map(|_| pacing(txn, &mut rng, &Pacing { keying: 1.0, think: 0.5 })).collect();
-            assert!(drawn.iter().all(|(keying, _)| *keying == Nanos::from_secs(keying_s)));
-            let mean = drawn.iter().map(|(_, think)| think.as_secs_f64()).sum::<f64>() / 20_000.0;
+            let drawn: Vec<_> = (0..20_000)
+                .map(|_| {
+                    pacing(
+                        txn,
+                        &mut rng,
+                        &Pacing {
+                            keying: 1.0,
+                            think: 0.5,
+                        },
+                    )
+                })
+                .collect();
+            assert!(
+                drawn
+                    .iter()
+                    .all(|(keying, _)| *keying == Nanos::from_secs(keying_s))
+            );
+            let mean = drawn
+                .iter()
+                .map(|(_, think)| think.as_secs_f64())
+                .sum::<f64>()
+                / 20_000.0;
             assert!((mean / (think_s / 2.0) - 1.0).abs() < 0.05, "{txn}: {mean}");
-            assert!(drawn.iter().all(|(_, think)| think.as_secs_f64() <= think_s * 5.0 + 1e-9));
+            assert!(
+                drawn
+                    .iter()
+                    .all(|(_, think)| think.as_secs_f64() <= think_s * 5.0 + 1e-9)
+            );
         }
     }
 }

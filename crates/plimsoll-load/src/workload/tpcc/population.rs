@@ -53,7 +53,11 @@ const LINE_COUNTS: u64 = 100;
 impl Population {
     /// All work there is, the largest chunks first.
     pub fn chunks(&self) -> Vec<Chunk> {
-        let items = Chunk { table: Table::Item, warehouse: 0, rows: ITEMS as u64 };
+        let items = Chunk {
+            table: Table::Item,
+            warehouse: 0,
+            rows: ITEMS as u64,
+        };
         let rest = BY_SIZE.iter().flat_map(|&table| {
             (1..=self.warehouses as i32).map(move |warehouse| Chunk {
                 table,
@@ -77,7 +81,10 @@ impl Population {
             Table::District => DISTRICTS as u64,
             Table::Customer | Table::History | Table::Orders => per_district,
             Table::NewOrder => (DISTRICTS * (CUSTOMERS + 1 - FIRST_NEW_ORDER)) as u64,
-            Table::OrderLine => (1..=DISTRICTS).flat_map(|d| self.line_counts(warehouse, d)).map(|n| n as u64).sum(),
+            Table::OrderLine => (1..=DISTRICTS)
+                .flat_map(|d| self.line_counts(warehouse, d))
+                .map(|n| n as u64)
+                .sum(),
         }
     }
 
@@ -98,10 +105,13 @@ impl Population {
             Table::Customer => filler.customers(&Constants::new(self.seed), sink),
             Table::History => filler.history(sink),
             Table::Stock => filler.stock(sink),
-            Table::Orders => (1..=DISTRICTS).for_each(|d| filler.orders(d, self.line_counts(chunk.warehouse, d), sink)),
+            Table::Orders => (1..=DISTRICTS)
+                .for_each(|d| filler.orders(d, self.line_counts(chunk.warehouse, d), sink)),
             Table::NewOrder => filler.new_orders(sink),
             Table::OrderLine => {
-                (1..=DISTRICTS).for_each(|d| filler.order_lines(d, self.line_counts(chunk.warehouse, d), sink));
+                (1..=DISTRICTS).for_each(|d| {
+                    filler.order_lines(d, self.line_counts(chunk.warehouse, d), sink)
+                });
             }
         }
     }
@@ -147,15 +157,24 @@ mod tests {
 
     fn rows(population: &Population, table: Table, warehouse: i32) -> Vec<Vec<String>> {
         let chunks = population.chunks();
-        let chunk = chunks.iter().find(|c| c.table == table && c.warehouse == warehouse).unwrap();
+        let chunk = chunks
+            .iter()
+            .find(|c| c.table == table && c.warehouse == warehouse)
+            .unwrap();
         let mut sink = Rows::default();
         population.fill(chunk, 77, &mut sink);
         assert_eq!(sink.rows.len() as u64, chunk.rows(), "{table:?}");
-        assert!(sink.rows.iter().all(|r| r.len() == table.columns().len()), "{table:?}");
+        assert!(
+            sink.rows.iter().all(|r| r.len() == table.columns().len()),
+            "{table:?}"
+        );
         sink.rows
     }
 
-    const TWO: Population = Population { warehouses: 2, seed: 11 };
+    const TWO: Population = Population {
+        warehouses: 2,
+        seed: 11,
+    };
 
     #[test]
     fn every_table_has_the_specified_rows_and_no_key_twice() {
@@ -163,12 +182,21 @@ mod tests {
         for (table, key) in Table::ALL.into_iter().zip(keys) {
             let rows = rows(&TWO, table, if table == Table::Item { 0 } else { 2 });
             if key > 0 {
-                let distinct: std::collections::HashSet<_> = rows.iter().map(|r| &r[..key]).collect();
+                let distinct: std::collections::HashSet<_> =
+                    rows.iter().map(|r| &r[..key]).collect();
                 assert_eq!(distinct.len(), rows.len(), "{table:?}");
             }
         }
-        let lines = TWO.chunks().iter().filter(|c| c.table == Table::OrderLine).map(Chunk::rows).sum::<u64>();
-        assert_eq!(TWO.rows() - lines, 100_000 + 2 * (1 + 10 + 3 * 30_000 + 100_000 + 9_000));
+        let lines = TWO
+            .chunks()
+            .iter()
+            .filter(|c| c.table == Table::OrderLine)
+            .map(Chunk::rows)
+            .sum::<u64>();
+        assert_eq!(
+            TWO.rows() - lines,
+            100_000 + 2 * (1 + 10 + 3 * 30_000 + 100_000 + 9_000)
+        );
         assert!((590_000..610_000).contains(&lines), "{lines}");
     }
 
@@ -176,9 +204,22 @@ mod tests {
     fn chunks_are_equal_whatever_was_filled_before() {
         let first = rows(&TWO, Table::Customer, 2);
         rows(&TWO, Table::Stock, 1);
-        assert_eq!(first, rows(&Population { warehouses: 5, ..TWO }, Table::Customer, 2));
+        assert_eq!(
+            first,
+            rows(
+                &Population {
+                    warehouses: 5,
+                    ..TWO
+                },
+                Table::Customer,
+                2
+            )
+        );
         assert_ne!(first, rows(&TWO, Table::Customer, 1));
-        assert_ne!(first, rows(&Population { seed: 12, ..TWO }, Table::Customer, 2));
+        assert_ne!(
+            first,
+            rows(&Population { seed: 12, ..TWO }, Table::Customer, 2)
+        );
     }
 
     #[test]
@@ -188,16 +229,30 @@ mod tests {
             *lines.entry((line[1].clone(), line[0].clone())).or_default() += 1;
             let delivered = line[0].parse::<i32>().unwrap() < 2_101;
             let amount: i64 = line[8].parse().unwrap();
-            assert_eq!((line[6].as_str(), amount == 0), if delivered { ("77", true) } else { ("NULL", false) });
+            assert_eq!(
+                (line[6].as_str(), amount == 0),
+                if delivered {
+                    ("77", true)
+                } else {
+                    ("NULL", false)
+                }
+            );
             assert!((0..=999_999).contains(&amount) && line[9].len() == 24 && line[7] == "5");
         }
         let orders = rows(&TWO, Table::Orders, 1);
         for order in &orders {
-            assert_eq!(order[6], lines[&(order[1].clone(), order[0].clone())].to_string());
-            assert_eq!(order[5] == "NULL", order[0].parse::<i32>().unwrap() >= 2_101);
+            assert_eq!(
+                order[6],
+                lines[&(order[1].clone(), order[0].clone())].to_string()
+            );
+            assert_eq!(
+                order[5] == "NULL",
+                order[0].parse::<i32>().unwrap() >= 2_101
+            );
         }
         for district in orders.chunks(3_000) {
-            let customers: std::collections::HashSet<_> = district.iter().map(|order| &order[3]).collect();
+            let customers: std::collections::HashSet<_> =
+                district.iter().map(|order| &order[3]).collect();
             assert_eq!(customers.len(), 3_000, "the customers are a permutation");
             assert!(district.iter().any(|order| order[0] != order[3]));
         }
@@ -208,7 +263,9 @@ mod tests {
 
     impl Checksum {
         fn add(&mut self, value: &[u8]) {
-            self.0 = value.iter().fold(self.0, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+            self.0 = value.iter().fold(self.0, |sum, byte| {
+                (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+            });
         }
     }
 
@@ -239,28 +296,53 @@ mod tests {
     /// When this fails because other rows are made, raise [`VERSION`]: loaded data of the version before is not equal.
     #[test]
     fn other_rows_have_another_version() {
-        let population = Population { warehouses: 1, seed: 11 };
+        let population = Population {
+            warehouses: 1,
+            seed: 11,
+        };
         let mut sum = Checksum(0xcbf2_9ce4_8422_2325);
-        population.chunks().iter().for_each(|chunk| population.fill(chunk, 77, &mut sum));
+        population
+            .chunks()
+            .iter()
+            .for_each(|chunk| population.fill(chunk, 77, &mut sum));
         assert_eq!((VERSION, sum.0), (2, 4_500_401_940_473_983_067));
     }
 
     #[test]
     fn states_are_two_letters() {
-        let letters = |state: &String| state.len() == 2 && state.bytes().all(|byte| byte.is_ascii_alphabetic());
-        for (table, column) in [(Table::Warehouse, 5), (Table::District, 6), (Table::Customer, 9)] {
-            assert!(rows(&TWO, table, 1).iter().all(|row| letters(&row[column])), "{table:?}");
+        let letters = |state: &String| {
+            state.len() == 2 && state.bytes().all(|byte| byte.is_ascii_alphabetic())
+        };
+        for (table, column) in [
+            (Table::Warehouse, 5),
+            (Table::District, 6),
+            (Table::Customer, 9),
+        ] {
+            assert!(
+                rows(&TWO, table, 1).iter().all(|row| letters(&row[column])),
+                "{table:?}"
+            );
         }
     }
 
     #[test]
     fn customers_follow_the_specification() {
         let customers = rows(&TWO, Table::Customer, 1);
-        for customer in customers.iter().filter(|c| c[0].parse::<i32>().unwrap() <= 1_000) {
-            assert_eq!(customer[5], last_name(customer[0].parse::<i32>().unwrap() - 1));
+        for customer in customers
+            .iter()
+            .filter(|c| c[0].parse::<i32>().unwrap() <= 1_000)
+        {
+            assert_eq!(
+                customer[5],
+                last_name(customer[0].parse::<i32>().unwrap() - 1)
+            );
         }
         let bad = customers.iter().filter(|c| c[13] == "BC").count();
         assert!((2_700..3_300).contains(&bad), "{bad}");
-        assert!(customers.iter().all(|c| c[4] == "OE" && c[16] == "-1000" && (300..=500).contains(&c[20].len())));
+        assert!(
+            customers
+                .iter()
+                .all(|c| c[4] == "OE" && c[16] == "-1000" && (300..=500).contains(&c[20].len()))
+        );
     }
 }

@@ -33,7 +33,12 @@ impl Constants {
                 break run;
             }
         };
-        Self { load_last, run_last, customer: int(&mut rng, 0, 1023), item: int(&mut rng, 0, 8191) }
+        Self {
+            load_last,
+            run_last,
+            customer: int(&mut rng, 0, 1023),
+            item: int(&mut rng, 0, 8191),
+        }
     }
 
     /// C_ID within a district: NURand(1023, 1, 3000).
@@ -68,7 +73,9 @@ pub fn int(rng: &mut Rng, low: i32, high: i32) -> i32 {
     rng.between(low as u64, high as u64) as i32
 }
 
-const SYLLABLES: [&str; 10] = ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
+const SYLLABLES: [&str; 10] = [
+    "BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING",
+];
 
 /// Clause 4.3.2.3: the last name of a number in `0..=999`, one syllable per digit.
 pub fn last_name(number: i32) -> String {
@@ -207,13 +214,20 @@ mod tests {
             counts[c.run_last_name(&mut rng) as usize] += 1;
         }
         counts.sort_unstable();
-        assert!(counts[999] > 10 * counts[100].max(1), "{} {}", counts[999], counts[100]);
+        assert!(
+            counts[999] > 10 * counts[100].max(1),
+            "{} {}",
+            counts[999],
+            counts[100]
+        );
     }
 
     #[test]
     fn one_in_ten_data_strings_is_original() {
         let (mut rng, mut text) = (Rng::new(5), Text::default());
-        let hits = (0..20_000).filter(|_| text.data(&mut rng).contains("ORIGINAL")).count();
+        let hits = (0..20_000)
+            .filter(|_| text.data(&mut rng).contains("ORIGINAL"))
+            .count();
         assert!((1_800..2_200).contains(&hits), "{hits}");
     }
 
@@ -223,12 +237,17 @@ mod tests {
         let mut sum = 0;
         for _ in 0..10_000 {
             let drawn = text.letters(&mut rng, 300, 500);
-            assert!((300..=500).contains(&drawn.len()) && drawn.bytes().all(|b| b.is_ascii_alphanumeric()));
+            assert!(
+                (300..=500).contains(&drawn.len())
+                    && drawn.bytes().all(|b| b.is_ascii_alphanumeric())
+            );
             sum += drawn.len();
         }
         assert!((395..405).contains(&(sum / 10_000)), "{sum}");
         let zip = text.zip(&mut rng);
-        assert!(zip.len() == 9 && zip.ends_with("11111") && zip.bytes().all(|b| b.is_ascii_digit()));
+        assert!(
+            zip.len() == 9 && zip.ends_with("11111") && zip.bytes().all(|b| b.is_ascii_digit())
+        );
         assert_eq!(text.digits(&mut rng, 16).len(), 16);
     }
 
@@ -242,7 +261,11 @@ mod tests {
             let all = text.iter().filter(|byte| **byte == letter).count();
             assert!((9_500..10_500).contains(&all), "{}: {all}", letter as char);
             let last = of(9).filter(|byte| **byte == letter).count();
-            assert!((840..1_160).contains(&last), "{}: {last} in the last place", letter as char);
+            assert!(
+                (840..1_160).contains(&last),
+                "{}: {last} in the last place",
+                letter as char
+            );
         }
     }
 

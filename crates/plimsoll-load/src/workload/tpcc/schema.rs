@@ -3,8 +3,17 @@
 use super::rows::Table;
 
 const ITEM: &[&str] = &["i_id", "i_im_id", "i_name", "i_price", "i_data"];
-const WAREHOUSE: &[&str] =
-    &["w_id", "w_name", "w_street_1", "w_street_2", "w_city", "w_state", "w_zip", "w_tax", "w_ytd"];
+const WAREHOUSE: &[&str] = &[
+    "w_id",
+    "w_name",
+    "w_street_1",
+    "w_street_2",
+    "w_city",
+    "w_state",
+    "w_zip",
+    "w_tax",
+    "w_ytd",
+];
 const DISTRICT: &[&str] = &[
     "d_id",
     "d_w_id",
@@ -41,7 +50,9 @@ const CUSTOMER: &[&str] = &[
     "c_delivery_cnt",
     "c_data",
 ];
-const HISTORY: &[&str] = &["h_c_id", "h_c_d_id", "h_c_w_id", "h_d_id", "h_w_id", "h_date", "h_amount", "h_data"];
+const HISTORY: &[&str] = &[
+    "h_c_id", "h_c_d_id", "h_c_w_id", "h_d_id", "h_w_id", "h_date", "h_amount", "h_data",
+];
 const STOCK: &[&str] = &[
     "s_i_id",
     "s_w_id",
@@ -61,7 +72,16 @@ const STOCK: &[&str] = &[
     "s_remote_cnt",
     "s_data",
 ];
-const ORDERS: &[&str] = &["o_id", "o_d_id", "o_w_id", "o_c_id", "o_entry_d", "o_carrier_id", "o_ol_cnt", "o_all_local"];
+const ORDERS: &[&str] = &[
+    "o_id",
+    "o_d_id",
+    "o_w_id",
+    "o_c_id",
+    "o_entry_d",
+    "o_carrier_id",
+    "o_ol_cnt",
+    "o_all_local",
+];
 const NEW_ORDER: &[&str] = &["no_o_id", "no_d_id", "no_w_id"];
 const ORDER_LINE: &[&str] = &[
     "ol_o_id",

@@ -78,7 +78,8 @@ const PAY_CUSTOMER: &str = "UPDATE customer SET c_balance = c_balance - $4, c_yt
        c_credit, c_credit_lim, c_discount, c_balance,
        CASE c_credit WHEN 'BC' THEN substr(c_data, 1, 200) END";
 
-const TAKE_NEW_ORDER: &str = "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 AND no_o_id =
+const TAKE_NEW_ORDER: &str =
+    "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 AND no_o_id =
        (SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1)
      RETURNING no_o_id";
 

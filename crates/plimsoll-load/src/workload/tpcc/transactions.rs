@@ -14,8 +14,16 @@ use super::statement::{Param, Rows, Statements, Value};
 use crate::session::{SessionError, TxnEnd};
 
 /// Carries out one attempt. On an error the database transaction is rolled back before it is returned.
-pub async fn run<S: Statements<Stmt>>(session: &mut S, input: &Input) -> Result<TxnEnd, SessionError> {
-    session.begin(matches!(input, Input::NewOrder(_) | Input::Payment(_) | Input::Delivery(_))).await?;
+pub async fn run<S: Statements<Stmt>>(
+    session: &mut S,
+    input: &Input,
+) -> Result<TxnEnd, SessionError> {
+    session
+        .begin(matches!(
+            input,
+            Input::NewOrder(_) | Input::Payment(_) | Input::Delivery(_)
+        ))
+        .await?;
     let end = match profile(session, input).await {
         Ok(TxnEnd::Committed) => session.commit().await.map(|()| TxnEnd::Committed),
         Ok(TxnEnd::RolledBack) => return session.rollback().await.map(|()| TxnEnd::RolledBack),
@@ -31,11 +39,18 @@ pub async fn run<S: Statements<Stmt>>(session: &mut S, input: &Input) -> Result<
     }
 }
 
-async fn profile<S: Statements<Stmt>>(session: &mut S, input: &Input) -> Result<TxnEnd, SessionError> {
+async fn profile<S: Statements<Stmt>>(
+    session: &mut S,
+    input: &Input,
+) -> Result<TxnEnd, SessionError> {
     match input {
         Input::NewOrder(input) => {
             let total = new_order(session, input).await?;
-            return Ok(if total.is_some() { TxnEnd::Committed } else { TxnEnd::RolledBack });
+            return Ok(if total.is_some() {
+                TxnEnd::Committed
+            } else {
+                TxnEnd::RolledBack
+            });
         }
         Input::Payment(input) => payment(session, input).await?,
         Input::OrderStatus(input) => order_status(session, input).await?,
@@ -53,7 +68,9 @@ fn int(value: i32) -> Param<'static> {
 fn number(value: &Value) -> Result<i64, SessionError> {
     match value {
         Value::Int(n) | Value::Cents(n) | Value::Rate(n) => Ok(*n),
-        Value::Null | Value::Text(_) => Err(SessionError::Failed(format!("a number was expected, not {value:?}"))),
+        Value::Null | Value::Text(_) => Err(SessionError::Failed(format!(
+            "a number was expected, not {value:?}"
+        ))),
     }
 }
 
@@ -61,14 +78,18 @@ fn text(value: &Value) -> Result<&str, SessionError> {
     match value {
         // CHAR columns come padded from some engines.
         Value::Text(text) => Ok(text.trim_end()),
-        _ => Err(SessionError::Failed(format!("a text was expected, not {value:?}"))),
+        _ => Err(SessionError::Failed(format!(
+            "a text was expected, not {value:?}"
+        ))),
     }
 }
 
 /// The only row; that it is there follows from the population.
 fn row(rows: Rows, what: &str, key: &[i32]) -> Result<Vec<Value>, SessionError> {
     rows.into_iter().next().ok_or_else(|| {
-        SessionError::Failed(format!("{what} {key:?} is not in the database: it was not loaded for this plan"))
+        SessionError::Failed(format!(
+            "{what} {key:?} is not in the database: it was not loaded for this plan"
+        ))
     })
 }
 
@@ -81,16 +102,36 @@ struct Ordered {
 }
 
 /// Clause 2.4.2. Gives nothing when an unused item makes it roll back.
-async fn new_order<S: Statements<Stmt>>(session: &mut S, input: &NewOrder) -> Result<Option<Ordered>, SessionError> {
+async fn new_order<S: Statements<Stmt>>(
+    session: &mut S,
+    input: &NewOrder,
+) -> Result<Option<Ordered>, SessionError> {
     let (w, d, c) = (input.warehouse, input.district, input.customer);
-    let customer = session.query(Stmt::OrderingCustomer, &[int(w), int(d), int(c)]).await?;
+    let customer = session
+        .query(Stmt::OrderingCustomer, &[int(w), int(d), int(c)])
+        .await?;
     let customer = row(customer, "customer", &[w, d, c])?;
-    let district = row(session.query(Stmt::TakeOrderNumber, &[int(w), int(d)]).await?, "district", &[w, d])?;
+    let district = row(
+        session
+            .query(Stmt::TakeOrderNumber, &[int(w), int(d)])
+            .await?,
+        "district",
+        &[w, d],
+    )?;
     let order = Param::Int(number(&district[0])?);
     let all_local = input.lines.iter().all(|line| line.supply_warehouse == w);
-    let header = [order, int(d), int(w), int(c), int(input.lines.len() as i32), int(all_local.into())];
+    let header = [
+        order,
+        int(d),
+        int(w),
+        int(c),
+        int(input.lines.len() as i32),
+        int(all_local.into()),
+    ];
     session.execute(Stmt::InsertOrder, &header).await?;
-    session.execute(Stmt::InsertNewOrder, &[order, int(d), int(w)]).await?;
+    session
+        .execute(Stmt::InsertNewOrder, &[order, int(d), int(w)])
+        .await?;
 
     // In order of item and warehouse, so that two orders never wait for each other's stock in a circle. The unused item
     // has the highest number and stays the last.
@@ -99,12 +140,22 @@ async fn new_order<S: Statements<Stmt>>(session: &mut S, input: &NewOrder) -> Re
     let (mut sum, mut brand_lines) = (0, 0);
     for (ol_number, line) in lines {
         let key = [order, int(d), int(w), int(ol_number)];
-        let Some((amount, brand)) = order_line(session, key, input, line).await? else { return Ok(None) };
+        let Some((amount, brand)) = order_line(session, key, input, line).await? else {
+            return Ok(None);
+        };
         sum += amount;
         brand_lines += usize::from(brand);
     }
-    let total_cents = total(sum, number(&customer[1])?, number(&customer[0])?, number(&district[1])?);
-    Ok(Some(Ordered { total_cents, brand_lines }))
+    let total_cents = total(
+        sum,
+        number(&customer[1])?,
+        number(&customer[0])?,
+        number(&district[1])?,
+    );
+    Ok(Some(Ordered {
+        total_cents,
+        brand_lines,
+    }))
 }
 
 /// One line: looks the item up, takes it from stock, notes it under `key` (order, district, warehouse, number). Gives the
@@ -115,7 +166,11 @@ async fn order_line<S: Statements<Stmt>>(
     order: &NewOrder,
     line: &Line,
 ) -> Result<Option<(i64, bool)>, SessionError> {
-    let Line { item, supply_warehouse: supply, quantity } = *line;
+    let Line {
+        item,
+        supply_warehouse: supply,
+        quantity,
+    } = *line;
     let found = session.query(Stmt::Item, &[int(item)]).await?;
     if found.is_empty() && item == UNUSED_ITEM {
         return Ok(None);
@@ -123,12 +178,32 @@ async fn order_line<S: Statements<Stmt>>(
     let found = row(found, "item", &[item])?;
     let price = number(&found[0])?;
     let remote = supply != order.warehouse;
-    let take = [int(item), int(supply), int(quantity), int(remote.into()), int(order.district)];
-    let stock = row(session.query(Stmt::TakeStock, &take).await?, "stock", &[item, supply])?;
+    let take = [
+        int(item),
+        int(supply),
+        int(quantity),
+        int(remote.into()),
+        int(order.district),
+    ];
+    let stock = row(
+        session.query(Stmt::TakeStock, &take).await?,
+        "stock",
+        &[item, supply],
+    )?;
     let amount = i64::from(quantity) * price;
     let [o, d, w, ol_number] = key;
     let (amount_cents, dist_info) = (Param::Cents(amount), Param::Text(text(&stock[1])?));
-    let columns = [o, d, w, ol_number, int(item), int(supply), int(quantity), amount_cents, dist_info];
+    let columns = [
+        o,
+        d,
+        w,
+        ol_number,
+        int(item),
+        int(supply),
+        int(quantity),
+        amount_cents,
+        dist_info,
+    ];
     session.execute(Stmt::InsertOrderLine, &columns).await?;
     Ok(Some((amount, is_brand(text(&found[2])?, text(&stock[2])?))))
 }
@@ -140,13 +215,21 @@ fn is_brand(item_data: &str, stock_data: &str) -> bool {
 
 /// Clause 2.4.2.2: sum × (1 − c_discount) × (1 + w_tax + d_tax), in cents, rounded half up.
 fn total(sum_cents: i64, discount: i64, w_tax: i64, d_tax: i64) -> i64 {
-    let exact = i128::from(sum_cents) * i128::from(10_000 - discount) * i128::from(10_000 + w_tax + d_tax);
+    let exact =
+        i128::from(sum_cents) * i128::from(10_000 - discount) * i128::from(10_000 + w_tax + d_tax);
     ((exact + 50_000_000) / 100_000_000) as i64
 }
 
 /// Clause 2.5.2.2: of n customers of that name, sorted by first name, the one at n/2 rounded up.
-async fn by_name<S: Statements<Stmt>>(session: &mut S, w: i32, d: i32, name: &str) -> Result<Vec<Value>, SessionError> {
-    let mut found = session.query(Stmt::CustomersByName, &[int(w), int(d), Param::Text(name)]).await?;
+async fn by_name<S: Statements<Stmt>>(
+    session: &mut S,
+    w: i32,
+    d: i32,
+    name: &str,
+) -> Result<Vec<Value>, SessionError> {
+    let mut found = session
+        .query(Stmt::CustomersByName, &[int(w), int(d), Param::Text(name)])
+        .await?;
     if found.is_empty() {
         return Err(SessionError::Failed(format!(
             "no customer is called {name} in district {d} of warehouse {w}: it was not loaded for this plan"
@@ -161,38 +244,89 @@ fn middle(n: usize) -> usize {
 }
 
 /// Clause 2.5.2.
-async fn payment<S: Statements<Stmt>>(session: &mut S, input: &Payment) -> Result<(), SessionError> {
-    let (w, d, cw, cd) = (input.warehouse, input.district, input.customer_warehouse, input.customer_district);
+async fn payment<S: Statements<Stmt>>(
+    session: &mut S,
+    input: &Payment,
+) -> Result<(), SessionError> {
+    let (w, d, cw, cd) = (
+        input.warehouse,
+        input.district,
+        input.customer_warehouse,
+        input.customer_district,
+    );
     let (amount, amount_cents) = (Param::Cents(input.amount_cents), input.amount_cents);
     let c = match &input.customer {
         CustomerBy::Id(id) => *id,
         CustomerBy::LastName(name) => number(&by_name(session, cw, cd, name).await?[0])? as i32,
     };
-    let note = format!("{c} {cd} {cw} {d} {w} {}.{:02}|", amount_cents / 100, amount_cents % 100);
+    let note = format!(
+        "{c} {cd} {cw} {d} {w} {}.{:02}|",
+        amount_cents / 100,
+        amount_cents % 100
+    );
     let customer = [int(cw), int(cd), int(c), amount, Param::Text(&note)];
-    row(session.query(Stmt::PayCustomer, &customer).await?, "customer", &[cw, cd, c])?;
-    let district = session.query(Stmt::PayDistrict, &[int(w), int(d), amount]).await?;
+    row(
+        session.query(Stmt::PayCustomer, &customer).await?,
+        "customer",
+        &[cw, cd, c],
+    )?;
+    let district = session
+        .query(Stmt::PayDistrict, &[int(w), int(d), amount])
+        .await?;
     let district = row(district, "district", &[w, d])?;
-    let warehouse = row(session.query(Stmt::PayWarehouse, &[int(w), amount]).await?, "warehouse", &[w])?;
+    let warehouse = row(
+        session.query(Stmt::PayWarehouse, &[int(w), amount]).await?,
+        "warehouse",
+        &[w],
+    )?;
     // Clause 2.5.2.2: W_NAME and D_NAME, four spaces between them.
     let data = format!("{}    {}", text(&warehouse[0])?, text(&district[0])?);
-    let history = [int(c), int(cd), int(cw), int(d), int(w), amount, Param::Text(&data)];
-    session.execute(Stmt::InsertHistory, &history).await.map(drop)
+    let history = [
+        int(c),
+        int(cd),
+        int(cw),
+        int(d),
+        int(w),
+        amount,
+        Param::Text(&data),
+    ];
+    session
+        .execute(Stmt::InsertHistory, &history)
+        .await
+        .map(drop)
 }
 
 /// Clause 2.6.2.
-async fn order_status<S: Statements<Stmt>>(session: &mut S, input: &OrderStatus) -> Result<(), SessionError> {
+async fn order_status<S: Statements<Stmt>>(
+    session: &mut S,
+    input: &OrderStatus,
+) -> Result<(), SessionError> {
     let (w, d) = (input.warehouse, input.district);
     let c = match &input.customer {
         CustomerBy::LastName(name) => number(&by_name(session, w, d, name).await?[0])? as i32,
         CustomerBy::Id(c) => {
-            row(session.query(Stmt::CustomerById, &[int(w), int(d), int(*c)]).await?, "customer", &[w, d, *c])?;
+            row(
+                session
+                    .query(Stmt::CustomerById, &[int(w), int(d), int(*c)])
+                    .await?,
+                "customer",
+                &[w, d, *c],
+            )?;
             *c
         }
     };
-    let order = row(session.query(Stmt::LastOrder, &[int(w), int(d), int(c)]).await?, "order of customer", &[w, d, c])?;
+    let order = row(
+        session
+            .query(Stmt::LastOrder, &[int(w), int(d), int(c)])
+            .await?,
+        "order of customer",
+        &[w, d, c],
+    )?;
     let order = Param::Int(number(&order[0])?);
-    session.query(Stmt::OrderLines, &[int(w), int(d), order]).await.map(drop)
+    session
+        .query(Stmt::OrderLines, &[int(w), int(d), order])
+        .await
+        .map(drop)
 }
 
 /// Clause 2.7.4: delivers the oldest undelivered order of each district, and gives how many there were.
@@ -200,19 +334,33 @@ async fn order_status<S: Statements<Stmt>>(session: &mut S, input: &OrderStatus)
 /// Deviation from clause 2.7.2: no queue and no result file. The user waits for the delivery, and its time is measured.
 /// A district without an undelivered order is skipped (clause 2.7.4.2); skipped ones are not counted towards the clause's
 /// 1 %.
-async fn delivery<S: Statements<Stmt>>(session: &mut S, input: &Delivery) -> Result<usize, SessionError> {
+async fn delivery<S: Statements<Stmt>>(
+    session: &mut S,
+    input: &Delivery,
+) -> Result<usize, SessionError> {
     let w = input.warehouse;
     let mut delivered = 0;
     for d in 1..=DISTRICTS {
-        let Some(order) = take_new_order(session, w, d).await? else { continue };
+        let Some(order) = take_new_order(session, w, d).await? else {
+            continue;
+        };
         let key = [int(w), int(d), Param::Int(order)];
         let header = [key[0], key[1], key[2], int(input.carrier)];
-        let header = row(session.query(Stmt::DeliverOrder, &header).await?, "order", &[w, d, order as i32])?;
+        let header = row(
+            session.query(Stmt::DeliverOrder, &header).await?,
+            "order",
+            &[w, d, order as i32],
+        )?;
         let mut sum = 0;
         for line in session.query(Stmt::DeliverLines, &key).await? {
             sum += number(&line[0])?;
         }
-        let customer = [int(w), int(d), Param::Int(number(&header[0])?), Param::Cents(sum)];
+        let customer = [
+            int(w),
+            int(d),
+            Param::Int(number(&header[0])?),
+            Param::Cents(sum),
+        ];
         session.execute(Stmt::DeliverCustomer, &customer).await?;
         delivered += 1;
     }
@@ -226,25 +374,60 @@ const TAKE_ATTEMPTS: usize = 10;
 ///
 /// Under READ COMMITTED the statement may wait for another delivery of the same order and then, when that commits, finds
 /// nothing although younger orders are left. Nothing found is therefore believed only after a look-up of its own.
-async fn take_new_order<S: Statements<Stmt>>(session: &mut S, w: i32, d: i32) -> Result<Option<i64>, SessionError> {
+async fn take_new_order<S: Statements<Stmt>>(
+    session: &mut S,
+    w: i32,
+    d: i32,
+) -> Result<Option<i64>, SessionError> {
     for _ in 0..TAKE_ATTEMPTS {
-        if let Some(taken) = session.query(Stmt::TakeNewOrder, &[int(w), int(d)]).await?.first() {
+        if let Some(taken) = session
+            .query(Stmt::TakeNewOrder, &[int(w), int(d)])
+            .await?
+            .first()
+        {
             return number(&taken[0]).map(Some);
         }
-        if session.query(Stmt::AnyNewOrder, &[int(w), int(d)]).await?.is_empty() {
+        if session
+            .query(Stmt::AnyNewOrder, &[int(w), int(d)])
+            .await?
+            .is_empty()
+        {
             return Ok(None);
         }
     }
-    Err(SessionError::Retry(format!("other deliveries were faster {TAKE_ATTEMPTS} times in district {d}")))
+    Err(SessionError::Retry(format!(
+        "other deliveries were faster {TAKE_ATTEMPTS} times in district {d}"
+    )))
 }
 
 /// Clause 2.8.2: items below the threshold among the lines of the district's last 20 orders.
-async fn stock_level<S: Statements<Stmt>>(session: &mut S, input: &StockLevel) -> Result<i64, SessionError> {
+async fn stock_level<S: Statements<Stmt>>(
+    session: &mut S,
+    input: &StockLevel,
+) -> Result<i64, SessionError> {
     let (w, d) = (input.warehouse, input.district);
-    let next = row(session.query(Stmt::NextOrderNumber, &[int(w), int(d)]).await?, "district", &[w, d])?;
+    let next = row(
+        session
+            .query(Stmt::NextOrderNumber, &[int(w), int(d)])
+            .await?,
+        "district",
+        &[w, d],
+    )?;
     let next = number(&next[0])?;
-    let range = [int(w), int(d), Param::Int(next - 20), Param::Int(next), int(input.threshold)];
-    number(&row(session.query(Stmt::LowStock, &range).await?, "stock level", &[w, d])?[0])
+    let range = [
+        int(w),
+        int(d),
+        Param::Int(next - 20),
+        Param::Int(next),
+        int(input.threshold),
+    ];
+    number(
+        &row(
+            session.query(Stmt::LowStock, &range).await?,
+            "stock level",
+            &[w, d],
+        )?[0],
+    )
 }
 
 #[cfg(test)]
@@ -253,20 +436,31 @@ mod tests {
 
     #[test]
     fn the_middle_customer_is_rounded_up() {
-        assert_eq!([1, 2, 3, 4, 5, 6].map(|n| middle(n) + 1), [1, 1, 2, 2, 3, 3]);
+        assert_eq!(
+            [1, 2, 3, 4, 5, 6].map(|n| middle(n) + 1),
+            [1, 1, 2, 2, 3, 3]
+        );
     }
 
     #[test]
     fn a_brand_is_original_in_both() {
         assert!(is_brand("xORIGINALy", "ORIGINAL"));
-        assert!(!is_brand("ORIGINAL", "generic") && !is_brand("generic", "ORIGINAL") && !is_brand("", ""));
+        assert!(
+            !is_brand("ORIGINAL", "generic")
+                && !is_brand("generic", "ORIGINAL")
+                && !is_brand("", "")
+        );
     }
 
     #[test]
     fn totals_follow_clause_2_4_2_2() {
         assert_eq!(total(10_000, 0, 0, 0), 10_000);
         assert_eq!(total(10_000, 5_000, 2_000, 1_000), 6_500);
-        assert_eq!(total(999, 1_234, 567, 89), 933, "999 × 0.8766 × 1.0656 = 933.16");
+        assert_eq!(
+            total(999, 1_234, 567, 89),
+            933,
+            "999 × 0.8766 × 1.0656 = 933.16"
+        );
         assert_eq!(total(150_000_000, 0, 2_000, 2_000), 210_000_000);
     }
 }

@@ -108,7 +108,9 @@ const NUMBERS: [Key; 23] = [
     key("checkpoints", |figure| figure.checkpoints),
     key("written_mb", |figure| figure.written_mb),
     key("drive_cache_mb", |figure| figure.drive_cache_mb),
-    key("device_reads_per_transaction", |figure| figure.device_reads_per_transaction),
+    key("device_reads_per_transaction", |figure| {
+        figure.device_reads_per_transaction
+    }),
     key("range_percent", |figure| figure.range_percent),
     key("first_half", |figure| figure.first_half),
     key("second_half", |figure| figure.second_half),
@@ -124,8 +126,15 @@ struct PercentileKey {
     key: Key,
 }
 
-const fn percentile(share: f64, name: &'static str, of: fn(&ClaimFigure) -> Option<f64>) -> PercentileKey {
-    PercentileKey { share, key: key(name, of) }
+const fn percentile(
+    share: f64,
+    name: &'static str,
+    of: fn(&ClaimFigure) -> Option<f64>,
+) -> PercentileKey {
+    PercentileKey {
+        share,
+        key: key(name, of),
+    }
 }
 
 /// By share, from the minimum to the maximum.
@@ -151,12 +160,18 @@ const PERCENTILES: [PercentileKey; 16] = [
 impl ClaimFigure {
     /// What a report calls it: its name, with the side that it is of.
     pub fn title(&self) -> String {
-        if self.side.is_empty() { self.name.clone() } else { format!("{}, {}", self.name, self.side) }
+        if self.side.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}, {}", self.name, self.side)
+        }
     }
 
     /// A rate, or what bandwidth and size of requests give.
     pub fn rate(&self) -> Option<f64> {
-        let from_mb = || Some(self.mb_per_second? * 1e6 / (self.request_kib.filter(|kib| *kib > 0.0)? * 1024.0));
+        let from_mb = || {
+            Some(self.mb_per_second? * 1e6 / (self.request_kib.filter(|kib| *kib > 0.0)? * 1024.0))
+        };
         self.per_second.or_else(from_mb)
     }
 
@@ -171,7 +186,11 @@ impl ClaimFigure {
     /// All numbers with their keys.
     pub(super) fn numbers(&self) -> impl Iterator<Item = (&str, f64)> {
         let known = keys().filter_map(|key| Some((key.name, (key.of)(self)?)));
-        known.chain(self.other.iter().map(|(name, value)| (name.as_str(), *value)))
+        known.chain(
+            self.other
+                .iter()
+                .map(|(name, value)| (name.as_str(), *value)),
+        )
     }
 
     /// Those that are stated, from the minimum to the maximum.
@@ -186,12 +205,19 @@ impl ClaimFigure {
 }
 
 fn keys() -> impl Iterator<Item = &'static Key> {
-    NUMBERS.iter().chain(PERCENTILES.iter().map(|percentile| &percentile.key))
+    NUMBERS
+        .iter()
+        .chain(PERCENTILES.iter().map(|percentile| &percentile.key))
 }
 
 fn percentiles(of: impl Fn(&Key) -> Option<f64>) -> Vec<Percentile> {
-    let stated =
-        |own: &PercentileKey| Some(Percentile { name: label(own.key.name), share: own.share, ms: of(&own.key)? });
+    let stated = |own: &PercentileKey| {
+        Some(Percentile {
+            name: label(own.key.name),
+            share: own.share,
+            ms: of(&own.key)?,
+        })
+    };
     PERCENTILES.iter().filter_map(stated).collect()
 }
 

@@ -14,14 +14,24 @@ pub(super) fn of(figure: &ClaimFigure, rows: &[&ClaimFigure]) -> Known<Row> {
         percentiles: figure.percentiles(),
         mean_ms: figure.mean_ms,
         resolution_percent: 0.0,
-        orders: figure.tpm.zip(figure.nopm).map(|(tpm, nopm)| OrderRate { tpm, nopm }),
+        orders: figure
+            .tpm
+            .zip(figure.nopm)
+            .map(|(tpm, nopm)| OrderRate { tpm, nopm }),
         bandwidth: bandwidth(figure),
         lowest: figure.percentiles_of_ranges(0),
         highest: figure.percentiles_of_ranges(1),
         ranges: ranges(figure),
-        neighbours: RATES.iter().filter_map(|key| neighbours(figure, key, rows)).collect(),
+        neighbours: RATES
+            .iter()
+            .filter_map(|key| neighbours(figure, key, rows))
+            .collect(),
     };
-    if row.is_empty() { Err(Missing::OneFigure) } else { Ok(row) }
+    if row.is_empty() {
+        Err(Missing::OneFigure)
+    } else {
+        Ok(row)
+    }
 }
 
 fn bandwidth(figure: &ClaimFigure) -> Option<Bandwidth> {
@@ -33,14 +43,19 @@ fn bandwidth(figure: &ClaimFigure) -> Option<Bandwidth> {
 }
 
 fn ranges(figure: &ClaimFigure) -> Vec<Range> {
-    let range = |(key, ends): (&String, &[f64; 2])| Range { figure: key.clone(), low: ends[0], high: ends[1] };
+    let range = |(key, ends): (&String, &[f64; 2])| Range {
+        figure: key.clone(),
+        low: ends[0],
+        high: ends[1],
+    };
     figure.ranges.iter().map(range).collect()
 }
 
 /// The two rows that are nearest in the same series, where they are alike.
 fn neighbours(figure: &ClaimFigure, key: &str, rows: &[&ClaimFigure]) -> Option<Neighbours> {
     let value = figure.number(key).filter(|value| *value > 0.0)?;
-    let in_series = |row: &&&ClaimFigure| row.side == figure.side && series(&row.name) == series(&figure.name);
+    let in_series =
+        |row: &&&ClaimFigure| row.side == figure.side && series(&row.name) == series(&figure.name);
     let all: Vec<(&ClaimFigure, f64)> = rows
         .iter()
         .filter(in_series)
@@ -54,11 +69,20 @@ fn neighbours(figure: &ClaimFigure, key: &str, rows: &[&ClaimFigure]) -> Option<
     };
     let (first, second) = (all.get(first)?.1, all.get(second)?.1);
     let alike = first.max(second) / first.min(second) <= ALIKE;
-    alike.then(|| Neighbours { figure: key.to_owned(), value, expected: (first * second).sqrt() })
+    alike.then(|| Neighbours {
+        figure: key.to_owned(),
+        value,
+        expected: (first * second).sqrt(),
+    })
 }
 
 /// What rows of one ladder have in common: `8 users` and `16 users`.
 fn series(name: &str) -> String {
-    let words = name.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-    words.map(|word| word.trim_end_matches('s')).collect::<Vec<_>>().join(" ")
+    let words = name
+        .split(|c: char| !c.is_alphabetic())
+        .filter(|word| !word.is_empty());
+    words
+        .map(|word| word.trim_end_matches('s'))
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -15,16 +15,27 @@ macro_rules! claim {
 }
 
 const CLAIMS: [(&str, &str); 5] = [
-    ("hardwareluxx-dc500m-array", claim!("hardwareluxx-dc500m-array")),
-    ("kingston-dc1500m-database", claim!("kingston-dc1500m-database")),
-    ("kingston-dc1500m-storage", claim!("kingston-dc1500m-storage")),
+    (
+        "hardwareluxx-dc500m-array",
+        claim!("hardwareluxx-dc500m-array"),
+    ),
+    (
+        "kingston-dc1500m-database",
+        claim!("kingston-dc1500m-database"),
+    ),
+    (
+        "kingston-dc1500m-storage",
+        claim!("kingston-dc1500m-storage"),
+    ),
     ("storagereview-sk-hynix", claim!("storagereview-sk-hynix")),
     ("storagereview-vsan", claim!("storagereview-vsan")),
 ];
 
 fn audit_of(name: &str) -> Audit {
     let text = CLAIMS.iter().find(|(known, _)| *known == name).unwrap().1;
-    Claim::parse(text).unwrap_or_else(|errors| panic!("{name}: {errors}")).audit()
+    Claim::parse(text)
+        .unwrap_or_else(|errors| panic!("{name}: {errors}"))
+        .audit()
 }
 
 fn place(about: &About) -> String {
@@ -37,14 +48,24 @@ fn place(about: &About) -> String {
 }
 
 fn fired(audit: &Audit) -> Vec<(Rule, Severity, String)> {
-    let of =
-        |verdict: &crate::audit::RuleVerdict| Some((verdict.rule, verdict.outcome.severity()?, place(&verdict.about)));
+    let of = |verdict: &crate::audit::RuleVerdict| {
+        Some((
+            verdict.rule,
+            verdict.outcome.severity()?,
+            place(&verdict.about),
+        ))
+    };
     audit.verdicts.iter().filter_map(of).collect()
 }
 
 fn outcome_of<'a>(audit: &'a Audit, rule: Rule, about: &str) -> &'a RuleOutcome {
-    let found = audit.verdicts.iter().find(|verdict| verdict.rule == rule && place(&verdict.about) == about);
-    &found.unwrap_or_else(|| panic!("{} has no verdict on {about}", rule.code())).outcome
+    let found = audit
+        .verdicts
+        .iter()
+        .find(|verdict| verdict.rule == rule && place(&verdict.about) == about);
+    &found
+        .unwrap_or_else(|| panic!("{} has no verdict on {about}", rule.code()))
+        .outcome
 }
 
 /// All verdicts, one line each.
@@ -55,9 +76,18 @@ fn verdict_lines(audit: &Audit) -> String {
             RuleOutcome::Fired { severity, .. } => format!("FIRED, {}", severity.name()),
             RuleOutcome::NotEvaluated { because } => format!("not evaluated: {because:?}"),
         };
-        format!("{:<9} {:<60} {outcome}", verdict.rule.code(), place(&verdict.about))
+        format!(
+            "{:<9} {:<60} {outcome}",
+            verdict.rule.code(),
+            place(&verdict.about)
+        )
     };
-    audit.verdicts.iter().map(line).collect::<Vec<_>>().join("\n")
+    audit
+        .verdicts
+        .iter()
+        .map(line)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[test]
@@ -85,27 +115,51 @@ fn six_virtual_machines_do_not_keep_192_in_flight() {
     let mut expected = expected.map(little).to_vec();
     expected.push((Rule::OneFactor, Severity::Error, "SATA / NVMe".to_owned()));
     expected.extend(["NVMe", "SATA"].map(|side| {
-        let text = format!("Text and table of one version give the {side} cluster the same network speed");
+        let text =
+            format!("Text and table of one version give the {side} cluster the same network speed");
         (Rule::Wording, Severity::Error, text)
     }));
     assert_eq!(fired(&audit), expected);
-    assert!(matches!(outcome_of(&audit, Rule::Little, "64K 70/30 random, SATA"), RuleOutcome::Passed { .. }));
-    let RuleOutcome::Fired { evidence, .. } = outcome_of(&audit, Rule::Little, "4K 70/30 random, SATA") else {
+    assert!(matches!(
+        outcome_of(&audit, Rule::Little, "64K 70/30 random, SATA"),
+        RuleOutcome::Passed { .. }
+    ));
+    let RuleOutcome::Fired { evidence, .. } =
+        outcome_of(&audit, Rule::Little, "4K 70/30 random, SATA")
+    else {
         panic!()
     };
-    let Evidence::InFlight { found, asked, off_percent, .. } = evidence[0] else { panic!("{evidence:?}") };
+    let Evidence::InFlight {
+        found,
+        asked,
+        off_percent,
+        ..
+    } = evidence[0]
+    else {
+        panic!("{evidence:?}")
+    };
     assert!((found - 106.8).abs() < 1e-9 && asked == 192.0 && (off_percent + 44.375).abs() < 1e-9);
     let repeat = outcome_of(&audit, Rule::Repeat, "SATA / NVMe");
-    assert!(matches!(repeat, RuleOutcome::NotEvaluated { .. }), "the paper does not state how often it measured");
+    assert!(
+        matches!(repeat, RuleOutcome::NotEvaluated { .. }),
+        "the paper does not state how often it measured"
+    );
 }
 
 /// 18,525 × 13.81 ms = 255.8 and 13,032 × 19.64 ms = 256.0 of 256; 4 drives against 8 are two differences.
 #[test]
 fn sysbench_on_eight_systems_keeps_256_in_flight() {
     let audit = audit_of("storagereview-sk-hynix");
-    assert_eq!(fired(&audit), [(Rule::OneFactor, Severity::Error, "SATA / NVMe".to_owned())]);
+    assert_eq!(
+        fired(&audit),
+        [(Rule::OneFactor, Severity::Error, "SATA / NVMe".to_owned())]
+    );
     for side in ["NVMe", "SATA"] {
-        let outcome = outcome_of(&audit, Rule::Little, &format!("sysbench, 8 systems, {side}"));
+        let outcome = outcome_of(
+            &audit,
+            Rule::Little,
+            &format!("sysbench, 8 systems, {side}"),
+        );
         assert!(matches!(outcome, RuleOutcome::Passed { .. }), "{outcome:?}");
     }
     let thinking = outcome_of(&audit, Rule::Little, "SQL Server, 15,000 users, NVMe");
@@ -119,7 +173,10 @@ fn sysbench_on_eight_systems_keeps_256_in_flight() {
 #[test]
 fn memory_media_backups_and_neighbours() {
     let audit = audit_of("kingston-dc1500m-database");
-    let (a, b) = ("a: 128 GB, generator elsewhere", "b: 32 GB, generator elsewhere");
+    let (a, b) = (
+        "a: 128 GB, generator elsewhere",
+        "b: 32 GB, generator elsewhere",
+    );
     let c = "c: 32 GB, generator on the system";
     let (error, warning, note) = (Severity::Error, Severity::Warning, Severity::Note);
     let rows = [a, b, c, "c on SATA A", "c on SATA B"];
@@ -137,8 +194,13 @@ fn memory_media_backups_and_neighbours() {
         "9 systems on SATA, no backup / 12 systems, no backup",
     ];
     let mut expected = vec![(Rule::Cached, warning, format!("89 users, {a}"))];
-    expected.extend([c, "c on SATA A", "c on SATA B"].map(|side| (Rule::SameBox, note, side.to_owned())));
-    expected.extend([(Rule::SameBox, error, ac.clone()), (Rule::OneFactor, error, ac.clone())]);
+    expected.extend(
+        [c, "c on SATA A", "c on SATA B"].map(|side| (Rule::SameBox, note, side.to_owned())),
+    );
+    expected.extend([
+        (Rule::SameBox, error, ac.clone()),
+        (Rule::OneFactor, error, ac.clone()),
+    ]);
     expected.extend(clusters.map(|pair| (Rule::OneFactor, error, pair.to_owned())));
     expected.extend(neighbours.map(|pair| (Rule::Victims, error, pair.to_owned())));
     expected.extend(ratio);
@@ -148,9 +210,19 @@ fn memory_media_backups_and_neighbours() {
     let more = "256 % more I/O on the NVMe cluster than on the SATA cluster";
     expected.push((Rule::Wording, error, more.to_owned()));
     assert_eq!(fired(&audit), expected);
-    assert!(matches!(outcome_of(&audit, Rule::Rate, "backup"), RuleOutcome::Passed { .. }));
-    let slower = outcome_of(&audit, Rule::Wording, "Backups take 1.5 times as long on SATA");
-    assert!(matches!(slower, RuleOutcome::NotEvaluated { .. }), "the paper has no time on SATA");
+    assert!(matches!(
+        outcome_of(&audit, Rule::Rate, "backup"),
+        RuleOutcome::Passed { .. }
+    ));
+    let slower = outcome_of(
+        &audit,
+        Rule::Wording,
+        "Backups take 1.5 times as long on SATA",
+    );
+    assert!(
+        matches!(slower, RuleOutcome::NotEvaluated { .. }),
+        "the paper has no time on SATA"
+    );
 }
 
 /// In flight 0.974, 0.946, 0.974, 0.955, 0.972 and 0.949 of one; 31.97 to 32.00 of 32, and 694 + 664 + 713 + 758 = 2,829.
@@ -158,8 +230,10 @@ fn memory_media_backups_and_neighbours() {
 #[test]
 fn one_request_at_a_time_and_32_threads() {
     assert_eq!(fired(&audit_of("hardwareluxx-dc500m-array")), []);
-    let durations: Vec<_> =
-        fired(&audit_of("storagereview-vsan")).into_iter().map(|row| (row.0.code(), row.2)).collect();
+    let durations: Vec<_> = fired(&audit_of("storagereview-vsan"))
+        .into_iter()
+        .map(|row| (row.0.code(), row.2))
+        .collect();
     assert_eq!(durations, [("DURATION", "the whole test".to_owned())]);
     let sum = audit_of("storagereview-vsan");
     let sum = outcome_of(&sum, Rule::Wording, "2,829 transactions per second in all");
@@ -179,12 +253,23 @@ fn percent_more_is_not_times() {
     let (a, b) = ("\"a: per_second\"", "\"b: per_second\"");
     assert_eq!(sentence("times", 1.5, a, b), None);
     assert_eq!(sentence("percent_more", 50.0, a, b), None);
-    assert_eq!(sentence("percent_more", 150.0, a, b), Some(Severity::Error), "1.5 times are 50 % more");
+    assert_eq!(
+        sentence("percent_more", 150.0, a, b),
+        Some(Severity::Error),
+        "1.5 times are 50 % more"
+    );
     assert_eq!(sentence("percent_less", 33.3, b, a), None);
-    assert_eq!(sentence("percent_less", 50.0, b, a), Some(Severity::Error), "a third less is half as much again");
+    assert_eq!(
+        sentence("percent_less", 50.0, b, a),
+        Some(Severity::Error),
+        "a third less is half as much again"
+    );
     assert_eq!(sentence("difference", 50.0, a, b), None);
     assert_eq!(sentence("mean", 125.0, &format!("{a}, {b}"), ""), None);
-    assert_eq!(sentence("sum", 240.0, &format!("{a}, {b}"), ""), Some(Severity::Error));
+    assert_eq!(
+        sentence("sum", 240.0, &format!("{a}, {b}"), ""),
+        Some(Severity::Error)
+    );
 }
 
 #[test]
@@ -215,7 +300,9 @@ value = 2
 of = ["8K: per_second"]
 "#;
     insta::assert_snapshot!(Claim::parse(text).unwrap_err());
-    insta::assert_snapshot!(Claim::parse("title = 1\nwhen = 2\n[[figure]]\nname = \"x\"\nmean = 1").unwrap_err());
+    insta::assert_snapshot!(
+        Claim::parse("title = 1\nwhen = 2\n[[figure]]\nname = \"x\"\nmean = 1").unwrap_err()
+    );
 }
 
 proptest! {

@@ -7,11 +7,22 @@ use crate::summary::{BlockJobSummary, BlockMedium, BlockPointSummary, BlockSumma
 
 /// Those that figures rest on: a round before a medium is steady is no figure.
 pub(super) fn of_medium(step: &BlockSummary, medium: &BlockMedium) -> Vec<LoadFacts> {
-    let points = medium.jobs.iter().flat_map(|job| job.all_points().map(move |point| (job, point)));
-    points.filter(|(_, point)| point.counts).map(|(job, point)| of_point(step, medium, job, point)).collect()
+    let points = medium
+        .jobs
+        .iter()
+        .flat_map(|job| job.all_points().map(move |point| (job, point)));
+    points
+        .filter(|(_, point)| point.counts)
+        .map(|(job, point)| of_point(step, medium, job, point))
+        .collect()
 }
 
-fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, point: &BlockPointSummary) -> LoadFacts {
+fn of_point(
+    step: &BlockSummary,
+    medium: &BlockMedium,
+    job: &BlockJobSummary,
+    point: &BlockPointSummary,
+) -> LoadFacts {
     let about = About::Load(AuditedLoad {
         step: step.step.clone(),
         on: medium.medium.clone(),
@@ -36,8 +47,16 @@ fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, po
         halves: halves(point.halves, point.steady),
         precision: precision(&repeats(job, point), point.iops_interval, point.measured_s),
         checkpoints: Err(Missing::NotForThisLoad),
-        sizes: Err(if direct { Missing::PastTheCache } else { Missing::NoSizes }),
-        reads: Err(if direct { Missing::PastTheCache } else { Missing::NoDeviceCounters }),
+        sizes: Err(if direct {
+            Missing::PastTheCache
+        } else {
+            Missing::NoSizes
+        }),
+        reads: Err(if direct {
+            Missing::PastTheCache
+        } else {
+            Missing::NoDeviceCounters
+        }),
         generator: Err(Missing::NoGenerator),
         lag: Err(Missing::NoLag),
         dropped: Err(Missing::NotForThisLoad),
@@ -52,7 +71,9 @@ fn of_point(step: &BlockSummary, medium: &BlockMedium, job: &BlockJobSummary, po
 /// IOPS of the rounds that count, at the same share of full speed.
 fn repeats(job: &BlockJobSummary, point: &BlockPointSummary) -> Vec<f64> {
     let share = |point: &BlockPointSummary| point.share_percent.map(f64::to_bits);
-    let same = job.all_points().filter(|other| other.counts && share(other) == share(point));
+    let same = job
+        .all_points()
+        .filter(|other| other.counts && share(other) == share(point));
     same.filter_map(|other| other.iops).collect()
 }
 

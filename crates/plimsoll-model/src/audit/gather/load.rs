@@ -2,7 +2,9 @@
 
 use super::facts::{Engine, Facts};
 use super::system::system_of;
-use crate::audit::input::{Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, Row, Trend};
+use crate::audit::input::{
+    Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, Row, Trend,
+};
 use crate::audit::{About, AuditedLoad, Missing};
 use crate::hist::COARSE_ERROR_PERCENT;
 use crate::import::{RESPONSE_FACT, point_fact};
@@ -11,8 +13,8 @@ use crate::plan::size;
 use crate::record::{SubjectId, SubjectKind};
 use crate::stat::{FEWEST_REPEATS, SHORTEST_S};
 use crate::summary::{
-    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, LoadSummary, PointSummary, Steady,
-    Withheld, bottleneck,
+    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, Ladder, Latency, LoadSummary,
+    PointSummary, Steady, Withheld, bottleneck,
 };
 
 /// Fewer transactions of each user: what began or ended outside the window blurs the number under way by more than the
@@ -20,7 +22,11 @@ use crate::summary::{
 const FEWEST_TURNS: f64 = 20.0;
 
 pub(super) fn of_ladder(facts: &Facts<'_>, ladder: &Ladder) -> Vec<LoadFacts> {
-    ladder.points.iter().map(|point| of_point(facts, ladder, point)).collect()
+    ladder
+        .points
+        .iter()
+        .map(|point| of_point(facts, ladder, point))
+        .collect()
 }
 
 pub(super) fn about(step: &str, on: &str, point: &PointSummary) -> About {
@@ -43,9 +49,17 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadFac
     }
     let system = system_of(ladder);
     let inside = facts.engine(system) == Some(Engine::Mock);
-    let here = |known: Known<f64>| if inside { Err(Missing::NotForThisLoad) } else { known };
+    let here = |known: Known<f64>| {
+        if inside {
+            Err(Missing::NotForThisLoad)
+        } else {
+            known
+        }
+    };
     let resources = &point.resources;
-    let each = |per_second: Option<f64>| Some(per_second? / point.completed_per_second.filter(|rate| *rate > 0.0)?);
+    let each = |per_second: Option<f64>| {
+        Some(per_second? / point.completed_per_second.filter(|rate| *rate > 0.0)?)
+    };
     LoadFacts {
         findings,
         open: point.offered_per_second.is_some(),
@@ -71,7 +85,12 @@ fn of_point(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> LoadFac
         conditions: conditions(facts, ladder, point),
         emulated: emulated(point.drive.iter()),
         row: row(point),
-        cut: point.power_cut.as_ref().map(|cut| cut.receipts.iter().map(|receipt| receipt.acknowledged).sum()),
+        cut: point.power_cut.as_ref().map(|cut| {
+            cut.receipts
+                .iter()
+                .map(|receipt| receipt.acknowledged)
+                .sum()
+        }),
         ..LoadFacts::unknown(about)
     }
 }
@@ -105,7 +124,11 @@ pub(super) fn nothing(about: About, findings: Vec<crate::summary::Finding>) -> L
 }
 
 fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<InFlight> {
-    let thinks = facts.step(&ladder.step, "keying_and_think").and_then(toml::Value::as_float).unwrap_or_default() > 0.0;
+    let thinks = facts
+        .step(&ladder.step, "keying_and_think")
+        .and_then(toml::Value::as_float)
+        .unwrap_or_default()
+        > 0.0;
     let counts = &point.overall.counts;
     let failing = (counts.failed + counts.dropped) as f64 > counts.settled() as f64 * FAILED_LIMIT;
     // While users wait for something else than their transactions, these are not all of what is under way.
@@ -124,15 +147,26 @@ fn in_flight(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<
     }
     // Users who wait for a connection have nothing in flight: that time is left out of both sides.
     let (asked, latency) = match point.outage {
-        Some(outage) => (f64::from(point.connections) - outage.connections, point.overall.service),
+        Some(outage) => (
+            f64::from(point.connections) - outage.connections,
+            point.overall.service,
+        ),
         None => (asked, None),
     };
     let latency = latency.or(point.overall.response);
-    let (per_second, latency) = point.completed_per_second.zip(latency).ok_or(Missing::NoInFlight)?;
+    let (per_second, latency) = point
+        .completed_per_second
+        .zip(latency)
+        .ok_or(Missing::NoInFlight)?;
     // Counted where it ends: of each user one that began before the window is in, and one that ended after it is not.
     // Where the storage stands still, it does so for all users: each of them may be the longest of all.
     let edges_percent = latency.max_ms / 10.0 / point.measured_s;
-    Ok(InFlight { per_second, mean_ms: latency.mean_ms, asked, edges_percent })
+    Ok(InFlight {
+        per_second,
+        mean_ms: latency.mean_ms,
+        asked,
+        edges_percent,
+    })
 }
 
 fn counted(point: &PointSummary) -> Known<Counted> {
@@ -146,21 +180,40 @@ pub(super) fn trend(steady: Steady) -> Known<Trend> {
     let by_chance = matches!(steady, Steady::TooFew { .. });
     match (steady, steady.figures()) {
         (Steady::NotMeant, _) => Err(Missing::NotForThisLoad),
-        (_, Some((range_percent, slope_percent))) => Ok(Trend { range_percent, slope_percent, by_chance }),
+        (_, Some((range_percent, slope_percent))) => Ok(Trend {
+            range_percent,
+            slope_percent,
+            by_chance,
+        }),
         (_, None) => Err(Missing::TooShort),
     }
 }
 
 pub(super) fn halves(halves: Option<Halves>, steady: Steady) -> Known<(f64, f64)> {
-    let why = if steady == Steady::NotMeant { Missing::NotForThisLoad } else { Missing::TooShort };
-    halves.map(|halves| (halves.off_percent, halves.by_chance_percent)).ok_or(why)
+    let why = if steady == Steady::NotMeant {
+        Missing::NotForThisLoad
+    } else {
+        Missing::TooShort
+    };
+    halves
+        .map(|halves| (halves.off_percent, halves.by_chance_percent))
+        .ok_or(why)
 }
 
 /// Of one window: `own` is its interval.
-pub(super) fn precision(values: &[f64], own: Option<Interval>, measured_s: f64) -> Known<Precision> {
+pub(super) fn precision(
+    values: &[f64],
+    own: Option<Interval>,
+    measured_s: f64,
+) -> Known<Precision> {
     let half = |interval: Option<Interval>| {
-        let half = interval.and_then(Interval::relative).ok_or(Missing::NoInterval)?;
-        Ok(Precision::Half { percent: half * 100.0, measured_s })
+        let half = interval
+            .and_then(Interval::relative)
+            .ok_or(Missing::NoInterval)?;
+        Ok(Precision::Half {
+            percent: half * 100.0,
+            measured_s,
+        })
     };
     if values.len() >= FEWEST_REPEATS {
         return half(Interval::of_values(values));
@@ -168,7 +221,10 @@ pub(super) fn precision(values: &[f64], own: Option<Interval>, measured_s: f64) 
     // The clock may cut a window by a fraction of a second.
     let is_short = measured_s + 0.5 < SHORTEST_S;
     match own {
-        None if is_short => Ok(Precision::TooShort { measured_s, repeats: values.len() as u32 }),
+        None if is_short => Ok(Precision::TooShort {
+            measured_s,
+            repeats: values.len() as u32,
+        }),
         own => half(own),
     }
 }
@@ -179,55 +235,108 @@ fn precision_of(ladder: &Ladder, point: &PointSummary) -> Known<Precision> {
     }
     let is_open = point.offered_per_second.is_some();
     let figure = |point: &PointSummary| {
-        if is_open { point.overall.response.map(|times| times.mean_ms) } else { point.completed_per_second }
+        if is_open {
+            point.overall.response.map(|times| times.mean_ms)
+        } else {
+            point.completed_per_second
+        }
     };
-    let holds = |rung: &&LoadSummary| rung.points.iter().any(|own| std::ptr::eq(&ladder.points[*own], point));
-    let repeats = ladder.rungs.iter().find(holds).map_or(&[][..], |rung| &rung.points);
-    let values: Vec<f64> = repeats.iter().filter_map(|own| figure(&ladder.points[*own])).collect();
+    let holds = |rung: &&LoadSummary| {
+        rung.points
+            .iter()
+            .any(|own| std::ptr::eq(&ladder.points[*own], point))
+    };
+    let repeats = ladder
+        .rungs
+        .iter()
+        .find(holds)
+        .map_or(&[][..], |rung| &rung.points);
+    let values: Vec<f64> = repeats
+        .iter()
+        .filter_map(|own| figure(&ladder.points[*own]))
+        .collect();
     if !is_open {
         return precision(&values, point.rate_interval, point.measured_s);
     }
     let responses = point.responses.ok_or(Missing::NoResponses)?;
-    match responses.half_interval_percent.filter(|_| values.len() < FEWEST_REPEATS) {
-        Some(percent) => Ok(Precision::Half { percent, measured_s: point.measured_s }),
+    match responses
+        .half_interval_percent
+        .filter(|_| values.len() < FEWEST_REPEATS)
+    {
+        Some(percent) => Ok(Precision::Half {
+            percent,
+            measured_s: point.measured_s,
+        }),
         None => precision(&values, None, point.measured_s),
     }
 }
 
 fn checkpoints(point: &PointSummary) -> Known<f64> {
-    let per_minute = point.database.as_ref().and_then(|database| database.checkpoints_per_minute);
-    per_minute.map(|n| n * point.measured_s / 60.0).ok_or(Missing::NoCheckpoints)
+    let per_minute = point
+        .database
+        .as_ref()
+        .and_then(|database| database.checkpoints_per_minute);
+    per_minute
+        .map(|n| n * point.measured_s / 60.0)
+        .ok_or(Missing::NoCheckpoints)
 }
 
 /// Only of emulated drives is it known how much memory they have.
 fn written(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known<(f64, f64)> {
-    let file = facts.value(facts.medium(ladder.medium.as_deref()), "drive_file").ok_or(Missing::NoDriveCache)?;
+    let file = facts
+        .value(facts.medium(ladder.medium.as_deref()), "drive_file")
+        .ok_or(Missing::NoDriveCache)?;
     let drive: toml::Table = file.parse().map_err(|_| Missing::NoDriveCache)?;
-    let buffer = ["flash", "disk"].into_iter().find_map(|section| drive.get(section)?.get("buffer_mb")?.get("value"));
-    let number = |value: &toml::Value| value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
+    let buffer = ["flash", "disk"]
+        .into_iter()
+        .find_map(|section| drive.get(section)?.get("buffer_mb")?.get("value"));
+    let number = |value: &toml::Value| {
+        value
+            .as_float()
+            .or_else(|| value.as_integer().map(|n| n as f64))
+    };
     let cache_mb = buffer.and_then(number).ok_or(Missing::NoDriveCache)?;
-    let writes = point.resources.device_write_mb_per_second.ok_or(Missing::NoDeviceCounters)?;
+    let writes = point
+        .resources
+        .device_write_mb_per_second
+        .ok_or(Missing::NoDeviceCounters)?;
     Ok((writes * point.measured_s, cache_mb))
 }
 
-fn mean(point: &PointSummary, kind: SubjectKind, subject: Option<&str>, metric: Metric) -> Option<f64> {
+fn mean(
+    point: &PointSummary,
+    kind: SubjectKind,
+    subject: Option<&str>,
+    metric: Metric,
+) -> Option<f64> {
     let is = |name: &str| subject.is_none_or(|subject| subject == name);
-    let mut own = point.metrics.iter().filter(|mean| mean.subject_kind == kind && is(&mean.subject));
-    own.find(|mean| mean.metric == metric.info().name).map(|mean| mean.mean)
+    let mut own = point
+        .metrics
+        .iter()
+        .filter(|mean| mean.subject_kind == kind && is(&mean.subject));
+    own.find(|mean| mean.metric == metric.info().name)
+        .map(|mean| mean.mean)
 }
 
 /// Of systems that share a machine, all of their data against all of its memory, or of each against its limit.
-fn sizes(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary, mock: bool) -> Known<(f64, f64)> {
+fn sizes(
+    facts: &Facts<'_>,
+    ladder: &Ladder,
+    point: &PointSummary,
+    mock: bool,
+) -> Known<(f64, f64)> {
     if mock {
         return Err(Missing::NotForThisLoad);
     }
     let system = system_of(ladder);
-    if matches!(facts.engine(system), Some(Engine::Existing(ref host)) if host != "localhost" && !host.is_empty()) {
+    if matches!(facts.engine(system), Some(Engine::Existing(ref host)) if host != "localhost" && !host.is_empty())
+    {
         // The memory that is known is the generator's.
         return Err(Missing::NoSizes);
     }
     let data_mb = data_mb(facts, system, point).ok_or(Missing::NoSizes)?;
-    let of_host = mean(point, SubjectKind::Host, None, Metric::MemoryTotal).map(|bytes| bytes / 1e6);
+    let of_host =
+        mean(point, SubjectKind::Host, None, Metric::MemoryTotal).map(|bytes| bytes / 1e6);
     let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len()) as f64;
     match (facts.memory_limit_mb(system), of_host) {
         (Some(limit), _) => Ok((data_mb, limit)),
@@ -239,8 +348,13 @@ fn sizes(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary, mock: bool) -
 /// Of one system: as the server reports, else the size of its directory, else the size after loading.
 pub(super) fn data_mb(facts: &Facts<'_>, system: &str, point: &PointSummary) -> Option<f64> {
     let id: Option<SubjectId> = facts.subject(SubjectKind::System, system);
-    let reported = point.database.as_ref().and_then(|database| database.size_mb);
-    let on_disk = || mean(point, SubjectKind::System, Some(system), Metric::SystemData).map(|bytes| bytes / 1e6);
+    let reported = point
+        .database
+        .as_ref()
+        .and_then(|database| database.size_mb);
+    let on_disk = || {
+        mean(point, SubjectKind::System, Some(system), Metric::SystemData).map(|bytes| bytes / 1e6)
+    };
     reported.or_else(on_disk).or_else(|| loaded_mb(facts, id))
 }
 
@@ -260,12 +374,16 @@ fn generator(facts: &Facts<'_>, point: &PointSummary) -> Known<f64> {
 /// By Little's law: rate × mean service time are the connections that are busy.
 fn connections(point: &PointSummary) -> Option<f64> {
     let (rate, service) = point.completed_per_second.zip(point.overall.service)?;
-    (point.connections > 0).then(|| rate * service.mean_ms / 1e3 * 100.0 / f64::from(point.connections))
+    (point.connections > 0)
+        .then(|| rate * service.mean_ms / 1e3 * 100.0 / f64::from(point.connections))
 }
 
 fn dropped(point: &PointSummary) -> (u64, f64) {
     let counts = &point.overall.counts;
-    (counts.dropped, counts.dropped as f64 * 100.0 / counts.settled().max(1) as f64)
+    (
+        counts.dropped,
+        counts.dropped as f64 * 100.0 / counts.settled().max(1) as f64,
+    )
 }
 
 fn tpm_nopm(point: &PointSummary) -> Known<(f64, f64, Option<f64>)> {
@@ -281,18 +399,37 @@ fn row(point: &PointSummary) -> Known<Row> {
     Ok(Row {
         percentiles: percentiles(&latency),
         mean_ms: Some(latency.mean_ms),
-        orders: point.tpm.zip(point.nopm).map(|(tpm, nopm)| OrderRate { tpm, nopm }),
+        orders: point
+            .tpm
+            .zip(point.nopm)
+            .map(|(tpm, nopm)| OrderRate { tpm, nopm }),
         // Percentiles of a window that was never closed come from the seconds' coarse buckets, its mean does not.
-        resolution_percent: if point.coarse { COARSE_ERROR_PERCENT } else { 0.0 },
+        resolution_percent: if point.coarse {
+            COARSE_ERROR_PERCENT
+        } else {
+            0.0
+        },
         ..Row::default()
     })
 }
 
 /// Up to the maximum.
 fn percentiles(latency: &Latency) -> Vec<Percentile> {
-    let of = |(share, ms): (f64, f64)| Percentile { name: format!("p{}", share * 100.0), share, ms };
-    let kept = Latency::QUANTILES.into_iter().zip(latency.quantiles()).map(of);
-    kept.chain([Percentile { name: "max".to_owned(), share: 1.0, ms: latency.max_ms }]).collect()
+    let of = |(share, ms): (f64, f64)| Percentile {
+        name: format!("p{}", share * 100.0),
+        share,
+        ms,
+    };
+    let kept = Latency::QUANTILES
+        .into_iter()
+        .zip(latency.quantiles())
+        .map(of);
+    kept.chain([Percentile {
+        name: "max".to_owned(),
+        share: 1.0,
+        ms: latency.max_ms,
+    }])
+    .collect()
 }
 
 /// After the point, or at the end of its step.
@@ -301,26 +438,48 @@ fn conditions(facts: &Facts<'_>, ladder: &Ladder, point: &PointSummary) -> Known
         return Err(Missing::NotForThisLoad);
     }
     if point.consistency.verified > 0 {
-        return Ok((point.consistency.verified, point.consistency.failed.join(", ")));
+        return Ok((
+            point.consistency.verified,
+            point.consistency.failed.join(", "),
+        ));
     }
     let system = facts.subject(SubjectKind::System, system_of(ladder));
-    let at_end = facts.record.checks.iter().filter(|check| check.point.is_none() && Some(check.subject) == system);
-    let (verified, failed): (Vec<_>, Vec<_>) = (at_end.clone().collect(), at_end.filter(|c| !c.holds).collect());
+    let at_end = facts
+        .record
+        .checks
+        .iter()
+        .filter(|check| check.point.is_none() && Some(check.subject) == system);
+    let (verified, failed): (Vec<_>, Vec<_>) = (
+        at_end.clone().collect(),
+        at_end.filter(|c| !c.holds).collect(),
+    );
     if verified.is_empty() {
         return Err(Missing::NotVerified);
     }
-    Ok((verified.len() as u32, failed.iter().map(|check| check.clause.as_str()).collect::<Vec<_>>().join(", ")))
+    Ok((
+        verified.len() as u32,
+        failed
+            .iter()
+            .map(|check| check.clause.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+    ))
 }
 
 /// The kinds of operations by which the drive is evaluated; the figures are those of the latest.
-pub(super) fn emulated<'a>(drives: impl Iterator<Item = &'a DriveSummary>) -> Known<(String, u64, f64, f64)> {
+pub(super) fn emulated<'a>(
+    drives: impl Iterator<Item = &'a DriveSummary>,
+) -> Known<(String, u64, f64, f64)> {
     let drives: Vec<&DriveSummary> = drives.collect();
     let names: Vec<&str> = drives.iter().map(|drive| drive.drive.as_str()).collect();
     if names.is_empty() {
         return Err(Missing::NoEmulation);
     }
-    let evaluated: Vec<_> =
-        drives.iter().flat_map(|drive| &drive.ops).filter(|op| op.has_enough_operations()).collect();
+    let evaluated: Vec<_> = drives
+        .iter()
+        .flat_map(|drive| &drive.ops)
+        .filter(|op| op.has_enough_operations())
+        .collect();
     if evaluated.is_empty() {
         return Err(Missing::TooFew);
     }
@@ -328,5 +487,10 @@ pub(super) fn emulated<'a>(drives: impl Iterator<Item = &'a DriveSummary>) -> Kn
     let most = |of: fn(&crate::summary::DriveOpSummary) -> Option<f64>| {
         evaluated.iter().filter_map(|op| of(op)).fold(0.0, f64::max)
     };
-    Ok((names.join(" + "), ops, most(|op| op.late_percent), most(|op| op.beyond_percent)))
+    Ok((
+        names.join(" + "),
+        ops,
+        most(|op| op.late_percent),
+        most(|op| op.beyond_percent),
+    ))
 }

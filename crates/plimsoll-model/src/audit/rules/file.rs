@@ -10,7 +10,11 @@ pub(super) fn evaluate(file: &Integrity) -> RuleVerdict {
     match file.clone() {
         Integrity::Intact { digest } => result.pass(Evidence::DigestMatches { digest }),
         Integrity::Changed { digest, found } => {
-            result.fail(Evidence::DigestDiffers { digest, found }, Error, Next::RestoreFile);
+            result.fail(
+                Evidence::DigestDiffers { digest, found },
+                Error,
+                Next::RestoreFile,
+            );
         }
         Integrity::NoDigest => result.fail(Evidence::NoDigest, Error, Next::RestoreFile),
         Integrity::Open => result.missing(Missing::FileOpen),

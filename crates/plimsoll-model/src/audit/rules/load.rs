@@ -45,11 +45,15 @@ pub(super) fn evaluate(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVer
 
 /// The findings of the summary on the same subject.
 fn found(load: &LoadFacts, is: fn(&FindingKind) -> bool) -> impl Iterator<Item = &Finding> {
-    load.findings.iter().filter(move |finding| is(&finding.kind))
+    load.findings
+        .iter()
+        .filter(move |finding| is(&finding.kind))
 }
 
 fn evidence(finding: &Finding) -> Evidence {
-    Evidence::Found { finding: finding.kind.clone() }
+    Evidence::Found {
+        finding: finding.kind.clone(),
+    }
 }
 
 fn percent_off(a: f64, b: f64) -> f64 {
@@ -64,11 +68,23 @@ fn little(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     }
     match load.in_flight {
         Err(missing) => result.missing(missing),
-        Ok(InFlight { per_second, mean_ms, asked, edges_percent }) => {
+        Ok(InFlight {
+            per_second,
+            mean_ms,
+            asked,
+            edges_percent,
+        }) => {
             let found = per_second * mean_ms / 1e3;
             let off_percent = percent_off(found, asked);
             let limit_percent = thresholds.in_flight.max(edges_percent);
-            let evidence = Evidence::InFlight { per_second, mean_ms, found, asked, off_percent, limit_percent };
+            let evidence = Evidence::InFlight {
+                per_second,
+                mean_ms,
+                found,
+                asked,
+                off_percent,
+                limit_percent,
+            };
             let off = off_percent.abs();
             if off > thresholds.in_flight && off <= edges_percent {
                 // It may be right and it may be wrong: the window is too short for its longest transaction.
@@ -90,33 +106,50 @@ fn conserve(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
                 | FindingKind::NotDrained { .. }
         )
     };
-    found(load, accounts).for_each(|finding| result.fail(evidence(finding), finding.severity, Next::DistrustCounts));
+    found(load, accounts)
+        .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::DistrustCounts));
     match load.counted {
         Err(missing) => result.missing(missing),
-        Ok(Counted::PerSecond(Conservation::Holds { seconds })) => result.pass(Evidence::Conserved { seconds }),
+        Ok(Counted::PerSecond(Conservation::Holds { seconds })) => {
+            result.pass(Evidence::Conserved { seconds })
+        }
         // Both have a finding.
         Ok(Counted::PerSecond(Conservation::Broken { .. } | Conservation::Open { .. })) => {}
         Ok(Counted::PerSecond(Conservation::Unknown)) => result.missing(Missing::NoCounts),
         Ok(Counted::Table { offered, settled }) => {
-            result.check(offered == settled, Evidence::Counted { offered, settled }, Error, Next::DistrustCounts);
+            result.check(
+                offered == settled,
+                Evidence::Counted { offered, settled },
+                Error,
+                Next::DistrustCounts,
+            );
         }
     }
 }
 
 /// A search goes where a system does not keep up; there the summary has its finding as a note.
 fn excused(load: &LoadFacts, is: fn(&FindingKind) -> bool, severity: Severity) -> Severity {
-    found(load, is).map(|finding| finding.severity).max().unwrap_or(severity)
+    found(load, is)
+        .map(|finding| finding.severity)
+        .max()
+        .unwrap_or(severity)
 }
 
 /// Above a load line nothing is steady, and that is what was to be found out.
 fn unsteadiness(load: &LoadFacts) -> Severity {
     let unsteady = |kind: &FindingKind| matches!(kind, FindingKind::Unsteady { .. });
-    if load.above_line { Severity::Note } else { excused(load, unsteady, Warning) }
+    if load.above_line {
+        Severity::Note
+    } else {
+        excused(load, unsteady, Warning)
+    }
 }
 
 fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     let severity = unsteadiness(load);
-    let is_short = load.measured_s.is_some_and(|measured_s| measured_s + ROUNDING_S < thresholds.window);
+    let is_short = load
+        .measured_s
+        .is_some_and(|measured_s| measured_s + ROUNDING_S < thresholds.window);
     // The rate of an open loop is that of its arrivals: alone it proves nothing.
     let unproven = match (is_short, load.open, load.responses) {
         (true, ..) => Some(Missing::TooShort),
@@ -132,10 +165,16 @@ fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
         let range_limit_percent = range.max(own.range_by_chance_percent);
         let slope_limit_percent = slope.max(own.slope_by_chance_percent);
         let (range_percent, slope_percent) = (own.range_percent, own.slope_percent);
-        let within = range_percent <= range_limit_percent && slope_percent.abs() <= slope_limit_percent;
+        let within =
+            range_percent <= range_limit_percent && slope_percent.abs() <= slope_limit_percent;
         hold(
             within,
-            Evidence::ResponseTimes { range_percent, slope_percent, range_limit_percent, slope_limit_percent },
+            Evidence::ResponseTimes {
+                range_percent,
+                slope_percent,
+                range_limit_percent,
+                slope_limit_percent,
+            },
         );
     }
     if let Ok(trend) = load.trend {
@@ -152,38 +191,75 @@ fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     }
     if let Ok((off_percent, by_chance)) = load.halves {
         let limit_percent = thresholds.halves.max(by_chance);
-        hold(off_percent.abs() <= limit_percent, Evidence::Halves { off_percent, limit_percent });
+        hold(
+            off_percent.abs() <= limit_percent,
+            Evidence::Halves {
+                off_percent,
+                limit_percent,
+            },
+        );
     }
     match load.trend {
         Err(missing) => result.missing(missing),
         Ok(trend) if trend.by_chance => result.missing(Missing::TooFew),
         Ok(_) => {}
     }
-    load.halves.err().into_iter().for_each(|missing| result.missing(missing));
+    load.halves
+        .err()
+        .into_iter()
+        .for_each(|missing| result.missing(missing));
 }
 
 fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     use FindingKind::{NothingCompleted, NothingMeasured, ShortWindow};
-    let too_short = |kind: &FindingKind| matches!(kind, ShortWindow { .. } | NothingMeasured | NothingCompleted { .. });
-    found(load, too_short).for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MeasureLonger));
-    if let Some(measured_s) = load.measured_s.filter(|measured_s| *measured_s + ROUNDING_S < thresholds.window)
+    let too_short = |kind: &FindingKind| {
+        matches!(
+            kind,
+            ShortWindow { .. } | NothingMeasured | NothingCompleted { .. }
+        )
+    };
+    found(load, too_short)
+        .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MeasureLonger));
+    if let Some(measured_s) = load
+        .measured_s
+        .filter(|measured_s| *measured_s + ROUNDING_S < thresholds.window)
         && found(load, too_short).next().is_none()
     {
-        result.fail(Evidence::Window { measured_s, fewest_s: thresholds.window }, Warning, Next::MeasureLonger);
+        result.fail(
+            Evidence::Window {
+                measured_s,
+                fewest_s: thresholds.window,
+            },
+            Warning,
+            Next::MeasureLonger,
+        );
     }
     precision(load, thresholds, result);
     match load.checkpoints {
         Err(missing) => result.missing(missing),
         Ok(found) => {
             let fewest = thresholds.checkpoints;
-            result.check(found >= fewest, Evidence::Checkpoints { found, fewest }, Warning, Next::MeasureLonger);
+            result.check(
+                found >= fewest,
+                Evidence::Checkpoints { found, fewest },
+                Warning,
+                Next::MeasureLonger,
+            );
         }
     }
     match load.written {
         Err(missing) => result.missing(missing),
         Ok((written_mb, cache_mb)) => {
-            let evidence = Evidence::Written { written_mb, cache_mb };
-            result.check(written_mb >= cache_mb, evidence, Warning, Next::MeasureLonger);
+            let evidence = Evidence::Written {
+                written_mb,
+                cache_mb,
+            };
+            result.check(
+                written_mb >= cache_mb,
+                evidence,
+                Warning,
+                Next::MeasureLonger,
+            );
         }
     }
 }
@@ -194,17 +270,45 @@ fn precision(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult)
         Err(missing) => result.missing(missing),
         Ok(Precision::Half { percent, .. }) if load.open => {
             let limit_percent = thresholds.response_interval;
-            let evidence = Evidence::ResponseInterval { percent, limit_percent };
-            result.check(percent <= limit_percent, evidence, unsteadiness(load), Next::MeasureLonger);
+            let evidence = Evidence::ResponseInterval {
+                percent,
+                limit_percent,
+            };
+            result.check(
+                percent <= limit_percent,
+                evidence,
+                unsteadiness(load),
+                Next::MeasureLonger,
+            );
         }
-        Ok(Precision::Half { percent, measured_s }) => {
+        Ok(Precision::Half {
+            percent,
+            measured_s,
+        }) => {
             let limit_percent = thresholds.interval;
-            let evidence = Evidence::Interval { percent, limit_percent, measured_s };
-            result.check(percent <= limit_percent, evidence, Warning, Next::MeasureLonger);
+            let evidence = Evidence::Interval {
+                percent,
+                limit_percent,
+                measured_s,
+            };
+            result.check(
+                percent <= limit_percent,
+                evidence,
+                Warning,
+                Next::MeasureLonger,
+            );
         }
-        Ok(Precision::TooShort { measured_s, repeats }) => {
+        Ok(Precision::TooShort {
+            measured_s,
+            repeats,
+        }) => {
             let fewest_repeats = FEWEST_REPEATS as u32;
-            let evidence = Evidence::NoInterval { measured_s, fewest_s: SHORTEST_S, repeats, fewest_repeats };
+            let evidence = Evidence::NoInterval {
+                measured_s,
+                fewest_s: SHORTEST_S,
+                repeats,
+                fewest_repeats,
+            };
             // A search tries many loads, and its answer is the load line.
             let severity = if load.probe { Severity::Note } else { Warning };
             result.fail(evidence, severity, Next::MeasureLongerOrRepeat);
@@ -225,8 +329,16 @@ fn cached(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match load.reads {
         Err(missing) => result.missing(missing),
         Ok(per_transaction) => {
-            let evidence = Evidence::DeviceReads { per_transaction, fewest: thresholds.reads };
-            result.check(per_transaction >= thresholds.reads, evidence, Warning, Next::GrowData);
+            let evidence = Evidence::DeviceReads {
+                per_transaction,
+                fewest: thresholds.reads,
+            };
+            result.check(
+                per_transaction >= thresholds.reads,
+                evidence,
+                Warning,
+                Next::GrowData,
+            );
         }
     }
 }
@@ -234,8 +346,14 @@ fn cached(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
 /// What a power cut showed.
 fn durable(load: &LoadFacts, acknowledged: u64) -> RuleVerdict {
     let mut result = RuleResult::default();
-    let lost = |kind: &FindingKind| matches!(kind, FindingKind::CommittedLost { .. } | FindingKind::NotRecovered);
-    found(load, lost).for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MakeDurable));
+    let lost = |kind: &FindingKind| {
+        matches!(
+            kind,
+            FindingKind::CommittedLost { .. } | FindingKind::NotRecovered
+        )
+    };
+    found(load, lost)
+        .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MakeDurable));
     if acknowledged == 0 {
         result.missing(Missing::NothingToLose);
     } else if found(load, lost).next().is_none() {
@@ -248,8 +366,16 @@ fn client(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match load.generator {
         Err(missing) => result.missing(missing),
         Ok(percent) => {
-            let evidence = Evidence::GeneratorBusy { percent, limit_percent: thresholds.generator };
-            result.check(percent <= thresholds.generator, evidence, Error, Next::StrengthenClient);
+            let evidence = Evidence::GeneratorBusy {
+                percent,
+                limit_percent: thresholds.generator,
+            };
+            result.check(
+                percent <= thresholds.generator,
+                evidence,
+                Error,
+                Next::StrengthenClient,
+            );
         }
     }
     match load.lag {
@@ -257,8 +383,18 @@ fn client(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
         Ok((p99_ms, response_p50_ms)) => {
             let percent = p99_ms * 100.0 / response_p50_ms;
             let limit_percent = thresholds.lag;
-            let evidence = Evidence::ScheduleLag { p99_ms, response_p50_ms, percent, limit_percent };
-            result.check(percent <= limit_percent, evidence, Error, Next::StrengthenClient);
+            let evidence = Evidence::ScheduleLag {
+                p99_ms,
+                response_p50_ms,
+                percent,
+                limit_percent,
+            };
+            result.check(
+                percent <= limit_percent,
+                evidence,
+                Error,
+                Next::StrengthenClient,
+            );
         }
     }
     match load.dropped {
@@ -266,14 +402,31 @@ fn client(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
         Ok((dropped, percent)) => {
             // The summary decides from how many on they make figures doubtful or invalid.
             let not_served = |kind: &FindingKind| matches!(kind, FindingKind::NotServed { .. });
-            let severity = excused(load, not_served, if percent > MOST_DROPPED { Error } else { Warning });
-            let cause = if dropped > 0 { drop_cause(load, thresholds) } else { DropCause::None };
+            let severity = excused(
+                load,
+                not_served,
+                if percent > MOST_DROPPED {
+                    Error
+                } else {
+                    Warning
+                },
+            );
+            let cause = if dropped > 0 {
+                drop_cause(load, thresholds)
+            } else {
+                DropCause::None
+            };
             let next = match cause {
                 DropCause::Generator => Next::StrengthenClient,
                 DropCause::System => Next::OfferLess,
                 DropCause::Unknown | DropCause::None => Next::FindDropCause,
             };
-            let evidence = Evidence::Dropped { dropped, percent, cause, busy_percent: load.connections.ok() };
+            let evidence = Evidence::Dropped {
+                dropped,
+                percent,
+                cause,
+                busy_percent: load.connections.ok(),
+            };
             result.check(dropped == 0, evidence, severity, next);
         }
     }
@@ -293,8 +446,16 @@ fn noise(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match load.steal {
         Err(missing) => result.missing(missing),
         Ok(percent) => {
-            let evidence = Evidence::Steal { percent, limit_percent: thresholds.steal };
-            result.check(percent <= thresholds.steal, evidence, Warning, Next::QuietMachine);
+            let evidence = Evidence::Steal {
+                percent,
+                limit_percent: thresholds.steal,
+            };
+            result.check(
+                percent <= thresholds.steal,
+                evidence,
+                Warning,
+                Next::QuietMachine,
+            );
         }
     }
 }
@@ -312,21 +473,42 @@ fn ratio(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
         Ok((tpm, nopm, orders)) => {
             let (found, expected) = (tpm / nopm, thresholds.tpm_per_nopm);
             let off_percent = percent_off(found, expected);
-            let limit_percent = thresholds.ratio.max(orders.map_or(0.0, |orders| scatter(thresholds, &[orders])));
-            let evidence = Evidence::TpmPerNopm { found, expected, off_percent, limit_percent };
+            let limit_percent = thresholds
+                .ratio
+                .max(orders.map_or(0.0, |orders| scatter(thresholds, &[orders])));
+            let evidence = Evidence::TpmPerNopm {
+                found,
+                expected,
+                off_percent,
+                limit_percent,
+            };
             // NOPM can be quoted whatever TPM counts.
-            result.check(off_percent.abs() <= limit_percent, evidence, Warning, Next::CountTransactions);
+            result.check(
+                off_percent.abs() <= limit_percent,
+                evidence,
+                Warning,
+                Next::CountTransactions,
+            );
         }
     }
 }
 
 fn consist(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
     let fails = |kind: &FindingKind| matches!(kind, FindingKind::ConditionFails { .. });
-    found(load, fails).for_each(|finding| result.fail(evidence(finding), finding.severity, Next::KeepDatabaseAndAsk));
+    found(load, fails).for_each(|finding| {
+        result.fail(
+            evidence(finding),
+            finding.severity,
+            Next::KeepDatabaseAndAsk,
+        )
+    });
     match &load.conditions {
         Err(missing) => result.missing(*missing),
         Ok((verified, failed)) => {
-            let evidence = Evidence::Conditions { verified: *verified, failed: failed.clone() };
+            let evidence = Evidence::Conditions {
+                verified: *verified,
+                failed: failed.clone(),
+            };
             result.check(failed.is_empty(), evidence, Error, Next::KeepDatabaseAndAsk);
         }
     }
@@ -337,11 +519,14 @@ fn emulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
     let fell_behind = |kind: &FindingKind| {
         matches!(
             kind,
-            FindingKind::Emulated { .. } | FindingKind::EmulationWaited { .. } | FindingKind::DriveErrors { .. }
+            FindingKind::Emulated { .. }
+                | FindingKind::EmulationWaited { .. }
+                | FindingKind::DriveErrors { .. }
         )
     };
-    found(load, fell_behind)
-        .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::SlowerDriveOrLess));
+    found(load, fell_behind).for_each(|finding| {
+        result.fail(evidence(finding), finding.severity, Next::SlowerDriveOrLess)
+    });
     let silent = |kind: &FindingKind| matches!(kind, FindingKind::EmulationUnreported { .. });
     let few = |kind: &FindingKind| matches!(kind, FindingKind::EmulationTooFew { .. });
     match &load.emulated {
@@ -352,7 +537,12 @@ fn emulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
             // A finding takes precedence.
             if found(load, fell_behind).next().is_none() {
                 let (late_percent, beyond_percent) = (*late_percent, *beyond_percent);
-                result.pass(Evidence::KeptUp { drive: drive.clone(), ops: *ops, late_percent, beyond_percent });
+                result.pass(Evidence::KeptUp {
+                    drive: drive.clone(),
+                    ops: *ops,
+                    late_percent,
+                    beyond_percent,
+                });
             }
         }
     }

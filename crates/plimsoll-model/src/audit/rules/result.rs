@@ -44,19 +44,34 @@ impl RuleResult {
 
     /// Without evidence a rule does not pass; inputs missing beside others are listed with the evidence.
     pub fn verdict(self, rule: Rule, about: &About) -> RuleVerdict {
-        let Self { fired, bad, mut good, missing } = self;
-        let absent = missing.iter().map(|missing| Evidence::MissingInput { missing: *missing });
+        let Self {
+            fired,
+            bad,
+            mut good,
+            missing,
+        } = self;
+        let absent = missing
+            .iter()
+            .map(|missing| Evidence::MissingInput { missing: *missing });
         let outcome = match fired {
             // A rule that fires has only the evidence against the figure.
-            Some((severity, next)) => RuleOutcome::Fired { severity, evidence: bad, next },
-            None if good.is_empty() => {
-                RuleOutcome::NotEvaluated { because: missing.first().copied().unwrap_or(Missing::NothingMeasured) }
-            }
+            Some((severity, next)) => RuleOutcome::Fired {
+                severity,
+                evidence: bad,
+                next,
+            },
+            None if good.is_empty() => RuleOutcome::NotEvaluated {
+                because: missing.first().copied().unwrap_or(Missing::NothingMeasured),
+            },
             None => {
                 good.extend(absent);
                 RuleOutcome::Passed { evidence: good }
             }
         };
-        RuleVerdict { rule, about: about.clone(), outcome }
+        RuleVerdict {
+            rule,
+            about: about.clone(),
+            outcome,
+        }
     }
 }

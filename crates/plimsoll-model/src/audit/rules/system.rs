@@ -34,8 +34,15 @@ fn same_box(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
     match system.generator {
         Err(missing) => result.missing(missing),
         Ok(place) => {
-            let evidence = Evidence::GeneratorAt { place: place.name().to_owned() };
-            result.check(place == GeneratorLocation::Other, evidence, Note, Next::MoveClient);
+            let evidence = Evidence::GeneratorAt {
+                place: place.name().to_owned(),
+            };
+            result.check(
+                place == GeneratorLocation::Other,
+                evidence,
+                Note,
+                Next::MoveClient,
+            );
         }
     }
 }
@@ -66,10 +73,15 @@ fn percentiles(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
 pub(super) fn is_unsafe(settings: &BTreeMap<String, String>, name: &str, value: &str) -> bool {
     let value = value.trim().to_ascii_lowercase();
     let off = ["off", "0", "false", "no"].contains(&value.as_str());
-    let is =
-        |other: &str, expected: &str| settings.get(other).is_some_and(|value| value.eq_ignore_ascii_case(expected));
+    let is = |other: &str, expected: &str| {
+        settings
+            .get(other)
+            .is_some_and(|value| value.eq_ignore_ascii_case(expected))
+    };
     match name {
-        "fsync" | "full_page_writes" | "synchronous_commit" | "innodb_doublewrite" | "barriers" => off,
+        "fsync" | "full_page_writes" | "synchronous_commit" | "innodb_doublewrite" | "barriers" => {
+            off
+        }
         "innodb_flush_log_at_trx_commit" => value != "1",
         "sync_binlog" => value == "0" && !is("log_bin", "OFF") && settings.contains_key("log_bin"),
         "innodb_flush_method" => value == "nosync" || value == "o_direct_no_fsync",
@@ -77,7 +89,9 @@ pub(super) fn is_unsafe(settings: &BTreeMap<String, String>, name: &str, value: 
         "journal_mode" => value == "off" || value == "memory",
         "flush" => value == "ignored",
         "write_cache" => value == "volatile",
-        "mount_options" => value.split(',').any(|option| option == "nobarrier" || option == "barrier=0"),
+        "mount_options" => value
+            .split(',')
+            .any(|option| option == "nobarrier" || option == "barrier=0"),
         _ => false,
     }
 }
@@ -102,19 +116,33 @@ pub(in crate::audit) const DURABILITY: [&str; 15] = [
 ];
 
 fn durable(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
-    diagnosed(system, &["mount_options", "power_loss", "write_cache"], Next::MakeDurable, result);
+    diagnosed(
+        system,
+        &["mount_options", "power_loss", "write_cache"],
+        Next::MakeDurable,
+        result,
+    );
     match &system.durability {
         Err(missing) => result.missing(*missing),
         Ok(settings) => {
-            let (bad, good): (Vec<_>, Vec<_>) =
-                settings.iter().partition(|(name, value)| is_unsafe(settings, name, value));
+            let (bad, good): (Vec<_>, Vec<_>) = settings
+                .iter()
+                .partition(|(name, value)| is_unsafe(settings, name, value));
             for (name, value) in bad {
-                let evidence = Evidence::Unsafe { setting: name.clone(), value: value.clone() };
+                let evidence = Evidence::Unsafe {
+                    setting: name.clone(),
+                    value: value.clone(),
+                };
                 result.fail(evidence, Warning, Next::MakeDurable);
             }
             if !good.is_empty() {
-                let listed: Vec<String> = good.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-                result.pass(Evidence::Safe { settings: listed.join(", ") });
+                let listed: Vec<String> = good
+                    .iter()
+                    .map(|(name, value)| format!("{name} = {value}"))
+                    .collect();
+                result.pass(Evidence::Safe {
+                    settings: listed.join(", "),
+                });
             }
         }
     }
@@ -125,7 +153,11 @@ fn lies(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
     match system.flush {
         Err(missing) => result.missing(missing),
         Ok((mean_us, fastest_us, per_second)) => {
-            let evidence = Evidence::FlushTime { mean_us, fastest_us, per_second };
+            let evidence = Evidence::FlushTime {
+                mean_us,
+                fastest_us,
+                per_second,
+            };
             result.check(mean_us >= fastest_us, evidence, Error, Next::CheckFlush);
         }
     }
@@ -136,7 +168,12 @@ fn thin(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
     diagnosed(system, &["unwritten"], Next::WriteFirst, result);
     match system.fill {
         Err(missing) => result.missing(missing),
-        Ok(fill) => result.check(fill >= 1.0, Evidence::Filled { fill }, Warning, Next::WriteFirst),
+        Ok(fill) => result.check(
+            fill >= 1.0,
+            Evidence::Filled { fill },
+            Warning,
+            Next::WriteFirst,
+        ),
     }
 }
 
@@ -145,42 +182,87 @@ fn entropy(system: &SystemFacts, thresholds: &Thresholds, result: &mut RuleResul
         Err(missing) => result.missing(missing),
         Ok((found_percent, said_percent)) => {
             let limit_percent = thresholds.entropy;
-            let evidence = Evidence::Compressible { found_percent, said_percent, limit_percent };
-            result.check(found_percent - said_percent <= limit_percent, evidence, Warning, Next::UseRandomData);
+            let evidence = Evidence::Compressible {
+                found_percent,
+                said_percent,
+                limit_percent,
+            };
+            result.check(
+                found_percent - said_percent <= limit_percent,
+                evidence,
+                Warning,
+                Next::UseRandomData,
+            );
         }
     }
 }
 
 fn noise(system: &SystemFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    diagnosed(system, &["steal", "cpu", "noise"], Next::QuietMachine, result);
+    diagnosed(
+        system,
+        &["steal", "cpu", "noise"],
+        Next::QuietMachine,
+        result,
+    );
     match &system.governor {
         Err(missing) => result.missing(*missing),
         Ok(governor) => {
-            let evidence = Evidence::Governor { governor: governor.clone() };
-            result.check(governor == "performance", evidence, Warning, Next::QuietMachine);
+            let evidence = Evidence::Governor {
+                governor: governor.clone(),
+            };
+            result.check(
+                governor == "performance",
+                evidence,
+                Warning,
+                Next::QuietMachine,
+            );
         }
     }
     match system.calibration {
         Err(missing) => result.missing(missing),
         Ok(off_percent) => {
             let limit_percent = thresholds.calibration;
-            let evidence = Evidence::Calibration { off_percent, limit_percent };
-            result.check(off_percent.abs() <= limit_percent, evidence, Warning, Next::QuietMachine);
+            let evidence = Evidence::Calibration {
+                off_percent,
+                limit_percent,
+            };
+            result.check(
+                off_percent.abs() <= limit_percent,
+                evidence,
+                Warning,
+                Next::QuietMachine,
+            );
         }
     }
     match system.other_io {
         Err(missing) => result.missing(missing),
         Ok(percent) => {
-            let evidence = Evidence::OtherIo { percent, limit_percent: thresholds.other_io };
-            result.check(percent <= thresholds.other_io, evidence, Warning, Next::QuietMachine);
+            let evidence = Evidence::OtherIo {
+                percent,
+                limit_percent: thresholds.other_io,
+            };
+            result.check(
+                percent <= thresholds.other_io,
+                evidence,
+                Warning,
+                Next::QuietMachine,
+            );
         }
     }
 }
 
 /// What the doctor found about one of `codes`, with its severity.
 fn diagnosed(system: &SystemFacts, codes: &[&str], next: Next, result: &mut RuleResult) {
-    for (of, code, level, found) in system.diagnoses.iter().filter(|row| codes.contains(&row.1.as_str())) {
-        let evidence = Evidence::Diagnosed { of: of.clone(), code: code.clone(), found: found.clone() };
+    for (of, code, level, found) in system
+        .diagnoses
+        .iter()
+        .filter(|row| codes.contains(&row.1.as_str()))
+    {
+        let evidence = Evidence::Diagnosed {
+            of: of.clone(),
+            code: code.clone(),
+            found: found.clone(),
+        };
         let severity: Option<Severity> = match level {
             DiagnosisLevel::Ok => None,
             // The rule's own evidence decides, if there is any.

@@ -14,9 +14,20 @@ pub(super) fn moved(input: &Move, thresholds: &Thresholds) -> RuleVerdict {
             let product_mb = mb_per_second * seconds;
             let off_percent = (product_mb / moved_mb - 1.0) * 100.0;
             let limit_percent = thresholds.moved;
-            let evidence = Evidence::Moved { mb_per_second, seconds, product_mb, moved_mb, off_percent, limit_percent };
+            let evidence = Evidence::Moved {
+                mb_per_second,
+                seconds,
+                product_mb,
+                moved_mb,
+                off_percent,
+                limit_percent,
+            };
             // As heavy as the summary's finding, where it has one.
-            let severity = if input.agrees.is_some() { Warning } else { Error };
+            let severity = if input.agrees.is_some() {
+                Warning
+            } else {
+                Error
+            };
             let agrees = input.agrees.unwrap_or(off_percent.abs() <= limit_percent);
             result.check(agrees, evidence, severity, Next::TellBytes);
         }
@@ -43,7 +54,12 @@ pub(super) fn claimed_sentence(sentence: &Sentence, thresholds: &Thresholds) -> 
                 off_percent,
                 limit_percent: thresholds.wording,
             };
-            result.check(off_percent.abs() <= thresholds.wording, evidence, Error, Next::SayRatio);
+            result.check(
+                off_percent.abs() <= thresholds.wording,
+                evidence,
+                Error,
+                Next::SayRatio,
+            );
         }
     }
     result.verdict(Rule::Wording, &About::Named(sentence.text.clone()))
@@ -59,8 +75,19 @@ pub(super) fn added_up(duration: &StatedDuration, thresholds: &Thresholds) -> Ru
             let off_percent = (stated_h / sum_h - 1.0) * 100.0;
             let limit_percent = thresholds.duration;
             let parts = duration.parts.clone();
-            let evidence = Evidence::AddedUp { parts, sum_h, stated_h, off_percent, limit_percent };
-            result.check(off_percent.abs() <= limit_percent, evidence, Error, Next::AskForTimes);
+            let evidence = Evidence::AddedUp {
+                parts,
+                sum_h,
+                stated_h,
+                off_percent,
+                limit_percent,
+            };
+            result.check(
+                off_percent.abs() <= limit_percent,
+                evidence,
+                Error,
+                Next::AskForTimes,
+            );
         }
     }
     result.verdict(Rule::Duration, &About::Named(duration.name.clone()))

@@ -1,14 +1,18 @@
 //! Each rule on evidence that is as it has to be, on evidence that is not, and on none. `docs/audit.md` has the table.
 
+mod faults;
 mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use faults::FAULTS;
+
 use super::evaluate;
 use super::load::drop_cause;
 use crate::audit::input::{
-    AuditInput, Bandwidth, Counted, GeneratorLocation, InFlight, Known, LoadFacts, Move, Neighbours, OrderRate, Pair,
-    Percentile, Precision, Range, Row, Sentence, Side, StatedDuration, SystemFacts, Trend,
+    AuditInput, Bandwidth, Counted, GeneratorLocation, InFlight, Known, LoadFacts, Move,
+    Neighbours, OrderRate, Pair, Percentile, Precision, Range, Row, Sentence, Side, StatedDuration,
+    SystemFacts, Trend,
 };
 use crate::audit::{About, DropCause, Missing, Rule, RuleOutcome, RuleVerdict, Thresholds};
 use crate::drive::DriveOp;
@@ -16,7 +20,9 @@ use crate::record::{DiagnosisLevel, Integrity, Severity};
 use crate::summary::{Conservation, Finding, FindingKind, Responses};
 
 fn settings(all: &[(&str, &str)]) -> BTreeMap<String, String> {
-    all.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    all.iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect()
 }
 
 fn side(name: &str) -> Side {
@@ -24,8 +30,15 @@ fn side(name: &str) -> Side {
         name: name.to_owned(),
         generator: Ok(GeneratorLocation::Other),
         durability: Ok(settings(&[("fsync", "on"), ("synchronous_commit", "on")])),
-        configuration: Ok(settings(&[("cpus", "16"), ("drive", name), ("loaded systems", "8")])),
-        maintained: Ok(vec![("16".to_owned(), [("checkpoints".to_owned(), 3.0)].into())]),
+        configuration: Ok(settings(&[
+            ("cpus", "16"),
+            ("drive", name),
+            ("loaded systems", "8"),
+        ])),
+        maintained: Ok(vec![(
+            "16".to_owned(),
+            [("checkpoints".to_owned(), 3.0)].into(),
+        )]),
         victims: Ok(8),
         noise: String::new(),
         tpm_per_nopm: Ok(2.24),
@@ -44,12 +57,24 @@ fn good_load() -> LoadFacts {
         probe: false,
         above_line: false,
         measured_s: Some(300.0),
-        in_flight: Ok(InFlight { per_second: 1600.0, mean_ms: 9.9, asked: 16.0, edges_percent: 0.1 }),
+        in_flight: Ok(InFlight {
+            per_second: 1600.0,
+            mean_ms: 9.9,
+            asked: 16.0,
+            edges_percent: 0.1,
+        }),
         counted: Ok(Counted::PerSecond(Conservation::Holds { seconds: 301 })),
-        trend: Ok(Trend { range_percent: 4.0, slope_percent: -2.0, by_chance: false }),
+        trend: Ok(Trend {
+            range_percent: 4.0,
+            slope_percent: -2.0,
+            by_chance: false,
+        }),
         halves: Ok((-1.2, 0.4)),
         responses: Err(Missing::NoResponses),
-        precision: Ok(Precision::Half { percent: 1.7, measured_s: 300.0 }),
+        precision: Ok(Precision::Half {
+            percent: 1.7,
+            measured_s: 300.0,
+        }),
         checkpoints: Ok(3.0),
         written: Ok((90_000.0, 32.0)),
         sizes: Ok((100_000.0, 32_000.0)),
@@ -68,20 +93,43 @@ fn good_load() -> LoadFacts {
 }
 
 fn percentile(name: &str, share: f64, ms: f64) -> Percentile {
-    Percentile { name: name.to_owned(), share, ms }
+    Percentile {
+        name: name.to_owned(),
+        share,
+        ms,
+    }
 }
 
 fn good_row() -> Row {
     Row {
-        percentiles: vec![percentile("min", 0.0, 2.0), percentile("p50", 0.5, 8.0), percentile("max", 1.0, 90.0)],
+        percentiles: vec![
+            percentile("min", 0.0, 2.0),
+            percentile("p50", 0.5, 8.0),
+            percentile("max", 1.0, 90.0),
+        ],
         mean_ms: Some(9.9),
         resolution_percent: 0.0,
-        orders: Some(OrderRate { tpm: 96_000.0, nopm: 42_800.0 }),
-        bandwidth: Some(Bandwidth { per_second: 1_000.0, request_kib: 1_024.0, mb_per_second: 1_000.0 }),
+        orders: Some(OrderRate {
+            tpm: 96_000.0,
+            nopm: 42_800.0,
+        }),
+        bandwidth: Some(Bandwidth {
+            per_second: 1_000.0,
+            request_kib: 1_024.0,
+            mb_per_second: 1_000.0,
+        }),
         lowest: vec![percentile("p99", 0.99, 20.0), percentile("max", 1.0, 80.0)],
         highest: vec![percentile("p99", 0.99, 30.0), percentile("max", 1.0, 90.0)],
-        ranges: vec![Range { figure: "p99_ms".to_owned(), low: 20.0, high: 30.0 }],
-        neighbours: vec![Neighbours { figure: "tpm".to_owned(), value: 96_000.0, expected: 51_000.0 }],
+        ranges: vec![Range {
+            figure: "p99_ms".to_owned(),
+            low: 20.0,
+            high: 30.0,
+        }],
+        neighbours: vec![Neighbours {
+            figure: "tpm".to_owned(),
+            value: 96_000.0,
+            expected: 51_000.0,
+        }],
     }
 }
 
@@ -93,25 +141,47 @@ fn row_of(input: &mut AuditInput, change: impl Fn(&mut Row)) {
 
 /// A run of which everything is known, and nothing is wrong with it.
 fn good() -> AuditInput {
-    let diagnosis = |code: &str, found: &str| (String::new(), code.to_owned(), DiagnosisLevel::Ok, found.to_owned());
+    let diagnosis = |code: &str, found: &str| {
+        (
+            String::new(),
+            code.to_owned(),
+            DiagnosisLevel::Ok,
+            found.to_owned(),
+        )
+    };
     let system = SystemFacts {
         about: About::Named("db@nvme".to_owned()),
         generator: Ok(GeneratorLocation::Other),
         latencies: Ok("due".to_owned()),
         percentiles: Ok("merged".to_owned()),
-        durability: Ok(settings(&[("fsync", "on"), ("full_page_writes", "on"), ("synchronous", "FULL")])),
+        durability: Ok(settings(&[
+            ("fsync", "on"),
+            ("full_page_writes", "on"),
+            ("synchronous", "FULL"),
+        ])),
         flush: Ok((9_000.0, 7_500.0, 111.0)),
         fill: Ok(2.0),
         entropy: Ok((3.0, 0.0)),
         governor: Ok("performance".to_owned()),
         calibration: Ok(-1.5),
         other_io: Ok(0.3),
-        diagnoses: vec![diagnosis("fsync", "flushes take 9 ms"), diagnosis("unwritten", "3 % of 64 blocks are zero")],
+        diagnoses: vec![
+            diagnosis("fsync", "flushes take 9 ms"),
+            diagnosis("unwritten", "3 % of 64 blocks are zero"),
+        ],
     };
     let two = Pair::unknown(side("SATA"), side("NVMe"));
-    let pair = Pair { factor: "drive".to_owned(), effect_percent: Ok(90.0), ..two };
+    let pair = Pair {
+        factor: "drive".to_owned(),
+        effect_percent: Ok(90.0),
+        ..two
+    };
     let noise = Pair {
-        second: Side { noise: "backups".to_owned(), configuration: pair.first.configuration.clone(), ..side("noisy") },
+        second: Side {
+            noise: "backups".to_owned(),
+            configuration: pair.first.configuration.clone(),
+            ..side("noisy")
+        },
         factor: "noise".to_owned(),
         ..pair.clone()
     };
@@ -120,8 +190,15 @@ fn good() -> AuditInput {
         systems: vec![system],
         loads: vec![good_load()],
         pairs: vec![pair, noise],
-        moves: vec![Move { about: backup, moved: Ok((593.0, 265.0, 157_000.0)), agrees: None }],
-        sentences: vec![Sentence { text: "1.9 times".to_owned(), stated: Ok((1.9, 190.0, 100.0)) }],
+        moves: vec![Move {
+            about: backup,
+            moved: Ok((593.0, 265.0, 157_000.0)),
+            agrees: None,
+        }],
+        sentences: vec![Sentence {
+            text: "1.9 times".to_owned(),
+            stated: Ok((1.9, 190.0, 100.0)),
+        }],
         durations: vec![StatedDuration {
             name: "all".to_owned(),
             parts: "6h + 5 × 1h".to_owned(),
@@ -129,12 +206,14 @@ fn good() -> AuditInput {
             sum_h: Some(11.0),
         }],
         findings: Vec::new(),
-        file: Some(Integrity::Intact { digest: "ab".repeat(32) }),
+        file: Some(Integrity::Intact {
+            digest: "ab".repeat(32),
+        }),
     }
 }
 
 /// A fault in one thing that a rule reads.
-type Fault = (Rule, &'static str, Severity, fn(&mut AuditInput));
+pub(super) type Fault = (Rule, &'static str, Severity, fn(&mut AuditInput));
 
 fn found(input: &mut AuditInput, severity: Severity, kind: FindingKind) {
     input.loads[0].findings.push(Finding { severity, kind });
@@ -168,176 +247,21 @@ const HELD: Responses = Responses {
 };
 
 fn half(percent: f64) -> Known<Precision> {
-    Ok(Precision::Half { percent, measured_s: 300.0 })
+    Ok(Precision::Half {
+        percent,
+        measured_s: 300.0,
+    })
 }
 
 fn open(input: &mut AuditInput, responses: Responses) {
     (input.loads[0].open, input.loads[0].responses) = (true, Ok(responses));
 }
 
-const FAULTS: &[Fault] = &[
-    (Rule::Little, "178,000 IOPS at 0.6 ms are not 192 in flight", Severity::Error, |input| {
-        input.loads[0].in_flight =
-            Ok(InFlight { per_second: 178_000.0, mean_ms: 0.6, asked: 192.0, edges_percent: 0.0 });
-    }),
-    (Rule::Little, "the summary's finding", Severity::Warning, |input| {
-        found(input, Severity::Warning, FindingKind::InFlightOff { found: 9.0, asked: 16 });
-    }),
-    (Rule::Conserve, "counts of a table do not add up", Severity::Error, |input| {
-        input.loads[0].counted = Ok(Counted::Table { offered: 1000, settled: 990 });
-    }),
-    (Rule::Conserve, "a second was lost", Severity::Error, |input| {
-        let kind = FindingKind::CountsBroken { at_s: 7.0, offered: 10, settled: 8, in_flight: 1 };
-        found(input, Severity::Error, kind);
-    }),
-    (Rule::Steady, "range", Severity::Warning, |input| {
-        input.loads[0].trend = Ok(Trend { range_percent: 20.1, slope_percent: 0.0, by_chance: false });
-    }),
-    (Rule::Steady, "slope", Severity::Warning, |input| {
-        input.loads[0].trend = Ok(Trend { range_percent: 12.0, slope_percent: -10.1, by_chance: false });
-    }),
-    (Rule::Steady, "second half", Severity::Warning, |input| input.loads[0].halves = Ok((-5.1, 0.4))),
-    (Rule::Steady, "above a load line it is a note", Severity::Note, |input| {
-        input.loads[0].trend = Ok(Trend { range_percent: 60.0, slope_percent: 30.0, by_chance: false });
-        found(input, Severity::Note, FindingKind::Unsteady { range_percent: 60.0, slope_percent: 30.0 });
-    }),
-    (Rule::Short, "interval", Severity::Warning, |input| input.loads[0].precision = half(5.1)),
-    (Rule::Short, "one checkpoint", Severity::Warning, |input| input.loads[0].checkpoints = Ok(1.0)),
-    (Rule::Short, "the drive's own memory took it all", Severity::Warning, |input| {
-        input.loads[0].written = Ok((31.0, 32.0));
-    }),
-    (Rule::Short, "too short for an interval", Severity::Warning, |input| {
-        found(input, Severity::Warning, FindingKind::ShortWindow { measured_s: 3.0 });
-    }),
-    (Rule::Cached, "data fit into memory", Severity::Warning, |input| input.loads[0].sizes = Ok((100.0, 128.0))),
-    (Rule::Cached, "nothing was read", Severity::Warning, |input| input.loads[0].reads = Ok(0.001)),
-    (Rule::Client, "a core is busy", Severity::Error, |input| input.loads[0].generator = Ok(90.5)),
-    (Rule::Client, "intents start late", Severity::Error, |input| input.loads[0].lag = Ok((0.9, 8.0))),
-    (Rule::Client, "most of it was dropped", Severity::Error, |input| input.loads[0].dropped = Ok((920, 92.0))),
-    (Rule::Short, "a few seconds", Severity::Warning, |input| input.loads[0].measured_s = Some(9.0)),
-    (Rule::Short, "response times of an open loop", Severity::Warning, |input| {
-        open(input, HELD);
-        input.loads[0].precision = half(20.1);
-    }),
-    (Rule::Steady, "response times of an open loop rise", Severity::Warning, |input| {
-        open(input, Responses { range_percent: 11.0, slope_percent: 10.1, ..HELD });
-    }),
-    (Rule::Client, "dropped", Severity::Warning, |input| input.loads[0].dropped = Ok((1, 0.001))),
-    (Rule::SameBox, "on the system's machine", Severity::Note, |input| {
-        input.systems[0].generator = Ok(GeneratorLocation::Same)
-    }),
-    (Rule::SameBox, "on one side only", Severity::Error, |input| {
-        input.pairs[0].second.generator = Ok(GeneratorLocation::Same)
-    }),
-    (Rule::Omission, "from the start", Severity::Error, |input| input.systems[0].latencies = Ok("start".to_owned())),
-    (Rule::Durable, "fsync off", Severity::Warning, |input| set(input, "fsync", "off")),
-    (Rule::Durable, "synchronous_commit off", Severity::Warning, |input| set(input, "synchronous_commit", "off")),
-    (Rule::Durable, "full_page_writes off", Severity::Warning, |input| set(input, "full_page_writes", "off")),
-    (Rule::Durable, "InnoDB flushes once a second", Severity::Warning, |input| {
-        set(input, "innodb_flush_log_at_trx_commit", "2");
-    }),
-    (Rule::Durable, "no barriers", Severity::Warning, |input| set(input, "mount_options", "rw,nobarrier")),
-    (Rule::Durable, "SQLite does not wait", Severity::Warning, |input| set(input, "synchronous", "NORMAL")),
-    (Rule::Durable, "flushes ignored", Severity::Warning, |input| set(input, "flush", "ignored")),
-    (Rule::Durable, "volatile write cache", Severity::Warning, |input| set(input, "write_cache", "volatile")),
-    (Rule::Durable, "the doctor's finding", Severity::Error, |input| {
-        diagnosed(input, "power_loss", DiagnosisLevel::Error);
-    }),
-    (Rule::Durable, "unequal", Severity::Error, |input| {
-        input.pairs[0].second.durability = Ok(settings(&[("fsync", "off"), ("synchronous_commit", "on")]));
-    }),
-    (Rule::Durable, "committed and lost", Severity::Error, |input| {
-        let (txn, first_lost) = ("new_order".to_owned(), "order 7".to_owned());
-        let kind = FindingKind::CommittedLost { txn, lost: 3, acknowledged: 4_000, first_lost };
-        found(input, Severity::Error, kind);
-    }),
-    (Rule::Lies, "flushes faster than the disk turns", Severity::Error, |input| {
-        input.systems[0].flush = Ok((200.0, 7_500.0, 5_000.0));
-    }),
-    (Rule::Lies, "the doctor's finding", Severity::Error, |input| diagnosed(input, "fsync", DiagnosisLevel::Error)),
-    (Rule::Maint, "a checkpoint on one side", Severity::Warning, |input| {
-        input.pairs[0].second.maintained = Ok(vec![("16".to_owned(), [("checkpoints".to_owned(), 0.0)].into())]);
-    }),
-    (Rule::Thin, "never written", Severity::Warning, |input| input.systems[0].fill = Ok(0.5)),
-    (Rule::Thin, "the doctor's finding", Severity::Warning, |input| {
-        diagnosed(input, "unwritten", DiagnosisLevel::Warning);
-    }),
-    (Rule::Entropy, "half of it compressible", Severity::Warning, |input| input.systems[0].entropy = Ok((50.0, 0.0))),
-    (Rule::Noise, "steal", Severity::Warning, |input| input.loads[0].steal = Ok(1.5)),
-    (Rule::Noise, "governor", Severity::Warning, |input| input.systems[0].governor = Ok("powersave".to_owned())),
-    (Rule::Noise, "calibration", Severity::Warning, |input| input.systems[0].calibration = Ok(-2.1)),
-    (Rule::Noise, "others on the device", Severity::Warning, |input| input.systems[0].other_io = Ok(11.0)),
-    (Rule::Noise, "the doctor's finding", Severity::Warning, |input| diagnosed(input, "cpu", DiagnosisLevel::Warning)),
-    (Rule::PctAvg, "averaged", Severity::Error, |input| input.systems[0].percentiles = Ok("averaged".to_owned())),
-    (Rule::OneFactor, "memory differs as well", Severity::Error, |input| differ(input, 0, "memory", "32 GB")),
-    (Rule::OneFactor, "two differ and none is named", Severity::Error, |input| {
-        input.pairs[0].factor.clear();
-        differ(input, 0, "cpus", "8");
-    }),
-    (Rule::Victims, "8 systems against 12", Severity::Error, |input| input.pairs[1].second.victims = Ok(12)),
-    (Rule::Ratio, "TPM counts something else", Severity::Warning, |input| {
-        input.loads[0].tpm_nopm = Ok((1_463_290.0, 318_092.0, None));
-    }),
-    (Rule::Ratio, "sides count differently", Severity::Error, |input| input.pairs[0].second.tpm_per_nopm = Ok(2.36)),
-    (Rule::Size, "bytes per warehouse", Severity::Warning, |input| {
-        input.pairs[0].second.bytes_per = Ok(("warehouse".to_owned(), 90e6));
-    }),
-    (Rule::Rate, "1.4 GB/s for 129 s are not 157 GB", Severity::Error, |input| {
-        input.moves[0].moved = Ok((1_400.0, 129.0, 157_000.0));
-    }),
-    (Rule::Rate, "the summary's finding", Severity::Warning, |input| input.moves[0].agrees = Some(false)),
-    (Rule::Wording, "it is 1.9 times, not 2.9", Severity::Error, |input| {
-        input.sentences[0].stated = Ok((2.9, 190.0, 100.0));
-    }),
-    (Rule::Consist, "condition 4", Severity::Error, |input| input.loads[0].conditions = Ok((12, "3.3.2.4".to_owned()))),
-    (Rule::Emulated, "the emulator was late", Severity::Error, |input| {
-        let kind = FindingKind::Emulated {
-            drive: "Example NVMe".to_owned(),
-            op: DriveOp::Read,
-            ops: 90_000,
-            modelled_p50_us: 90.0,
-            late_p50_us: 40.0,
-            late_percent: 44.0,
-            beyond_percent: 9.0,
-            added_percent: 38.0,
-        };
-        found(input, Severity::Error, kind);
-    }),
-    (Rule::Repeat, "one run on each side", Severity::Warning, |input| input.pairs[0].first.runs = Ok(1)),
-    (Rule::Intact, "a flipped bit", Severity::Error, |input| {
-        input.file = Some(Integrity::Changed { digest: "ab".repeat(32), found: "cd".repeat(32) });
-    }),
-    (Rule::Intact, "closed without a digest", Severity::Error, |input| input.file = Some(Integrity::NoDigest)),
-    (Rule::Repeat, "repeats differ by more than the effect", Severity::Warning, |input| {
-        input.pairs[0].effect_percent = Ok(1.5);
-    }),
-    (Rule::Plausible, "p99 below p50", Severity::Error, |input| {
-        row_of(input, |row| row.percentiles.insert(2, percentile("p99", 0.99, 7.0)));
-    }),
-    (Rule::Plausible, "half of all take 8 ms or longer", Severity::Error, |input| {
-        row_of(input, |row| row.mean_ms = Some(4.0));
-    }),
-    (Rule::Plausible, "half of all take 8 ms at most, the others 90", Severity::Error, |input| {
-        row_of(input, |row| row.mean_ms = Some(51.0));
-    }),
-    (Rule::Plausible, "more new orders than transactions", Severity::Error, |input| {
-        row_of(input, |row| row.orders = Some(OrderRate { tpm: 42_800.0, nopm: 96_000.0 }));
-    }),
-    (Rule::Plausible, "a tenth of rate × size", Severity::Error, |input| {
-        row_of(input, |row| row.bandwidth.as_mut().unwrap().mb_per_second = 105.0);
-    }),
-    (Rule::Plausible, "lowest above highest", Severity::Error, |input| row_of(input, |row| row.ranges[0].low = 31.0)),
-    (Rule::Plausible, "lowest p99 above the lowest maximum", Severity::Error, |input| {
-        row_of(input, |row| row.lowest[0].ms = 81.0);
-    }),
-    (Rule::Plausible, "two digits too many", Severity::Error, |input| {
-        row_of(input, |row| row.neighbours[0].value = 9_600_000.0);
-    }),
-    (Rule::Duration, "6 h and 5 × 1 h are not 12 h", Severity::Error, |input| input.durations[0].stated_h = Ok(12.0)),
-];
-
 fn fired(verdicts: &[RuleVerdict]) -> Vec<(Rule, Severity)> {
-    verdicts.iter().filter_map(|verdict| Some((verdict.rule, verdict.outcome.severity()?))).collect()
+    verdicts
+        .iter()
+        .filter_map(|verdict| Some((verdict.rule, verdict.outcome.severity()?)))
+        .collect()
 }
 
 #[test]
@@ -345,9 +269,14 @@ fn nothing_fires_on_a_good_run_and_every_rule_passes() {
     let verdicts = evaluate(&good(), &Thresholds::default());
     assert_eq!(fired(&verdicts), []);
     for rule in Rule::ALL {
-        let passed =
-            |verdict: &&RuleVerdict| verdict.rule == rule && matches!(verdict.outcome, RuleOutcome::Passed { .. });
-        assert!(verdicts.iter().find(passed).is_some(), "{} has passed nothing", rule.code());
+        let passed = |verdict: &&RuleVerdict| {
+            verdict.rule == rule && matches!(verdict.outcome, RuleOutcome::Passed { .. })
+        };
+        assert!(
+            verdicts.iter().find(passed).is_some(),
+            "{} has passed nothing",
+            rule.code()
+        );
     }
 }
 
@@ -356,16 +285,30 @@ fn each_fault_fires_its_rule_and_no_other() {
     for (rule, name, severity, fault) in FAULTS {
         let mut input = good();
         fault(&mut input);
-        assert_eq!(fired(&evaluate(&input, &Thresholds::default())), [(*rule, *severity)], "{}: {name}", rule.code());
+        assert_eq!(
+            fired(&evaluate(&input, &Thresholds::default())),
+            [(*rule, *severity)],
+            "{}: {name}",
+            rule.code()
+        );
     }
     let with_a_fault: BTreeSet<Rule> = FAULTS.iter().map(|(rule, ..)| *rule).collect();
-    assert_eq!(with_a_fault.len(), Rule::ALL.len(), "every rule has a run on which it fires");
+    assert_eq!(
+        with_a_fault.len(),
+        Rule::ALL.len(),
+        "every rule has a run on which it fires"
+    );
 }
 
 #[test]
 fn each_rule_can_reach_its_severity() {
     for rule in Rule::ALL {
-        let worst = FAULTS.iter().filter(|fault| fault.0 == rule).map(|fault| fault.2).max().unwrap();
+        let worst = FAULTS
+            .iter()
+            .filter(|fault| fault.0 == rule)
+            .map(|fault| fault.2)
+            .max()
+            .unwrap();
         assert_eq!(worst, rule.severity(), "{}", rule.code());
     }
 }
@@ -376,8 +319,15 @@ fn what_is_not_known_is_not_evaluated() {
         systems: vec![SystemFacts::unknown(About::Whole)],
         loads: vec![LoadFacts::unknown(About::Whole)],
         pairs: vec![Pair::unknown(Side::unknown("a"), Side::unknown("b"))],
-        moves: vec![Move { about: About::Whole, moved: Err(Missing::NoBytes), agrees: None }],
-        sentences: vec![Sentence { text: "faster".to_owned(), stated: Err(Missing::NoFigures) }],
+        moves: vec![Move {
+            about: About::Whole,
+            moved: Err(Missing::NoBytes),
+            agrees: None,
+        }],
+        sentences: vec![Sentence {
+            text: "faster".to_owned(),
+            stated: Err(Missing::NoFigures),
+        }],
         durations: vec![StatedDuration {
             name: "all".to_owned(),
             parts: String::new(),
@@ -390,10 +340,19 @@ fn what_is_not_known_is_not_evaluated() {
     for input in [unknown, AuditInput::default()] {
         let verdicts = evaluate(&input, &Thresholds::default());
         for rule in Rule::ALL {
-            let own: Vec<&RuleVerdict> = verdicts.iter().filter(|verdict| verdict.rule == rule).collect();
+            let own: Vec<&RuleVerdict> = verdicts
+                .iter()
+                .filter(|verdict| verdict.rule == rule)
+                .collect();
             assert!(!own.is_empty(), "{} has no verdict", rule.code());
-            let skipped = own.iter().all(|verdict| matches!(verdict.outcome, RuleOutcome::NotEvaluated { .. }));
-            assert!(skipped, "{} passes or fires on nothing: {own:?}", rule.code());
+            let skipped = own
+                .iter()
+                .all(|verdict| matches!(verdict.outcome, RuleOutcome::NotEvaluated { .. }));
+            assert!(
+                skipped,
+                "{} passes or fires on nothing: {own:?}",
+                rule.code()
+            );
         }
     }
 }
@@ -401,30 +360,68 @@ fn what_is_not_known_is_not_evaluated() {
 #[test]
 fn the_rate_of_an_open_loop_and_a_few_seconds_prove_nothing() {
     let passes = |load: LoadFacts, rule: Rule| {
-        let verdicts = evaluate(&AuditInput { loads: vec![load], ..AuditInput::default() }, &Thresholds::default());
+        let verdicts = evaluate(
+            &AuditInput {
+                loads: vec![load],
+                ..AuditInput::default()
+            },
+            &Thresholds::default(),
+        );
         let of_load = |verdict: &&RuleVerdict| verdict.rule == rule;
-        matches!(verdicts.iter().find(of_load).unwrap().outcome, RuleOutcome::Passed { .. })
+        matches!(
+            verdicts.iter().find(of_load).unwrap().outcome,
+            RuleOutcome::Passed { .. }
+        )
     };
-    let open = |responses| LoadFacts { open: true, responses, checkpoints: Err(Missing::NoCheckpoints), ..good_load() };
+    let open = |responses| LoadFacts {
+        open: true,
+        responses,
+        checkpoints: Err(Missing::NoCheckpoints),
+        ..good_load()
+    };
     for rule in [Rule::Steady, Rule::Short] {
         assert!(passes(open(Ok(HELD)), rule), "{}", rule.code());
-        assert!(!passes(LoadFacts { measured_s: Some(6.0), ..open(Ok(HELD)) }, rule), "{}", rule.code());
+        assert!(
+            !passes(
+                LoadFacts {
+                    measured_s: Some(6.0),
+                    ..open(Ok(HELD))
+                },
+                rule
+            ),
+            "{}",
+            rule.code()
+        );
     }
     assert!(!passes(open(Err(Missing::NoResponses)), Rule::Steady));
-    assert!(!passes(LoadFacts { measured_s: Some(6.0), ..good_load() }, Rule::Steady));
+    assert!(!passes(
+        LoadFacts {
+            measured_s: Some(6.0),
+            ..good_load()
+        },
+        Rule::Steady
+    ));
 }
 
 #[test]
 fn the_cause_of_drops_is_the_full_resource() {
     let cause = |generator, connections| {
-        let load = LoadFacts { generator, connections, dropped: Ok((50, 5.0)), ..good_load() };
+        let load = LoadFacts {
+            generator,
+            connections,
+            dropped: Ok((50, 5.0)),
+            ..good_load()
+        };
         drop_cause(&load, &Thresholds::default())
     };
     let (no_cpu, no_counts) = (Err(Missing::NoGenerator), Err(Missing::NoCounts));
     assert_eq!(cause(Ok(30.0), Ok(98.0)), DropCause::System);
     assert_eq!(cause(no_cpu, Ok(98.0)), DropCause::System);
     assert_eq!(cause(Ok(99.0), Ok(98.0)), DropCause::Generator);
-    assert_eq!([cause(Ok(30.0), Ok(40.0)), cause(no_cpu, no_counts)], [DropCause::Unknown; 2]);
+    assert_eq!(
+        [cause(Ok(30.0), Ok(40.0)), cause(no_cpu, no_counts)],
+        [DropCause::Unknown; 2]
+    );
 }
 
 #[test]
@@ -433,68 +430,134 @@ fn chance_is_no_reason_to_fire() {
     // 1,000 orders: 3.9 × √(0.555 / 1,000) = 9.2 %.
     input.loads[0].tpm_nopm = Ok((2_440.0, 1_000.0, Some(1_000.0)));
     input.loads[0].halves = Ok((9.0, 11.0));
-    input.loads[0].trend = Ok(Trend { range_percent: 36.0, slope_percent: 36.0, by_chance: true });
+    input.loads[0].trend = Ok(Trend {
+        range_percent: 36.0,
+        slope_percent: 36.0,
+        by_chance: true,
+    });
     // 2,000 and 900 orders: 3.9 × √(0.555 / 2,000 + 0.555 / 900) = 11.7 %.
-    (input.pairs[0].first.new_orders, input.pairs[0].second.new_orders) = (Some(2_000.0), Some(900.0));
+    (
+        input.pairs[0].first.new_orders,
+        input.pairs[0].second.new_orders,
+    ) = (Some(2_000.0), Some(900.0));
     input.pairs[0].second.tpm_per_nopm = Ok(2.24 * 1.11);
     assert_eq!(fired(&evaluate(&input, &Thresholds::default())), []);
     input.pairs[0].second.tpm_per_nopm = Ok(2.24 * 1.12);
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), [(Rule::Ratio, Severity::Error)]);
+    assert_eq!(
+        fired(&evaluate(&input, &Thresholds::default())),
+        [(Rule::Ratio, Severity::Error)]
+    );
 }
 
 #[test]
 fn a_transaction_across_the_windows_edge_is_no_contradiction() {
     let mut input = good();
     // 2 users, 10 s, of which the last transaction took 1.2 s.
-    let at_the_edge = InFlight { per_second: 20.0, mean_ms: 89.0, asked: 2.0, edges_percent: 12.0 };
+    let at_the_edge = InFlight {
+        per_second: 20.0,
+        mean_ms: 89.0,
+        asked: 2.0,
+        edges_percent: 12.0,
+    };
     input.loads[0].in_flight = Ok(at_the_edge);
     let verdicts = evaluate(&input, &Thresholds::default());
     assert_eq!(fired(&verdicts), []);
-    let little = verdicts.iter().find(|verdict| verdict.rule == Rule::Little).unwrap();
-    assert_eq!(little.outcome, RuleOutcome::NotEvaluated { because: Missing::TooShortForLongest }, "nor is it a pass");
-    input.loads[0].in_flight = Ok(InFlight { edges_percent: 1.0, ..at_the_edge });
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), [(Rule::Little, Severity::Error)]);
+    let little = verdicts
+        .iter()
+        .find(|verdict| verdict.rule == Rule::Little)
+        .unwrap();
+    assert_eq!(
+        little.outcome,
+        RuleOutcome::NotEvaluated {
+            because: Missing::TooShortForLongest
+        },
+        "nor is it a pass"
+    );
+    input.loads[0].in_flight = Ok(InFlight {
+        edges_percent: 1.0,
+        ..at_the_edge
+    });
+    assert_eq!(
+        fired(&evaluate(&input, &Thresholds::default())),
+        [(Rule::Little, Severity::Error)]
+    );
 }
 
 #[test]
 fn an_emulated_drive_beside_a_directory_is_one_difference() {
     let mut input = good();
-    for (key, value) in [("form", "emulated"), ("backing", "memory"), ("capacity", "8 GiB"), ("flush", "honest")] {
+    for (key, value) in [
+        ("form", "emulated"),
+        ("backing", "memory"),
+        ("capacity", "8 GiB"),
+        ("flush", "honest"),
+    ] {
         differ(&mut input, 0, key, value);
     }
     assert_eq!(fired(&evaluate(&input, &Thresholds::default())), []);
     let unslowed = input.pairs[0].second.configuration.clone();
     differ(&mut input, 0, "slower", "20");
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), [(Rule::OneFactor, Severity::Error)]);
+    assert_eq!(
+        fired(&evaluate(&input, &Thresholds::default())),
+        [(Rule::OneFactor, Severity::Error)]
+    );
     input.pairs[0].second.configuration = unslowed;
     differ(&mut input, 0, "filesystem", "xfs");
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), [(Rule::OneFactor, Severity::Error)]);
+    assert_eq!(
+        fired(&evaluate(&input, &Thresholds::default())),
+        [(Rule::OneFactor, Severity::Error)]
+    );
 }
 
 #[test]
 fn thresholds_decide() {
     let mut input = good();
     input.loads[0].precision = half(9.0);
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), [(Rule::Short, Severity::Warning)]);
-    assert_eq!(fired(&evaluate(&input, &Thresholds { interval: 9.0, ..Thresholds::default() })), []);
+    assert_eq!(
+        fired(&evaluate(&input, &Thresholds::default())),
+        [(Rule::Short, Severity::Warning)]
+    );
+    assert_eq!(
+        fired(&evaluate(
+            &input,
+            &Thresholds {
+                interval: 9.0,
+                ..Thresholds::default()
+            }
+        )),
+        []
+    );
 }
 
 #[test]
 fn noise_may_differ_with_the_systems_that_make_it() {
     let mut input = good();
     differ(&mut input, 1, "loaded systems", "12");
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), [], "only the victims' systems count");
+    assert_eq!(
+        fired(&evaluate(&input, &Thresholds::default())),
+        [],
+        "only the victims' systems count"
+    );
     differ(&mut input, 1, "cpus", "8");
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), [(Rule::OneFactor, Severity::Error)]);
+    assert_eq!(
+        fired(&evaluate(&input, &Thresholds::default())),
+        [(Rule::OneFactor, Severity::Error)]
+    );
 }
 
 #[test]
 fn drives_slowed_by_different_factors_differ_in_more_than_the_drive() {
     let mut input = good();
     differ(&mut input, 0, "slower", "50");
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), [(Rule::OneFactor, Severity::Error)]);
+    assert_eq!(
+        fired(&evaluate(&input, &Thresholds::default())),
+        [(Rule::OneFactor, Severity::Error)]
+    );
     let slowed = input.pairs[0].second.configuration.clone();
     input.pairs[0].first.configuration = slowed;
     let of_both = fired(&evaluate(&input, &Thresholds::default()));
-    assert!(!of_both.iter().any(|(rule, _)| *rule == Rule::OneFactor), "{of_both:?}");
+    assert!(
+        !of_both.iter().any(|(rule, _)| *rule == Rule::OneFactor),
+        "{of_both:?}"
+    );
 }

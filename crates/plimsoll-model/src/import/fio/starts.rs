@@ -16,8 +16,11 @@ pub(super) struct Starts {
 /// fio 3.42 reports the start of each job. Before it, jobs of one group begin together; groups follow each other
 /// (`stonewall`) or not (`new_group`), which the time since fio began shows.
 pub(super) fn of(report: &Report) -> Starts {
-    let reported: Option<Vec<Option<Nanos>>> =
-        report.jobs.iter().map(|job| job.start_ms.map(|ms| Some(Nanos::from_millis(ms)))).collect();
+    let reported: Option<Vec<Option<Nanos>>> = report
+        .jobs
+        .iter()
+        .map(|job| job.start_ms.map(|ms| Some(Nanos::from_millis(ms))))
+        .collect();
     if let Some(of) = reported {
         return Starts { of, note: None };
     }
@@ -26,23 +29,39 @@ pub(super) fn of(report: &Report) -> Starts {
         let length = lengths.entry(job.group).or_default();
         *length = lasted_ms(job).max(*length);
     }
-    let delayed = report.jobs.iter().any(|job| job.options.contains_key("startdelay"));
-    let total_ms = lengths.values().fold(0, |sum: u64, ms| sum.saturating_add(*ms));
+    let delayed = report
+        .jobs
+        .iter()
+        .any(|job| job.options.contains_key("startdelay"));
+    let total_ms = lengths
+        .values()
+        .fold(0, |sum: u64, ms| sum.saturating_add(*ms));
     let longest_ms = lengths.values().copied().max().unwrap_or_default();
     let mut shortest: Vec<u64> = lengths.values().copied().collect();
     shortest.sort_unstable();
     let pair_ms: u64 = shortest.iter().take(2).sum();
     // In whole seconds, rounded up.
-    let elapsed_ms = report.jobs.iter().filter_map(|job| job.elapsed_s).max().map(|s| s.saturating_mul(1000));
+    let elapsed_ms = report
+        .jobs
+        .iter()
+        .filter_map(|job| job.elapsed_s)
+        .max()
+        .map(|s| s.saturating_mul(1000));
     match elapsed_ms {
         _ if delayed && report.jobs.len() > 1 => unknown(report),
-        _ if lengths.len() <= 1 => Starts { of: together(report, longest_ms), note: None },
+        _ if lengths.len() <= 1 => Starts {
+            of: together(report, longest_ms),
+            note: None,
+        },
         // Had only the shortest overlapped another one, the whole would have been shorter.
         Some(elapsed) if elapsed >= total_ms && elapsed > total_ms - shortest[0] + 1000 => {
             sequential(report, &lengths, elapsed - total_ms)
         }
         // Had only the two shortest followed each other, the whole would have been longer.
-        Some(elapsed) if elapsed < pair_ms => Starts { of: together(report, longest_ms), note: None },
+        Some(elapsed) if elapsed < pair_ms => Starts {
+            of: together(report, longest_ms),
+            note: None,
+        },
         _ => unknown(report),
     }
 }
@@ -63,17 +82,27 @@ fn sequential(report: &Report, lengths: &BTreeMap<i64, u64>, spare_ms: u64) -> S
         end = end.saturating_sub(*length);
         begins.insert(*group, end);
     }
-    let of = report.jobs.iter().map(|job| at(*begins.get(&job.group)?)).collect();
+    let of = report
+        .jobs
+        .iter()
+        .map(|job| at(*begins.get(&job.group)?))
+        .collect();
     let text = format!(
         "fio before 3.42 does not report when its jobs began. As a whole it ran as long as its groups one after the other: \
          starts are computed from the end, and are up to {} s late.",
         spare_ms.div_ceil(1000)
     );
-    Starts { of, note: Some(("start", text)) }
+    Starts {
+        of,
+        note: Some(("start", text)),
+    }
 }
 
 fn unknown(report: &Report) -> Starts {
     let text = "fio's output does not report whether its jobs ran one after the other or at the same time: each stands for \
                 itself.";
-    Starts { of: vec![None; report.jobs.len()], note: Some(("concurrency", text.to_owned())) }
+    Starts {
+        of: vec![None; report.jobs.len()],
+        note: Some(("concurrency", text.to_owned())),
+    }
 }

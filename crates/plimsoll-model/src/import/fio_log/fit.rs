@@ -17,10 +17,14 @@ const FEW: f64 = 100.0;
 pub(super) fn check(load: &ImportedLoad, logs: &[&FioLog]) -> Result<(), String> {
     for (i, log) in logs.iter().enumerate() {
         let is_same = |other: &&&FioLog| {
-            other.kind == log.kind && (other.job == log.job || other.job.is_none() || log.job.is_none())
+            other.kind == log.kind
+                && (other.job == log.job || other.job.is_none() || log.job.is_none())
         };
         if let Some(first) = logs[..i].iter().find(is_same) {
-            let of = log.job.or(first.job).map_or_else(|| "all jobs".to_owned(), |job| format!("job {job}"));
+            let of = log
+                .job
+                .or(first.job)
+                .map_or_else(|| "all jobs".to_owned(), |job| format!("job {job}"));
             return Err(format!(
                 "{} and {} are both logs of {of}, of one kind: {}",
                 first.name,
@@ -49,8 +53,15 @@ fn check_times(load: &ImportedLoad, log: &FioLog) -> Result<(), String> {
     if lasted == Nanos::ZERO {
         return Ok(());
     }
-    let reaches = Nanos::from_millis(log.rows.iter().map(|row| row.at_ms).max().unwrap_or_default());
-    let late = Nanos::from_millis(LATE_MS.max(load.logs.every_ms.unwrap_or_default().saturating_mul(2)));
+    let reaches = Nanos::from_millis(
+        log.rows
+            .iter()
+            .map(|row| row.at_ms)
+            .max()
+            .unwrap_or_default(),
+    );
+    let late =
+        Nanos::from_millis(LATE_MS.max(load.logs.every_ms.unwrap_or_default().saturating_mul(2)));
     if !load.logs.has_ramp && reaches > lasted + late {
         return Err(format!(
             "{} reaches {:.1} s, and the job ran for {:.1} s: the log belongs to another run",
@@ -59,8 +70,12 @@ fn check_times(load: &ImportedLoad, log: &FioLog) -> Result<(), String> {
             lasted.as_secs_f64()
         ));
     }
-    let Some((log_start, start)) = log.began_ms.map(Nanos::from_millis).zip(load.started) else { return Ok(()) };
-    let apart = log_start.saturating_sub(start).max(start.saturating_sub(log_start));
+    let Some((log_start, start)) = log.began_ms.map(Nanos::from_millis).zip(load.started) else {
+        return Ok(());
+    };
+    let apart = log_start
+        .saturating_sub(start)
+        .max(start.saturating_sub(log_start));
     if !load.logs.has_ramp && apart > START_DIFFERS {
         let written = |at| when::written(at).unwrap_or_default();
         return Err(format!(
@@ -81,7 +96,10 @@ pub(super) fn check_counts(
     every_ms: u64,
 ) -> Result<Option<String>, String> {
     let count = |ticks: &[LoadTick]| {
-        ticks.iter().flat_map(|tick| &tick.counts).fold(0, |sum: u64, own| sum.saturating_add(own.committed))
+        ticks
+            .iter()
+            .flat_map(|tick| &tick.counts)
+            .fold(0, |sum: u64, own| sum.saturating_add(own.committed))
     };
     let (logged, total) = (count(ticks), count(&load.ticks));
     if load.ticks.is_empty() || total == 0 || load.logs.has_ramp {
@@ -90,11 +108,14 @@ pub(super) fn check_counts(
     let names: Vec<&str> = logs.iter().map(|log| log.name.as_str()).collect();
     let names = names.join(", ");
     if logged as f64 > total as f64 * (1.0 + ROUNDED) + FEW {
-        return Err(format!("{names}: {logged} requests, and the output has {total}: the logs belong to another run"));
+        return Err(format!(
+            "{names}: {logged} requests, and the output has {total}: the logs belong to another run"
+        ));
     }
     // An interval that the job ends in may have no line.
     let lasted = load.lasted();
-    let unlogged = (Nanos::from_millis(every_ms).as_secs_f64() / lasted.as_secs_f64().max(0.001)).min(1.0);
+    let unlogged =
+        (Nanos::from_millis(every_ms).as_secs_f64() / lasted.as_secs_f64().max(0.001)).min(1.0);
     let rounded = lasted.as_secs_f64() * load.txns.len() as f64 + FEW;
     let is_part = (logged as f64) + rounded < total as f64 * (1.0 - ROUNDED - unlogged);
     Ok(is_part.then(|| {

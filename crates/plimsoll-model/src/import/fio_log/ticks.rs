@@ -15,14 +15,23 @@ pub(in crate::import) fn attach(load: &mut ImportedLoad, logs: &[&FioLog]) -> Re
     fit::check(load, logs)?;
     if let Some(began) = logs.iter().filter_map(|log| log.began_ms).min() {
         load.started = Some(Nanos::from_millis(began));
-        load.unknown.retain(|(what, _)| !["start", "concurrency"].contains(what));
+        load.unknown
+            .retain(|(what, _)| !["start", "concurrency"].contains(what));
     }
     if load.txns.is_empty() {
         load.txns = DIRECTIONS.map(str::to_owned).to_vec();
         load.windows = vec![None; DIRECTIONS.len()];
     }
-    let of = |kind| logs.iter().copied().filter(move |log: &&FioLog| log.kind == kind);
-    for (kind, name) in [(Kind::Lat, "lat"), (Kind::Clat, "clat"), (Kind::Slat, "slat")] {
+    let of = |kind| {
+        logs.iter()
+            .copied()
+            .filter(move |log: &&FioLog| log.kind == kind)
+    };
+    for (kind, name) in [
+        (Kind::Lat, "lat"),
+        (Kind::Clat, "clat"),
+        (Kind::Slat, "slat"),
+    ] {
         of(kind).for_each(|log| means(load, log, name));
     }
     let hists: Vec<&FioLog> = of(Kind::Hist).collect();
@@ -30,7 +39,11 @@ pub(in crate::import) fn attach(load: &mut ImportedLoad, logs: &[&FioLog]) -> Re
     let bandwidth: Vec<&FioLog> = of(Kind::Bandwidth).collect();
     if !hists.is_empty() {
         distributions(load, &hists)
-    } else if rates.iter().flat_map(|log| &log.rows).any(|row| row.bytes > 0) {
+    } else if rates
+        .iter()
+        .flat_map(|log| &log.rows)
+        .any(|row| row.bytes > 0)
+    {
         singles(load, &rates)
     } else if !rates.is_empty() {
         counts(load, &rates, &bandwidth)
@@ -43,8 +56,10 @@ pub(in crate::import) fn attach(load: &mut ImportedLoad, logs: &[&FioLog]) -> Re
 fn means(load: &mut ImportedLoad, log: &FioLog, name: &str) {
     const MOST_FIGURES: usize = 10_000;
     let mut ends: BTreeMap<usize, u64> = BTreeMap::new();
-    let averaged =
-        log.rows.windows(2).all(|rows| rows[0].direction != rows[1].direction || rows[0].at_ms < rows[1].at_ms);
+    let averaged = log
+        .rows
+        .windows(2)
+        .all(|rows| rows[0].direction != rows[1].direction || rows[0].at_ms < rows[1].at_ms);
     if !averaged || log.rows.len() > MOST_FIGURES {
         let text = "A log of single latencies (no log_avg_msec) does not show which of them belong to one moment; use \
                     write_hist_log or json+.";
@@ -52,22 +67,36 @@ fn means(load: &mut ImportedLoad, log: &FioLog, name: &str) {
         return;
     }
     for row in &log.rows {
-        let start = ends.insert(row.direction, row.at_ms).unwrap_or_default().min(row.at_ms);
+        let start = ends
+            .insert(row.direction, row.at_ms)
+            .unwrap_or_default()
+            .min(row.at_ms);
         let printed = row.value.to_string();
-        let figure = Figure::new(&format!("{name} mean over the log's interval"), &printed, "ns");
+        let figure = Figure::new(
+            &format!("{name} mean over the log's interval"),
+            &printed,
+            "ns",
+        );
         let figure = figure.map(|figure| figure.of_txn(DIRECTIONS[row.direction]));
-        load.figures.extend(figure.map(|f| f.over(Nanos::from_millis(start), Nanos::from_millis(row.at_ms))));
+        load.figures.extend(
+            figure.map(|f| f.over(Nanos::from_millis(start), Nanos::from_millis(row.at_ms))),
+        );
     }
 }
 
 /// The place of a direction among the load's types; fio may report all together (`unified_rw_reporting`).
 fn place(load: &ImportedLoad, direction: usize) -> Option<usize> {
-    load.txns.iter().position(|name| name == DIRECTIONS[direction] || name == "mixed")
+    load.txns
+        .iter()
+        .position(|name| name == DIRECTIONS[direction] || name == "mixed")
 }
 
 /// The times at which lines end; times of one tick count once.
 fn ends(logs: &[&FioLog]) -> Vec<u64> {
-    let mut ends: Vec<u64> = logs.iter().flat_map(|log| log.rows.iter().map(|row| row.at_ms)).collect();
+    let mut ends: Vec<u64> = logs
+        .iter()
+        .flat_map(|log| log.rows.iter().map(|row| row.at_ms))
+        .collect();
     ends.sort_unstable();
     ends.dedup_by(|later, earlier| *later - *earlier <= ONE_TICK_MS);
     ends.retain(|end| *end > 0);
@@ -88,7 +117,11 @@ fn empty_ticks(ends: &[u64], types: usize) -> Vec<LoadTick> {
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let spans = starts.zip(ends);
     let tick = |(start, end): (u64, &u64)| {
-        LoadTick::new(Nanos::from_millis(start), Nanos::from_millis(*end), vec![Counts::default(); types])
+        LoadTick::new(
+            Nanos::from_millis(start),
+            Nanos::from_millis(*end),
+            vec![Counts::default(); types],
+        )
     };
     spans.map(tick).collect()
 }
@@ -105,31 +138,63 @@ fn distributions(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), String
     let ends = ends(logs);
     let types = load.txns.len();
     let mut ticks = empty_ticks(&ends, types);
-    ticks.iter_mut().for_each(|tick| tick.response = vec![CoarseHist::default(); types]);
-    let placed = |row| Some(Placed { tick: tick_of(&ends, row)?, txn: place(load, row.direction)?, row });
-    let mut rows: Vec<Placed<'_>> = logs.iter().flat_map(|log| &log.rows).filter_map(placed).collect();
+    ticks
+        .iter_mut()
+        .for_each(|tick| tick.response = vec![CoarseHist::default(); types]);
+    let placed = |row| {
+        Some(Placed {
+            tick: tick_of(&ends, row)?,
+            txn: place(load, row.direction)?,
+            row,
+        })
+    };
+    let mut rows: Vec<Placed<'_>> = logs
+        .iter()
+        .flat_map(|log| &log.rows)
+        .filter_map(placed)
+        .collect();
     rows.sort_by_key(|placed| placed.tick);
     let mut whole = vec![Hist::new(); types];
     for same in rows.chunk_by(|a, b| a.tick == b.tick) {
         let mut own = vec![Hist::new(); types];
         let tick = &mut ticks[same[0].tick];
         for Placed { txn, row, .. } in same {
-            let n = row.buckets.iter().fold(0, |sum: u64, (_, n)| sum.saturating_add(*n));
+            let n = row
+                .buckets
+                .iter()
+                .fold(0, |sum: u64, (_, n)| sum.saturating_add(*n));
             if n < 1 << 52 {
                 own[*txn].merge(&histogram(row));
-                tick.counts[*txn].add(&Counts { offered: n, committed: n, ..Counts::default() });
+                tick.counts[*txn].add(&Counts {
+                    offered: n,
+                    committed: n,
+                    ..Counts::default()
+                });
             }
         }
-        whole.iter_mut().zip(&own).for_each(|(sum, own)| sum.merge(own));
+        whole
+            .iter_mut()
+            .zip(&own)
+            .for_each(|(sum, own)| sum.merge(own));
         tick.response = own.iter().map(Hist::coarse).collect();
     }
     bytes_of(load, &mut ticks);
-    if !replace(load, logs, ticks, "from the histogram log; the last one has the time after its end")? {
+    if !replace(
+        load,
+        logs,
+        ticks,
+        "from the histogram log; the last one has the time after its end",
+    )? {
         return Ok(());
     }
     // Buckets of JSON+ are of the whole time, those of a log end with its last line.
     if load.windows.iter().all(Option::is_none) {
-        let window = |response: Hist| (!response.is_empty()).then_some(LoadWindow { response, service: None });
+        let window = |response: Hist| {
+            (!response.is_empty()).then_some(LoadWindow {
+                response,
+                service: None,
+            })
+        };
         load.windows = whole.into_iter().map(window).collect();
     }
     load.facts.retain(|(key, _)| key != PERCENTILES_FACT);
@@ -138,13 +203,22 @@ fn distributions(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), String
 }
 
 fn histogram(row: &Row) -> Hist {
-    let sum = row.buckets.iter().map(|(value, n)| u128::from(value.0) * u128::from(*n)).sum();
+    let sum = row
+        .buckets
+        .iter()
+        .map(|(value, n)| u128::from(value.0) * u128::from(*n))
+        .sum();
     let max = row.buckets.last().map_or(Nanos::ZERO, |(value, _)| *value);
     Hist::of_buckets(row.buckets.iter().copied(), sum, max)
 }
 
 /// Puts the ticks of logs in place of the load's; `false` where they have no time.
-fn replace(load: &mut ImportedLoad, logs: &[&FioLog], ticks: Vec<LoadTick>, source: &str) -> Result<bool, String> {
+fn replace(
+    load: &mut ImportedLoad,
+    logs: &[&FioLog],
+    ticks: Vec<LoadTick>,
+    source: &str,
+) -> Result<bool, String> {
     if ticks.is_empty() {
         let text = "The logs have no line after 0 ms: counts by second are unknown.";
         load.unknown.push(("logs", text.to_owned()));
@@ -160,17 +234,35 @@ fn replace(load: &mut ImportedLoad, logs: &[&FioLog], ticks: Vec<LoadTick>, sour
 
 /// How long the interval of a line is: as asked for, or the least that lines are apart.
 fn every_ms(load: &ImportedLoad, logs: &[&FioLog]) -> u64 {
-    let least =
-        || logs.iter().flat_map(|log| (0..DIRECTIONS.len()).filter_map(|direction| least_ms(log, direction))).min();
+    let least = || {
+        logs.iter()
+            .flat_map(|log| (0..DIRECTIONS.len()).filter_map(|direction| least_ms(log, direction)))
+            .min()
+    };
     load.logs.every_ms.or_else(least).unwrap_or(u64::MAX)
 }
 
 /// Without the last line, which ends with the job.
 fn least_ms(log: &FioLog, direction: usize) -> Option<u64> {
-    let times: Vec<u64> = log.rows.iter().filter(|row| row.direction == direction).map(|row| row.at_ms).collect();
-    let inner = if times.len() > 2 { &times[..times.len() - 1] } else { &times };
+    let times: Vec<u64> = log
+        .rows
+        .iter()
+        .filter(|row| row.direction == direction)
+        .map(|row| row.at_ms)
+        .collect();
+    let inner = if times.len() > 2 {
+        &times[..times.len() - 1]
+    } else {
+        &times
+    };
     let apart = inner.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-    inner.first().copied().into_iter().chain(apart).filter(|apart| *apart > ONE_TICK_MS).min()
+    inner
+        .first()
+        .copied()
+        .into_iter()
+        .chain(apart)
+        .filter(|apart| *apart > ONE_TICK_MS)
+        .min()
 }
 
 /// fio writes no line for an interval in which nothing completed: where ends are further apart, there is one more.
@@ -195,8 +287,14 @@ fn is_gap(apart_ms: u64, every_ms: u64) -> bool {
 fn spans(log: &FioLog, every_ms: u64) -> impl Iterator<Item = (&Row, Nanos)> {
     let mut before = [0; DIRECTIONS.len()];
     log.rows.iter().map(move |row| {
-        let apart = row.at_ms.saturating_sub(std::mem::replace(&mut before[row.direction], row.at_ms));
-        let span = if is_gap(apart, every_ms) { every_ms } else { apart };
+        let apart = row
+            .at_ms
+            .saturating_sub(std::mem::replace(&mut before[row.direction], row.at_ms));
+        let span = if is_gap(apart, every_ms) {
+            every_ms
+        } else {
+            apart
+        };
         (row, Nanos::from_millis(span))
     })
 }
@@ -221,10 +319,17 @@ fn settled(load: &ImportedLoad, mut ticks: Vec<LoadTick>) -> Vec<LoadTick> {
     }
     for txn in 0..types {
         let sum = |ticks: &[LoadTick], of: fn(&Counts) -> u64| {
-            ticks.iter().filter_map(|tick| tick.counts.get(txn)).map(of).fold(0, u64::saturating_add)
+            ticks
+                .iter()
+                .filter_map(|tick| tick.counts.get(txn))
+                .map(of)
+                .fold(0, u64::saturating_add)
         };
         let fields: [(Get, Put); 2] = [
-            (|counts| counts.committed, |counts, n| (counts.committed, counts.offered) = (n, n)),
+            (
+                |counts| counts.committed,
+                |counts, n| (counts.committed, counts.offered) = (n, n),
+            ),
             (|counts| counts.bytes, |counts, n| counts.bytes = n),
         ];
         for (of, put) in fields {
@@ -232,7 +337,9 @@ fn settled(load: &ImportedLoad, mut ticks: Vec<LoadTick>) -> Vec<LoadTick> {
             let mut over = sum(&ticks, of).saturating_sub(total);
             let mut left = total.saturating_sub(sum(&ticks, of));
             for tick in ticks.iter_mut().rev() {
-                let Some(counts) = tick.counts.get_mut(txn) else { continue };
+                let Some(counts) = tick.counts.get_mut(txn) else {
+                    continue;
+                };
                 let n = of(counts);
                 let less = over.min(n);
                 put(counts, (n - less).saturating_add(std::mem::take(&mut left)));
@@ -248,7 +355,10 @@ fn bytes_of(load: &ImportedLoad, ticks: &mut [LoadTick]) {
     let whole = |txn: usize| {
         load.ticks.iter().fold((0u64, 0u64), |(n, bytes), tick| {
             let counts = tick.counts.get(txn).copied().unwrap_or_default();
-            (n.saturating_add(counts.committed), bytes.saturating_add(counts.bytes))
+            (
+                n.saturating_add(counts.committed),
+                bytes.saturating_add(counts.bytes),
+            )
         })
     };
     let each: Vec<f64> = (0..load.txns.len())
@@ -274,8 +384,15 @@ fn singles(load: &mut ImportedLoad, logs: &[&FioLog]) -> Result<(), String> {
     let mut ticks = empty_ticks(&ends, load.txns.len());
     for row in rows() {
         let at = ends.partition_point(|end| *end <= row.at_ms);
-        let (Some(txn), Some(tick)) = (place(load, row.direction), ticks.get_mut(at)) else { continue };
-        tick.counts[txn].add(&Counts { offered: 1, committed: 1, bytes: row.bytes, ..Counts::default() });
+        let (Some(txn), Some(tick)) = (place(load, row.direction), ticks.get_mut(at)) else {
+            continue;
+        };
+        tick.counts[txn].add(&Counts {
+            offered: 1,
+            committed: 1,
+            bytes: row.bytes,
+            ..Counts::default()
+        });
     }
     let lasted = load.lasted();
     if let Some(last) = ticks.last_mut().filter(|last| lasted > last.start) {
@@ -292,19 +409,33 @@ fn counts(load: &mut ImportedLoad, rates: &[&FioLog], bandwidth: &[&FioLog]) -> 
     let mut ticks = empty_ticks(&ends, load.txns.len());
     let mut put = |logs: &[&FioLog], of: fn(&mut Counts, u64), per: f64| {
         for (row, span) in logs.iter().flat_map(|log| spans(log, every_ms)) {
-            let (Some(txn), Some(at)) = (place(load, row.direction), tick_of(&ends, row)) else { continue };
+            let (Some(txn), Some(at)) = (place(load, row.direction), tick_of(&ends, row)) else {
+                continue;
+            };
             let n = row.value as f64 * per * span.as_secs_f64();
-            of(&mut ticks[at].counts[txn], n.round().clamp(0.0, 1e15) as u64);
+            of(
+                &mut ticks[at].counts[txn],
+                n.round().clamp(0.0, 1e15) as u64,
+            );
         }
     };
     let requests = |counts: &mut Counts, n| {
-        counts.add(&Counts { offered: n, committed: n, ..Counts::default() });
+        counts.add(&Counts {
+            offered: n,
+            committed: n,
+            ..Counts::default()
+        });
     };
     put(rates, requests, 1.0);
-    put(bandwidth, |counts, n| counts.bytes = counts.bytes.saturating_add(n), 1024.0);
+    put(
+        bandwidth,
+        |counts, n| counts.bytes = counts.bytes.saturating_add(n),
+        1024.0,
+    );
     if bandwidth.is_empty() {
         bytes_of(load, &mut ticks);
     }
-    let source = "from the log of IOPS: value x interval, rounded; the last one has the rest of the total";
+    let source =
+        "from the log of IOPS: value x interval, rounded; the last one has the rest of the total";
     replace(load, rates, ticks, source).map(|_| ())
 }

@@ -13,27 +13,51 @@ pub(super) fn read(text: &str) -> Vec<Profile> {
     let mut reports: Vec<Profile> = Vec::new();
     let (mut user, mut procedure, mut done) = (String::new(), String::new(), true);
     let mut sampled = Sampled::default();
-    for (line, content) in text.lines().enumerate().map(|(i, content)| (i + 1, content)) {
-        let (who, message) = match content.split_once(':').filter(|(who, _)| who.starts_with("Vuser ")) {
+    for (line, content) in text
+        .lines()
+        .enumerate()
+        .map(|(i, content)| (i + 1, content))
+    {
+        let (who, message) = match content
+            .split_once(':')
+            .filter(|(who, _)| who.starts_with("Vuser "))
+        {
             Some((who, message)) => (who, message.trim()),
             None => ("", content.trim()),
         };
         if message.contains("Hammerdb Time Profile Report @") {
-            reports.push(Profile { line, ..Profile::default() });
+            reports.push(Profile {
+                line,
+                ..Profile::default()
+            });
             (done, procedure) = (false, String::new());
         } else if let Some(heading) = message.strip_prefix(">>>>> ") {
             if done {
-                reports.push(Profile { line, ..Profile::default() });
+                reports.push(Profile {
+                    line,
+                    ..Profile::default()
+                });
                 done = false;
             }
             if let Some(name) = heading.strip_prefix("PROC:") {
                 procedure = name.trim().to_owned();
             } else if let Some(number) = heading.strip_prefix("VIRTUAL USER ") {
-                user = format!(", virtual user {}", number.split(' ').next().unwrap_or_default());
+                user = format!(
+                    ", virtual user {}",
+                    number.split(' ').next().unwrap_or_default()
+                );
             } else if let Some(users) = heading.strip_prefix("SUMMARY OF ") {
                 user.clear();
-                let users = users.split(' ').next().and_then(|users| users.parse().ok()).unwrap_or_default();
-                reports.iter_mut().last().into_iter().for_each(|report| report.users = users);
+                let users = users
+                    .split(' ')
+                    .next()
+                    .and_then(|users| users.parse().ok())
+                    .unwrap_or_default();
+                reports
+                    .iter_mut()
+                    .last()
+                    .into_iter()
+                    .for_each(|report| report.users = users);
             }
         } else if message.starts_with("+-+-") {
             // The line below the summary ends a report.
@@ -42,7 +66,9 @@ pub(super) fn read(text: &str) -> Vec<Profile> {
         } else if !procedure.is_empty()
             && let Some(report) = reports.last_mut()
         {
-            report.figures.extend(pairs(message, &format!("{procedure}{user}")));
+            report
+                .figures
+                .extend(pairs(message, &format!("{procedure}{user}")));
         } else {
             sampled.line(line, who, message);
         }
@@ -61,7 +87,14 @@ fn pairs(content: &str, txn: &str) -> Vec<Figure> {
             "CALLS" | "SD" => "",
             _ => "ms",
         };
-        Some(Figure::new(name, pair[1].trim_end_matches("ms").trim_end_matches('%'), unit)?.of_txn(txn))
+        Some(
+            Figure::new(
+                name,
+                pair[1].trim_end_matches("ms").trim_end_matches('%'),
+                unit,
+            )?
+            .of_txn(txn),
+        )
     };
     words.windows(2).filter_map(figure).collect()
 }
@@ -78,20 +111,36 @@ struct Sampled {
 impl Sampled {
     fn line(&mut self, line: usize, who: &str, message: &str) {
         if let Some(times) = message.strip_prefix("|PERCENTILES ") {
-            self.from = times.split_once(" to ").and_then(|(from, _)| when::instant(from));
-            let restarts = self.first.is_none_or(|first| self.from.is_some_and(|from| from < first));
+            self.from = times
+                .split_once(" to ")
+                .and_then(|(from, _)| when::instant(from));
+            let restarts = self
+                .first
+                .is_none_or(|first| self.from.is_some_and(|from| from < first));
             if self.profiles.is_empty() || restarts {
-                self.profiles.push(Profile { line, result: ResultPosition::Below, ..Profile::default() });
+                self.profiles.push(Profile {
+                    line,
+                    result: ResultPosition::Below,
+                    ..Profile::default()
+                });
                 self.first = self.from;
             }
             return;
         }
         let cells: Vec<&str> = message.trim_matches('|').split('|').collect();
-        let [procedure, values @ ..] = cells.as_slice() else { return };
-        let (Some(first), Some(from), Some(profile)) = (self.first, self.from, self.profiles.last_mut()) else {
+        let [procedure, values @ ..] = cells.as_slice() else {
             return;
         };
-        if !message.starts_with('|') || !values.first().is_some_and(|value| value.starts_with("MIN-")) {
+        let (Some(first), Some(from), Some(profile)) =
+            (self.first, self.from, self.profiles.last_mut())
+        else {
+            return;
+        };
+        if !message.starts_with('|')
+            || !values
+                .first()
+                .is_some_and(|value| value.starts_with("MIN-"))
+        {
             return;
         }
         let user = who.trim_start_matches("Vuser ").trim();
@@ -100,7 +149,9 @@ impl Sampled {
         for (name, value) in values.iter().filter_map(|value| value.split_once('-')) {
             let unit = if name == "SAMPLES" { "" } else { "us" };
             let figure = Figure::new(name.trim_end_matches('%'), value, unit);
-            profile.figures.extend(figure.map(|figure| figure.of_txn(&txn).over(start, start + INTERVAL)));
+            profile
+                .figures
+                .extend(figure.map(|figure| figure.of_txn(&txn).over(start, start + INTERVAL)));
         }
     }
 }

@@ -26,7 +26,9 @@ impl Held {
     pub fn of(load: &ImportedLoad, logs: &[Logged]) -> Result<Self, String> {
         let (lines, transactions) = (logs.len() as u64, transactions(load));
         let last = last_numbers(logs);
-        let reached = last.values().fold(0, |sum: u64, own| sum.saturating_add(*own));
+        let reached = last
+            .values()
+            .fold(0, |sum: u64, own| sum.saturating_add(*own));
         if let Some(client) = last.keys().find(|client| **client >= u64::from(load.users)) {
             let users = load.users;
             return Err(format!(
@@ -48,7 +50,11 @@ impl Held {
         let all_clients = last.len() as f64 == users || of_a_client < CERTAIN;
         // Behind the last one that was drawn, on average 1/rate more of each client were not.
         let is_sample = lines < reached && all_clients && lost as f64 <= users * CERTAIN / rate;
-        Ok(if is_sample { Self::Sample } else { Self::Part { lost } })
+        Ok(if is_sample {
+            Self::Sample
+        } else {
+            Self::Part { lost }
+        })
     }
 
     pub fn note(self, load: &mut ImportedLoad, logs: &[Logged], files: usize) {
@@ -58,7 +64,10 @@ impl Held {
             return;
         }
         let of = transactions(load);
-        let share = format!("{lines} of {of} transactions ({:.1} %)", lines as f64 * 100.0 / of.max(1) as f64);
+        let share = format!(
+            "{lines} of {of} transactions ({:.1} %)",
+            lines as f64 * 100.0 / of.max(1) as f64
+        );
         match self {
             Self::All => load.fact(LOGS_FACT, format!("all {of} transactions")),
             Self::Sample => {
@@ -68,7 +77,10 @@ impl Held {
                 load.fact(LOGS_FACT, text);
             }
             Self::Part { lost } => {
-                load.fact(LOGS_FACT, format!("{share}, and --sampling-rate does not explain the rest"));
+                load.fact(
+                    LOGS_FACT,
+                    format!("{share}, and --sampling-rate does not explain the rest"),
+                );
                 let text = format!(
                     "The logs hold {share}{}{}: the distributions leave out {lost} or more.",
                     absent(load.users, logs),
@@ -93,12 +105,16 @@ fn transactions(load: &ImportedLoad) -> u64 {
 
 /// Whether transactions between those of a client are missing.
 pub(super) fn has_gaps(logs: &[Logged]) -> bool {
-    let first = logs.iter().fold(BTreeMap::new(), |mut first: BTreeMap<u64, u64>, one| {
-        let own = first.entry(one.client).or_insert(one.number);
-        *own = one.number.min(*own);
-        first
-    });
-    let sum = |numbers: &BTreeMap<u64, u64>| -> u128 { numbers.values().map(|own| u128::from(*own)).sum() };
+    let first = logs
+        .iter()
+        .fold(BTreeMap::new(), |mut first: BTreeMap<u64, u64>, one| {
+            let own = first.entry(one.client).or_insert(one.number);
+            *own = one.number.min(*own);
+            first
+        });
+    let sum = |numbers: &BTreeMap<u64, u64>| -> u128 {
+        numbers.values().map(|own| u128::from(*own)).sum()
+    };
     sum(&last_numbers(logs)) + first.len() as u128 > sum(&first) + logs.len() as u128
 }
 
@@ -114,8 +130,10 @@ fn last_numbers(logs: &[Logged]) -> BTreeMap<u64, u64> {
 
 fn absent(users: u32, logs: &[Logged]) -> String {
     let there = last_numbers(logs);
-    let absent: Vec<String> =
-        (0..users).filter(|client| !there.contains_key(&u64::from(*client))).map(|client| client.to_string()).collect();
+    let absent: Vec<String> = (0..users)
+        .filter(|client| !there.contains_key(&u64::from(*client)))
+        .map(|client| client.to_string())
+        .collect();
     match absent.as_slice() {
         [] => String::new(),
         [one] => format!(", none of client {one}"),
@@ -126,10 +144,16 @@ fn absent(users: u32, logs: &[Logged]) -> String {
 
 /// Each thread writes a log of its own.
 fn missing_files(load: &ImportedLoad, files: usize) -> String {
-    let threads = load.figures.iter().find(|figure| figure.name == "number of threads" && figure.txn.is_empty());
+    let threads = load
+        .figures
+        .iter()
+        .find(|figure| figure.name == "number of threads" && figure.txn.is_empty());
     match threads {
         Some(threads) if threads.value > files as f64 => {
-            format!(" (each of {} threads wrote a log, and {files} is here)", threads.printed)
+            format!(
+                " (each of {} threads wrote a log, and {files} is here)",
+                threads.printed
+            )
         }
         _ => String::new(),
     }

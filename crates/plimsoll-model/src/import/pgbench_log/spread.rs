@@ -18,11 +18,15 @@ pub(super) enum Grid {
 
 impl Grid {
     pub fn of_seconds(lasts: Nanos) -> Self {
-        Self::Seconds { lasts: lasts.max(SHORTEST_REST) }
+        Self::Seconds {
+            lasts: lasts.max(SHORTEST_REST),
+        }
     }
 
     pub fn of_ticks(ticks: &[LoadTick]) -> Self {
-        Self::Ticks { bounds: ticks.iter().map(|tick| (tick.start, tick.end)).collect() }
+        Self::Ticks {
+            bounds: ticks.iter().map(|tick| (tick.start, tick.end)).collect(),
+        }
     }
 
     pub fn is_of_ticks(&self) -> bool {
@@ -58,15 +62,23 @@ impl Grid {
             Self::Ticks { bounds } => bounds.get(row as usize).copied().unwrap_or_default(),
             Self::Seconds { lasts } => {
                 let start = Nanos(row * Nanos::SECOND.0);
-                let end = if row == self.last() { *lasts } else { start + Nanos::SECOND };
+                let end = if row == self.last() {
+                    *lasts
+                } else {
+                    start + Nanos::SECOND
+                };
                 (start, end)
             }
         }
     }
 }
 
-const KINDS: [fn(&mut Counts) -> &mut u64; 4] =
-    [|own| &mut own.committed, |own| &mut own.failed, |own| &mut own.dropped, |own| &mut own.retries];
+const KINDS: [fn(&mut Counts) -> &mut u64; 4] = [
+    |own| &mut own.committed,
+    |own| &mut own.failed,
+    |own| &mut own.dropped,
+    |own| &mut own.retries,
+];
 
 /// Puts the output's counts in place of the logs': of whole seconds those of the whole run, spread as the logged
 /// transactions are; of the output's own ticks each tick's, spread over the scripts.
@@ -78,14 +90,24 @@ pub(super) fn take_totals(
 ) {
     let mut reported: Vec<Counts> = ticks.iter().map(|tick| total(&tick.counts)).collect();
     for kind in KINDS {
-        let by_script: Vec<u64> = whole.iter().map(|counts| *kind(&mut counts.clone())).collect();
+        let by_script: Vec<u64> = whole
+            .iter()
+            .map(|counts| *kind(&mut counts.clone()))
+            .collect();
         if grid.is_of_ticks() {
             for (tallies, own) in rows.values_mut().zip(&mut reported) {
                 set(tallies.iter_mut(), kind, &spread(*kind(own), &by_script));
             }
         } else {
-            let all = reported.iter_mut().map(|own| *kind(own)).fold(0, u64::saturating_add);
-            let weights: Vec<u64> = rows.values_mut().flatten().map(|tally| *kind(&mut tally.counts)).collect();
+            let all = reported
+                .iter_mut()
+                .map(|own| *kind(own))
+                .fold(0, u64::saturating_add);
+            let weights: Vec<u64> = rows
+                .values_mut()
+                .flatten()
+                .map(|tally| *kind(&mut tally.counts))
+                .collect();
             set(rows.values_mut().flatten(), kind, &spread(all, &weights));
         }
     }
@@ -98,7 +120,11 @@ fn total(counts: &[Counts]) -> Counts {
     })
 }
 
-fn set<'a>(tallies: impl Iterator<Item = &'a mut ScriptCounts>, kind: fn(&mut Counts) -> &mut u64, values: &[u64]) {
+fn set<'a>(
+    tallies: impl Iterator<Item = &'a mut ScriptCounts>,
+    kind: fn(&mut Counts) -> &mut u64,
+    values: &[u64],
+) {
     for (tally, value) in tallies.zip(values) {
         *kind(&mut tally.counts) = *value;
     }
@@ -111,8 +137,13 @@ fn spread(total: u64, weights: &[u64]) -> Vec<u64> {
     let last = weights.len().saturating_sub(1);
     let share = |(i, weight): (usize, &u64)| {
         so_far += u128::from(*weight);
-        let until =
-            if i == last { total } else { (u128::from(total) * so_far).checked_div(sum).unwrap_or_default() as u64 };
+        let until = if i == last {
+            total
+        } else {
+            (u128::from(total) * so_far)
+                .checked_div(sum)
+                .unwrap_or_default() as u64
+        };
         let own = until - given;
         given = until;
         own
@@ -130,7 +161,10 @@ mod tests {
         assert_eq!(spread(10, &[1, 1, 1]), [3, 3, 4]);
         assert_eq!(spread(5, &[0, 0]), [0, 5]);
         assert_eq!(
-            spread(u64::MAX, &[u64::MAX, u64::MAX]).iter().map(|n| u128::from(*n)).sum::<u128>(),
+            spread(u64::MAX, &[u64::MAX, u64::MAX])
+                .iter()
+                .map(|n| u128::from(*n))
+                .sum::<u128>(),
             u64::MAX.into()
         );
     }
@@ -138,8 +172,14 @@ mod tests {
     #[test]
     fn a_rest_of_less_than_a_millisecond_is_part_of_the_last_second() {
         let grid = Grid::of_seconds(Nanos(5_000_300_000));
-        assert_eq!((grid.row(Nanos(5_000_200_000)), grid.bounds(4)), (4, (Nanos::from_secs(4), Nanos(5_000_300_000))));
+        assert_eq!(
+            (grid.row(Nanos(5_000_200_000)), grid.bounds(4)),
+            (4, (Nanos::from_secs(4), Nanos(5_000_300_000)))
+        );
         let grid = Grid::of_seconds(Nanos(5_200_000_000));
-        assert_eq!((grid.row(Nanos::from_secs(9)), grid.bounds(5).1), (5, Nanos(5_200_000_000)));
+        assert_eq!(
+            (grid.row(Nanos::from_secs(9)), grid.bounds(5).1),
+            (5, Nanos(5_200_000_000))
+        );
     }
 }

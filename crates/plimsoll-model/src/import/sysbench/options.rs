@@ -22,8 +22,16 @@ const FILES: [(&str, &str, &str); 9] = [
     ("", " each", "files"),
     ("Block size ", "", "bs"),
     ("Merging requests up to ", " for sequential IO.", "merge"),
-    ("Read/Write ratio for combined random IO test: ", "", "read_write_ratio"),
-    ("Periodic FSYNC enabled, calling fsync() each ", " requests.", "fsync_every"),
+    (
+        "Read/Write ratio for combined random IO test: ",
+        "",
+        "read_write_ratio",
+    ),
+    (
+        "Periodic FSYNC enabled, calling fsync() each ",
+        " requests.",
+        "fsync_every",
+    ),
     ("Using ", " I/O mode", "ioengine"),
     ("Doing ", " test", "rw"),
 ];
@@ -66,7 +74,8 @@ impl Options {
     }
 
     fn put(&mut self, key: &str, value: &str) {
-        self.parameters.insert(key.to_owned(), value.trim().to_owned());
+        self.parameters
+            .insert(key.to_owned(), value.trim().to_owned());
     }
 
     pub fn parameters(&self) -> BTreeMap<String, String> {
@@ -76,12 +85,34 @@ impl Options {
 
     /// Of a line that prints bytes: `1723.08 MiB/sec`, `reads: 124.32 MiB/s writes: 82.88 MiB/s fsyncs: 263.22/s …`.
     pub fn events_per_second(&self, words: &[&str]) -> Option<f64> {
-        let block = |name: &str| self.parameters.get(name).and_then(|size| bytes(size)).filter(|bytes| *bytes > 0.0);
+        let block = |name: &str| {
+            self.parameters
+                .get(name)
+                .and_then(|size| bytes(size))
+                .filter(|bytes| *bytes > 0.0)
+        };
         match words {
             [rate, "MiB/sec"] => Some(number(rate)? * MIB / block("block size")?),
-            ["reads:", reads, "MiB/s", "writes:", writes, "MiB/s", "fsyncs:", fsyncs, ..] => {
-                let each_write = self.parameters.get("fsync_every").is_some_and(|every| every == "write");
-                let fsyncs = if each_write { 0.0 } else { number(fsyncs.trim_end_matches("/s"))? };
+            [
+                "reads:",
+                reads,
+                "MiB/s",
+                "writes:",
+                writes,
+                "MiB/s",
+                "fsyncs:",
+                fsyncs,
+                ..,
+            ] => {
+                let each_write = self
+                    .parameters
+                    .get("fsync_every")
+                    .is_some_and(|every| every == "write");
+                let fsyncs = if each_write {
+                    0.0
+                } else {
+                    number(fsyncs.trim_end_matches("/s"))?
+                };
                 Some((number(reads)? + number(writes)?) * MIB / block("bs")? + fsyncs)
             }
             _ => None,
@@ -93,7 +124,17 @@ impl Options {
 pub(super) fn printed_bytes(words: &[&str]) -> Vec<Figure> {
     let figures = match words {
         [rate, "MiB/sec"] => vec![Figure::new("transferred", rate, "MiB/sec")],
-        ["reads:", reads, "MiB/s", "writes:", writes, "MiB/s", "fsyncs:", fsyncs, ..] => vec![
+        [
+            "reads:",
+            reads,
+            "MiB/s",
+            "writes:",
+            writes,
+            "MiB/s",
+            "fsyncs:",
+            fsyncs,
+            ..,
+        ] => vec![
             Figure::new("reads", reads, "MiB/s"),
             Figure::new("writes", writes, "MiB/s"),
             Figure::new("fsyncs", fsyncs.trim_end_matches("/s"), "per sec."),

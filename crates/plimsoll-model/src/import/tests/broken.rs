@@ -7,62 +7,131 @@ use super::{OUTPUTS, import_options, text};
 use crate::summary::summarise;
 
 fn error(name: &str, text: &str) -> String {
-    import(&[Source { name, text, tool: None }], &import_options()).unwrap_err().to_string()
+    import(
+        &[Source {
+            name,
+            text,
+            tool: None,
+        }],
+        &import_options(),
+    )
+    .unwrap_err()
+    .to_string()
 }
 
 #[test]
 fn an_unknown_format_is_refused_with_a_list_of_the_known_ones() {
     let message = error("notes.txt", "\nDear diary\n");
     assert!(
-        message.starts_with("notes.txt is not an output that plimsoll reads: it begins with \"Dear diary\""),
+        message.starts_with(
+            "notes.txt is not an output that plimsoll reads: it begins with \"Dear diary\""
+        ),
         "{message}"
     );
-    assert!(message.contains("sysbench 1.0") && message.contains("--tool"), "{message}");
+    assert!(
+        message.contains("sysbench 1.0") && message.contains("--tool"),
+        "{message}"
+    );
 }
 
 #[test]
 fn an_error_has_the_line_and_what_was_expected() {
     let broken = text("sysbench_interval.txt").replace("tps: 357.93", "tps: many");
     let message = error("a.txt", &broken);
-    assert_eq!(message, "a.txt, line 14: found \"many\"\nExpected: a rate, a number from 0 to 10^15.");
-    let cut: String = text("sysbench_interval.txt").lines().take(15).map(|line| format!("{line}\n")).collect();
+    assert_eq!(
+        message,
+        "a.txt, line 14: found \"many\"\nExpected: a rate, a number from 0 to 10^15."
+    );
+    let cut: String = text("sysbench_interval.txt")
+        .lines()
+        .take(15)
+        .map(|line| format!("{line}\n"))
+        .collect();
     let message = error("a.txt", &cut);
     assert!(
-        message.starts_with("a.txt, line 15: found the end of the file\nExpected: `total number of events:`"),
+        message.starts_with(
+            "a.txt, line 15: found the end of the file\nExpected: `total number of events:`"
+        ),
         "{message}"
     );
-    let message =
-        error("p.txt", &text("pgbench_progress.txt").replace("number of clients: 4", "number of clients: four"));
-    assert!(message.starts_with("p.txt, line 12: found \"four\"\nExpected: the number of clients"), "{message}");
-    let message = error("f.json", &text("fio_jsonplus.json").replace("\"total_ios\"", "\"ios\""));
-    assert!(message.contains("total_ios is missing") && message.contains("f.json, line "), "{message}");
+    let message = error(
+        "p.txt",
+        &text("pgbench_progress.txt").replace("number of clients: 4", "number of clients: four"),
+    );
+    assert!(
+        message.starts_with("p.txt, line 12: found \"four\"\nExpected: the number of clients"),
+        "{message}"
+    );
+    let message = error(
+        "f.json",
+        &text("fio_jsonplus.json").replace("\"total_ios\"", "\"ios\""),
+    );
+    assert!(
+        message.contains("total_ios is missing") && message.contains("f.json, line "),
+        "{message}"
+    );
     let cut = &text("fio_jsonplus.json")[..3000];
     let message = error("f.json", cut);
-    assert!(message.contains("one whole JSON document of fio"), "{message}");
-    let message = error("d.xml", &text("diskspd.xml").replace("</TestTimeSeconds>", "</Test>"));
-    assert_eq!(message, "d.xml, line 30: found \"</Test>\"\nExpected: </TestTimeSeconds>.");
-    let message = error("v.html", &text("vdbench_flatfile.html").replace(" 5000 4998.20", " 4998.20"));
-    assert!(message.contains("v.html, line 9: ") && message.contains("23 columns"), "{message}");
+    assert!(
+        message.contains("one whole JSON document of fio"),
+        "{message}"
+    );
+    let message = error(
+        "d.xml",
+        &text("diskspd.xml").replace("</TestTimeSeconds>", "</Test>"),
+    );
+    assert_eq!(
+        message,
+        "d.xml, line 30: found \"</Test>\"\nExpected: </TestTimeSeconds>."
+    );
+    let message = error(
+        "v.html",
+        &text("vdbench_flatfile.html").replace(" 5000 4998.20", " 4998.20"),
+    );
+    assert!(
+        message.contains("v.html, line 9: ") && message.contains("23 columns"),
+        "{message}"
+    );
 }
 
 #[test]
 fn a_log_whose_name_does_not_show_its_kind_is_refused() {
-    let source = Source { name: "x.log", text: text("fio_l_bw.1.log"), tool: Some(Tool::FioLog) };
-    let message = import(&[source], &import_options()).unwrap_err().to_string();
-    assert!(message.contains("its content does not show what it logs"), "{message}");
+    let source = Source {
+        name: "x.log",
+        text: text("fio_l_bw.1.log"),
+        tool: Some(Tool::FioLog),
+    };
+    let message = import(&[source], &import_options())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("its content does not show what it logs"),
+        "{message}"
+    );
     let aggregated = "1795355996 77 267148 1448087670 823 13252 0 0 0 0 0 0 0 0 0\n";
-    assert!(error("agg.1", aggregated).contains("this one is aggregated"), "{}", error("agg.1", aggregated));
+    assert!(
+        error("agg.1", aggregated).contains("this one is aggregated"),
+        "{}",
+        error("agg.1", aggregated)
+    );
 }
 
 #[test]
 fn logs_that_could_belong_to_several_outputs_are_refused() {
-    let source = |name, text| Source { name, text, tool: None };
+    let source = |name, text| Source {
+        name,
+        text,
+        tool: None,
+    };
     let two = [
         source("a.txt", text("pgbench_l.txt")),
         source("b.txt", text("pgbench_l.txt")),
         source("log.1", text("pgbench_log.txt")),
     ];
-    assert!(matches!(import(&two, &import_options()), Err(ImportError::Together(_))));
+    assert!(matches!(
+        import(&two, &import_options()),
+        Err(ImportError::Together(_))
+    ));
 }
 
 /// Nothing that is read may break anything that follows: figures of whatever comes out are computed too.
@@ -97,7 +166,9 @@ fn with_other_numbers(text: &str, instead: &[&str], every: usize, seed: u64) -> 
             continue;
         }
         if !in_number {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             let pick = (state >> 33) as usize;
             if pick.is_multiple_of(every) {
                 changed.push_str(instead[pick / every % instead.len()]);
@@ -112,19 +183,40 @@ fn with_other_numbers(text: &str, instead: &[&str], every: usize, seed: u64) -> 
 #[test]
 fn sums_of_the_largest_numbers_do_not_overflow() {
     // 20,000 clients with a transaction number, and retries, of 10^15 each.
-    let line = |client: u32| format!("{client} 1000000000000000 100 0 1795449240 1 5 1000000000000000\n");
+    let line =
+        |client: u32| format!("{client} 1000000000000000 100 0 1795449240 1 5 1000000000000000\n");
     let log: String = (0..20_000).map(line).collect();
     survives("pgbench_log.1", &log, None);
     let output = text("pgbench_rate_tries.txt");
-    let sources =
-        [Source { name: "p.txt", text: output, tool: None }, Source { name: "pgbench_log.1", text: &log, tool: None }];
+    let sources = [
+        Source {
+            name: "p.txt",
+            text: output,
+            tool: None,
+        },
+        Source {
+            name: "pgbench_log.1",
+            text: &log,
+            tool: None,
+        },
+    ];
     let message = import(&sources, &import_options()).unwrap_err().to_string();
-    assert!(message.contains("the logs belong to another run"), "{message}");
+    assert!(
+        message.contains("the logs belong to another run"),
+        "{message}"
+    );
     // Intervals of vdbench behind the last number that there is.
-    let summary =
-        text("vdbench_50407_block_summary.html").replacen("           1 ", "           18446744073709551615 ", 1);
+    let summary = text("vdbench_50407_block_summary.html").replacen(
+        "           1 ",
+        "           18446744073709551615 ",
+        1,
+    );
     assert!(summary.contains("18446744073709551615"), "{summary}");
-    assert!(error("v.html", &summary).contains("interval"), "{}", error("v.html", &summary));
+    assert!(
+        error("v.html", &summary).contains("interval"),
+        "{}",
+        error("v.html", &summary)
+    );
     let late = text("vdbench_50407_block_summary.html").replace("Nov 23, 2026", "Jul 21, 2554");
     survives("v.html", &late, None);
 }

@@ -21,7 +21,11 @@ const PARAMETERS: [&str; 6] = ["xfersize", "threads", "rdpct", "rhpct", "whpct",
 pub(super) fn runs(text: &str) -> Read<Vec<Run>> {
     let mut names: Vec<String> = Vec::new();
     let mut runs: Vec<Run> = Vec::new();
-    for (at, content) in text.lines().enumerate().map(|(at, content)| (at, content.trim())) {
+    for (at, content) in text
+        .lines()
+        .enumerate()
+        .map(|(at, content)| (at, content.trim()))
+    {
         if is_header(content) {
             // A title in HTML may stand before the first name.
             let content = content.rsplit('>').next().unwrap_or(content);
@@ -33,15 +37,34 @@ pub(super) fn runs(text: &str) -> Read<Vec<Run>> {
         }
         let words: Vec<&str> = content.split_whitespace().collect();
         if words.len() != names.len() {
-            return Err(Fault::at(at + 1, content, format!("{} columns, as the line of names has", names.len())));
+            return Err(Fault::at(
+                at + 1,
+                content,
+                format!("{} columns, as the line of names has", names.len()),
+            ));
         }
-        let columns = Columns(names.iter().cloned().zip(words.into_iter().map(str::to_owned)).collect());
+        let columns = Columns(
+            names
+                .iter()
+                .cloned()
+                .zip(words.into_iter().map(str::to_owned))
+                .collect(),
+        );
         let name = columns.get("run").unwrap_or_default().to_owned();
         let number = columns.get("interval").unwrap_or_default();
         let expected = "the number of an interval, or `avg_FIRST-LAST`";
-        let interval = Interval::parse(number).ok_or_else(|| Fault::at(at + 1, number, expected))?;
-        let row = Row { line: at + 1, interval, time: columns.get("tod").and_then(time_of), columns };
-        if !runs.last().is_some_and(|run| continues(run, &name, interval)) {
+        let interval =
+            Interval::parse(number).ok_or_else(|| Fault::at(at + 1, number, expected))?;
+        let row = Row {
+            line: at + 1,
+            interval,
+            time: columns.get("tod").and_then(time_of),
+            columns,
+        };
+        if !runs
+            .last()
+            .is_some_and(|run| continues(run, &name, interval))
+        {
             runs.push(start(name, &row));
         }
         if let Some(run) = runs.last_mut() {
@@ -53,7 +76,8 @@ pub(super) fn runs(text: &str) -> Read<Vec<Run>> {
 
 /// A run ends with its average; one that has none is followed by interval 1 of the next.
 fn continues(run: &Run, name: &str, interval: Interval) -> bool {
-    let restarts = interval == Interval::Single(1) || (run.average.is_some() && interval != Interval::Spread);
+    let restarts =
+        interval == Interval::Single(1) || (run.average.is_some() && interval != Interval::Spread);
     run.name == name && !restarts
 }
 
@@ -64,8 +88,18 @@ fn start(name: String, row: &Row) -> Run {
     let (day, zone) = (stamp.next().and_then(when::day), stamp.nth(1));
     // In file system workloads the column of sizes is what was observed.
     let observed = columns.get("read_rate").is_some();
-    let asked = PARAMETERS.into_iter().filter(|name| !(observed && *name == "xfersize"));
-    let parameter = |name: &str| Some((name.to_owned(), columns.get(name).filter(|value| *value != "n/a")?.to_owned()));
+    let asked = PARAMETERS
+        .into_iter()
+        .filter(|name| !(observed && *name == "xfersize"));
+    let parameter = |name: &str| {
+        Some((
+            name.to_owned(),
+            columns
+                .get(name)
+                .filter(|value| *value != "n/a")?
+                .to_owned(),
+        ))
+    };
     Run {
         name,
         day,

@@ -27,7 +27,11 @@ pub(super) fn of_run(index: usize, run: &Run) -> Read<ImportedLoad> {
     }
     load.windows = vec![None; load.txns.len()];
     load.offered_per_second = run.offered_per_second;
-    load.parameters = run.parameters.iter().map(|(key, value)| (key.clone(), plain(value))).collect();
+    load.parameters = run
+        .parameters
+        .iter()
+        .map(|(key, value)| (key.clone(), plain(value)))
+        .collect();
     if let Some(average) = &run.average {
         load.figures = figures(&average.columns);
     }
@@ -35,10 +39,15 @@ pub(super) fn of_run(index: usize, run: &Run) -> Read<ImportedLoad> {
     if load.txns.len() > 2 && load.ticks.iter().all(|tick| tick.counts[2].committed == 0) {
         load.txns.truncate(2);
         load.windows.truncate(2);
-        load.ticks.iter_mut().for_each(|tick| tick.counts.truncate(2));
+        load.ticks
+            .iter_mut()
+            .for_each(|tick| tick.counts.truncate(2));
     }
     if !["", "UTC", "GMT"].contains(&run.zone.as_str()) && load.started.is_some() {
-        load.unknown.push(("zone", format!("Times are in the zone {}, and are taken as UTC.", run.zone)));
+        load.unknown.push((
+            "zone",
+            format!("Times are in the zone {}, and are taken as UTC.", run.zone),
+        ));
     }
     check(&mut load, run);
     block(&mut load, index, run);
@@ -57,7 +66,11 @@ fn plain(value: &str) -> String {
         Some('m') => (&value[..value.len() - 1], MIB),
         _ => (value, 1.0),
     };
-    digits.parse::<f64>().ok().filter(|n| n.is_finite()).map_or_else(|| value.to_owned(), |n| (n * factor).to_string())
+    digits
+        .parse::<f64>()
+        .ok()
+        .filter(|n| n.is_finite())
+        .map_or_else(|| value.to_owned(), |n| (n * factor).to_string())
 }
 
 /// Columns of the average, but for what was asked for and operations that did not happen.
@@ -94,7 +107,9 @@ fn measured(run: &Run, length: Nanos) -> (u64, u64) {
         // All were warm-up: vdbench averages over them, or over nothing.
         Some(_) => (1, u64::MAX),
         None => {
-            let warmup = run.warmup_s.map_or(1.0, |warmup| warmup / length.as_secs_f64().max(1.0));
+            let warmup = run
+                .warmup_s
+                .map_or(1.0, |warmup| warmup / length.as_secs_f64().max(1.0));
             (1 + warmup.clamp(0.0, 1e6) as u64, u64::MAX)
         }
     }
@@ -102,7 +117,11 @@ fn measured(run: &Run, length: Nanos) -> (u64, u64) {
 
 /// Time from one time of day to a later one.
 fn apart(earlier: Nanos, later: Nanos) -> Nanos {
-    if later >= earlier { later - earlier } else { later + DAY - earlier }
+    if later >= earlier {
+        later - earlier
+    } else {
+        later + DAY - earlier
+    }
 }
 
 /// Rows are printed a few milliseconds late now and then, and intervals are whole seconds.
@@ -112,8 +131,15 @@ fn whole(length: Nanos) -> Nanos {
 
 /// Times since the row before, of the first since the start of the run, else as long as the second.
 fn lengths(run: &Run) -> Option<Vec<Nanos>> {
-    let times: Vec<Nanos> = run.intervals.iter().map(|row| row.time).collect::<Option<_>>()?;
-    let mut lengths: Vec<Nanos> = times.windows(2).map(|pair| whole(apart(pair[0], pair[1]))).collect();
+    let times: Vec<Nanos> = run
+        .intervals
+        .iter()
+        .map(|row| row.time)
+        .collect::<Option<_>>()?;
+    let mut lengths: Vec<Nanos> = times
+        .windows(2)
+        .map(|pair| whole(apart(pair[0], pair[1])))
+        .collect();
     let since_start = || Some(whole(apart(run.start?, *times.first()?)));
     lengths.insert(0, lengths.first().copied().or_else(since_start)?);
     Some(lengths)
@@ -124,7 +150,8 @@ fn ticks(load: &mut ImportedLoad, run: &Run) -> Read<()> {
         return only_average(load, run);
     }
     let Some(lengths) = lengths(run) else {
-        let text = "Rows have no time of day, or there is only one: the length of an interval is unknown.";
+        let text =
+            "Rows have no time of day, or there is only one: the length of an interval is unknown.";
         load.unknown.push(("interval", text.to_owned()));
         return Ok(());
     };
@@ -137,19 +164,30 @@ fn ticks(load: &mut ImportedLoad, run: &Run) -> Read<()> {
         tick.measured = matches!(row.interval, Interval::Single(n) if (first..=last).contains(&n));
         load.ticks.push(tick);
         for name in ["resp", "resp_std", "resp_max"] {
-            let figure = row.columns.get(name).and_then(|value| Figure::new(name, value, "ms"));
-            load.figures.extend(figure.map(|figure| figure.over(start, end)));
+            let figure = row
+                .columns
+                .get(name)
+                .and_then(|value| Figure::new(name, value, "ms"));
+            load.figures
+                .extend(figure.map(|figure| figure.over(start, end)));
         }
         start = end;
     }
-    load.fact(SECONDS_FACT, "from the rows of intervals: rate x interval, rounded");
+    load.fact(
+        SECONDS_FACT,
+        "from the rows of intervals: rate x interval, rounded",
+    );
     Ok(())
 }
 
 /// `totals.html` has no intervals: their length is that of the run divided by their number.
 fn only_average(load: &mut ImportedLoad, run: &Run) -> Read<()> {
-    let Some(row) = &run.average else { return Ok(()) };
-    let (Interval::Average { first, last }, Some((start, end))) = (row.interval, run.start.zip(row.time)) else {
+    let Some(row) = &run.average else {
+        return Ok(());
+    };
+    let (Interval::Average { first, last }, Some((start, end))) =
+        (row.interval, run.start.zip(row.time))
+    else {
         return Ok(());
     };
     if first == 0 || first > last || last > 1_000_000 {
@@ -169,24 +207,43 @@ fn started(run: &Run, row: &Row, length: Nanos) -> Option<Nanos> {
 }
 
 fn counts(row: &Row, length: Nanos) -> Read<Vec<Counts>> {
-    let get =
-        |name: &str| number_at(row.line, row.columns.get(name).unwrap_or_default(), &format!("`{name}` of a row"));
+    let get = |name: &str| {
+        number_at(
+            row.line,
+            row.columns.get(name).unwrap_or_default(),
+            &format!("`{name}` of a row"),
+        )
+    };
     let of = |rate: f64, bytes: f64| {
         let requests = (rate * length.as_secs_f64()).round().min(1e12) as u64;
-        Counts { offered: requests, committed: requests, bytes: bytes.min(1e17) as u64, ..Counts::default() }
+        Counts {
+            offered: requests,
+            committed: requests,
+            bytes: bytes.min(1e17) as u64,
+            ..Counts::default()
+        }
     };
     let rate = get("rate")?;
     if row.columns.get("read_rate").is_some() {
         let (read, write) = (get("read_rate")?, get("write_rate")?);
         let moved = |mib_per_second: f64| mib_per_second * MIB * length.as_secs_f64();
         // Rates are printed with as few as four digits.
-        let other = Some(rate - read - write).filter(|other| *other > rate * 0.005).unwrap_or_default();
-        return Ok(vec![of(read, moved(get("mb_read")?)), of(write, moved(get("mb_write")?)), of(other, 0.0)]);
+        let other = Some(rate - read - write)
+            .filter(|other| *other > rate * 0.005)
+            .unwrap_or_default();
+        return Ok(vec![
+            of(read, moved(get("mb_read")?)),
+            of(write, moved(get("mb_write")?)),
+            of(other, 0.0),
+        ]);
     }
     let (reads, bytes) = (get("read%")?.min(100.0), get("bytes/io")?);
     let side = |percent: f64| {
         let counts = of(rate * percent / 100.0, 0.0);
-        Counts { bytes: (counts.committed as f64 * bytes).min(1e17) as u64, ..counts }
+        Counts {
+            bytes: (counts.committed as f64 * bytes).min(1e17) as u64,
+            ..counts
+        }
     };
     Ok(vec![side(reads), side(100.0 - reads)])
 }
@@ -203,9 +260,18 @@ fn check(load: &mut ImportedLoad, run: &Run) {
         load.failure = Some(text);
         return;
     };
-    let committed: u64 = measured.iter().flat_map(|tick| &tick.counts).map(|counts| counts.committed).sum();
-    let seconds: f64 = measured.iter().map(|tick| (tick.end - tick.start).as_secs_f64()).sum();
-    let Some(rate) = average.columns.number("rate").filter(|_| seconds > 0.0) else { return };
+    let committed: u64 = measured
+        .iter()
+        .flat_map(|tick| &tick.counts)
+        .map(|counts| counts.committed)
+        .sum();
+    let seconds: f64 = measured
+        .iter()
+        .map(|tick| (tick.end - tick.start).as_secs_f64())
+        .sum();
+    let Some(rate) = average.columns.number("rate").filter(|_| seconds > 0.0) else {
+        return;
+    };
     let own = committed as f64 / seconds;
     if (own - rate).abs() > (rate * AVERAGE_DIFFERS).max(1.0) {
         let text = format!(
@@ -218,18 +284,42 @@ fn check(load: &mut ImportedLoad, run: &Run) {
 
 fn block(load: &mut ImportedLoad, index: usize, run: &Run) {
     let number = |name: &str| {
-        let asked = load.parameters.get(name).and_then(|value| value.parse::<f64>().ok());
+        let asked = load
+            .parameters
+            .get(name)
+            .and_then(|value| value.parse::<f64>().ok());
         asked.filter(|value| value.is_finite() && *value >= 0.0)
     };
-    let threads = number("threads").filter(|n| (1.0..=1e6).contains(n)).map_or(0, |n| n as u32);
-    let observed = |name: &str| run.rows().find_map(|row| row.columns.number(name).filter(|value| *value > 0.0));
-    let size =
-        number("xfersize").or(observed("bytes/io")).or(observed("xfersize")).unwrap_or_default().min(1e12) as u64;
-    let share = || observed("read_rate").map(|reads| 100.0 * reads / observed("rate").unwrap_or(reads).max(reads));
-    let reads =
-        number("rdpct").or(observed("read%")).or_else(share).unwrap_or_default().clamp(0.0, 100.0).round() as u32;
+    let threads = number("threads")
+        .filter(|n| (1.0..=1e6).contains(n))
+        .map_or(0, |n| n as u32);
+    let observed = |name: &str| {
+        run.rows()
+            .find_map(|row| row.columns.number(name).filter(|value| *value > 0.0))
+    };
+    let size = number("xfersize")
+        .or(observed("bytes/io"))
+        .or(observed("xfersize"))
+        .unwrap_or_default()
+        .min(1e12) as u64;
+    let share = || {
+        observed("read_rate")
+            .map(|reads| 100.0 * reads / observed("rate").unwrap_or(reads).max(reads))
+    };
+    let reads = number("rdpct")
+        .or(observed("read%"))
+        .or_else(share)
+        .unwrap_or_default()
+        .clamp(0.0, 100.0)
+        .round() as u32;
     let random = number("seekpct").unwrap_or_default().min(100.0) as u32;
-    let sizes = |used: bool| if used && size > 0 { vec![(size, 100)] } else { Vec::new() };
+    let sizes = |used: bool| {
+        if used && size > 0 {
+            vec![(size, 100)]
+        } else {
+            Vec::new()
+        }
+    };
     load.users = threads;
     load.block = Some(BlockPoint {
         point: PointId(0),

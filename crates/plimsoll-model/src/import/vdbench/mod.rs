@@ -85,11 +85,17 @@ struct Columns(Vec<(String, String)>);
 
 impl Columns {
     fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .find(|(own, _)| own == name)
+            .map(|(_, value)| value.as_str())
     }
 
     fn number(&self, name: &str) -> Option<f64> {
-        self.get(name)?.parse().ok().filter(|value: &f64| value.is_finite())
+        self.get(name)?
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite())
     }
 }
 
@@ -102,10 +108,14 @@ impl Run {
             Interval::Spread => {}
             Interval::Average { .. } => self.average = Some(row),
             Interval::Single(n) => {
-                if let Some(Interval::Single(last)) = self.intervals.last().map(|last| last.interval)
+                if let Some(Interval::Single(last)) =
+                    self.intervals.last().map(|last| last.interval)
                     && last.checked_add(1) != Some(n)
                 {
-                    let expected = format!("interval {}, as interval {last} is above", last.saturating_add(1));
+                    let expected = format!(
+                        "interval {}, as interval {last} is above",
+                        last.saturating_add(1)
+                    );
                     return Err(Fault::at(row.line, &format!("interval {n}"), expected));
                 }
                 self.intervals.push(row);
@@ -141,21 +151,33 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
         None => summary::runs(text)?,
     };
     runs.retain(|run| !run.is_empty());
-    let names: Vec<String> = runs.iter().filter(|run| is_preparation(&run.name)).map(|run| run.name.clone()).collect();
+    let names: Vec<String> = runs
+        .iter()
+        .filter(|run| is_preparation(&run.name))
+        .map(|run| run.name.clone())
+        .collect();
     if names.len() < runs.len() {
         runs.retain(|run| !is_preparation(&run.name));
     }
-    let mut loads = runs.iter().enumerate().map(|(i, run)| load::of_run(i, run)).collect::<Read<Vec<_>>>()?;
+    let mut loads = runs
+        .iter()
+        .enumerate()
+        .map(|(i, run)| load::of_run(i, run))
+        .collect::<Read<Vec<_>>>()?;
     let Some(last) = loads.last_mut() else {
-        return Err(Fault::end(text, "a row of figures for at least one interval"));
+        return Err(Fault::end(
+            text,
+            "a row of figures for at least one interval",
+        ));
     };
     if header(text).is_none() && !text.contains("Vdbench execution completed") {
-        let text =
-            "The output ends before vdbench's last line (`Vdbench execution completed`): further runs may be missing.";
+        let text = "The output ends before vdbench's last line (`Vdbench execution completed`): further runs may be missing.";
         last.unknown.push(("end", text.to_owned()));
     }
     if !names.is_empty() {
-        loads.iter_mut().for_each(|load| load.fact("import.preparation", names.join(", ")));
+        loads
+            .iter_mut()
+            .for_each(|load| load.fact("import.preparation", names.join(", ")));
     }
     Ok(loads)
 }

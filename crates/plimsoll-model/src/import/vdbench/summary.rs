@@ -32,24 +32,41 @@ pub(super) fn runs(text: &str) -> Read<Vec<Run>> {
             names = Some(columns(at + 1, content, &words[place + 1..], second)?);
             continue;
         }
-        let [time, interval, figures @ ..] = words.as_slice() else { continue };
-        let (Some(time), Some(interval)) = (time_of(time), Interval::parse(interval)) else { continue };
+        let [time, interval, figures @ ..] = words.as_slice() else {
+            continue;
+        };
+        let (Some(time), Some(interval)) = (time_of(time), Interval::parse(interval)) else {
+            continue;
+        };
         if interval == Interval::Spread || figures.is_empty() {
             continue;
         }
-        let Some(names) = &names else { return Err(Fault::at(at + 1, content, "a header of columns above it")) };
+        let Some(names) = &names else {
+            return Err(Fault::at(at + 1, content, "a header of columns above it"));
+        };
         if figures.len() != names.len() {
-            let expected = format!("{} figures after the interval, as the header above has", names.len());
+            let expected = format!(
+                "{} figures after the interval, as the header above has",
+                names.len()
+            );
             return Err(Fault::at(at + 1, content, expected));
         }
         let values = figures.iter().map(|value| (*value).to_owned());
         let columns = Columns(names.iter().cloned().zip(values).collect());
         if runs.is_empty() {
-            runs.push(Run { name: "run".into(), ..Run::default() });
+            runs.push(Run {
+                name: "run".into(),
+                ..Run::default()
+            });
         }
         if let Some(run) = runs.last_mut() {
             run.day = run.day.or(day);
-            run.add(Row { line: at + 1, interval, time: Some(time), columns })?;
+            run.add(Row {
+                line: at + 1,
+                interval,
+                time: Some(time),
+                columns,
+            })?;
         }
     }
     Ok(runs)
@@ -59,10 +76,18 @@ impl Heading {
     fn line(&mut self, content: &str) {
         // `Vdbench summary report, created 15:57:45 Nov 23 2026 UTC`, with the same in another zone behind it.
         if let Some((_, created)) = content.split_once("report, created ") {
-            self.zone = created.split_whitespace().nth(4).unwrap_or_default().to_owned();
+            self.zone = created
+                .split_whitespace()
+                .nth(4)
+                .unwrap_or_default()
+                .to_owned();
         }
         if let Some((_, version)) = content.split_once("Vdbench distribution: vdbench") {
-            self.version = version.split_whitespace().next().unwrap_or_default().to_owned();
+            self.version = version
+                .split_whitespace()
+                .next()
+                .unwrap_or_default()
+                .to_owned();
         }
     }
 }
@@ -71,10 +96,19 @@ impl Heading {
 /// with `fwdrate=100;` or `fwdrate=max.`.
 fn starting(before: &str, rest: &str, heading: &Heading) -> Run {
     let rest = rest.split('<').next().unwrap_or(rest);
-    let value = |key: &str| rest.split_once(key).map(|(_, value)| value.split([';', ' ']).find(|v| !v.is_empty()));
-    let number = |key: &str| value(key).flatten().and_then(|value| value.trim_end_matches('.').parse::<f64>().ok());
+    let value = |key: &str| {
+        rest.split_once(key)
+            .map(|(_, value)| value.split([';', ' ']).find(|v| !v.is_empty()))
+    };
+    let number = |key: &str| {
+        value(key)
+            .flatten()
+            .and_then(|value| value.trim_end_matches('.').parse::<f64>().ok())
+    };
     let loops = rest.split_once("For loops:").map_or("", |(_, loops)| loops);
-    let pairs = loops.split_whitespace().filter_map(|pair| pair.trim_end_matches(',').split_once('='));
+    let pairs = loops
+        .split_whitespace()
+        .filter_map(|pair| pair.trim_end_matches(',').split_once('='));
     let clock = before.rsplit('>').next().unwrap_or(before).trim();
     Run {
         name: rest.split([';', ' ']).next().unwrap_or_default().to_owned(),
@@ -83,7 +117,9 @@ fn starting(before: &str, rest: &str, heading: &Heading) -> Run {
         version: heading.version.clone(),
         warmup_s: number("warmup="),
         offered_per_second: number("I/O rate:").or(number("fwdrate=")).and_then(offered),
-        parameters: pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
+        parameters: pairs
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect(),
         ..Run::default()
     }
 }
@@ -99,17 +135,37 @@ fn date(words: &[&str]) -> Option<Date> {
 
 /// The names of the columns after the interval, those of a flatfile, from both lines of a header.
 fn columns(line: usize, content: &str, first: &[&str], second: &str) -> Read<Vec<String>> {
-    let groups: Vec<String> = first.iter().map(|word| word.trim_matches('.').to_lowercase()).collect();
+    let groups: Vec<String> = first
+        .iter()
+        .map(|word| word.trim_matches('.').to_lowercase())
+        .collect();
     let below: Vec<&str> = second.split_whitespace().collect();
     let file_system = groups.first().is_some_and(|name| name == "reqstdops");
-    let names = if file_system { file_system_names(&groups, &below) } else { raw_names(&groups, &below) };
+    let names = if file_system {
+        file_system_names(&groups, &below)
+    } else {
+        raw_names(&groups, &below)
+    };
     let needed: &[&str] = match file_system {
-        true => &["rate", "resp", "read_rate", "write_rate", "mb_read", "mb_write"],
+        true => &[
+            "rate",
+            "resp",
+            "read_rate",
+            "write_rate",
+            "mb_read",
+            "mb_write",
+        ],
         false => &["rate", "resp", "read%", "bytes/io"],
     };
-    let understood =
-        names.filter(|names| needed.iter().all(|own| names.iter().filter(|name| *name == own).count() == 1));
-    let expected = format!("a header with {} in its two lines, as vdbench 5.04 writes it", needed.join(", "));
+    let understood = names.filter(|names| {
+        needed
+            .iter()
+            .all(|own| names.iter().filter(|name| *name == own).count() == 1)
+    });
+    let expected = format!(
+        "a header with {} in its two lines, as vdbench 5.04 writes it",
+        needed.join(", ")
+    );
     understood.ok_or_else(|| Fault::at(line, content, expected))
 }
 
@@ -141,16 +197,20 @@ fn file_system_names(groups: &[String], mut below: &[&str]) -> Option<Vec<String
             ["pct" | "total" | "size", ..] => 1,
             _ => return None,
         };
-        names.extend(below[..width].iter().map(|below| match (group.as_str(), *below) {
-            ("reqstdops", below) => below.to_owned(),
-            ("cpu%", "total") => "cpu_used".to_owned(),
-            ("cpu%", "sys") => "cpu_kernel".to_owned(),
-            ("mb/sec", "total") => "mb/sec".to_owned(),
-            ("mb/sec", below) => format!("mb_{below}"),
-            ("read", "pct") => "read%".to_owned(),
-            ("xfer", "size") => "xfersize".to_owned(),
-            (group, below) => format!("{group}_{below}"),
-        }));
+        names.extend(
+            below[..width]
+                .iter()
+                .map(|below| match (group.as_str(), *below) {
+                    ("reqstdops", below) => below.to_owned(),
+                    ("cpu%", "total") => "cpu_used".to_owned(),
+                    ("cpu%", "sys") => "cpu_kernel".to_owned(),
+                    ("mb/sec", "total") => "mb/sec".to_owned(),
+                    ("mb/sec", below) => format!("mb_{below}"),
+                    ("read", "pct") => "read%".to_owned(),
+                    ("xfer", "size") => "xfersize".to_owned(),
+                    (group, below) => format!("{group}_{below}"),
+                }),
+        );
         below = &below[width..];
     }
     below.is_empty().then_some(names)

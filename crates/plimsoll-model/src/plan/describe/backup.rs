@@ -8,17 +8,41 @@ use crate::plan::resolved::{Backup, BackupPlace, BackupStep, Cycles, Noise, Nois
 use crate::units::Nanos;
 
 pub(super) fn write_backup(out: &mut String, name: &str, backup: &Backup) -> fmt::Result {
-    let Backup { data, method, jobs, restore } = backup;
-    writeln!(out, "\n[workload.{name}.backup]\ndata = {}\nmethod = \"{}\"", quoted(data), method.name())?;
+    let Backup {
+        data,
+        method,
+        jobs,
+        restore,
+    } = backup;
+    writeln!(
+        out,
+        "\n[workload.{name}.backup]\ndata = {}\nmethod = \"{}\"",
+        quoted(data),
+        method.name()
+    )?;
     writeln!(out, "jobs = {jobs}\nrestore = {restore}")
 }
 
 pub(super) fn write_step(out: &mut String, step: &BackupStep) -> fmt::Result {
-    let BackupStep { name, backup, system, on, cycles } = step;
-    writeln!(out, "\n[[step]]\nname = {}\nrun = {}\nsystem = {}", quoted(name), quoted(backup), quoted(system))?;
+    let BackupStep {
+        name,
+        backup,
+        system,
+        on,
+        cycles,
+    } = step;
+    writeln!(
+        out,
+        "\n[[step]]\nname = {}\nrun = {}\nsystem = {}",
+        quoted(name),
+        quoted(backup),
+        quoted(system)
+    )?;
     let on: Vec<String> = on.iter().map(|name| quoted(name)).collect();
     writeln!(out, "on = [{}]", on.join(", "))?;
-    pairs(cycles).into_iter().try_for_each(|pair| writeln!(out, "{pair}"))
+    pairs(cycles)
+        .into_iter()
+        .try_for_each(|pair| writeln!(out, "{pair}"))
 }
 
 /// As an array of tables after the step's own keys.
@@ -28,7 +52,9 @@ pub(super) fn write_noise(out: &mut String, noise: &[Noise]) -> fmt::Result {
         match work {
             NoiseWork::Backup { backup, cycles } => {
                 writeln!(out, "run = {}", quoted(backup))?;
-                pairs(cycles).into_iter().try_for_each(|pair| writeln!(out, "{pair}"))?;
+                pairs(cycles)
+                    .into_iter()
+                    .try_for_each(|pair| writeln!(out, "{pair}"))?;
             }
             NoiseWork::Load { workload, load } => {
                 writeln!(out, "run = {}", quoted(workload))?;
@@ -47,5 +73,8 @@ fn pairs(cycles: &Cycles) -> Vec<String> {
         BackupPlace::Medium(name) => Some(format!("to = {}", quoted(name))),
     };
     let every = (*every > Nanos::ZERO).then(|| format!("every = \"{every}\""));
-    to.into_iter().chain([format!("cycles = {count}")]).chain(every).collect()
+    to.into_iter()
+        .chain([format!("cycles = {count}")])
+        .chain(every)
+        .collect()
 }

@@ -9,7 +9,11 @@ use crate::plan::value::{At, RawSize};
 
 /// Requests to the medium itself, carried out by fio: the jobs of a profile, jobs of your own, or a job file.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "a table such as { profile = \"four-corners\" }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table such as { profile = \"four-corners\" }"
+)]
 #[schemars(
     rename = "Block",
     extend("anyOf" = [{ "required": ["profile"] }, { "required": ["job"] }, { "required": ["fio_job"] }])
@@ -119,7 +123,11 @@ stream_keys! {
 
 /// Which places random requests choose: exactly one of them.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "\"uniform\", { zipf = 1.1 } or { zones = [[95, 5], [5, 95]] }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "\"uniform\", { zipf = 1.1 } or { zones = [[95, 5], [5, 95]] }"
+)]
 #[schemars(rename = "Access", extend("minProperties" = 1, "maxProperties" = 1))]
 pub struct RawAccess {
     /// The exponent of Zipf's law, 0.01 to 10, but not exactly 1.
@@ -130,7 +138,11 @@ pub struct RawAccess {
 
 /// How writes become durable, if not by themselves.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "\"none\", \"each_write\" or { flush_every = 1 }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "\"none\", \"each_write\" or { flush_every = 1 }"
+)]
 #[schemars(rename = "Sync", extend("required" = ["flush_every"]))]
 pub struct RawSync {
     /// `fdatasync` after so many writes.
@@ -140,7 +152,11 @@ pub struct RawSync {
 
 /// When rounds are enough.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "true, or a table such as { rounds = 25, window = 5 }")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "true, or a table such as { rounds = 25, window = 5 }"
+)]
 #[schemars(rename = "Steady")]
 pub struct RawSteadyRule {
     /// At most so many, 2 to 1000. Default: 25.

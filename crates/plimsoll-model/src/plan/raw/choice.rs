@@ -23,7 +23,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for RawShare<T> {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list of two, such as [95, 5] or [\"4KiB\", 40]")
             }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<RawShare<T>, A::Error> {
+            fn visit_seq<A: de::SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> Result<RawShare<T>, A::Error> {
                 let wrong = |n, visitor: &Self| de::Error::invalid_length(n, visitor);
                 let first = list.next_element()?.ok_or_else(|| wrong(0, &self))?;
                 let share = list.next_element()?.ok_or_else(|| wrong(1, &self))?;
@@ -79,7 +82,9 @@ impl<'de> Deserialize<'de> for RawSizes {
         impl<'de> de::Visitor<'de> for Visitor {
             type Value = RawSizes;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a size such as \"4KiB\", or a list such as [[\"4KiB\", 40], [\"8KiB\", 60]]")
+                f.write_str(
+                    "a size such as \"4KiB\", or a list such as [[\"4KiB\", 40], [\"8KiB\", 60]]",
+                )
             }
             fn visit_str<E: de::Error>(self, value: &str) -> Result<RawSizes, E> {
                 Ok(RawSizes::One(RawSize::Text(value.to_owned())))

@@ -6,7 +6,8 @@ use crate::plan::error::{nearest, suggestion};
 use crate::plan::findings::Findings;
 use crate::plan::raw::RawMedium;
 use crate::plan::resolved::{
-    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium, MediumKind, SLOWER, WithoutFuse,
+    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium, MediumKind,
+    SLOWER, WithoutFuse,
 };
 use crate::plan::size as sizes;
 use crate::plan::value::At;
@@ -28,7 +29,11 @@ pub(super) fn resolve(
     let raw = at.get();
     if let Some(written) = &raw.device {
         let path = device(written, raw, findings)?;
-        return Some(Medium { name: name.to_owned(), path, kind: MediumKind::Device });
+        return Some(Medium {
+            name: name.to_owned(),
+            path,
+            kind: MediumKind::Device,
+        });
     }
     let Some(drive) = &raw.drive else {
         if !findings.explains(&at.span(), "drive") {
@@ -36,13 +41,30 @@ pub(super) fn resolve(
         }
         let help = "name a directory: path = \".\", or a drive to emulate: drive = \"…\"";
         let broken = findings.explains(&at.span(), "drive");
-        let path = if broken { raw.path.as_ref() } else { findings.required(&at.span(), "path", &raw.path, help) };
+        let path = if broken {
+            raw.path.as_ref()
+        } else {
+            findings.required(&at.span(), "path", &raw.path, help)
+        };
         let path = text(path?, "the path", findings)?;
-        return Some(Medium { name: name.to_owned(), path, kind: MediumKind::Directory });
+        return Some(Medium {
+            name: name.to_owned(),
+            path,
+            kind: MediumKind::Directory,
+        });
     };
-    let path = raw.path.as_ref().map_or(Some(DEFAULT_PATH.to_owned()), |path| text(path, "the path", findings));
+    let path = raw
+        .path
+        .as_ref()
+        .map_or(Some(DEFAULT_PATH.to_owned()), |path| {
+            text(path, "the path", findings)
+        });
     let emulated = emulated(drive, raw, options, findings);
-    Some(Medium { name: name.to_owned(), path: path?, kind: MediumKind::Emulated(emulated?) })
+    Some(Medium {
+        name: name.to_owned(),
+        path: path?,
+        kind: MediumKind::Emulated(emulated?),
+    })
 }
 
 /// A device that is there: its path below `/dev`.
@@ -50,18 +72,28 @@ fn device(written: &At<String>, raw: &RawMedium, findings: &mut Findings<'_>) ->
     let help = "a medium is one of the three: remove the other, or make two media of it";
     for (key, other) in [("path", &raw.path), ("drive", &raw.drive)] {
         if let Some(other) = other {
-            findings.error(other.span(), format!("`{key}` and `device` exclude each other"), help);
+            findings.error(
+                other.span(),
+                format!("`{key}` and `device` exclude each other"),
+                help,
+            );
         }
     }
     if raw.drive.is_none() {
         refuse_without_drive(raw, findings);
     }
     let path = text(written, "the device", findings)?;
-    let below_dev =
-        path.strip_prefix("/dev/").is_some_and(|rest| !rest.is_empty()) && !path.split('/').any(|part| part == "..");
+    let below_dev = path
+        .strip_prefix("/dev/")
+        .is_some_and(|rest| !rest.is_empty())
+        && !path.split('/').any(|part| part == "..");
     if !below_dev {
         let help = "its path below /dev, such as device = \"/dev/disk/by-id/nvme-…\"; a directory is a `path`";
-        findings.error(written.span(), format!("`{path}` is not the path of a device"), help);
+        findings.error(
+            written.span(),
+            format!("`{path}` is not the path of a device"),
+            help,
+        );
         return None;
     }
     Some(path)
@@ -94,7 +126,11 @@ fn refuse_without_drive(raw: &RawMedium, findings: &mut Findings<'_>) {
     ] {
         if let Some(span) = span {
             let help = "it belongs to an emulated drive: add drive = \"…\", or remove it";
-            findings.error(span, format!("`{key}` has no meaning without a `drive`"), help);
+            findings.error(
+                span,
+                format!("`{key}` has no meaning without a `drive`"),
+                help,
+            );
         }
     }
 }
@@ -106,15 +142,22 @@ fn emulated(
     findings: &mut Findings<'_>,
 ) -> Option<EmulatedDrive> {
     let drive = known_drive(drive, &options.drives, findings);
-    let capacity = raw.capacity.as_ref().map_or(Some(DEFAULT_CAPACITY), |written| {
-        let capacity = size(written, findings)?;
-        if capacity < LEAST_CAPACITY {
-            let help = format!("{} at least", sizes::write(LEAST_CAPACITY));
-            findings.error(written.span(), format!("a drive of {} is too small", sizes::write(capacity)), help);
-            return None;
-        }
-        Some(capacity)
-    });
+    let capacity = raw
+        .capacity
+        .as_ref()
+        .map_or(Some(DEFAULT_CAPACITY), |written| {
+            let capacity = size(written, findings)?;
+            if capacity < LEAST_CAPACITY {
+                let help = format!("{} at least", sizes::write(LEAST_CAPACITY));
+                findings.error(
+                    written.span(),
+                    format!("a drive of {} is too small", sizes::write(capacity)),
+                    help,
+                );
+                return None;
+            }
+            Some(capacity)
+        });
     let fill = raw.fill.as_ref().map_or(Some(1.0), |written| {
         let fill = *written.get();
         if !(0.0..=1.0).contains(&fill) {
@@ -128,7 +171,11 @@ fn emulated(
     let slower = raw.slower.as_ref().map_or(Some(1.0), |written| {
         let slower = *written.get();
         if !SLOWER.contains(&slower) {
-            let help = format!("a factor of {} to {}: 20 makes 80 µs 1.6 ms", SLOWER.start(), SLOWER.end());
+            let help = format!(
+                "a factor of {} to {}: 20 makes 80 µs 1.6 ms",
+                SLOWER.start(),
+                SLOWER.end()
+            );
             findings.error(written.span(), format!("`slower` cannot be {slower}"), help);
             return None;
         }
@@ -139,31 +186,61 @@ fn emulated(
         capacity: capacity?,
         slower: slower?,
         fill: fill?,
-        form: raw.form.as_ref().map_or(DriveForm::Auto, |form| *form.get()),
-        filesystem: raw.filesystem.as_ref().map_or(DriveFilesystem::Ext4, |filesystem| *filesystem.get()),
-        backing: raw.backing.as_ref().map_or(DriveBacking::Memory, |backing| *backing.get()),
-        flush: raw.flush.as_ref().map_or(FlushPolicy::Honest, |flush| *flush.get()),
-        without_fuse: raw.without_fuse.as_ref().map_or(WithoutFuse::Refuse, |policy| *policy.get()),
+        form: raw
+            .form
+            .as_ref()
+            .map_or(DriveForm::Auto, |form| *form.get()),
+        filesystem: raw
+            .filesystem
+            .as_ref()
+            .map_or(DriveFilesystem::Ext4, |filesystem| *filesystem.get()),
+        backing: raw
+            .backing
+            .as_ref()
+            .map_or(DriveBacking::Memory, |backing| *backing.get()),
+        flush: raw
+            .flush
+            .as_ref()
+            .map_or(FlushPolicy::Honest, |flush| *flush.get()),
+        without_fuse: raw
+            .without_fuse
+            .as_ref()
+            .map_or(WithoutFuse::Refuse, |policy| *policy.get()),
     })
 }
 
 /// A name in the catalogue, or a drive file, which is opened when the plan runs.
-fn known_drive(written: &At<String>, drives: &[String], findings: &mut Findings<'_>) -> Option<String> {
+fn known_drive(
+    written: &At<String>,
+    drives: &[String],
+    findings: &mut Findings<'_>,
+) -> Option<String> {
     let drive = text(written, "the drive", findings)?;
     if drive.ends_with(".toml") || drives.contains(&drive) {
         return Some(drive);
     }
     let known: Vec<&str> = drives.iter().map(String::as_str).collect();
-    let help = match (nearest(&drive, known.iter().copied()), part_of(&drive, &known)) {
+    let help = match (
+        nearest(&drive, known.iter().copied()),
+        part_of(&drive, &known),
+    ) {
         (None, Some(longer)) => format!("did you mean `{longer}`?"),
         _ => suggestion(&drive, &known, "name a drive file: drive = \"./mine.toml\""),
     };
-    findings.error(written.span(), format!("there is no drive `{drive}` in the catalogue"), help);
+    findings.error(
+        written.span(),
+        format!("there is no drive `{drive}` in the catalogue"),
+        help,
+    );
     None
 }
 
 /// A name of which the written one is a part, such as `dc1500m` of `kingston-dc1500m-960g`.
 fn part_of<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     let written = written.to_lowercase();
-    known.iter().copied().filter(|_| written.chars().count() > 2).find(|name| name.contains(&written))
+    known
+        .iter()
+        .copied()
+        .filter(|_| written.chars().count() > 2)
+        .find(|name| name.contains(&written))
 }

@@ -19,7 +19,9 @@ use std::ops::Range;
 use super::error::{list, suggestion};
 use super::findings::Findings;
 use super::raw::{Named, RawPlan};
-use super::resolved::{EngineKind, Medium, NamedBackup, NamedBlock, NamedWorkload, ResolvedPlan, System, SystemKind};
+use super::resolved::{
+    EngineKind, Medium, NamedBackup, NamedBlock, NamedWorkload, ResolvedPlan, System, SystemKind,
+};
 use super::value::{At, RawSize, RawTime};
 use super::{Options, duration, size as sizes};
 use crate::units::{Bytes, Nanos};
@@ -41,46 +43,85 @@ struct Names<'r> {
 
 impl Names<'_> {
     fn kind(&self, system: &str) -> Option<&SystemKind> {
-        self.systems.iter().find(|known| known.name == system).map(|known| &known.kind)
+        self.systems
+            .iter()
+            .find(|known| known.name == system)
+            .map(|known| &known.kind)
     }
 
     /// Engines that the steps run this workload on, or hold its data on, with the system's name.
     fn engines(&self, workload: &str) -> Vec<(&str, EngineKind)> {
-        let uses = self.uses().filter(|(run, _)| *run == workload || self.saved_by(run) == Some(workload));
-        uses.filter_map(|(_, system)| self.kind(system).map(|kind| (system, kind.engine()))).collect()
+        let uses = self
+            .uses()
+            .filter(|(run, _)| *run == workload || self.saved_by(run) == Some(workload));
+        uses.filter_map(|(_, system)| self.kind(system).map(|kind| (system, kind.engine())))
+            .collect()
     }
 
     /// Workloads that the steps and their noise name, each with its system.
     fn uses(&self) -> impl Iterator<Item = (&str, &str)> {
         let steps = self.raw.step.iter().map(At::get);
         let own = steps.clone().map(|step| (&step.run, &step.system));
-        let beside = steps.filter_map(|step| step.noise.as_ref()).flat_map(|noise| noise.get());
+        let beside = steps
+            .filter_map(|step| step.noise.as_ref())
+            .flat_map(|noise| noise.get());
         let beside = beside.map(|noise| (&noise.get().run, &noise.get().system));
-        own.chain(beside)
-            .filter_map(|(run, system)| Some((run.as_ref()?.get().as_str(), system.as_ref()?.get().as_str())))
+        own.chain(beside).filter_map(|(run, system)| {
+            Some((
+                run.as_ref()?.get().as_str(),
+                system.as_ref()?.get().as_str(),
+            ))
+        })
     }
 
     /// The workload whose data a backup workload saves.
     fn saved_by(&self, backup: &str) -> Option<&str> {
-        let (_, raw) = self.raw.workload.iter().find(|(name, _)| name.get() == backup)?;
+        let (_, raw) = self
+            .raw
+            .workload
+            .iter()
+            .find(|(name, _)| name.get() == backup)?;
         Some(raw.get().backup.as_ref()?.get().data.as_ref()?.get())
     }
 }
 
-pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<'_>) -> Option<ResolvedPlan> {
+pub(super) fn resolve(
+    raw: &RawPlan,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<ResolvedPlan> {
     check_options(options, findings);
     // The root has no span.
-    let title = findings.required(&(0..0), "title", &raw.title, "say which question the plan answers: title = \"…\"");
+    let title = findings.required(
+        &(0..0),
+        "title",
+        &raw.title,
+        "say which question the plan answers: title = \"…\"",
+    );
     let title = title.and_then(|title| text(title, "the title", findings));
-    let media =
-        all(&raw.medium, "medium", findings, |name, medium, findings| medium::resolve(name, medium, options, findings));
-    let systems =
-        all(&raw.system, "system", findings, |name, system, findings| system::resolve(name, system, options, findings));
-    clashes(&systems, raw, findings);
-    let mut names = Names { raw, media, systems, blocks: Vec::new(), backups: Vec::new() };
-    let kinds = all(&raw.workload, "workload", findings, |name, workload, findings| {
-        workload::resolve(name, workload, &names, options, findings).map(|kind| (name.to_owned(), kind))
+    let media = all(&raw.medium, "medium", findings, |name, medium, findings| {
+        medium::resolve(name, medium, options, findings)
     });
+    let systems = all(&raw.system, "system", findings, |name, system, findings| {
+        system::resolve(name, system, options, findings)
+    });
+    clashes(&systems, raw, findings);
+    let mut names = Names {
+        raw,
+        media,
+        systems,
+        blocks: Vec::new(),
+        backups: Vec::new(),
+    };
+    let kinds = all(
+        &raw.workload,
+        "workload",
+        findings,
+        |name, workload, findings| {
+            workload::resolve(name, workload, &names, options, findings)
+                .map(|kind| (name.to_owned(), kind))
+        },
+    );
     let mut workloads = Vec::new();
     for (name, kind) in kinds {
         match kind {
@@ -91,12 +132,21 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
     }
     let steps = step::resolve_all(&names, options, findings);
     warn_of_unused(raw, &names, findings);
-    let audit = raw.audit.as_ref().map(|audit| audit.get().resolve(findings)).unwrap_or_default();
+    let audit = raw
+        .audit
+        .as_ref()
+        .map(|audit| audit.get().resolve(findings))
+        .unwrap_or_default();
     let seed = raw.seed.as_ref().map(|seed| *seed.get());
     Some(ResolvedPlan {
         title: title?,
         seed: options.seed.or(seed),
-        data_seed: raw.data_seed.as_ref().map(|seed| *seed.get()).or(seed).unwrap_or(1),
+        data_seed: raw
+            .data_seed
+            .as_ref()
+            .map(|seed| *seed.get())
+            .or(seed)
+            .unwrap_or(1),
         scale: options.scale,
         data_scale: options.data_scale,
         media: names.media,
@@ -113,10 +163,20 @@ pub(super) fn resolve(raw: &RawPlan, options: &Options, findings: &mut Findings<
 fn clashes(systems: &[System], raw: &RawPlan, findings: &mut Findings<'_>) {
     for system in systems.iter().filter(|system| system.count > 1) {
         let instances = system.instances();
-        for name in raw.system.keys().filter(|name| instances.contains(name.get())) {
-            let help =
-                format!("`{}` has {} instances, one of which has this name; choose another", system.name, system.count);
-            findings.error(name.span(), format!("`{}` is an instance of `{}`", name.get(), system.name), help);
+        for name in raw
+            .system
+            .keys()
+            .filter(|name| instances.contains(name.get()))
+        {
+            let help = format!(
+                "`{}` has {} instances, one of which has this name; choose another",
+                system.name, system.count
+            );
+            findings.error(
+                name.span(),
+                format!("`{}` is an instance of `{}`", name.get(), system.name),
+                help,
+            );
         }
     }
 }
@@ -124,7 +184,11 @@ fn clashes(systems: &[System], raw: &RawPlan, findings: &mut Findings<'_>) {
 fn check_options(options: &Options, findings: &mut Findings<'_>) {
     for (name, factor) in [("scale", options.scale), ("data-scale", options.data_scale)] {
         if !factor.is_finite() || factor <= 0.0 {
-            findings.error(0..0, format!("--{name} is {factor}"), "it is a factor above zero, such as 0.1");
+            findings.error(
+                0..0,
+                format!("--{name} is {factor}"),
+                "it is a factor above zero, such as 0.1",
+            );
         }
     }
 }
@@ -151,9 +215,17 @@ fn check_name(name: &At<String>, what: &str, findings: &mut Findings<'_>) {
     let text = name.get();
     let fine = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.');
     let long = text.chars().count();
-    if long == 0 || long > LONGEST_NAME || !text.chars().all(fine) || text.trim_matches([' ', '.']) != text {
+    if long == 0
+        || long > LONGEST_NAME
+        || !text.chars().all(fine)
+        || text.trim_matches([' ', '.']) != text
+    {
         let help = "1 to 64 letters, digits, `-`, `_`, and in between also `.` and spaces";
-        findings.error(name.span(), format!("this cannot be the name of a {what}"), help);
+        findings.error(
+            name.span(),
+            format!("this cannot be the name of a {what}"),
+            help,
+        );
     }
 }
 
@@ -166,23 +238,32 @@ fn text(value: &At<String>, what: &str, findings: &mut Findings<'_>) -> Option<S
         _ if text.chars().any(char::is_control) => "holds line breaks or control characters",
         _ => return Some(text.clone()),
     };
-    findings.error(value.span(), format!("{what} {fault}"), "write one line of text here");
+    findings.error(
+        value.span(),
+        format!("{what} {fault}"),
+        "write one line of text here",
+    );
     None
 }
 
 fn time(value: &At<RawTime>, findings: &mut Findings<'_>) -> Option<Nanos> {
     let (message, help) = match value.get() {
-        RawTime::Bare(number) => {
-            (format!("{number} of which unit?"), format!("write times with a unit and in quotes: \"{number}s\""))
-        }
+        RawTime::Bare(number) => (
+            format!("{number} of which unit?"),
+            format!("write times with a unit and in quotes: \"{number}s\""),
+        ),
         RawTime::Text(text) => match duration::parse(text) {
             Ok(nanos) => return Some(nanos),
-            Err(_) if text.trim().parse::<f64>().is_ok_and(|number| number >= 0.0) => {
-                (format!("\"{text}\" of which unit?"), format!("write times with a unit: \"{}s\"", text.trim()))
-            }
+            Err(_) if text.trim().parse::<f64>().is_ok_and(|number| number >= 0.0) => (
+                format!("\"{text}\" of which unit?"),
+                format!("write times with a unit: \"{}s\"", text.trim()),
+            ),
             Err(fault) => {
                 let help = "write times such as \"10s\", \"2m\", \"1h 30m\" or \"250ms\"";
-                (format!("\"{}\" {fault}", text.escape_debug()), help.to_owned())
+                (
+                    format!("\"{}\" {fault}", text.escape_debug()),
+                    help.to_owned(),
+                )
             }
         },
     };
@@ -190,8 +271,14 @@ fn time(value: &At<RawTime>, findings: &mut Findings<'_>) -> Option<Nanos> {
     None
 }
 
-fn time_or(value: &Option<At<RawTime>>, default: Nanos, findings: &mut Findings<'_>) -> Option<Nanos> {
-    value.as_ref().map_or(Some(default), |value| time(value, findings))
+fn time_or(
+    value: &Option<At<RawTime>>,
+    default: Nanos,
+    findings: &mut Findings<'_>,
+) -> Option<Nanos> {
+    value
+        .as_ref()
+        .map_or(Some(default), |value| time(value, findings))
 }
 
 fn size(value: &At<RawSize>, findings: &mut Findings<'_>) -> Option<Bytes> {
@@ -201,12 +288,16 @@ fn size(value: &At<RawSize>, findings: &mut Findings<'_>) -> Option<Bytes> {
 fn size_of(raw: &RawSize, at: Range<usize>, findings: &mut Findings<'_>) -> Option<Bytes> {
     let help = "write sizes such as \"16GiB\", \"512MiB\" or \"960GB\"";
     let (message, help) = match raw {
-        RawSize::Bare(number) => {
-            (format!("{number} of which unit?"), format!("write sizes with a unit and in quotes: \"{number}GiB\""))
-        }
+        RawSize::Bare(number) => (
+            format!("{number} of which unit?"),
+            format!("write sizes with a unit and in quotes: \"{number}GiB\""),
+        ),
         RawSize::Text(text) => match sizes::parse(text) {
             Ok(bytes) => return Some(bytes),
-            Err(fault) => (format!("\"{}\" {fault}", text.escape_debug()), help.to_owned()),
+            Err(fault) => (
+                format!("\"{}\" {fault}", text.escape_debug()),
+                help.to_owned(),
+            ),
         },
     };
     findings.error(at, message, help);
@@ -220,22 +311,41 @@ fn whole(
     bounds: std::ops::RangeInclusive<u32>,
     findings: &mut Findings<'_>,
 ) -> Option<u32> {
-    if let Some(number) = u32::try_from(*value.get()).ok().filter(|number| bounds.contains(number)) {
+    if let Some(number) = u32::try_from(*value.get())
+        .ok()
+        .filter(|number| bounds.contains(number))
+    {
         return Some(number);
     }
     let help = format!("{} to {} is possible", bounds.start(), bounds.end());
-    findings.error(value.span(), format!("{what} cannot be {}", value.get()), help);
+    findings.error(
+        value.span(),
+        format!("{what} cannot be {}", value.get()),
+        help,
+    );
     None
 }
 
 /// Reports a name that is not in its section, unless a reported fault explains it.
-fn known<T>(section: &Named<T>, what: &str, name: &At<String>, findings: &mut Findings<'_>) -> bool {
+fn known<T>(
+    section: &Named<T>,
+    what: &str,
+    name: &At<String>,
+    findings: &mut Findings<'_>,
+) -> bool {
     let found = section.keys().any(|key| key.get() == name.get());
     if !found && !findings.explains_name(what, name.get()) {
         let names: Vec<&str> = section.keys().map(|key| key.get().as_str()).collect();
-        let none = format!("the plan has no {what} yet: add [{what}.{}]", toml_key(name.get()));
+        let none = format!(
+            "the plan has no {what} yet: add [{what}.{}]",
+            toml_key(name.get())
+        );
         let help = suggestion(name.get(), &names, &none);
-        findings.error(name.span(), format!("there is no {what} `{}`", name.get()), help);
+        findings.error(
+            name.span(),
+            format!("there is no {what} `{}`", name.get()),
+            help,
+        );
     }
     found
 }
@@ -243,20 +353,39 @@ fn known<T>(section: &Named<T>, what: &str, name: &At<String>, findings: &mut Fi
 /// A key as it stands in TOML, quoted where it has to be.
 pub(super) fn toml_key(key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { format!("\"{}\"", key.escape_default()) }
+    if !key.is_empty() && key.chars().all(bare) {
+        key.to_owned()
+    } else {
+        format!("\"{}\"", key.escape_default())
+    }
 }
 
 fn warn_of_unused(raw: &RawPlan, names: &Names<'_>, findings: &mut Findings<'_>) {
     let steps = || raw.step.iter().map(At::get);
     let named = |name: Option<&At<String>>| name.map(|name| name.get().clone());
-    let noise = || steps().filter_map(|step| step.noise.as_ref()).flat_map(|noise| noise.get().iter().map(At::get));
+    let noise = || {
+        steps()
+            .filter_map(|step| step.noise.as_ref())
+            .flat_map(|noise| noise.get().iter().map(At::get))
+    };
     let in_noise = noise().filter_map(|noise| named(noise.system.as_ref()));
-    let systems: BTreeSet<String> = steps().filter_map(|step| named(step.system.as_ref())).chain(in_noise).collect();
+    let systems: BTreeSet<String> = steps()
+        .filter_map(|step| named(step.system.as_ref()))
+        .chain(in_noise)
+        .collect();
     let in_noise = noise().filter_map(|noise| named(noise.run.as_ref()));
-    let mut workloads: BTreeSet<String> = steps().filter_map(|step| named(step.run.as_ref())).chain(in_noise).collect();
-    let saved: Vec<String> = workloads.iter().filter_map(|run| names.saved_by(run).map(str::to_owned)).collect();
+    let mut workloads: BTreeSet<String> = steps()
+        .filter_map(|step| named(step.run.as_ref()))
+        .chain(in_noise)
+        .collect();
+    let saved: Vec<String> = workloads
+        .iter()
+        .filter_map(|run| names.saved_by(run).map(str::to_owned))
+        .collect();
     workloads.extend(saved);
-    let needed = systems.iter().any(|system| names.kind(system).is_some_and(SystemKind::needs_medium))
+    let needed = systems
+        .iter()
+        .any(|system| names.kind(system).is_some_and(SystemKind::needs_medium))
         || steps().any(|step| block::is_block(step, names));
     let mut media: BTreeSet<String> = BTreeSet::new();
     if needed {
@@ -273,27 +402,49 @@ fn warn_of_unused(raw: &RawPlan, names: &Names<'_>, findings: &mut Findings<'_>)
     warn_section(&raw.workload, "workload", &workloads, findings);
 }
 
-fn warn_section<T>(section: &Named<T>, what: &str, used: &BTreeSet<String>, findings: &mut Findings<'_>) {
+fn warn_section<T>(
+    section: &Named<T>,
+    what: &str,
+    used: &BTreeSet<String>,
+    findings: &mut Findings<'_>,
+) {
     for name in section.keys().filter(|name| !used.contains(name.get())) {
         let help = "remove it, or name it in a [[step]]";
-        findings.warn(name.span(), format!("no step uses the {what} `{}`", name.get()), help);
+        findings.warn(
+            name.span(),
+            format!("no step uses the {what} `{}`", name.get()),
+            help,
+        );
     }
 }
 
 /// "`a`, `b`" of the names in a section.
 fn names_of<T>(section: &Named<T>) -> String {
     let names: Vec<&str> = section.keys().map(|key| key.get().as_str()).collect();
-    if names.is_empty() { "the plan has none yet".to_owned() } else { list(&names) }
+    if names.is_empty() {
+        "the plan has none yet".to_owned()
+    } else {
+        list(&names)
+    }
 }
 
 /// Multiplies a time and rounds it to a millisecond; `None` above the longest possible time, with an error.
-fn scaled(nanos: Nanos, options: &Options, at: Range<usize>, findings: &mut Findings<'_>) -> Option<Nanos> {
+fn scaled(
+    nanos: Nanos,
+    options: &Options,
+    at: Range<usize>,
+    findings: &mut Findings<'_>,
+) -> Option<Nanos> {
     if options.scale == 1.0 {
         return Some(nanos);
     }
     let millis = (nanos.as_millis_f64() * options.scale).round();
     if millis > duration::LONGEST.as_millis_f64() {
-        findings.error(at, format!("times {} this is longer than 30 days", options.scale), "choose a smaller --scale");
+        findings.error(
+            at,
+            format!("times {} this is longer than 30 days", options.scale),
+            "choose a smaller --scale",
+        );
         return None;
     }
     Some(Nanos::from_millis(millis as u64))

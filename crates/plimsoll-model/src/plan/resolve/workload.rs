@@ -36,23 +36,38 @@ pub(super) fn resolve(
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Kind> {
-    let RawWorkload { tpcc: with_tpcc, sysbench: with_sysbench, block: with_block, backup: with_backup } = raw.get();
+    let RawWorkload {
+        tpcc: with_tpcc,
+        sysbench: with_sysbench,
+        block: with_block,
+        backup: with_backup,
+    } = raw.get();
     let kinds = [
         ("tpcc", with_tpcc.as_ref().map(At::span)),
         ("sysbench", with_sysbench.as_ref().map(At::span)),
         ("block", with_block.as_ref().map(At::span)),
         ("backup", with_backup.as_ref().map(At::span)),
     ];
-    let mut kinds = kinds.into_iter().filter_map(|(kind, span)| Some((kind, span?)));
+    let mut kinds = kinds
+        .into_iter()
+        .filter_map(|(kind, span)| Some((kind, span?)));
     let first = kinds.next();
     if let (Some((first, _)), Some((_, also))) = (first, kinds.next()) {
         let help = "make two workloads of it, each with a name of its own";
-        findings.error(also, format!("`{name}` is a {first} workload already"), help);
+        findings.error(
+            also,
+            format!("`{name}` is a {first} workload already"),
+            help,
+        );
         return None;
     }
     match (with_tpcc, with_sysbench, with_block, with_backup) {
-        (Some(at), ..) => tpcc(name, at, names, options, findings).map(Workload::Tpcc).map(Kind::Load),
-        (_, Some(at), ..) => sysbench(at, options, findings).map(Workload::Sysbench).map(Kind::Load),
+        (Some(at), ..) => tpcc(name, at, names, options, findings)
+            .map(Workload::Tpcc)
+            .map(Kind::Load),
+        (_, Some(at), ..) => sysbench(at, options, findings)
+            .map(Workload::Sysbench)
+            .map(Kind::Load),
         (_, _, Some(at), _) => block::resolve(name, at, options, findings).map(Kind::Block),
         (.., Some(at)) => backup::resolve(at, names, findings).map(Kind::Backup),
         (None, None, None, None) => {
@@ -62,7 +77,11 @@ pub(super) fn resolve(
                     "say what users do: [workload.{key}.tpcc] or [workload.{key}.sysbench]; or what fio does: \
                      [workload.{key}.block]; or what is saved: [workload.{key}.backup]"
                 );
-                findings.error(raw.span(), format!("the workload `{name}` is of no kind"), help);
+                findings.error(
+                    raw.span(),
+                    format!("the workload `{name}` is of no kind"),
+                    help,
+                );
             }
             None
         }
@@ -76,26 +95,52 @@ fn tpcc(
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Tpcc> {
-    let RawTpcc { warehouses, mode: _, home } = tpcc.get();
+    let RawTpcc {
+        warehouses,
+        mode: _,
+        home,
+    } = tpcc.get();
     let help = "say how much data: warehouses = 4 (about 100 MB each)";
     let warehouses = findings.required(&tpcc.span(), "warehouses", warehouses, help);
-    let warehouses = warehouses.and_then(|at| size(at, "warehouses", MOST_WAREHOUSES, options, findings));
+    let warehouses =
+        warehouses.and_then(|at| size(at, "warehouses", MOST_WAREHOUSES, options, findings));
     let mode = mode(name, tpcc, names, findings);
     let home = home.as_ref().map_or(Home::Fixed, |home| *home.get());
-    Some(Tpcc { warehouses: warehouses?, mode: mode?, home })
+    Some(Tpcc {
+        warehouses: warehouses?,
+        mode: mode?,
+        home,
+    })
 }
 
-fn sysbench(at: &At<RawSysbench>, options: &Options, findings: &mut Findings<'_>) -> Option<Sysbench> {
-    let RawSysbench { script, tables, rows, distribution, point_selects, range_size } = at.get();
+fn sysbench(
+    at: &At<RawSysbench>,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<Sysbench> {
+    let RawSysbench {
+        script,
+        tables,
+        rows,
+        distribution,
+        point_selects,
+        range_size,
+    } = at.get();
     let help = "say what a transaction does: script = \"read_write\"";
-    let script = findings.required(&at.span(), "script", script, help).map(|script| *script.get());
+    let script = findings
+        .required(&at.span(), "script", script, help)
+        .map(|script| *script.get());
     let help = "say how much data: rows = 100000 (of each table, about 250 bytes each)";
     let rows = findings.required(&at.span(), "rows", rows, help);
     let rows = rows.and_then(|at| size(at, "rows", MOST_ROWS, options, findings));
     for (key, value) in [("point_selects", point_selects), ("range_size", range_size)] {
         if let (Some(value), Some(script)) = (value, script.filter(|script| !script.has_ranges())) {
             let message = format!("`{key}` changes nothing for the script {}", script.name());
-            findings.warn(value.span(), message, "only read_write and read_only have; remove it");
+            findings.warn(
+                value.span(),
+                message,
+                "only read_write and read_only have; remove it",
+            );
         }
     }
     let mut number = |value: &Option<At<i64>>, key: &str, default, bounds| match value {
@@ -103,15 +148,29 @@ fn sysbench(at: &At<RawSysbench>, options: &Options, findings: &mut Findings<'_>
         Some(value) => whole(value, &format!("`{key}`"), bounds, findings),
     };
     let tables = number(tables, "tables", DEFAULT_TABLES, 1..=MOST_TABLES);
-    let point_selects = number(point_selects, "point_selects", DEFAULT_POINT_SELECTS, 0..=MOST_POINT_SELECTS);
-    let range_size = number(range_size, "range_size", DEFAULT_RANGE_SIZE, 1..=LARGEST_RANGE);
+    let point_selects = number(
+        point_selects,
+        "point_selects",
+        DEFAULT_POINT_SELECTS,
+        0..=MOST_POINT_SELECTS,
+    );
+    let range_size = number(
+        range_size,
+        "range_size",
+        DEFAULT_RANGE_SIZE,
+        1..=LARGEST_RANGE,
+    );
     let script = script?;
-    let ranged = |value: Option<u32>, default| value.map(|value| if script.has_ranges() { value } else { default });
+    let ranged = |value: Option<u32>, default| {
+        value.map(|value| if script.has_ranges() { value } else { default })
+    };
     Some(Sysbench {
         script,
         tables: tables?,
         rows: rows?,
-        distribution: distribution.as_ref().map_or(Distribution::Special, |distribution| *distribution.get()),
+        distribution: distribution
+            .as_ref()
+            .map_or(Distribution::Special, |distribution| *distribution.get()),
         point_selects: ranged(point_selects, DEFAULT_POINT_SELECTS)?,
         range_size: ranged(range_size, DEFAULT_RANGE_SIZE)?,
     })
@@ -120,30 +179,57 @@ fn sysbench(at: &At<RawSysbench>, options: &Options, findings: &mut Findings<'_>
 /// What a step asks of its workload that sysbench does not have.
 pub(super) fn sysbench_lacks(step: &RawStep, names: &Names<'_>, findings: &mut Findings<'_>) {
     let Some(run) = &step.run else { return };
-    let Some((_, workload)) = names.raw.workload.iter().find(|(name, _)| name.get() == run.get()) else { return };
+    let Some((_, workload)) = names
+        .raw
+        .workload
+        .iter()
+        .find(|(name, _)| name.get() == run.get())
+    else {
+        return;
+    };
     if workload.get().sysbench.is_none() {
         return;
     }
     if let Some(cut) = &step.power_cut {
-        let message = format!("which transactions of `{}` survive a power cut cannot be told", run.get());
+        let message = format!(
+            "which transactions of `{}` survive a power cut cannot be told",
+            run.get()
+        );
         findings.error(
             cut.span(),
             message,
             "sysbench's tables keep no trace of them: use a tpcc workload, or remove it",
         );
     }
-    if let Some(think) = step.keying_and_think.as_ref().filter(|think| *think.get() > 0.0) {
+    if let Some(think) = step
+        .keying_and_think
+        .as_ref()
+        .filter(|think| *think.get() > 0.0)
+    {
         let message = format!("`keying_and_think` has no meaning for `{}`", run.get());
-        findings.error(think.span(), message, "sysbench's users neither type nor think: remove it, or set a `rate`");
+        findings.error(
+            think.span(),
+            message,
+            "sysbench's users neither type nor think: remove it, or set a `rate`",
+        );
     }
 }
 
 /// Multiplied by the data scale.
-fn size(at: &At<i64>, key: &str, most: u32, options: &Options, findings: &mut Findings<'_>) -> Option<u32> {
+fn size(
+    at: &At<i64>,
+    key: &str,
+    most: u32,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<u32> {
     let written = whole(at, &format!("`{key}`"), 1..=most, findings)?;
     let scaled = (f64::from(written) * options.data_scale).round().max(1.0);
     if scaled > f64::from(most) {
-        let message = format!("times {} this is more than {most} {key}", options.data_scale);
+        let message = format!(
+            "times {} this is more than {most} {key}",
+            options.data_scale
+        );
         findings.error(at.span(), message, "choose a smaller --data-scale");
         return None;
     }
@@ -151,12 +237,20 @@ fn size(at: &At<i64>, key: &str, most: u32, options: &Options, findings: &mut Fi
 }
 
 /// As written if every engine has it. If nothing is written, the same mode for all steps, so that they do the same.
-fn mode(name: &str, tpcc: &At<RawTpcc>, names: &Names<'_>, findings: &mut Findings<'_>) -> Option<TxnMode> {
+fn mode(
+    name: &str,
+    tpcc: &At<RawTpcc>,
+    names: &Names<'_>,
+    findings: &mut Findings<'_>,
+) -> Option<TxnMode> {
     let engines = names.engines(name);
     let lacking = engines.iter().find(|(_, engine)| !engine.has_procedures());
     match (&tpcc.get().mode, lacking) {
         (Some(mode), Some((system, engine))) if *mode.get() == TxnMode::Procedures => {
-            let message = format!("the system `{system}` is {}, which has no procedures", engine.name());
+            let message = format!(
+                "the system `{system}` is {}, which has no procedures",
+                engine.name()
+            );
             findings.error(mode.span(), message, "mode = \"statements\"");
             None
         }
@@ -164,8 +258,9 @@ fn mode(name: &str, tpcc: &At<RawTpcc>, names: &Names<'_>, findings: &mut Findin
         (None, None) => Some(TxnMode::Procedures),
         (None, Some((lacking, _))) => {
             if let Some((other, _)) = engines.iter().find(|(_, engine)| engine.has_procedures()) {
-                let message =
-                    format!("`{name}` runs as statements on `{other}` too, because `{lacking}` has no procedures");
+                let message = format!(
+                    "`{name}` runs as statements on `{other}` too, because `{lacking}` has no procedures"
+                );
                 findings.warn(
                     tpcc.span(),
                     message,

@@ -51,16 +51,41 @@ fn a_backup_step_has_a_place_a_number_and_a_period() {
     ))
     .plan;
     let backup = plan.backup("save").unwrap();
-    assert_eq!((backup.method, backup.jobs, backup.restore), (BackupMethod::Physical, 1, true));
+    assert_eq!(
+        (backup.method, backup.jobs, backup.restore),
+        (BackupMethod::Physical, 1, true)
+    );
     let [Step::Backup(first), Step::Backup(second), Step::Load(_)] = plan.steps.as_slice() else {
         panic!("{:?}", plan.steps)
     };
     let every = Nanos::from_secs(100);
-    assert_eq!(first.cycles, Cycles { to: BackupPlace::Medium("vault".into()), count: 4, every });
-    assert_eq!((first.name.as_str(), second.name.as_str()), ("save", "save-2"));
-    assert_eq!(second.cycles, Cycles { to: BackupPlace::Beside, count: 3, every: Nanos::ZERO });
+    assert_eq!(
+        first.cycles,
+        Cycles {
+            to: BackupPlace::Medium("vault".into()),
+            count: 4,
+            every
+        }
+    );
+    assert_eq!(
+        (first.name.as_str(), second.name.as_str()),
+        ("save", "save-2")
+    );
+    assert_eq!(
+        second.cycles,
+        Cycles {
+            to: BackupPlace::Beside,
+            count: 3,
+            every: Nanos::ZERO
+        }
+    );
     assert_eq!(second.cycles.to.medium("fast"), "fast");
-    assert_eq!(parse(&describe(&plan), &Options::default()).unwrap().plan, plan, "{}", describe(&plan));
+    assert_eq!(
+        parse(&describe(&plan), &Options::default()).unwrap().plan,
+        plan,
+        "{}",
+        describe(&plan)
+    );
 }
 
 #[test]
@@ -69,9 +94,22 @@ fn periods_are_scaled_and_numbers_are_not() {
         "[[step]]\nrun = \"save\"\nsystem = \"db\"\non = [\"fast\"]\nto = \"vault\"\ncycles = 4\nevery = \"100s\"\n\
          [[step]]\nrun = \"oltp\"\nsystem = \"toy\"\nusers = 1\n[[step]]\nrun = \"oltp\"\nsystem = \"other\"\non = [\"fast\"]\nusers = 1\n",
     );
-    let plan = parse(&text, &Options { scale: 0.05, ..Options::default() }).unwrap().plan;
-    let Step::Backup(step) = &plan.steps[0] else { panic!("{:?}", plan.steps) };
-    assert_eq!((step.cycles.every, step.cycles.count), (Nanos::from_secs(5), 4));
+    let plan = parse(
+        &text,
+        &Options {
+            scale: 0.05,
+            ..Options::default()
+        },
+    )
+    .unwrap()
+    .plan;
+    let Step::Backup(step) = &plan.steps[0] else {
+        panic!("{:?}", plan.steps)
+    };
+    assert_eq!(
+        (step.cycles.every, step.cycles.count),
+        (Nanos::from_secs(5), 4)
+    );
 }
 
 #[test]
@@ -80,16 +118,34 @@ fn noise_doubles_the_points_and_is_described() {
     let step = plan.load_steps().next().unwrap();
     assert_eq!(step.scenes(), [Interference::Quiet, Interference::Noisy]);
     assert_eq!(step.expected_points(), 8);
-    let [Noise { system, work }, Noise { work: NoiseWork::Load { load, .. }, .. }] = step.noise.as_slice() else {
+    let [
+        Noise { system, work },
+        Noise {
+            work: NoiseWork::Load { load, .. },
+            ..
+        },
+    ] = step.noise.as_slice()
+    else {
         panic!("{:?}", step.noise)
     };
-    assert!(system == "other" && matches!(work, NoiseWork::Backup { cycles, .. } if cycles.count == 10));
+    assert!(
+        system == "other" && matches!(work, NoiseWork::Backup { cycles, .. } if cycles.count == 10)
+    );
     assert_eq!(load.users(), 3);
-    assert_eq!(parse(&describe(&plan), &Options::default()).unwrap().plan, plan, "{}", describe(&plan));
+    assert_eq!(
+        parse(&describe(&plan), &Options::default()).unwrap().plan,
+        plan,
+        "{}",
+        describe(&plan)
+    );
     // The neighbour's data and its backup need space as well.
     let space = |plan: &ResolvedPlan, medium| {
         let needs = estimate(plan).space;
-        needs.iter().find(|(name, _)| name == medium).map(|(_, bytes)| *bytes).unwrap()
+        needs
+            .iter()
+            .find(|(name, _)| name == medium)
+            .map(|(_, bytes)| *bytes)
+            .unwrap()
     };
     let alone =
         good(&with(&NOISY.replace(
@@ -174,7 +230,11 @@ fn another_number_of_victims_than_without_noise_is_told() {
     let parsed = good(&with(&format!(
         "{NOISY}[[step]]\nname = \"all\"\nrun = \"oltp\"\nsystem = \"other\"\non = [\"fast\"]\nusers = 1\n"
     )));
-    let warnings: Vec<&str> = parsed.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    let warnings: Vec<&str> = parsed
+        .warnings
+        .iter()
+        .map(|warning| warning.message.as_str())
+        .collect();
     assert_eq!(
         warnings,
         [
@@ -186,9 +246,17 @@ fn another_number_of_victims_than_without_noise_is_told() {
 
 #[test]
 fn a_late_backup_does_not_move_those_after_it() {
-    let cycles = |every| Cycles { to: BackupPlace::Beside, count: 3, every };
+    let cycles = |every| Cycles {
+        to: BackupPlace::Beside,
+        count: 3,
+        every,
+    };
     let due = |every| [0, 1, 2].map(|cycle| cycles(every).due(Nanos(7), cycle));
     assert_eq!(due(Nanos(100)), [Nanos(7), Nanos(107), Nanos(207)]);
-    assert_eq!(due(Nanos::ZERO), [Nanos(7); 3], "each as soon as the one before has ended");
+    assert_eq!(
+        due(Nanos::ZERO),
+        [Nanos(7); 3],
+        "each as soon as the one before has ended"
+    );
     assert_eq!(cycles(Nanos(u64::MAX)).due(Nanos(7), 2), Nanos(u64::MAX));
 }

@@ -104,8 +104,14 @@ fn keys_of_a_load_mean_nothing_for_a_block_workload() {
     ] {
         let told = bad(&with("profile = \"k-b\"", key));
         let name = key.split(' ').next().unwrap();
-        assert!(told.starts_with("8:") && told.matches("help: ").count() == 1, "{key}: {told}");
-        assert!(told.contains(&format!("`{name}` means nothing for a block workload")), "{key}: {told}");
+        assert!(
+            told.starts_with("8:") && told.matches("help: ").count() == 1,
+            "{key}: {told}"
+        );
+        assert!(
+            told.contains(&format!("`{name}` means nothing for a block workload")),
+            "{key}: {told}"
+        );
     }
     assert_snapshot!(bad(&with("profile = \"k-b\"", "users = 8\nsystem = \"db\"")), @r"
     8:9: `users` means nothing for a block workload
@@ -154,7 +160,9 @@ at_once = false
 
 #[test]
 fn faults_of_steps_are_told() {
-    let errors = parse(WRONG_STEPS, &drives()).expect_err("this plan is wrong").to_string();
+    let errors = parse(WRONG_STEPS, &drives())
+        .expect_err("this plan is wrong")
+        .to_string();
     assert_snapshot!(errors, @r#"
     13:1: `on` is missing, and the plan has several media
       help: say which, for example on = ["m"]; known here: `m`, `small`
@@ -193,12 +201,14 @@ fn faults_of_steps_are_told() {
 
 #[test]
 fn a_block_workload_needs_a_medium_and_no_system() {
-    let text = "title = \"t\"\n[workload.w.block]\nprofile = \"four-corners\"\n[[step]]\nrun = \"w\"\n";
+    let text =
+        "title = \"t\"\n[workload.w.block]\nprofile = \"four-corners\"\n[[step]]\nrun = \"w\"\n";
     assert_snapshot!(bad(text), @r#"
     5:7: the block workload `w` needs a medium to work on
       help: add [medium.here] with path = "."
     "#);
-    let text = "title = \"t\"\n[workload.w.block]\nprofile = \"four-corners\"\n[[step]]\nrun = \"v\"\n";
+    let text =
+        "title = \"t\"\n[workload.w.block]\nprofile = \"four-corners\"\n[[step]]\nrun = \"v\"\n";
     assert_snapshot!(bad(text), @r"
     5:7: there is no workload `v`
       help: the only one known here is `w`
@@ -231,7 +241,9 @@ system = "db"
 on = ["ok"]
 users = 1
 "#;
-    let errors = parse(text, &drives()).expect_err("this plan is wrong").to_string();
+    let errors = parse(text, &drives())
+        .expect_err("this plan is wrong")
+        .to_string();
     assert_snapshot!(errors, @r#"
     4:8: `path` and `device` exclude each other
       help: a medium is one of the three: remove the other, or make two media of it
@@ -248,13 +260,19 @@ users = 1
     "#);
     let only = "title = \"t\"\n[medium.d]\ndevice = \"/dev/sdb\"\n[system.db]\nengine = \"sqlite\"\n\
                 [workload.w.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"w\"\nsystem = \"db\"\nusers = 1\n";
-    assert!(bad(only).contains("no system can keep its data on `d`"), "{}", bad(only));
+    assert!(
+        bad(only).contains("no system can keep its data on `d`"),
+        "{}",
+        bad(only)
+    );
 }
 
 #[test]
 fn unused_media_and_workloads_are_told() {
-    let text = with("profile = \"four-corners\"", "")
-        .replace("[workload.w", "[workload.v.block]\nfio_job = \"x\"\n[workload.w");
+    let text = with("profile = \"four-corners\"", "").replace(
+        "[workload.w",
+        "[workload.v.block]\nfio_job = \"x\"\n[workload.w",
+    );
     assert_snapshot!(PlanErrors(good(&text).warnings), @r"
     4:11: no step uses the workload `v`
       help: remove it, or name it in a [[step]]
@@ -262,5 +280,9 @@ fn unused_media_and_workloads_are_told() {
     let two = text
         .replace("[workload.v", "[medium.n]\npath = \"/\"\n[workload.v")
         .replace("run = \"w\"", "run = \"w\"\non = [\"n\"]");
-    assert!(PlanErrors(good(&two).warnings).to_string().contains("no step uses the medium `m`"));
+    assert!(
+        PlanErrors(good(&two).warnings)
+            .to_string()
+            .contains("no step uses the medium `m`")
+    );
 }

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::{drives, good, shipped};
 use crate::lane::Arrivals;
 use crate::plan::resolved::{
-    Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, MediumKind, SizeShare, SteadyRule, Step, SyncPolicy,
-    Zone,
+    Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, MediumKind, SizeShare, SteadyRule,
+    Step, SyncPolicy, Zone,
 };
 use crate::plan::{Options, Parsed, PlanErrors, ResolvedPlan, describe, estimate, parse, profile};
 use crate::units::{Bytes, Nanos};
@@ -104,7 +104,16 @@ fn read(text: &str) -> Parsed {
 }
 
 fn block_steps(plan: &ResolvedPlan) -> Vec<&BlockStep> {
-    plan.steps.iter().filter_map(|step| if let Step::Block(step) = step { Some(step) } else { None }).collect()
+    plan.steps
+        .iter()
+        .filter_map(|step| {
+            if let Step::Block(step) = step {
+                Some(step)
+            } else {
+                None
+            }
+        })
+        .collect()
 }
 
 fn all_of(size: Bytes) -> Vec<SizeShare> {
@@ -115,7 +124,10 @@ fn all_of(size: Bytes) -> Vec<SizeShare> {
 fn every_key_arrives() {
     let Parsed { plan, warnings } = read(PLAN);
     assert_eq!(warnings, []);
-    assert_eq!((plan.media[2].path.as_str(), &plan.media[2].kind), ("/dev/disk/by-id/nvme-x", &MediumKind::Device));
+    assert_eq!(
+        (plan.media[2].path.as_str(), &plan.media[2].kind),
+        ("/dev/disk/by-id/nvme-x", &MediumKind::Device)
+    );
     assert_eq!(plan.workloads.len(), 1);
     let corners = plan.block("corners").unwrap();
     let known = profile::find("four-corners").unwrap();
@@ -123,14 +135,35 @@ fn every_key_arrives() {
         (corners.profile.as_str(), &corners.source, corners.jobs()),
         ("four-corners", &known.source, &*known.jobs)
     );
-    assert_eq!((corners.workers, corners.size, corners.fill), (2, Bytes::mib(953), 2.0), "whole MiB");
-    let work = BlockWork::File { path: "jobs/mine.fio".into() };
+    assert_eq!(
+        (corners.workers, corners.size, corners.fill),
+        (2, Bytes::mib(953), 2.0),
+        "whole MiB"
+    );
+    let work = BlockWork::File {
+        path: "jobs/mine.fio".into(),
+    };
     let (profile, source) = (String::new(), "a colleague".to_owned());
-    let file = Block { profile, source, workers: 1, size: Bytes::mib(3 << 10), fill: 0.0, work };
+    let file = Block {
+        profile,
+        source,
+        workers: 1,
+        size: Bytes::mib(3 << 10),
+        fill: 0.0,
+        work,
+    };
     assert_eq!(plan.block("file"), Some(&file));
-    let [mixed, appends, pair] = plan.block("own").unwrap().jobs() else { panic!() };
-    let half = |size, percent| SizeShare { size: Bytes(size), percent };
-    let zone = |requests_percent, space_percent| Zone { requests_percent, space_percent };
+    let [mixed, appends, pair] = plan.block("own").unwrap().jobs() else {
+        panic!()
+    };
+    let half = |size, percent| SizeShare {
+        size: Bytes(size),
+        percent,
+    };
+    let zone = |requests_percent, space_percent| Zone {
+        requests_percent,
+        space_percent,
+    };
     let stream = BlockStream {
         name: String::new(),
         read_percent: 70,
@@ -147,24 +180,66 @@ fn every_key_arrives() {
         sync: SyncPolicy::Flush { every: 16 },
     };
     let (name, curve) = ("RND4K Q32T2 70/30".to_owned(), vec![10.0, 50.5, 120.0]);
-    assert_eq!(*mixed, BlockJob { name, streams: vec![stream], curve });
-    let [appends] = appends.streams.as_slice() else { panic!() };
-    assert_eq!((appends.read_percent, appends.random_percent, appends.direct), (0, 0, false));
-    assert_eq!((appends.per_second, appends.sync), (Some(12.5), SyncPolicy::EachWrite));
-    assert_eq!((&appends.read_sizes, &appends.write_sizes), (&all_of(Bytes(100)), &all_of(Bytes(100))));
+    assert_eq!(
+        *mixed,
+        BlockJob {
+            name,
+            streams: vec![stream],
+            curve
+        }
+    );
+    let [appends] = appends.streams.as_slice() else {
+        panic!()
+    };
+    assert_eq!(
+        (appends.read_percent, appends.random_percent, appends.direct),
+        (0, 0, false)
+    );
+    assert_eq!(
+        (appends.per_second, appends.sync),
+        (Some(12.5), SyncPolicy::EachWrite)
+    );
+    assert_eq!(
+        (&appends.read_sizes, &appends.write_sizes),
+        (&all_of(Bytes(100)), &all_of(Bytes(100)))
+    );
     assert_eq!(pair.txns(), ["data read", "data write", "log write"]);
-    assert_eq!((&pair.streams[0].access, pair.streams[0].per_second), (&Access::Zipf(1.1), Some(1500.0)));
+    assert_eq!(
+        (&pair.streams[0].access, pair.streams[0].per_second),
+        (&Access::Zipf(1.1), Some(1500.0))
+    );
 }
 
 #[test]
 fn steps_arrive() {
     let plan = read(PLAN).plan;
-    let [corners, mine, own, file] = block_steps(&plan)[..] else { panic!() };
-    assert_eq!((corners.at_once, corners.rounds, corners.steady), (true, 3, None));
-    assert_eq!((corners.warm, corners.measure), (Nanos::from_secs(2), Nanos::from_secs(60)));
-    assert_eq!((mine.name.as_str(), own.name.as_str(), mine.rounds), ("mine", "own", 30));
-    assert_eq!(mine.steady, Some(SteadyRule { window: 6, range: 0.3, slope: 0.05 }));
-    assert_eq!((mine.warm, mine.measure, mine.at_once), (Nanos::from_secs(5), Nanos::from_secs(90), false));
+    let [corners, mine, own, file] = block_steps(&plan)[..] else {
+        panic!()
+    };
+    assert_eq!(
+        (corners.at_once, corners.rounds, corners.steady),
+        (true, 3, None)
+    );
+    assert_eq!(
+        (corners.warm, corners.measure),
+        (Nanos::from_secs(2), Nanos::from_secs(60))
+    );
+    assert_eq!(
+        (mine.name.as_str(), own.name.as_str(), mine.rounds),
+        ("mine", "own", 30)
+    );
+    assert_eq!(
+        mine.steady,
+        Some(SteadyRule {
+            window: 6,
+            range: 0.3,
+            slope: 0.05
+        })
+    );
+    assert_eq!(
+        (mine.warm, mine.measure, mine.at_once),
+        (Nanos::from_secs(5), Nanos::from_secs(90), false)
+    );
     assert_eq!((own.rounds, own.steady), (25, Some(SteadyRule::SNIA)));
     assert_eq!(file.on, ["here"]);
     assert!(plan.steps[4].load().is_some());
@@ -175,7 +250,8 @@ fn block_plans_are_described_in_full() {
     let plan = read(PLAN).plan;
     let text = describe(&plan);
     assert_eq!(read(&text).plan, plan, "{text}");
-    let own = &text[text.find("[workload.corners").unwrap()..text.find("[[step]]\nname = \"oltp\"").unwrap()];
+    let own = &text
+        [text.find("[workload.corners").unwrap()..text.find("[[step]]\nname = \"oltp\"").unwrap()];
     assert_snapshot!(own, @r#"
     [workload.corners.block]
     profile = "four-corners"
@@ -242,18 +318,33 @@ fn block_plans_are_described_in_full() {
 
 /// A plan with one block workload and one step.
 pub(super) fn with(workload: &str, step: &str) -> String {
-    format!("title = \"t\"\n[medium.m]\npath = \".\"\n[workload.w.block]\n{workload}\n[[step]]\nrun = \"w\"\n{step}\n")
+    format!(
+        "title = \"t\"\n[medium.m]\npath = \".\"\n[workload.w.block]\n{workload}\n[[step]]\nrun = \"w\"\n{step}\n"
+    )
 }
 
 fn job(keys: &str) -> String {
-    with(&format!("[[workload.w.block.job]]\nname = \"j\"\n{keys}"), "")
+    with(
+        &format!("[[workload.w.block.job]]\nname = \"j\"\n{keys}"),
+        "",
+    )
 }
 
 #[test]
 fn defaults_of_jobs_and_of_profiles() {
     let plan = good(&job("read = 100\nrandom = 100\nblock = \"4KiB\"")).plan;
-    let Block { profile, source, workers, size, fill, work: _ } = plan.block("w").unwrap();
-    assert_eq!((profile.as_str(), source.as_str(), *workers, *size, *fill), ("", "", 1, Bytes::mib(1024), 1.0));
+    let Block {
+        profile,
+        source,
+        workers,
+        size,
+        fill,
+        work: _,
+    } = plan.block("w").unwrap();
+    assert_eq!(
+        (profile.as_str(), source.as_str(), *workers, *size, *fill),
+        ("", "", 1, Bytes::mib(1024), 1.0)
+    );
     let expected = BlockStream {
         name: String::new(),
         read_percent: 100,
@@ -269,47 +360,120 @@ fn defaults_of_jobs_and_of_profiles() {
         direct: true,
         sync: SyncPolicy::None,
     };
-    let [only] = plan.block("w").unwrap().jobs() else { panic!() };
-    assert_eq!((only.streams.as_slice(), only.curve.as_slice()), (&[expected][..], &[][..]));
-    let whole = good(&job("read = 100\nrandom = 100\nblock = \"4KiB\"\ncurve = true")).plan;
+    let [only] = plan.block("w").unwrap().jobs() else {
+        panic!()
+    };
+    assert_eq!(
+        (only.streams.as_slice(), only.curve.as_slice()),
+        (&[expected][..], &[][..])
+    );
+    let whole = good(&job(
+        "read = 100\nrandom = 100\nblock = \"4KiB\"\ncurve = true",
+    ))
+    .plan;
     let curve = &whole.block("w").unwrap().jobs()[0].curve;
-    assert_eq!(curve[..], [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0, 120.0]);
+    assert_eq!(
+        curve[..],
+        [
+            10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0, 120.0
+        ]
+    );
 }
 
 #[test]
 fn the_data_scale_shrinks_files_and_scale_times() {
-    let text = with("profile = \"four-corners\"\nsize = \"10GiB\"", "ramp = \"4s\"\nmeasure = \"10s\"");
+    let text = with(
+        "profile = \"four-corners\"\nsize = \"10GiB\"",
+        "ramp = \"4s\"\nmeasure = \"10s\"",
+    );
     let of = |scale, data_scale| {
-        let plan = parse(&text, &Options { scale, data_scale, ..Options::default() }).unwrap().plan;
+        let plan = parse(
+            &text,
+            &Options {
+                scale,
+                data_scale,
+                ..Options::default()
+            },
+        )
+        .unwrap()
+        .plan;
         let step = block_steps(&plan)[0].clone();
         (plan.block("w").unwrap().size, step.warm, step.measure)
     };
-    assert_eq!(of(0.5, 0.25), (Bytes::mib(2560), Nanos::from_secs(2), Nanos::from_secs(5)));
-    assert_eq!(of(0.1, 1e-6), (Bytes::mib(64), Nanos::SECOND, Nanos::SECOND), "a second of ramp is left");
+    assert_eq!(
+        of(0.5, 0.25),
+        (Bytes::mib(2560), Nanos::from_secs(2), Nanos::from_secs(5))
+    );
+    assert_eq!(
+        of(0.1, 1e-6),
+        (Bytes::mib(64), Nanos::SECOND, Nanos::SECOND),
+        "a second of ramp is left"
+    );
     assert_eq!(of(1.0, 1e300).0, Bytes(1 << 50));
     let file = with("fio_job = \"x.fio\"\nsize = \"10GiB\"", "");
-    let plan = parse(&file, &Options { data_scale: 0.1, ..Options::default() }).unwrap().plan;
-    assert_eq!(plan.block("w").unwrap().size, Bytes::mib(10 << 10), "a job file is run as it is");
+    let plan = parse(
+        &file,
+        &Options {
+            data_scale: 0.1,
+            ..Options::default()
+        },
+    )
+    .unwrap()
+    .plan;
+    assert_eq!(
+        plan.block("w").unwrap().size,
+        Bytes::mib(10 << 10),
+        "a job file is run as it is"
+    );
 }
 
 #[test]
 fn estimates_count_rounds_curves_layout_and_files() {
-    let of = |workload: &str, step: &str| estimate(&good(&with(workload, &format!("measure = \"8s\"\n{step}"))).plan);
-    let corners = of("profile = \"four-corners\"\nworkers = 4\nsize = \"1000MiB\"\nfill = 2", "repeat = 3");
-    assert_eq!((corners.per_step[0].points, corners.ladder_points()), (3 * 4 * 12, 144));
+    let of = |workload: &str, step: &str| {
+        estimate(&good(&with(workload, &format!("measure = \"8s\"\n{step}"))).plan)
+    };
+    let corners = of(
+        "profile = \"four-corners\"\nworkers = 4\nsize = \"1000MiB\"\nfill = 2",
+        "repeat = 3",
+    );
+    assert_eq!(
+        (corners.per_step[0].points, corners.ladder_points()),
+        (3 * 4 * 12, 144)
+    );
     assert_eq!(corners.duration, Nanos::from_secs(1440));
-    assert_eq!(corners.load_duration, Nanos::from_secs(42), "8,000 MiB at 200 MB/s");
+    assert_eq!(
+        corners.load_duration,
+        Nanos::from_secs(42),
+        "8,000 MiB at 200 MB/s"
+    );
     assert_eq!(corners.space, [("m".to_owned(), Bytes::mib(4000))]);
-    assert_eq!(of("fio_job = \"x\"", "steady = true").duration, Nanos::from_secs(250), "the most rounds");
+    assert_eq!(
+        of("fio_job = \"x\"", "steady = true").duration,
+        Nanos::from_secs(250),
+        "the most rounds"
+    );
     let media = read(PLAN).plan;
     let needs = estimate(&media);
     assert_eq!(needs.per_step[0].points, 3 * 4 * 12, "at once");
     let here = &needs.space[0];
-    assert_eq!((here.0.as_str(), needs.space.len()), ("here", 1), "a device needs no space: {:?}", needs.space);
+    assert_eq!(
+        (here.0.as_str(), needs.space.len()),
+        ("here", 1),
+        "a device needs no space: {:?}",
+        needs.space
+    );
     let sqlite = (64 << 20) + 90_000_000 + 70 * 2_000 * 1_200;
-    assert_eq!(here.1, Bytes(sqlite + (3 << 30)), "the largest of its block workloads");
+    assert_eq!(
+        here.1,
+        Bytes(sqlite + (3 << 30)),
+        "the largest of its block workloads"
+    );
     let all = (2 * 953 + 1024 + 288) << 20;
-    assert_eq!(needs.memory, [("drive".to_owned(), Bytes(sqlite + all))], "all that was ever written");
+    assert_eq!(
+        needs.memory,
+        [("drive".to_owned(), Bytes(sqlite + all))],
+        "all that was ever written"
+    );
 }
 
 #[test]
@@ -321,11 +485,22 @@ fn what_changes_nothing_is_told() {
         "at_once = true\nramp = \"500ms\"\nmeasure = \"100ms\"",
     );
     let Parsed { plan, warnings } = good(&text);
-    let [a, b] = plan.block("w").unwrap().jobs() else { panic!() };
+    let [a, b] = plan.block("w").unwrap().jobs() else {
+        panic!()
+    };
     let (a, b) = (&a.streams[0], &b.streams[0]);
-    assert_eq!((&a.write_sizes, a.sync, &a.access), (&all_of(Bytes(4096)), SyncPolicy::None, &Access::Uniform));
-    assert_eq!((&b.read_sizes, &b.write_sizes), (&all_of(Bytes(8192)), &all_of(Bytes(16384))));
-    assert_eq!((block_steps(&plan)[0].at_once, block_steps(&plan)[0].warm), (false, Nanos::SECOND));
+    assert_eq!(
+        (&a.write_sizes, a.sync, &a.access),
+        (&all_of(Bytes(4096)), SyncPolicy::None, &Access::Uniform)
+    );
+    assert_eq!(
+        (&b.read_sizes, &b.write_sizes),
+        (&all_of(Bytes(8192)), &all_of(Bytes(16384)))
+    );
+    assert_eq!(
+        (block_steps(&plan)[0].at_once, block_steps(&plan)[0].warm),
+        (false, Nanos::SECOND)
+    );
     assert_snapshot!(PlanErrors(warnings), @r#"
     5:8: part of each file is never written before it is read
       help: reads of it may never reach the medium: fill = 1 or more
@@ -414,8 +589,14 @@ proptest! {
 #[test]
 fn the_audit_accepts_windows_as_short_as_those_of_crystaldiskmark() {
     let plans = shipped();
-    let (_, text) = plans.iter().find(|(name, _)| name == "crystaldiskmark.toml").expect("a plan");
-    assert!(text.contains("measure = \"5s\"") && text.contains("repeat = 5"), "{text}");
+    let (_, text) = plans
+        .iter()
+        .find(|(name, _)| name == "crystaldiskmark.toml")
+        .expect("a plan");
+    assert!(
+        text.contains("measure = \"5s\"") && text.contains("repeat = 5"),
+        "{text}"
+    );
     let audit = crate::audit::PlanThresholds::of(text);
     assert_eq!((audit.thresholds.window, audit.faults.len()), (5.0, 0));
 }

@@ -54,13 +54,17 @@ fn read(text: &str) -> Parsed {
 }
 
 fn bad(text: &str) -> String {
-    parse(text, &drives()).expect_err("this plan is wrong").to_string()
+    parse(text, &drives())
+        .expect_err("this plan is wrong")
+        .to_string()
 }
 
 #[test]
 fn emulated_drives_arrive_with_their_defaults() {
     let plan = read(PLAN).plan;
-    let [nvme, disk, mine] = plan.media.as_slice() else { panic!("{:?}", plan.media) };
+    let [nvme, disk, mine] = plan.media.as_slice() else {
+        panic!("{:?}", plan.media)
+    };
     let written = EmulatedDrive {
         drive: "fast-ssd-1t".into(),
         capacity: Bytes(960_000_000_000),
@@ -72,7 +76,10 @@ fn emulated_drives_arrive_with_their_defaults() {
         flush: FlushPolicy::Ignored,
         without_fuse: WithoutFuse::PlainDirectory,
     };
-    assert_eq!((nvme.path.as_str(), &nvme.kind), ("/fast", &MediumKind::Emulated(written)));
+    assert_eq!(
+        (nvme.path.as_str(), &nvme.kind),
+        ("/fast", &MediumKind::Emulated(written))
+    );
     let defaults = EmulatedDrive {
         drive: "slow-disk-2t".into(),
         capacity: Bytes(32 << 30),
@@ -84,12 +91,31 @@ fn emulated_drives_arrive_with_their_defaults() {
         flush: FlushPolicy::Honest,
         without_fuse: WithoutFuse::Refuse,
     };
-    assert_eq!((disk.path.as_str(), &disk.kind), (".", &MediumKind::Emulated(defaults)));
-    assert_eq!(mine.kind.emulated().map(|drive| drive.drive.as_str()), Some("./learnt/mine.toml"));
-    assert_eq!(plan.steps[0].load().unwrap().power_cut, Some(Nanos::from_secs(25)));
+    assert_eq!(
+        (disk.path.as_str(), &disk.kind),
+        (".", &MediumKind::Emulated(defaults))
+    );
+    assert_eq!(
+        mine.kind.emulated().map(|drive| drive.drive.as_str()),
+        Some("./learnt/mine.toml")
+    );
+    assert_eq!(
+        plan.steps[0].load().unwrap().power_cut,
+        Some(Nanos::from_secs(25))
+    );
     assert_eq!(plan.steps[1].load().unwrap().power_cut, None);
-    assert_eq!(plan.steps[0].load().unwrap().points, [4, 8].map(LoadShape::closed));
-    assert_eq!(plan.steps.iter().filter(|step| step.on().contains(&disk.name)).count(), 2, "two systems share it");
+    assert_eq!(
+        plan.steps[0].load().unwrap().points,
+        [4, 8].map(LoadShape::closed)
+    );
+    assert_eq!(
+        plan.steps
+            .iter()
+            .filter(|step| step.on().contains(&disk.name))
+            .count(),
+        2,
+        "two systems share it"
+    );
 }
 
 #[test]
@@ -135,51 +161,98 @@ fn emulated_drives_are_described_in_full() {
     flush = "honest"
     without_fuse = "refuse"
     "#);
-    assert!(text.contains("max_retries = 10\npower_cut = \"25s\"\n"), "{text}");
+    assert!(
+        text.contains("max_retries = 10\npower_cut = \"25s\"\n"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_power_cut_is_scaled_like_the_measurement() {
-    let options = Options { scale: 0.5, ..drives() };
+    let options = Options {
+        scale: 0.5,
+        ..drives()
+    };
     let plan = parse(PLAN, &options).unwrap().plan;
-    assert_eq!(plan.steps[0].load().unwrap().timeline.measure, Nanos::from_secs(20));
-    assert_eq!(plan.steps[0].load().unwrap().power_cut, Some(Nanos::from_millis(12_500)));
-    assert_eq!(read(&describe(&plan)).plan, ResolvedPlan { scale: 1.0, ..plan });
-    let tiny = parse(PLAN, &Options { scale: 0.01, ..drives() }).unwrap().plan;
+    assert_eq!(
+        plan.steps[0].load().unwrap().timeline.measure,
+        Nanos::from_secs(20)
+    );
+    assert_eq!(
+        plan.steps[0].load().unwrap().power_cut,
+        Some(Nanos::from_millis(12_500))
+    );
+    assert_eq!(
+        read(&describe(&plan)).plan,
+        ResolvedPlan { scale: 1.0, ..plan }
+    );
+    let tiny = parse(
+        PLAN,
+        &Options {
+            scale: 0.01,
+            ..drives()
+        },
+    )
+    .unwrap()
+    .plan;
     assert_eq!(
         tiny.steps[0].load().unwrap().power_cut,
         Some(Nanos::SECOND),
         "the measurement keeps a second, and the cut with it"
     );
-    assert_eq!(tiny.steps[0].load().unwrap().timeline.measure, Nanos::SECOND);
+    assert_eq!(
+        tiny.steps[0].load().unwrap().timeline.measure,
+        Nanos::SECOND
+    );
 }
 
 #[test]
 fn what_is_written_on_emulated_drives_needs_memory_or_space() {
     let plan = read(PLAN).plan;
-    let Estimate { space, memory, per_step, .. } = estimate(&plan);
+    let Estimate {
+        space,
+        memory,
+        per_step,
+        ..
+    } = estimate(&plan);
     // The point ends with the power, 10 s of ramp and 25 s of measurement after it began.
     assert_eq!(per_step[0].duration, Nanos::from_secs(2 * 2 * 35));
-    let names = |needs: &[(String, Bytes)]| needs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-    assert_eq!((names(&space), names(&memory)), (vec!["nvme".to_owned()], vec!["disk".into(), "mine".into()]));
+    let names = |needs: &[(String, Bytes)]| {
+        needs
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (names(&space), names(&memory)),
+        (vec!["nvme".to_owned()], vec!["disk".into(), "mine".into()])
+    );
     let filesystem = 288 << 20;
     let sqlite = (64 << 20) + 2 * 90_000_000 + 70 * 2_000 * 1_200;
     let postgres = 1_200_000_000 + 2 * 110_000_000 + 2 * 35 * 2_000 * 1_200;
     assert_eq!(space[0].1, Bytes(sqlite + filesystem));
-    assert_eq!(memory[0].1, Bytes(sqlite + postgres + filesystem), "both systems keep data on it");
+    assert_eq!(
+        memory[0].1,
+        Bytes(sqlite + postgres + filesystem),
+        "both systems keep data on it"
+    );
     assert_eq!(memory[1].1, Bytes(postgres + filesystem));
 }
 
 #[test]
 fn a_drive_that_is_not_in_the_catalogue_is_refused() {
-    let text = PLAN.replace("fast-ssd-1t", "fast-sdd-1t").replace("slow-disk-2t", "disk");
+    let text = PLAN
+        .replace("fast-ssd-1t", "fast-sdd-1t")
+        .replace("slow-disk-2t", "disk");
     assert_snapshot!(bad(&text), @r"
     4:9: there is no drive `fast-sdd-1t` in the catalogue
       help: did you mean `fast-ssd-1t`?
     15:9: there is no drive `disk` in the catalogue
       help: did you mean `slow-disk-2t`?
     ");
-    let text = PLAN.replace("fast-ssd-1t", "quite-another-one").replace("slow-disk-2t", "");
+    let text = PLAN
+        .replace("fast-ssd-1t", "quite-another-one")
+        .replace("slow-disk-2t", "");
     assert_snapshot!(bad(&text), @r"
     4:9: there is no drive `quite-another-one` in the catalogue
       help: known here: `fast-ssd-1t`, `slow-disk-2t`
@@ -187,7 +260,10 @@ fn a_drive_that_is_not_in_the_catalogue_is_refused() {
       help: write one line of text here
     ");
     let told = parse(PLAN, &Options::default()).unwrap_err().to_string();
-    assert!(told.contains("help: name a drive file: drive = \"./mine.toml\""), "{told}");
+    assert!(
+        told.contains("help: name a drive file: drive = \"./mine.toml\""),
+        "{told}"
+    );
 }
 
 const WRONG_DRIVES: &str = r#"
@@ -368,22 +444,33 @@ fn a_cut_takes_no_other_systems_power_and_no_directorys() {
              [[step]]\nrun = \"w\"\nsystem = \"{last}\"\nusers = 1\n"
         )
     };
-    let errors =
-        |text: String| parse(&text, &super::drives()).err().map(|errors| errors.to_string()).unwrap_or_default();
+    let errors = |text: String| {
+        parse(&text, &super::drives())
+            .err()
+            .map(|errors| errors.to_string())
+            .unwrap_or_default()
+    };
     assert_eq!(errors(plan("block", "b")), "");
     assert!(
         errors(plan("block", "a")).contains("the system `a` is up on the same drive"),
         "{}",
         errors(plan("block", "a"))
     );
-    assert!(errors(plan("directory", "b")).contains("it is a directory"), "{}", errors(plan("directory", "b")));
+    assert!(
+        errors(plan("directory", "b")).contains("it is a directory"),
+        "{}",
+        errors(plan("directory", "b"))
+    );
 }
 
 #[test]
 fn a_cut_where_there_may_be_no_drive_is_warned_of() {
     let text = PLAN.replace("on = [\"disk\", \"mine\"]", "on = [\"nvme\"]");
     let Parsed { plan, warnings } = read(&text);
-    assert_eq!(plan.steps[0].load().unwrap().power_cut, Some(Nanos::from_secs(25)));
+    assert_eq!(
+        plan.steps[0].load().unwrap().power_cut,
+        Some(Nanos::from_secs(25))
+    );
     assert_snapshot!(PlanErrors(warnings), @r#"
     16:9: no step uses the medium `mine`
       help: remove it, or name it in a [[step]]

@@ -14,7 +14,9 @@ fn plan(workload: &str, step: &str) -> String {
 }
 
 fn resolved(text: &str) -> Sysbench {
-    let Some(Workload::Sysbench(sysbench)) = good(text).plan.workload("w").cloned() else { panic!("{text}") };
+    let Some(Workload::Sysbench(sysbench)) = good(text).plan.workload("w").cloned() else {
+        panic!("{text}")
+    };
     sysbench
 }
 
@@ -28,23 +30,37 @@ fn defaults_are_those_of_sysbench() {
         point_selects: 10,
         range_size: 100,
     };
-    assert_eq!(resolved(&plan("script = \"read_write\"\nrows = 5", "")), expected);
+    assert_eq!(
+        resolved(&plan("script = \"read_write\"\nrows = 5", "")),
+        expected
+    );
 }
 
 #[test]
 fn every_script_and_distribution_survives_being_described() {
     for script in Script::ALL {
         for distribution in Distribution::ALL {
-            let own = if script.has_ranges() { "point_selects = 0\nrange_size = 7" } else { "" };
+            let own = if script.has_ranges() {
+                "point_selects = 0\nrange_size = 7"
+            } else {
+                ""
+            };
             let (name, drawn) = (script.name(), distribution.name());
             let text = plan(
-                &format!("script = \"{name}\"\nrows = 9\ntables = 3\ndistribution = \"{drawn}\"\n{own}"),
+                &format!(
+                    "script = \"{name}\"\nrows = 9\ntables = 3\ndistribution = \"{drawn}\"\n{own}"
+                ),
                 "keying_and_think = 0.0",
             );
             let plan = good(&text).plan;
             assert_eq!(good(&describe(&plan)).plan, plan, "{}", describe(&plan));
-            let Some(Workload::Sysbench(sysbench)) = plan.workload("w") else { panic!() };
-            assert_eq!((sysbench.script, sysbench.distribution, sysbench.tables), (script, distribution, 3));
+            let Some(Workload::Sysbench(sysbench)) = plan.workload("w") else {
+                panic!()
+            };
+            assert_eq!(
+                (sysbench.script, sysbench.distribution, sysbench.tables),
+                (script, distribution, 3)
+            );
             assert_eq!(plan.workloads[0].workload.txn_names(), [name]);
         }
     }
@@ -52,19 +68,35 @@ fn every_script_and_distribution_survives_being_described() {
 
 #[test]
 fn the_data_scale_multiplies_rows() {
-    let options = Options { data_scale: 0.1, ..Options::default() };
-    let parsed = parse(&plan("script = \"delete\"\nrows = 1000\ntables = 2", ""), &options).unwrap();
-    let Some(Workload::Sysbench(sysbench)) = parsed.plan.workload("w") else { panic!() };
+    let options = Options {
+        data_scale: 0.1,
+        ..Options::default()
+    };
+    let parsed = parse(
+        &plan("script = \"delete\"\nrows = 1000\ntables = 2", ""),
+        &options,
+    )
+    .unwrap();
+    let Some(Workload::Sysbench(sysbench)) = parsed.plan.workload("w") else {
+        panic!()
+    };
     assert_eq!((sysbench.rows, sysbench.tables), (100, 2));
 }
 
 #[test]
 fn space_goes_with_rows_and_tables() {
     let space = |tables: u32| {
-        let text = plan(&format!("script = \"read_only\"\nrows = 1000000\ntables = {tables}"), "");
+        let text = plan(
+            &format!("script = \"read_only\"\nrows = 1000000\ntables = {tables}"),
+            "",
+        );
         estimate(&good(&text).plan).space[0].1.0
     };
-    assert_eq!(space(3) - space(1), 2 * 230_000_000, "nothing grows in a read-only load");
+    assert_eq!(
+        space(3) - space(1),
+        2 * 230_000_000,
+        "nothing grows in a read-only load"
+    );
 }
 
 #[test]
@@ -99,8 +131,8 @@ fn what_is_wrong_is_told() {
     6:1: `rows` is missing
       help: say how much data: rows = 100000 (of each table, about 250 bytes each)
     "#);
-    let both =
-        plan("script = \"insert\"\nrows = 1", "").replace("[[step]]", "[workload.w.tpcc]\nwarehouses = 1\n[[step]]");
+    let both = plan("script = \"insert\"\nrows = 1", "")
+        .replace("[[step]]", "[workload.w.tpcc]\nwarehouses = 1\n[[step]]");
     assert_snapshot!(bad(&both), @r#"
     6:1: `w` is a tpcc workload already
       help: make two workloads of it, each with a name of its own
@@ -109,7 +141,17 @@ fn what_is_wrong_is_told() {
 
 #[test]
 fn what_changes_nothing_is_told() {
-    let parsed = good(&plan("script = \"point_select\"\nrows = 10\npoint_selects = 3", ""));
+    let parsed = good(&plan(
+        "script = \"point_select\"\nrows = 10\npoint_selects = 3",
+        "",
+    ));
     assert_snapshot!(parsed.warnings[0], @"9:17: `point_selects` changes nothing for the script point_select");
-    assert_eq!(resolved(&plan("script = \"point_select\"\nrows = 10\npoint_selects = 3", "")).point_selects, 10);
+    assert_eq!(
+        resolved(&plan(
+            "script = \"point_select\"\nrows = 10\npoint_selects = 3",
+            ""
+        ))
+        .point_selects,
+        10
+    );
 }

@@ -54,7 +54,11 @@ pub(super) fn check(index: &Index, row: &BackupRow) -> RateCheck {
     }
     let samples = samples(index, row);
     let length = row.end.saturating_sub(row.start).as_secs_f64();
-    let covered = samples.iter().map(|sample| inside(sample, row.start, row.end)).sum::<f64>() / length;
+    let covered = samples
+        .iter()
+        .map(|sample| inside(sample, row.start, row.end))
+        .sum::<f64>()
+        / length;
     if covered < RATE_COVERED {
         return why(RateNotChecked::NotSampled);
     }
@@ -64,9 +68,15 @@ pub(super) fn check(index: &Index, row: &BackupRow) -> RateCheck {
     // What was written in time without samples is missing and no contradiction.
     let below = RATE_LIMIT + (1.0 - covered).max(0.0);
     if percent > RATE_LIMIT * 100.0 || percent < -below * 100.0 {
-        RateCheck::Disagrees { seen_bytes, percent }
+        RateCheck::Disagrees {
+            seen_bytes,
+            percent,
+        }
     } else {
-        RateCheck::Agrees { seen_bytes, percent }
+        RateCheck::Agrees {
+            seen_bytes,
+            percent,
+        }
     }
 }
 
@@ -74,13 +84,25 @@ pub(super) fn check(index: &Index, row: &BackupRow) -> RateCheck {
 fn samples<'a>(index: &Index<'a>, row: &BackupRow) -> Vec<&'a Sample> {
     let name = index.name(row.system);
     let mut subjects = index.record.subjects.iter();
-    let Some(files) = subjects.find(|s| s.kind == SubjectKind::Backup && s.name == name) else { return Vec::new() };
-    let own = index.record.series.iter().filter(|s| s.subject == files.id && s.metric == Metric::BackupWritten);
-    own.flat_map(|series| &series.samples).filter(|sample| inside(sample, row.start, row.end) > 0.0).collect()
+    let Some(files) = subjects.find(|s| s.kind == SubjectKind::Backup && s.name == name) else {
+        return Vec::new();
+    };
+    let own = index
+        .record
+        .series
+        .iter()
+        .filter(|s| s.subject == files.id && s.metric == Metric::BackupWritten);
+    own.flat_map(|series| &series.samples)
+        .filter(|sample| inside(sample, row.start, row.end) > 0.0)
+        .collect()
 }
 
 fn inside(sample: &Sample, start: Nanos, end: Nanos) -> f64 {
-    sample.at.min(end).saturating_sub(sample.at.saturating_sub(sample.over).max(start)).as_secs_f64()
+    sample
+        .at
+        .min(end)
+        .saturating_sub(sample.at.saturating_sub(sample.over).max(start))
+        .as_secs_f64()
 }
 
 /// Bytes of a sample. One at the beginning or the end is the operation's as a whole, because its files do not grow before
@@ -90,7 +112,11 @@ fn grown(index: &Index, row: &BackupRow, sample: &Sample) -> f64 {
         *other != row && other.system == row.system && inside(sample, other.start, other.end) > 0.0
     };
     let shared = index.record.backups.iter().any(|other| shared(&other));
-    let seconds = if shared { inside(sample, row.start, row.end) } else { sample.over.as_secs_f64() };
+    let seconds = if shared {
+        inside(sample, row.start, row.end)
+    } else {
+        sample.over.as_secs_f64()
+    };
     f64::from(sample.value) * seconds
 }
 
@@ -99,11 +125,15 @@ pub(super) fn findings(operations: &[BackupOperation]) -> Vec<Finding> {
     let mut found = Vec::new();
     let off = || {
         operations.iter().filter_map(|own| match own.rate {
-            RateCheck::Disagrees { seen_bytes, percent } => Some((own, seen_bytes, percent)),
+            RateCheck::Disagrees {
+                seen_bytes,
+                percent,
+            } => Some((own, seen_bytes, percent)),
             _ => None,
         })
     };
-    if let Some((worst, seen_bytes, percent)) = off().max_by(|a, b| a.2.abs().total_cmp(&b.2.abs())) {
+    if let Some((worst, seen_bytes, percent)) = off().max_by(|a, b| a.2.abs().total_cmp(&b.2.abs()))
+    {
         let kind = FindingKind::RateDisagrees {
             times: off().count() as u64,
             cycle: worst.cycle + 1,
@@ -114,10 +144,18 @@ pub(super) fn findings(operations: &[BackupOperation]) -> Vec<Finding> {
         };
         found.push(kind.with(Severity::Warning));
     }
-    let not_sampled = |own: &&BackupOperation| own.rate == RateCheck::NotEvaluated { why: RateNotChecked::NotSampled };
+    let not_sampled = |own: &&BackupOperation| {
+        own.rate
+            == RateCheck::NotEvaluated {
+                why: RateNotChecked::NotSampled,
+            }
+    };
     let times = operations.iter().filter(not_sampled).count() as u64;
     if times > 0 {
-        let of = operations.iter().filter(|own| own.kind == BackupKind::Backup).count() as u64;
+        let of = operations
+            .iter()
+            .filter(|own| own.kind == BackupKind::Backup)
+            .count() as u64;
         found.push(FindingKind::RateNotEvaluated { times, of }.with(Severity::Note));
     }
     found

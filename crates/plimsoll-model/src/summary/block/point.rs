@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::super::finding::{Finding, Verdict};
-use super::super::{DriveSummary, Index, Latency, PointSummary, TickRows, TxnSummary, drive, point as plain};
-use super::{BlockLatency, BlockOpSummary, BlockPointSummary, BlockSecond, BlockWorkerSummary, findings};
+use super::super::{
+    DriveSummary, Index, Latency, PointSummary, TickRows, TxnSummary, drive, point as plain,
+};
+use super::{
+    BlockLatency, BlockOpSummary, BlockPointSummary, BlockSecond, BlockWorkerSummary, findings,
+};
 use crate::hist::{CoarseHist, Hist};
 use crate::record::{BlockPoint, BlockShare, BlockStreamInfo, Phase, Point, SubjectId};
 use crate::schedule::PhaseKind;
@@ -13,16 +17,37 @@ use crate::units::Nanos;
 impl BlockLatency {
     /// In microseconds.
     fn of(latency: Latency) -> Self {
-        let Latency { count: _, mean_ms, p50_ms, p90_ms: _, p95_ms, p99_ms, p999_ms, max_ms } = latency;
+        let Latency {
+            count: _,
+            mean_ms,
+            p50_ms,
+            p90_ms: _,
+            p95_ms,
+            p99_ms,
+            p999_ms,
+            max_ms,
+        } = latency;
         let [mean_us, p50_us, p95_us, p99_us, p999_us, max_us] =
             [mean_ms, p50_ms, p95_ms, p99_ms, p999_ms, max_ms].map(|ms| ms * 1e3);
-        Self { mean_us, p50_us, p95_us, p99_us, p999_us, max_us }
+        Self {
+            mean_us,
+            p50_us,
+            p95_us,
+            p99_us,
+            p999_us,
+            max_us,
+        }
     }
 }
 
 pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> BlockPointSummary {
     let figures = plain::summarise(index, point);
-    let shares: Vec<&BlockShare> = index.record.shares.iter().filter(|share| share.point == point.id).collect();
+    let shares: Vec<&BlockShare> = index
+        .record
+        .shares
+        .iter()
+        .filter(|share| share.point == point.id)
+        .collect();
     let measured_s = figures.measured_s;
     let per_second = |n: f64| (measured_s > 0.0).then(|| n / measured_s);
     let workers = workers(index, point, &shares, measured_s);
@@ -43,7 +68,11 @@ pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> Blo
         conservation: figures.conservation,
         mb_per_second: per_second(whole.counts.bytes as f64 / 1e6),
         latency: whole.response.map(BlockLatency::of),
-        by_op: figures.types.iter().filter_map(|op| of_op(op, measured_s)).collect(),
+        by_op: figures
+            .types
+            .iter()
+            .filter_map(|op| of_op(op, measured_s))
+            .collect(),
         workers_cv_percent: cv_percent(&workers),
         workers,
         in_flight_by_little: in_flight(&figures),
@@ -75,7 +104,13 @@ fn media(
     if point.medium.is_none() {
         let phases = index.load_phases(point);
         for medium in super::step::media_of(shares.iter().copied()) {
-            let own = plain::summarise(index, &Point { medium: Some(medium), ..point.clone() });
+            let own = plain::summarise(
+                index,
+                &Point {
+                    medium: Some(medium),
+                    ..point.clone()
+                },
+            );
             found.extend(drive::findings(&own, drive::window(&phases), None));
             drives.extend(own.drive);
         }
@@ -97,56 +132,87 @@ fn of_op(op: &TxnSummary, measured_s: f64) -> Option<BlockOpSummary> {
 /// At full speed, of jobs that keep all their requests in flight: fio empties its queue before a flush, the page cache
 /// answers while requests are handed over, and rates, think time and a queue that adapts itself leave requests out.
 fn keeps_in_flight(point: &Point, block: &BlockPoint) -> bool {
-    const LEAVE_OUT: [&str; 5] = ["rate", "rate_iops", "thinktime", "latency_target", "iodepth_low"];
-    let full =
-        |s: &BlockStreamInfo| s.per_second.is_none() && (s.depth == 1 || (s.direct && !s.sync.starts_with("flush")));
-    let closed = block.share_percent.is_none() && !block.streams.is_empty() && block.streams.iter().all(full);
-    closed && point.users > 0 && !LEAVE_OUT.iter().any(|key| point.parameters.contains_key(*key))
+    const LEAVE_OUT: [&str; 5] = [
+        "rate",
+        "rate_iops",
+        "thinktime",
+        "latency_target",
+        "iodepth_low",
+    ];
+    let full = |s: &BlockStreamInfo| {
+        s.per_second.is_none() && (s.depth == 1 || (s.direct && !s.sync.starts_with("flush")))
+    };
+    let closed = block.share_percent.is_none()
+        && !block.streams.is_empty()
+        && block.streams.iter().all(full);
+    closed
+        && point.users > 0
+        && !LEAVE_OUT
+            .iter()
+            .any(|key| point.parameters.contains_key(*key))
 }
 
 /// Little's law: the mean number under way is rate × mean time, summed over all kinds of requests. A thread that waits
 /// for a flush has no request under way, so flushes count.
 fn in_flight(figures: &PointSummary) -> Option<f64> {
-    let under_way = |op: &TxnSummary| Some(op.counts.completed() as f64 * op.response?.mean_ms / 1e3);
+    let under_way =
+        |op: &TxnSummary| Some(op.counts.completed() as f64 * op.response?.mean_ms / 1e3);
     let ms: f64 = figures.types.iter().filter_map(under_way).sum();
     (figures.measured_s > 0.0 && ms > 0.0).then(|| ms / figures.measured_s)
 }
 
-fn workers(index: &Index, point: &Point, shares: &[&BlockShare], measured_s: f64) -> Vec<BlockWorkerSummary> {
+fn workers(
+    index: &Index,
+    point: &Point,
+    shares: &[&BlockShare],
+    measured_s: f64,
+) -> Vec<BlockWorkerSummary> {
     let mut by_worker: BTreeMap<(u32, SubjectId), (u64, u64, Hist)> = BTreeMap::new();
-    for share in shares.iter().filter(|share| point.is_counted(share.txn as usize)) {
-        let (requests, bytes, response) = by_worker.entry((share.worker, share.medium)).or_default();
+    for share in shares
+        .iter()
+        .filter(|share| point.is_counted(share.txn as usize))
+    {
+        let (requests, bytes, response) =
+            by_worker.entry((share.worker, share.medium)).or_default();
         *requests = requests.saturating_add(share.requests);
         *bytes = bytes.saturating_add(share.bytes);
         response.merge(&share.response);
     }
-    let of = |((worker, medium), (requests, bytes, response)): ((u32, SubjectId), (u64, u64, Hist))| {
-        let latency = Latency::of(&response).map(BlockLatency::of);
-        (measured_s > 0.0).then(|| BlockWorkerSummary {
-            worker,
-            medium: index.name(medium),
-            iops: requests as f64 / measured_s,
-            mb_per_second: bytes as f64 / 1e6 / measured_s,
-            mean_us: latency.map(|latency| latency.mean_us),
-            p99_us: latency.map(|latency| latency.p99_us),
-        })
-    };
+    let of =
+        |((worker, medium), (requests, bytes, response)): ((u32, SubjectId), (u64, u64, Hist))| {
+            let latency = Latency::of(&response).map(BlockLatency::of);
+            (measured_s > 0.0).then(|| BlockWorkerSummary {
+                worker,
+                medium: index.name(medium),
+                iops: requests as f64 / measured_s,
+                mb_per_second: bytes as f64 / 1e6 / measured_s,
+                mean_us: latency.map(|latency| latency.mean_us),
+                p99_us: latency.map(|latency| latency.p99_us),
+            })
+        };
     by_worker.into_iter().filter_map(of).collect()
 }
 
 /// Sample standard deviation in percent of the mean.
-pub(super) fn cv_percent<'a>(workers: impl IntoIterator<Item = &'a BlockWorkerSummary>) -> Option<f64> {
+pub(super) fn cv_percent<'a>(
+    workers: impl IntoIterator<Item = &'a BlockWorkerSummary>,
+) -> Option<f64> {
     let iops: Vec<f64> = workers.into_iter().map(|worker| worker.iops).collect();
     let mean = iops.iter().sum::<f64>() / iops.len() as f64;
     let squares: f64 = iops.iter().map(|own| (own - mean).powi(2)).sum();
-    (iops.len() > 1 && mean > 0.0).then(|| (squares / (iops.len() - 1) as f64).sqrt() * 100.0 / mean)
+    (iops.len() > 1 && mean > 0.0)
+        .then(|| (squares / (iops.len() - 1) as f64).sqrt() * 100.0 / mean)
 }
 
 /// Warm-up included, so that a chart shows what came before the window.
 fn seconds(index: &Index, point: &Point) -> Vec<BlockSecond> {
     let of_phase = |phase: &&Phase| {
         let measured = phase.kind == PhaseKind::Measure;
-        index.ticks.of_phase(phase).map(|tick| second(point, tick, measured)).collect::<Vec<_>>()
+        index
+            .ticks
+            .of_phase(phase)
+            .map(|tick| second(point, tick, measured))
+            .collect::<Vec<_>>()
     };
     index.load_phases(point).iter().flat_map(of_phase).collect()
 }

@@ -16,15 +16,28 @@ const AND: &str = " + ";
 pub(in crate::summary) fn of_run(index: &Index) -> Vec<BlockSummary> {
     let mut steps: BTreeMap<u32, Vec<Vec<(&Point, &BlockPoint)>>> = BTreeMap::new();
     for block in &index.record.blocks {
-        let Some(point) = index.record.points.iter().find(|point| point.id == block.point) else { continue };
+        let Some(point) = index
+            .record
+            .points
+            .iter()
+            .find(|point| point.id == block.point)
+        else {
+            continue;
+        };
         // Media in the order of the plan, which is that of their first points.
         let media = steps.entry(point.step_index).or_default();
-        match media.iter_mut().find(|points| points[0].0.medium == point.medium) {
+        match media
+            .iter_mut()
+            .find(|points| points[0].0.medium == point.medium)
+        {
             Some(points) => points.push((point, block)),
             None => media.push(vec![(point, block)]),
         }
     }
-    steps.into_values().map(|media| step(index, &media)).collect()
+    steps
+        .into_values()
+        .map(|media| step(index, &media))
+        .collect()
 }
 
 fn step(index: &Index, media: &[Vec<(&Point, &BlockPoint)>]) -> BlockSummary {
@@ -47,32 +60,55 @@ fn step(index: &Index, media: &[Vec<(&Point, &BlockPoint)>]) -> BlockSummary {
 
 fn medium(index: &Index, points: &[(&Point, &BlockPoint)]) -> BlockMedium {
     let (first, block) = points[0];
-    let mut measured: Vec<Measured> =
-        points.iter().map(|(point, block)| (*block, point::summarise(index, point, block))).collect();
+    let mut measured: Vec<Measured> = points
+        .iter()
+        .map(|(point, block)| (*block, point::summarise(index, point, block)))
+        .collect();
     measured.sort_by_key(|(block, point)| (block.job_index, point.round, point.point));
-    let info = index.record.steady.iter().find(|s| s.step_index == first.step_index && s.medium == first.medium);
+    let info = index
+        .record
+        .steady
+        .iter()
+        .find(|s| s.step_index == first.step_index && s.medium == first.medium);
     let (rounds, window) = info.map(|info| of_rounds(info, &measured)).unzip();
     let window = window.flatten();
     for (_, point) in &mut measured {
-        point.counts = window.as_ref().is_none_or(|window| window.contains(&point.round));
+        point.counts = window
+            .as_ref()
+            .is_none_or(|window| window.contains(&point.round));
         if !point.counts {
             findings::excuse(point);
         }
     }
-    let by_job = measured.into_iter().fold(BTreeMap::<u32, Vec<Measured>>::new(), |mut jobs, own| {
-        jobs.entry(own.0.job_index).or_default().push(own);
-        jobs
-    });
+    let by_job =
+        measured
+            .into_iter()
+            .fold(BTreeMap::<u32, Vec<Measured>>::new(), |mut jobs, own| {
+                jobs.entry(own.0.job_index).or_default().push(own);
+                jobs
+            });
     let mut jobs: Vec<BlockJobSummary> = by_job.into_values().filter_map(job::of).collect();
     let findings: Vec<Finding> = rounds.iter().filter_map(not_reached).collect();
     for job in jobs.iter_mut().filter(|_| !findings.is_empty()) {
         job.verdict = job.verdict.max(Verdict::of(&findings));
     }
-    let verdict = jobs.iter().map(|job| job.verdict).max().unwrap_or_default().max(Verdict::of(&findings));
+    let verdict = jobs
+        .iter()
+        .map(|job| job.verdict)
+        .max()
+        .unwrap_or_default()
+        .max(Verdict::of(&findings));
     let media = media(index, points);
-    let titles: Vec<String> = media.iter().filter_map(|medium| drive::title(index, Some(*medium))).collect();
+    let titles: Vec<String> = media
+        .iter()
+        .filter_map(|medium| drive::title(index, Some(*medium)))
+        .collect();
     BlockMedium {
-        medium: media.iter().map(|medium| index.name(*medium)).collect::<Vec<_>>().join(AND),
+        medium: media
+            .iter()
+            .map(|medium| index.name(*medium))
+            .collect::<Vec<_>>()
+            .join(AND),
         drive: (!titles.is_empty()).then(|| titles.join(AND)),
         workers: block.workers,
         worker_bytes: block.worker_bytes,
@@ -87,9 +123,19 @@ fn medium(index: &Index, points: &[(&Point, &BlockPoint)]) -> BlockMedium {
 fn media(index: &Index, points: &[(&Point, &BlockPoint)]) -> Vec<SubjectId> {
     let of = |point: &Point| match point.medium {
         Some(medium) => vec![medium],
-        None => media_of(index.record.shares.iter().filter(|share| share.point == point.id)),
+        None => media_of(
+            index
+                .record
+                .shares
+                .iter()
+                .filter(|share| share.point == point.id),
+        ),
     };
-    points.iter().map(|(point, _)| of(point)).find(|media| !media.is_empty()).unwrap_or_default()
+    points
+        .iter()
+        .map(|(point, _)| of(point))
+        .find(|media| !media.is_empty())
+        .unwrap_or_default()
 }
 
 /// In the order of the workers.
@@ -104,11 +150,25 @@ pub(super) fn media_of<'a>(shares: impl Iterator<Item = &'a BlockShare>) -> Vec<
 }
 
 /// How the rounds went, and which of them count: the steady window, or the last one.
-fn of_rounds(info: &SteadyInfo, measured: &[Measured<'_>]) -> (Rounds, Option<std::ops::RangeInclusive<u32>>) {
-    let rule = SteadyRule { window: info.window, range: info.range, slope: info.slope };
+fn of_rounds(
+    info: &SteadyInfo,
+    measured: &[Measured<'_>],
+) -> (Rounds, Option<std::ops::RangeInclusive<u32>>) {
+    let rule = SteadyRule {
+        window: info.window,
+        range: info.range,
+        slope: info.slope,
+    };
     let mut jobs: BTreeMap<u32, RoundsOfJob> = BTreeMap::new();
-    for (block, point) in measured.iter().filter(|(block, _)| block.share_percent.is_none()) {
-        let own = || RoundsOfJob { job: block.job.clone(), iops: Vec::new(), fit: None };
+    for (block, point) in measured
+        .iter()
+        .filter(|(block, _)| block.share_percent.is_none())
+    {
+        let own = || RoundsOfJob {
+            job: block.job.clone(),
+            iops: Vec::new(),
+            fit: None,
+        };
         let iops = &mut jobs.entry(block.job_index).or_insert_with(own).iops;
         // A series ends where a round is missing.
         iops.extend(point.iops.filter(|_| point.round as usize == iops.len()));
@@ -116,7 +176,11 @@ fn of_rounds(info: &SteadyInfo, measured: &[Measured<'_>]) -> (Rounds, Option<st
     let mut jobs: Vec<RoundsOfJob> = jobs.into_values().collect();
     let series: Vec<&[f64]> = jobs.iter().map(|job| job.iops.as_slice()).collect();
     let reached_at = rounds::all_steady(&series, &rule);
-    let done = series.iter().map(|iops| iops.len()).max().unwrap_or_default() as u32;
+    let done = series
+        .iter()
+        .map(|iops| iops.len())
+        .max()
+        .unwrap_or_default() as u32;
     for job in &mut jobs {
         let upto = reached_at.map_or(job.iops.len(), |last| last as usize + 1);
         job.fit = rounds::fit(&job.iops[..upto.min(job.iops.len())], &rule);
@@ -135,7 +199,18 @@ fn of_rounds(info: &SteadyInfo, measured: &[Measured<'_>]) -> (Rounds, Option<st
 }
 
 fn not_reached(rounds: &Rounds) -> Option<Finding> {
-    let done = rounds.jobs.iter().map(|job| job.iops.len()).max().unwrap_or_default() as u32;
-    let kind = FindingKind::SteadyNotReached { rounds: done, window: rounds.window };
-    rounds.reached_at.is_none().then(|| kind.with(Severity::Warning))
+    let done = rounds
+        .jobs
+        .iter()
+        .map(|job| job.iops.len())
+        .max()
+        .unwrap_or_default() as u32;
+    let kind = FindingKind::SteadyNotReached {
+        rounds: done,
+        window: rounds.window,
+    };
+    rounds
+        .reached_at
+        .is_none()
+        .then(|| kind.with(Severity::Warning))
 }

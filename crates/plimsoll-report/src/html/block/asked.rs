@@ -24,7 +24,11 @@ const COLUMNS: [&str; 10] = [
 
 pub(super) fn grid(m: &Messages, all: &[Across<'_>]) -> Grid {
     let rows_of = |across: &Across<'_>| {
-        let streams = across.on.first().map(|on| on.job.streams.clone()).unwrap_or_default();
+        let streams = across
+            .on
+            .first()
+            .map(|on| on.job.streams.clone())
+            .unwrap_or_default();
         let job = across.job.to_owned();
         streams.into_iter().map(move |stream| row(m, &job, &stream))
     };
@@ -38,7 +42,11 @@ pub(super) fn grid(m: &Messages, all: &[Across<'_>]) -> Grid {
 }
 
 fn row(m: &Messages, job: &str, stream: &BlockStreamInfo) -> Row {
-    let name = if stream.name.is_empty() { crate::number::NONE.to_owned() } else { stream.name.clone() };
+    let name = if stream.name.is_empty() {
+        crate::number::NONE.to_owned()
+    } else {
+        stream.name.clone()
+    };
     let cells: Vec<Cell> = vec![
         words(job.to_owned()),
         words(name),
@@ -49,7 +57,11 @@ fn row(m: &Messages, job: &str, stream: &BlockStreamInfo) -> Row {
         plain(cell(stream.per_second, three)),
         words(stream.access.clone()),
         plain(stream.compressible_percent.to_string()),
-        words(m.text(if stream.direct { "block-direct" } else { "block-cached" })),
+        words(m.text(if stream.direct {
+            "block-direct"
+        } else {
+            "block-cached"
+        })),
         words(durable(m, stream)),
     ];
     Row { class: "", cells }

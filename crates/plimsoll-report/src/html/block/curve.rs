@@ -10,7 +10,8 @@ use crate::message::Messages;
 use crate::number::{percent, three};
 
 fn curved<'b, 'a>(all: &'b [Across<'a>]) -> impl Iterator<Item = &'b Across<'a>> {
-    all.iter().filter(|across| across.on.iter().any(|on| !on.job.curve.is_empty()))
+    all.iter()
+        .filter(|across| across.on.iter().any(|on| !on.job.curve.is_empty()))
 }
 
 pub(super) fn charts(block: usize, all: &[Across<'_>]) -> Vec<ChartView> {
@@ -40,7 +41,12 @@ pub(super) fn grid(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Gri
     let on = curved(all).flat_map(|across| across.on.iter().map(move |on| (across, on)));
     let rows: Vec<Row> = on
         .flat_map(|(across, on)| {
-            let mut rows: Vec<Row> = on.job.curve.iter().map(|at| row(m, across.job, on, several, at)).collect();
+            let mut rows: Vec<Row> = on
+                .job
+                .curve
+                .iter()
+                .map(|at| row(m, across.job, on, several, at))
+                .collect();
             close(&mut rows);
             rows
         })
@@ -95,9 +101,14 @@ struct PointData {
 pub(super) fn data(all: &[Across<'_>]) -> Vec<CurveData> {
     let of_job = |across: &Across<'_>| {
         let streams = across.on.iter().flat_map(|on| &on.job.streams);
-        let sequential = streams.clone().count() > 0 && streams.clone().all(|stream| stream.random_percent == 0);
+        let sequential =
+            streams.clone().count() > 0 && streams.clone().all(|stream| stream.random_percent == 0);
         CurveData {
-            unit: if sequential { "chart-block-mb" } else { "chart-block-iops" },
+            unit: if sequential {
+                "chart-block-mb"
+            } else {
+                "chart-block-iops"
+            },
             lines: across.on.iter().map(|on| line(on, sequential)).collect(),
         }
     };
@@ -107,17 +118,32 @@ pub(super) fn data(all: &[Across<'_>]) -> Vec<CurveData> {
 fn line(on: &OnMedium<'_>, mb: bool) -> LineData {
     let point = |at: &BlockCurvePoint| PointData {
         share: Some(short(at.share_percent)),
-        x: short(if mb { at.mb_per_second } else { at.achieved_per_second }),
+        x: short(if mb {
+            at.mb_per_second
+        } else {
+            at.achieved_per_second
+        }),
         mean: at.mean_us.map(short),
         p99: at.p99_us.map(short),
         usable: at.verdict < Verdict::Invalid,
     };
     let full = on.job.figures.map(|figures| PointData {
         share: None,
-        x: short(if mb { figures.mb_per_second } else { figures.iops }.median),
+        x: short(
+            if mb {
+                figures.mb_per_second
+            } else {
+                figures.iops
+            }
+            .median,
+        ),
         mean: Some(short(figures.mean_us.median)),
         p99: Some(short(figures.p99_us.median)),
         usable: on.job.verdict < Verdict::Invalid,
     });
-    LineData { medium: on.place, points: on.job.curve.iter().map(point).collect(), full }
+    LineData {
+        medium: on.place,
+        points: on.job.curve.iter().map(point).collect(),
+        full,
+    }
 }

@@ -24,7 +24,11 @@ pub(in crate::html) fn island(m: &Messages, summary: &Summary) -> Vec<BlockData>
     let of_step = |step: &BlockSummary| {
         let all = across(step);
         BlockData {
-            media: step.media.iter().map(|medium| medium_name(m, medium)).collect(),
+            media: step
+                .media
+                .iter()
+                .map(|medium| medium_name(m, medium))
+                .collect(),
             bars: sweep::data(m, step.media.len(), &all),
             curves: curve::data(&all),
             rounds: rounds::data(&all),

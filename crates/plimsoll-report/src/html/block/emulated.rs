@@ -9,13 +9,24 @@ use crate::message::Messages;
 pub(super) fn grid(m: &Messages, all: &[Across<'_>]) -> Grid {
     let mut rows: Vec<Row> = Vec::new();
     for across in all {
-        let drives = across.on.iter().filter_map(|on| typical(on.job)).flat_map(|point| &point.drives);
+        let drives = across
+            .on
+            .iter()
+            .filter_map(|on| typical(on.job))
+            .flat_map(|point| &point.drives);
         for of in drives {
-            rows.extend(drive::rows(m, &[words(across.job.to_owned()), words(of.drive.clone())], of));
+            rows.extend(drive::rows(
+                m,
+                &[words(across.job.to_owned()), words(of.drive.clone())],
+                of,
+            ));
         }
     }
     if rows.is_empty() {
         return none();
     }
-    Grid { header: drive::header(m, vec![head(m, "column-job"), head(m, "column-drive")]), rows }
+    Grid {
+        header: drive::header(m, vec![head(m, "column-job"), head(m, "column-drive")]),
+        rows,
+    }
 }

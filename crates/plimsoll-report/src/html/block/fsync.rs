@@ -45,7 +45,13 @@ fn cells(m: &Messages, own: &DurableWrites<'_>, several: bool) -> Vec<super::sup
     cells.push(words(durable(m, own.stream)));
     cells.push(plain(cell(own.write.map(|op| op.per_second), three)));
     cells.push(plain(cell(own.sync.map(|op| op.per_second), three)));
-    let of: [fn(BlockLatency) -> f64; 5] = [|l| l.mean_us, |l| l.p50_us, |l| l.p99_us, |l| l.p999_us, |l| l.max_us];
+    let of: [fn(BlockLatency) -> f64; 5] = [
+        |l| l.mean_us,
+        |l| l.p50_us,
+        |l| l.p99_us,
+        |l| l.p999_us,
+        |l| l.max_us,
+    ];
     cells.extend(of.map(|of| us(own.waits().map(of))));
     cells
 }

@@ -4,9 +4,9 @@
 use plimsoll_model::record::{BlockStreamInfo, DiagnosisLevel};
 use plimsoll_model::rounds::Fit;
 use plimsoll_model::summary::{
-    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPointSummary,
-    BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, DiagnosisSummary, Figure, Interval, Rounds,
-    RoundsOfJob, Steady, Verdict,
+    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary,
+    BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary,
+    DiagnosisSummary, Figure, Interval, Rounds, RoundsOfJob, Steady, Verdict,
 };
 
 const MEDIA: [(&str, Option<&str>, f64); 3] = [
@@ -25,7 +25,13 @@ pub fn blocks() -> Vec<BlockSummary> {
 }
 
 fn step(name: &str, index: u32, profile: &str, media: Vec<BlockMedium>) -> BlockSummary {
-    BlockSummary { step: name.into(), step_index: index, workload: name.into(), profile: profile.into(), media }
+    BlockSummary {
+        step: name.into(),
+        step_index: index,
+        workload: name.into(),
+        profile: profile.into(),
+        media,
+    }
 }
 
 fn stream(read: u32, random: u32, bytes: u64, depth: u32, threads: u32) -> BlockStreamInfo {
@@ -78,7 +84,10 @@ impl Load<'_> {
         let latency = self.latency(iops);
         let half = iops * 0.013 * (1.0 + noise(round as usize));
         let seconds = |s: usize| {
-            let (n, wave) = (iops * (0.9 + 0.2 * noise(s + round as usize * 31)), 0.8 + 0.5 * noise(s * 7 + 3));
+            let (n, wave) = (
+                iops * (0.9 + 0.2 * noise(s + round as usize * 31)),
+                0.8 + 0.5 * noise(s * 7 + 3),
+            );
             let shown = |us: f64| Some(us * wave).filter(|_| s != 6);
             BlockSecond {
                 at_s: at_s + s as f64 + 1.0,
@@ -103,7 +112,10 @@ impl Load<'_> {
         let mut by_op = vec![op("read", reads), op("write", 1.0 - reads)];
         by_op.retain(|op| op.requests > 0);
         if self.stream.sync == "flush:1" {
-            by_op.push(BlockOpSummary { mb_per_second: 0.0, ..op("sync", 1.0) });
+            by_op.push(BlockOpSummary {
+                mb_per_second: 0.0,
+                ..op("sync", 1.0)
+            });
         }
         BlockPointSummary {
             point: round,
@@ -151,7 +163,9 @@ impl Load<'_> {
     }
 
     fn curve(&self) -> Vec<BlockCurvePoint> {
-        let shares = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0, 120.0];
+        let shares = [
+            10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0, 120.0,
+        ];
         let at = |(i, share): (usize, f64)| {
             let achieved = (self.iops * share / 100.0).min(self.iops * 0.985);
             let point = self.point(0, Some(share), achieved, 20.0 + 18.0 * i as f64);
@@ -171,13 +185,23 @@ impl Load<'_> {
 
     /// Over the last `counted` of these rounds.
     fn job(&self, index: u32, rounds: &[f64], counted: usize, curve: bool) -> BlockJobSummary {
-        let point = |(round, iops): (usize, &f64)| self.point(round as u32, None, *iops, 20.0 * round as f64);
+        let point = |(round, iops): (usize, &f64)| {
+            self.point(round as u32, None, *iops, 20.0 * round as f64)
+        };
         let points: Vec<BlockPointSummary> = rounds.iter().enumerate().map(point).collect();
         let typical = &points[points.len() - 1];
-        let (iops, latency) = (typical.iops.unwrap_or_default(), typical.latency.unwrap_or_else(none));
+        let (iops, latency) = (
+            typical.iops.unwrap_or_default(),
+            typical.latency.unwrap_or_else(none),
+        );
         let figure = |value: f64, interval: bool| {
             let interval = interval.then_some(Interval::new(value, value * 0.96, value * 1.035));
-            Figure { median: value, interval, min: value * 0.95, max: value * 1.04 }
+            Figure {
+                median: value,
+                interval,
+                min: value * 0.95,
+                max: value * 1.04,
+            }
         };
         BlockJobSummary {
             job: self.name.into(),
@@ -220,7 +244,13 @@ fn medium(place: usize, workers: u32, jobs: Vec<BlockJobSummary>) -> BlockMedium
 
 fn against(first: &BlockMedium, other: &mut BlockMedium) {
     for (own, base) in other.jobs.iter_mut().zip(&first.jobs) {
-        let Some((a, b)) = own.figures.zip(base.figures).filter(|_| own.verdict < Verdict::Invalid) else { continue };
+        let Some((a, b)) = own
+            .figures
+            .zip(base.figures)
+            .filter(|_| own.verdict < Verdict::Invalid)
+        else {
+            continue;
+        };
         let ratio = a.iops.median / b.iops.median;
         own.against_first = Some(BlockRatios {
             iops: ratio,
@@ -232,7 +262,9 @@ fn against(first: &BlockMedium, other: &mut BlockMedium) {
 }
 
 fn compared(mut media: Vec<BlockMedium>) -> Vec<BlockMedium> {
-    let Some((first, others)) = media.split_first_mut() else { return media };
+    let Some((first, others)) = media.split_first_mut() else {
+        return media;
+    };
     others.iter_mut().for_each(|other| against(first, other));
     media
 }
@@ -246,10 +278,23 @@ fn corners(index: u32) -> BlockSummary {
         ("SEQ128K Q8T1 write", 0, 0, 131_072, 8, 13_000.0),
     ];
     let on = |place: usize| {
-        let job = |(i, (name, read, random, bytes, depth, iops)): (usize, (&str, u32, u32, u64, u32, f64))| {
-            let speed = if random == 0 { MEDIA[place].2.powf(0.55) } else { MEDIA[place].2 };
+        let job = |(i, (name, read, random, bytes, depth, iops)): (
+            usize,
+            (&str, u32, u32, u64, u32, f64),
+        )| {
+            let speed = if random == 0 {
+                MEDIA[place].2.powf(0.55)
+            } else {
+                MEDIA[place].2
+            };
             let stream = stream(read, random, bytes, depth, 1);
-            let load = Load { medium: MEDIA[place].0, name, stream, workers: 6, iops: iops * speed };
+            let load = Load {
+                medium: MEDIA[place].0,
+                name,
+                stream,
+                workers: 6,
+                iops: iops * speed,
+            };
             let mut job = load.job(i as u32, &[iops * speed], 1, i == 0 || i == 2);
             if (place, i) == (2, 1) {
                 job.verdict = Verdict::Invalid;
@@ -264,29 +309,51 @@ fn corners(index: u32) -> BlockSummary {
         };
         medium(place, 6, jobs.into_iter().enumerate().map(job).collect())
     };
-    step("corners", index, "four-corners", compared((0..3).map(on).collect()))
+    step(
+        "corners",
+        index,
+        "four-corners",
+        compared((0..3).map(on).collect()),
+    )
 }
 
 /// Random writes of four sizes at three depths on two media, of which the second is never steady.
 fn sweep(index: u32) -> BlockSummary {
     let on = |place: usize| {
-        let loads =
-            [512u64, 4096, 16_384, 131_072].into_iter().flat_map(|bytes| [1u32, 8, 32].map(|depth| (bytes, depth)));
+        let loads = [512u64, 4096, 16_384, 131_072]
+            .into_iter()
+            .flat_map(|bytes| [1u32, 8, 32].map(|depth| (bytes, depth)));
         let counts = if place == 0 { 8 } else { 25 };
         let mut of_rounds = Vec::new();
         let job = |(i, (bytes, depth)): (usize, (u64, u32))| {
             let name = format!("random write {} B Q{depth}", bytes);
-            let top = 300_000.0 * MEDIA[place].2 * f64::from(depth) / (f64::from(depth) + 6.0) * 4096.0
+            let top = 300_000.0 * MEDIA[place].2 * f64::from(depth) / (f64::from(depth) + 6.0)
+                * 4096.0
                 / (4096.0 + bytes as f64);
             let settled = |round: usize| match place {
                 0 => top * (1.0 + 1.4 * (-(round as f64) / 1.2).exp() + 0.03 * noise(round + i)),
                 _ => top * (1.0 + 0.9 * noise(round * 3 + i)),
             };
             let rounds: Vec<f64> = (0..counts).map(settled).collect();
-            of_rounds.push(RoundsOfJob { job: name.clone(), fit: fit(&rounds), iops: rounds.clone() });
+            of_rounds.push(RoundsOfJob {
+                job: name.clone(),
+                fit: fit(&rounds),
+                iops: rounds.clone(),
+            });
             let stream = stream(0, 100, bytes, depth, 1);
-            let load = Load { medium: MEDIA[place].0, name: &name, stream, workers: 1, iops: top * 2.5 };
-            load.job(i as u32, &rounds, if place == 0 { 5 } else { counts }, false)
+            let load = Load {
+                medium: MEDIA[place].0,
+                name: &name,
+                stream,
+                workers: 1,
+                iops: top * 2.5,
+            };
+            load.job(
+                i as u32,
+                &rounds,
+                if place == 0 { 5 } else { counts },
+                false,
+            )
         };
         let jobs = loads.enumerate().map(job).collect();
         let mut medium = medium(place, 1, jobs);
@@ -326,24 +393,43 @@ fn writers(index: u32) -> BlockSummary {
     let on = |place: usize| {
         let job = |(i, threads): (usize, u32)| {
             let name = format!("fsync, {threads} writers");
-            let stream = BlockStreamInfo { sync: "flush:1".into(), ..stream(0, 100, 4096, 1, threads) };
+            let stream = BlockStreamInfo {
+                sync: "flush:1".into(),
+                ..stream(0, 100, 4096, 1, threads)
+            };
             let iops = 21_000.0 * MEDIA[place].2 * f64::from(threads) / (f64::from(threads) + 3.0);
-            let load = Load { medium: MEDIA[place].0, name: &name, stream, workers: 1, iops };
+            let load = Load {
+                medium: MEDIA[place].0,
+                name: &name,
+                stream,
+                workers: 1,
+                iops,
+            };
             load.job(i as u32, &[iops], 1, false)
         };
-        medium(place, 1, [1, 2, 4, 8, 16].into_iter().enumerate().map(job).collect())
+        medium(
+            place,
+            1,
+            [1, 2, 4, 8, 16].into_iter().enumerate().map(job).collect(),
+        )
     };
-    step("fsync", index, "fsync-ladder", compared((0..3).map(on).collect()))
+    step(
+        "fsync",
+        index,
+        "fsync-ladder",
+        compared((0..3).map(on).collect()),
+    )
 }
 
 pub fn diagnoses() -> Vec<DiagnosisSummary> {
-    let describe = |medium: Option<&str>, code: &str, level, found: &str, next: &str| DiagnosisSummary {
-        medium: medium.map(str::to_owned),
-        code: code.into(),
-        level,
-        found: found.into(),
-        next: next.into(),
-    };
+    let describe =
+        |medium: Option<&str>, code: &str, level, found: &str, next: &str| DiagnosisSummary {
+            medium: medium.map(str::to_owned),
+            code: code.into(),
+            level,
+            found: found.into(),
+            next: next.into(),
+        };
     use DiagnosisLevel::{Error, Ok, Unknown, Warning};
     vec![
         describe(None, "governor", Ok, "performance on 2 of 2 CPUs", ""),
@@ -362,7 +448,13 @@ pub fn diagnoses() -> Vec<DiagnosisSummary> {
             "Do not keep data that matters here; look for a write cache without power-loss protection.",
         ),
         describe(Some("nvme"), "scheduler", Ok, "none", ""),
-        describe(Some("sata"), "smart", Unknown, "smartctl is not installed", "apt-get install smartmontools"),
+        describe(
+            Some("sata"),
+            "smart",
+            Unknown,
+            "smartctl is not installed",
+            "apt-get install smartmontools",
+        ),
         describe(Some("sata"), "write_cache", Ok, "write through", ""),
     ]
 }

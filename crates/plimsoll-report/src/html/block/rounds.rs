@@ -21,10 +21,21 @@ pub(in crate::html) struct RoundsView {
 }
 
 /// `None` where rounds were not to go on until they are steady.
-pub(super) fn view(m: &Messages, block: usize, step: &BlockSummary, all: &[Across<'_>]) -> Option<RoundsView> {
-    let media = || step.media.iter().filter_map(|medium| Some((medium, medium.rounds.as_ref()?)));
+pub(super) fn view(
+    m: &Messages,
+    block: usize,
+    step: &BlockSummary,
+    all: &[Across<'_>],
+) -> Option<RoundsView> {
+    let media = || {
+        step.media
+            .iter()
+            .filter_map(|medium| Some((medium, medium.rounds.as_ref()?)))
+    };
     let (_, first) = media().next()?;
-    let outcomes = media().map(|(medium, rounds)| outcome(m, medium_name(m, medium), rounds)).collect();
+    let outcomes = media()
+        .map(|(medium, rounds)| outcome(m, medium_name(m, medium), rounds))
+        .collect();
     let args = [
         ("window", first.window.to_string()),
         ("range", limit(first.range_percent_limit)),
@@ -35,22 +46,52 @@ pub(super) fn view(m: &Messages, block: usize, step: &BlockSummary, all: &[Acros
     let mut rows = Vec::new();
     for (place, (across, on, rounds, own)) in own(all).enumerate() {
         let medium = medium_name(m, on.medium);
-        let title = if step.media.len() > 1 { format!("{} · {medium}", across.job) } else { across.job.to_owned() };
+        let title = if step.media.len() > 1 {
+            format!("{} · {medium}", across.job)
+        } else {
+            across.job.to_owned()
+        };
         let steady = own.fit.is_some_and(|fit| fit.steady);
-        let title =
-            m.text_with(if steady { "block-rounds-chart" } else { "block-rounds-chart-not" }, &[("title", title)]);
-        charts.push(ChartView { kind: "block-rounds", block, place, medium: on.place, title });
+        let title = m.text_with(
+            if steady {
+                "block-rounds-chart"
+            } else {
+                "block-rounds-chart-not"
+            },
+            &[("title", title)],
+        );
+        charts.push(ChartView {
+            kind: "block-rounds",
+            block,
+            place,
+            medium: on.place,
+            title,
+        });
         rows.push(row(m, across.job, medium, rounds, own));
     }
     let header = COLUMNS.map(|id| head(m, id)).into();
-    Some(RoundsView { outcomes, note: m.text_with("block-rounds-rule", &args), charts, grid: Grid { header, rows } })
+    Some(RoundsView {
+        outcomes,
+        note: m.text_with("block-rounds-rule", &args),
+        charts,
+        grid: Grid { header, rows },
+    })
 }
 
 /// Jobs on media whose rounds were to become steady, in the order of charts and rows.
 fn own<'a, 'b>(
     all: &'b [Across<'a>],
-) -> impl Iterator<Item = (&'b Across<'a>, &'b super::OnMedium<'a>, &'a Rounds, &'a RoundsOfJob)> {
-    let on = all.iter().flat_map(|across| across.on.iter().map(move |on| (across, on)));
+) -> impl Iterator<
+    Item = (
+        &'b Across<'a>,
+        &'b super::OnMedium<'a>,
+        &'a Rounds,
+        &'a RoundsOfJob,
+    ),
+> {
+    let on = all
+        .iter()
+        .flat_map(|across| across.on.iter().map(move |on| (across, on)));
     on.filter_map(|(across, on)| {
         let rounds = on.medium.rounds.as_ref()?;
         let own = rounds.jobs.iter().find(|own| own.job == across.job)?;
@@ -70,7 +111,11 @@ const COLUMNS: [&str; 8] = [
 ];
 
 fn row(m: &Messages, job: &str, medium: String, rounds: &Rounds, own: &RoundsOfJob) -> Row {
-    let mut cells = vec![words(job.to_owned()), words(medium), plain(own.iops.len().to_string())];
+    let mut cells = vec![
+        words(job.to_owned()),
+        words(medium),
+        plain(own.iops.len().to_string()),
+    ];
     match own.fit {
         Some(fit) => cells.extend(fitted(m, rounds, own, fit)),
         None => cells.extend([(); 5].map(|()| plain(NONE.to_owned()))),
@@ -83,13 +128,20 @@ fn fitted(m: &Messages, rounds: &Rounds, own: &RoundsOfJob, fit: Fit) -> [Cell; 
         text: percent(value),
         class: if value.abs() > limit { "doubtful" } else { "" },
     };
-    let (id, class) = if fit.steady { ("steady-yes", "sound") } else { ("steady-no", "doubtful") };
+    let (id, class) = if fit.steady {
+        ("steady-yes", "sound")
+    } else {
+        ("steady-no", "doubtful")
+    };
     [
         plain(format!("{} to {}", fit.from + 1, own.iops.len())),
         plain(three(fit.mean)),
         over(fit.range_percent, rounds.range_percent_limit),
         over(fit.slope_percent, rounds.slope_percent_limit),
-        Cell { text: m.text(id), class },
+        Cell {
+            text: m.text(id),
+            class,
+        },
     ]
 }
 

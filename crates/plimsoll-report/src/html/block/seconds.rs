@@ -19,32 +19,61 @@ pub(in crate::html) struct SecondsView {
 /// So many jobs are shown without being asked for.
 const OPEN: usize = 4;
 
-pub(super) fn views(m: &Messages, block: usize, step: &BlockSummary, all: &[Across<'_>]) -> Vec<SecondsView> {
+pub(super) fn views(
+    m: &Messages,
+    block: usize,
+    step: &BlockSummary,
+    all: &[Across<'_>],
+) -> Vec<SecondsView> {
     let view = |(place, across): (usize, &Across<'_>)| {
-        let chart = |kind, medium, title| ChartView { kind, block, place, medium, title };
+        let chart = |kind, medium, title| ChartView {
+            kind,
+            block,
+            place,
+            medium,
+            title,
+        };
         let mut charts = vec![
             chart("block-iops-time", 0, m.text("chart-title-block-iops-time")),
             chart("block-mb-time", 0, m.text("chart-title-block-mb-time")),
         ];
-        charts.extend(across.on.iter().filter(|on| points(on).next().is_some()).map(|on| {
-            let title = m.text("chart-title-block-latency-time");
-            let several = step.media.len() > 1;
-            let title = if several { format!("{title}, {}", medium_name(m, on.medium)) } else { title };
-            chart("block-latency-time", on.place, title)
-        }));
-        SecondsView { job: across.job.to_owned(), charts, open: all.len() <= OPEN }
+        charts.extend(
+            across
+                .on
+                .iter()
+                .filter(|on| points(on).next().is_some())
+                .map(|on| {
+                    let title = m.text("chart-title-block-latency-time");
+                    let several = step.media.len() > 1;
+                    let title = if several {
+                        format!("{title}, {}", medium_name(m, on.medium))
+                    } else {
+                        title
+                    };
+                    chart("block-latency-time", on.place, title)
+                }),
+        );
+        SecondsView {
+            job: across.job.to_owned(),
+            charts,
+            open: all.len() <= OPEN,
+        }
     };
     timed(all).enumerate().map(view).collect()
 }
 
 fn timed<'b, 'a>(all: &'b [Across<'a>]) -> impl Iterator<Item = &'b Across<'a>> {
-    all.iter().filter(|across| across.on.iter().any(|on| points(on).next().is_some()))
+    all.iter()
+        .filter(|across| across.on.iter().any(|on| points(on).next().is_some()))
 }
 
 /// At full speed and at each rate, those of which seconds are known.
 fn points<'a>(on: &OnMedium<'a>) -> impl Iterator<Item = &'a BlockPointSummary> {
     let job = on.job;
-    let all = job.points.iter().chain(job.curve.iter().flat_map(|at| &at.points));
+    let all = job
+        .points
+        .iter()
+        .chain(job.curve.iter().flat_map(|at| &at.points));
     all.filter(|point| !point.seconds.is_empty())
 }
 
@@ -87,7 +116,12 @@ type Key = (u32, u64);
 
 fn key(point: &BlockPointSummary) -> Key {
     // Shares are percentages: a thousandth distinguishes them.
-    (point.round, point.share_percent.map_or(0, |share| 1 + (share * 1e3) as u64))
+    (
+        point.round,
+        point
+            .share_percent
+            .map_or(0, |share| 1 + (share * 1e3) as u64),
+    )
 }
 
 fn of_job(m: &Messages, across: &Across<'_>) -> SecondsData {
@@ -98,7 +132,9 @@ fn of_job(m: &Messages, across: &Across<'_>) -> SecondsData {
     let mut slots: Vec<(Key, SlotData)> = Vec::new();
     for group in own.chunk_by(|a, b| key(a) == key(b)) {
         let from = slots.last().map_or(0.0, |(_, slot)| slot.to);
-        let longest = |of: fn(&BlockPointSummary) -> f64| group.iter().map(|point| of(point)).fold(0.0, f64::max);
+        let longest = |of: fn(&BlockPointSummary) -> f64| {
+            group.iter().map(|point| of(point)).fold(0.0, f64::max)
+        };
         let slot = SlotData {
             from,
             measured: millis(from + longest(warm)),
@@ -107,17 +143,27 @@ fn of_job(m: &Messages, across: &Across<'_>) -> SecondsData {
         };
         slots.push((key(group[0]), slot));
     }
-    let from =
-        |point: &BlockPointSummary| slots.iter().find(|(own, _)| *own == key(point)).map_or(0.0, |(_, slot)| slot.from);
+    let from = |point: &BlockPointSummary| {
+        slots
+            .iter()
+            .find(|(own, _)| *own == key(point))
+            .map_or(0.0, |(_, slot)| slot.from)
+    };
     let lines = across.on.iter().map(|on| {
-        let mut line = LineData { medium: on.place, ..LineData::default() };
+        let mut line = LineData {
+            medium: on.place,
+            ..LineData::default()
+        };
         let mut own: Vec<&BlockPointSummary> = points(on).collect();
         own.sort_by_key(|point| key(point));
         own.iter().for_each(|point| line.add(point, from(point)));
         line
     });
     let lines = lines.filter(|line| !line.t.is_empty()).collect();
-    SecondsData { lines, slots: slots.into_iter().map(|(_, slot)| slot).collect() }
+    SecondsData {
+        lines,
+        slots: slots.into_iter().map(|(_, slot)| slot).collect(),
+    }
 }
 
 /// What distinguishes a point from the others of its job: `#2`, `40 %`.
@@ -133,27 +179,45 @@ fn within(m: &Messages, point: &BlockPointSummary, rounds: bool, curve: bool) ->
 }
 
 fn share(m: &Messages, share: Option<f64>) -> String {
-    share.map_or_else(|| m.text("block-full"), |share| format!("{} %", percent(share).trim_end_matches(".0")))
+    share.map_or_else(
+        || m.text("block-full"),
+        |share| format!("{} %", percent(share).trim_end_matches(".0")),
+    )
 }
 
 /// What a point of block I/O is called over the run's time; `None` of another one.
 pub(in crate::html) fn label(m: &Messages, record: &Record, point: PointId) -> Option<String> {
     let found = record.blocks.iter().find(|block| block.point == point)?;
     let rate = found.share_percent.map(|_| share(m, found.share_percent));
-    Some([Some(found.job.clone()), rate].into_iter().flatten().collect::<Vec<_>>().join(", "))
+    Some(
+        [Some(found.job.clone()), rate]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", "),
+    )
 }
 
 fn start(point: &BlockPointSummary) -> f64 {
-    point.seconds.first().map_or(0.0, |second| second.at_s - second.seconds)
+    point
+        .seconds
+        .first()
+        .map_or(0.0, |second| second.at_s - second.seconds)
 }
 
 fn lasted(point: &BlockPointSummary) -> f64 {
-    point.seconds.last().map_or(0.0, |second| second.at_s - start(point))
+    point
+        .seconds
+        .last()
+        .map_or(0.0, |second| second.at_s - start(point))
 }
 
 fn warm(point: &BlockPointSummary) -> f64 {
     let first = point.seconds.iter().find(|second| second.measured);
-    first.map_or_else(|| lasted(point), |second| second.at_s - second.seconds - start(point))
+    first.map_or_else(
+        || lasted(point),
+        |second| second.at_s - second.seconds - start(point),
+    )
 }
 
 fn millis(s: f64) -> f64 {
@@ -183,7 +247,16 @@ impl LineData {
     }
 
     fn push(&mut self, at: f64, second: Option<&BlockSecond>) {
-        let Self { medium: _, t, iops, mb, p50, p95, p99, max } = self;
+        let Self {
+            medium: _,
+            t,
+            iops,
+            mb,
+            p50,
+            p95,
+            p99,
+            max,
+        } = self;
         t.push(at);
         iops.push(second.map(|s| short(s.requests as f64 / s.seconds)));
         mb.push(second.map(|s| short(s.bytes as f64 / 1e6 / s.seconds)));

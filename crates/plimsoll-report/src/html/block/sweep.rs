@@ -31,21 +31,51 @@ type Varied = (u64, String);
 fn sets<'b, 'a>(m: &Messages, all: &'b [Across<'a>]) -> Vec<Set<'b, 'a>> {
     let mut sets = Vec::new();
     let by_size = |s: &BlockStreamInfo| {
-        let sizes = if s.read_percent == 0 { &s.write_sizes } else { &s.read_sizes };
-        let one = sizes.len() == 1 && (s.read_percent.is_multiple_of(100) || s.read_sizes == s.write_sizes);
-        let rest = BlockStreamInfo { read_sizes: Vec::new(), write_sizes: Vec::new(), ..s.clone() };
+        let sizes = if s.read_percent == 0 {
+            &s.write_sizes
+        } else {
+            &s.read_sizes
+        };
+        let one = sizes.len() == 1
+            && (s.read_percent.is_multiple_of(100) || s.read_sizes == s.write_sizes);
+        let rest = BlockStreamInfo {
+            read_sizes: Vec::new(),
+            write_sizes: Vec::new(),
+            ..s.clone()
+        };
         one.then(|| ((sizes[0].0, asked::sizes(m, s)), rest))
     };
     let by_depth = |s: &BlockStreamInfo| {
         let in_flight = u64::from(s.depth) * u64::from(s.threads);
-        Some(((in_flight, asked::depth(s)), BlockStreamInfo { depth: 0, threads: 0, ..s.clone() }))
+        Some((
+            (in_flight, asked::depth(s)),
+            BlockStreamInfo {
+                depth: 0,
+                threads: 0,
+                ..s.clone()
+            },
+        ))
     };
     sets.extend(families(all, by_size, By::Size));
     sets.extend(families(all, by_depth, By::Depth));
-    let shown = |across: &Across<'_>| sets.iter().flat_map(|set| &set.jobs).any(|(_, own)| own.job == across.job);
-    let rest: Vec<_> = all.iter().filter(|across| !shown(across)).map(|a| (a.job.to_owned(), a)).collect();
+    let shown = |across: &Across<'_>| {
+        sets.iter()
+            .flat_map(|set| &set.jobs)
+            .any(|(_, own)| own.job == across.job)
+    };
+    let rest: Vec<_> = all
+        .iter()
+        .filter(|across| !shown(across))
+        .map(|a| (a.job.to_owned(), a))
+        .collect();
     if !rest.is_empty() {
-        sets.insert(0, Set { by: By::Job, jobs: rest });
+        sets.insert(
+            0,
+            Set {
+                by: By::Job,
+                jobs: rest,
+            },
+        );
     }
     sets
 }
@@ -59,8 +89,12 @@ fn families<'b, 'a>(
     type Member<'b, 'a> = (Varied, &'b Across<'a>);
     let mut families: Vec<(BlockStreamInfo, BlockStreamInfo, Vec<Member<'b, 'a>>)> = Vec::new();
     for across in all {
-        let Some([stream]) = across.on.first().map(|on| on.job.streams.as_slice()) else { continue };
-        let Some((value, rest)) = varied(stream) else { continue };
+        let Some([stream]) = across.on.first().map(|on| on.job.streams.as_slice()) else {
+            continue;
+        };
+        let Some((value, rest)) = varied(stream) else {
+            continue;
+        };
         match families.iter_mut().find(|(key, ..)| *key == rest) {
             Some((.., members)) => members.push((value, across)),
             None => families.push((rest, stream.clone(), vec![(value, across)])),
@@ -69,8 +103,14 @@ fn families<'b, 'a>(
     let set = |(_, stream, mut members): (_, BlockStreamInfo, Vec<Member<'b, 'a>>)| {
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
         members.dedup_by(|(a, _), (b, _)| a == b);
-        let jobs: Vec<_> = members.into_iter().map(|((_, name), across)| (name, across)).collect();
-        (jobs.len() >= FEWEST).then(|| Set { by: by(stream), jobs })
+        let jobs: Vec<_> = members
+            .into_iter()
+            .map(|((_, name), across)| (name, across))
+            .collect();
+        (jobs.len() >= FEWEST).then(|| Set {
+            by: by(stream),
+            jobs,
+        })
     };
     families.into_iter().filter_map(set).collect()
 }
@@ -78,11 +118,22 @@ fn families<'b, 'a>(
 type Of = fn(BlockFigures) -> Figure;
 
 /// Label of the unit and figure, in the order of the charts of each set.
-const FIGURES: [(&str, Of); 2] = [("chart-block-iops", |f| f.iops), ("chart-block-mb", |f| f.mb_per_second)];
+const FIGURES: [(&str, Of); 2] = [
+    ("chart-block-iops", |f| f.iops),
+    ("chart-block-mb", |f| f.mb_per_second),
+];
 
 pub(super) fn charts(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<ChartView> {
-    let charts = sets(m, all).into_iter().flat_map(|set| FIGURES.map(|(unit, _)| title(m, &set.by, m.text(unit))));
-    let view = |(place, title)| ChartView { kind: "block-bars", block, place, medium: 0, title };
+    let charts = sets(m, all)
+        .into_iter()
+        .flat_map(|set| FIGURES.map(|(unit, _)| title(m, &set.by, m.text(unit))));
+    let view = |(place, title)| ChartView {
+        kind: "block-bars",
+        block,
+        place,
+        medium: 0,
+        title,
+    };
     charts.enumerate().map(view).collect()
 }
 
@@ -90,12 +141,22 @@ fn title(m: &Messages, of: &By, unit: String) -> String {
     let unit = ("unit", unit);
     match of {
         By::Job => m.text_with("block-by-job", &[unit]),
-        By::Size(stream) => {
-            m.text_with("block-by-size", &[unit, ("pattern", pattern(m, stream)), ("depth", asked::depth(stream))])
-        }
-        By::Depth(stream) => {
-            m.text_with("block-by-depth", &[unit, ("pattern", pattern(m, stream)), ("size", asked::sizes(m, stream))])
-        }
+        By::Size(stream) => m.text_with(
+            "block-by-size",
+            &[
+                unit,
+                ("pattern", pattern(m, stream)),
+                ("depth", asked::depth(stream)),
+            ],
+        ),
+        By::Depth(stream) => m.text_with(
+            "block-by-depth",
+            &[
+                unit,
+                ("pattern", pattern(m, stream)),
+                ("size", asked::sizes(m, stream)),
+            ],
+        ),
     }
 }
 
@@ -109,7 +170,10 @@ fn pattern(m: &Messages, stream: &BlockStreamInfo) -> String {
     match stream.read_percent {
         0 => m.text_with("block-writes", &[("order", order)]),
         100 => m.text_with("block-reads", &[("order", order)]),
-        percent => m.text_with("block-mix", &[("order", order), ("percent", percent.to_string())]),
+        percent => m.text_with(
+            "block-mix",
+            &[("order", order), ("percent", percent.to_string())],
+        ),
     }
 }
 
@@ -132,7 +196,14 @@ pub(super) fn data(m: &Messages, media: usize, all: &[Across<'_>]) -> Vec<BarsDa
         FIGURES.map(|(unit, of)| BarsData {
             unit,
             categories: set.jobs.iter().map(|(name, _)| name.clone()).collect(),
-            bars: (0..media).map(|place| set.jobs.iter().map(|(_, job)| bar(job, place, of)).collect()).collect(),
+            bars: (0..media)
+                .map(|place| {
+                    set.jobs
+                        .iter()
+                        .map(|(_, job)| bar(job, place, of))
+                        .collect()
+                })
+                .collect(),
         })
     };
     sets(m, all).into_iter().flat_map(of_set).collect()
@@ -141,6 +212,12 @@ pub(super) fn data(m: &Messages, media: usize, all: &[Across<'_>]) -> Vec<BarsDa
 fn bar(across: &Across<'_>, place: usize, of: Of) -> Option<Bar> {
     let job = across.on.iter().find(|on| on.place == place)?.job;
     let figure = of(job.figures?);
-    let ends = figure.interval.map(|interval| [interval.low, interval.high].map(short));
-    Some(Bar(short(figure.median), ends, job.verdict < Verdict::Invalid))
+    let ends = figure
+        .interval
+        .map(|interval| [interval.low, interval.high].map(short));
+    Some(Bar(
+        short(figure.median),
+        ends,
+        job.verdict < Verdict::Invalid,
+    ))
 }

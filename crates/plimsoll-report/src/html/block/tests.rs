@@ -11,14 +11,18 @@ fn only_blocks() -> (Record, Summary) {
     record.points.clear();
     record.seconds.clear();
     record.checks.clear();
-    (record.run.command, record.plan_written) = ("plimsoll run plans/media.toml".to_owned(), String::new());
+    (record.run.command, record.plan_written) =
+        ("plimsoll run plans/media.toml".to_owned(), String::new());
     let mut summary = summarise(&record);
     (summary.blocks, summary.diagnoses) = (made::blocks(), made::diagnoses());
     (record, summary)
 }
 
 fn cells(grid: &Grid) -> Vec<Vec<&str>> {
-    grid.rows.iter().map(|row| row.cells.iter().map(|cell| cell.text.as_str()).collect()).collect()
+    grid.rows
+        .iter()
+        .map(|row| row.cells.iter().map(|cell| cell.text.as_str()).collect())
+        .collect()
 }
 
 fn header(grid: &Grid) -> Vec<&str> {
@@ -37,13 +41,26 @@ fn data() -> serde_json::Value {
 fn a_run_of_block_io_alone_has_no_sections_on_transactions() {
     let (record, summary) = only_blocks();
     let html = page(&record, &summary, "");
-    let (before, after) = html.split_once("<script type=\"application/json\"").unwrap();
-    for word in ["transaction", "TPC", "NOPM", "Consistency", "committed", "No usable figure"] {
+    let (before, after) = html
+        .split_once("<script type=\"application/json\"")
+        .unwrap();
+    for word in [
+        "transaction",
+        "TPC",
+        "NOPM",
+        "Consistency",
+        "committed",
+        "No usable figure",
+    ] {
         assert!(!before.contains(word), "{word}");
     }
     assert!(before.contains("<strong>480,000</strong> <span>IOPS</span>"));
     assert!(before.contains("Emulated drive: Kingston DC1500M 960 GB"));
-    assert!(!before.contains("data-chart=\"throughput\"") && !before.contains("NaN") && !after.contains("NaN"));
+    assert!(
+        !before.contains("data-chart=\"throughput\"")
+            && !before.contains("NaN")
+            && !after.contains("NaN")
+    );
 }
 
 #[test]
@@ -52,16 +69,23 @@ fn where_transactions_were_run_too_theirs_is_the_headline() {
     let mut summary = summarise(&record);
     summary.blocks = made::blocks();
     let html = page(&record, &summary, "");
-    assert!(html.contains("new orders per minute</span>") && !html.contains("kicker\">Highest IOPS"));
-    assert!(html.contains("data-chart=\"throughput\"") && html.contains("Block I/O: corners (corners)"));
+    assert!(
+        html.contains("new orders per minute</span>") && !html.contains("kicker\">Highest IOPS")
+    );
+    assert!(
+        html.contains("data-chart=\"throughput\"") && html.contains("Block I/O: corners (corners)")
+    );
     assert!(html.find("data-chart=\"block-bars\"") < html.find("data-chart=\"nopm\""));
 }
 
 #[test]
 fn media_stand_side_by_side_with_their_ratios() {
     let corners = step(0);
-    let lines: Vec<String> =
-        [header(&corners.jobs)].into_iter().chain(cells(&corners.jobs)).map(|row| row.join(" | ")).collect();
+    let lines: Vec<String> = [header(&corners.jobs)]
+        .into_iter()
+        .chain(cells(&corners.jobs))
+        .map(|row| row.join(" | "))
+        .collect();
     insta::assert_snapshot!(lines[..7].join("\n"), @r"
     Job | Medium | IOPS | ± % | MB/s | Mean, µs | p99, µs | Ratio | Ratio, 95 % | Mean latency ratio | Verdict
     RND4K Q32T1 read | nvme (emulated) | 480,000 | 3.7 | 1,970 | 398 | 4,530 | – | – | – | sound
@@ -73,8 +97,21 @@ fn media_stand_side_by_side_with_their_ratios() {
     ");
     // Invalid jobs have no ratio, and are marked.
     let disk = &corners.jobs.rows[5];
-    assert_eq!(disk.cells.last().map(|cell| (cell.text.as_str(), cell.class)), Some(("invalid", "invalid")));
-    assert_eq!(corners.jobs.rows.iter().filter(|row| row.class == "group").count(), 4);
+    assert_eq!(
+        disk.cells
+            .last()
+            .map(|cell| (cell.text.as_str(), cell.class)),
+        Some(("invalid", "invalid"))
+    );
+    assert_eq!(
+        corners
+            .jobs
+            .rows
+            .iter()
+            .filter(|row| row.class == "group")
+            .count(),
+        4
+    );
     assert_eq!(corners.drives.len(), 2);
 }
 
@@ -83,7 +120,18 @@ fn one_medium_has_no_ratios_and_no_column_of_its_own() {
     let mut summary = only_blocks().1;
     summary.blocks[0].media.truncate(1);
     let corners = views(&Messages::english(), &summary).swap_remove(0);
-    assert_eq!(header(&corners.jobs), ["Job", "IOPS", "±\u{a0}%", "MB/s", "Mean, µs", "p99, µs", "Verdict"]);
+    assert_eq!(
+        header(&corners.jobs),
+        [
+            "Job",
+            "IOPS",
+            "±\u{a0}%",
+            "MB/s",
+            "Mean, µs",
+            "p99, µs",
+            "Verdict"
+        ]
+    );
     assert!(!corners.jobs_note.contains("Ratio"));
     assert_eq!(corners.seconds[0].charts[2].title, "Latency");
 }
@@ -97,10 +145,16 @@ fn jobs_that_differ_in_size_or_depth_alone_are_drawn_by_it() {
     let corners: Vec<String> = step(0).bars.into_iter().map(|chart| chart.title).collect();
     assert_eq!(corners, ["IOPS by job", "MB/s by job"]);
     let data = data();
-    assert_eq!(data[1]["bars"][0]["categories"], serde_json::json!(["512 B", "4 KiB", "16 KiB", "128 KiB"]));
+    assert_eq!(
+        data[1]["bars"][0]["categories"],
+        serde_json::json!(["512 B", "4 KiB", "16 KiB", "128 KiB"])
+    );
     assert_eq!(data[1]["bars"].as_array().unwrap().len(), titles.len());
     // Median, ends of the interval, usable: the disk's random writes are not.
-    assert_eq!(data[0]["bars"][0]["bars"][0][0], serde_json::json!([480_000.0, [460_800.0, 496_800.0], true]));
+    assert_eq!(
+        data[0]["bars"][0]["bars"][0][0],
+        serde_json::json!([480_000.0, [460_800.0, 496_800.0], true])
+    );
     assert_eq!(data[0]["bars"][0]["bars"][2][1][2], false);
 }
 
@@ -108,30 +162,55 @@ fn jobs_that_differ_in_size_or_depth_alone_are_drawn_by_it() {
 fn a_curve_goes_by_the_rate_that_was_achieved() {
     let corners = step(0);
     assert_eq!(
-        corners.curves.iter().map(|chart| chart.title.as_str()).collect::<Vec<_>>(),
+        corners
+            .curves
+            .iter()
+            .map(|chart| chart.title.as_str())
+            .collect::<Vec<_>>(),
         ["RND4K Q32T1 read", "SEQ128K Q8T1 read"]
     );
     assert_eq!(corners.curve.rows.len(), 2 * 3 * 11);
     let curves = &data()[0]["curves"];
     // Sequential: MB/s. Random: IOPS. Offered 120 %, achieved 98.5 %.
-    assert_eq!((&curves[0]["unit"], &curves[1]["unit"]), (&"chart-block-iops".into(), &"chart-block-mb".into()));
+    assert_eq!(
+        (&curves[0]["unit"], &curves[1]["unit"]),
+        (&"chart-block-iops".into(), &"chart-block-mb".into())
+    );
     let sata = &curves[0]["lines"][1];
     assert_eq!(sata["points"][10]["share"], 120.0);
     assert_eq!(sata["points"][10]["x"], 99_290.0);
-    assert_eq!((&sata["points"][10]["usable"], &sata["points"][9]["usable"]), (&false.into(), &true.into()));
-    assert_eq!((&sata["full"]["share"], &sata["full"]["x"]), (&serde_json::Value::Null, &100_800.0.into()));
+    assert_eq!(
+        (&sata["points"][10]["usable"], &sata["points"][9]["usable"]),
+        (&false.into(), &true.into())
+    );
+    assert_eq!(
+        (&sata["full"]["share"], &sata["full"]["x"]),
+        (&serde_json::Value::Null, &100_800.0.into())
+    );
 }
 
 #[test]
 fn rounds_that_do_not_become_steady_are_marked() {
     let rounds = step(1).rounds.unwrap();
-    assert_eq!(rounds.outcomes[0].1, "nvme (emulated): steady with round 8. Figures are those of rounds 4 to 8.");
+    assert_eq!(
+        rounds.outcomes[0].1,
+        "nvme (emulated): steady with round 8. Figures are those of rounds 4 to 8."
+    );
     assert_eq!(
         rounds.outcomes[1],
-        ("doubtful", "sata: STEADY STATE NOT REACHED after 25 rounds (at most 25).".to_owned())
+        (
+            "doubtful",
+            "sata: STEADY STATE NOT REACHED after 25 rounds (at most 25).".to_owned()
+        )
     );
-    assert_eq!(rounds.charts[1].title, "random write 512 B Q1 · sata: not steady");
-    assert_eq!(cells(&rounds.grid)[1][..4], ["random write 512 B Q1", "sata", "25", "21 to 25"]);
+    assert_eq!(
+        rounds.charts[1].title,
+        "random write 512 B Q1 · sata: not steady"
+    );
+    assert_eq!(
+        cells(&rounds.grid)[1][..4],
+        ["random write 512 B Q1", "sata", "25", "21 to 25"]
+    );
     assert_eq!(cells(&rounds.grid)[1][7], "no");
     let fit = &data()[1]["rounds"][0]["fit"];
     assert_eq!((&fit["first"], &fit["last"]), (&4.into(), &8.into()));
@@ -144,23 +223,44 @@ fn rounds_that_do_not_become_steady_are_marked() {
 #[test]
 fn rounds_too_few_for_a_window_are_drawn_without_one() {
     let mut summary = only_blocks().1;
-    let job = summary.blocks[1].media[0].rounds.as_mut().map(|rounds| &mut rounds.jobs[0]).unwrap();
+    let job = summary.blocks[1].media[0]
+        .rounds
+        .as_mut()
+        .map(|rounds| &mut rounds.jobs[0])
+        .unwrap();
     (job.fit, job.iops) = (None, vec![5.0, 4.0]);
-    let rounds = views(&Messages::english(), &summary).swap_remove(1).rounds.unwrap();
+    let rounds = views(&Messages::english(), &summary)
+        .swap_remove(1)
+        .rounds
+        .unwrap();
     assert_eq!(cells(&rounds.grid)[0][2..], ["2", "–", "–", "–", "–", "–"]);
 }
 
 #[test]
 fn writers_count_over_all_workers() {
     let mut summary = only_blocks().1;
-    summary.blocks[2].media.iter_mut().for_each(|medium| medium.workers = 2);
+    summary.blocks[2]
+        .media
+        .iter_mut()
+        .for_each(|medium| medium.workers = 2);
     summary.blocks[2].media[0].jobs.reverse();
     let fsync = views(&Messages::english(), &summary).swap_remove(2).fsync;
     let writers: Vec<&str> = cells(&fsync).iter().map(|row| row[0]).collect();
-    assert_eq!(writers, ["2", "2", "2", "4", "4", "4", "8", "8", "8", "16", "16", "16", "32", "32", "32"]);
+    assert_eq!(
+        writers,
+        [
+            "2", "2", "2", "4", "4", "4", "8", "8", "8", "16", "16", "16", "32", "32", "32"
+        ]
+    );
     assert_eq!(
         cells(&fsync)[0][1..6],
-        ["fsync, 1 writers", "nvme (emulated)", "fdatasync, each write", "5,250", "5,250"]
+        [
+            "fsync, 1 writers",
+            "nvme (emulated)",
+            "fdatasync, each write",
+            "5,250",
+            "5,250"
+        ]
     );
     assert!(step(0).fsync.rows.is_empty());
 }
@@ -168,11 +268,24 @@ fn writers_count_over_all_workers() {
 #[test]
 fn workers_have_their_sum_and_their_ends() {
     let workers = step(0).workers.unwrap();
-    let expected =
-        ["RND4K Q32T1 read", "nvme (emulated)", "6", "480,000", "1,970", "76,000", "84,000", "4.2", "1,900", "2,110"];
+    let expected = [
+        "RND4K Q32T1 read",
+        "nvme (emulated)",
+        "6",
+        "480,000",
+        "1,970",
+        "76,000",
+        "84,000",
+        "4.2",
+        "1,900",
+        "2,110",
+    ];
     assert_eq!(cells(&workers.sums)[0], expected);
     assert_eq!(workers.each.rows.len(), 4 * 3 * 6);
-    assert_eq!(cells(&workers.each)[5][..3], ["RND4K Q32T1 read", "nvme", "6"]);
+    assert_eq!(
+        cells(&workers.each)[5][..3],
+        ["RND4K Q32T1 read", "nvme", "6"]
+    );
     assert!(step(2).workers.is_none());
 }
 
@@ -181,25 +294,44 @@ fn seconds_of_rounds_and_rates_follow_each_other() {
     let seconds = &data()[0]["seconds"];
     let slots = seconds[0]["slots"].as_array().unwrap();
     assert_eq!(slots.len(), 12);
-    assert_eq!(slots[0], serde_json::json!({"from": 0.0, "measured": 3.0, "to": 18.0, "label": "full"}));
-    assert_eq!(slots[11], serde_json::json!({"from": 198.0, "measured": 201.0, "to": 216.0, "label": "120 %"}));
+    assert_eq!(
+        slots[0],
+        serde_json::json!({"from": 0.0, "measured": 3.0, "to": 18.0, "label": "full"})
+    );
+    assert_eq!(
+        slots[11],
+        serde_json::json!({"from": 198.0, "measured": 201.0, "to": 216.0, "label": "120 %"})
+    );
     let line = &seconds[0]["lines"][0];
     // A break between one and the next, and where nothing ended in a second.
-    assert_eq!((&line["t"][18], &line["iops"][18]), (&18.0.into(), &serde_json::Value::Null));
-    assert_eq!((&line["t"][19], &line["p50"][6]), (&19.0.into(), &serde_json::Value::Null));
+    assert_eq!(
+        (&line["t"][18], &line["iops"][18]),
+        (&18.0.into(), &serde_json::Value::Null)
+    );
+    assert_eq!(
+        (&line["t"][19], &line["p50"][6]),
+        (&19.0.into(), &serde_json::Value::Null)
+    );
     assert!(line["iops"][6].as_f64().unwrap() > 0.0);
     let rounds = data()[1]["seconds"][0]["slots"].as_array().unwrap().len();
     assert_eq!(rounds, 25);
-    assert!(step(0).seconds.iter().all(|job| job.open) && step(1).seconds.iter().all(|job| !job.open));
+    assert!(
+        step(0).seconds.iter().all(|job| job.open) && step(1).seconds.iter().all(|job| !job.open)
+    );
 }
 
 #[test]
 fn a_missing_second_breaks_the_line() {
     let mut summary = only_blocks().1;
-    summary.blocks[0].media[0].jobs[1].points[0].seconds.remove(10);
+    summary.blocks[0].media[0].jobs[1].points[0]
+        .seconds
+        .remove(10);
     let data = serde_json::to_value(island(&Messages::english(), &summary)).unwrap();
     let line = &data[0]["seconds"][1]["lines"][0];
-    assert_eq!((&line["t"][10], &line["iops"][10]), (&11.0.into(), &serde_json::Value::Null));
+    assert_eq!(
+        (&line["t"][10], &line["iops"][10]),
+        (&11.0.into(), &serde_json::Value::Null)
+    );
     assert_eq!(line["t"].as_array().unwrap().len(), 18);
 }
 
@@ -213,17 +345,35 @@ fn whatever_is_missing_of_block_io_the_rest_is_shown() {
             let jobs = step.media.iter_mut().flat_map(|medium| &mut medium.jobs);
             jobs.for_each(|job| (job.figures, job.typical) = (None, None));
         },
-        |step| step.media.iter_mut().flat_map(|medium| &mut medium.jobs).for_each(|job| job.points.clear()),
-        |step| step.media.iter_mut().flat_map(|medium| &mut medium.jobs).for_each(|job| job.streams.clear()),
+        |step| {
+            step.media
+                .iter_mut()
+                .flat_map(|medium| &mut medium.jobs)
+                .for_each(|job| job.points.clear())
+        },
+        |step| {
+            step.media
+                .iter_mut()
+                .flat_map(|medium| &mut medium.jobs)
+                .for_each(|job| job.streams.clear())
+        },
         |step| step.media[0].jobs[0].points[0].by_op.clear(),
         |step| step.media[0].jobs[0].points[0].seconds.clear(),
-        |step| step.media.iter_mut().flat_map(|medium| &mut medium.jobs).for_each(|job| job.verdict = Verdict::Invalid),
+        |step| {
+            step.media
+                .iter_mut()
+                .flat_map(|medium| &mut medium.jobs)
+                .for_each(|job| job.verdict = Verdict::Invalid)
+        },
     ];
     for (i, spoil) in spoils.into_iter().enumerate() {
         let (record, mut summary) = only_blocks();
         summary.blocks.iter_mut().for_each(spoil);
         let html = page(&record, &summary, "");
-        assert!(html.contains("Block I/O: fsync (fsync)") && !html.contains("NaN"), "{i}");
+        assert!(
+            html.contains("Block I/O: fsync (fsync)") && !html.contains("NaN"),
+            "{i}"
+        );
         let none = html.contains("No usable figure");
         assert_eq!(none, [0, 1, 3, 8].contains(&i), "{i}");
     }
@@ -237,9 +387,14 @@ fn the_doctor_marks_levels_by_sign_and_text_the_worst_first() {
     let levels: Vec<&str> = cells(&view.findings).iter().map(|row| row[0]).collect();
     assert_eq!(levels, ["✕ error", "! warning", "? unknown"]);
     assert!(cells(&view.fine).iter().all(|row| row[0] == "✓ ok"));
-    assert_eq!(view.sentence, "Errors: 1; warnings: 1; not evaluated: 1; passed: 3.");
+    assert_eq!(
+        view.sentence,
+        "Errors: 1; warnings: 1; not evaluated: 1; passed: 3."
+    );
     assert_eq!(cells(&view.findings)[1][1..3], ["Machine", "steal"]);
-    summary.diagnoses.retain(|found| found.level == DiagnosisLevel::Ok);
+    summary
+        .diagnoses
+        .retain(|found| found.level == DiagnosisLevel::Ok);
     let html = page(&record, &summary, "");
     assert!(html.contains("Checks passed") && html.contains("passed: 3."));
     summary.diagnoses.clear();
@@ -256,11 +411,16 @@ fn nothing_that_media_or_jobs_are_called_breaks_the_page() {
             (medium.medium, medium.drive) = (evil.into(), Some(evil.into()));
             for job in &mut medium.jobs {
                 job.job = evil.into();
-                job.streams.iter_mut().for_each(|stream| stream.access = evil.into());
+                job.streams
+                    .iter_mut()
+                    .for_each(|stream| stream.access = evil.into());
             }
         }
     }
-    summary.diagnoses.iter_mut().for_each(|found| (found.found, found.code) = (evil.into(), evil.into()));
+    summary
+        .diagnoses
+        .iter_mut()
+        .for_each(|found| (found.found, found.code) = (evil.into(), evil.into()));
     let html = page(&record, &summary, "");
     assert!(!html.contains("<script>alert"));
     assert_eq!(html.matches("</script>").count(), 2);

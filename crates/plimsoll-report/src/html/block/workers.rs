@@ -26,7 +26,13 @@ const SUMS: [&str; 8] = [
     "column-p99-lowest",
     "column-p99-highest",
 ];
-const EACH: [&str; 5] = ["column-worker", "column-iops", "column-block-mb", "column-mean-us", "column-p99-us"];
+const EACH: [&str; 5] = [
+    "column-worker",
+    "column-iops",
+    "column-block-mb",
+    "column-mean-us",
+    "column-p99-us",
+];
 
 /// `None` where no job had more than one worker.
 pub(super) fn view(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Option<WorkersView> {
@@ -37,11 +43,20 @@ pub(super) fn view(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Opt
     for across in all {
         let from = sums.len();
         for on in &across.on {
-            let Some(point) = typical(on.job).filter(|point| point.workers.len() > 1) else { continue };
+            let Some(point) = typical(on.job).filter(|point| point.workers.len() > 1) else {
+                continue;
+            };
             let mut lead = vec![words(across.job.to_owned())];
             lead.extend(media.then(|| words(medium_name(m, on.medium))));
-            sums.push(Row { class: "", cells: sum(lead, point) });
-            let mut rows: Vec<Row> = point.workers.iter().map(|worker| one(across.job, media, worker)).collect();
+            sums.push(Row {
+                class: "",
+                cells: sum(lead, point),
+            });
+            let mut rows: Vec<Row> = point
+                .workers
+                .iter()
+                .map(|worker| one(across.job, media, worker))
+                .collect();
             close(&mut rows);
             each.extend(rows);
         }
@@ -56,8 +71,14 @@ pub(super) fn view(m: &Messages, step: &BlockSummary, all: &[Across<'_>]) -> Opt
         header
     };
     (!sums.is_empty()).then(|| WorkersView {
-        sums: Grid { header: header(&SUMS), rows: sums },
-        each: Grid { header: header(&EACH), rows: each },
+        sums: Grid {
+            header: header(&SUMS),
+            rows: sums,
+        },
+        each: Grid {
+            header: header(&EACH),
+            rows: each,
+        },
     })
 }
 

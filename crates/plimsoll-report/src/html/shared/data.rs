@@ -2,7 +2,9 @@
 //! between them.
 
 use plimsoll_model::record::{BackupKind, Interference};
-use plimsoll_model::summary::{MediumFigures, SlotLoad, Summary, Timeline, TimelineMedium, TransactionSecond};
+use plimsoll_model::summary::{
+    MediumFigures, SlotLoad, Summary, Timeline, TimelineMedium, TransactionSecond,
+};
 use serde::Serialize;
 
 use super::super::island::short;
@@ -59,30 +61,62 @@ struct LineData {
 const FIGURES: [&str; 4] = ["shared-rate", "shared-iops", "shared-mb", "shared-ms"];
 
 pub(super) fn charts(m: &Messages, summary: &Summary, step: u32) -> Vec<ChartView> {
-    let own = || summary.timelines.iter().enumerate().filter(|(_, own)| own.step_index == step);
+    let own = || {
+        summary
+            .timelines
+            .iter()
+            .enumerate()
+            .filter(|(_, own)| own.step_index == step)
+    };
     let several = own().count() > 1;
     let of_timeline = |(place, timeline): (usize, &Timeline)| {
         let data = of(m, timeline, 0.0);
         let lines = [data.rate, data.iops, data.mb, data.ms];
-        let shown = FIGURES.into_iter().zip(lines).filter(|(_, lines)| !lines.is_empty());
+        let shown = FIGURES
+            .into_iter()
+            .zip(lines)
+            .filter(|(_, lines)| !lines.is_empty());
         let title = |kind: &str| {
             let title = m.text(&format!("chart-title-{kind}"));
             match timeline.medium.as_ref().filter(|_| several) {
-                Some(medium) => format!("{}: {title}", compare::medium(m, medium, timeline.drive.is_some())),
+                Some(medium) => format!(
+                    "{}: {title}",
+                    compare::medium(m, medium, timeline.drive.is_some())
+                ),
                 None => title,
             }
         };
-        shown.map(|(kind, _)| ChartView { kind, place, title: title(kind) }).collect::<Vec<_>>()
+        shown
+            .map(|(kind, _)| ChartView {
+                kind,
+                place,
+                title: title(kind),
+            })
+            .collect::<Vec<_>>()
     };
     own().flat_map(of_timeline).collect()
 }
 
 pub(in crate::html) fn island(m: &Messages, summary: &Summary) -> Vec<SharedData> {
     let longest = |own: &Timeline| {
-        let same = summary.timelines.iter().filter(|other| other.step_index == own.step_index);
-        same.map(|other| other.slots.iter().map(|slot| slot.end_s - slot.start_s).sum::<f64>()).fold(0.0, f64::max)
+        let same = summary
+            .timelines
+            .iter()
+            .filter(|other| other.step_index == own.step_index);
+        same.map(|other| {
+            other
+                .slots
+                .iter()
+                .map(|slot| slot.end_s - slot.start_s)
+                .sum::<f64>()
+        })
+        .fold(0.0, f64::max)
     };
-    summary.timelines.iter().map(|own| of(m, own, longest(own))).collect()
+    summary
+        .timelines
+        .iter()
+        .map(|own| of(m, own, longest(own)))
+        .collect()
 }
 
 /// A slot with where it stands on the chart.
@@ -96,22 +130,37 @@ fn of(m: &Messages, own: &Timeline, end: f64) -> SharedData {
     let mut from = 0.0;
     let mut placed = Vec::new();
     for slot in &own.slots {
-        placed.push(Placed { start: slot.start_s, end: slot.end_s, from });
+        placed.push(Placed {
+            start: slot.start_s,
+            end: slot.end_s,
+            from,
+        });
         from += slot.end_s - slot.start_s;
     }
     let slots = own.slots.iter().zip(&placed).map(|(slot, place)| SlotData {
         from: millis(place.from),
         to: millis(place.from + place.end - place.start),
-        measured: slot.measured_s.map(|(start, end)| [start, end].map(|at| millis(at - place.start + place.from))),
-        label: slot.load.map_or_else(String::new, |load| label(m, own, load)),
+        measured: slot
+            .measured_s
+            .map(|(start, end)| [start, end].map(|at| millis(at - place.start + place.from))),
+        label: slot
+            .load
+            .map_or_else(String::new, |load| label(m, own, load)),
     });
-    let lines = Lines { m, placed: &placed, media: &own.media };
+    let lines = Lines {
+        m,
+        placed: &placed,
+        media: &own.media,
+    };
     SharedData {
         slots: slots.collect(),
         bands: bands(m, own, &placed),
         end: millis(end.max(from)),
         rate: lines.rates(own),
-        iops: lines.each(|figures| figures.reads_per_second, |figures| figures.writes_per_second),
+        iops: lines.each(
+            |figures| figures.reads_per_second,
+            |figures| figures.writes_per_second,
+        ),
         mb: lines.megabytes(own),
         ms: lines.times(),
     }
@@ -127,7 +176,11 @@ fn bands(m: &Messages, own: &Timeline, placed: &[Placed]) -> Vec<BandData> {
     let band = |band: &plimsoll_model::summary::TimelineBand| {
         let what = m.text(&format!("backup-kind-{}", band.kind.name()));
         let outcome = m.text(&format!("backup-outcome-{}", band.outcome.name()));
-        let args = [("what", what), ("cycle", (band.cycle + 1).to_string()), ("system", band.system.clone())];
+        let args = [
+            ("what", what),
+            ("cycle", (band.cycle + 1).to_string()),
+            ("system", band.system.clone()),
+        ];
         let [what, cycle, system] = args;
         let restore = band.kind == BackupKind::Restore;
         Some(BandData {
@@ -135,7 +188,11 @@ fn bands(m: &Messages, own: &Timeline, placed: &[Placed]) -> Vec<BandData> {
             to: place(placed, band.end_s)?,
             restore,
             label: m.text_with(
-                if restore { "shared-band-restore" } else { "shared-band-backup" },
+                if restore {
+                    "shared-band-restore"
+                } else {
+                    "shared-band-backup"
+                },
                 std::slice::from_ref(&cycle),
             ),
             title: m.text_with("shared-band", &[what, cycle, system, ("outcome", outcome)]),
@@ -149,7 +206,10 @@ fn label(m: &Messages, own: &Timeline, load: SlotLoad) -> String {
     let loads = || own.slots.iter().filter_map(|slot| slot.load);
     let mut parts = Vec::new();
     if loads().any(|other| other.ordinal != load.ordinal) {
-        parts.push(load.offered_per_second.map_or_else(|| load.users.to_string(), |rate| format!("{}/s", three(rate))));
+        parts.push(load.offered_per_second.map_or_else(
+            || load.users.to_string(),
+            |rate| format!("{}/s", three(rate)),
+        ));
     }
     match load.scene {
         Interference::Alone => {}
@@ -185,18 +245,27 @@ impl Lines<'_> {
         (colour, dash): (usize, &'static str),
         seconds: impl Iterator<Item = (f64, Option<f64>)>,
     ) -> Option<LineData> {
-        let mut line = LineData { name, colour, dash, t: Vec::new(), v: Vec::new() };
+        let mut line = LineData {
+            name,
+            colour,
+            dash,
+            t: Vec::new(),
+            v: Vec::new(),
+        };
         let mut last: Option<(usize, f64)> = None;
         for (at, value) in seconds {
             // The middle of the second decides which slot it belongs to.
-            let Some(slot) = self.placed.iter().rposition(|slot| slot.start <= at - 0.5) else { continue };
+            let Some(slot) = self.placed.iter().rposition(|slot| slot.start <= at - 0.5) else {
+                continue;
+            };
             let t = at - self.placed[slot].start + self.placed[slot].from;
             if last.is_some_and(|(own, before)| own != slot || t - before > SLACK_S) {
                 line.t.push(millis(t));
                 line.v.push(None);
             }
             line.t.push(millis(t));
-            line.v.push(value.filter(|value| value.is_finite()).map(short));
+            line.v
+                .push(value.filter(|value| value.is_finite()).map(short));
             last = Some((slot, t));
         }
         line.v.iter().any(Option::is_some).then_some(line)
@@ -204,16 +273,29 @@ impl Lines<'_> {
 
     fn rates(&self, own: &Timeline) -> Vec<LineData> {
         let of = |seconds: &[TransactionSecond], id: &str, colour, dash| {
-            let values: Vec<_> = seconds.iter().map(|second| (second.at_s, Some(second.per_second))).collect();
+            let values: Vec<_> = seconds
+                .iter()
+                .map(|second| (second.at_s, Some(second.per_second)))
+                .collect();
             self.line(self.m.text(id), (colour, dash), values.into_iter())
         };
         let measured = of(&own.transactions, "shared-measured", 0, "solid");
-        measured.into_iter().chain(of(&own.neighbours, "shared-neighbours", 1, "dashed")).collect()
+        measured
+            .into_iter()
+            .chain(of(&own.neighbours, "shared-neighbours", 1, "dashed"))
+            .collect()
     }
 
     /// Reads and writes of each medium.
-    fn each(&self, reads: fn(&MediumFigures) -> f64, writes: fn(&MediumFigures) -> f64) -> Vec<LineData> {
-        self.sides(|figures| Some(reads(figures)), |figures| Some(writes(figures)))
+    fn each(
+        &self,
+        reads: fn(&MediumFigures) -> f64,
+        writes: fn(&MediumFigures) -> f64,
+    ) -> Vec<LineData> {
+        self.sides(
+            |figures| Some(reads(figures)),
+            |figures| Some(writes(figures)),
+        )
     }
 
     fn times(&self) -> Vec<LineData> {
@@ -227,19 +309,43 @@ impl Lines<'_> {
     ) -> Vec<LineData> {
         let line = |(colour, medium): (usize, &TimelineMedium), side: usize| {
             let id = ["shared-reads", "shared-writes"][side];
-            let of = |figures: &MediumFigures| if side == 0 { reads(figures) } else { writes(figures) };
+            let of = |figures: &MediumFigures| {
+                if side == 0 {
+                    reads(figures)
+                } else {
+                    writes(figures)
+                }
+            };
             let name = self.m.text_with(id, &[("medium", medium.medium.clone())]);
-            let values: Vec<_> = medium.seconds.iter().map(|second| (second.at_s, of(&second.figures))).collect();
+            let values: Vec<_> = medium
+                .seconds
+                .iter()
+                .map(|second| (second.at_s, of(&second.figures)))
+                .collect();
             self.line(name, (colour, DASHES[side]), values.into_iter())
         };
         let media = self.media.iter().enumerate();
-        media.flat_map(|medium| [0, 1].map(|side| line(medium, side))).flatten().collect()
+        media
+            .flat_map(|medium| [0, 1].map(|side| line(medium, side)))
+            .flatten()
+            .collect()
     }
 
     fn megabytes(&self, own: &Timeline) -> Vec<LineData> {
-        let mut lines = self.each(|figures| figures.read_mb_per_second, |figures| figures.write_mb_per_second);
-        let grown: Vec<_> = own.written.iter().map(|second| (second.at_s, Some(second.mb_per_second))).collect();
-        lines.extend(self.line(self.m.text("shared-grown"), (self.media.len(), "dotted"), grown.into_iter()));
+        let mut lines = self.each(
+            |figures| figures.read_mb_per_second,
+            |figures| figures.write_mb_per_second,
+        );
+        let grown: Vec<_> = own
+            .written
+            .iter()
+            .map(|second| (second.at_s, Some(second.mb_per_second)))
+            .collect();
+        lines.extend(self.line(
+            self.m.text("shared-grown"),
+            (self.media.len(), "dotted"),
+            grown.into_iter(),
+        ));
         lines
     }
 }

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use plimsoll_model::compare::{Ask, GateLimits, GateOutcome, RunComparison, compare, gate as judge};
+use plimsoll_model::compare::{
+    Ask, GateLimits, GateOutcome, RunComparison, compare, gate as judge,
+};
 use plimsoll_report::versus::{comparison_csv, comparison_text, gate_text};
 
 use super::{json, sides};
@@ -40,7 +42,10 @@ pub fn gate(args: &GateArgs) -> Result<ExitCode, Failure> {
     let outcome = gate.outcome;
     print(&match args.format {
         Format::Table => format!("{}\n{}", comparison_text(&comparison), gate_text(&gate)),
-        Format::Json => json(&Gated { gate, comparison: &comparison })?,
+        Format::Json => json(&Gated {
+            gate,
+            comparison: &comparison,
+        })?,
         Format::Csv => comparison_csv(&comparison),
     })?;
     Ok(match outcome {

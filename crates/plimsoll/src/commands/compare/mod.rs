@@ -16,15 +16,26 @@ pub use gate::gate;
 pub(super) use sides::warn_of_copy;
 
 pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
-    let ask = Ask { minimum_effect: args.min_effect.unwrap_or_default(), factor: args.factor, anyway: args.anyway };
+    let ask = Ask {
+        minimum_effect: args.min_effect.unwrap_or_default(),
+        factor: args.factor,
+        anyway: args.anyway,
+    };
     let groups = sides::of(&args.runs)?;
-    let comparisons: Vec<RunComparison> = groups.iter().map(|sides: &Vec<Side>| compare_sides(sides, &ask)).collect();
+    let comparisons: Vec<RunComparison> = groups
+        .iter()
+        .map(|sides: &Vec<Side>| compare_sides(sides, &ask))
+        .collect();
     if let Some(output) = &args.output {
         let names: Vec<String> = args.runs.iter().map(|path| sides::label(path)).collect();
         write_whole(output, &comparison_page(&names.join(" · "), &comparisons))?;
     }
     let text = match args.format {
-        Format::Table => comparisons.iter().map(comparison_text).collect::<Vec<_>>().join("\n"),
+        Format::Table => comparisons
+            .iter()
+            .map(comparison_text)
+            .collect::<Vec<_>>()
+            .join("\n"),
         Format::Json => json(&comparisons)?,
         Format::Csv => csv(&comparisons),
     };
@@ -32,14 +43,19 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
 }
 
 fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(value).map_err(|error| Failure::run(format!("no JSON can be made: {error}")))
+    serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::run(format!("no JSON can be made: {error}")))
 }
 
 /// One header for all.
 fn csv(comparisons: &[RunComparison]) -> String {
     let parts = comparisons.iter().map(comparison_csv).enumerate();
     let body = |(i, text): (usize, String)| {
-        let skipped = if i == 0 { 0 } else { text.find('\n').map_or(0, |end| end + 1) };
+        let skipped = if i == 0 {
+            0
+        } else {
+            text.find('\n').map_or(0, |end| end + 1)
+        };
         text[skipped..].to_owned()
     };
     parts.map(body).collect()

@@ -32,7 +32,10 @@ impl Cell {
     /// `None` without a run.
     fn into_side(self) -> Option<Side> {
         let mut runs = self.runs.into_iter().map(|run| run.side);
-        let mut side = Side { label: self.label, ..runs.next()? };
+        let mut side = Side {
+            label: self.label,
+            ..runs.next()?
+        };
         runs.for_each(|run| side.add(run));
         Some(side)
     }
@@ -48,7 +51,10 @@ pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
     leave_out_copies(&mut given);
     let combined = given.iter().any(|cells| cells.len() > 1);
     let sides = |cells: Vec<Cell>| -> Vec<(String, Side)> {
-        cells.into_iter().filter_map(|cell| Some((cell.choice.clone(), cell.into_side()?))).collect()
+        cells
+            .into_iter()
+            .filter_map(|cell| Some((cell.choice.clone(), cell.into_side()?)))
+            .collect()
     };
     let mut given = given.into_iter().map(sides);
     let first = given.next().unwrap_or_default();
@@ -56,15 +62,28 @@ pub(super) fn of(paths: &[PathBuf]) -> Result<Vec<Vec<Side>>, Failure> {
     let comparisons: Vec<Vec<Side>> = if others.is_empty() {
         vec![first.into_iter().map(|(_, side)| side).collect()]
     } else if !combined {
-        vec![first.into_iter().chain(others.into_iter().flatten()).map(|(_, side)| side).collect()]
+        vec![
+            first
+                .into_iter()
+                .chain(others.into_iter().flatten())
+                .map(|(_, side)| side)
+                .collect(),
+        ]
     } else {
         let with_partners = |(choice, side): (String, Side)| {
-            let same = others.iter().flatten().filter(|(other, _)| *other == choice).map(|(_, side)| side.clone());
+            let same = others
+                .iter()
+                .flatten()
+                .filter(|(other, _)| *other == choice)
+                .map(|(_, side)| side.clone());
             std::iter::once(side).chain(same).collect()
         };
         first.into_iter().map(with_partners).collect()
     };
-    let comparisons: Vec<Vec<Side>> = comparisons.into_iter().filter(|sides| sides.len() > 1).collect();
+    let comparisons: Vec<Vec<Side>> = comparisons
+        .into_iter()
+        .filter(|sides| sides.len() > 1)
+        .collect();
     if comparisons.is_empty() {
         return Err(Failure::usage(
             "there is nothing to compare: two sides are needed\nGive two different runs, a set with several \
@@ -79,17 +98,26 @@ fn leave_out_copies(given: &mut Vec<Vec<Cell>>) {
     let mut kept: Vec<KnownRun> = Vec::new();
     for cell in given.iter_mut().flatten() {
         cell.runs.retain(|run| {
-            let first = kept.iter().find(|known| run.side.holds_any(&known.identities));
-            first.into_iter().for_each(|first| warn_of_copy(&run.name, &first.name));
+            let first = kept
+                .iter()
+                .find(|known| run.side.holds_any(&known.identities));
+            first
+                .into_iter()
+                .for_each(|first| warn_of_copy(&run.name, &first.name));
             let is_new = first.is_none();
-            kept.extend(is_new.then(|| KnownRun { name: run.name.clone(), identities: run.side.identities.clone() }));
+            kept.extend(is_new.then(|| KnownRun {
+                name: run.name.clone(),
+                identities: run.side.identities.clone(),
+            }));
             is_new
         });
         if cell.runs.is_empty() {
             eprintln!("warning: {} is left out: it has no other run", cell.label);
         }
     }
-    given.iter_mut().for_each(|cells| cells.retain(|cell| !cell.runs.is_empty()));
+    given
+        .iter_mut()
+        .for_each(|cells| cells.retain(|cell| !cell.runs.is_empty()));
     given.retain(|cells| !cells.is_empty());
 }
 
@@ -103,7 +131,10 @@ pub(super) fn baseline_and_run(baseline: &Path, run: &Path) -> Result<[Side; 2],
     let (baseline, mut run) = (one(baseline)?, one(run)?);
     match run.runs.iter().find(|own| !baseline.holds(own)) {
         None => {
-            eprintln!("warning: {} and {} are the same run: it is compared with itself", run.label, baseline.label);
+            eprintln!(
+                "warning: {} and {} are the same run: it is compared with itself",
+                run.label, baseline.label
+            );
         }
         Some(_) => run.runs.retain(|own| {
             let is_copy = baseline.holds(own);
@@ -114,7 +145,10 @@ pub(super) fn baseline_and_run(baseline: &Path, run: &Path) -> Result<[Side; 2],
         }),
     }
     let none = || Failure::usage("there is nothing to compare: two sides are needed");
-    Ok([baseline.into_side().ok_or_else(none)?, run.into_side().ok_or_else(none)?])
+    Ok([
+        baseline.into_side().ok_or_else(none)?,
+        run.into_side().ok_or_else(none)?,
+    ])
 }
 
 /// The only cell of an argument.
@@ -133,7 +167,10 @@ fn one(path: &Path) -> Result<Cell, Failure> {
 
 /// How a side is called where its path is enough.
 pub(super) fn label(path: &Path) -> String {
-    path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    path.file_stem()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// What is in each argument, side by side: reading takes most of the time.
@@ -144,14 +181,20 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Vec<Cell>>, Failure> {
         let read: Vec<Result<_, Failure>> = std::thread::scope(|scope| {
             let started: Vec<_> = pair.iter().map(|path| scope.spawn(|| read(path))).collect();
             let joined = started.into_iter().map(|reader| reader.join());
-            joined.map(|end| end.unwrap_or_else(|_| Err(Failure::run("a reader of run files failed")))).collect()
+            joined
+                .map(|end| {
+                    end.unwrap_or_else(|_| Err(Failure::run("a reader of run files failed")))
+                })
+                .collect()
         });
         given.extend(read.into_iter().collect::<Result<Vec<_>, _>>()?);
     }
     // Two files with one name are distinguished by their directories.
     for (i, cells) in given.iter_mut().enumerate() {
         if labels.iter().filter(|other| **other == labels[i]).count() > 1 {
-            cells.iter_mut().for_each(|cell| cell.label = format!("{} ({})", cell.label, paths[i].display()));
+            cells
+                .iter_mut()
+                .for_each(|cell| cell.label = format!("{} ({})", cell.label, paths[i].display()));
         }
     }
     Ok(given)
@@ -160,8 +203,15 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Vec<Cell>>, Failure> {
 fn read(path: &Path) -> Result<Vec<Cell>, Failure> {
     if !RunSet::is_one(path) {
         let label = label(path);
-        let run = Run { name: label.clone(), side: side(path, label.clone())? };
-        return Ok(vec![Cell { choice: String::new(), label, runs: vec![run] }]);
+        let run = Run {
+            name: label.clone(),
+            side: side(path, label.clone())?,
+        };
+        return Ok(vec![Cell {
+            choice: String::new(),
+            label,
+            runs: vec![run],
+        }]);
     }
     let set = RunSet::open(path)?;
     let mut cells: Vec<Cell> = Vec::new();
@@ -171,11 +221,22 @@ fn read(path: &Path) -> Result<Vec<Cell>, Failure> {
             continue;
         }
         let choice = set.list.label(cell);
-        let label = if choice.is_empty() { label(path) } else { format!("{} {choice}", label(path)) };
-        let run = Run { name: cell.file.clone(), side: side(&file, label.clone())? };
+        let label = if choice.is_empty() {
+            label(path)
+        } else {
+            format!("{} {choice}", label(path))
+        };
+        let run = Run {
+            name: cell.file.clone(),
+            side: side(&file, label.clone())?,
+        };
         match cells.iter_mut().find(|own| own.choice == choice) {
             Some(own) => own.runs.push(run),
-            None => cells.push(Cell { choice, label, runs: vec![run] }),
+            None => cells.push(Cell {
+                choice,
+                label,
+                runs: vec![run],
+            }),
         }
     }
     if cells.is_empty() {

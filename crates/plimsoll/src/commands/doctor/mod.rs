@@ -37,14 +37,21 @@ struct Examined {
 
 pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let patients = patients::of(args)?;
-    let interrupt = Interrupt::listen().map_err(|error| Failure::run(format!("cannot receive signals: {error}")))?;
+    let interrupt = Interrupt::listen()
+        .map_err(|error| Failure::run(format!("cannot receive signals: {error}")))?;
     let clock = Clock::real();
     let mut progress = Progress::new(args.quiet || args.format == DoctorFormat::Json, Nanos::ZERO);
-    progress.begin(clock.now(), &format!("keeping still for {QUIET}, to see what others do"));
+    progress.begin(
+        clock.now(),
+        &format!("keeping still for {QUIET}, to see what others do"),
+    );
     let now = || clock.now();
     let before = Counters::read(&now);
     clock.block_until(clock.now() + QUIET);
-    let quiet = Quiet { before, after: Counters::read(&now) };
+    let quiet = Quiet {
+        before,
+        after: Counters::read(&now),
+    };
     let machine = checks::machine(&gather::machine(Some(&quiet)));
     let catalogue = known::catalogue();
     let mut examined = Vec::new();
@@ -66,15 +73,27 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     }
     stopped(&interrupt)?;
     progress.finish();
-    let worst = machine.iter().chain(examined.iter().flat_map(|medium| &medium.findings)).map(|row| row.level).max();
+    let worst = machine
+        .iter()
+        .chain(examined.iter().flat_map(|medium| &medium.findings))
+        .map(|row| row.level)
+        .max();
     print(&match args.format {
         DoctorFormat::Table => show::table(&machine, &examined, show::width()),
         DoctorFormat::Json => show::json(&machine, &examined),
     })?;
-    Ok(if worst == Some(DiagnosisLevel::Error) { ExitCode::from(ERRORS) } else { ExitCode::SUCCESS })
+    Ok(if worst == Some(DiagnosisLevel::Error) {
+        ExitCode::from(ERRORS)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// What was made for the test is removed on the way out.
 fn stopped(interrupt: &Interrupt) -> Result<(), Failure> {
-    if interrupt.is_wanted() { Err(Failure::run("interrupted: nothing is left behind")) } else { Ok(()) }
+    if interrupt.is_wanted() {
+        Err(Failure::run("interrupted: nothing is left behind"))
+    } else {
+        Ok(())
+    }
 }

@@ -24,18 +24,37 @@ use crate::{drive_file, known};
 
 /// A target of the doctor.
 pub enum Patient {
-    Path { name: String, path: PathBuf, is: Option<KnownDrive>, write: bool },
-    Emulated { medium: Medium, drive: EmulatedDrive, seed: u64 },
+    Path {
+        name: String,
+        path: PathBuf,
+        is: Option<KnownDrive>,
+        write: bool,
+    },
+    Emulated {
+        medium: Medium,
+        drive: EmulatedDrive,
+        seed: u64,
+    },
 }
 
 /// Those that the command line means.
 pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
     let is_plan = args.target.extension().is_some_and(|end| end == "toml") && !args.target.is_dir();
     if !is_plan {
-        let is = args.drive.as_deref().map(drive_file::read).transpose()?.map(|spec| known::known(&spec));
+        let is = args
+            .drive
+            .as_deref()
+            .map(drive_file::read)
+            .transpose()?
+            .map(|spec| known::known(&spec));
         let path = args.target.clone();
         refuse_writes(&path, args.write)?;
-        return Ok(vec![Patient::Path { name: path.display().to_string(), path, is, write: args.write }]);
+        return Ok(vec![Patient::Path {
+            name: path.display().to_string(),
+            path,
+            is,
+            write: args.write,
+        }]);
     }
     if args.drive.is_some() {
         return Err(Failure::usage(
@@ -45,8 +64,17 @@ pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
     let (_, Parsed { plan, .. }) = parse_plan(&args.target, &drive_file::options())?;
     let seed = plan.data_seed;
     let of = |medium: Medium| match medium.kind.emulated().cloned() {
-        Some(drive) => Patient::Emulated { medium, drive, seed },
-        None => Patient::Path { name: medium.name, path: medium.path.into(), is: None, write: args.write },
+        Some(drive) => Patient::Emulated {
+            medium,
+            drive,
+            seed,
+        },
+        None => Patient::Path {
+            name: medium.name,
+            path: medium.path.into(),
+            is: None,
+            write: args.write,
+        },
     };
     let patients: Vec<Patient> = plan.media.into_iter().map(of).collect();
     if patients.is_empty() {
@@ -85,21 +113,50 @@ impl Patient {
     pub fn examine(self, options: &Options<'_>) -> Result<Examined, Failure> {
         let name = self.name();
         match self {
-            Self::Path { path, is, write, .. } => {
+            Self::Path {
+                path, is, write, ..
+            } => {
                 // An emulated drive reports its model, as a real one does.
                 let is = is.or_else(|| mounted_by_hand(&path));
-                let look = if write { gather::medium_with_writes } else { gather::medium };
-                let mut evidence = look(&path, &Options { is: is.as_ref(), ..*options }).map_err(refused)?;
+                let look = if write {
+                    gather::medium_with_writes
+                } else {
+                    gather::medium
+                };
+                let mut evidence = look(
+                    &path,
+                    &Options {
+                        is: is.as_ref(),
+                        ..*options
+                    },
+                )
+                .map_err(refused)?;
                 if evidence.sync.is_none() {
                     evidence.sync = Some(untested(&evidence.target, &path));
                 }
                 let kind = kind(&evidence.target);
                 let said = path.display().to_string();
-                Ok(examined(&name, if name == said { kind.into() } else { format!("{kind} {said}") }, evidence))
+                Ok(examined(
+                    &name,
+                    if name == said {
+                        kind.into()
+                    } else {
+                        format!("{kind} {said}")
+                    },
+                    evidence,
+                ))
             }
-            Self::Emulated { medium, drive, seed } => {
+            Self::Emulated {
+                medium,
+                drive,
+                seed,
+            } => {
                 let evidence = mounted(&medium, &drive, seed, options)?;
-                Ok(examined(&name, format!("{}, emulated", drive.drive), evidence))
+                Ok(examined(
+                    &name,
+                    format!("{}, emulated", drive.drive),
+                    evidence,
+                ))
             }
         }
     }
@@ -127,7 +184,12 @@ fn examined(name: &str, kind: String, evidence: Evidence) -> Examined {
         Some(SyncOutcome::Tested(test)) => Some(test),
         _ => None,
     };
-    Examined { name: name.into(), kind, findings, sync }
+    Examined {
+        name: name.into(),
+        kind,
+        findings,
+        sync,
+    }
 }
 
 /// The drive of `plimsoll drive mount` below a path; it keeps its mount in its directory.
@@ -139,17 +201,29 @@ fn mounted_by_hand(path: &Path) -> Option<KnownDrive> {
 }
 
 /// Mounts a medium's drive, checks it, tests it, and unmounts it.
-fn mounted(medium: &Medium, drive: &EmulatedDrive, seed: u64, options: &Options<'_>) -> Result<Evidence, Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::run(format!("medium {}: {error}", medium.name));
+fn mounted(
+    medium: &Medium,
+    drive: &EmulatedDrive,
+    seed: u64,
+    options: &Options<'_>,
+) -> Result<Evidence, Failure> {
+    let failed =
+        |error: &dyn std::fmt::Display| Failure::run(format!("medium {}: {error}", medium.name));
     let id = format!("doctor-{}", std::process::id());
-    let (scratch, spec, task) = prepare_drive(&id, seed, medium, drive).map_err(|error| failed(&error))?;
+    let (scratch, spec, task) =
+        prepare_drive(&id, seed, medium, drive).map_err(|error| failed(&error))?;
     let is = known::emulated(&spec, task.capacity, task.fill, seed);
     // Its messages of each second are for reports.
     let started = Child::start(&program().map_err(|error| failed(&error))?, &task, |_| {});
     let (child, ready) = started.map_err(|error| failed(&error))?;
     // Only plimsoll uses it: other load is not measured.
-    let options = Options { is: Some(&is), quiet: None, ..*options };
-    let evidence = gather::medium_with_writes(&ready.path, &options).map_err(|error| failed(&error));
+    let options = Options {
+        is: Some(&is),
+        quiet: None,
+        ..*options
+    };
+    let evidence =
+        gather::medium_with_writes(&ready.path, &options).map_err(|error| failed(&error));
     child.stop().map_err(|error| failed(&error))?;
     drop(child);
     scratch.remove()?;

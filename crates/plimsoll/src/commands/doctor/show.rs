@@ -14,22 +14,46 @@ const WIDEST: usize = 140;
 
 /// Of the terminal.
 pub fn width() -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    let asked = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
-    told.or_else(asked).filter(|width| *width > 0).unwrap_or(WIDTH).clamp(NARROWEST, WIDEST)
+    let told = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    let asked = || {
+        rustix::termios::tcgetwinsize(std::io::stdout())
+            .ok()
+            .map(|size| usize::from(size.ws_col))
+    };
+    told.or_else(asked)
+        .filter(|width| *width > 0)
+        .unwrap_or(WIDTH)
+        .clamp(NARROWEST, WIDEST)
 }
 
 fn all<'a>(machine: &'a [Diagnosis], media: &'a [Examined]) -> impl Iterator<Item = &'a Diagnosis> {
-    machine.iter().chain(media.iter().flat_map(|medium| &medium.findings))
+    machine
+        .iter()
+        .chain(media.iter().flat_map(|medium| &medium.findings))
 }
 
 pub fn table(machine: &[Diagnosis], media: &[Examined], width: usize) -> String {
-    let codes = all(machine, media).map(|row| row.code.chars().count()).max().unwrap_or(0);
+    let codes = all(machine, media)
+        .map(|row| row.code.chars().count())
+        .max()
+        .unwrap_or(0);
     let mut lines = vec!["This machine".to_owned()];
-    machine.iter().for_each(|row| lines.extend(of_row(row, codes, width)));
-    for Examined { name, kind, findings, .. } in media {
+    machine
+        .iter()
+        .for_each(|row| lines.extend(of_row(row, codes, width)));
+    for Examined {
+        name,
+        kind,
+        findings,
+        ..
+    } in media
+    {
         lines.extend([String::new(), format!("{name} ({kind})")]);
-        findings.iter().for_each(|row| lines.extend(of_row(row, codes, width)));
+        findings
+            .iter()
+            .for_each(|row| lines.extend(of_row(row, codes, width)));
     }
     lines.extend([String::new(), counts(machine, media)]);
     lines.join("\n")
@@ -42,12 +66,24 @@ fn of_row(row: &Diagnosis, codes: usize, width: usize) -> Vec<String> {
     let room = width.saturating_sub(head.chars().count());
     let mut texts = wrapped(&row.found, room);
     if !row.next.is_empty() {
-        let next = wrapped(&row.next, room.saturating_sub(2)).into_iter().enumerate();
+        let next = wrapped(&row.next, room.saturating_sub(2))
+            .into_iter()
+            .enumerate();
         texts.extend(next.map(|(i, line)| format!("{} {line}", if i == 0 { "→" } else { " " })));
     }
     let blank = " ".repeat(head.chars().count());
-    let front = |i: usize| if i == 0 { head.as_str() } else { blank.as_str() };
-    texts.iter().enumerate().map(|(i, text)| format!("{}{text}", front(i)).trim_end().to_owned()).collect()
+    let front = |i: usize| {
+        if i == 0 {
+            head.as_str()
+        } else {
+            blank.as_str()
+        }
+    };
+    texts
+        .iter()
+        .enumerate()
+        .map(|(i, text)| format!("{}{text}", front(i)).trim_end().to_owned())
+        .collect()
 }
 
 /// In lines of so many characters; a longer word has a line of its own.
@@ -75,7 +111,12 @@ fn counts(machine: &[Diagnosis], media: &[Examined]) -> String {
         let plural = matches!(level, DiagnosisLevel::Error | DiagnosisLevel::Warning) && count != 1;
         (count > 0).then(|| format!("{count} {}{}", level.name(), if plural { "s" } else { "" }))
     };
-    DiagnosisLevel::ALL.into_iter().rev().filter_map(said).collect::<Vec<_>>().join(", ")
+    DiagnosisLevel::ALL
+        .into_iter()
+        .rev()
+        .filter_map(said)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 pub fn json(machine: &[Diagnosis], media: &[Examined]) -> String {
@@ -88,19 +129,40 @@ pub fn json(machine: &[Diagnosis], media: &[Examined]) -> String {
         })
         .collect();
     let levels = machine.iter().map(|row| row.level.name());
-    let worst = media.iter().flat_map(|medium| medium["findings"].as_array().into_iter().flatten());
-    let worst = worst.filter_map(|row| row["level"].as_str()).chain(levels).filter_map(DiagnosisLevel::parse).max();
+    let worst = media
+        .iter()
+        .flat_map(|medium| medium["findings"].as_array().into_iter().flatten());
+    let worst = worst
+        .filter_map(|row| row["level"].as_str())
+        .chain(levels)
+        .filter_map(DiagnosisLevel::parse)
+        .max();
     let worst = worst.map(DiagnosisLevel::name);
-    format!("{:#}", json!({ "machine": rows(machine), "media": media, "worst": worst }))
+    format!(
+        "{:#}",
+        json!({ "machine": rows(machine), "media": media, "worst": worst })
+    )
 }
 
 fn of_finding(row: &Diagnosis) -> Value {
-    let Diagnosis { subject: _, code, level, found, next } = row;
+    let Diagnosis {
+        subject: _,
+        code,
+        level,
+        found,
+        next,
+    } = row;
     json!({ "code": code, "level": level.name(), "found": found, "next": next })
 }
 
 fn of_sync(test: &SyncTest) -> Value {
-    let SyncTest { direct, unsynced, synced, flush, dsync } = test;
+    let SyncTest {
+        direct,
+        unsynced,
+        synced,
+        flush,
+        dsync,
+    } = test;
     let pace = |pace: &Pace| {
         json!({
             "requests": pace.requests, "median_us": pace.median.as_micros_f64(), "per_second": pace.per_second(),
@@ -117,7 +179,13 @@ mod tests {
     use super::*;
 
     fn row(level: DiagnosisLevel, code: &str, found: &str, next: &str) -> Diagnosis {
-        Diagnosis { subject: None, code: code.into(), level, found: found.into(), next: next.into() }
+        Diagnosis {
+            subject: None,
+            code: code.into(),
+            level,
+            found: found.into(),
+            next: next.into(),
+        }
     }
 
     fn media() -> Vec<Examined> {
@@ -130,7 +198,12 @@ mod tests {
             ),
             row(DiagnosisLevel::Unknown, "health", "nobody says", ""),
         ];
-        vec![Examined { name: "/srv".into(), kind: "directory".into(), findings, sync: None }]
+        vec![Examined {
+            name: "/srv".into(),
+            kind: "directory".into(),
+            findings,
+            sync: None,
+        }]
     }
 
     #[test]
@@ -148,20 +221,39 @@ This machine
 
 1 error, 1 unknown, 1 ok";
         assert_eq!(table(&machine, &media(), 55), expected);
-        assert!(table(&machine, &media(), 60).lines().all(|line| line.chars().count() <= 60));
+        assert!(
+            table(&machine, &media(), 60)
+                .lines()
+                .all(|line| line.chars().count() <= 60)
+        );
     }
 
     #[test]
     fn programs_get_the_same() {
         let json: Value = serde_json::from_str(&json(&[], &media())).unwrap();
-        assert_eq!((&json["worst"], &json["media"][0]["name"]), (&"error".into(), &"/srv".into()));
-        assert_eq!(json["media"][0]["findings"][0]["next"], "do this, and then that");
+        assert_eq!(
+            (&json["worst"], &json["media"][0]["name"]),
+            (&"error".into(), &"/srv".into())
+        );
+        assert_eq!(
+            json["media"][0]["findings"][0]["next"],
+            "do this, and then that"
+        );
         assert_eq!(json["media"][0]["fsync"], Value::Null);
-        let pace = |us: u64| Pace { requests: us as u32, median: plimsoll_model::units::Nanos::from_micros(us) };
-        let test = SyncTest { direct: true, unsynced: pace(1), synced: pace(2), flush: pace(4), dsync: pace(5) };
+        let pace = |us: u64| Pace {
+            requests: us as u32,
+            median: plimsoll_model::units::Nanos::from_micros(us),
+        };
+        let test = SyncTest {
+            direct: true,
+            unsynced: pace(1),
+            synced: pace(2),
+            flush: pace(4),
+            dsync: pace(5),
+        };
         let value = of_sync(&test);
-        let shown =
-            ["unsynced", "fdatasync", "flush", "o_dsync"].map(|kind| value[kind]["median_us"].as_f64().unwrap());
+        let shown = ["unsynced", "fdatasync", "flush", "o_dsync"]
+            .map(|kind| value[kind]["median_us"].as_f64().unwrap());
         assert_eq!(shown, [1.0, 2.0, 4.0, 5.0]);
         assert_eq!(value["fdatasync"]["per_second"], 500_000.0);
     }

@@ -22,10 +22,16 @@ pub fn cut(args: &CutArgs) -> Result<ExitCode, Failure> {
 }
 
 pub fn sentence(lost: &Lost) -> String {
-    let Lost { writes, bytes, flushed_writes } = lost;
+    let Lost {
+        writes,
+        bytes,
+        flushed_writes,
+    } = lost;
     match (writes, flushed_writes) {
         (0, _) => "Nothing was lost: every acknowledged write survived.".into(),
-        (_, 0) => format!("Lost {writes} acknowledged writes ({bytes}); no flush had been acknowledged for them."),
+        (_, 0) => format!(
+            "Lost {writes} acknowledged writes ({bytes}); no flush had been acknowledged for them."
+        ),
         _ => format!(
             "Lost {writes} acknowledged writes ({bytes}), {flushed_writes} of them after a flush had been acknowledged: \
              this drive lies."
@@ -40,9 +46,18 @@ mod tests {
 
     #[test]
     fn what_was_lost_is_said() {
-        let said = |writes, flushed_writes| sentence(&Lost { writes, bytes: Bytes(8192), flushed_writes });
+        let said = |writes, flushed_writes| {
+            sentence(&Lost {
+                writes,
+                bytes: Bytes(8192),
+                flushed_writes,
+            })
+        };
         assert!(said(0, 0).starts_with("Nothing was lost"));
-        assert_eq!(said(2, 0), "Lost 2 acknowledged writes (8.0 KiB); no flush had been acknowledged for them.");
+        assert_eq!(
+            said(2, 0),
+            "Lost 2 acknowledged writes (8.0 KiB); no flush had been acknowledged for them."
+        );
         assert!(said(2, 1).contains("1 of them after a flush") && said(2, 1).ends_with("lies."));
     }
 }

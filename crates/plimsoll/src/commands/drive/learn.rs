@@ -33,23 +33,29 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode, Failure> {
         writes: intent.writes,
         rotational: intent.about.rotational.unwrap_or(false),
         engine: fio.engine,
-        cpus: std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
+        cpus: std::thread::available_parallelism()
+            .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
         seed: args.seed,
     };
     if args.plan {
         return print(&plan(&intent, &fio, &options));
     }
-    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.toml", slug(&intent.about))));
+    let output = args
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("{}.toml", slug(&intent.about))));
     if !args.force && output.symlink_metadata().is_ok() {
         return Err(exists(&output));
     }
     // Caught from before anything exists that has to be removed.
-    let interrupt = Interrupt::listen().map_err(|error| Failure::run(format!("cannot receive signals: {error}")))?;
+    let interrupt = Interrupt::listen()
+        .map_err(|error| Failure::run(format!("cannot receive signals: {error}")))?;
     let facts = Facts::of(args, &intent, &fio);
     let (about, size) = (intent.about.clone(), intent.size);
     let measured = measure(args, intent, &options, &interrupt)?;
     let subject = subject(&facts, &about, size, &options, &measured);
-    let fitted = fit(&subject, &measured).ok_or_else(|| Failure::run("a load is missing from what was measured"))?;
+    let fitted = fit(&subject, &measured)
+        .ok_or_else(|| Failure::run("a load is missing from what was measured"))?;
     write_new(&output, &text(&facts, &fitted, &options), args.force)?;
     print(&summary(&fitted, &output, &options))
 }
@@ -64,30 +70,63 @@ fn refused(error: BlockError) -> Failure {
 
 fn failed(error: BlockError) -> Failure {
     match error {
-        BlockError::Cancelled => Failure::run("interrupted: nothing was written, and the test file is removed"),
+        BlockError::Cancelled => {
+            Failure::run("interrupted: nothing was written, and the test file is removed")
+        }
         other => Failure::run(other.to_string()),
     }
 }
 
 fn exists(output: &Path) -> Failure {
-    Failure::usage(format!("{} exists\nGive another name with --output, or --force to replace it.", output.display()))
+    Failure::usage(format!(
+        "{} exists\nGive another name with --output, or --force to replace it.",
+        output.display()
+    ))
 }
 
 /// What would be done.
 fn plan(intent: &Intent, fio: &Fio, options: &Options) -> String {
     let place = intent.place();
-    let mut out: String = intent.notices.iter().map(|told| format!("# {told}\n")).collect();
-    let _ = writeln!(out, "# {} in {}, {} from byte {}", intent.size, place.file.display(), fio.version, place.offset);
+    let mut out: String = intent
+        .notices
+        .iter()
+        .map(|told| format!("# {told}\n"))
+        .collect();
+    let _ = writeln!(
+        out,
+        "# {} in {}, {} from byte {}",
+        intent.size,
+        place.file.display(),
+        fio.version,
+        place.offset
+    );
     let steps = steps(options);
-    let millis: u64 = steps.iter().map(|step| step.expected_millis(options, intent.size)).sum();
-    let _ = writeln!(out, "# {} runs, about {}", steps.len(), Nanos::from_secs(millis.div_ceil(1000)));
+    let millis: u64 = steps
+        .iter()
+        .map(|step| step.expected_millis(options, intent.size))
+        .sum();
+    let _ = writeln!(
+        out,
+        "# {} runs, about {}",
+        steps.len(),
+        Nanos::from_secs(millis.div_ceil(1000))
+    );
     for (number, step) in steps.iter().enumerate() {
-        let _ = writeln!(out, "{}", command_line(&arguments(step, number, &place, options)));
+        let _ = writeln!(
+            out,
+            "{}",
+            command_line(&arguments(step, number, &place, options))
+        );
     }
     out
 }
 
-fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Interrupt) -> Result<Measured, Failure> {
+fn measure(
+    args: &LearnArgs,
+    intent: Intent,
+    options: &Options,
+    interrupt: &Interrupt,
+) -> Result<Measured, Failure> {
     let (mut told, size) = (intent.notices.clone(), intent.size);
     told.extend(busy(&intent.about));
     if !fio::ends_with_us() {
@@ -96,14 +135,19 @@ fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Inte
         );
     }
     let prepared = intent.prepare().map_err(refused)?;
-    let planned: u64 = steps(options).iter().map(|step| step.expected_millis(options, size)).sum();
+    let planned: u64 = steps(options)
+        .iter()
+        .map(|step| step.expected_millis(options, size))
+        .sum();
     let progress = std::cell::RefCell::new(Progress::new(args.quiet, Nanos::from_millis(planned)));
     let clock = Clock::real();
     for sentence in &told {
         progress.borrow().print(sentence);
     }
     for path in &prepared.swept {
-        progress.borrow().print(&format!("removed {}, left by a killed run", path.display()));
+        progress
+            .borrow()
+            .print(&format!("removed {}, left by a killed run", path.display()));
     }
     let now = std::cell::Cell::new((Nanos::ZERO, Nanos::ZERO));
     let count = steps(options).len();
@@ -117,7 +161,9 @@ fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Inte
         let text = format!("{} · {} left", name.borrow(), progress.time_left(length));
         // A line for each repeat would be too many where there is no terminal.
         match step {
-            Step::Load(_, repeat) | Step::Settle(_, repeat) if *repeat > 0 => progress.now(clock.now(), &text),
+            Step::Load(_, repeat) | Step::Settle(_, repeat) if *repeat > 0 => {
+                progress.now(clock.now(), &text)
+            }
             _ => progress.begin(clock.now(), &text),
         }
     };
@@ -127,7 +173,11 @@ fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Inte
         let mut progress = progress.borrow_mut();
         let text = format!("{} · {} left", name.borrow(), progress.time_left(left));
         progress.now(clock.now(), &text);
-        if interrupt.is_wanted() { Flow::Stop } else { Flow::GoOn }
+        if interrupt.is_wanted() {
+            Flow::Stop
+        } else {
+            Flow::GoOn
+        }
     };
     let measured = runner::measure(&prepared.place, options, begin, tick);
     progress.borrow().finish();
@@ -137,7 +187,9 @@ fn measure(args: &LearnArgs, intent: Intent, options: &Options, interrupt: &Inte
 /// Other programs' work is measured with the drive's.
 fn busy(about: &About) -> Option<String> {
     let load = about.load.filter(|load| *load > 0.5)?;
-    Some(format!("The machine was not idle (load average {load}): latencies are too long, rates too low."))
+    Some(format!(
+        "The machine was not idle (load average {load}): latencies are too long, rates too low."
+    ))
 }
 
 /// Facts in the head of the file.
@@ -163,15 +215,24 @@ impl Facts {
         if let Some(size) = args.size {
             let _ = write!(command, " --size {}", size.0);
         }
-        let title = about.model.clone().or_else(|| about.disk.clone()).unwrap_or_else(|| "drive".into());
+        let title = about
+            .model
+            .clone()
+            .or_else(|| about.disk.clone())
+            .unwrap_or_else(|| "drive".into());
         Self {
-            when: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            when: jiff::Timestamp::now()
+                .strftime("%Y-%m-%d %H:%M UTC")
+                .to_string(),
             command,
             on: format!(
                 "{} (model {}), filesystem {}, kernel {}, write cache {}",
                 or(&about.disk),
                 or(&about.model),
-                about.filesystem.as_deref().unwrap_or("none, the device itself"),
+                about
+                    .filesystem
+                    .as_deref()
+                    .unwrap_or("none, the device itself"),
                 or(&about.kernel),
                 or(&about.write_cache)
             ),
@@ -183,8 +244,17 @@ impl Facts {
     }
 }
 
-fn subject(facts: &Facts, about: &About, size: Bytes, options: &Options, measured: &Measured) -> Subject {
-    let sata = about.disk.as_deref().is_some_and(|disk| disk.starts_with("sd"));
+fn subject(
+    facts: &Facts,
+    about: &About,
+    size: Bytes,
+    options: &Options,
+    measured: &Measured,
+) -> Subject {
+    let sata = about
+        .disk
+        .as_deref()
+        .is_some_and(|disk| disk.starts_with("sd"));
     let kind = match () {
         () if options.rotational && turns(measured) => DriveKind::Disk,
         () if sata => DriveKind::Sata,
@@ -196,8 +266,14 @@ fn subject(facts: &Facts, about: &About, size: Bytes, options: &Options, measure
         capacity: about.capacity.or(about.device_size).unwrap_or(size),
         region: size,
         writes: options.writes,
-        volatile: about.write_cache.as_deref().map(|text| text == "write back"),
-        how: format!("measured on {} with {}: {}", facts.when, facts.fio, facts.command),
+        volatile: about
+            .write_cache
+            .as_deref()
+            .map(|text| text == "write back"),
+        how: format!(
+            "measured on {} with {}: {}",
+            facts.when, facts.fio, facts.command
+        ),
     }
 }
 
@@ -214,15 +290,26 @@ fn text(facts: &Facts, fitted: &Fitted, options: &Options) -> String {
     lines.extend(facts.told.iter().cloned());
     if !options.writes {
         let not = "Not measured: sequential_write_mb_s, random_write_iops, write_us, flush_us, buffer_mb.";
-        let next = if is_complete(fitted) { "" } else { " Without them the file cannot be used." };
-        lines.push(format!("{not} Put them in from the data sheet, or measure with --overwrite.{next}"));
+        let next = if is_complete(fitted) {
+            ""
+        } else {
+            " Without them the file cannot be used."
+        };
+        lines.push(format!(
+            "{not} Put them in from the data sheet, or measure with --overwrite.{next}"
+        ));
     }
     lines.extend(fitted.notes.iter().cloned());
     lines.push("Measured, model, deviation:".to_owned());
     lines.extend(table(&fitted.rows).lines().map(|line| format!("  {line}")));
     let head: String = lines
         .iter()
-        .map(|line| format!("# {}", line.replace(['\n', '\r'], " ")).trim_end().to_owned() + "\n")
+        .map(|line| {
+            format!("# {}", line.replace(['\n', '\r'], " "))
+                .trim_end()
+                .to_owned()
+                + "\n"
+        })
         .collect();
     head + &fitted.file.to_toml()
 }
@@ -234,7 +321,11 @@ fn is_complete(fitted: &Fitted) -> bool {
 
 fn summary(fitted: &Fitted, output: &Path, options: &Options) -> String {
     let mut out = table(&fitted.rows);
-    let far = fitted.rows.iter().filter(|row| row.deviation_percent().abs() > 10.0).count();
+    let far = fitted
+        .rows
+        .iter()
+        .filter(|row| row.deviation_percent().abs() > 10.0)
+        .count();
     let _ = match (far, fitted.worst()) {
         (0, _) => writeln!(out, "The model is within 10 % at every point."),
         (_, None) => writeln!(out, "The model was held against nothing."),
@@ -251,7 +342,11 @@ fn summary(fitted: &Fitted, output: &Path, options: &Options) -> String {
         let _ = writeln!(out, "{note}");
     }
     if !options.writes {
-        let next = if is_complete(fitted) { "" } else { ": put their figures in before you use the file" };
+        let next = if is_complete(fitted) {
+            ""
+        } else {
+            ": put their figures in before you use the file"
+        };
         let _ = writeln!(out, "Writes were not measured{next}.");
     }
     let _ = writeln!(out, "Drive file: {}", output.display());
@@ -260,10 +355,22 @@ fn summary(fitted: &Fitted, output: &Path, options: &Options) -> String {
 
 /// A file name out of the model.
 fn slug(about: &About) -> String {
-    let name = about.model.clone().or_else(|| about.disk.clone()).unwrap_or_default();
-    let plain: String = name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let name = about
+        .model
+        .clone()
+        .or_else(|| about.disk.clone())
+        .unwrap_or_default();
+    let plain: String = name
+        .to_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
     let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();
-    if words.is_empty() { "learned".into() } else { format!("{}-learned", words.join("-")) }
+    if words.is_empty() {
+        "learned".into()
+    } else {
+        format!("{}-learned", words.join("-"))
+    }
 }
 
 /// Writes a file as a whole or not at all; replaces one only with `--force`.
@@ -271,7 +378,11 @@ fn write_new(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     let mut part = path.as_os_str().to_owned();
     part.push(format!(".{}.part", std::process::id()));
     let part = PathBuf::from(part);
-    let flags = if force { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
+    let flags = if force {
+        RenameFlags::empty()
+    } else {
+        RenameFlags::NOREPLACE
+    };
     let put = || match renameat_with(CWD, &part, CWD, path, flags) {
         // A filesystem that cannot do it in one step.
         Err(rustix::io::Errno::INVAL) if !path.exists() => std::fs::rename(&part, path),
@@ -284,7 +395,10 @@ fn write_new(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
         if error.kind() == std::io::ErrorKind::AlreadyExists {
             return exists(path);
         }
-        Failure::run(format!("{} cannot be written: {error}\nGive another place with --output.", path.display()))
+        Failure::run(format!(
+            "{} cannot be written: {error}\nGive another place with --output.",
+            path.display()
+        ))
     })
 }
 
@@ -294,8 +408,14 @@ mod tests {
 
     #[test]
     fn names_are_plain() {
-        let about = |model: &str| About { model: Some(model.into()), ..About::default() };
-        assert_eq!(slug(&about("KINGSTON SEDC1500M/960G ")), "kingston-sedc1500m-960g-learned");
+        let about = |model: &str| About {
+            model: Some(model.into()),
+            ..About::default()
+        };
+        assert_eq!(
+            slug(&about("KINGSTON SEDC1500M/960G ")),
+            "kingston-sedc1500m-960g-learned"
+        );
         assert_eq!(slug(&About::default()), "learned");
     }
 
@@ -308,6 +428,10 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
         write_new(&path, "three", true).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "three");
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no part is left");
+        assert_eq!(
+            std::fs::read_dir(dir.path()).unwrap().count(),
+            1,
+            "no part is left"
+        );
     }
 }

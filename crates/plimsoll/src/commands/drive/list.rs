@@ -29,7 +29,11 @@ pub fn list(args: &ListArgs) -> Result<String, Failure> {
         let sheet = &spec.file.datasheet;
         let figure = |figure: &Option<Figure>| {
             let doubtful = figure.as_ref().is_some_and(|figure| !figure.is_verified());
-            Cell::maybe(figure.as_ref().map(|figure| figure.value), 0).marked(if doubtful { "?" } else { " " })
+            Cell::maybe(figure.as_ref().map(|figure| figure.value), 0).marked(if doubtful {
+                "?"
+            } else {
+                " "
+            })
         };
         rows.push(vec![
             Cell::text(&spec.id),
@@ -41,7 +45,11 @@ pub fn list(args: &ListArgs) -> Result<String, Failure> {
             figure(&sheet.random_write_iops),
             Cell::text(spec.file.write_cache.value.name()),
             Cell::maybe(spec.tbw, 0),
-            Cell::text(format!("{} of {}", spec.unverified().len(), spec.file.figures().len() + 1)),
+            Cell::text(format!(
+                "{} of {}",
+                spec.unverified().len(),
+                spec.file.figures().len() + 1
+            )),
             Cell::text(spec.unverified().join(" ")),
         ]);
     }

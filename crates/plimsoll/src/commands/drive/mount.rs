@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::{Args, ValueEnum};
 use plimsoll_drive::emulate::cut::{ControlSocket, Which};
 use plimsoll_drive::emulate::protocol::{Backing, Filesystem, Form, Message, MountSpec, Ready};
-use plimsoll_drive::emulate::{Claim, EmulatorError, MessageSender, Order, default_limit, end_users, serve};
+use plimsoll_drive::emulate::{
+    Claim, EmulatorError, MessageSender, Order, default_limit, end_users, serve,
+};
 use plimsoll_model::drive::{DriveOp, DriveSecond, DriveTally};
 use plimsoll_model::units::{Bytes, Nanos};
 
@@ -80,7 +82,9 @@ pub enum FlushArg {
 }
 
 fn parse_size(text: &str) -> Result<Bytes, String> {
-    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let split = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
     let (digits, unit) = text.split_at(split);
     let factor: u64 = match unit.trim() {
         "" | "B" => 1,
@@ -94,27 +98,42 @@ fn parse_size(text: &str) -> Result<Bytes, String> {
         "TB" => 1_000_000_000_000,
         _ => return Err("a size is a whole number and a unit, such as 20GiB or 64MB".into()),
     };
-    let number: u64 = digits.parse().map_err(|_| "a size begins with a whole number".to_owned())?;
-    number.checked_mul(factor).map(Bytes).ok_or_else(|| "that is more than any drive has".into())
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "a size begins with a whole number".to_owned())?;
+    number
+        .checked_mul(factor)
+        .map(Bytes)
+        .ok_or_else(|| "that is more than any drive has".into())
 }
 
 pub fn mount(args: &MountArgs) -> Result<ExitCode, Failure> {
     abort_on_panic();
     let (order, orders) = channel();
     stop_on_signal(order.clone())?;
-    if args.control { control(order, &orders) } else { foreground(args, order, &orders) }
+    if args.control {
+        control(order, &orders)
+    } else {
+        foreground(args, order, &orders)
+    }
 }
 
 fn stop_on_signal(order: Sender<Order>) -> Result<(), Failure> {
     let deaf = |error: std::io::Error| Failure::run(format!("cannot receive signals: {error}"));
     let mut signals = Interrupt::listen().map_err(deaf)?.subscribe();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(deaf)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .map_err(deaf)?;
     let wait = move || {
         let _ = runtime.block_on(signals.changed());
         // The emulator may have ended meanwhile.
         let _ = order.send(Order::Stop);
     };
-    std::thread::Builder::new().name("drive-signals".into()).spawn(wait).map(drop).map_err(deaf)
+    std::thread::Builder::new()
+        .name("drive-signals".into())
+        .spawn(wait)
+        .map(drop)
+        .map_err(deaf)
 }
 
 /// Who closed stderr does not want to know, which is no reason to leave the drive.
@@ -135,15 +154,20 @@ fn json(what: &impl serde::Serialize) -> String {
 fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, Failure> {
     let mut lines = BufReader::new(std::io::stdin()).lines();
     let spec: MountSpec = match lines.next() {
-        Some(Ok(line)) => serde_json::from_str(&line)
-            .map_err(|error| Failure::usage(format!("the first line of stdin is no task for --control: {error}")))?,
+        Some(Ok(line)) => serde_json::from_str(&line).map_err(|error| {
+            Failure::usage(format!(
+                "the first line of stdin is no task for --control: {error}"
+            ))
+        })?,
         _ => return Err(Failure::usage("--control takes its task from stdin")),
     };
     let dir = spec.dir.clone();
     let listen = move || {
         for line in lines.map_while(Result::ok) {
             // What is not understood is not done; the parent is the same program.
-            let Ok(command) = serde_json::from_str(&line) else { break };
+            let Ok(command) = serde_json::from_str(&line) else {
+                break;
+            };
             if order.send(Order::Do(command)).is_err() {
                 return;
             }
@@ -152,12 +176,19 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
         end_users(&dir);
         let _ = order.send(Order::Stop);
     };
-    let spawned = std::thread::Builder::new().name("drive-orders".into()).spawn(listen);
+    let spawned = std::thread::Builder::new()
+        .name("drive-orders".into())
+        .spawn(listen);
     spawned.map_err(|error| Failure::run(format!("a thread could not be started: {error}")))?;
     let tell: MessageSender = Arc::new(|told| say(&json(&told)));
     let claim = match Claim::of(&spec.dir) {
         Ok((claim, cleared)) => {
-            cleared.into_iter().for_each(|text| tell(Message::Warning { code: "cleanup".into(), text }));
+            cleared.into_iter().for_each(|text| {
+                tell(Message::Warning {
+                    code: "cleanup".into(),
+                    text,
+                })
+            });
             claim
         }
         Err(EmulatorError { why, next, no_fuse }) => {
@@ -171,31 +202,52 @@ fn control(order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, F
     Ok(served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
-fn foreground(args: &MountArgs, order: Sender<Order>, orders: &Receiver<Order>) -> Result<ExitCode, Failure> {
+fn foreground(
+    args: &MountArgs,
+    order: Sender<Order>,
+    orders: &Receiver<Order>,
+) -> Result<ExitCode, Failure> {
     let spec = spec_of(args)?;
     let failed = |error: std::io::Error| {
         let dir = spec.dir.display();
-        Failure::run(format!("{dir}: {error}\nGive an empty directory that this user may write to."))
+        Failure::run(format!(
+            "{dir}: {error}\nGive an empty directory that this user may write to."
+        ))
     };
     let (claim, cleared) = Claim::of(&spec.dir).map_err(|error| Failure::run(error.to_string()))?;
     cleared.iter().for_each(|text| tell_person(text));
     let (answer, answers) = channel();
-    let which = Which { id: spec.id.clone(), drive: spec.drive.clone(), capacity: spec.capacity, fill: spec.fill };
+    let which = Which {
+        id: spec.id.clone(),
+        drive: spec.drive.clone(),
+        capacity: spec.capacity,
+        fill: spec.fill,
+    };
     let desk = ControlSocket::open(&spec.dir, which, order, answers).map_err(failed)?;
-    let attend = std::thread::Builder::new().name("drive-desk".into()).spawn(move || desk.attend());
+    let attend = std::thread::Builder::new()
+        .name("drive-desk".into())
+        .spawn(move || desk.attend());
     attend.map_err(failed)?;
     let (stats, answer) = (args.stats, Mutex::new(answer));
     let tell: MessageSender = Arc::new(move |told| {
         show(&told, stats);
-        if !matches!(told, Message::Ready(_) | Message::Second(_) | Message::Warning { .. }) {
+        if !matches!(
+            told,
+            Message::Ready(_) | Message::Second(_) | Message::Warning { .. }
+        ) {
             // Fails only without a waiting request.
-            let _ = answer.lock().unwrap_or_else(PoisonError::into_inner).send(told);
+            let _ = answer
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .send(told);
         }
     });
     let served = serve(&spec, orders, &tell);
     let _ = std::fs::remove_file(spec.dir.join("control"));
     drop(claim);
-    served.map(|()| ExitCode::SUCCESS).map_err(|error| Failure::run(error.to_string()))
+    served
+        .map(|()| ExitCode::SUCCESS)
+        .map_err(|error| Failure::run(error.to_string()))
 }
 
 fn show(told: &Message, stats: bool) {
@@ -228,7 +280,11 @@ fn account(second: &DriveSecond) -> serde_json::Value {
 }
 
 fn greeting(ready: &Ready) -> String {
-    let device = ready.device.as_ref().map(|device| format!(" on {}", device.display())).unwrap_or_default();
+    let device = ready
+        .device
+        .as_ref()
+        .map(|device| format!(" on {}", device.display()))
+        .unwrap_or_default();
     format!(
         "Mounted at {}{device}. Ctrl-C takes it down.\nAsking and answering cost {:.1} µs here ({:.1} µs of it the loop \
          device) and {:.1} µs after a millisecond of quiet, which is subtracted; the timer is {:.1} µs late.",
@@ -245,7 +301,10 @@ fn spec_of(args: &MountArgs) -> Result<MountSpec, Failure> {
         return Err(Failure::usage("drive mount takes a drive and a directory"));
     };
     if !(0.0..=1.0).contains(&args.fill) {
-        return Err(Failure::usage(format!("--fill takes a number from 0 to 1, not {}", args.fill)));
+        return Err(Failure::usage(format!(
+            "--fill takes a number from 0 to 1, not {}",
+            args.fill
+        )));
     }
     let drive = drive_file::read(drive)?;
     let backing = match args.backing {
@@ -253,7 +312,11 @@ fn spec_of(args: &MountArgs) -> Result<MountSpec, Failure> {
         BackingArg::File => Backing::File,
     };
     let is_root = rustix::process::geteuid().is_root();
-    let form = args.form.unwrap_or(if is_root { FormArg::Block } else { FormArg::Directory });
+    let form = args.form.unwrap_or(if is_root {
+        FormArg::Block
+    } else {
+        FormArg::Directory
+    });
     Ok(MountSpec {
         drive: drive.to_toml(),
         id: drive.id,
@@ -278,13 +341,24 @@ mod tests {
 
     #[test]
     fn a_second_in_figures() {
-        let mut second = DriveSecond { from: Nanos(0), to: Nanos::SECOND, tallies: Default::default(), in_flight: 2 };
+        let mut second = DriveSecond {
+            from: Nanos(0),
+            to: Nanos::SECOND,
+            tallies: Default::default(),
+            in_flight: 2,
+        };
         second.tallies[1].ops = 1;
         second.tallies[1].modelled.record(Nanos::from_micros(70));
         let figures = account(&second);
         assert_eq!(figures["ops"]["write"]["modelled_mean_us"], 70.0);
-        assert_eq!(figures["ops"]["write"]["late_p50_us"], serde_json::Value::Null);
-        assert_eq!((&figures["ops"]["read"], &figures["in_flight"]), (&serde_json::Value::Null, &2.into()));
+        assert_eq!(
+            figures["ops"]["write"]["late_p50_us"],
+            serde_json::Value::Null
+        );
+        assert_eq!(
+            (&figures["ops"]["read"], &figures["in_flight"]),
+            (&serde_json::Value::Null, &2.into())
+        );
     }
 
     #[test]

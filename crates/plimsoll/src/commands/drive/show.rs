@@ -47,7 +47,10 @@ fn figures(spec: &DriveSpec) -> Rows {
         rows.push(vec![
             Cell::text(table),
             Cell::text(key),
-            Cell::number(figure.value, if figure.value.fract() == 0.0 { 0 } else { 3 }),
+            Cell::number(
+                figure.value,
+                if figure.value.fract() == 0.0 { 0 } else { 3 },
+            ),
             Cell::maybe(figure.block_kib, 0),
             Cell::maybe(figure.depth, 0),
             Cell::maybe(figure.error_percent, 1),
@@ -58,22 +61,41 @@ fn figures(spec: &DriveSpec) -> Rows {
 }
 
 fn sources(spec: &DriveSpec) -> String {
-    let own = spec.file.sources.iter().map(|(id, text)| format!("{id}: {text}"));
+    let own = spec
+        .file
+        .sources
+        .iter()
+        .map(|(id, text)| format!("{id}: {text}"));
     let cache = &spec.file.write_cache;
-    let cache = format!("write cache: {} (source: {})", cache.value.name(), cache.source);
+    let cache = format!(
+        "write cache: {} (source: {})",
+        cache.value.name(),
+        cache.source
+    );
     let general = [
         format!("{UNVERIFIED}: remembered, found in no public copy"),
         format!("{ASSUMED}: chosen as usual for such a drive, because nothing is published"),
     ];
-    std::iter::once(cache).chain(own).chain(general).collect::<Vec<_>>().join("\n")
+    std::iter::once(cache)
+        .chain(own)
+        .chain(general)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn derived(spec: &DriveSpec) -> Rows {
-    let mut rows = Rows::new(&[("parameter", "parameter"), ("value", "value"), ("unit", "unit")]);
+    let mut rows = Rows::new(&[
+        ("parameter", "parameter"),
+        ("value", "value"),
+        ("unit", "unit"),
+    ]);
     for parameter in spec.parameters() {
         rows.push(vec![
             Cell::text(parameter.name),
-            Cell::number(parameter.value, if parameter.value.fract() == 0.0 { 0 } else { 3 }),
+            Cell::number(
+                parameter.value,
+                if parameter.value.fract() == 0.0 { 0 } else { 3 },
+            ),
             Cell::text(parameter.unit),
         ]);
     }

@@ -22,7 +22,13 @@ pub fn simulate(args: &SimulateArgs) -> Result<String, Failure> {
     let profile = profile(name, args)?;
     let outcome = plimsoll_drive::simulate::simulate(&spec, &profile);
     let mut rows = Rows::new(&OUTCOME);
-    rows.push(sided("all", &outcome, &outcome.latency(), outcome.reads.ops + outcome.writes.ops, &spec));
+    rows.push(sided(
+        "all",
+        &outcome,
+        &outcome.latency(),
+        outcome.reads.ops + outcome.writes.ops,
+        &spec,
+    ));
     if outcome.reads.ops > 0 && outcome.writes.ops > 0 {
         for (what, side) in [("reads", &outcome.reads), ("writes", &outcome.writes)] {
             rows.push(sided(what, &outcome, &side.latency, side.ops, &spec));
@@ -30,8 +36,14 @@ pub fn simulate(args: &SimulateArgs) -> Result<String, Failure> {
     }
     Ok(match args.format {
         Format::Table => {
-            let table = rows.without(&["queue", "queued", "dropped", "watts"]).table();
-            format!("{}\n\n{table}\n\n{}", heading(&spec, name, &profile), below(&spec, &profile, &outcome))
+            let table = rows
+                .without(&["queue", "queued", "dropped", "watts"])
+                .table();
+            format!(
+                "{}\n\n{table}\n\n{}",
+                heading(&spec, name, &profile),
+                below(&spec, &profile, &outcome)
+            )
         }
         Format::Json | Format::Csv => rows.render(args.format),
     })
@@ -50,7 +62,12 @@ fn profile(name: &str, args: &SimulateArgs) -> Result<Profile, Failure> {
         };
         // Without a depth, the drive gets what is due: as many as an NVMe queue holds.
         let depth = args.depth.unwrap_or(1024);
-        profile.load = Arrival::Open { per_second, arrivals, depth, most_waiting: MOST_WAITING };
+        profile.load = Arrival::Open {
+            per_second,
+            arrivals,
+            depth,
+            most_waiting: MOST_WAITING,
+        };
     }
     let percent = |percent: u8| f64::from(percent) / 100.0;
     profile.block = args.block.map_or(profile.block, Bytes);
@@ -66,7 +83,9 @@ fn heading(spec: &DriveSpec, name: &str, profile: &Profile) -> String {
     let load = match profile.load {
         Arrival::Closed { depth, jobs: 1 } => format!("{depth} in flight"),
         Arrival::Closed { depth, jobs } => format!("{jobs} × {depth} in flight"),
-        Arrival::Open { per_second, depth, .. } => format!("{per_second} per second, at most {depth} in flight"),
+        Arrival::Open {
+            per_second, depth, ..
+        } => format!("{per_second} per second, at most {depth} in flight"),
     };
     format!(
         "{}: {name}, {}, {:.0} % reads, {load}, {} simulated, drive {:.0} % full, seed {}",
@@ -96,7 +115,13 @@ const OUTCOME: [(&str, &str); 14] = [
     ("watts", "W"),
 ];
 
-fn sided(what: &str, outcome: &SimulatedResult, latency: &Hist, ops: u64, spec: &DriveSpec) -> Vec<Cell> {
+fn sided(
+    what: &str,
+    outcome: &SimulatedResult,
+    latency: &Hist,
+    ops: u64,
+    spec: &DriveSpec,
+) -> Vec<Cell> {
     let seconds = outcome.span.as_secs_f64().max(1e-9);
     let bytes = match what {
         "reads" => outcome.reads.bytes,
@@ -113,7 +138,10 @@ fn sided(what: &str, outcome: &SimulatedResult, latency: &Hist, ops: u64, spec: 
     ];
     cells.extend([0.5, 0.9, 0.99, 0.999].map(|q| us(latency.quantile(q))));
     cells.push(us(latency.max()));
-    cells.push(Cell::number(latency.sum() as f64 / outcome.span.0.max(1) as f64, 1));
+    cells.push(Cell::number(
+        latency.sum() as f64 / outcome.span.0.max(1) as f64,
+        1,
+    ));
     // What belongs to the whole stands in its row only.
     let is_whole = what == "all";
     cells.push(Cell::maybe(is_whole.then_some(outcome.queued as f64), 0));
@@ -124,9 +152,15 @@ fn sided(what: &str, outcome: &SimulatedResult, latency: &Hist, ops: u64, spec: 
 
 /// Queue, power, and what the host's writes come to.
 fn below(spec: &DriveSpec, profile: &Profile, outcome: &SimulatedResult) -> String {
-    let mut text = format!("{:.1} requests in flight or waiting in the mean", outcome.queue());
+    let mut text = format!(
+        "{:.1} requests in flight or waiting in the mean",
+        outcome.queue()
+    );
     if matches!(profile.load, Arrival::Open { .. }) {
-        text.push_str(&format!("; {} had to wait in the host, {} were dropped", outcome.queued, outcome.dropped));
+        text.push_str(&format!(
+            "; {} had to wait in the host, {} were dropped",
+            outcome.queued, outcome.dropped
+        ));
     }
     if let Some(watts) = outcome.watts(spec) {
         text.push_str(&format!("; {watts:.1} W"));
@@ -136,9 +170,12 @@ fn below(spec: &DriveSpec, profile: &Profile, outcome: &SimulatedResult) -> Stri
         return text;
     }
     let per_day = outcome.bytes_written_per_day() / 1e12;
-    text.push_str(&format!("\nAt this rate the host writes {per_day:.2} TB a day"));
+    text.push_str(&format!(
+        "\nAt this rate the host writes {per_day:.2} TB a day"
+    ));
     if outcome.work.flash_bytes > 0.0 {
-        let amplification = outcome.work.flash_bytes / outcome.work.bytes[DriveOp::Write as usize].max(1) as f64;
+        let amplification =
+            outcome.work.flash_bytes / outcome.work.bytes[DriveOp::Write as usize].max(1) as f64;
         text.push_str(&format!(", {amplification:.2} times as much goes to flash"));
     }
     if let (Some(days), Some(tbw)) = (outcome.days_of_endurance(spec), spec.tbw) {
@@ -151,7 +188,10 @@ fn below(spec: &DriveSpec, profile: &Profile, outcome: &SimulatedResult) -> Stri
 fn sheet(spec: &DriveSpec, args: &SimulateArgs) -> Result<String, Failure> {
     let compared = compare(spec, args.seed);
     if compared.is_empty() {
-        return Err(Failure::usage(format!("{} states no figures\nGive a --profile.", spec.title)));
+        return Err(Failure::usage(format!(
+            "{} states no figures\nGive a --profile.",
+            spec.title
+        )));
     }
     let mut rows = Rows::new(&[
         ("point", "data sheet"),
@@ -166,8 +206,18 @@ fn sheet(spec: &DriveSpec, args: &SimulateArgs) -> Result<String, Failure> {
         ("watts", "W"),
     ]);
     for point in &compared {
-        let Stated { point: what, value, block, depth, .. } = point.stated;
-        let (scale, unit) = if what.is_sequential() { (1e6, "MB/s") } else { (1.0, "IOPS") };
+        let Stated {
+            point: what,
+            value,
+            block,
+            depth,
+            ..
+        } = point.stated;
+        let (scale, unit) = if what.is_sequential() {
+            (1e6, "MB/s")
+        } else {
+            (1.0, "IOPS")
+        };
         let latency = point.outcome.latency();
         let us = |value: Option<Nanos>| Cell::maybe(value.map(Nanos::as_micros_f64), 1);
         rows.push(vec![

@@ -19,7 +19,16 @@ const COLUMNS: [(&str, &str); 8] = [
 pub fn list(args: &ListArgs) -> String {
     let mut rows = Rows::new(&COLUMNS);
     for profile in profile::all() {
-        let Profile { name, title, about: _, source, workers, size, fill, jobs } = profile;
+        let Profile {
+            name,
+            title,
+            about: _,
+            source,
+            workers,
+            size,
+            fill,
+            jobs,
+        } = profile;
         let points: usize = jobs.iter().map(|job| 1 + job.curve.len()).sum();
         rows.push(vec![
             Cell::text(*name),

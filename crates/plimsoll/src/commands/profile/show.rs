@@ -28,7 +28,16 @@ const COLUMNS: [(&str, &str); 13] = [
 
 pub fn show(args: &ProfileShowArgs) -> Result<String, Failure> {
     let found = profile::find(&args.profile).map_err(|error| Failure::usage(error.to_string()))?;
-    let Profile { name, title, about, source, workers, size, fill, jobs } = found;
+    let Profile {
+        name,
+        title,
+        about,
+        source,
+        workers,
+        size,
+        fill,
+        jobs,
+    } = found;
     let rows = jobs.iter().fold(Rows::new(&COLUMNS), with_job);
     Ok(match args.format {
         Format::Table => format!(
@@ -51,8 +60,23 @@ pub fn show(args: &ProfileShowArgs) -> Result<String, Failure> {
 
 fn with_job(mut rows: Rows, job: &BlockJob) -> Rows {
     for stream in &job.streams {
-        let BlockStream { name, read_percent, random_percent, depth, threads, per_second, .. } = stream;
-        let BlockStream { arrivals, access, compressible_percent, direct, sync, .. } = stream;
+        let BlockStream {
+            name,
+            read_percent,
+            random_percent,
+            depth,
+            threads,
+            per_second,
+            ..
+        } = stream;
+        let BlockStream {
+            arrivals,
+            access,
+            compressible_percent,
+            direct,
+            sync,
+            ..
+        } = stream;
         let paced = *arrivals == Arrivals::Poisson;
         rows.push(vec![
             Cell::text(&job.name),
@@ -67,7 +91,13 @@ fn with_job(mut rows: Rows, job: &BlockJob) -> Rows {
             Cell::count(u64::from(*compressible_percent)),
             Cell::text(if *direct { "yes" } else { "no" }),
             Cell::text(self::sync(*sync)),
-            Cell::text(job.curve.iter().map(f64::to_string).collect::<Vec<_>>().join(" ")),
+            Cell::text(
+                job.curve
+                    .iter()
+                    .map(f64::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            ),
         ]);
     }
     rows
@@ -80,17 +110,28 @@ fn idle(jobs: &[BlockJob]) -> Vec<&'static str> {
         ("stream", all(|stream| stream.name.is_empty())),
         ("per_second", all(|stream| stream.per_second.is_none())),
         ("access", all(|stream| stream.access == Access::Uniform)),
-        ("compressible_percent", all(|stream| stream.compressible_percent == 0)),
+        (
+            "compressible_percent",
+            all(|stream| stream.compressible_percent == 0),
+        ),
         ("direct", all(|stream| stream.direct)),
         ("sync", all(|stream| stream.sync == SyncPolicy::None)),
         ("curve_percent", jobs.iter().all(|job| job.curve.is_empty())),
     ];
-    columns.into_iter().filter(|(_, is_idle)| *is_idle).map(|(column, _)| column).collect()
+    columns
+        .into_iter()
+        .filter(|(_, is_idle)| *is_idle)
+        .map(|(column, _)| column)
+        .collect()
 }
 
 /// Where reads and writes differ, those of both.
 fn blocks(stream: &BlockStream) -> String {
-    let BlockStream { read_sizes, write_sizes, .. } = stream;
+    let BlockStream {
+        read_sizes,
+        write_sizes,
+        ..
+    } = stream;
     if read_sizes == write_sizes {
         return sizes(read_sizes);
     }
@@ -114,9 +155,31 @@ fn job_json(job: &BlockJob) -> Value {
 }
 
 fn stream_json(stream: &BlockStream) -> Value {
-    let BlockStream { name, read_percent, random_percent, read_sizes, write_sizes, depth, threads, .. } = stream;
-    let BlockStream { per_second, arrivals, access, compressible_percent, direct, sync, .. } = stream;
-    let sizes = |sizes: &[SizeShare]| sizes.iter().map(|share| (share.size.0, share.percent)).collect::<Vec<_>>();
+    let BlockStream {
+        name,
+        read_percent,
+        random_percent,
+        read_sizes,
+        write_sizes,
+        depth,
+        threads,
+        ..
+    } = stream;
+    let BlockStream {
+        per_second,
+        arrivals,
+        access,
+        compressible_percent,
+        direct,
+        sync,
+        ..
+    } = stream;
+    let sizes = |sizes: &[SizeShare]| {
+        sizes
+            .iter()
+            .map(|share| (share.size.0, share.percent))
+            .collect::<Vec<_>>()
+    };
     json!({
         "name": name, "read_percent": read_percent, "random_percent": random_percent,
         "read_bytes": sizes(read_sizes), "write_bytes": sizes(write_sizes), "depth": depth, "threads": threads,
@@ -130,7 +193,9 @@ fn access(access: &Access) -> String {
         Access::Uniform => "uniform".into(),
         Access::Zipf(exponent) => format!("zipf {exponent}"),
         Access::Zoned(zones) => {
-            let zones = zones.iter().map(|zone| format!("{} % on {} %", zone.requests_percent, zone.space_percent));
+            let zones = zones
+                .iter()
+                .map(|zone| format!("{} % on {} %", zone.requests_percent, zone.space_percent));
             zones.collect::<Vec<_>>().join(", ")
         }
     }
@@ -147,7 +212,13 @@ fn sync(sync: SyncPolicy) -> String {
 
 /// What a plan writes to run it, with what it gets if it writes no more.
 fn in_a_plan(profile: &Profile) -> String {
-    let Profile { name, workers, size, fill, .. } = profile;
+    let Profile {
+        name,
+        workers,
+        size,
+        fill,
+        ..
+    } = profile;
     let workers = match workers.unwrap_or(1) {
         1 => "1 worker".to_owned(),
         many => format!("{many} workers"),

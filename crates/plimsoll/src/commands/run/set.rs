@@ -76,7 +76,9 @@ fn carry_out(args: &RunArgs, set: &RunSet, matrix: &Matrix) -> Result<(), Failur
             continue;
         }
         set.put_aside(cell)?;
-        let left = matrix.cells[number..].iter().map(|cell| estimate(&cell.parsed.plan).duration);
+        let left = matrix.cells[number..]
+            .iter()
+            .map(|cell| estimate(&cell.parsed.plan).duration);
         let left = left.fold(Nanos::ZERO, |sum, time| Nanos(sum.0.saturating_add(time.0)));
         say(&format!(" · {left} under load left in all"));
         match one(args, set, cell, planned, &interrupt) {
@@ -111,7 +113,10 @@ fn one(
     let (plan, output) = (planned.parsed.plan.clone(), set.file(cell));
     check(&plan, &output, args)?;
     let warnings = told(&cell.file, &planned.parsed.warnings);
-    let done = execute(&job(args, plan, planned.text.clone(), output, warnings)?, interrupt.clone())?;
+    let done = execute(
+        &job(args, plan, planned.text.clone(), output, warnings)?,
+        interrupt.clone(),
+    )?;
     if let (RunStatus::Failed, Some(why)) = (done.status, done.failure) {
         return Err(Failure::run(why));
     }
@@ -132,11 +137,26 @@ fn dry_run(matrix: &Matrix) -> Result<ExitCode, Failure> {
     let mut all = Nanos::ZERO;
     for (number, cell) in matrix.cells.iter().enumerate() {
         let expected = estimate(&cell.parsed.plan);
-        all = Nanos(all.0.saturating_add(expected.duration.0).saturating_add(expected.load_duration.0));
-        let repeat = if cell.repeat > 0 { format!(" · repeat {}", cell.repeat + 1) } else { String::new() };
+        all = Nanos(
+            all.0
+                .saturating_add(expected.duration.0)
+                .saturating_add(expected.load_duration.0),
+        );
+        let repeat = if cell.repeat > 0 {
+            format!(" · repeat {}", cell.repeat + 1)
+        } else {
+            String::new()
+        };
         let label = matrix.label(&cell.choice);
-        text.push_str(&format!("{:>4}  {label}{repeat} · {} under load\n", number + 1, expected.duration));
+        text.push_str(&format!(
+            "{:>4}  {label}{repeat} · {} under load\n",
+            number + 1,
+            expected.duration
+        ));
     }
-    text.push_str(&format!("# {} cells, about {all} with starting, loading and checking", matrix.cells.len()));
+    text.push_str(&format!(
+        "# {} cells, about {all} with starting, loading and checking",
+        matrix.cells.len()
+    ));
     print(&text)
 }

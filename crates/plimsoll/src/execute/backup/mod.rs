@@ -12,7 +12,9 @@ use plimsoll_load::error::LoadError;
 use plimsoll_load::limit::CgroupLimits;
 use plimsoll_load::probe::Probe;
 use plimsoll_model::plan::resolved::{Backup, BackupStep, Cycles, Medium, Noise, NoiseWork};
-use plimsoll_model::record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId, SubjectKind};
+use plimsoll_model::record::{
+    BackupKind, BackupOutcome, BackupRow, PointId, SubjectId, SubjectKind,
+};
 use plimsoll_model::schedule::PhaseKind;
 use plimsoll_model::units::Nanos;
 
@@ -39,12 +41,22 @@ impl Execution<'_> {
     /// Backs up and restores the data of a step's systems on one medium, as often as the step requires.
     pub(super) fn backup_step(&mut self, step: &BackupStep, medium: &str) -> StepResult<()> {
         let plan = self.plan;
-        let backup = plan.backup(&step.backup).ok_or_else(|| unresolved("backup", &step.backup))?;
-        let workload = plan.workload(&backup.data).ok_or_else(|| unresolved("workload", &backup.data))?;
+        let backup = plan
+            .backup(&step.backup)
+            .ok_or_else(|| unresolved("backup", &step.backup))?;
+        let workload = plan
+            .workload(&backup.data)
+            .ok_or_else(|| unresolved("workload", &backup.data))?;
         let systems = self.instances(&step.system)?;
         let setups: Vec<InstanceSetup<'_>> = systems
             .iter()
-            .map(|system| InstanceSetup { step: &step.name, of: &step.system, system, medium: Some(medium), workload })
+            .map(|system| InstanceSetup {
+                step: &step.name,
+                of: &step.system,
+                system,
+                medium: Some(medium),
+                workload,
+            })
             .collect();
         self.prepare(&step.name, &setups)?;
         let target = self.vault(step.cycles.to.medium(medium))?;
@@ -53,18 +65,31 @@ impl Execution<'_> {
         for cycle in 0..step.cycles.count {
             // Counted from the phase that the run file has for the first, so that it shows that none came too soon.
             let due = first.map_or(Nanos::ZERO, |first| step.cycles.due(first, cycle));
-            self.wait_for(due, &format!("{}: waiting for backup {}", step.name, cycle + 1))?;
+            self.wait_for(
+                due,
+                &format!("{}: waiting for backup {}", step.name, cycle + 1),
+            )?;
             let now = self.clock.now();
             first.get_or_insert(now);
-            let phase = self.file.open_phase(&step.name, None, PhaseKind::Backup, now)?;
-            let jobs = setups.iter().map(|setup| self.backup_job(setup, backup, &target, None));
+            let phase = self
+                .file
+                .open_phase(&step.name, None, PhaseKind::Backup, now)?;
+            let jobs = setups
+                .iter()
+                .map(|setup| self.backup_job(setup, backup, &target, None));
             let jobs = jobs.collect::<StepResult<Vec<_>>>();
             let done = jobs.and_then(|jobs| {
-                let name = format!("{} · backup {} of {}", step.name, cycle + 1, step.cycles.count);
+                let name = format!(
+                    "{} · backup {} of {}",
+                    step.name,
+                    cycle + 1,
+                    step.cycles.count
+                );
                 let what = self.progress.named_point_begins(&name, lasts);
                 self.save_all(jobs, cycle, &what)
             });
-            self.file.close_phase(phase, self.clock.now(), done.is_ok())?;
+            self.file
+                .close_phase(phase, self.clock.now(), done.is_ok())?;
             self.file.commit()?;
             done?;
         }
@@ -81,20 +106,37 @@ impl Execution<'_> {
         let plan = self.plan;
         let mut noise_jobs = Vec::new();
         for Noise { system, work } in noise {
-            let NoiseWork::Backup { backup, cycles } = work else { continue };
+            let NoiseWork::Backup { backup, cycles } = work else {
+                continue;
+            };
             let medium = medium.ok_or_else(|| unresolved("medium of", system))?;
-            let backup = plan.backup(backup).ok_or_else(|| unresolved("backup", backup))?;
+            let backup = plan
+                .backup(backup)
+                .ok_or_else(|| unresolved("backup", backup))?;
             // A restore beside the measurement would be another kind of noise.
-            let backup = Backup { restore: false, ..backup.clone() };
-            let workload = plan.workload(&backup.data).ok_or_else(|| unresolved("workload", &backup.data))?;
+            let backup = Backup {
+                restore: false,
+                ..backup.clone()
+            };
+            let workload = plan
+                .workload(&backup.data)
+                .ok_or_else(|| unresolved("workload", &backup.data))?;
             let target = self.vault(cycles.to.medium(medium))?;
             let instances = self.instances(system)?;
             let jobs = instances.iter().map(|instance| {
-                let setup =
-                    InstanceSetup { step: beside.step, of: system, system: instance, medium: Some(medium), workload };
+                let setup = InstanceSetup {
+                    step: beside.step,
+                    of: system,
+                    system: instance,
+                    medium: Some(medium),
+                    workload,
+                };
                 self.backup_job(&setup, &backup, &target, Some(beside.point))
             });
-            noise_jobs.push(NoiseJobs { jobs: jobs.collect::<StepResult<_>>()?, cycles: cycles.clone() });
+            noise_jobs.push(NoiseJobs {
+                jobs: jobs.collect::<StepResult<_>>()?,
+                cycles: cycles.clone(),
+            });
         }
         Ok(noise_jobs)
     }
@@ -106,8 +148,14 @@ impl Execution<'_> {
     }
 
     fn backup_target(&self, medium: &str, drive: Option<PathBuf>) -> StepResult<BackupTarget> {
-        let Medium { path, .. } = self.plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?;
-        let own = || BackupTarget::Path { path: path.into(), run_id: self.run_id.to_owned() };
+        let Medium { path, .. } = self
+            .plan
+            .medium(medium)
+            .ok_or_else(|| unresolved("medium", medium))?;
+        let own = || BackupTarget::Path {
+            path: path.into(),
+            run_id: self.run_id.to_owned(),
+        };
         Ok(drive.map_or_else(own, BackupTarget::Drive))
     }
 
@@ -118,11 +166,22 @@ impl Execution<'_> {
         (target, vault): &(SubjectId, BackupTarget),
         point: Option<PointId>,
     ) -> StepResult<BackupJob> {
-        let InstanceSetup { step, of, system, medium, workload } = *setup;
-        let spec = self.plan.system(of).ok_or_else(|| unresolved("system", of))?;
+        let InstanceSetup {
+            step,
+            of,
+            system,
+            medium,
+            workload,
+        } = *setup;
+        let spec = self
+            .plan
+            .system(of)
+            .ok_or_else(|| unresolved("system", of))?;
         let running = self.running(system, medium)?;
         let (subject, on) = (running.subject, running.medium);
-        let drive = medium.and_then(|medium| self.drives.get(medium)).map(|drive| drive.path.clone());
+        let drive = medium
+            .and_then(|medium| self.drives.get(medium))
+            .map(|drive| drive.path.clone());
         let restores = match medium.filter(|_| backup.restore) {
             Some(medium) => Some(self.backup_target(medium, drive)?),
             None => None,
@@ -130,7 +189,11 @@ impl Execution<'_> {
         let name = medium.map_or_else(|| system.to_owned(), |medium| format!("{system}@{medium}"));
         let watched = self.file.subject(SubjectKind::Backup, &name)?;
         let place = restores.as_ref().map(BackupTarget::path);
-        let limits = if restores.is_some() { self.limit_system(spec, subject, place)? } else { None };
+        let limits = if restores.is_some() {
+            self.limit_system(spec, subject, place)?
+        } else {
+            None
+        };
         let spec = BackupSpec {
             step: step.to_owned(),
             step_index: self.plan.step_index(step),
@@ -151,8 +214,19 @@ impl Execution<'_> {
 
     /// Backs up all systems at the same time; shows progress, stores samples and handles Ctrl-C meanwhile.
     fn save_all(&mut self, jobs: Vec<BackupJob>, cycle: u32, what: &str) -> StepResult<()> {
-        let Self { running, probe, progress, clock, inbox, file, interrupt, .. } = self;
-        let workers = jobs.into_iter().map(|job| backup_worker(job, running, clock, probe.as_ref()));
+        let Self {
+            running,
+            probe,
+            progress,
+            clock,
+            inbox,
+            file,
+            interrupt,
+            ..
+        } = self;
+        let workers = jobs
+            .into_iter()
+            .map(|job| backup_worker(job, running, clock, probe.as_ref()));
         let workers = workers.collect::<StepResult<Vec<_>>>()?;
         let control = LoadControl::default();
         progress.begin(clock.now(), what);
@@ -168,7 +242,18 @@ impl Execution<'_> {
                 });
             }
             drop(done);
-            wait_for_backups(&results, &mut RunSink { file, inbox, progress }, interrupt, clock, &control, what)
+            wait_for_backups(
+                &results,
+                &mut RunSink {
+                    file,
+                    inbox,
+                    progress,
+                },
+                interrupt,
+                clock,
+                &control,
+                what,
+            )
         })?;
         merge_results(results)
     }
@@ -210,7 +295,11 @@ impl Drop for CancelAtEnd<'_> {
 /// Waits for all workers; shows progress, stores their rows and handles Ctrl-C meanwhile.
 pub(super) fn wait_for_backups(
     results: &mpsc::Receiver<Result<(), LoadError>>,
-    RunSink { file, inbox, progress }: &mut RunSink<'_>,
+    RunSink {
+        file,
+        inbox,
+        progress,
+    }: &mut RunSink<'_>,
     interrupt: &Interrupt,
     clock: &Clock,
     control: &LoadControl,
@@ -236,8 +325,11 @@ pub(super) fn wait_for_backups(
 /// All failures as one error; an interruption only where nothing else failed.
 pub(super) fn merge_results(results: Vec<Result<(), LoadError>>) -> StepResult<()> {
     let errors: Vec<LoadError> = results.into_iter().filter_map(Result::err).collect();
-    let failures: Vec<String> =
-        errors.iter().filter(|error| !matches!(error, LoadError::Cancelled)).map(ToString::to_string).collect();
+    let failures: Vec<String> = errors
+        .iter()
+        .filter(|error| !matches!(error, LoadError::Cancelled))
+        .map(ToString::to_string)
+        .collect();
     match (errors.is_empty(), failures.is_empty()) {
         (true, _) => Ok(()),
         (false, true) => Err(RunError::Interrupted),
@@ -252,9 +344,19 @@ pub(super) fn backup_worker<'a>(
     clock: &'a Clock,
     probe: Option<&'a Probe>,
 ) -> StepResult<BackupWorker<'a>> {
-    let system = running.values().find(|running| running.subject == spec.system);
-    let instance = &system.ok_or_else(|| unresolved("running system", &spec.name))?.instance;
-    Ok(BackupWorker { instance, clock, probe, limits, spec })
+    let system = running
+        .values()
+        .find(|running| running.subject == spec.system);
+    let instance = &system
+        .ok_or_else(|| unresolved("running system", &spec.name))?
+        .instance;
+    Ok(BackupWorker {
+        instance,
+        clock,
+        probe,
+        limits,
+        spec,
+    })
 }
 
 /// `nightly: backup 2 took 12.3 s, 593 MB/s (db-1)`.

@@ -86,7 +86,9 @@ impl BackupWorker<'_> {
         timeline: Option<&Timeline>,
         control: &LoadControl,
     ) -> Result<(), LoadError> {
-        let Some(timeline) = timeline else { return Ok(()) };
+        let Some(timeline) = timeline else {
+            return Ok(());
+        };
         let origin = loop {
             let origin = *started.borrow();
             if let Some(origin) = origin {
@@ -110,12 +112,19 @@ impl BackupWorker<'_> {
     pub fn cycle(&mut self, cycle: u32, control: &LoadControl) -> Result<(), LoadError> {
         let name = format!("backup-{}", self.spec.name);
         let start = self.clock.now();
-        let made = self.spec.vault.scratch(&name).and_then(|mut vault| Ok((vault.dir("files")?, vault)));
-        let (files, vault) = made.inspect_err(|error| self.failed(BackupKind::Backup, cycle, start, error))?;
-        let done = self.back_up(cycle, &files, control).and_then(|()| match self.spec.restores.clone() {
-            Some(target) => self.restore(cycle, &files, &target, control),
-            None => Ok(()),
-        });
+        let made = self
+            .spec
+            .vault
+            .scratch(&name)
+            .and_then(|mut vault| Ok((vault.dir("files")?, vault)));
+        let (files, vault) =
+            made.inspect_err(|error| self.failed(BackupKind::Backup, cycle, start, error))?;
+        let done =
+            self.back_up(cycle, &files, control)
+                .and_then(|()| match self.spec.restores.clone() {
+                    Some(target) => self.restore(cycle, &files, &target, control),
+                    None => Ok(()),
+                });
         // The first failure matters more than one to remove the directory.
         let removed = vault.remove();
         done.and(removed)
@@ -128,11 +137,17 @@ impl BackupWorker<'_> {
         let taken = self.instance.back_up(method, jobs, files, control);
         let end = self.clock.now();
         self.unwatch();
-        let taken = taken.inspect_err(|error| self.failed(BackupKind::Backup, cycle, start, error))?;
+        let taken =
+            taken.inspect_err(|error| self.failed(BackupKind::Backup, cycle, start, error))?;
         self.record_event(BackupRow {
             program: taken.program,
             bytes: taken.bytes,
-            ..self.row(BackupKind::Backup, cycle, (start, end), BackupOutcome::Complete)
+            ..self.row(
+                BackupKind::Backup,
+                cycle,
+                (start, end),
+                BackupOutcome::Complete,
+            )
         });
         Ok(())
     }
@@ -146,13 +161,16 @@ impl BackupWorker<'_> {
         control: &LoadControl,
     ) -> Result<(), LoadError> {
         let start = self.clock.now();
-        let failed = |this: &Self, error: &LoadError| this.failed(BackupKind::Restore, cycle, start, error);
+        let failed =
+            |this: &Self, error: &LoadError| this.failed(BackupKind::Restore, cycle, start, error);
         let scratch = target.scratch(&format!("restored-{}", self.spec.name));
         let mut scratch = scratch.inspect_err(|error| failed(self, error))?;
         self.watch(scratch.path());
         let Backup { method, jobs, .. } = self.spec.backup;
         let limits = self.limits.take();
-        let restored = self.instance.restore(method, jobs, files, &mut scratch, limits, control);
+        let restored = self
+            .instance
+            .restore(method, jobs, files, &mut scratch, limits, control);
         self.unwatch();
         let done = match restored {
             Ok(restored) => self.verify(cycle, restored, control),
@@ -165,23 +183,51 @@ impl BackupWorker<'_> {
         done.and(removed)
     }
 
-    fn verify(&self, cycle: u32, restored: RestoredBackup, control: &LoadControl) -> Result<(), LoadError> {
-        let RestoredBackup { instance, program, bytes, began, ended } = restored;
-        let times = (self.clock.of_monotonic(began), self.clock.of_monotonic(ended));
+    fn verify(
+        &self,
+        cycle: u32,
+        restored: RestoredBackup,
+        control: &LoadControl,
+    ) -> Result<(), LoadError> {
+        let RestoredBackup {
+            instance,
+            program,
+            bytes,
+            began,
+            ended,
+        } = restored;
+        let times = (
+            self.clock.of_monotonic(began),
+            self.clock.of_monotonic(ended),
+        );
         let compared = self.compare(&instance, control);
         let stopped = instance.stop();
         let (outcome, detail) = match &compared {
             Ok(Compared { same: true, detail }) => (BackupOutcome::Complete, detail.clone()),
-            Ok(Compared { same: false, detail }) => (BackupOutcome::Differs, detail.clone()),
-            Err(LoadError::Cancelled) => (BackupOutcome::Cancelled, "ended before it was verified".to_owned()),
+            Ok(Compared {
+                same: false,
+                detail,
+            }) => (BackupOutcome::Differs, detail.clone()),
+            Err(LoadError::Cancelled) => (
+                BackupOutcome::Cancelled,
+                "ended before it was verified".to_owned(),
+            ),
             Err(error) => (BackupOutcome::Failed, error.to_string()),
         };
         let row = self.row(BackupKind::Restore, cycle, times, outcome);
-        self.record_event(BackupRow { program, bytes, detail: detail.clone(), ..row });
+        self.record_event(BackupRow {
+            program,
+            bytes,
+            detail: detail.clone(),
+            ..row
+        });
         match compared? {
             Compared { same: true, .. } => stopped,
             Compared { same: false, .. } => Err(LoadError::other(
-                format!("the restored data of {} differ from the original", self.spec.name),
+                format!(
+                    "the restored data of {} differ from the original",
+                    self.spec.name
+                ),
                 detail,
             )),
         }
@@ -194,20 +240,47 @@ impl BackupWorker<'_> {
         }
         let (there, back) = (self.instance.row_counts()?, restored.row_counts()?);
         let fails = verdicts.iter().find(|verdict| !verdict.holds);
-        let fails = fails.map(|verdict| format!("condition {} does not hold: {}", verdict.clause, verdict.statement()));
+        let fails = fails.map(|verdict| {
+            format!(
+                "condition {} does not hold: {}",
+                verdict.clause,
+                verdict.statement()
+            )
+        });
         Ok(match fails.or_else(|| difference(&there, &back)) {
-            Some(detail) => Compared { same: false, detail },
+            Some(detail) => Compared {
+                same: false,
+                detail,
+            },
             None => {
                 let rows: u64 = back.values().sum();
-                let detail =
-                    format!("{} conditions hold, {rows} rows in {} tables as they were", verdicts.len(), back.len());
+                let detail = format!(
+                    "{} conditions hold, {rows} rows in {} tables as they were",
+                    verdicts.len(),
+                    back.len()
+                );
                 Compared { same: true, detail }
             }
         })
     }
 
-    fn row(&self, kind: BackupKind, cycle: u32, (start, end): (Nanos, Nanos), outcome: BackupOutcome) -> BackupRow {
-        let BackupSpec { step, step_index, point, system, medium, target, backup, .. } = &self.spec;
+    fn row(
+        &self,
+        kind: BackupKind,
+        cycle: u32,
+        (start, end): (Nanos, Nanos),
+        outcome: BackupOutcome,
+    ) -> BackupRow {
+        let BackupSpec {
+            step,
+            step_index,
+            point,
+            system,
+            medium,
+            target,
+            backup,
+            ..
+        } = &self.spec;
         BackupRow {
             step: step.clone(),
             step_index: *step_index,
@@ -261,12 +334,24 @@ struct Compared {
 
 /// The first table whose rows are not as many.
 fn difference(there: &BTreeMap<String, u64>, back: &BTreeMap<String, u64>) -> Option<String> {
-    let tables = there.keys().chain(back.keys().filter(|table| !there.contains_key(*table)));
+    let tables = there
+        .keys()
+        .chain(back.keys().filter(|table| !there.contains_key(*table)));
     let of = |counts: &BTreeMap<String, u64>, table: &str| counts.get(table).copied();
-    tables.into_iter().find(|table| of(there, table) != of(back, table)).map(|table| {
-        let count = |counts| of(counts, table).map_or("is not there".to_owned(), |rows| format!("has {rows} rows"));
-        format!("table {table} {} in the system and {} in what was restored", count(there), count(back))
-    })
+    tables
+        .into_iter()
+        .find(|table| of(there, table) != of(back, table))
+        .map(|table| {
+            let count = |counts| {
+                of(counts, table)
+                    .map_or("is not there".to_owned(), |rows| format!("has {rows} rows"))
+            };
+            format!(
+                "table {table} {} in the system and {} in what was restored",
+                count(there),
+                count(back)
+            )
+        })
 }
 
 /// Waits for a time on the run's timeline; an error if canceled.
@@ -277,7 +362,11 @@ pub(super) fn wait_until(clock: &Clock, at: Nanos, control: &LoadControl) -> Res
         }
         clock.block_until(at.min(clock.now() + POLL_INTERVAL));
     }
-    if control.is_cancelled() { Err(LoadError::Cancelled) } else { Ok(()) }
+    if control.is_cancelled() {
+        Err(LoadError::Cancelled)
+    } else {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -285,7 +374,9 @@ mod tests {
     use super::*;
 
     fn counts(of: &[(&str, u64)]) -> BTreeMap<String, u64> {
-        of.iter().map(|(table, rows)| ((*table).to_owned(), *rows)).collect()
+        of.iter()
+            .map(|(table, rows)| ((*table).to_owned(), *rows))
+            .collect()
     }
 
     #[test]
@@ -293,8 +384,14 @@ mod tests {
         let there = counts(&[("item", 100), ("spec", 30)]);
         assert_eq!(difference(&there, &there), None);
         let fewer = difference(&there, &counts(&[("item", 100), ("spec", 29)])).unwrap();
-        assert_eq!(fewer, "table spec has 30 rows in the system and has 29 rows in what was restored");
+        assert_eq!(
+            fewer,
+            "table spec has 30 rows in the system and has 29 rows in what was restored"
+        );
         let more = difference(&counts(&[("item", 100)]), &there).unwrap();
-        assert_eq!(more, "table spec is not there in the system and has 30 rows in what was restored");
+        assert_eq!(
+            more,
+            "table spec is not there in the system and has 30 rows in what was restored"
+        );
     }
 }

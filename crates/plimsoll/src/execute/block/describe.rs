@@ -2,7 +2,9 @@
 
 use plimsoll_block::fio::Fio;
 use plimsoll_model::plan::resolved::{Access, Block, BlockStream, SizeShare, SyncPolicy};
-use plimsoll_model::record::{BlockPoint, BlockStreamInfo, Interference, Point, PointId, PointPurpose};
+use plimsoll_model::record::{
+    BlockPoint, BlockStreamInfo, Interference, Point, PointId, PointPurpose,
+};
 
 use super::BlockContext;
 use super::point::BlockPointSpec;
@@ -16,10 +18,19 @@ pub(super) fn point(
     rates: &[Option<f64>],
 ) -> Point {
     let workers = context.target.workers.len() as u32;
-    let in_flight: u32 = spec.job.streams.iter().map(BlockStream::in_flight).fold(0, u32::saturating_add);
+    let in_flight: u32 = spec
+        .job
+        .streams
+        .iter()
+        .map(BlockStream::in_flight)
+        .fold(0, u32::saturating_add);
     // Unknown for a job file; one each is the least.
     let users = in_flight.max(1).saturating_mul(workers);
-    let rate: Option<f64> = rates.iter().copied().collect::<Option<Vec<f64>>>().map(|rates| rates.iter().sum());
+    let rate: Option<f64> = rates
+        .iter()
+        .copied()
+        .collect::<Option<Vec<f64>>>()
+        .map(|rates| rates.iter().sum());
     Point {
         id: PointId(id),
         step: context.step.name.clone(),
@@ -31,12 +42,18 @@ pub(super) fn point(
         mode: "block".into(),
         users,
         connections: users,
-        offered_per_second: rate.filter(|rate| *rate > 0.0).map(|rate| rate * f64::from(workers)),
+        offered_per_second: rate
+            .filter(|rate| *rate > 0.0)
+            .map(|rate| rate * f64::from(workers)),
         offered_to_per_second: None,
         repeat: spec.round,
         purpose: PointPurpose::Ladder,
         scene: Interference::Alone,
-        txns: if spec.job.streams.is_empty() { file_txns() } else { spec.job.txns() },
+        txns: if spec.job.streams.is_empty() {
+            file_txns()
+        } else {
+            spec.job.txns()
+        },
         parameters: Default::default(),
     }
 }
@@ -51,7 +68,8 @@ pub(super) fn block_point(
     spec: &BlockPointSpec<'_>,
     rates: &[Option<f64>],
 ) -> BlockPoint {
-    let stream = |(i, stream): (usize, &BlockStream)| stream_info(stream, rates.get(i).copied().flatten());
+    let stream =
+        |(i, stream): (usize, &BlockStream)| stream_info(stream, rates.get(i).copied().flatten());
     BlockPoint {
         point,
         profile: context.block.profile.clone(),
@@ -66,7 +84,12 @@ pub(super) fn block_point(
 }
 
 fn stream_info(stream: &BlockStream, rate: Option<f64>) -> BlockStreamInfo {
-    let sizes = |shares: &[SizeShare]| shares.iter().map(|share| (share.size.0, share.percent)).collect();
+    let sizes = |shares: &[SizeShare]| {
+        shares
+            .iter()
+            .map(|share| (share.size.0, share.percent))
+            .collect()
+    };
     BlockStreamInfo {
         name: stream.name.clone(),
         read_percent: stream.read_percent,
@@ -95,11 +118,17 @@ fn access(access: &Access) -> String {
             let zone = |zone: &plimsoll_model::plan::resolved::Zone| {
                 format!("{}/{}", zone.requests_percent, zone.space_percent)
             };
-            format!("zoned:{}", zones.iter().map(zone).collect::<Vec<_>>().join(":"))
+            format!(
+                "zoned:{}",
+                zones.iter().map(zone).collect::<Vec<_>>().join(":")
+            )
         }
     }
 }
 
 pub(super) fn fio_facts(fio: &Fio) -> Vec<(String, String)> {
-    vec![("version".into(), fio.version.clone()), ("engine".into(), fio.engine.name().into())]
+    vec![
+        ("version".into(), fio.version.clone()),
+        ("engine".into(), fio.engine.name().into()),
+    ]
 }

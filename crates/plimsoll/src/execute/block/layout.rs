@@ -14,14 +14,27 @@ use super::target::{BlockTarget, failed};
 use crate::progress::whole_seconds;
 
 impl Execution<'_> {
-    pub(super) fn lay_out(&mut self, step: &BlockStep, block: &Block, target: &BlockTarget) -> StepResult<()> {
+    pub(super) fn lay_out(
+        &mut self,
+        step: &BlockStep,
+        block: &Block,
+        target: &BlockTarget,
+    ) -> StepResult<()> {
         let layout = layout(block, target, self.plan.data_seed);
         if layout.total() == 0 {
             return Ok(());
         }
-        let command = ("command.layout".to_owned(), command_line(&layout.arguments(0)));
+        let command = (
+            "command.layout".to_owned(),
+            command_line(&layout.arguments(0)),
+        );
         self.file.facts(target.subject, &[command])?;
-        let what = format!("{} · writing {} on {}", step.name, Bytes(layout.total()), target.name);
+        let what = format!(
+            "{} · writing {} on {}",
+            step.name,
+            Bytes(layout.total()),
+            target.name
+        );
         self.write_out(&layout, &what).map_err(|error| match error {
             // fio's error is only a consequence of the drive's failure.
             RunError::Failed(why) => RunError::Failed(self.drive_death(target).unwrap_or(why)),
@@ -31,11 +44,20 @@ impl Execution<'_> {
 
     /// Why the emulator of one of the target's drives ended.
     pub(super) fn drive_death(&self, target: &BlockTarget) -> Option<String> {
-        target.media().find_map(|medium| self.drives.get(medium)?.died())
+        target
+            .media()
+            .find_map(|medium| self.drives.get(medium)?.died())
     }
 
     fn write_out(&mut self, layout: &Layout, what: &str) -> StepResult<()> {
-        let Self { progress, clock, inbox, file, interrupt, .. } = self;
+        let Self {
+            progress,
+            clock,
+            inbox,
+            file,
+            interrupt,
+            ..
+        } = self;
         let (stop, written) = (AtomicBool::new(false), AtomicU64::new(0));
         let began = clock.now();
         progress.begin(began, what);
@@ -43,7 +65,11 @@ impl Execution<'_> {
             let (done, result) = mpsc::channel();
             let mut tick = |so_far: plimsoll_block::layout::Written| {
                 written.store(so_far.bytes, Ordering::Relaxed);
-                if stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::GoOn }
+                if stop.load(Ordering::Relaxed) {
+                    Flow::Stop
+                } else {
+                    Flow::GoOn
+                }
             };
             // The receiver lives until the result is there.
             let thread = scope.spawn(move || drop(done.send(lay_out(layout, &mut tick))));
@@ -53,7 +79,9 @@ impl Execution<'_> {
                     Err(RecvTimeoutError::Disconnected) => {
                         // Joined here, its panic does not become this thread's; it has printed its message.
                         let _ = thread.join();
-                        return Err(RunError::Failed(format!("{what}: ended by a fault of plimsoll")));
+                        return Err(RunError::Failed(format!(
+                            "{what}: ended by a fault of plimsoll"
+                        )));
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                 }
@@ -67,7 +95,15 @@ impl Execution<'_> {
                     return Err(error.into());
                 }
                 let now = clock.now();
-                progress.now(now, &line(what, written.load(Ordering::Relaxed), layout.total(), now - began));
+                progress.now(
+                    now,
+                    &line(
+                        what,
+                        written.load(Ordering::Relaxed),
+                        layout.total(),
+                        now - began,
+                    ),
+                );
             }
         })
     }
@@ -76,11 +112,18 @@ impl Execution<'_> {
 fn layout(block: &Block, target: &BlockTarget, plan_seed: u64) -> Layout {
     let streams = || block.jobs().iter().flat_map(|job| &job.streams);
     Layout {
-        parts: target.workers.iter().map(|worker| worker.part.clone()).collect(),
+        parts: target
+            .workers
+            .iter()
+            .map(|worker| worker.part.clone())
+            .collect(),
         fill: block.fill,
         direct: streams().any(|stream: &BlockStream| stream.direct),
         // As hard to compress as the hardest of what is written later.
-        compressible_percent: streams().map(|stream| stream.compressible_percent).min().unwrap_or_default(),
+        compressible_percent: streams()
+            .map(|stream| stream.compressible_percent)
+            .min()
+            .unwrap_or_default(),
         engine: target.fio.engine,
         seed: seed(plan_seed, &[]),
     }
@@ -93,7 +136,12 @@ fn line(what: &str, written: u64, of: u64, lasted: Nanos) -> String {
     }
     let share = (written as f64 / of as f64).min(1.0);
     let left = Nanos((lasted.0 as f64 * (1.0 / share - 1.0)) as u64);
-    format!("{what} · {} · {:.0} % · {} left", Bytes(written), share * 100.0, whole_seconds(left))
+    format!(
+        "{what} · {} · {:.0} % · {} left",
+        Bytes(written),
+        share * 100.0,
+        whole_seconds(left)
+    )
 }
 
 #[cfg(test)]
@@ -104,7 +152,13 @@ mod tests {
     fn the_progress_line_has_bytes_percent_and_time_left() {
         let shown = |written| line("corners · writing", written, 4 << 30, Nanos::from_secs(10));
         assert_eq!(shown(0), "corners · writing");
-        assert_eq!(shown(1 << 30), "corners · writing · 1.0 GiB · 25 % · 30s left");
-        assert_eq!(shown(5 << 30), "corners · writing · 5.0 GiB · 100 % · 0s left");
+        assert_eq!(
+            shown(1 << 30),
+            "corners · writing · 1.0 GiB · 25 % · 30s left"
+        );
+        assert_eq!(
+            shown(5 << 30),
+            "corners · writing · 5.0 GiB · 100 % · 0s left"
+        );
     }
 }

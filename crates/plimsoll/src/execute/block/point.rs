@@ -54,13 +54,28 @@ impl Speed {
         let file = || vec![Block::FILE_TXNS.map(str::to_owned).to_vec()];
         let ops: Vec<Vec<String>> = job.streams.iter().map(BlockStream::ops).collect();
         let mut first = 0;
-        let streams = if ops.is_empty() { file() } else { ops }.into_iter().map(|ops| {
-            let moves = |txn: usize| ops.get(txn.wrapping_sub(first)).is_some_and(|op| !is_flush(op));
-            let requests: u64 = shares.iter().filter(|share| moves(share.txn)).map(|share| share.requests).sum();
-            first += ops.len();
-            if seconds > 0.0 { requests as f64 / seconds } else { 0.0 }
-        });
-        Self { streams: streams.collect() }
+        let streams = if ops.is_empty() { file() } else { ops }
+            .into_iter()
+            .map(|ops| {
+                let moves = |txn: usize| {
+                    ops.get(txn.wrapping_sub(first))
+                        .is_some_and(|op| !is_flush(op))
+                };
+                let requests: u64 = shares
+                    .iter()
+                    .filter(|share| moves(share.txn))
+                    .map(|share| share.requests)
+                    .sum();
+                first += ops.len();
+                if seconds > 0.0 {
+                    requests as f64 / seconds
+                } else {
+                    0.0
+                }
+            });
+        Self {
+            streams: streams.collect(),
+        }
     }
 }
 
@@ -85,17 +100,30 @@ impl Execution<'_> {
         self.run_task(context, spec, &rates, &task)
     }
 
-    fn task(&self, context: &BlockContext<'_>, spec: &BlockPointSpec<'_>, rates: &[Option<f64>]) -> Task {
+    fn task(
+        &self,
+        context: &BlockContext<'_>,
+        spec: &BlockPointSpec<'_>,
+        rates: &[Option<f64>],
+    ) -> Task {
         let BlockContext { step, target, .. } = *context;
         let worker = |(number, worker): (usize, &Worker)| {
-            let numbers = [number as u64 + 1, spec.job_index as u64, u64::from(spec.round), u64::from(spec.ordinal)];
+            let numbers = [
+                number as u64 + 1,
+                spec.job_index as u64,
+                u64::from(spec.round),
+                u64::from(spec.ordinal),
+            ];
             let manner = Manner {
                 engine: target.fio.engine,
                 seed: seed(self.seed, &numbers),
                 at_most: step.warm + step.measure + SPARE,
                 rates: rates.to_vec(),
             };
-            WorkerTask { args: of_job(spec.job, &worker.part, &manner), directory: None }
+            WorkerTask {
+                args: of_job(spec.job, &worker.part, &manner),
+                directory: None,
+            }
         };
         Task {
             job: spec.job.name.clone(),
@@ -123,18 +151,33 @@ impl Execution<'_> {
         let point = describe::point(self.points + 1, step_index, context, spec, rates);
         self.points += 1;
         self.file.point(&point)?;
-        self.file.block_point(&describe::block_point(point.id, context, spec, rates))?;
+        self.file
+            .block_point(&describe::block_point(point.id, context, spec, rates))?;
         if let Some(first) = task.workers.first() {
-            let fact = (format!("command.{}", spec.job.name), command_line(&first.args));
+            let fact = (
+                format!("command.{}", spec.job.name),
+                command_line(&first.args),
+            );
             self.file.facts(context.target.subject, &[fact])?;
         }
-        let timeline = Timeline { warm: task.warm, measure: known_duration(task), cool: Nanos::ZERO };
+        let timeline = Timeline {
+            warm: task.warm,
+            measure: known_duration(task),
+            cool: Nanos::ZERO,
+        };
         let title = block_title(&point, &spec.job.name, spec.share);
-        let title = self.progress.named_point_begins(&title, timeline.load_end());
+        let title = self
+            .progress
+            .named_point_begins(&title, timeline.load_end());
         let (result, shares) = self.drive_fio(context.target, &point, &title, timeline, task)?;
         self.record_shares(context.target, point.id, &result, &shares)?;
         self.after_fio(context.target, result.end)?;
-        let seconds: f64 = result.measured.ticks.iter().map(|(lasted, _)| lasted.as_secs_f64()).sum();
+        let seconds: f64 = result
+            .measured
+            .ticks
+            .iter()
+            .map(|(lasted, _)| lasted.as_secs_f64())
+            .sum();
         Ok(Speed::of(spec.job, &shares, seconds))
     }
 
@@ -151,9 +194,16 @@ impl Execution<'_> {
         let user = self.interrupt.subscribe();
         let orders = watch::channel(*user.borrow()).0;
         let (control, clock) = (orders.subscribe(), self.clock.clone());
-        let drives: Vec<_> = target.media().filter_map(|medium| self.drives.get(medium)).collect();
+        let drives: Vec<_> = target
+            .media()
+            .filter_map(|medium| self.drives.get(medium))
+            .collect();
         let start_sender = watch::channel(None).0;
-        let sink = RefCell::new(RunSink { file: &mut self.file, inbox: &self.inbox, progress: &mut self.progress });
+        let sink = RefCell::new(RunSink {
+            file: &mut self.file,
+            inbox: &self.inbox,
+            progress: &mut self.progress,
+        });
         let recorder = Recorder::new(&sink, point, timeline, title, start_sender);
         let all = async {
             let drive_fails = async {
@@ -174,8 +224,10 @@ impl Execution<'_> {
             let result = clock.block_on(all);
             (result, lane.join())
         });
-        let result = result.map_err(|error| RunError::Failed(format!("no runtime for the lane: {error}")))??;
-        let shares = shares.map_err(|_| RunError::Failed(format!("{title}: ended by a fault of plimsoll")))?;
+        let result = result
+            .map_err(|error| RunError::Failed(format!("no runtime for the lane: {error}")))??;
+        let shares = shares
+            .map_err(|_| RunError::Failed(format!("{title}: ended by a fault of plimsoll")))?;
         Ok((result, shares))
     }
 
@@ -189,8 +241,16 @@ impl Execution<'_> {
     ) -> StepResult<()> {
         let measured = !result.measured.ticks.is_empty();
         for share in shares.iter().filter(|_| measured) {
-            let Share { worker, txn, requests, bytes, response } = share;
-            let Some(medium) = target.workers.get(*worker).map(|worker| worker.medium) else { continue };
+            let Share {
+                worker,
+                txn,
+                requests,
+                bytes,
+                response,
+            } = share;
+            let Some(medium) = target.workers.get(*worker).map(|worker| worker.medium) else {
+                continue;
+            };
             self.file.block_share(&BlockShare {
                 point,
                 worker: *worker as u32,
@@ -221,8 +281,12 @@ impl Execution<'_> {
 /// fio with a job file as it is. It ends by itself, and all of it is measured.
 fn file_task(context: &BlockContext<'_>, spec: &BlockPointSpec<'_>, path: &str) -> Task {
     // It is run in another directory.
-    let path = std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.display().to_string());
-    let worker = |worker: &Worker| WorkerTask { args: of_file(&path), directory: Some(worker.directory.clone()) };
+    let path = std::path::absolute(path)
+        .map_or_else(|_| path.to_owned(), |path| path.display().to_string());
+    let worker = |worker: &Worker| WorkerTask {
+        args: of_file(&path),
+        directory: Some(worker.directory.clone()),
+    };
     Task {
         job: spec.job.name.clone(),
         workers: context.target.workers.iter().map(worker).collect(),
@@ -249,8 +313,22 @@ fn run_fio(
     let zero = unix_micros() as f64 / 1e3 - clock.now().as_secs_f64() * 1e3;
     let of_unix_ms = |ms: f64| Nanos(((ms - zero).max(0.0) * 1e6) as u64);
     let order = || *orders.borrow();
-    let mut send = |message| if out.blocking_send(message).is_ok() { Flow::GoOn } else { Flow::Stop };
-    lane::run(task, Links { now: &now, of_unix_ms: &of_unix_ms, order: &order, send: &mut send })
+    let mut send = |message| {
+        if out.blocking_send(message).is_ok() {
+            Flow::GoOn
+        } else {
+            Flow::Stop
+        }
+    };
+    lane::run(
+        task,
+        Links {
+            now: &now,
+            of_unix_ms: &of_unix_ms,
+            order: &order,
+            send: &mut send,
+        },
+    )
 }
 
 #[cfg(test)]
@@ -264,7 +342,10 @@ mod tests {
 
     #[test]
     fn the_speed_of_a_job_excludes_flushes() {
-        let size = vec![SizeShare { size: Bytes(4096), percent: 100 }];
+        let size = vec![SizeShare {
+            size: Bytes(4096),
+            percent: 100,
+        }];
         let stream = |name: &str, read_percent| BlockStream {
             name: name.into(),
             read_percent,
@@ -280,10 +361,33 @@ mod tests {
             direct: true,
             sync: SyncPolicy::Flush { every: 1 },
         };
-        let job = BlockJob { name: "pair".into(), streams: vec![stream("data", 70), stream("log", 0)], curve: vec![] };
-        assert_eq!(job.txns(), ["data read", "data write", "data sync", "log write", "log sync"]);
-        let share = |worker, txn, requests| Share { worker, txn, requests, bytes: 0, response: Hist::new() };
-        let of = |worker, n| (0..5).map(move |txn| share(worker, txn, n * 10u64.pow(txn as u32))).collect::<Vec<_>>();
+        let job = BlockJob {
+            name: "pair".into(),
+            streams: vec![stream("data", 70), stream("log", 0)],
+            curve: vec![],
+        };
+        assert_eq!(
+            job.txns(),
+            [
+                "data read",
+                "data write",
+                "data sync",
+                "log write",
+                "log sync"
+            ]
+        );
+        let share = |worker, txn, requests| Share {
+            worker,
+            txn,
+            requests,
+            bytes: 0,
+            response: Hist::new(),
+        };
+        let of = |worker, n| {
+            (0..5)
+                .map(move |txn| share(worker, txn, n * 10u64.pow(txn as u32)))
+                .collect::<Vec<_>>()
+        };
         let speed = Speed::of(&job, &[of(0, 1), of(1, 2)].concat(), 2.0);
         assert_eq!(speed.streams, [16.5, 1500.0]);
         assert_eq!(Speed::of(&job, &[], 0.0).total(), 0.0);

@@ -45,7 +45,11 @@ struct TargetMedium {
 impl BlockTarget {
     /// The medium, unless there are several at once.
     pub fn only_medium(&self) -> Option<SubjectId> {
-        if let [only] = &self.media[..] { Some(only.medium) } else { None }
+        if let [only] = &self.media[..] {
+            Some(only.medium)
+        } else {
+            None
+        }
     }
 
     pub fn media(&self) -> impl Iterator<Item = &str> {
@@ -70,14 +74,24 @@ impl Execution<'_> {
     ) -> StepResult<BlockTarget> {
         let fio = fio::find().map_err(failed)?;
         let name = media.join(" + ");
-        let subject = self.file.subject(SubjectKind::System, &format!("fio@{name}"))?;
+        let subject = self
+            .file
+            .subject(SubjectKind::System, &format!("fio@{name}"))?;
         self.file.facts(subject, &fio_facts(&fio))?;
-        let mut target =
-            BlockTarget { fio, subject, name, workers: Vec::new(), media: Vec::new(), permits: Vec::new() };
+        let mut target = BlockTarget {
+            fio,
+            subject,
+            name,
+            workers: Vec::new(),
+            media: Vec::new(),
+            permits: Vec::new(),
+        };
         target.permits = job_file_permits(block, self.overwrite).map_err(failed)?;
         for medium in media {
             let plan = self.plan;
-            let medium = plan.medium(medium).ok_or_else(|| unresolved("medium", medium))?;
+            let medium = plan
+                .medium(medium)
+                .ok_or_else(|| unresolved("medium", medium))?;
             self.add_medium(&mut target, block, medium)?;
         }
         if matches!(block.work, BlockWork::Jobs(_)) {
@@ -86,7 +100,12 @@ impl Execution<'_> {
         Ok(target)
     }
 
-    fn add_medium(&mut self, target: &mut BlockTarget, block: &Block, medium: &Medium) -> StepResult<()> {
+    fn add_medium(
+        &mut self,
+        target: &mut BlockTarget,
+        block: &Block,
+        medium: &Medium,
+    ) -> StepResult<()> {
         if medium.kind == MediumKind::Device {
             return self.add_device(target, block, medium);
         }
@@ -94,37 +113,78 @@ impl Execution<'_> {
             Some(drive) => self.mount(medium, drive)?,
             None => false,
         };
-        let mount = self.drives.get(&medium.name).filter(|_| mounted).map(|drive| drive.path.clone());
+        let mount = self
+            .drives
+            .get(&medium.name)
+            .filter(|_| mounted)
+            .map(|drive| drive.path.clone());
         let subject = self.describe_medium(medium, mount.as_deref())?;
         let scratch = match mount {
             Some(mount) => Scratch::inside(&mount, "fio")?,
             None => Scratch::create(Path::new(&medium.path), &format!("{}-fio", self.run_id))?,
         };
         let directory = scratch.path().to_owned();
-        target.media.push(TargetMedium { medium: subject, name: medium.name.clone(), scratch: Some(scratch) });
+        target.media.push(TargetMedium {
+            medium: subject,
+            name: medium.name.clone(),
+            scratch: Some(scratch),
+        });
         for number in 1..=block.workers {
             let file = directory.join(format!("worker-{number}"));
             if matches!(block.work, BlockWork::Jobs(_)) {
                 make_file(&file, block.size.0).map_err(failed)?;
             }
-            let part = Part { file, offset: 0, size: block.size.0 };
-            target.workers.push(Worker { medium: subject, part, directory: directory.clone() });
+            let part = Part {
+                file,
+                offset: 0,
+                size: block.size.0,
+            };
+            target.workers.push(Worker {
+                medium: subject,
+                part,
+                directory: directory.clone(),
+            });
         }
         Ok(())
     }
 
     /// Each worker has a part of the device to itself.
-    fn add_device(&mut self, target: &mut BlockTarget, block: &Block, medium: &Medium) -> StepResult<()> {
+    fn add_device(
+        &mut self,
+        target: &mut BlockTarget,
+        block: &Block,
+        medium: &Medium,
+    ) -> StepResult<()> {
         let permit = device_permit(medium, block, self.overwrite).map_err(failed)?;
         let subject = self.describe_medium(medium, None)?;
-        let lost = if permit.lost.is_empty() { "nothing was recognized on it".into() } else { permit.lost.join("; ") };
-        let text = format!("medium {}: {} is overwritten: {lost}", medium.name, permit.path.display());
+        let lost = if permit.lost.is_empty() {
+            "nothing was recognized on it".into()
+        } else {
+            permit.lost.join("; ")
+        };
+        let text = format!(
+            "medium {}: {} is overwritten: {lost}",
+            medium.name,
+            permit.path.display()
+        );
         self.record_event(Some(subject), Severity::Note, "overwritten", &text)?;
-        target.media.push(TargetMedium { medium: subject, name: medium.name.clone(), scratch: None });
+        target.media.push(TargetMedium {
+            medium: subject,
+            name: medium.name.clone(),
+            scratch: None,
+        });
         for number in 0..block.workers {
             let offset = u64::from(number) * block.size.0;
-            let part = Part { file: permit.path.clone(), offset, size: block.size.0 };
-            target.workers.push(Worker { medium: subject, part, directory: PathBuf::from("/") });
+            let part = Part {
+                file: permit.path.clone(),
+                offset,
+                size: block.size.0,
+            };
+            target.workers.push(Worker {
+                medium: subject,
+                part,
+                directory: PathBuf::from("/"),
+            });
         }
         target.permits.push(permit);
         Ok(())
@@ -132,10 +192,20 @@ impl Execution<'_> {
 
     /// Removes what the step created. Errors on a drive whose emulator ended don't matter: its files are gone with it.
     pub(super) fn remove_target(&mut self, target: BlockTarget) -> StepResult<()> {
-        for TargetMedium { medium, name, scratch } in target.media {
+        for TargetMedium {
+            medium,
+            name,
+            scratch,
+        } in target.media
+        {
             match scratch.map_or(Ok(()), Scratch::remove) {
                 Err(error) if self.drive_lives(Some(&name)) => {
-                    self.record_event(Some(medium), Severity::Warning, "cleanup", &error.to_string())?;
+                    self.record_event(
+                        Some(medium),
+                        Severity::Warning,
+                        "cleanup",
+                        &error.to_string(),
+                    )?;
                 }
                 _ => {}
             }

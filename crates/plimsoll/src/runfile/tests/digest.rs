@@ -16,7 +16,9 @@ const FLIPS: u64 = 240;
 fn exported(path: &Path) -> Option<String> {
     let record = read(path).ok()?;
     let summary = summarise(&record);
-    let reported = |judged: &RuleVerdict| judged.rule.code() == "INTACT" && judged.outcome.severity().is_some();
+    let reported = |judged: &RuleVerdict| {
+        judged.rule.code() == "INTACT" && judged.outcome.severity().is_some()
+    };
     if summary.audit.verdicts.iter().any(reported) {
         return None;
     }
@@ -26,7 +28,9 @@ fn exported(path: &Path) -> Option<String> {
 
 fn finished(path: &Path) {
     let record = fixture::single_point();
-    super::write(&record, path).finish(RunStatus::Complete, None, record.run.lasted).unwrap();
+    super::write(&record, path)
+        .finish(RunStatus::Complete, None, record.run.lasted)
+        .unwrap();
 }
 
 #[test]
@@ -58,15 +62,30 @@ fn a_closed_file_knows_its_content() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     finished(&path);
-    let Integrity::Intact { digest } = state(&path) else { panic!("{:?}", state(&path)) };
+    let Integrity::Intact { digest } = state(&path) else {
+        panic!("{:?}", state(&path))
+    };
     assert_eq!(digest.len(), 64);
     // Opened for writing, without a change of content: SQLite changes its header.
     let db = rusqlite::Connection::open(&path).unwrap();
-    db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA journal_mode = DELETE").unwrap();
-    assert_eq!(state(&path), Integrity::Intact { digest: digest.clone() });
-    db.execute_batch("UPDATE run SET title = 'another'").unwrap();
+    db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA journal_mode = DELETE")
+        .unwrap();
+    assert_eq!(
+        state(&path),
+        Integrity::Intact {
+            digest: digest.clone()
+        }
+    );
+    db.execute_batch("UPDATE run SET title = 'another'")
+        .unwrap();
     assert!(matches!(state(&path), Integrity::Changed { digest: stored, .. } if stored == digest));
-    assert!(matches!(read_for_comparison(&path), Err(RunFileError::Changed { .. })), "nothing is concluded from it");
+    assert!(
+        matches!(
+            read_for_comparison(&path),
+            Err(RunFileError::Changed { .. })
+        ),
+        "nothing is concluded from it"
+    );
     db.execute_batch("DELETE FROM digest").unwrap();
     assert_eq!(state(&path), Integrity::NoDigest);
     db.execute_batch("DROP TABLE digest").unwrap();
@@ -78,7 +97,10 @@ fn a_file_that_was_never_closed_is_open() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     drop(RunFile::create(&path, &fixture::single_point().run, "", "").unwrap());
-    rusqlite::Connection::open(&path).unwrap().execute_batch("UPDATE run SET status = 'unfinished'").unwrap();
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("UPDATE run SET status = 'unfinished'")
+        .unwrap();
     assert_eq!(state(&path), Integrity::Open);
 }
 
@@ -88,12 +110,16 @@ fn a_run_that_was_killed_before_its_digest_is_open() {
     let (path, copy) = (dir.path().join("a.plimsoll"), dir.path().join("b.plimsoll"));
     let record = fixture::single_point();
     let file = super::write(&record, &path);
-    file.close(RunStatus::Complete, None, record.run.lasted).unwrap();
+    file.close(RunStatus::Complete, None, record.run.lasted)
+        .unwrap();
     std::fs::copy(&path, &copy).unwrap();
     drop(file);
     for (path, wal) in [(&path, "a.plimsoll-wal"), (&copy, "b.plimsoll-wal")] {
         assert!(!dir.path().join(wal).exists());
-        assert_eq!(super::super::digest::integrity(&open(path), path, 7).unwrap(), Integrity::Open);
+        assert_eq!(
+            super::super::digest::integrity(&open(path), path, 7).unwrap(),
+            Integrity::Open
+        );
         assert_eq!(state(path), Integrity::Open);
         read_for_comparison(path).unwrap();
     }
@@ -111,17 +137,29 @@ fn a_removed_digest_is_not_another_digest() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     finished(&path);
-    rusqlite::Connection::open(&path).unwrap().execute_batch("DELETE FROM digest").unwrap();
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("DELETE FROM digest")
+        .unwrap();
     let refused = read_for_comparison(&path).unwrap_err();
-    assert!(matches!(refused, RunFileError::NoDigest { .. }), "{refused:?}");
+    assert!(
+        matches!(refused, RunFileError::NoDigest { .. }),
+        "{refused:?}"
+    );
     let text = refused.to_string();
-    assert!(text.contains("has no digest") && !text.contains("does not match"), "{text}");
+    assert!(
+        text.contains("has no digest") && !text.contains("does not match"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_file_of_an_older_schema_has_no_digest() {
     let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../runs");
-    assert_eq!(state(&Path::new(runs).join("2026-11-20-vm-2cpu/quickstart.plimsoll")), Integrity::Older { schema: 1 });
+    assert_eq!(
+        state(&Path::new(runs).join("2026-11-20-vm-2cpu/quickstart.plimsoll")),
+        Integrity::Older { schema: 1 }
+    );
 }
 
 #[test]
@@ -132,10 +170,13 @@ fn the_digest_holds_with_the_wal_beside_the_file_and_folded_in() {
     let file = super::write(&record, &path);
     let reader = rusqlite::Connection::open(&path).unwrap();
     reader.execute_batch("BEGIN; SELECT * FROM run").unwrap();
-    file.finish(RunStatus::Complete, None, record.run.lasted).unwrap();
+    file.finish(RunStatus::Complete, None, record.run.lasted)
+        .unwrap();
     let beside = state(&path);
     assert!(matches!(beside, Integrity::Intact { .. }), "{beside:?}");
-    reader.execute_batch("COMMIT; PRAGMA journal_mode = DELETE").unwrap();
+    reader
+        .execute_batch("COMMIT; PRAGMA journal_mode = DELETE")
+        .unwrap();
     assert!(!dir.path().join("a.plimsoll-wal").exists());
     assert_eq!(state(&path), beside);
 }

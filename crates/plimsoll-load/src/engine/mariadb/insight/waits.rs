@@ -5,7 +5,9 @@
 //! make room and a latch of InnoDB's count as work.
 
 use mysql::{FromValueError, Row};
-use plimsoll_model::record::WaitState::{self, Client, Cpu, DataWrite, Idle, Latch, Lock, Log, Other};
+use plimsoll_model::record::WaitState::{
+    self, Client, Cpu, DataWrite, Idle, Latch, Lock, Log, Other,
+};
 
 /// A row of `SHOW PROCESSLIST`.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +23,9 @@ impl Session {
     /// Columns that a row lacks are empty.
     pub fn new(row: Row) -> Self {
         fn get<T: mysql::prelude::FromValue>(row: &Row, name: &str) -> Option<T> {
-            row.get_opt::<Option<T>, _>(name).and_then(|value: Result<_, FromValueError>| value.ok()).flatten()
+            row.get_opt::<Option<T>, _>(name)
+                .and_then(|value: Result<_, FromValueError>| value.ok())
+                .flatten()
         }
         Self {
             id: get(&row, "Id").unwrap_or_default(),
@@ -66,14 +70,25 @@ const STATES: [(&str, WaitState); 24] = [
 const LOCK_WAIT: &str = "LOCK WAIT";
 
 /// State and event of a session, and the state of its transaction, if it has one.
-pub(super) fn classify<'a>(session: &'a Session, transaction: Option<&str>) -> (WaitState, &'a str) {
+pub(super) fn classify<'a>(
+    session: &'a Session,
+    transaction: Option<&str>,
+) -> (WaitState, &'a str) {
     match (session.command.as_str(), transaction) {
         // Between two statements.
         ("Sleep", Some(_)) => (Client, &session.command),
         ("Sleep", None) => (Idle, &session.command),
-        ("Query" | "Execute" | "Prepare" | "Fetch" | "Close stmt" | "Reset stmt" | "Init DB" | "Long Data", _) => {
+        (
+            "Query" | "Execute" | "Prepare" | "Fetch" | "Close stmt" | "Reset stmt" | "Init DB"
+            | "Long Data",
+            _,
+        ) => {
             let waits = transaction == Some(LOCK_WAIT);
-            if waits { (Lock, LOCK_WAIT) } else { (of_state(&session.state), &session.state) }
+            if waits {
+                (Lock, LOCK_WAIT)
+            } else {
+                (of_state(&session.state), &session.state)
+            }
         }
         _ => (Other, &session.command),
     }
@@ -81,7 +96,10 @@ pub(super) fn classify<'a>(session: &'a Session, transaction: Option<&str>) -> (
 
 fn of_state(state: &str) -> WaitState {
     let plain = state.to_ascii_lowercase();
-    STATES.iter().find(|(begins, _)| plain.starts_with(begins)).map_or(Cpu, |(_, state)| *state)
+    STATES
+        .iter()
+        .find(|(begins, _)| plain.starts_with(begins))
+        .map_or(Cpu, |(_, state)| *state)
 }
 
 #[cfg(test)]
@@ -91,7 +109,11 @@ mod tests {
     use super::*;
 
     fn session(command: &str, state: &str) -> Session {
-        Session { command: command.into(), state: state.into(), ..Session::default() }
+        Session {
+            command: command.into(),
+            state: state.into(),
+            ..Session::default()
+        }
     }
 
     /// As a server of version 10.11 names them under load.
@@ -118,16 +140,41 @@ mod tests {
                     "Rollback",
                 ][..],
             ),
-            (Log, &["Commit", "Commit implicit", "Waiting for prior transaction to commit", "Writing to binlog"]),
-            (Lock, &["Waiting for table metadata lock", "Waiting for table level lock", "User lock"]),
+            (
+                Log,
+                &[
+                    "Commit",
+                    "Commit implicit",
+                    "Waiting for prior transaction to commit",
+                    "Writing to binlog",
+                ],
+            ),
             (
                 Lock,
-                &["Waiting for stored procedure metadata lock", "Waiting for backup lock", "Waiting for table flush"],
+                &[
+                    "Waiting for table metadata lock",
+                    "Waiting for table level lock",
+                    "User lock",
+                ],
+            ),
+            (
+                Lock,
+                &[
+                    "Waiting for stored procedure metadata lock",
+                    "Waiting for backup lock",
+                    "Waiting for table flush",
+                ],
             ),
             (Latch, &["Waiting for query cache lock"]),
             (Client, &["Writing to net", "Reading from net"]),
-            (DataWrite, &["Copying to tmp table on disk", "Converting HEAP to Aria"]),
-            (Other, &["User sleep", "Killed", "Waiting for someone to free space"]),
+            (
+                DataWrite,
+                &["Copying to tmp table on disk", "Converting HEAP to Aria"],
+            ),
+            (
+                Other,
+                &["User sleep", "Killed", "Waiting for someone to free space"],
+            ),
         ] {
             for state in states {
                 for command in ["Query", "Execute"] {
@@ -141,11 +188,23 @@ mod tests {
 
     #[test]
     fn a_transaction_shows_what_its_session_waits_for() {
-        assert_eq!(classify(&session("Execute", "Updating"), Some("LOCK WAIT")), (Lock, "LOCK WAIT"));
-        assert_eq!(classify(&session("Sleep", ""), Some("RUNNING")), (Client, "Sleep"));
+        assert_eq!(
+            classify(&session("Execute", "Updating"), Some("LOCK WAIT")),
+            (Lock, "LOCK WAIT")
+        );
+        assert_eq!(
+            classify(&session("Sleep", ""), Some("RUNNING")),
+            (Client, "Sleep")
+        );
         assert_eq!(classify(&session("Sleep", ""), None), (Idle, "Sleep"));
-        assert_eq!(classify(&session("Binlog Dump", "Master has sent all binlog"), None), (Other, "Binlog Dump"));
-        assert_eq!(classify(&session("Killed", "Updating"), Some("ROLLING BACK")), (Other, "Killed"));
+        assert_eq!(
+            classify(&session("Binlog Dump", "Master has sent all binlog"), None),
+            (Other, "Binlog Dump")
+        );
+        assert_eq!(
+            classify(&session("Killed", "Updating"), Some("ROLLING BACK")),
+            (Other, "Killed")
+        );
     }
 
     proptest! {

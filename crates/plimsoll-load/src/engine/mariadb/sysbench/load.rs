@@ -33,7 +33,16 @@ pub fn load(
 ) -> Result<Loaded, LoadError> {
     let main = connect(conninfo)?;
     let population = Population::new(sysbench, seed);
-    MariadbSysbenchLoad { conninfo, schema, script: sysbench.script, population, if_other, control, main }.run()
+    MariadbSysbenchLoad {
+        conninfo,
+        schema,
+        script: sysbench.script,
+        population,
+        if_other,
+        control,
+        main,
+    }
+    .run()
 }
 
 struct MariadbSysbenchLoad<'a> {
@@ -57,26 +66,36 @@ impl<'a> MariadbSysbenchLoad<'a> {
             SysbenchSchemaState::Same => self.use_again()?,
             SysbenchSchemaState::Nothing => self.fresh(0)?,
             SysbenchSchemaState::Stale(tables) => self.fresh(tables)?,
-            SysbenchSchemaState::Other(tables, _) if self.if_other == IfOther::Replace => self.fresh(tables)?,
-            SysbenchSchemaState::Other(_, holds) => return Err(contents.occupied(&holds, &quote_ident(self.schema))),
+            SysbenchSchemaState::Other(tables, _) if self.if_other == IfOther::Replace => {
+                self.fresh(tables)?
+            }
+            SysbenchSchemaState::Other(_, holds) => {
+                return Err(contents.occupied(&holds, &quote_ident(self.schema)));
+            }
         };
         guard::release(&mut self.main, self.schema)?;
         Ok(loaded)
     }
 
     fn run_sql(&mut self, what: &str, sql: &str) -> Result<(), LoadError> {
-        self.main.query_drop(sql).map_err(|e| server_error(what, &e))
+        self.main
+            .query_drop(sql)
+            .map_err(|e| server_error(what, &e))
     }
 
     fn first<T: FromRow>(&mut self, what: &str, sql: &str) -> Result<Option<T>, LoadError> {
-        self.main.query_first(sql).map_err(|e: Error| server_error(what, &e))
+        self.main
+            .query_first(sql)
+            .map_err(|e: Error| server_error(what, &e))
     }
 
     fn contents(&mut self) -> Result<Contents<'a>, LoadError> {
         let names = tables_in(&mut self.main, self.schema)?;
         let mut marker = None;
         if names.iter().any(|name| name == MARKER) {
-            let sql = format!("SELECT version, state, tables, `rows`, distribution, seed, rows_kept FROM {MARKER}");
+            let sql = format!(
+                "SELECT version, state, tables, `rows`, distribution, seed, rows_kept FROM {MARKER}"
+            );
             marker = self.first("inspecting the loaded data", &sql)?.map(
                 |(version, state, tables, rows, distribution, seed, rows_kept)| Marker {
                     version,
@@ -89,7 +108,11 @@ impl<'a> MariadbSysbenchLoad<'a> {
                 },
             );
         }
-        Ok(Contents { schema: self.schema, names, marker })
+        Ok(Contents {
+            schema: self.schema,
+            names,
+            marker,
+        })
     }
 
     fn use_foreign(&mut self, contents: &Contents<'_>) -> Result<Loaded, LoadError> {
@@ -106,7 +129,10 @@ impl<'a> MariadbSysbenchLoad<'a> {
 
     fn use_again(&mut self) -> Result<Loaded, LoadError> {
         if !self.script.keeps_rows() {
-            self.run_sql("noting that rows will change", &format!("UPDATE {MARKER} SET rows_kept = false"))?;
+            self.run_sql(
+                "noting that rows will change",
+                &format!("UPDATE {MARKER} SET rows_kept = false"),
+            )?;
         }
         Ok(Loaded::Reused)
     }
@@ -116,12 +142,19 @@ impl<'a> MariadbSysbenchLoad<'a> {
         self.control.start(self.population.total());
         self.create(earlier)?;
         let tables = 1..=self.population.tables;
-        let part = |table| TablePart { population: self.population, table };
+        let part = |table| TablePart {
+            population: self.population,
+            table,
+        };
         let parts = tables.clone().map(part).collect();
         let mut bulk = Bulk::new(self.conninfo, self.schema, self.control, &mut self.main);
         bulk.copy::<TablePart>(parts)?;
         bulk.run(tables.clone().map(create_index).collect())?;
-        bulk.run(tables.map(|table| format!("ANALYZE TABLE {}", table_name(table))).collect())?;
+        bulk.run(
+            tables
+                .map(|table| format!("ANALYZE TABLE {}", table_name(table)))
+                .collect(),
+        )?;
         let done = format!("UPDATE {MARKER} SET state = '{FINISHED}', since = UTC_TIMESTAMP(6)");
         self.run_sql("finishing the load", &done)?;
         Ok(Loaded::Fresh)
@@ -139,9 +172,15 @@ impl<'a> MariadbSysbenchLoad<'a> {
         self.run_sql(what, &format!("DROP TABLE IF EXISTS {MARKER}"))?;
         let columns = "version int, state varchar(10), tables int unsigned, `rows` int unsigned, \
                        distribution varchar(20), seed varchar(20), rows_kept boolean, since datetime(6)";
-        self.run_sql(what, &format!("CREATE TABLE {MARKER} ({columns}) ENGINE = InnoDB"))?;
+        self.run_sql(
+            what,
+            &format!("CREATE TABLE {MARKER} ({columns}) ENGINE = InnoDB"),
+        )?;
         let values = Marker::started(&self.population, self.script).values();
-        self.run_sql(what, &format!("INSERT INTO {MARKER} VALUES ({values}, UTC_TIMESTAMP(6))"))?;
+        self.run_sql(
+            what,
+            &format!("INSERT INTO {MARKER} VALUES ({values}, UTC_TIMESTAMP(6))"),
+        )?;
         let mut tables = 1..=self.population.tables;
         tables.try_for_each(|table| self.run_sql(what, &Dialect::Mariadb.create_table(table)))
     }

@@ -4,7 +4,9 @@
 //! …" (28.4 to 28.12 in version 15, 27.4 to 27.13 in 17). Version 17 writes `WalSync` where older ones write `WALSync`;
 //! up to 12, names of LWLocks end in `Lock` or are written `wal_insert`.
 
-use plimsoll_model::record::WaitState::{self, Client, Cpu, DataRead, DataWrite, Idle, Latch, Lock, Log, Other};
+use plimsoll_model::record::WaitState::{
+    self, Client, Cpu, DataRead, DataWrite, Idle, Latch, Lock, Log, Other,
+};
 
 /// Stands for the event of a session whose state this user may not see.
 pub(super) const HIDDEN: &str = "(hidden)";
@@ -59,7 +61,11 @@ const STATES: [(&str, &str, WaitState); 37] = [
 ];
 
 /// State and event of a session, from the columns of `pg_stat_activity`.
-pub(super) fn classify<'a>(state: Option<&str>, kind: Option<&str>, event: Option<&'a str>) -> (WaitState, &'a str) {
+pub(super) fn classify<'a>(
+    state: Option<&str>,
+    kind: Option<&str>,
+    event: Option<&'a str>,
+) -> (WaitState, &'a str) {
     let named = event.unwrap_or_default();
     match state {
         None => (Other, HIDDEN),
@@ -75,9 +81,17 @@ pub(super) fn classify<'a>(state: Option<&str>, kind: Option<&str>, event: Optio
 }
 
 fn of_event(kind: &str, event: &str) -> WaitState {
-    let plain: String = event.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect();
-    let fits = |(of, begins, _): &&(&str, &str, WaitState)| *of == kind && plain.starts_with(begins);
-    STATES.iter().find(fits).map_or(Other, |(_, _, state)| *state)
+    let plain: String = event
+        .chars()
+        .filter(|c| *c != '_')
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    let fits =
+        |(of, begins, _): &&(&str, &str, WaitState)| *of == kind && plain.starts_with(begins);
+    STATES
+        .iter()
+        .find(fits)
+        .map_or(Other, |(_, _, state)| *state)
 }
 
 #[cfg(test)]
@@ -97,19 +111,90 @@ mod tests {
     fn events_are_put_into_their_states() {
         let active = |kind, event| classify(Some("active"), Some(kind), Some(event)).0;
         for (state, kind, events) in [
-            (Log, "LWLock", &["WALWrite", "WALInsert", "WALBufMapping", "WALWriteLock", "wal_insert"][..]),
-            (Log, "IO", &["WALSync", "WALWrite", "WalSync", "WalWrite", "WALInitWrite", "WALSyncMethodAssign"]),
+            (
+                Log,
+                "LWLock",
+                &[
+                    "WALWrite",
+                    "WALInsert",
+                    "WALBufMapping",
+                    "WALWriteLock",
+                    "wal_insert",
+                ][..],
+            ),
+            (
+                Log,
+                "IO",
+                &[
+                    "WALSync",
+                    "WALWrite",
+                    "WalSync",
+                    "WalWrite",
+                    "WALInitWrite",
+                    "WALSyncMethodAssign",
+                ],
+            ),
             (Log, "IPC", &["SyncRep"]),
             (Log, "Timeout", &["CommitDelay"]),
-            (DataRead, "IO", &["DataFileRead", "DataFilePrefetch", "BufFileRead", "SLRURead", "AioIoCompletion"]),
+            (
+                DataRead,
+                "IO",
+                &[
+                    "DataFileRead",
+                    "DataFilePrefetch",
+                    "BufFileRead",
+                    "SLRURead",
+                    "AioIoCompletion",
+                ],
+            ),
             (DataRead, "IPC", &["BufferIO", "BufferIo"]),
             (DataRead, "LWLock", &["BufferIO", "buffer_io"]),
-            (DataWrite, "IO", &["DataFileWrite", "DataFileExtend", "DataFileFlush", "DataFileSync", "BufFileWrite"]),
-            (Lock, "Lock", &["transactionid", "tuple", "relation", "virtualxid", "advisory"]),
+            (
+                DataWrite,
+                "IO",
+                &[
+                    "DataFileWrite",
+                    "DataFileExtend",
+                    "DataFileFlush",
+                    "DataFileSync",
+                    "BufFileWrite",
+                ],
+            ),
+            (
+                Lock,
+                "Lock",
+                &[
+                    "transactionid",
+                    "tuple",
+                    "relation",
+                    "virtualxid",
+                    "advisory",
+                ],
+            ),
             (Latch, "Lock", &["extend"]),
-            (Latch, "LWLock", &["BufferContent", "buffer_content", "ProcArray", "XidGen", "LockManager", "XactSLRU"]),
+            (
+                Latch,
+                "LWLock",
+                &[
+                    "BufferContent",
+                    "buffer_content",
+                    "ProcArray",
+                    "XidGen",
+                    "LockManager",
+                    "XactSLRU",
+                ],
+            ),
             (Latch, "BufferPin", &["BufferPin"]),
-            (Latch, "IPC", &["ProcArrayGroupUpdate", "ProcarrayGroupUpdate", "XactGroupUpdate", "ClogGroupUpdate"]),
+            (
+                Latch,
+                "IPC",
+                &[
+                    "ProcArrayGroupUpdate",
+                    "ProcarrayGroupUpdate",
+                    "XactGroupUpdate",
+                    "ClogGroupUpdate",
+                ],
+            ),
             (Latch, "Timeout", &["SpinDelay"]),
             (Client, "Client", &["ClientRead", "ClientWrite"]),
             (Other, "IO", &["ControlFileSyncUpdate"]),
@@ -127,8 +212,14 @@ mod tests {
     fn a_wait_for_the_client_is_classified_by_the_session_state() {
         let read = (Some("Client"), Some("ClientRead"));
         assert_eq!(classify(Some("idle"), read.0, read.1), (Idle, "ClientRead"));
-        assert_eq!(classify(Some("idle in transaction"), read.0, read.1), (Client, "ClientRead"));
-        assert_eq!(classify(Some("idle in transaction (aborted)"), read.0, read.1), (Client, "ClientRead"));
+        assert_eq!(
+            classify(Some("idle in transaction"), read.0, read.1),
+            (Client, "ClientRead")
+        );
+        assert_eq!(
+            classify(Some("idle in transaction (aborted)"), read.0, read.1),
+            (Client, "ClientRead")
+        );
         assert_eq!(classify(Some("active"), None, None), (Cpu, ""));
         assert_eq!(classify(None, None, None), (Other, HIDDEN));
         assert_eq!(classify(Some("disabled"), None, None), (Other, ""));

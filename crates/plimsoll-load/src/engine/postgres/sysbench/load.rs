@@ -33,9 +33,17 @@ pub fn load(
     blocking(|| async {
         let main = connect(conninfo).await?;
         let population = Population::new(sysbench, seed);
-        PostgresSysbenchLoad { conninfo, schema, script: sysbench.script, population, if_other, control, main }
-            .run()
-            .await
+        PostgresSysbenchLoad {
+            conninfo,
+            schema,
+            script: sysbench.script,
+            population,
+            if_other,
+            control,
+            main,
+        }
+        .run()
+        .await
     })
 }
 
@@ -59,8 +67,12 @@ impl<'a> PostgresSysbenchLoad<'a> {
             SysbenchSchemaState::Same => self.use_again().await?,
             SysbenchSchemaState::Nothing => self.fresh(0).await?,
             SysbenchSchemaState::Stale(tables) => self.fresh(tables).await?,
-            SysbenchSchemaState::Other(tables, _) if self.if_other == IfOther::Replace => self.fresh(tables).await?,
-            SysbenchSchemaState::Other(_, holds) => return Err(contents.occupied(&holds, &quote_ident(self.schema))),
+            SysbenchSchemaState::Other(tables, _) if self.if_other == IfOther::Replace => {
+                self.fresh(tables).await?
+            }
+            SysbenchSchemaState::Other(_, holds) => {
+                return Err(contents.occupied(&holds, &quote_ident(self.schema)));
+            }
         };
         guard::release(&self.main, self.schema).await?;
         Ok(loaded)
@@ -71,29 +83,43 @@ impl<'a> PostgresSysbenchLoad<'a> {
         self.control.start(self.population.total());
         self.create(earlier).await?;
         let bulk = Bulk::open(self.conninfo, self.schema, self.control).await?;
-        bulk.or_cancelled(&self.main, self.fill_and_index(&bulk)).await?;
+        bulk.or_cancelled(&self.main, self.fill_and_index(&bulk))
+            .await?;
         let done = format!("UPDATE {MARKER} SET state = '{FINISHED}', since = now()");
         self.batch("finishing the load", &done).await?;
         Ok(Loaded::Fresh)
     }
 
     async fn batch(&self, what: &str, sql: &str) -> Result<(), LoadError> {
-        self.main.batch_execute(sql).await.map_err(|e| server_error(what, &e))
+        self.main
+            .batch_execute(sql)
+            .await
+            .map_err(|e| server_error(what, &e))
     }
 
     async fn contents(&self) -> Result<Contents<'a>, LoadError> {
         let error = |e: Error| server_error("inspecting the schema", &e);
         let sql = "SELECT relname::text FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1";
         let rows = self.main.query(sql, &[&self.schema]).await.map_err(error)?;
-        let names: Vec<String> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(error)?;
+        let names: Vec<String> = rows
+            .iter()
+            .map(|row| row.try_get(0))
+            .collect::<Result<_, _>>()
+            .map_err(error)?;
         let mut marker = None;
         if names.iter().any(|name| name == MARKER) {
             let error = |e: Error| server_error("inspecting the loaded data", &e);
-            let sql = format!("SELECT version, state, tables, rows, distribution, seed, rows_kept FROM {MARKER}");
+            let sql = format!(
+                "SELECT version, state, tables, rows, distribution, seed, rows_kept FROM {MARKER}"
+            );
             let row = self.main.query_opt(&sql, &[]).await.map_err(error)?;
             marker = row.map(|row| read(&row)).transpose().map_err(error)?;
         }
-        Ok(Contents { schema: self.schema, names, marker })
+        Ok(Contents {
+            schema: self.schema,
+            names,
+            marker,
+        })
     }
 
     async fn use_foreign(&self, contents: &Contents<'_>) -> Result<Loaded, LoadError> {
@@ -101,7 +127,11 @@ impl<'a> PostgresSysbenchLoad<'a> {
         contents.expect_tables(tables)?;
         for name in (1..=tables).map(table_name) {
             let error = |e: Error| server_error(&format!("counting the rows of {name}"), &e);
-            let row = self.main.query_one(&format!("SELECT count(*) FROM {name}"), &[]).await.map_err(error)?;
+            let row = self
+                .main
+                .query_one(&format!("SELECT count(*) FROM {name}"), &[])
+                .await
+                .map_err(error)?;
             contents.expect_rows(&name, row.try_get(0).map_err(error)?, rows)?;
             self.control.check()?;
         }
@@ -110,7 +140,11 @@ impl<'a> PostgresSysbenchLoad<'a> {
 
     async fn use_again(&self) -> Result<Loaded, LoadError> {
         if !self.script.keeps_rows() {
-            self.batch("noting that rows will change", &format!("UPDATE {MARKER} SET rows_kept = false")).await?;
+            self.batch(
+                "noting that rows will change",
+                &format!("UPDATE {MARKER} SET rows_kept = false"),
+            )
+            .await?;
         }
         Ok(Loaded::Reused)
     }
@@ -118,8 +152,12 @@ impl<'a> PostgresSysbenchLoad<'a> {
     /// Empty tables and the marker, in one transaction; before them what an earlier load left.
     async fn create(&self, earlier: u32) -> Result<(), LoadError> {
         let tables = self.population.tables;
-        let drop: String = (1..=earlier).map(|table| format!("DROP TABLE IF EXISTS {};", table_name(table))).collect();
-        let create: String = (1..=tables).map(|table| format!("{};", Dialect::Postgres.create_table(table))).collect();
+        let drop: String = (1..=earlier)
+            .map(|table| format!("DROP TABLE IF EXISTS {};", table_name(table)))
+            .collect();
+        let create: String = (1..=tables)
+            .map(|table| format!("{};", Dialect::Postgres.create_table(table)))
+            .collect();
         let sql = format!(
             "BEGIN; {drop} DROP TABLE IF EXISTS {MARKER}; {create}
              CREATE TABLE {MARKER} (version integer, state text, tables integer, rows integer, distribution text,
@@ -133,14 +171,19 @@ impl<'a> PostgresSysbenchLoad<'a> {
 
     async fn fill_and_index(&self, bulk: &Bulk<'_>) -> Result<(), LoadError> {
         let Population { tables, rows, .. } = self.population;
-        let part = |table| TablePart { population: self.population, table };
+        let part = |table| TablePart {
+            population: self.population,
+            table,
+        };
         bulk.copy((1..=tables).map(part).collect()).await?;
         bulk.run((1..=tables).map(create_index)).await?;
         // The ids came with the rows, and inserts go on behind them.
-        let serial = |name: String| format!("SELECT setval(pg_get_serial_sequence('{name}', 'id'), {rows})");
+        let serial =
+            |name: String| format!("SELECT setval(pg_get_serial_sequence('{name}', 'id'), {rows})");
         bulk.run((1..=tables).map(table_name).map(serial)).await?;
         // Sets hint bits and the visibility map now, which would otherwise be work during the measurement.
-        bulk.run((1..=tables).map(|table| format!("VACUUM ANALYZE {}", table_name(table)))).await
+        bulk.run((1..=tables).map(|table| format!("VACUUM ANALYZE {}", table_name(table))))
+            .await
     }
 }
 

@@ -17,22 +17,39 @@ fn a_killed_connection_is_lost_and_a_new_one_works() {
     let _turn = shared.turn();
     block_on(async {
         let client = shared.client().await;
-        let level =
-            Input::Tpcc(input::Input::StockLevel(input::StockLevel { warehouse: 1, district: 2, threshold: 15 }));
+        let level = Input::Tpcc(input::Input::StockLevel(input::StockLevel {
+            warehouse: 1,
+            district: 2,
+            threshold: 15,
+        }));
         for mode in MODES {
             let mut session = shared.session(mode).await;
             session.run(&level).await.unwrap();
             let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE $1 AND pid <> pg_backend_pid()";
-            let last = if mode == TxnMode::Procedures { "SELECT plimsoll_stock_level%" } else { "COMMIT%" };
+            let last = if mode == TxnMode::Procedures {
+                "SELECT plimsoll_stock_level%"
+            } else {
+                "COMMIT%"
+            };
             assert!(client.execute(kill, &[&last]).await.unwrap() >= 1);
             let lost = session.run(&level).await;
             let why = |lost: &Result<TxnEnd, _>| match lost {
                 Err(SessionError::Lost(why)) => why.clone(),
                 other => panic!("{mode:?} {other:?}"),
             };
-            assert!(why(&lost).contains("terminating connection due to administrator command"), "{lost:?}");
-            assert!(matches!(session.run(&level).await, Err(SessionError::Lost(_))), "{mode:?}");
-            assert_eq!(shared.session(mode).await.run(&level).await, Ok(TxnEnd::Committed), "{mode:?}");
+            assert!(
+                why(&lost).contains("terminating connection due to administrator command"),
+                "{lost:?}"
+            );
+            assert!(
+                matches!(session.run(&level).await, Err(SessionError::Lost(_))),
+                "{mode:?}"
+            );
+            assert_eq!(
+                shared.session(mode).await.run(&level).await,
+                Ok(TxnEnd::Committed),
+                "{mode:?}"
+            );
         }
     });
 }
@@ -43,15 +60,30 @@ fn a_session_that_the_server_ended_is_lost_with_the_reason() {
     let _turn = shared.turn();
     block_on(async {
         let client = shared.client().await;
-        let conninfo = shared.conninfo().replace("options='", "options='-c idle_in_transaction_session_timeout=2000 ");
+        let conninfo = shared.conninfo().replace(
+            "options='",
+            "options='-c idle_in_transaction_session_timeout=2000 ",
+        );
         let conninfo = conninfo.replace("application_name=plimsoll", "application_name=idle");
-        let mut session = PostgresSession::open(&conninfo, SCHEMA, TxnMode::Statements).await.unwrap();
+        let mut session = PostgresSession::open(&conninfo, SCHEMA, TxnMode::Statements)
+            .await
+            .unwrap();
         session.begin(true).await.unwrap();
         let district = [Param::Int(1), Param::Int(6)];
-        session.query(Stmt::NextOrderNumber, &district).await.unwrap();
-        until(&client, "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'idle')").await;
+        session
+            .query(Stmt::NextOrderNumber, &district)
+            .await
+            .unwrap();
+        until(
+            &client,
+            "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'idle')",
+        )
+        .await;
         let lost = session.query(Stmt::NextOrderNumber, &district).await;
-        assert!(matches!(&lost, Err(SessionError::Lost(why)) if why.contains("25P03")), "{lost:?}");
+        assert!(
+            matches!(&lost, Err(SessionError::Lost(why)) if why.contains("25P03")),
+            "{lost:?}"
+        );
     });
 }
 
@@ -61,17 +93,36 @@ fn a_session_that_the_server_ended_is_lost_with_the_reason() {
 fn rollbacks_are_not_logged_and_what_matters_is() {
     let shared = Shared::get();
     let _turn = shared.turn();
-    let log =
-        || std::fs::read_to_string(shared.server.process().data_dir().parent().unwrap().join("postgres.log")).unwrap();
+    let log = || {
+        std::fs::read_to_string(
+            shared
+                .server
+                .process()
+                .data_dir()
+                .parent()
+                .unwrap()
+                .join("postgres.log"),
+        )
+        .unwrap()
+    };
     block_on(async {
         let mut session = shared.session(TxnMode::Procedures).await;
-        assert_eq!(session.run(&new_order(&[(1, 1, 1), (UNUSED_ITEM, 1, 1)])).await, Ok(TxnEnd::RolledBack));
+        assert_eq!(
+            session
+                .run(&new_order(&[(1, 1, 1), (UNUSED_ITEM, 1, 1)]))
+                .await,
+            Ok(TxnEnd::RolledBack)
+        );
         let client = shared.client().await;
         let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE query LIKE 'SELECT plimsoll_new_order%' AND pid <> pg_backend_pid()";
         client.batch_execute(kill).await.unwrap();
         let fatal = "FATAL:  terminating connection due to administrator command";
-        assert!(crate::scratch::wait_until(60, || log().contains(fatal)), "{}", log());
+        assert!(
+            crate::scratch::wait_until(60, || log().contains(fatal)),
+            "{}",
+            log()
+        );
         assert!(!log().contains("item number is not valid"), "{}", log());
     });
 }
@@ -83,19 +134,30 @@ fn a_deadlock_may_be_tried_again() {
     block_on(async {
         let (client, gate) = (shared.client().await, shared.client().await);
         let before = digest(&client).await;
-        let lock = |item: i32| format!("SELECT FROM stock WHERE s_w_id = 1 AND s_i_id = {item} FOR UPDATE");
+        let lock = |item: i32| {
+            format!("SELECT FROM stock WHERE s_w_id = 1 AND s_i_id = {item} FOR UPDATE")
+        };
         // A waiter checks for a deadlock once, after this time, and is the victim if there is one: the user shall be.
-        client.batch_execute("SET deadlock_timeout = '60s'").await.unwrap();
+        client
+            .batch_execute("SET deadlock_timeout = '60s'")
+            .await
+            .unwrap();
         let pid: i32 = one(&client, "SELECT pg_backend_pid()").await;
-        let user_waits =
-            "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)))";
-        let client_waits = format!("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid = {pid})");
+        let user_waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)))";
+        let client_waits =
+            format!("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid = {pid})");
         for mode in MODES {
             let mut session = shared.session(mode).await;
-            client.batch_execute(&format!("BEGIN; {}", lock(20))).await.unwrap();
-            gate.batch_execute(&format!("BEGIN; {}", lock(15))).await.unwrap();
+            client
+                .batch_execute(&format!("BEGIN; {}", lock(20)))
+                .await
+                .unwrap();
+            gate.batch_execute(&format!("BEGIN; {}", lock(15)))
+                .await
+                .unwrap();
             let lines = [(10, 1, 1), (15, 1, 1), (20, 1, 1)];
-            let user = tokio::task::spawn_local(async move { session.run(&new_order(&lines)).await });
+            let user =
+                tokio::task::spawn_local(async move { session.run(&new_order(&lines)).await });
             // The user now holds item 10 and waits at the gate, however long it takes until the client waits for that
             // item. Only then the user goes on to item 20, which closes the circle before the check.
             until(&gate, user_waits).await;
@@ -107,7 +169,10 @@ fn a_deadlock_may_be_tried_again() {
             let (locked, ()) = tokio::join!(client.batch_execute(&item_10), open_gate);
             locked.unwrap();
             let end = user.await.unwrap();
-            assert!(matches!(&end, Err(SessionError::Retry(why)) if why.contains("40P01")), "{mode:?} {end:?}");
+            assert!(
+                matches!(&end, Err(SessionError::Retry(why)) if why.contains("40P01")),
+                "{mode:?} {end:?}"
+            );
             client.batch_execute("ROLLBACK").await.unwrap();
         }
         assert_eq!(digest(&client).await, before);
@@ -120,9 +185,15 @@ fn a_row_broken_by_hand_is_named() {
     let _turn = shared.turn();
     block_on(async {
         let client = shared.client().await;
-        let touch = |by: &str| format!("UPDATE district SET d_ytd = d_ytd + {by} WHERE d_w_id = 2 AND d_id = 4");
+        let touch = |by: &str| {
+            format!("UPDATE district SET d_ytd = d_ytd + {by} WHERE d_w_id = 2 AND d_id = 4")
+        };
         client.batch_execute(&touch("0.01")).await.unwrap();
-        let broken: Vec<_> = check(&shared.conninfo(), SCHEMA).unwrap().into_iter().filter(|v| !v.holds).collect();
+        let broken: Vec<_> = check(&shared.conninfo(), SCHEMA)
+            .unwrap()
+            .into_iter()
+            .filter(|v| !v.holds)
+            .collect();
         let clauses: Vec<_> = broken.iter().map(|verdict| verdict.clause).collect();
         assert_eq!(clauses, ["3.3.2.1", "3.3.2.9"]);
         assert!(broken[1].detail.contains("w_id=2, d_id=4"), "{broken:?}");
@@ -153,16 +224,27 @@ fn emptied_tables_and_unfinished_loads_do_not_pass() {
         let verdicts = check(&conninfo, "part").unwrap();
         assert_eq!(verdicts.len(), 12);
         for verdict in verdicts {
-            assert!(!verdict.holds && verdict.detail.contains("stock has 0 rows, not 200000"), "{}", verdict.detail);
+            assert!(
+                !verdict.holds && verdict.detail.contains("stock has 0 rows, not 200000"),
+                "{}",
+                verdict.detail
+            );
         }
-        for (change, searched) in
-            [("UPDATE plimsoll_load SET state = 'started'", "only started"), ("DELETE FROM plimsoll_load", "is empty")]
-        {
+        for (change, searched) in [
+            ("UPDATE plimsoll_load SET state = 'started'", "only started"),
+            ("DELETE FROM plimsoll_load", "is empty"),
+        ] {
             client.batch_execute(change).await.unwrap();
             let error = check(&conninfo, "part").unwrap_err();
-            assert!(matches!(&error, LoadError::Missing { .. }) && error.to_string().contains(searched), "{error}");
+            assert!(
+                matches!(&error, LoadError::Missing { .. }) && error.to_string().contains(searched),
+                "{error}"
+            );
         }
-        client.batch_execute("DROP SCHEMA part CASCADE").await.unwrap();
+        client
+            .batch_execute("DROP SCHEMA part CASCADE")
+            .await
+            .unwrap();
     });
 }
 
@@ -174,7 +256,18 @@ fn values_survive_the_server() {
         let sql = "SELECT $1::numeric(12,2), $1::numeric(12,2)::text, $2::numeric(14,2), $3::smallint, $4::integer, $5::bigint,
             $6::text, $7::varchar(9), $8::char(4), $9::timestamptz, ($9::timestamptz AT TIME ZONE 'UTC')::text,
             0.1234::numeric(4,4), NULL::integer, coalesce(sum(i_price), 0) FROM item WHERE i_id < 0";
-        for cents in [0, 1, -1, 10, 99, 100, 123_456, -9_999_999_999, 1_000_000, 30_000_000] {
+        for cents in [
+            0,
+            1,
+            -1,
+            10,
+            99,
+            100,
+            123_456,
+            -9_999_999_999,
+            1_000_000,
+            30_000_000,
+        ] {
             let params = [
                 Param::Cents(cents),
                 Param::Int(cents / 100),
@@ -209,9 +302,14 @@ fn values_survive_the_server() {
             ];
             assert_eq!(values(&row).unwrap(), expected);
         }
-        let nan = client.query_one("SELECT 'NaN'::numeric", &[]).await.unwrap();
+        let nan = client
+            .query_one("SELECT 'NaN'::numeric", &[])
+            .await
+            .unwrap();
         assert!(values(&nan).is_err());
-        let wrong = client.query("SELECT $1::integer", &[&SqlParam(Param::Text("x"))]).await;
+        let wrong = client
+            .query("SELECT $1::integer", &[&SqlParam(Param::Text("x"))])
+            .await;
         assert!(wrong.is_err(), "a text is no integer");
     });
 }
@@ -220,15 +318,35 @@ fn values_survive_the_server() {
 fn the_server_is_described() {
     let shared = Shared::get();
     let facts = facts(&shared.conninfo()).unwrap();
-    assert!(facts.version.starts_with("PostgreSQL "), "{}", facts.version);
-    let value = |name: &str| facts.settings.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
-    assert_eq!((value("work_mem"), value("synchronous_commit")), (Some("5MB"), Some("off")));
+    assert!(
+        facts.version.starts_with("PostgreSQL "),
+        "{}",
+        facts.version
+    );
+    let value = |name: &str| {
+        facts
+            .settings
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, v)| v.as_str())
+    };
     assert_eq!(
-        (value("fsync"), value("full_page_writes"), value("listen_addresses")),
+        (value("work_mem"), value("synchronous_commit")),
+        (Some("5MB"), Some("off"))
+    );
+    assert_eq!(
+        (
+            value("fsync"),
+            value("full_page_writes"),
+            value("listen_addresses")
+        ),
         (Some("on"), Some("on"), Some(""))
     );
     assert!(value("wal_sync_method").is_some());
-    assert_eq!((value("maintenance_work_mem"), value("application_name")), (None, None));
+    assert_eq!(
+        (value("maintenance_work_mem"), value("application_name")),
+        (None, None)
+    );
     assert!(facts.database_size.0 > 100 << 20, "{}", facts.database_size);
 }
 
@@ -238,8 +356,11 @@ fn a_refused_user_gets_the_next_step() {
     block_on(async {
         let client = shared.client().await;
         let hba = shared.server.process().data_dir().join("pg_hba.conf");
-        std::fs::write(&hba, "local all guarded scram-sha-256\nlocal all barred reject\nlocal all all trust\n")
-            .unwrap();
+        std::fs::write(
+            &hba,
+            "local all guarded scram-sha-256\nlocal all barred reject\nlocal all all trust\n",
+        )
+        .unwrap();
         client
             .batch_execute(
                 "CREATE ROLE guarded LOGIN PASSWORD 'right'; CREATE ROLE barred LOGIN; CREATE ROLE plain LOGIN;
@@ -249,21 +370,48 @@ fn a_refused_user_gets_the_next_step() {
             .unwrap();
         let at = |user: &str, more: &str| {
             // Only a superuser may set what is logged.
-            let conninfo = shared.conninfo().replace(" options='-c log_min_messages=log'", "");
+            let conninfo = shared
+                .conninfo()
+                .replace(" options='-c log_min_messages=log'", "");
             conninfo.replace("user=plimsoll", &format!("user={user}")) + more
         };
         connect(&at("guarded", " password=right")).await.unwrap();
-        let error = connect(&at("guarded", " password=wr0ng")).await.unwrap_err();
-        assert!(matches!(&error, LoadError::Refused { next, .. } if next.contains("PGPASSWORD")), "{error}");
+        let error = connect(&at("guarded", " password=wr0ng"))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(&error, LoadError::Refused { next, .. } if next.contains("PGPASSWORD")),
+            "{error}"
+        );
         assert!(!error.to_string().contains("wr0ng"));
         let error = connect(&at("guarded", "")).await.unwrap_err();
-        assert!(matches!(&error, LoadError::Refused { next, .. } if next.contains("PGPASSWORD")), "{error}");
+        assert!(
+            matches!(&error, LoadError::Refused { next, .. } if next.contains("PGPASSWORD")),
+            "{error}"
+        );
         let error = connect(&at("barred", "")).await.unwrap_err();
-        assert!(matches!(&error, LoadError::Refused { next, .. } if next.contains("pg_hba.conf")), "{error}");
-        let error = connect(&shared.conninfo().replace("dbname=postgres", "dbname=none")).await.unwrap_err();
-        assert!(matches!(&error, LoadError::Missing { next, .. } if next.contains("createdb none")), "{error}");
-        let error =
-            load(&at("plain", ""), "newschema", POPULATION, IfOther::Replace, &LoadControl::default()).unwrap_err();
-        assert!(matches!(&error, LoadError::Refused { next, .. } if next.contains("GRANT")), "{error}");
+        assert!(
+            matches!(&error, LoadError::Refused { next, .. } if next.contains("pg_hba.conf")),
+            "{error}"
+        );
+        let error = connect(&shared.conninfo().replace("dbname=postgres", "dbname=none"))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(&error, LoadError::Missing { next, .. } if next.contains("createdb none")),
+            "{error}"
+        );
+        let error = load(
+            &at("plain", ""),
+            "newschema",
+            POPULATION,
+            IfOther::Replace,
+            &LoadControl::default(),
+        )
+        .unwrap_err();
+        assert!(
+            matches!(&error, LoadError::Refused { next, .. } if next.contains("GRANT")),
+            "{error}"
+        );
     });
 }

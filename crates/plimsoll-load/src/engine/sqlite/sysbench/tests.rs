@@ -32,7 +32,10 @@ fn load_small(path: &Path, sysbench: &Sysbench) -> Loaded {
 
 fn assert_holds(path: &Path, sysbench: &Sysbench) {
     let verdicts = check(path, sysbench).unwrap();
-    assert!(verdicts.len() == 3 && verdicts.iter().all(|verdict| verdict.holds), "{verdicts:#?}");
+    assert!(
+        verdicts.len() == 3 && verdicts.iter().all(|verdict| verdict.holds),
+        "{verdicts:#?}"
+    );
 }
 
 /// A thread for each user, as the runner has it.
@@ -42,7 +45,8 @@ fn work(path: &Path, sysbench: &Sysbench, users: u32, transactions: u32) {
         for user in 0..users {
             let writers = writers.clone();
             scope.spawn(move || {
-                let session = SqliteSession::open_sysbench(path, &BTreeMap::new(), writers, sysbench);
+                let session =
+                    SqliteSession::open_sysbench(path, &BTreeMap::new(), writers, sysbench);
                 let (mut session, workload) = (session.unwrap(), Workload::Sysbench(*sysbench));
                 let mut source = Source::new(&workload, 7, 0, user);
                 for _ in 0..transactions {
@@ -63,7 +67,10 @@ fn every_script_leaves_what_it_can_leave() {
         work(&path, &sysbench, 3, 30);
         assert_holds(&path, &sysbench);
         let rows = "SELECT (SELECT count(*) FROM sbtest1) + (SELECT count(*) FROM sbtest2)";
-        let rows: i64 = Database::open(&path).unwrap().query_row(rows, [], |row| row.get(0)).unwrap();
+        let rows: i64 = Database::open(&path)
+            .unwrap()
+            .query_row(rows, [], |row| row.get(0))
+            .unwrap();
         match script {
             Script::Insert => assert_eq!(rows, 1_090),
             Script::Delete => assert!((910..1_000).contains(&rows), "{rows}"),
@@ -81,8 +88,15 @@ fn a_data_set_is_used_again_while_its_rows_are_all_there() {
     assert_eq!(load(Script::Delete), Loaded::Reused);
     assert_eq!(load(Script::Delete), Loaded::Fresh, "rows were deleted");
     assert_eq!(load(Script::ReadOnly), Loaded::Fresh);
-    let zipfian = Sysbench { distribution: Distribution::Zipfian, ..SMALL };
-    assert_eq!(load_small(&path, &zipfian), Loaded::Fresh, "k is drawn as ids are");
+    let zipfian = Sysbench {
+        distribution: Distribution::Zipfian,
+        ..SMALL
+    };
+    assert_eq!(
+        load_small(&path, &zipfian),
+        Loaded::Fresh,
+        "k is drawn as ids are"
+    );
 }
 
 #[test]
@@ -90,12 +104,20 @@ fn data_of_the_other_workload_are_replaced_and_other_files_refused() {
     use plimsoll_model::plan::resolved::{Home, Tpcc, TxnMode};
     let (_dir, path) = place();
     load_small(&path, &SMALL);
-    let tpcc = Tpcc { warehouses: 1, mode: TxnMode::Statements, home: Home::Fixed };
+    let tpcc = Tpcc {
+        warehouses: 1,
+        mode: TxnMode::Statements,
+        home: Home::Fixed,
+    };
     assert!(!crate::engine::sqlite::is_loaded(&path, &tpcc, 7).unwrap());
     let cancelled = LoadControl::default();
     cancelled.cancel();
-    let error = crate::engine::sqlite::load(&path, &tpcc, 7, &BTreeMap::new(), &cancelled).unwrap_err();
-    assert!(matches!(error, LoadError::Cancelled) && !path.exists(), "{error}");
+    let error =
+        crate::engine::sqlite::load(&path, &tpcc, 7, &BTreeMap::new(), &cancelled).unwrap_err();
+    assert!(
+        matches!(error, LoadError::Cancelled) && !path.exists(),
+        "{error}"
+    );
     std::fs::write(&path, "the user's").unwrap();
     let error = load(&path, &SMALL, 7, &BTreeMap::new(), &LoadControl::default()).unwrap_err();
     assert!(matches!(error, LoadError::Foreign { .. }), "{error}");
@@ -108,24 +130,50 @@ fn a_wrong_table_is_found() {
     let failing = |sql: &str| {
         Database::open(&path).unwrap().execute_batch(sql).unwrap();
         let verdicts = check(&path, &SMALL).unwrap();
-        verdicts.iter().filter(|verdict| !verdict.holds).map(|verdict| verdict.clause).collect::<Vec<_>>()
+        verdicts
+            .iter()
+            .filter(|verdict| !verdict.holds)
+            .map(|verdict| verdict.clause)
+            .collect::<Vec<_>>()
     };
-    assert_eq!(failing("UPDATE sbtest2 SET pad = 'cut' WHERE id = 5"), ["values"]);
+    assert_eq!(
+        failing("UPDATE sbtest2 SET pad = 'cut' WHERE id = 5"),
+        ["values"]
+    );
     assert_eq!(failing("DELETE FROM sbtest2 WHERE id = 5"), ["rows", "ids"]);
 }
 
 #[test]
 fn a_full_disk_is_no_failure_like_others() {
     let (_dir, path) = place();
-    let sysbench = Sysbench { script: Script::Insert, ..SMALL };
+    let sysbench = Sysbench {
+        script: Script::Insert,
+        ..SMALL
+    };
     load_small(&path, &sysbench);
-    let pages: u32 = Database::open(&path).unwrap().query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    let pages: u32 = Database::open(&path)
+        .unwrap()
+        .query_row("PRAGMA page_count", [], |row| row.get(0))
+        .unwrap();
     let limit = BTreeMap::from([("max_page_count".to_owned(), (pages + 2).to_string())]);
     let session = SqliteSession::open_sysbench(&path, &limit, WriterQueue::default(), &sysbench);
-    let (mut session, mut source) = (session.unwrap(), Source::new(&Workload::Sysbench(sysbench), 7, 0, 0));
-    let ended = (0..10_000).find_map(|_| Clock::real().block_on(session.run(&source.next())).unwrap().err());
-    let Some(SessionError::DiskFull { place, why }) = ended else { panic!("{ended:?}") };
-    assert!(place.ends_with("data.db") && why.contains("full"), "{place}: {why}");
+    let (mut session, mut source) = (
+        session.unwrap(),
+        Source::new(&Workload::Sysbench(sysbench), 7, 0, 0),
+    );
+    let ended = (0..10_000).find_map(|_| {
+        Clock::real()
+            .block_on(session.run(&source.next()))
+            .unwrap()
+            .err()
+    });
+    let Some(SessionError::DiskFull { place, why }) = ended else {
+        panic!("{ended:?}")
+    };
+    assert!(
+        place.ends_with("data.db") && why.contains("full"),
+        "{place}: {why}"
+    );
 }
 
 #[test]

@@ -4,9 +4,12 @@ use super::*;
 
 /// Rules that fired, with the place, in the order in which they are listed.
 fn fired_codes(text: &str) -> Vec<String> {
-    let audit = Claim::parse(text).unwrap_or_else(|errors| panic!("{errors}")).audit();
-    let row =
-        |(rule, severity, place): (Rule, Severity, String)| format!("{} {} {place}", rule.code(), severity.name());
+    let audit = Claim::parse(text)
+        .unwrap_or_else(|errors| panic!("{errors}"))
+        .audit();
+    let row = |(rule, severity, place): (Rule, Severity, String)| {
+        format!("{} {} {place}", rule.code(), severity.name())
+    };
     fired(&audit).into_iter().map(row).collect()
 }
 
@@ -50,7 +53,9 @@ fn a_correct_table_stays_silent() {
 
 /// One row with two of the keys that a report may have.
 fn row(keys: &str) -> Vec<String> {
-    fired_codes(&format!("title = \"t\"\nsource = \"s\"\n[[figure]]\nname = \"x\"\n{keys}\n"))
+    fired_codes(&format!(
+        "title = \"t\"\nsource = \"s\"\n[[figure]]\nname = \"x\"\n{keys}\n"
+    ))
 }
 
 #[test]
@@ -74,8 +79,16 @@ fn every_percentile_is_taken_and_its_order_holds() {
         "max_ms",
     ];
     for pair in keys.windows(2) {
-        assert_eq!(row(&format!("{} = 2\n{} = 2", pair[0], pair[1])), [""; 0], "{pair:?}: equal");
-        assert_eq!(row(&format!("{} = 2\n{} = 1.9", pair[0], pair[1])), ["PLAUSIBLE error x"], "{pair:?}");
+        assert_eq!(
+            row(&format!("{} = 2\n{} = 2", pair[0], pair[1])),
+            [""; 0],
+            "{pair:?}: equal"
+        );
+        assert_eq!(
+            row(&format!("{} = 2\n{} = 1.9", pair[0], pair[1])),
+            ["PLAUSIBLE error x"],
+            "{pair:?}"
+        );
     }
 }
 
@@ -103,17 +116,43 @@ fn a_rate_a_hundred_times_its_neighbours_is_found_within_a_side_only() {
             format!("[[figure]]\nname = \"{name}\"\nside = \"{side}\"\nper_second = {rate}\n")
         });
         let sides = "[[side]]\nname = \"A\"\n[[side]]\nname = \"B\"\n";
-        fired_codes(&format!("title = \"t\"\nsource = \"s\"\n{sides}{}", rows.collect::<String>()))
+        fired_codes(&format!(
+            "title = \"t\"\nsource = \"s\"\n{sides}{}",
+            rows.collect::<String>()
+        ))
     };
-    let ladder = |third: f64| table(&[("1 user", "A", 100.0), ("2 users", "A", 190.0), ("4 users", "A", third)]);
+    let ladder = |third: f64| {
+        table(&[
+            ("1 user", "A", 100.0),
+            ("2 users", "A", 190.0),
+            ("4 users", "A", third),
+        ])
+    };
     assert_eq!(ladder(380.0), [""; 0]);
     assert_eq!(ladder(38_000.0), ["PLAUSIBLE error 4 users, A"]);
     assert_eq!(ladder(1.0), ["PLAUSIBLE error 4 users, A"]);
     // A disk against a drive, and unlike loads of one side, may differ as much.
-    assert_eq!(table(&[("4K", "A", 150.0), ("4K", "B", 600_000.0)]), [""; 0]);
-    assert_eq!(table(&[("4K read", "A", 600_000.0), ("sysbench", "A", 1_800.0), ("scan", "A", 3.0)]), [""; 0]);
+    assert_eq!(
+        table(&[("4K", "A", 150.0), ("4K", "B", 600_000.0)]),
+        [""; 0]
+    );
+    assert_eq!(
+        table(&[
+            ("4K read", "A", 600_000.0),
+            ("sysbench", "A", 1_800.0),
+            ("scan", "A", 3.0)
+        ]),
+        [""; 0]
+    );
     // Each a tenth of the one before: a sweep of sizes.
-    assert_eq!(table(&[("4K", "A", 600_000.0), ("64K", "A", 45_000.0), ("1024K", "A", 2_900.0)]), [""; 0]);
+    assert_eq!(
+        table(&[
+            ("4K", "A", 600_000.0),
+            ("64K", "A", 45_000.0),
+            ("1024K", "A", 2_900.0)
+        ]),
+        [""; 0]
+    );
 }
 
 #[test]
@@ -128,20 +167,32 @@ fn a_side_that_is_like_another_takes_what_it_does_not_state() {
     let b = "like = \"A\"\nconfiguration = { drives = \"y\" }";
     assert_eq!(fired_codes(&text(b)), ["SAMEBOX note A", "SAMEBOX note B"]);
     let more = "like = \"A\"\nconfiguration = { drives = \"y\", nodes = 3 }";
-    assert_eq!(fired_codes(&text(more)), ["SAMEBOX note A", "SAMEBOX note B", "ONEFACTOR error A / B"]);
+    assert_eq!(
+        fired_codes(&text(more)),
+        ["SAMEBOX note A", "SAMEBOX note B", "ONEFACTOR error A / B"]
+    );
     // What only one side states may be the same on both.
     let unknown = "configuration = { drives = \"y\" }";
     assert_eq!(fired_codes(&text(unknown)), ["SAMEBOX note A"]);
     let refused = |last: &str| Claim::parse(&text(last)).unwrap_err().to_string();
-    assert!(refused("like = \"C\"").contains("no side is called `C`"), "{}", refused("like = \"C\""));
-    assert!(refused("like = \"B\"").contains("`like` of `B`"), "{}", refused("like = \"B\""));
+    assert!(
+        refused("like = \"C\"").contains("no side is called `C`"),
+        "{}",
+        refused("like = \"C\"")
+    );
+    assert!(
+        refused("like = \"B\"").contains("`like` of `B`"),
+        "{}",
+        refused("like = \"B\"")
+    );
 }
 
 #[test]
 fn durations_are_added_up() {
     let of = |stated: &str| {
         let head = "title = \"t\"\nsource = \"s\"\n[[duration]]\nname = \"x\"\nparts = [";
-        let parts = "{ name = \"a\", lasts = \"6h\" }, { name = \"b\", lasts = \"1h\", times = 5 }]";
+        let parts =
+            "{ name = \"a\", lasts = \"6h\" }, { name = \"b\", lasts = \"1h\", times = 5 }]";
         fired_codes(&format!("{head}{parts}\n{stated}"))
     };
     assert_eq!(of("stated = \"11h\""), [""; 0]);
@@ -149,5 +200,10 @@ fn durations_are_added_up() {
     assert_eq!(of("stated = \"10h\""), ["DURATION error x"]);
     assert_eq!(of(""), [""; 0], "nothing is stated");
     let odd = "title = \"t\"\nsource = \"s\"\n[[duration]]\nname = \"x\"\nstated = \"soon\"\nparts = []\n";
-    assert!(Claim::parse(odd).unwrap_err().to_string().contains("`stated` of `x`"));
+    assert!(
+        Claim::parse(odd)
+            .unwrap_err()
+            .to_string()
+            .contains("`stated` of `x`")
+    );
 }

@@ -33,8 +33,16 @@ pub(super) fn resolve(
         let value = findings.required(at, key, value, help)?;
         whole(value, &format!("`{key}`"), 0..=100, findings)
     };
-    let read = percent("read", &raw.read, "percent of the requests that are reads: read = 100");
-    let random = percent("random", &raw.random, "percent at a random place: random = 100, or 0 for sequential");
+    let read = percent(
+        "read",
+        &raw.read,
+        "percent of the requests that are reads: read = 100",
+    );
+    let random = percent(
+        "random",
+        &raw.random,
+        "percent at a random place: random = 100, or 0 for sequential",
+    );
     let direct = raw.direct.as_ref().is_none_or(|direct| *direct.get());
     let kinds = sizes(at, raw, read, direct, findings);
     let mut number = |key: &str, value: &Option<At<i64>>, default, bounds| match value {
@@ -49,7 +57,10 @@ pub(super) fn resolve(
     let sync = sync(raw, read, findings);
     let (read_sizes, write_sizes) = kinds?;
     Some(BlockStream {
-        name: raw.name.as_ref().map_or(String::new(), |name| name.get().clone()),
+        name: raw
+            .name
+            .as_ref()
+            .map_or(String::new(), |name| name.get().clone()),
         read_percent: read?,
         random_percent: random?,
         read_sizes,
@@ -57,7 +68,10 @@ pub(super) fn resolve(
         depth: depth?,
         threads: threads?,
         per_second: rate?,
-        arrivals: raw.arrivals.as_ref().map_or(Arrivals::Constant, |arrivals| *arrivals.get()),
+        arrivals: raw
+            .arrivals
+            .as_ref()
+            .map_or(Arrivals::Constant, |arrivals| *arrivals.get()),
         access: access?,
         compressible_percent: compressible?,
         direct,
@@ -73,17 +87,37 @@ fn sizes(
     direct: bool,
     findings: &mut Findings<'_>,
 ) -> Option<(Vec<SizeShare>, Vec<SizeShare>)> {
-    let RawBlockStream { block, read_block, write_block, .. } = raw;
-    let kinds = [("read_block", read_block, read == Some(0)), ("write_block", write_block, read == Some(100))];
+    let RawBlockStream {
+        block,
+        read_block,
+        write_block,
+        ..
+    } = raw;
+    let kinds = [
+        ("read_block", read_block, read == Some(0)),
+        ("write_block", write_block, read == Some(100)),
+    ];
     for (key, written, is_idle) in kinds {
         if let (Some(written), true) = (written, is_idle) {
-            findings.warn(written.span(), format!("`{key}` changes nothing: there are no such requests"), "remove it");
+            findings.warn(
+                written.span(),
+                format!("`{key}` changes nothing: there are no such requests"),
+                "remove it",
+            );
         }
     }
     if let (Some(written), Some(_), Some(_)) = (block, read_block, write_block) {
-        findings.warn(written.span(), "`block` changes nothing beside `read_block` and `write_block`", "remove it");
+        findings.warn(
+            written.span(),
+            "`block` changes nothing beside `read_block` and `write_block`",
+            "remove it",
+        );
     }
-    let mut list = |written: &Option<At<RawSizes>>| written.as_ref().map(|sizes| shares(sizes, direct, findings));
+    let mut list = |written: &Option<At<RawSizes>>| {
+        written
+            .as_ref()
+            .map(|sizes| shares(sizes, direct, findings))
+    };
     let (both, reads, writes) = (list(block), list(read_block), list(write_block));
     let of_reads = reads.or_else(|| both.clone());
     let of_writes = writes.or(both);
@@ -93,14 +127,24 @@ fn sizes(
         _ => (of_reads, of_writes),
     };
     if (of_reads.is_none() || of_writes.is_none())
-        && !["block", "read_block", "write_block"].iter().any(|key| findings.explains(at, key))
+        && !["block", "read_block", "write_block"]
+            .iter()
+            .any(|key| findings.explains(at, key))
     {
-        findings.error(at.clone(), "`block` is missing", "say how large requests are: block = \"4KiB\"");
+        findings.error(
+            at.clone(),
+            "`block` is missing",
+            "say how large requests are: block = \"4KiB\"",
+        );
     }
     Some((of_reads??, of_writes??))
 }
 
-fn shares(written: &At<RawSizes>, direct: bool, findings: &mut Findings<'_>) -> Option<Vec<SizeShare>> {
+fn shares(
+    written: &At<RawSizes>,
+    direct: bool,
+    findings: &mut Findings<'_>,
+) -> Option<Vec<SizeShare>> {
     let list = match written.get() {
         RawSizes::One(one) => {
             let size = block_size(one, written.span(), direct, findings)?;
@@ -110,7 +154,11 @@ fn shares(written: &At<RawSizes>, direct: bool, findings: &mut Findings<'_>) -> 
     };
     let example = "sizes and their shares in percent: block = [[\"4KiB\", 40], [\"8KiB\", 60]]";
     if list.len() > MOST_SIZES {
-        findings.error(written.span(), format!("more than {MOST_SIZES} sizes"), "fio has room for so many");
+        findings.error(
+            written.span(),
+            format!("more than {MOST_SIZES} sizes"),
+            "fio has room for so many",
+        );
         return None;
     }
     let mut found: Vec<SizeShare> = Vec::new();
@@ -118,28 +166,54 @@ fn shares(written: &At<RawSizes>, direct: bool, findings: &mut Findings<'_>) -> 
         let RawShare(size, percent) = entry.get();
         let size = block_size(size.get(), size.span(), direct, findings);
         let percent = whole(percent, "a share", 1..=100, findings);
-        let Some((size, percent)) = size.zip(percent) else { continue };
+        let Some((size, percent)) = size.zip(percent) else {
+            continue;
+        };
         if found.iter().any(|other| other.size == size) {
-            findings.error(entry.span(), format!("{} is there twice", bytes::write(size)), example);
+            findings.error(
+                entry.span(),
+                format!("{} is there twice", bytes::write(size)),
+                example,
+            );
         }
         found.push(SizeShare { size, percent });
     }
     if found.len() < list.len() || findings.is_incomplete(&written.span()) {
         return None;
     }
-    is_whole(found.iter().map(|share| share.percent), written.span(), example, findings).then_some(found)
+    is_whole(
+        found.iter().map(|share| share.percent),
+        written.span(),
+        example,
+        findings,
+    )
+    .then_some(found)
 }
 
 /// Tells of shares that are not everything.
-fn is_whole(shares: impl Iterator<Item = u32>, at: Range<usize>, example: &str, findings: &mut Findings<'_>) -> bool {
+fn is_whole(
+    shares: impl Iterator<Item = u32>,
+    at: Range<usize>,
+    example: &str,
+    findings: &mut Findings<'_>,
+) -> bool {
     let sum: u32 = shares.sum();
     if sum != 100 {
-        findings.error(at, format!("the shares sum up to {sum} %, not to 100 %"), example);
+        findings.error(
+            at,
+            format!("the shares sum up to {sum} %, not to 100 %"),
+            example,
+        );
     }
     sum == 100
 }
 
-fn block_size(raw: &RawSize, at: Range<usize>, direct: bool, findings: &mut Findings<'_>) -> Option<Bytes> {
+fn block_size(
+    raw: &RawSize,
+    at: Range<usize>,
+    direct: bool,
+    findings: &mut Findings<'_>,
+) -> Option<Bytes> {
     if let RawSize::Bare(number) = raw {
         let help = format!("write sizes with a unit and in quotes: \"{number}KiB\"");
         findings.error(at, format!("{number} of which unit?"), help);
@@ -147,10 +221,19 @@ fn block_size(raw: &RawSize, at: Range<usize>, direct: bool, findings: &mut Find
     }
     let size = size_of(raw, at.clone(), findings)?;
     let (fault, help) = if size == Bytes(0) || size > LARGEST_BLOCK {
-        (format!("requests cannot have {}", bytes::write(size)), format!("1B to {}", bytes::write(LARGEST_BLOCK)))
+        (
+            format!("requests cannot have {}", bytes::write(size)),
+            format!("1B to {}", bytes::write(LARGEST_BLOCK)),
+        )
     } else if direct && !size.0.is_multiple_of(SECTOR) {
         let help = "write a multiple of it, or direct = false for requests through the page cache";
-        (format!("{} is no multiple of 512 bytes, which direct I/O needs", bytes::write(size)), help.to_owned())
+        (
+            format!(
+                "{} is no multiple of 512 bytes, which direct I/O needs",
+                bytes::write(size)
+            ),
+            help.to_owned(),
+        )
     } else {
         return Some(size);
     };
@@ -163,7 +246,11 @@ fn rate(raw: &RawBlockStream, has_curve: bool, findings: &mut Findings<'_>) -> O
     let Some(written) = &raw.rate else {
         if let (Some(arrivals), false) = (&raw.arrivals, has_curve) {
             let help = "add rate = 100, or remove it";
-            findings.error(arrivals.span(), "`arrivals` has no meaning without a `rate` or a `curve`", help);
+            findings.error(
+                arrivals.span(),
+                "`arrivals` has no meaning without a `rate` or a `curve`",
+                help,
+            );
         }
         return Some(None);
     };
@@ -176,28 +263,53 @@ fn rate(raw: &RawBlockStream, has_curve: bool, findings: &mut Findings<'_>) -> O
     }
     if has_curve {
         let help = "a curve's rates are shares of what the job reaches at full speed; remove one of the two";
-        findings.error(written.span(), "`rate` and `curve` exclude each other", help);
+        findings.error(
+            written.span(),
+            "`rate` and `curve` exclude each other",
+            help,
+        );
         return None;
     }
     Some(Some(rate))
 }
 
-fn access(raw: &RawBlockStream, random: Option<u32>, findings: &mut Findings<'_>) -> Option<Access> {
-    let Some(written) = &raw.access else { return Some(Access::Uniform) };
+fn access(
+    raw: &RawBlockStream,
+    random: Option<u32>,
+    findings: &mut Findings<'_>,
+) -> Option<Access> {
+    let Some(written) = &raw.access else {
+        return Some(Access::Uniform);
+    };
     let access = match written.get() {
         RawWord::Word(_) => Access::Uniform,
-        RawWord::Table(RawAccess { zipf: Some(exponent), zones: None }) => zipf(exponent, findings)?,
-        RawWord::Table(RawAccess { zipf: None, zones: Some(zones) }) => Access::Zoned(self::zones(zones, findings)?),
+        RawWord::Table(RawAccess {
+            zipf: Some(exponent),
+            zones: None,
+        }) => zipf(exponent, findings)?,
+        RawWord::Table(RawAccess {
+            zipf: None,
+            zones: Some(zones),
+        }) => Access::Zoned(self::zones(zones, findings)?),
         RawWord::Table(_) => {
             if !findings.is_incomplete(&written.span()) {
-                let help = "exactly one law: { zipf = 1.1 } or { zones = [[95, 5], [4, 10], [1, 85]] }";
-                findings.error(written.span(), "which places do random requests choose?", help);
+                let help =
+                    "exactly one law: { zipf = 1.1 } or { zones = [[95, 5], [4, 10], [1, 85]] }";
+                findings.error(
+                    written.span(),
+                    "which places do random requests choose?",
+                    help,
+                );
             }
             return None;
         }
     };
     if random == Some(0) && access != Access::Uniform {
-        findings.warn(written.span(), "`access` changes nothing: no request is at a random place", "remove it");
+        findings.warn(
+            written.span(),
+            "`access` changes nothing: no request is at a random place",
+            "remove it",
+        );
         return Some(Access::Uniform);
     }
     Some(access)
@@ -209,7 +321,11 @@ fn zipf(exponent: &At<f64>, findings: &mut Findings<'_>) -> Option<Access> {
         return Some(Access::Zipf(theta));
     }
     let help = "0.01 to 10 is possible, except exactly 1, which fio cannot do: 1.01";
-    findings.error(exponent.span(), format!("the exponent cannot be {theta}"), help);
+    findings.error(
+        exponent.span(),
+        format!("the exponent cannot be {theta}"),
+        help,
+    );
     None
 }
 
@@ -217,37 +333,68 @@ fn zones(written: &At<Vec<At<RawShare<i64>>>>, findings: &mut Findings<'_>) -> O
     let example = "shares of requests and of space in percent: zones = [[95, 5], [4, 10], [1, 85]]";
     let (list, at) = (written.get(), written.span());
     if list.len() > MOST_ZONES {
-        findings.error(at, format!("more than {MOST_ZONES} zones"), "fio has room for so many");
+        findings.error(
+            at,
+            format!("more than {MOST_ZONES} zones"),
+            "fio has room for so many",
+        );
         return None;
     }
     let zones = list.iter().map(|entry| {
         let RawShare(requests, space) = entry.get();
         let requests_percent = whole(requests, "a share of requests", 0..=100, findings);
         let space_percent = whole(space, "a share of space", 1..=100, findings);
-        Some(Zone { requests_percent: requests_percent?, space_percent: space_percent? })
+        Some(Zone {
+            requests_percent: requests_percent?,
+            space_percent: space_percent?,
+        })
     });
-    let zones: Vec<Zone> = zones.collect::<Vec<_>>().into_iter().collect::<Option<_>>()?;
+    let zones: Vec<Zone> = zones
+        .collect::<Vec<_>>()
+        .into_iter()
+        .collect::<Option<_>>()?;
     if findings.is_incomplete(&at) {
         return None;
     }
-    let whole = is_whole(zones.iter().map(|zone| zone.requests_percent), at.clone(), example, findings)
-        && is_whole(zones.iter().map(|zone| zone.space_percent), at, example, findings);
+    let whole = is_whole(
+        zones.iter().map(|zone| zone.requests_percent),
+        at.clone(),
+        example,
+        findings,
+    ) && is_whole(
+        zones.iter().map(|zone| zone.space_percent),
+        at,
+        example,
+        findings,
+    );
     whole.then_some(zones)
 }
 
-fn sync(raw: &RawBlockStream, read: Option<u32>, findings: &mut Findings<'_>) -> Option<SyncPolicy> {
-    let Some(written) = &raw.sync else { return Some(SyncPolicy::None) };
+fn sync(
+    raw: &RawBlockStream,
+    read: Option<u32>,
+    findings: &mut Findings<'_>,
+) -> Option<SyncPolicy> {
+    let Some(written) = &raw.sync else {
+        return Some(SyncPolicy::None);
+    };
     let policy = match written.get() {
         RawWord::Word(word) if word == "each_write" => SyncPolicy::EachWrite,
         RawWord::Word(_) => SyncPolicy::None,
         RawWord::Table(RawSync { flush_every }) => {
             let help = "after how many writes: { flush_every = 1 }";
             let every = findings.required(&written.span(), "flush_every", flush_every, help)?;
-            SyncPolicy::Flush { every: whole(every, "`flush_every`", 1..=1_000_000, findings)? }
+            SyncPolicy::Flush {
+                every: whole(every, "`flush_every`", 1..=1_000_000, findings)?,
+            }
         }
     };
     if read == Some(100) && policy != SyncPolicy::None {
-        findings.warn(written.span(), "`sync` changes nothing: there are no writes", "remove it");
+        findings.warn(
+            written.span(),
+            "`sync` changes nothing: there are no writes",
+            "remove it",
+        );
         return Some(SyncPolicy::None);
     }
     Some(policy)
