@@ -39,10 +39,14 @@ fn is_root(path: &str) -> bool {
 fn is_test_root(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let is_test = |part: &str| matches!(part, "tests" | "examples" | "benches" | "fuzz_targets");
+    if parts.contains(&"src") {
+        return false;
+    }
     match parts.as_slice() {
-        [.., "src", folder, _] if is_test(folder) => false,
-        [.., folder, _] if is_test(folder) => true,
-        [.., folder, _, "main.rs"] => is_test(folder) && !parts.contains(&"src"),
+        [.., folder, _] => {
+            is_test(folder)
+                || matches!(parts.as_slice(), [.., folder, _, "main.rs"] if is_test(folder))
+        }
         _ => false,
     }
 }
