@@ -4,6 +4,7 @@
 //! simulator jumps to that time. The emulator ([`emulate`]) answers at that time on the wall clock, through FUSE, in a
 //! process of its own.
 
+mod amplification;
 pub mod catalogue;
 pub mod emulate;
 pub mod learn;

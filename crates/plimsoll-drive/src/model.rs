@@ -13,7 +13,6 @@ mod seek;
 mod streams;
 mod volume;
 
-pub use fill::amplification;
 pub use plimsoll_model::drive::DriveOp;
 use plimsoll_model::units::{Bytes, Nanos};
 pub use random::Random;
@@ -62,9 +61,8 @@ pub struct Work {
 impl Work {
     /// Mean power in `span`: idle power, and what reading and writing add while they last.
     pub fn watts(&self, watts: Watts, span: Nanos) -> f64 {
-        let share = |busy: Nanos| (busy.as_secs_f64() / span.as_secs_f64().max(1e-9)).min(1.0);
-        let reading = share(self.reading);
-        let writing = share(self.writing).min(1.0 - reading);
+        let reading = share_of(self.reading, span);
+        let writing = share_of(self.writing, span).min(1.0 - reading);
         watts.idle + (watts.read - watts.idle) * reading + (watts.write - watts.idle) * writing
     }
 
@@ -187,6 +185,10 @@ impl Drive {
             ..self.work.clone()
         }
     }
+}
+
+fn share_of(busy: Nanos, span: Nanos) -> f64 {
+    (busy.as_secs_f64() / span.as_secs_f64().max(1e-9)).min(1.0)
 }
 
 fn scaled(time: Nanos, times: f64) -> Nanos {

@@ -243,12 +243,10 @@ impl Window {
         let work = self
             .before
             .map_or_else(Work::default, |before| drive.work().since(&before));
-        let span = Nanos(end - self.from);
-        let (reads, writes) = (self.reads, self.writes);
         SimulatedResult {
-            span,
-            reads,
-            writes,
+            span: Nanos(end - self.from),
+            reads: self.reads,
+            writes: self.writes,
             carried: 0,
             offered: 0,
             unfinished: 0,

@@ -77,6 +77,12 @@ struct Waiting {
     most: usize,
 }
 
+/// Where the head goes next, and how long it takes to get there.
+struct Visit {
+    place: Place,
+    positioning: u64,
+}
+
 impl Waiting {
     fn new(most: usize) -> Self {
         Self {
@@ -112,16 +118,20 @@ impl Waiting {
         self.places[self.len]
     }
 
-    /// The place that is reached first, and how long that takes.
-    fn nearest(&mut self, geometry: &Geometry, head: Place, angle: u32) -> (Place, u64) {
-        let (mut best, mut at) = (u64::MAX, 0);
+    /// The place that is reached first.
+    fn nearest(&mut self, geometry: &Geometry, head: Place, angle: u32) -> Visit {
+        let mut positioning = u64::MAX;
+        let mut at = 0;
         for (i, place) in self.places[..self.len].iter().enumerate() {
             let time = geometry.position(head, angle, *place);
-            if time < best {
-                (best, at) = (time, i);
+            if time < positioning {
+                (positioning, at) = (time, i);
             }
         }
-        (self.take(at), best)
+        Visit {
+            place: self.take(at),
+            positioning,
+        }
     }
 
     fn will_be_done(&mut self, at: u64) {
@@ -178,9 +188,12 @@ impl Disk {
 
     /// The head was parked.
     pub fn power_cycle(&mut self, now: u64) {
-        (self.free, self.head) = (now, Place::default());
+        self.free = now;
+        self.head = Place::default();
         self.waiting = Waiting::new(self.spec.queue);
-        (self.next, self.next_at, self.write_end) = (u64::MAX, 0, u64::MAX);
+        self.next = u64::MAX;
+        self.next_at = 0;
+        self.write_end = u64::MAX;
         self.buffer = Fluid::new(self.spec.buffer.0 / 2);
         self.streams = Streams::new();
     }
@@ -202,7 +215,8 @@ impl Disk {
             return self.next_at.max(arrived + transfer);
         }
         let done = self.visit(now, op, work, true);
-        (self.next, self.next_at) = (op.offset.saturating_add(op.len), done);
+        self.next = op.offset.saturating_add(op.len);
+        self.next_at = done;
         done
     }
 
@@ -212,13 +226,14 @@ impl Disk {
         let grows = self.waiting.arrive(now, own);
         let start = self.free.max(now + self.spec.command.0);
         let angle = self.geometry.angle(start);
-        let (place, positioning) = match grows {
+        let Visit { place, positioning } = match grows {
             None => self.waiting.nearest(&self.geometry, self.head, angle),
-            Some(queue) => (
-                own,
-                self.chosen
+            Some(queue) => Visit {
+                place: own,
+                positioning: self
+                    .chosen
                     .shorten(self.geometry.position(self.head, angle, own), queue),
-            ),
+            },
         };
         let span = positioning + self.geometry.transfer(place, op.len);
         self.head = self.geometry.place_after(place, op.len);
@@ -289,7 +304,8 @@ fn scattered(geometry: &Geometry, queue: usize, capacity: u64) -> u64 {
     const VISITS: u64 = 500;
     let mut random = Random::new(mix(1));
     let mut waiting = Waiting::new(queue);
-    let (mut head, mut now) = (Place::default(), 0);
+    let mut head = Place::default();
+    let mut now = 0;
     for _ in 0..queue.clamp(1, MOST) - 1 {
         waiting.places[waiting.len] = geometry.place(random.below(capacity.max(1)));
         waiting.len += 1;
@@ -297,8 +313,9 @@ fn scattered(geometry: &Geometry, queue: usize, capacity: u64) -> u64 {
     for _ in 0..VISITS {
         waiting.places[waiting.len] = geometry.place(random.below(capacity.max(1)));
         waiting.len += 1;
-        let (place, span) = waiting.nearest(geometry, head, geometry.angle(now));
-        (head, now) = (place, now + span);
+        let visit = waiting.nearest(geometry, head, geometry.angle(now));
+        head = visit.place;
+        now += visit.positioning;
     }
     now / VISITS
 }

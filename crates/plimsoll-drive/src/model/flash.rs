@@ -3,7 +3,7 @@
 //! A request goes through the command processing and the link, which take one at a time and hold the data sheet's
 //! limits. A read then occupies a unit of flash for a lognormal time. A write is acknowledged from the buffer; the buffer
 //! drains at the data sheet's write rates, slower with random writes the fuller the drive is (see
-//! [`super::fill::amplification`]).
+//! [`amplification`]).
 //!
 //! Reads and the draining share the flash: while there is something to drain, a read takes from it the time that the
 //! read would take of the whole drive, and may have to wait for the rest of a program operation. So a mix comes out at
@@ -12,11 +12,12 @@
 //! Assumption: the transfer of a read is charged before its flash time, not after. Both orders give the same sum and the
 //! same throughput; this one lets reads overtake each other in the flash, as they do.
 
-use super::fill::{Mapped, amplification};
+use super::fill::Mapped;
 use super::fluid::Fluid;
 use super::random::{Random, Table, mix};
 use super::streams::Streams;
 use super::{DriveOp, Op, Setup, Work};
+use crate::amplification::amplification;
 use crate::spec::{FlashSpec, WriteCache};
 
 /// Requests are spread over the units in pieces of a flash page.
@@ -36,8 +37,7 @@ pub struct Flash {
     links: [u64; 2],
     units: Box<[u64]>,
     buffer: Fluid,
-    /// Start and end of the last flush of a volatile buffer.
-    flushing: (u64, u64),
+    flushing: LastFlush,
     streams: Streams,
     mapped: Mapped,
     /// Work of a random write per byte, and flash bytes per byte, at the present fill.
@@ -46,6 +46,13 @@ pub struct Flash {
     /// Bytes in the fast flash.
     slc: f64,
     slc_at: u64,
+}
+
+/// The last flush of a volatile buffer.
+#[derive(Debug, Clone, Copy, Default)]
+struct LastFlush {
+    start: u64,
+    end: u64,
 }
 
 impl Flash {
@@ -62,7 +69,7 @@ impl Flash {
             links: [0; 2],
             units: vec![0; spec.units.max(1)].into(),
             buffer: Fluid::new(spec.buffer.0),
-            flushing: (0, 0),
+            flushing: LastFlush::default(),
             streams: Streams::new(),
             mapped: Mapped::new(setup),
             random_ns_per_byte: 0.0,
@@ -91,12 +98,10 @@ impl Flash {
     }
 
     pub fn power_cycle(&mut self, now: u64) {
-        (
-            self.read_command,
-            self.write_command,
-            self.links,
-            self.flushing,
-        ) = (0, 0, [0; 2], (0, 0));
+        self.read_command = 0;
+        self.write_command = 0;
+        self.links = [0; 2];
+        self.flushing = LastFlush::default();
         self.units.fill(0);
         self.buffer = Fluid::new(self.spec.buffer.0);
         self.streams = Streams::new();
@@ -114,13 +119,12 @@ impl Flash {
         self.buffer.drain_until(now);
         self.buffer.lend(busy);
         let draining = self.buffer.is_draining();
-        let (first, last) = (
-            op.offset / PAGE,
-            op.offset.saturating_add(op.len.max(1) - 1) / PAGE,
-        );
+        let first = op.offset / PAGE;
+        let last = op.offset.saturating_add(op.len.max(1) - 1) / PAGE;
         let start = self.links[0];
         let units = self.units.len() as u64;
-        let (pages, rounds) = ((last - first + 1).min(units), (last - first) / units + 1);
+        let pages = (last - first + 1).min(units);
+        let rounds = (last - first) / units + 1;
         let mut done = start;
         for page in first..first + pages {
             let random = self.random.draw();
@@ -170,13 +174,13 @@ impl Flash {
         }
         self.buffer.drain_until(now);
         let drained = self.write_command.max(now + self.buffer.work() as u64);
-        let (start, end) = self.flushing;
-        if start <= now {
-            let start = end.max(now);
-            self.flushing = (start, start.max(drained) + self.spec.flush.0);
+        let last = &mut self.flushing;
+        if last.start <= now {
+            last.start = last.end.max(now);
+            last.end = last.start.max(drained) + self.spec.flush.0;
         }
-        self.flushing.1 = self.flushing.1.max(drained + self.spec.flush.0);
-        self.flushing.1
+        last.end = last.end.max(drained + self.spec.flush.0);
+        last.end
     }
 
     /// The fast flash takes what it has room for; when the drive has nothing to do, it is emptied at the slow rate.
@@ -199,11 +203,8 @@ impl Flash {
 
     /// No random write costs less than a sequential one.
     fn set_random_cost(&mut self) {
-        let (full, now) = (
-            self.spec.physical_share,
-            self.spec.physical_share * self.mapped.fill(),
-        );
-        self.amplification = amplification(now);
+        let full = self.spec.physical_share;
+        self.amplification = amplification(full * self.mapped.fill());
         let cost = self.spec.random_ns_per_byte * self.amplification / amplification(full);
         self.random_ns_per_byte = cost.max(self.spec.sequential_ns_per_byte);
     }
@@ -213,7 +214,8 @@ impl Flash {
 #[inline]
 fn unit_of(page: u64, units: u32) -> usize {
     let page = page as u32;
-    let (round, within) = (page / units, page % units);
+    let round = page / units;
+    let within = page % units;
     let turned = within
         + ((u64::from((mix(u64::from(round)) >> 32) as u32) * u64::from(units)) >> 32) as u32;
     (if turned >= units {

@@ -52,13 +52,11 @@ impl Table {
         const Z99: f64 = 2.326_347_874;
         let median = (latency.median.0 as f64).max(1.0);
         let sigma = (latency.p99.0 as f64 / median).max(1.0).ln() / Z99;
-        let at = |i: usize| {
-            let z = normal_quantile((i as f64 + 0.5) / ENTRIES as f64);
+        let ns = (0..ENTRIES).map(|entry| {
+            let z = normal_quantile((entry as f64 + 0.5) / ENTRIES as f64);
             (median * (sigma * z).exp()).min(f64::from(u32::MAX)) as u32
-        };
-        Self {
-            ns: (0..ENTRIES).map(at).collect(),
-        }
+        });
+        Self { ns: ns.collect() }
     }
 
     /// Takes the twelve highest bits of `random`.
@@ -101,7 +99,6 @@ fn normal_quantile(p: f64) -> f64 {
         3.754408661907416,
         1.0,
     ];
-    let horner = |coefficients: &[f64], x: f64| coefficients.iter().fold(0.0, |sum, c| sum * x + c);
     const TAIL: f64 = 0.02425;
     if p < TAIL {
         let q = (-2.0 * p.ln()).sqrt();
@@ -112,6 +109,11 @@ fn normal_quantile(p: f64) -> f64 {
         let q = p - 0.5;
         horner(&A, q * q) * q / horner(&B, q * q)
     }
+}
+
+/// The polynomial with these coefficients, the highest power first.
+fn horner(coefficients: &[f64], x: f64) -> f64 {
+    coefficients.iter().fold(0.0, |sum, c| sum * x + c)
 }
 
 #[cfg(test)]

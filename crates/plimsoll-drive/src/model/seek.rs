@@ -27,6 +27,16 @@ struct Zone {
     track_bytes: u64,
 }
 
+impl Zone {
+    /// Bytes per nanosecond, and nanoseconds per turn.
+    fn new(rate: f64, turn: u64) -> Self {
+        Self {
+            ns_per_byte: 1.0 / rate,
+            track_bytes: ((rate * turn as f64) as u64).max(512),
+        }
+    }
+}
+
 /// A seek: how long it takes, and how far the platter turns meanwhile.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seek {
@@ -50,15 +60,14 @@ pub struct Geometry {
 impl Geometry {
     pub fn new(spec: &DiskSpec, whole: Bytes, used: Bytes) -> Self {
         let turn = spec.turn.0.max(1);
-        let (outer, inner) = (1.0 / spec.outer_ns_per_byte, 1.0 / spec.inner_ns_per_byte);
-        let zone = |i: usize| {
-            let rate = outer + (inner - outer) * i as f64 / (ZONES - 1) as f64;
-            Zone {
-                ns_per_byte: 1.0 / rate,
-                track_bytes: ((rate * turn as f64) as u64).max(512),
-            }
-        };
-        let zones: [Zone; ZONES] = std::array::from_fn(zone);
+        let outer = 1.0 / spec.outer_ns_per_byte;
+        let inner = 1.0 / spec.inner_ns_per_byte;
+        let zones: [Zone; ZONES] = std::array::from_fn(|i| {
+            Zone::new(
+                outer + (inner - outer) * i as f64 / (ZONES - 1) as f64,
+                turn,
+            )
+        });
         let track_share = (zones[ZONES / 2].track_bytes as f64 / whole.0.max(1) as f64 * FULL)
             .min(FULL / 2.0) as u32;
         Self {
@@ -135,37 +144,66 @@ fn entry(distance: u32) -> usize {
 
 /// The middle of what has this entry, as a share.
 fn middle(entry: usize) -> f64 {
-    let (exponent, below) = (entry / 16, entry % 16);
+    let exponent = entry / 16;
+    let below = entry % 16;
     (1.0 + (below as f64 + 0.5) / 16.0) * 2f64.powi(exponent as i32 - 1) / FULL
 }
 
 fn seek_table(spec: &DiskSpec, track: u32, angle_per_ns: f64) -> Box<[Seek]> {
-    let (first, full) = (spec.seek_track.0 as f64, spec.seek_full.0 as f64);
-    let knee = knee_time(first, spec.seek_average.0 as f64, full).clamp(first, full.max(first));
-    let track = f64::from(track) / FULL;
-    let time = |d: f64| {
-        if d <= KNEE {
-            first + (knee - first) * ((d - track).max(0.0) / KNEE).sqrt()
+    let curve = SeekCurve::new(spec, f64::from(track) / FULL);
+    (0..ENTRIES)
+        .map(|entry| {
+            let ns = curve.time(middle(entry).min(1.0)).min(f64::from(u32::MAX)) as u32;
+            Seek {
+                ns,
+                angle: (f64::from(ns) * angle_per_ns) as u64 as u32,
+            }
+        })
+        .collect()
+}
+
+/// Seek time over distance, in nanoseconds.
+struct SeekCurve {
+    /// To the next track, to the knee, and over the full stroke.
+    first: f64,
+    knee: f64,
+    full: f64,
+    /// A track, as a share of the capacity.
+    track: f64,
+}
+
+impl SeekCurve {
+    fn new(spec: &DiskSpec, track: f64) -> Self {
+        let first = spec.seek_track.0 as f64;
+        let full = spec.seek_full.0 as f64;
+        let knee = knee_time(first, spec.seek_average.0 as f64, full).clamp(first, full.max(first));
+        Self {
+            first,
+            knee,
+            full,
+            track,
+        }
+    }
+
+    /// For a distance that is a share of the capacity.
+    fn time(&self, distance: f64) -> f64 {
+        if distance <= KNEE {
+            let way = (distance - self.track).max(0.0) / KNEE;
+            self.first + (self.knee - self.first) * way.sqrt()
         } else {
-            knee + (full - knee) * (d - KNEE) / (1.0 - KNEE)
+            self.knee + (self.full - self.knee) * (distance - KNEE) / (1.0 - KNEE)
         }
-    };
-    let seek = |i: usize| {
-        let ns = time(middle(i).min(1.0)).min(f64::from(u32::MAX)) as u32;
-        Seek {
-            ns,
-            angle: (f64::from(ns) * angle_per_ns) as u64 as u32,
-        }
-    };
-    (0..ENTRIES).map(seek).collect()
+    }
 }
 
 /// The time at the knee for which the mean over the distances of random pairs, which have the density 2·(1 − d), is the
 /// average. With k = 1/3: ∫√(d/k)·2(1−d) over 0..k is 4k/3 − 4k²/5, and ∫(d−k)/(1−k)·2(1−d) over k..1 is (1−k)²/3.
 fn knee_time(first: f64, average: f64, full: f64) -> f64 {
     let k = KNEE;
-    let (near, root) = (2.0 * k - k * k, 4.0 * k / 3.0 - 4.0 * k * k / 5.0);
-    let (far, linear) = ((1.0 - k) * (1.0 - k), (1.0 - k) * (1.0 - k) / 3.0);
+    let near = 2.0 * k - k * k;
+    let root = 4.0 * k / 3.0 - 4.0 * k * k / 5.0;
+    let far = (1.0 - k) * (1.0 - k);
+    let linear = far / 3.0;
     (average - first * (near - root) - full * linear) / (root + far - linear)
 }
 

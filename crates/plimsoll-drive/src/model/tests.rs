@@ -1,4 +1,5 @@
 use super::*;
+use crate::amplification::amplification;
 use crate::catalogue;
 
 const GIB: u64 = 1 << 30;

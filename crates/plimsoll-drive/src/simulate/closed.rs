@@ -18,32 +18,43 @@ struct InFlight {
     is_read: bool,
 }
 
+/// The drive and the jobs that send to it.
+struct Senders {
+    drive: Drive,
+    requests: Vec<Requests>,
+}
+
+impl Senders {
+    #[inline]
+    fn send(&mut self, now: u64, job: u32) -> Reverse<InFlight> {
+        let op = self.requests[job as usize].next();
+        Reverse(InFlight {
+            done: self.drive.submit(Nanos(now), op).0,
+            sent: now,
+            job,
+            is_read: op.kind == DriveOp::Read,
+        })
+    }
+}
+
 pub fn run(
-    mut drive: Drive,
+    drive: Drive,
     capacity: Bytes,
     profile: &Profile,
     depth: u32,
     jobs: u32,
 ) -> SimulatedResult {
     let jobs = jobs.clamp(1, 4096);
-    let mut requests: Vec<Requests> = (0..jobs)
-        .map(|job| Requests::new(profile, capacity, job, jobs))
-        .collect();
+    let requests = (0..jobs).map(|job| Requests::new(profile, capacity, job, jobs));
+    let mut senders = Senders {
+        drive,
+        requests: requests.collect(),
+    };
     let mut window = Window::new(profile);
     let mut in_flight = BinaryHeap::new();
-    let mut send = |drive: &mut Drive, now: u64, job: u32| {
-        let op = requests[job as usize].next();
-        let done = drive.submit(Nanos(now), op).0;
-        Reverse(InFlight {
-            done,
-            sent: now,
-            job,
-            is_read: op.kind == DriveOp::Read,
-        })
-    };
     for _ in 0..depth.clamp(1, 4096) {
         for job in 0..jobs {
-            in_flight.push(send(&mut drive, 0, job));
+            in_flight.push(senders.send(0, job));
         }
     }
     let mut now = 0;
@@ -54,7 +65,7 @@ pub fn run(
             job,
             is_read,
         }) = *first;
-        if !window.reaches(done, &drive) {
+        if !window.reaches(done, &senders.drive) {
             now = done;
             break;
         }
@@ -62,10 +73,11 @@ pub fn run(
             window.completes(done, is_read, profile.block.0);
             window.took(is_read, done - sent);
         }
-        *first = send(&mut drive, done, job);
+        *first = senders.send(done, job);
     }
     // As many at the end as at the beginning: each that completes is followed by one.
-    let (unfinished, outcome) = (in_flight.len() as u64, window.close(now, &drive));
+    let unfinished = in_flight.len() as u64;
+    let outcome = window.close(now, &senders.drive);
     let offered = outcome.reads.ops + outcome.writes.ops;
     SimulatedResult {
         carried: unfinished,

@@ -23,12 +23,13 @@ impl Requests {
         let block = profile.block.0.max(1);
         let set = (capacity.0 as f64 * profile.working_share.clamp(0.0, 1.0)) as u64;
         let all = (set / block).max(1);
-        let (first, blocks) = match profile.order {
-            Order::Random => (0, all),
-            Order::Sequential => {
-                let part = (all / u64::from(jobs)).max(1);
-                ((part * u64::from(job)).min(all - 1), part)
-            }
+        let blocks = match profile.order {
+            Order::Random => all,
+            Order::Sequential => (all / u64::from(jobs)).max(1),
+        };
+        let first = match profile.order {
+            Order::Random => 0,
+            Order::Sequential => (blocks * u64::from(job)).min(all - 1),
         };
         Self {
             random: Random::new(

@@ -32,7 +32,8 @@ pub fn run(drive: Drive, capacity: Bytes, profile: &Profile, rate: &Rate) -> Sim
     let mut requests = Requests::new(profile, capacity, 0, 1);
     let mut random = Random::new(!profile.seed);
     let mut host = Host::new(drive, profile, rate);
-    let (mut due, mut now) = (0.0, 0);
+    let mut due = 0.0;
+    let mut now = 0;
     let ended = loop {
         if let Err(ended) = host.reaches(now) {
             break ended;

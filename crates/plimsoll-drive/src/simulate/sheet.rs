@@ -29,7 +29,6 @@ pub fn at_stated_point(spec: &DriveSpec, stated: &Stated, seed: u64) -> Profile 
     let is_sequential = stated.point.is_sequential();
     // The sequential figures of disks hold at the outer edge.
     let edge = is_sequential && matches!(spec.mechanism, Mechanism::Disk(_));
-    let slowed = |time: Nanos| Nanos((time.0 as f64 * spec.slower) as u64);
     Profile {
         block: Bytes(stated.block),
         read_share: if stated.point.is_read() { 1.0 } else { 0.0 },
@@ -44,27 +43,34 @@ pub fn at_stated_point(spec: &DriveSpec, stated: &Stated, seed: u64) -> Profile 
         },
         working_share: if edge { 0.02 } else { 1.0 },
         fill: stated.fill,
-        warm: slowed(Nanos::from_millis(warm_ms)),
-        measure: slowed(Nanos::from_secs(120)),
+        warm: slowed(Nanos::from_millis(warm_ms), spec),
+        measure: slowed(Nanos::from_secs(120), spec),
         most_ops: if is_sequential { 10_000 } else { 50_000 }.min(u64::from(stated.depth) * 5_000),
         seed,
     }
 }
 
+fn slowed(time: Nanos, spec: &DriveSpec) -> Nanos {
+    Nanos((time.0 as f64 * spec.slower) as u64)
+}
+
 /// All figures that the drive's file states, simulated.
 pub fn compare(spec: &DriveSpec, seed: u64) -> Vec<Compared> {
-    let compared = |stated: &Stated| {
-        let outcome = simulate(spec, &at_stated_point(spec, stated, seed));
-        let simulated = if stated.point.is_sequential() {
+    spec.stated
+        .iter()
+        .map(|stated| compare_one(spec, stated, seed))
+        .collect()
+}
+
+fn compare_one(spec: &DriveSpec, stated: &Stated, seed: u64) -> Compared {
+    let outcome = simulate(spec, &at_stated_point(spec, stated, seed));
+    Compared {
+        stated: *stated,
+        simulated: if stated.point.is_sequential() {
             outcome.bytes_per_second()
         } else {
             outcome.iops()
-        };
-        Compared {
-            stated: *stated,
-            simulated,
-            outcome,
-        }
-    };
-    spec.stated.iter().map(compared).collect()
+        },
+        outcome,
+    }
 }

@@ -1,6 +1,8 @@
 //! What is wrong with a drive file: figures out of range or missing, sources that are not listed, tables of another
 //! kind of drive.
 
+use std::ops::RangeInclusive;
+
 use plimsoll_model::plan::{PlanError, PlanErrors, SLOWER, read_toml, suggestion};
 
 use super::figure::{ASSUMED, Figure, UNVERIFIED};
@@ -82,14 +84,12 @@ impl Faults<'_> {
                     "leave them out here",
                 );
             }
-            let sane = |value: Option<f64>, low: f64, high: f64| {
-                value.is_none_or(|v| (low..=high).contains(&v))
-            };
-            if !sane(figure.block_kib, 0.5, 65536.0) || !sane(figure.depth, 1.0, 4096.0) {
+            if is_outside(figure.block_kib, 0.5..=65536.0) || is_outside(figure.depth, 1.0..=4096.0)
+            {
                 let help = "block_kib lies between 0.5 and 65536, depth between 1 and 4096";
                 self.at(figure, "no drive is measured like that".into(), help);
             }
-            if !sane(figure.error_percent, 0.0, 1e6) {
+            if is_outside(figure.error_percent, 0.0..=1e6) {
                 self.at(
                     figure,
                     "`error_percent` is no percentage".into(),
@@ -101,8 +101,7 @@ impl Faults<'_> {
             let help = format!("it lies between {} and {}", SLOWER.start(), SLOWER.end());
             self.anywhere(format!("`slower` cannot be {times}"), help);
         }
-        let known = |id: &str| file.sources.contains_key(id) || id == UNVERIFIED || id == ASSUMED;
-        if !known(&file.write_cache.source) {
+        if !is_known(file, &file.write_cache.source) {
             let text = format!(
                 "`{}`, the source of write_cache, is not in [sources]",
                 file.write_cache.source
@@ -127,7 +126,7 @@ impl Faults<'_> {
 
     fn of_source(&mut self, file: &DriveFile, figure: &Figure) {
         let id = figure.source.as_str();
-        if id != UNVERIFIED && id != ASSUMED && !file.sources.contains_key(id) {
+        if !is_known(file, id) {
             let mut known: Vec<&str> = file.sources.keys().map(String::as_str).collect();
             known.extend([UNVERIFIED, ASSUMED]);
             self.at(
@@ -193,25 +192,25 @@ impl Faults<'_> {
         }
     }
 
+    fn rising(&mut self, low: Option<&Figure>, high: Option<&Figure>, what: &str, help: &str) {
+        if let (Some(low), Some(high)) = (low, high)
+            && low.value > high.value
+        {
+            self.at(high, what.into(), help);
+        }
+    }
+
     /// Figures that contradict each other.
     fn of_order(&mut self, file: &DriveFile) {
-        let mut rising = |low: Option<&Figure>, high: Option<&Figure>, what: &str, help: &str| {
-            if let (Some(low), Some(high)) = (low, high)
-                && low.value > high.value
-            {
-                self.errors
-                    .push(PlanError::new(self.text, high.span(), what).help(help));
-            }
-        };
         const TAIL: &str = "the 99th percentile lies below the median";
         if let Some(flash) = &file.flash {
-            rising(
+            self.rising(
                 flash.read_us.as_ref(),
                 flash.read_p99_us.as_ref(),
                 TAIL,
                 "read_p99_us ≥ read_us",
             );
-            rising(
+            self.rising(
                 flash.write_us.as_ref(),
                 flash.write_p99_us.as_ref(),
                 TAIL,
@@ -220,19 +219,19 @@ impl Faults<'_> {
         }
         if let Some(disk) = &file.disk {
             let order = "seek_track_ms ≤ seek_average_ms ≤ seek_full_ms";
-            rising(
+            self.rising(
                 disk.seek_track_ms.as_ref(),
                 disk.seek_average_ms.as_ref(),
                 "a seek to the next track is longest",
                 order,
             );
-            rising(
+            self.rising(
                 disk.seek_average_ms.as_ref(),
                 disk.seek_full_ms.as_ref(),
                 "the longest seek is shorter than the mean",
                 order,
             );
-            rising(
+            self.rising(
                 disk.inner_mb_s.as_ref(),
                 disk.outer_mb_s.as_ref(),
                 "the inner edge is faster than the outer",
@@ -240,13 +239,13 @@ impl Faults<'_> {
             );
         }
         if let Some(volume) = &file.volume {
-            rising(
+            self.rising(
                 volume.read_us.as_ref(),
                 volume.read_p99_us.as_ref(),
                 TAIL,
                 "read_p99_us ≥ read_us",
             );
-            rising(
+            self.rising(
                 volume.write_us.as_ref(),
                 volume.write_p99_us.as_ref(),
                 TAIL,
@@ -286,4 +285,12 @@ impl Faults<'_> {
             );
         }
     }
+}
+
+fn is_known(file: &DriveFile, source: &str) -> bool {
+    source == UNVERIFIED || source == ASSUMED || file.sources.contains_key(source)
+}
+
+fn is_outside(value: Option<f64>, range: RangeInclusive<f64>) -> bool {
+    value.is_some_and(|value| !range.contains(&value))
 }

@@ -37,14 +37,13 @@ impl PartialEq for Position {
 
 impl Figure {
     pub fn new(value: f64, source: impl Into<String>) -> Self {
-        let (source, place) = (source.into(), Position::default());
         Self {
             value,
-            source,
+            source: source.into(),
             error_percent: None,
             block_kib: None,
             depth: None,
-            place,
+            place: Position::default(),
         }
     }
 
@@ -57,7 +56,8 @@ impl Figure {
     /// At this block size and depth.
     #[must_use]
     pub fn at(mut self, block_kib: f64, depth: f64) -> Self {
-        (self.block_kib, self.depth) = (Some(block_kib), Some(depth));
+        self.block_kib = Some(block_kib);
+        self.depth = Some(depth);
         self
     }
 

@@ -2,6 +2,8 @@
 
 use plimsoll_model::units::Nanos;
 
+use crate::amplification::amplification;
+
 use super::{DiskSpec, DriveSpec, FlashSpec, Latency, Mechanism, VolumeSpec};
 
 /// One of the model's figures.
@@ -74,12 +76,12 @@ fn flash(spec: &FlashSpec) -> Vec<Parameter> {
         ),
         of(
             "write amplification, drive full",
-            crate::model::amplification(spec.physical_share),
+            amplification(spec.physical_share),
             "",
         ),
         of(
             "write amplification, drive half full",
-            crate::model::amplification(spec.physical_share / 2.0),
+            amplification(spec.physical_share / 2.0),
             "",
         ),
         us("flush", spec.flush),

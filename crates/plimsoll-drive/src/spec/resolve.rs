@@ -2,6 +2,8 @@
 
 use plimsoll_model::units::{Bytes, Nanos};
 
+use crate::amplification::amplification;
+
 use super::figure::{Figure, number};
 use super::file::{CacheKind, Disk, DriveFile, DriveKind, Flash, Volume};
 use super::{
@@ -53,6 +55,10 @@ fn value(figure: &Option<Figure>) -> Option<f64> {
     figure.as_ref().map(|figure| figure.value)
 }
 
+fn value_or(figure: &Option<Figure>, default: f64) -> f64 {
+    value(figure).unwrap_or(default)
+}
+
 fn us(value: f64) -> Nanos {
     Nanos((value * 1e3).round() as u64)
 }
@@ -67,36 +73,34 @@ fn ns_per_byte(mb_s: f64) -> f64 {
 
 /// A latency less the parts that are modelled apart from it. The tail is theirs as well: it is not shortened.
 fn less(median: f64, p99: f64, parts: f64) -> Latency {
-    let left = |ns: f64| Nanos((ns - parts).max(100.0) as u64);
+    let median = Nanos((median - parts).max(100.0) as u64);
     Latency {
-        median: left(median),
-        p99: left(p99).max(left(median)),
+        median,
+        p99: Nanos((p99 - parts).max(100.0) as u64).max(median),
     }
 }
 
 pub(super) fn flash(file: &DriveFile, flash: &Flash) -> FlashSpec {
     let sheet = &file.datasheet;
-    let or = |figure: &Option<Figure>, default: f64| value(figure).unwrap_or(default);
-    let (read_mb_s, write_mb_s) = (
-        or(&sheet.sequential_read_mb_s, 1.0),
-        or(&sheet.sequential_write_mb_s, 1.0),
-    );
-    let (read_iops, write_iops) = (
-        or(&sheet.random_read_iops, 1.0),
-        or(&sheet.random_write_iops, 1.0),
-    );
-    let interface = or(&flash.interface_mb_s, read_mb_s.max(write_mb_s)).max(write_mb_s);
-    let (read_command, write_command) = (1e9 / read_iops, 1e9 / read_iops.max(write_iops));
-    let (read_ns_per_byte, write_ns_per_byte) = (ns_per_byte(read_mb_s), ns_per_byte(interface));
-    let (read_us, write_us) = (or(&flash.read_us, 100.0), or(&flash.write_us, 100.0));
-    let firmware = or(&flash.firmware_us, 0.0) * 1e3;
+    let read_mb_s = value_or(&sheet.sequential_read_mb_s, 1.0);
+    let write_mb_s = value_or(&sheet.sequential_write_mb_s, 1.0);
+    let read_iops = value_or(&sheet.random_read_iops, 1.0);
+    let write_iops = value_or(&sheet.random_write_iops, 1.0);
+    let interface = value_or(&flash.interface_mb_s, read_mb_s.max(write_mb_s)).max(write_mb_s);
+    let read_command = 1e9 / read_iops;
+    let write_command = 1e9 / read_iops.max(write_iops);
+    let read_ns_per_byte = ns_per_byte(read_mb_s);
+    let write_ns_per_byte = ns_per_byte(interface);
+    let read_us = value_or(&flash.read_us, 100.0);
+    let write_us = value_or(&flash.write_us, 100.0);
+    let firmware = value_or(&flash.firmware_us, 0.0) * 1e3;
     let media = less(
         read_us * 1e3,
-        or(&flash.read_p99_us, read_us * READ_TAIL) * 1e3,
+        value_or(&flash.read_p99_us, read_us * READ_TAIL) * 1e3,
         read_command + 4096.0 * read_ns_per_byte + firmware,
     );
-    let written = or(&sheet.written_share, 1.0);
-    let physical_share = or(&flash.physical_share, 0.9);
+    let written = value_or(&sheet.written_share, 1.0);
+    let physical_share = value_or(&flash.physical_share, 0.9);
     let block = sheet
         .random_write_iops
         .as_ref()
@@ -105,19 +109,18 @@ pub(super) fn flash(file: &DriveFile, flash: &Flash) -> FlashSpec {
         * 1024.0;
     let sequential_ns_per_byte = ns_per_byte(write_mb_s);
     // A data sheet of a fresh drive states the cost without the copying that a full one has to do.
-    let to_full = crate::model::amplification(physical_share)
-        / crate::model::amplification(physical_share * written);
+    let to_full = amplification(physical_share) / amplification(physical_share * written);
     FlashSpec {
         half_duplex: file.kind == DriveKind::Sata,
         media,
         firmware: Nanos(firmware as u64),
         acknowledge: less(
             write_us * 1e3,
-            or(&flash.write_p99_us, write_us * WRITE_TAIL) * 1e3,
+            value_or(&flash.write_p99_us, write_us * WRITE_TAIL) * 1e3,
             write_command + 4096.0 * write_ns_per_byte,
         ),
         units: value(&flash.units).map_or_else(|| units(read_iops, media), |units| units as usize),
-        program: us(or(&flash.program_us, 60.0)),
+        program: us(value_or(&flash.program_us, 60.0)),
         read_command: Nanos(read_command.round() as u64),
         write_command: Nanos(write_command.round() as u64),
         read_ns_per_byte,
@@ -126,11 +129,11 @@ pub(super) fn flash(file: &DriveFile, flash: &Flash) -> FlashSpec {
         random_ns_per_byte: 1e9 / write_iops / block * to_full,
         folded_ns_per_byte: value(&flash.folded_write_mb_s)
             .map_or(sequential_ns_per_byte, ns_per_byte),
-        slc: Bytes((or(&flash.slc_gb, 0.0) * 1e9) as u64),
-        buffer: Bytes((or(&flash.buffer_mb, 16.0) * 1e6) as u64),
+        slc: Bytes((value_or(&flash.slc_gb, 0.0) * 1e9) as u64),
+        buffer: Bytes((value_or(&flash.buffer_mb, 16.0) * 1e6) as u64),
         physical_share,
-        flush: us(or(&flash.flush_us, 10.0)),
-        trim: us(or(&flash.trim_us, 20.0)),
+        flush: us(value_or(&flash.flush_us, 10.0)),
+        trim: us(value_or(&flash.trim_us, 20.0)),
     }
 }
 
@@ -139,82 +142,85 @@ pub(super) fn flash(file: &DriveFile, flash: &Flash) -> FlashSpec {
 /// Quantitative System Performance, 1984, balanced job bounds); half of what that allows is wanted.
 fn units(read_iops: f64, media: Latency) -> usize {
     let busy = read_iops * media.median.as_secs_f64();
-    let can = |units: usize| units as f64 * 128.0 / (units as f64 + 127.0);
     [16, 32, 64, 128, 256, 512]
         .into_iter()
-        .find(|units| can(*units) > busy * 1.5)
+        .find(|units| *units as f64 * 128.0 / (*units as f64 + 127.0) > busy * 1.5)
         .unwrap_or(1024)
 }
 
 fn disk_spec(file: &DriveFile, disk: &Disk) -> DiskSpec {
-    let or = |figure: &Option<Figure>, default: f64| value(figure).unwrap_or(default);
-    let outer = or(
+    let outer = value_or(
         &disk.outer_mb_s,
-        or(&file.datasheet.sequential_read_mb_s, 100.0),
+        value_or(&file.datasheet.sequential_read_mb_s, 100.0),
     );
-    let average = or(&disk.seek_average_ms, 8.5);
+    let average = value_or(&disk.seek_average_ms, 8.5);
     DiskSpec {
-        turn: Nanos((60e9 / or(&disk.rpm, 7200.0)) as u64),
-        seek_track: ms(or(&disk.seek_track_ms, (average / 8.0).min(1.0))),
+        turn: Nanos((60e9 / value_or(&disk.rpm, 7200.0)) as u64),
+        seek_track: ms(value_or(&disk.seek_track_ms, (average / 8.0).min(1.0))),
         seek_average: ms(average),
-        seek_full: ms(or(&disk.seek_full_ms, average * 2.0)),
+        seek_full: ms(value_or(&disk.seek_full_ms, average * 2.0)),
         outer_ns_per_byte: ns_per_byte(outer),
         // The bytes of a track follow its length; the inner tracks of 3.5-inch disks are half as long as the outer.
-        inner_ns_per_byte: ns_per_byte(or(&disk.inner_mb_s, outer / 2.0)),
-        interface_ns_per_byte: ns_per_byte(or(&disk.interface_mb_s, 300.0).max(outer)),
-        command: us(or(&disk.command_us, 100.0)),
-        queue: or(&disk.queue, 32.0) as usize,
-        buffer: Bytes((or(&disk.buffer_mb, 16.0) * 1e6) as u64),
+        inner_ns_per_byte: ns_per_byte(value_or(&disk.inner_mb_s, outer / 2.0)),
+        interface_ns_per_byte: ns_per_byte(value_or(&disk.interface_mb_s, 300.0).max(outer)),
+        command: us(value_or(&disk.command_us, 100.0)),
+        queue: value_or(&disk.queue, 32.0) as usize,
+        buffer: Bytes((value_or(&disk.buffer_mb, 16.0) * 1e6) as u64),
         buffers_writes: file.write_cache.value != CacheKind::None,
     }
 }
 
 fn volume_spec(volume: &Volume) -> VolumeSpec {
-    let or = |figure: &Option<Figure>, default: f64| value(figure).unwrap_or(default);
-    let latency = |median: f64, p99: &Option<Figure>| Latency {
-        median: us(median),
-        p99: us(or(p99, median * 2.0)),
-    };
     let mib = f64::from(1 << 20);
     VolumeSpec {
-        ns_per_io: 1e9 / or(&volume.iops, 1.0),
-        ns_per_byte: 1e9 / (or(&volume.mib_s, 1.0) * mib),
-        unit: ((or(&volume.unit_kib, 256.0) * 1024.0) as u64).max(512),
-        burst_ios: or(&volume.burst_ios, 1.0),
-        burst_bytes: or(&volume.burst_mib, 1.0) * mib,
-        read: latency(or(&volume.read_us, 1.0), &volume.read_p99_us),
-        write: latency(or(&volume.write_us, 1.0), &volume.write_p99_us),
-        flush: us(or(&volume.flush_us, 0.0)),
+        ns_per_io: 1e9 / value_or(&volume.iops, 1.0),
+        ns_per_byte: 1e9 / (value_or(&volume.mib_s, 1.0) * mib),
+        unit: ((value_or(&volume.unit_kib, 256.0) * 1024.0) as u64).max(512),
+        burst_ios: value_or(&volume.burst_ios, 1.0),
+        burst_bytes: value_or(&volume.burst_mib, 1.0) * mib,
+        read: volume_latency(&volume.read_us, &volume.read_p99_us),
+        write: volume_latency(&volume.write_us, &volume.write_p99_us),
+        flush: us(value_or(&volume.flush_us, 0.0)),
+    }
+}
+
+fn volume_latency(median: &Option<Figure>, p99: &Option<Figure>) -> Latency {
+    let median = value_or(median, 1.0);
+    Latency {
+        median: us(median),
+        p99: us(value_or(p99, median * 2.0)),
     }
 }
 
 fn stated(file: &DriveFile) -> Vec<Stated> {
     let sheet = &file.datasheet;
-    let fill = value(&sheet.written_share).unwrap_or(1.0);
-    let figures = [
+    [
         (Point::SequentialRead, &sheet.sequential_read_mb_s),
         (Point::SequentialWrite, &sheet.sequential_write_mb_s),
         (Point::RandomRead, &sheet.random_read_iops),
         (Point::RandomWrite, &sheet.random_write_iops),
-    ];
-    let stated = |(point, figure): (Point, &Option<Figure>)| {
-        let figure = figure.as_ref()?;
-        let (value, block, depth) = if point.is_sequential() {
-            (figure.value * 1e6, 128.0, 32.0)
-        } else {
-            (figure.value, 4.0, 128.0)
-        };
-        let block = (figure.block_kib.unwrap_or(block) * 1024.0) as u64;
-        let value = value / file.slower.unwrap_or(1.0);
-        Some(Stated {
-            point,
-            value,
-            block,
-            depth: figure.depth.unwrap_or(depth) as u32,
-            fill,
-        })
-    };
-    figures.into_iter().filter_map(stated).collect()
+    ]
+    .into_iter()
+    .filter_map(|(point, figure)| Some(stated_at(point, figure.as_ref()?, file)))
+    .collect()
+}
+
+fn stated_at(point: Point, figure: &Figure, file: &DriveFile) -> Stated {
+    let is_sequential = point.is_sequential();
+    let block_kib = figure
+        .block_kib
+        .unwrap_or(if is_sequential { 128.0 } else { 4.0 });
+    let depth = figure
+        .depth
+        .unwrap_or(if is_sequential { 32.0 } else { 128.0 });
+    let unit = if is_sequential { 1e6 } else { 1.0 };
+    Stated {
+        point,
+        value: figure.value * unit / file.slower.unwrap_or(1.0),
+        block: (block_kib * 1024.0) as u64,
+        depth: depth as u32,
+        fill: value_or(&file.datasheet.written_share, 1.0),
+    }
 }
 
 fn watts(file: &DriveFile) -> Option<Watts> {
