@@ -18,7 +18,7 @@ cargo xtask TASK
 
     ci                   everything script/test runs: fmt, tidy, web, clippy, deny, test; stops at the first failure
     quick                what to run after each edit: fmt, tidy, types, unit tests of the packages that changed
-    test                 all tests, several programs at a time, and the ten slowest
+    test                 all tests, those that wait beside those that compute, and the ten slowest
     tidy                 the project's own rules: lengths, dead files, broken links, forbidden calls, dependencies
     web                  builds the report's charts into web/dist; does nothing when they are newer than their sources
     schema               writes plans/plan.schema.json anew from the types

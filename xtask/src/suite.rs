@@ -1,37 +1,18 @@
-//! Runs the workspace's test programs, several at a time, and lists the slowest tests.
-//!
-//! Most tests wait for seconds to pass, so programs run side by side keep the processors busy. One that needs the
-//! machine for itself is listed in [`ALONE`].
+//! Runs the workspace's test programs and lists the slowest tests.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead, BufReader};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::thread;
 
 use serde_json::Value;
 
-use crate::exec::{Task, because, cargo, failed, root, timed};
+use crate::exec::{Task, because, cargo, failed, timed};
 
-/// Test programs that run with nothing beside them, and why.
-const ALONE: [(&str, &str); 2] = [
-    (
-        "plimsoll/drive",
-        "an emulated drive is compared with its model in real time",
-    ),
-    (
-        "plimsoll/emulated",
-        "loads on emulated drives must not make the emulator fall behind",
-    ),
-];
-/// Long programs, which start first where no times of an earlier run are known.
-const LONG: [&str; 5] = [
-    "plimsoll-load/lib",
-    "plimsoll/reset",
-    "plimsoll/drive_learn",
-    "plimsoll/disk_full",
-    "plimsoll/limits",
-];
+/// The program whose tests mostly wait for seconds to pass, and how many of them run at a time on each processor.
+const WAITING: &str = "plimsoll/it";
+const WAITING_PER_PROCESSOR: usize = 3;
 /// How many tests the list of slow ones has.
 const SLOWEST: usize = 10;
 
@@ -46,26 +27,22 @@ struct Program {
 }
 
 /// What one program printed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Report {
     program: String,
+    tests: Vec<TestResult>,
+    /// Everything but the lines of the tests: why some failed.
+    rest: String,
     succeeded: bool,
-    output: String,
-    took: Duration,
 }
 
-/// One test's name and time.
+/// One line of a test program.
 #[derive(Debug, Clone, PartialEq)]
-struct TestTime {
+struct TestResult {
+    /// With its program: `plimsoll/it audit::a_test`.
     name: String,
+    passed: bool,
     seconds: f64,
-}
-
-/// Tests that passed and failed, over all programs.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Counts {
-    passed: u64,
-    failed: u64,
 }
 
 /// Compiles and runs all tests. One that fails does not hide what the others report.
@@ -80,16 +57,16 @@ pub fn run() -> Task {
         programs.len(),
         took.as_secs_f64()
     );
-    let reports = run_all(programs);
+    let reports = run_all(&programs);
     let doc = cargo(&["test", "--workspace", "--doc", "--quiet"]).run();
     print_summary(&reports);
     let failures: Vec<&str> = reports
         .iter()
         .filter(|report| !report.succeeded)
-        .map(|report| report.program.as_str())
+        .flat_map(Report::failures)
         .collect();
     if !failures.is_empty() {
-        return failed(format!("tests failed in {}", failures.join(", ")));
+        return failed(format!("tests failed:\n  {}", failures.join("\n  ")));
     }
     doc
 }
@@ -136,170 +113,111 @@ fn programs(messages: &str) -> Task<Vec<Program>> {
     Ok(programs)
 }
 
-/// The programs side by side, then those that need the machine for themselves.
-fn run_all(programs: Vec<Program>) -> Vec<Report> {
-    let times = Times::read();
-    let is_alone = |program: &Program| ALONE.iter().any(|(name, _)| *name == program.name);
-    let (alone, mut together): (Vec<_>, Vec<_>) = programs.into_iter().partition(is_alone);
-    // The longest first, so that none is left over at the end.
-    together.sort_by(|a, b| times.of(&b.name).total_cmp(&times.of(&a.name)));
-    let workers = std::thread::available_parallelism().map_or(2, |n| n.get() + 1);
-    let mut reports = run_side_by_side(together, workers);
-    reports.extend(run_side_by_side(alone, 1));
-    Times::of_reports(&reports).write();
-    reports
+/// One program after another, beside the one whose tests wait.
+fn run_all(programs: &[Program]) -> Vec<Report> {
+    let processors = thread::available_parallelism().map_or(2, usize::from);
+    let (waiting, computing): (Vec<_>, Vec<_>) =
+        programs.iter().partition(|program| program.name == WAITING);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| run_in_turn(&waiting, WAITING_PER_PROCESSOR * processors));
+        let mut reports = run_in_turn(&computing, processors);
+        reports.extend(waiting.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        reports
+    })
 }
 
-fn run_side_by_side(programs: Vec<Program>, workers: usize) -> Vec<Report> {
-    let waiting = Mutex::new(VecDeque::from(programs));
-    let reports = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some(program) = lock(&waiting).pop_front() {
-                    let report = run_program(&program);
-                    let mut reports = lock(&reports);
-                    print!(
-                        "\n{}: {:.1} s\n{}",
-                        report.program,
-                        report.took.as_secs_f64(),
-                        report.output
-                    );
-                    reports.push(report);
-                }
+fn run_in_turn(programs: &[&Program], threads: usize) -> Vec<Report> {
+    programs
+        .iter()
+        .map(|program| {
+            let (result, took) = timed(|| run_program(program, threads));
+            let report = result.unwrap_or_else(|why| Report {
+                program: program.name.clone(),
+                rest: format!("{why}\n"),
+                ..Report::default()
             });
-        }
-    });
-    reports.into_inner().unwrap_or_else(PoisonError::into_inner)
+            let seconds = took.as_secs_f64();
+            print!("\n{}: {seconds:.1} s\n{}", report.program, report.rest);
+            report
+        })
+        .collect()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs one program as `cargo test` would, with the time of each test.
-fn run_program(program: &Program) -> Report {
-    let mut command = Command::new(&program.executable);
-    command
+/// Runs one program as `cargo test` would, and prints the lines of its tests as they come.
+fn run_program(program: &Program, threads: usize) -> Task<Report> {
+    let mut child = Command::new(&program.executable)
         .args(["-Z", "unstable-options", "--report-time"])
-        .current_dir(&program.directory);
-    // `--report-time` is not stable.
-    command
+        .arg(format!("--test-threads={threads}"))
+        .current_dir(&program.directory)
+        // `--report-time` is not stable.
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_MANIFEST_DIR", &program.directory)
-        .stdin(Stdio::null());
-    let (result, took) = timed(|| command.output());
-    let (succeeded, output) = match result {
-        Ok(output) => {
-            let text = [output.stdout, output.stderr].concat();
-            (
-                output.status.success(),
-                String::from_utf8_lossy(&text).into_owned(),
-            )
-        }
-        Err(why) => (
-            false,
-            format!(
-                "{} could not be started: {why}\n",
-                program.executable.display()
-            ),
-        ),
-    };
-    Report {
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(because(program.executable.display()))?;
+    let mut report = Report {
         program: program.name.clone(),
-        succeeded,
-        output,
-        took,
+        ..Report::default()
+    };
+    for line in child
+        .stdout
+        .take()
+        .map(BufReader::new)
+        .into_iter()
+        .flat_map(BufRead::lines)
+    {
+        report.add(line.map_err(because(&program.name))?);
+    }
+    report.succeeded = child.wait().map_err(because(&program.name))?.success();
+    Ok(report)
+}
+
+impl Report {
+    fn add(&mut self, line: String) {
+        match TestResult::parse(&self.program, &line) {
+            Some(test) => {
+                println!("{}: {line}", self.program);
+                self.tests.push(test);
+            }
+            None => self.rest += &(line + "\n"),
+        }
+    }
+
+    /// The tests that failed; of a program that could not run or ended early, its name.
+    fn failures(&self) -> Vec<&str> {
+        let failed = self.tests.iter().filter(|test| !test.passed);
+        let names: Vec<&str> = failed.map(|test| test.name.as_str()).collect();
+        if names.is_empty() {
+            vec![&self.program]
+        } else {
+            names
+        }
+    }
+}
+
+impl TestResult {
+    /// From lines such as `test a::b ... ok <0.012s>`; none for an ignored test.
+    fn parse(program: &str, line: &str) -> Option<Self> {
+        let (name, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
+        let (result, time) = result.split_once(" <")?;
+        Some(Self {
+            name: format!("{program} {name}"),
+            passed: result == "ok",
+            seconds: time.strip_suffix("s>")?.parse().ok()?,
+        })
     }
 }
 
 fn print_summary(reports: &[Report]) {
-    let mut tests: Vec<TestTime> = reports.iter().flat_map(test_times).collect();
+    let mut tests: Vec<&TestResult> = reports.iter().flat_map(|report| &report.tests).collect();
     tests.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     eprintln!("\ntest: the slowest tests");
     for test in tests.iter().take(SLOWEST) {
         eprintln!("test: {:>6.1} s  {}", test.seconds, test.name);
     }
-    let counts = reports.iter().map(|report| counts(&report.output)).fold(
-        Counts::default(),
-        |sum, counts| Counts {
-            passed: sum.passed + counts.passed,
-            failed: sum.failed + counts.failed,
-        },
-    );
-    println!("{} passed, {} failed", counts.passed, counts.failed);
-}
-
-/// From lines such as `test a::b ... ok <0.012s>`.
-fn test_times(report: &Report) -> Vec<TestTime> {
-    let time = |line: &str| {
-        let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
-        let seconds = rest.split_once('<')?.1.strip_suffix("s>")?.parse().ok()?;
-        Some(TestTime {
-            name: format!("{} {name}", report.program),
-            seconds,
-        })
-    };
-    report.output.lines().filter_map(time).collect()
-}
-
-/// From lines such as `test result: ok. 12 passed; 0 failed; …`.
-fn counts(output: &str) -> Counts {
-    let results = output
-        .lines()
-        .filter_map(|line| line.strip_prefix("test result: "));
-    results.fold(Counts::default(), |sum, result| {
-        let number = |unit: &str| {
-            let part = result
-                .split([';', '.'])
-                .find_map(|part| part.trim().strip_suffix(unit));
-            part.and_then(|number| number.trim().parse::<u64>().ok())
-                .unwrap_or_default()
-        };
-        Counts {
-            passed: sum.passed + number("passed"),
-            failed: sum.failed + number("failed"),
-        }
-    })
-}
-
-/// Seconds that each program took the last time; kept in the target directory to start the longest first.
-#[derive(Debug, Default)]
-struct Times(BTreeMap<String, f64>);
-
-impl Times {
-    fn path() -> PathBuf {
-        root().join("target/test-times.json")
-    }
-
-    /// Empty where there are none or they cannot be read: they only decide the order.
-    fn read() -> Self {
-        let text = std::fs::read_to_string(Self::path()).unwrap_or_default();
-        Self(serde_json::from_str(&text).unwrap_or_default())
-    }
-
-    fn of_reports(reports: &[Report]) -> Self {
-        Self(
-            reports
-                .iter()
-                .map(|report| (report.program.clone(), report.took.as_secs_f64()))
-                .collect(),
-        )
-    }
-
-    /// A new program may take long; in a new checkout all are.
-    fn of(&self, program: &str) -> f64 {
-        match LONG.iter().position(|long| *long == program) {
-            Some(at) if self.0.is_empty() => (LONG.len() - at) as f64,
-            None if self.0.is_empty() => 0.0,
-            _ => self.0.get(program).copied().unwrap_or(f64::INFINITY),
-        }
-    }
-
-    fn write(&self) {
-        // The order of the next run is all that is lost.
-        let _ = std::fs::write(Self::path(), serde_json::json!(self.0).to_string());
-    }
+    let passed = tests.iter().filter(|test| test.passed).count();
+    println!("{passed} passed, {} failed", tests.len() - passed);
 }
 
 /// Unit tests of the packages whose files differ from the last commit or from `main`.
@@ -339,15 +257,6 @@ fn packages_of<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn report(output: &str) -> Report {
-        Report {
-            program: "a/lib".into(),
-            succeeded: true,
-            output: output.into(),
-            took: Duration::ZERO,
-        }
-    }
-
     #[test]
     fn test_programs_are_read_from_cargos_messages() {
         let messages = r#"{"reason":"compiler-artifact","manifest_path":"/p/crates/a/Cargo.toml","target":{"kind":["lib"],"name":"a"},"profile":{"test":true},"executable":"/t/a-1"}
@@ -364,26 +273,36 @@ mod tests {
     }
 
     #[test]
-    fn times_and_counts_are_read_from_what_a_program_prints() {
-        let report = report(
-            "test a::b ... ok <1.250s>\ntest c ... FAILED <0.5s>\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; finished in 1.3s\n",
-        );
-        let times = test_times(&report);
-        assert_eq!(
-            times[0],
-            TestTime {
-                name: "a/lib a::b".into(),
-                seconds: 1.25
-            }
-        );
-        assert_eq!(times.len(), 2);
-        assert_eq!(
-            counts(&report.output),
-            Counts {
-                passed: 1,
-                failed: 1
-            }
-        );
+    fn results_and_times_are_read_from_what_a_program_prints() {
+        let mut report = Report {
+            program: "a/lib".into(),
+            ..Report::default()
+        };
+        for line in [
+            "running 3 tests",
+            "test a::b ... ok <1.250s>",
+            "test c ... FAILED <0.5s>",
+            "test d ... ignored",
+        ] {
+            report.add(line.into());
+        }
+        let test = TestResult {
+            name: "a/lib a::b".into(),
+            passed: true,
+            seconds: 1.25,
+        };
+        assert_eq!(report.tests[0], test);
+        assert_eq!(report.failures(), ["a/lib c"]);
+        assert_eq!(report.rest, "running 3 tests\ntest d ... ignored\n");
+    }
+
+    #[test]
+    fn a_program_that_ends_before_its_first_result_failed() {
+        let report = Report {
+            program: "a/lib".into(),
+            ..Report::default()
+        };
+        assert_eq!(report.failures(), ["a/lib"]);
     }
 
     #[test]
@@ -398,12 +317,5 @@ mod tests {
             packages_of(paths.into_iter()),
             ["plimsoll", "plimsoll-load"]
         );
-    }
-
-    #[test]
-    fn an_unknown_program_starts_first() {
-        let times = Times([("a".to_owned(), 3.0)].into());
-        assert!(times.of("b") > times.of("a"));
-        assert!(Times::default().of(LONG[0]) > Times::default().of("b"));
     }
 }

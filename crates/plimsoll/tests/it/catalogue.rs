@@ -1,0 +1,220 @@
+//! Looking at drives that are not there, and simulating them.
+
+use crate::common::Place;
+use serde_json::Value;
+
+fn json(place: &Place, args: &[&str]) -> Value {
+    let outcome = place
+        .run(&[args, &["--format", "json"]].concat())
+        .succeeded();
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
+}
+
+/// Every line has as many columns as the first.
+fn csv(place: &Place, args: &[&str]) -> Vec<String> {
+    let outcome = place
+        .run(&[args, &["--format", "csv"]].concat())
+        .succeeded();
+    let lines: Vec<String> = outcome.stdout.lines().map(str::to_owned).collect();
+    let columns = |line: &String| line.split(',').count();
+    assert!(
+        lines.len() > 1 && lines.iter().all(|line| columns(line) == columns(&lines[0])),
+        "{lines:?}"
+    );
+    lines
+}
+
+#[test]
+fn all_drives_are_listed_for_people_and_for_programs() {
+    let place = Place::new();
+    let rows = json(&place, &["drive", "list"]);
+    let names: Vec<&str> = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["drive"].as_str().unwrap())
+        .collect();
+    assert!(names.len() >= 17, "{names:?}");
+    let micron = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["drive"] == "micron-5200-eco-1920g")
+        .unwrap();
+    assert_eq!(micron["random_write_iops"], 22_000.0);
+    assert!(
+        micron["unverified_figures"]
+            .as_str()
+            .unwrap()
+            .contains("random_write_iops"),
+        "{micron}"
+    );
+    let table = place.run(&["drive", "list"]).succeeded().stdout;
+    assert!(names.iter().all(|name| table.contains(name)), "{table}");
+    assert!(
+        table.contains("22,000?") && table.lines().all(|line| line.chars().count() <= 120),
+        "{table}"
+    );
+    assert_eq!(csv(&place, &["drive", "list"]).len(), names.len() + 1);
+    place.expect_clean();
+}
+
+#[test]
+fn a_drive_is_shown_with_the_source_of_every_figure() {
+    let place = Place::new();
+    let drive = json(&place, &["drive", "show", "samsung-pm9a3-3840g"]);
+    let figures = drive["figures"].as_array().unwrap();
+    assert!(
+        figures.len() > 15
+            && figures
+                .iter()
+                .all(|figure| figure["source"].as_str() != Some("")),
+        "{drive}"
+    );
+    let read = figures
+        .iter()
+        .find(|figure| figure["key"] == "sequential_read_mb_s")
+        .unwrap();
+    assert_eq!(
+        (&read["value"], &read["source"]),
+        (&Value::from(6500.0), &Value::from("heise"))
+    );
+    assert!(
+        drive["sources"]["heise"]
+            .as_str()
+            .unwrap()
+            .contains("6500/3500 MB/s")
+    );
+    assert!(
+        drive["derived"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|row| row["parameter"] == "units of flash")
+    );
+    let text = place
+        .run(&["drive", "show", "samsung-pm9a3-3840g"])
+        .succeeded()
+        .stdout;
+    for part in [
+        "Samsung PM9A3 3.84 TB",
+        "6,500",
+        "heise: ",
+        "write cache: protected",
+        "What the model makes",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    place.expect_clean();
+}
+
+#[test]
+fn a_simulation_prints_its_figures_and_is_the_same_for_the_same_seed() {
+    let place = Place::new();
+    let simulate = |seed: &str| {
+        let args = [
+            "drive",
+            "simulate",
+            "kingston-dc1500m-960g",
+            "--profile",
+            "k-a",
+            "--seconds",
+            "0.2",
+            "--seed",
+            seed,
+        ];
+        place.run(&args).succeeded().stdout
+    };
+    let text = simulate("7");
+    for part in [
+        "75 % reads, 32 in flight",
+        "IOPS",
+        "p99.9",
+        "reads",
+        "writes",
+        "TB a day",
+        "1681 TB last",
+        " W.",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    assert_eq!(text, simulate("7"));
+    assert_ne!(text, simulate("8"));
+    let args = [
+        "drive",
+        "simulate",
+        "aws-gp3",
+        "--profile",
+        "randread4k",
+        "--rate",
+        "4000",
+        "--depth",
+        "64",
+    ];
+    let open = &json(
+        &place,
+        &[&args[..], &["--block", "8k", "--seconds", "2"]].concat(),
+    )[0];
+    assert!(
+        (open["iops"].as_f64().unwrap() - 3000.0).abs() < 30.0,
+        "{open}"
+    );
+    assert!(
+        (open["mb_s"].as_f64().unwrap() - 24.576).abs() < 0.3,
+        "{open}"
+    );
+    assert!(
+        open["queued"].as_f64().unwrap() > 1000.0 && open["watts"].is_null(),
+        "{open}"
+    );
+    place.expect_clean();
+}
+
+#[test]
+fn a_data_sheet_is_compared_with_the_model() {
+    let place = Place::new();
+    let rows = json(&place, &["drive", "simulate", "micron-5200-eco-1920g"]);
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        assert!(
+            row["deviation_percent"].as_f64().unwrap().abs() < 5.0,
+            "{row}"
+        );
+    }
+    csv(&place, &["drive", "simulate", "aws-io2"]);
+}
+
+#[test]
+fn a_drive_file_of_ones_own_is_used_or_refused_with_places() {
+    let place = Place::new();
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../drives/consumer-nvme-1t.toml"
+    ));
+    let text = text.unwrap();
+    place.write("mine.toml", &text.replace("value = 3300", "value = 1234"));
+    let rows = json(&place, &["drive", "simulate", "mine.toml"]);
+    assert_eq!(rows[1]["stated"], 1234.0);
+    place.write(
+        "bad.toml",
+        &text
+            .replace("read_us", "raed_us")
+            .replace("value = 3300", "value = -1"),
+    );
+    place.run(&["drive", "show", "bad.toml"]).refused(&[
+        "bad.toml: the drive file cannot be used",
+        "unknown key `raed_us`",
+        "did you mean `read_us`?",
+    ]);
+    place
+        .run(&["drive", "show", "nowhere.toml"])
+        .refused(&["nowhere.toml cannot be read", "plimsoll drive list"]);
+    place
+        .run(&["drive", "show", "aws-gp4"])
+        .refused(&["no drive `aws-gp4`", "did you mean `aws-gp3`?"]);
+    let args = ["drive", "simulate", "aws-gp3", "--profile", "randraed4k"];
+    place
+        .run(&args)
+        .refused(&["no profile `randraed4k`", "did you mean `randread4k`?"]);
+}

@@ -1,0 +1,157 @@
+//! Drives that a person mounts, moves, kills and ends.
+
+use std::fs;
+use std::io::{BufRead, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+
+use super::{DRIVE, PROGRAM, Place, WAIT};
+
+/// `drive mount` by hand, as far as its greeting. `sh` may do something first.
+fn mount_by_hand(first: &str, dir: &Path, form: &str) -> std::process::Child {
+    let file = dir.with_extension("toml");
+    fs::write(&file, DRIVE).unwrap();
+    let mut mount = Command::new("sh");
+    mount.args([
+        "-c",
+        &format!("{first}; exec \"$@\""),
+        "sh",
+        PROGRAM,
+        "drive",
+        "mount",
+        "--capacity",
+        "512MiB",
+    ]);
+    let mut mount = mount
+        .args(["--form", form])
+        .arg(&file)
+        .arg(dir)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = std::io::BufReader::new(mount.stderr.as_mut().unwrap())
+        .lines()
+        .map_while(Result::ok);
+    let greeting = said.find(|line| line.starts_with("Mounted at "));
+    fs::remove_file(file).unwrap();
+    assert!(greeting.is_some(), "see above");
+    mount
+}
+
+/// Ctrl-C, which has to be enough.
+fn end_by_hand(mut mount: std::process::Child) {
+    kill_process(
+        Pid::from_raw(mount.id().cast_signed()).unwrap(),
+        Signal::INT,
+    )
+    .unwrap();
+    for _ in 0..WAIT.as_millis() / 10 {
+        if let Some(status) = mount.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    mount.kill().unwrap();
+    panic!("Ctrl-C does not end it");
+}
+
+fn forms() -> &'static [&'static str] {
+    if geteuid().is_root() {
+        &["block", "directory"]
+    } else {
+        &["directory"]
+    }
+}
+
+#[test]
+fn a_directory_of_a_killed_drive_is_used_again_and_that_of_a_living_one_is_not() {
+    let place = Place::new();
+    for form in forms() {
+        let mut killed = mount_by_hand(":", &place.path(), form);
+        let mut second = Command::new(PROGRAM);
+        second
+            .args(["drive", "mount", "--capacity", "512MiB", "consumer-nvme-1t"])
+            .arg(place.path());
+        let refused = second.output().unwrap();
+        assert!(!refused.status.success());
+        assert!(
+            String::from_utf8_lossy(&refused.stderr).contains("alive"),
+            "{refused:?}"
+        );
+        fs::write(place.path().join("mnt/a"), "the first one goes on").unwrap();
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+        let again = mount_by_hand(":", &place.path(), form);
+        assert!(!place.path().join("mnt/a").exists());
+        end_by_hand(again);
+        place.assert_nothing_left();
+    }
+}
+
+#[test]
+fn a_drive_whose_directory_was_moved_ends_with_nothing_left() {
+    let place = Place::new();
+    let (old, new) = (place.path().join("old"), place.path().join("new"));
+    for form in forms() {
+        fs::create_dir(&old).unwrap();
+        let mount = mount_by_hand(":", &old, form);
+        fs::rename(&old, &new).unwrap();
+        fs::write(new.join("mnt/a"), "x").unwrap();
+        end_by_hand(mount);
+        fs::remove_dir(&new).unwrap();
+        place.assert_nothing_left();
+    }
+}
+
+#[test]
+fn files_have_the_rights_that_programs_give_them() {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let place = Place::new();
+    let mount = mount_by_hand("umask 077", &place.path(), "directory");
+    let path = place.path().join("mnt/shared");
+    let mut options = fs::OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o444)
+        .open(&path)
+        .unwrap();
+    file.write_all(b"abc").unwrap();
+    file.set_len(2).unwrap();
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o444);
+    drop(file);
+    assert_eq!(fs::read(&path).unwrap(), b"ab");
+    end_by_hand(mount);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_thread_that_panics_ends_the_process_and_says_why() {
+    const CHILD: &str = "PLIMSOLL_TEST_PANICS";
+    if std::env::var_os(CHILD).is_some() {
+        plimsoll::signals::abort_on_panic();
+        let _ = std::thread::spawn(|| panic!("the reader is gone")).join();
+        unreachable!("the process has ended");
+    }
+    let mut test = Command::new(std::env::current_exe().unwrap());
+    test.args([
+        "--exact",
+        "--nocapture",
+        "drive::by_hand::a_thread_that_panics_ends_the_process_and_says_why",
+    ]);
+    let out = test.env(CHILD, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(
+        said.contains("the reader is gone") && said.contains("report it"),
+        "{said}"
+    );
+    assert_eq!(
+        std::os::unix::process::ExitStatusExt::signal(&out.status),
+        Some(6),
+        "SIGABRT"
+    );
+}

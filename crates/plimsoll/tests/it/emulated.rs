@@ -1,0 +1,374 @@
+//! Plans on emulated drives: what is recorded, power cuts, an emulator that dies, a machine without FUSE.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+
+use crate::common::{Outcome, Place, processes_in, send, wait_for};
+use rustix::process::Signal;
+use serde_json::Value;
+
+const SHORT: &str = "users = [2]\nramp = \"1s\"\nmeasure = \"4s\"";
+
+/// A plan whose medium is emulated; `drive` are its keys beside the path.
+fn plan(place: &Place, engine: &str, drive: &str, step: &str) {
+    let medium = place.medium();
+    place.plan(engine, step);
+    let text = fs::read_to_string(place.path("plan.toml")).unwrap();
+    let path = format!("path = {medium:?}\n");
+    assert!(text.contains(&path));
+    place.write(
+        "plan.toml",
+        &text.replace(&path, &format!("{path}{drive}\n")),
+    );
+}
+
+/// No mount, no loop device and no emulator of this place is left.
+fn nothing_is_mounted(place: &Place) {
+    let below = place.path("").display().to_string();
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let left: Vec<&str> = mounts
+        .lines()
+        .filter(|line| line.contains(&below))
+        .collect();
+    assert_eq!(left, [""; 0]);
+    for device in fs::read_dir("/sys/block").unwrap().flatten() {
+        let backing =
+            fs::read_to_string(device.path().join("loop/backing_file")).unwrap_or_default();
+        assert!(
+            !backing.contains(&below),
+            "{} holds {backing}",
+            device.path().display()
+        );
+    }
+    place.expect_clean();
+}
+
+fn point(json: &Value) -> &Value {
+    &json["summary"]["ladders"][0]["points"][0]
+}
+
+/// What the drive did of one kind.
+fn ops<'a>(json: &'a Value, kind: &str) -> &'a Value {
+    let mut kinds = point(json)["drive"]["ops"].as_array().into_iter().flatten();
+    kinds.find(|of| of["op"] == kind).unwrap_or(&Value::Null)
+}
+
+/// What clients saw committed, by type, before the power was cut.
+fn receipts(json: &Value) -> &[Value] {
+    point(json)["power_cut"]["receipts"]
+        .as_array()
+        .map_or(&[], Vec::as_slice)
+}
+
+/// Enough was committed before the power cut to lose some of it.
+fn enough_to_lose(json: &Value) -> bool {
+    let receipts = receipts(json);
+    !receipts.is_empty()
+        && receipts
+            .iter()
+            .all(|receipt| receipt["acknowledged"].as_u64() > Some(10))
+}
+
+fn emulator(place: &Place) -> i32 {
+    wait_for("the emulator", || {
+        processes_in(&place.path(""))
+            .into_iter()
+            .find(|(_, line)| line.contains("--control"))
+            .map(|(pid, _)| pid)
+    })
+}
+
+#[test]
+fn a_run_on_an_emulated_drive_tells_what_the_drive_did() {
+    let place = Place::new();
+    plan(
+        &place,
+        "sqlite",
+        "drive = \"kingston-dc500m-960g\"\ncapacity = \"2GiB\"",
+        SHORT,
+    );
+    let (outcome, json) = place.run_until(|json| {
+        ["write", "flush"]
+            .iter()
+            .all(|kind| ops(json, kind)["ops"].as_u64() > Some(10))
+    });
+    let outcome = outcome.succeeded();
+    assert!(outcome.stdout.contains("DC500M"), "{outcome:?}");
+    let drive = &point(&json)["drive"];
+    for kind in ["write", "flush"] {
+        let of = ops(&json, kind);
+        assert!(
+            of["ops"].as_u64() > Some(10) && of["errors"] == 0,
+            "{drive}"
+        );
+        let mean = |what: &str| of[what]["mean_us"].as_f64().unwrap();
+        assert!(
+            mean("modelled") > 5.0 && mean("real") >= 0.5 * mean("modelled"),
+            "{drive}"
+        );
+    }
+    assert!(
+        drive["host_write_mean_us"]
+            .as_f64()
+            .is_some_and(|us| us > 0.0)
+            || !rustix::process::geteuid().is_root()
+    );
+    let facts = json["facts"].to_string();
+    for fact in ["kingston-dc500m-960g", "calibration.floor_us"] {
+        assert!(facts.contains(fact), "{fact}: {facts}");
+    }
+    nothing_is_mounted(&place);
+}
+
+#[test]
+fn a_power_cut_loses_nothing_on_an_honest_configuration() {
+    let place = Place::new();
+    plan(
+        &place,
+        "postgres",
+        "drive = \"consumer-nvme-1t\"\ncapacity = \"4GiB\"",
+        &format!("{SHORT}\npower_cut = \"3s\""),
+    );
+    let (outcome, json) = place.run_until(enough_to_lose);
+    let outcome = outcome.succeeded();
+    assert!(
+        outcome
+            .stderr
+            .contains("no acknowledged transaction is lost"),
+        "{outcome:?}"
+    );
+    assert!(enough_to_lose(&json), "{}", point(&json));
+    assert!(
+        receipts(&json).iter().all(|receipt| receipt["lost"] == 0),
+        "{:?}",
+        receipts(&json)
+    );
+    assert!(
+        json["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|check| check["holds"] == true),
+        "{}",
+        json["checks"]
+    );
+    nothing_is_mounted(&place);
+}
+
+#[test]
+fn a_power_cut_without_fsync_names_what_is_lost() {
+    let place = Place::new();
+    let step = "users = [4]\nramp = \"1s\"\nmeasure = \"4s\"\npower_cut = \"3s\"";
+    plan(
+        &place,
+        "postgres",
+        "drive = \"kingston-dc1500m-960g\"\ncapacity = \"4GiB\"",
+        step,
+    );
+    let text = fs::read_to_string(place.path("plan.toml")).unwrap();
+    place.write(
+        "plan.toml",
+        &text.replace("engine = ", "settings = { fsync = false }\nengine = "),
+    );
+    let lost = |json: &Value| {
+        receipts(json)
+            .iter()
+            .map(|receipt| receipt["lost"].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    let (outcome, json) = place.run_until(|json| lost(json) > 0);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(lost(&json) > 0, "{}", point(&json));
+    // Either some are lost and the rest is there, or the database says why it does not come up.
+    let recovered = !point(&json)["power_cut"]["recovery_ms"].is_null();
+    let said = json["run"]["failure"].as_str().unwrap();
+    assert!(
+        said.contains(if recovered {
+            "LOST"
+        } else {
+            "does not come up again"
+        }),
+        "{said}"
+    );
+    for receipt in receipts(&json) {
+        assert!(
+            receipt["lost"].as_u64() <= receipt["acknowledged"].as_u64(),
+            "{receipt}"
+        );
+    }
+    assert_eq!(json["run"]["status"], "failed");
+    nothing_is_mounted(&place);
+}
+
+#[test]
+fn sqlite_survives_a_power_cut_on_a_volatile_drive() {
+    let place = Place::new();
+    plan(
+        &place,
+        "sqlite",
+        "drive = \"consumer-nvme-1t\"\ncapacity = \"2GiB\"",
+        &format!("{SHORT}\npower_cut = \"3s\""),
+    );
+    let (outcome, json) = place.run_until(enough_to_lose);
+    let outcome = outcome.succeeded();
+    assert!(
+        outcome
+            .stderr
+            .contains("no acknowledged transaction is lost"),
+        "{outcome:?}"
+    );
+    assert!(enough_to_lose(&json), "{}", point(&json));
+    assert!(
+        receipts(&json).iter().all(|receipt| receipt["lost"] == 0),
+        "{:?}",
+        receipts(&json)
+    );
+    nothing_is_mounted(&place);
+}
+
+#[test]
+fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
+    for engine in ["sqlite", "postgres"] {
+        let place = Place::new();
+        let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"";
+        plan(
+            &place,
+            engine,
+            drive,
+            "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"",
+        );
+        let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
+        run.until_it_says("measure for 1m");
+        run.until_measured("x.run");
+        send(emulator(&place), Signal::KILL);
+        run.wait().failed(
+            1,
+            &[
+                "the emulator of medium here ended unexpectedly",
+                "everything measured until then",
+            ],
+        );
+        let json = place.opens("x.run");
+        assert_eq!(json["run"]["status"], "failed");
+        assert!(
+            point(&json)["completed_per_second"].as_f64().unwrap() > 0.0,
+            "{}",
+            point(&json)
+        );
+        nothing_is_mounted(&place);
+    }
+}
+
+/// Both are killed: what they leave is cleared by the next run.
+#[test]
+fn the_next_run_clears_what_a_killed_one_left_mounted() {
+    let place = Place::new();
+    let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"";
+    plan(
+        &place,
+        "postgres",
+        drive,
+        "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"",
+    );
+    let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
+    run.until_it_says("measure for 1m");
+    let emulator = emulator(&place);
+    send(run.pid(), Signal::KILL);
+    run.wait();
+    send(emulator, Signal::KILL);
+    plan(&place, "postgres", drive, SHORT);
+    let outcome = place.run(&["run", "plan.toml", "-o", "y.run"]).succeeded();
+    assert!(outcome.stderr.contains("Removed "), "{outcome:?}");
+    nothing_is_mounted(&place);
+}
+
+/// The emulator outlives its run for a moment, and leaves nothing behind.
+#[test]
+fn a_killed_run_takes_its_server_and_its_drive_with_it() {
+    let place = Place::new();
+    let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"";
+    plan(
+        &place,
+        "postgres",
+        drive,
+        "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"",
+    );
+    let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
+    run.until_it_says("measure for 1m");
+    emulator(&place);
+    send(run.pid(), Signal::KILL);
+    run.wait();
+    wait_for("the end of its processes", || {
+        processes_in(&place.path("")).is_empty().then_some(())
+    });
+    let below = place.path("").display().to_string();
+    assert!(
+        !fs::read_to_string("/proc/self/mountinfo")
+            .unwrap()
+            .contains(&below),
+        "unmounted"
+    );
+    plan(&place, "sqlite", drive, SHORT);
+    place.run(&["run", "plan.toml", "-o", "y.run"]).succeeded();
+    nothing_is_mounted(&place);
+}
+
+/// Ctrl-C goes to the run alone, which takes its drive down when it has finished.
+#[test]
+fn an_interrupted_run_takes_its_drive_down() {
+    let place = Place::new();
+    plan(
+        &place,
+        "sqlite",
+        "drive = \"disk-7200rpm-4t\"\ncapacity = \"2GiB\"",
+        "users = [2]\nramp = \"1s\"\nmeasure = \"60s\"",
+    );
+    let mut run = place.start(&["run", "plan.toml", "-o", "x.run"]);
+    run.until_it_says("measure for 1m");
+    run.signal(Signal::INT);
+    let outcome = run.wait();
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert_eq!(place.opens("x.run")["run"]["status"], "interrupted");
+    nothing_is_mounted(&place);
+}
+
+/// The program as a user who has no FUSE: root may open the device and mount, others need a program for that.
+fn without_fuse(place: &Place, args: &[&str]) -> Outcome {
+    let mut command = place.command(args);
+    command.env("PATH", place.path("tmp"));
+    if rustix::process::geteuid().is_root() {
+        for dir in ["", "medium", "tmp"] {
+            std::os::unix::fs::chown(place.path(dir), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    place.start_command(command).wait()
+}
+
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn without_fuse_a_plan_is_refused_or_goes_on_as_it_says() {
+    let place = Place::new();
+    let drive = "drive = \"kingston-dc1500m-960g\"\ncapacity = \"2GiB\"";
+    plan(&place, "sqlite", drive, SHORT);
+    without_fuse(&place, &["run", "plan.toml", "-o", "x.run"])
+        .failed(1, &["medium here: ", "fuse", "without_fuse = "]);
+    assert_eq!(place.opens("x.run")["run"]["status"], "failed");
+    nothing_is_mounted(&place);
+    plan(
+        &place,
+        "sqlite",
+        &format!("{drive}\nwithout_fuse = \"plain_directory\""),
+        SHORT,
+    );
+    let outcome = without_fuse(&place, &["run", "plan.toml", "-o", "y.run"]).succeeded();
+    assert!(outcome.stderr.contains("is NOT emulated"), "{outcome:?}");
+    let json = place.opens("y.run");
+    assert!(
+        point(&json)["drive"].is_null() && point(&json)["completed_per_second"].is_number(),
+        "{}",
+        point(&json)
+    );
+    nothing_is_mounted(&place);
+}

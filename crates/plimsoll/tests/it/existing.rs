@@ -1,0 +1,209 @@
+//! A PostgreSQL that exists, named by its URL: what goes wrong on the way there, and what plimsoll touches in it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::common::server::Server;
+use crate::common::{Outcome, Place};
+
+const SECRET: &str = "gh3im-W0rt";
+
+fn plan(place: &Place, url: &str) {
+    place.write(
+        "plan.toml",
+        &format!(
+            "title = \"Existing\"\n[system.db]\nurl = \"{url}\"\nschema = \"load_test\"\n[workload.oltp.tpcc]\n\
+             warehouses = 1\nmode = \"procedures\"\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = [2]\n\
+             ramp = \"1s\"\nmeasure = \"3s\"\n"
+        ),
+    );
+}
+
+/// The word is in no file of the place but the plan, and in nothing that was said.
+fn expect_secret_kept(place: &Place, outcome: &Outcome) {
+    assert!(!format!("{outcome:?}").contains(SECRET), "{outcome:?}");
+    for entry in fs::read_dir(place.path("")).unwrap().flatten() {
+        if entry.file_name() == "plan.toml" || !entry.file_type().unwrap().is_file() {
+            continue;
+        }
+        let bytes = fs::read(entry.path()).unwrap();
+        let found = bytes
+            .windows(SECRET.len())
+            .any(|window| window == SECRET.as_bytes());
+        assert!(!found, "the password is in {}", entry.path().display());
+    }
+}
+
+#[test]
+fn nobody_listens_there() {
+    let place = Place::new();
+    plan(
+        &place,
+        &format!("postgres://tester:{SECRET}@127.0.0.1:1/db"),
+    );
+    let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
+    expect_secret_kept(&place, &outcome);
+    outcome.failed(
+        1,
+        &[
+            "PostgreSQL at 127.0.0.1:1 cannot be reached",
+            "refused",
+            "Check host and port in the URL",
+        ],
+    );
+    assert_eq!(place.opens("x.run")["run"]["status"], "failed");
+    plan(&place, "postgres://tester@no-such-host.invalid/db");
+    let outcome = place.run(&["run", "plan.toml", "-o", "y.run"]);
+    outcome.failed(
+        1,
+        &[
+            "PostgreSQL at no-such-host.invalid:5432 cannot be reached",
+            "Check host and port",
+        ],
+    );
+    let url = format!("postgres://tester:{SECRET}@127.0.0.1:1/db");
+    let checked = place.run(&["check", &url]);
+    expect_secret_kept(&place, &checked);
+    checked.failed(1, &["PostgreSQL at 127.0.0.1:1 cannot be reached"]);
+}
+
+/// The facts about the system's data.
+fn data(json: &serde_json::Value) -> (serde_json::Value, Option<serde_json::Value>) {
+    let facts = json["facts"].as_array().unwrap();
+    let value = |key: &str| {
+        facts
+            .iter()
+            .find(|fact| fact["key"] == key)
+            .map(|fact| fact["value"].clone())
+    };
+    (value("data").unwrap(), value("data_orders_added"))
+}
+
+/// One server for all that needs one.
+#[test]
+#[expect(clippy::too_many_lines, reason = "one scenario, step by step")]
+fn a_server_that_is_there() {
+    let place = Place::new();
+    let server = Server::start(&place.medium());
+    server.psql(&format!(
+        "CREATE ROLE tester LOGIN PASSWORD '{SECRET}'; CREATE DATABASE db OWNER tester; CREATE ROLE other LOGIN"
+    ));
+    server.require_passwords();
+    let url = |password: &str| {
+        format!(
+            "postgres://tester:{password}@127.0.0.1:{}/db",
+            server.port()
+        )
+    };
+
+    plan(&place, &url("wr0ng-W0rt"));
+    let outcome = place.run(&["run", "plan.toml", "-o", "wrong.run"]);
+    assert!(!outcome.stderr.contains("wr0ng-W0rt"), "{outcome:?}");
+    outcome.failed(
+        1,
+        &[
+            "refuses this user",
+            "password authentication failed for user \"tester\"",
+            "PGPASSWORD",
+        ],
+    );
+    place.opens("wrong.run");
+
+    // Somebody else's table where plimsoll shall load.
+    server.psql_in("db", "CREATE SCHEMA load_test AUTHORIZATION tester; CREATE TABLE load_test.customer (mine text);
+                          INSERT INTO load_test.customer VALUES ('precious'); ALTER TABLE load_test.customer OWNER TO tester");
+    plan(&place, &url(SECRET));
+    let outcome = place.run(&["run", "plan.toml", "-o", "foreign.run"]);
+    expect_secret_kept(&place, &outcome);
+    let phrases = [
+        "customer in schema load_test",
+        "was not made by plimsoll",
+        "Name another schema",
+    ];
+    outcome.failed(1, &phrases);
+    assert_eq!(
+        server.psql_in("db", "SELECT mine FROM load_test.customer"),
+        "precious"
+    );
+    assert_eq!(place.opens("foreign.run")["run"]["status"], "failed");
+
+    // The good case, twice: the data of the first run are used again.
+    server.psql_in(
+        "db",
+        "DROP SCHEMA load_test CASCADE; CREATE SCHEMA theirs; CREATE TABLE theirs.stock (a int)",
+    );
+    let before = server
+        .psql_in("db", "SELECT string_agg(nspname, ' ' ORDER BY nspname) FROM pg_namespace WHERE nspname !~ '^pg_'");
+    let run = place.start(&["run", "plan.toml", "-o", "first.run"]);
+    let argv = fs::read(format!("/proc/{}/cmdline", run.pid())).unwrap();
+    assert!(!String::from_utf8_lossy(&argv).contains(SECRET));
+    let first = run.wait().succeeded();
+    expect_secret_kept(&place, &first);
+    place.opens("first.run");
+    expect_secret_kept(&place, &first);
+    let after = server
+        .psql_in("db", "SELECT string_agg(nspname, ' ' ORDER BY nspname) FROM pg_namespace WHERE nspname !~ '^pg_'");
+    assert_eq!(
+        after,
+        before.replace("information_schema", "information_schema load_test")
+    );
+    assert_eq!(
+        server.psql_in("db", "SELECT count(*) FROM theirs.stock"),
+        "0"
+    );
+    let orders = || {
+        server
+            .psql_in("db", "SELECT count(*) FROM load_test.orders")
+            .parse::<u64>()
+            .unwrap()
+    };
+    let grown = orders();
+    assert!(grown > 30_000);
+    let second = place
+        .run(&["run", "plan.toml", "-o", "second.run"])
+        .succeeded();
+    assert!(
+        second.stdout.contains("12 verified, all hold"),
+        "{second:?}"
+    );
+    assert!(orders() > grown, "loaded anew");
+    // And both say so.
+    assert_eq!(data(&place.export("first.run")), ("fresh".into(), None));
+    assert_eq!(
+        data(&place.export("second.run")),
+        ("reused".into(), Some((grown - 30_000).to_string().into()))
+    );
+    assert!(first.stdout.contains("Data: fresh"), "{first:?}");
+    let plain = second.stdout.replace(',', "");
+    assert!(
+        plain.contains(&format!("Data: reused {} orders", grown - 30_000)),
+        "{second:?}"
+    );
+    let differ = place.run(&["compare", "first.run", "second.run"]);
+    assert!(differ.stdout.contains("reused"), "{differ:?}");
+
+    // A check of its own, and one with the password from the environment.
+    let mut check = place.command(&[
+        "check",
+        &url(SECRET).replace(&format!(":{SECRET}"), ""),
+        "--schema",
+        "load_test",
+    ]);
+    check.env("PGPASSWORD", SECRET);
+    place.start_command(check).wait().succeeded();
+    server.psql_in(
+        "db",
+        "UPDATE load_test.district SET d_ytd = d_ytd + 1 WHERE d_id = 3",
+    );
+    let broken = place.run(&["check", &url(SECRET), "--schema", "load_test"]);
+    assert!(broken.stdout.contains("FAILS"), "{broken:?}");
+    broken.failed(1, &["of 12 consistency conditions do not hold"]);
+    let missing = place.run(&["check", &url(SECRET), "--schema", "theirs"]);
+    missing.failed(
+        1,
+        &["TPC-C data in schema theirs was not found", "plimsoll run"],
+    );
+    drop(server);
+    fs::set_permissions(place.medium(), fs::Permissions::from_mode(0o755)).unwrap();
+    place.expect_clean();
+}

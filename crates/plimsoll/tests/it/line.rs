@@ -1,0 +1,163 @@
+//! Repeats, preconditions and the search for the load line, under virtual time with the mock engine.
+
+use crate::common::Place;
+use serde_json::Value;
+
+/// A system with four connections that serves each transaction in 10 ms: constant arrivals are carried without waiting up
+/// to 400 a second, and above that the queue grows.
+fn plan(step: &str) -> String {
+    format!(
+        "title = \"Line\"\n[system.db.mock]\nlatency = \"10ms\"\n[workload.oltp.tpcc]\nwarehouses = 1\n\
+         [[step]]\nname = \"find\"\nrun = \"oltp\"\nsystem = \"db\"\n{step}\nramp = \"1s\"\nmeasure = \"10s\"\n"
+    )
+}
+
+fn run(step: &str) -> (Place, Value, String) {
+    let place = Place::new();
+    place.write("plan.toml", &plan(step));
+    let outcome = place
+        .run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"])
+        .succeeded();
+    let json = place.opens("x.run");
+    (place, json, outcome.stdout.clone() + &outcome.stderr)
+}
+
+#[test]
+fn the_line_of_an_open_loop_is_the_capacity() {
+    let step = "rate = 30\nusers = 4\nfind = { p99_ms = 15, precision = 0.02 }";
+    let (_place, json, told) = run(step);
+    let ladder = &json["summary"]["ladders"][0];
+    let line = &ladder["line"];
+    let [low, high] = ["line", "below"].map(|key| line[key].as_f64().unwrap());
+    assert!(
+        low <= 400.0 && 400.0 < high,
+        "the line is 400/s: {low} to {high}"
+    );
+    assert!(
+        high / low <= 1.02 + 1e-9,
+        "as precise as wanted: {low} to {high}"
+    );
+    assert_eq!(line["state"], "found", "{line}");
+    let tried = line["tried"].as_array().unwrap();
+    assert_eq!(tried[0]["load"], 30.0);
+    assert_eq!(tried.len(), ladder["points"].as_array().unwrap().len());
+    for tried in tried {
+        let met = tried["load"].as_f64().unwrap() <= 400.0;
+        assert_eq!(
+            tried["outcome"],
+            if met { "met" } else { "failed" },
+            "{tried}"
+        );
+    }
+    assert_eq!(line["bottleneck"][0]["what"], "connections", "{line}");
+    assert_eq!(
+        json["summary"]["verdict"], "sound",
+        "what fails above the line is no doubt"
+    );
+    assert!(told.contains("The load line: "), "{told}");
+    assert!(told.contains("find · load 2: 60/s"), "{told}");
+}
+
+#[test]
+fn the_line_of_a_closed_loop_is_a_number_of_users() {
+    // Each user has a connection, so response times do not grow with users: all are carried.
+    let (_place, json, _) = run("users = 3\nrepeat = 2\nfind = { max_ms = 11, most = 20 }");
+    let line = &json["summary"]["ladders"][0]["line"];
+    assert_eq!(
+        (&line["state"], &line["line"]),
+        (&"above_most".into(), &20.0.into()),
+        "{line}"
+    );
+    let loads: Vec<f64> = line["tried"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| t["load"].as_f64().unwrap())
+        .collect();
+    assert_eq!(loads, [3.0, 6.0, 12.0, 20.0]);
+    assert!(
+        line["tried"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|t| t["repeats"].as_array().unwrap().len() == 2)
+    );
+    let (_place, json, _) = run("users = 8\nfind = { mean_ms = 5 }");
+    let line = &json["summary"]["ladders"][0]["line"];
+    assert_eq!(
+        (&line["state"], &line["below"]),
+        (&"below_least".into(), &1.0.into()),
+        "{line}"
+    );
+    assert_eq!(line["line"], Value::Null);
+}
+
+#[test]
+fn a_ladder_is_gone_through_again_for_each_repeat() {
+    let (_place, json, told) = run("users = [1, 2]\nrepeat = 3");
+    let ladder = &json["summary"]["ladders"][0];
+    let rungs = ladder["rungs"].as_array().unwrap();
+    assert_eq!(rungs.len(), 2);
+    for rung in rungs {
+        let nopm = &rung["nopm"];
+        let [low, median, high] = [
+            &nopm["interval"]["low"],
+            &nopm["median"],
+            &nopm["interval"]["high"],
+        ]
+        .map(|v| v.as_f64().unwrap());
+        assert!(low <= median && median <= high, "{rung}");
+        assert_eq!(rung["points"].as_array().unwrap().len(), 3);
+    }
+    let measured: Vec<f64> = (json["phases"].as_array().unwrap().iter())
+        .filter(|phase| phase["kind"] == "measure")
+        .map(|phase| phase["ordinal"].as_f64().unwrap())
+        .collect();
+    assert_eq!(measured, [0.0, 1.0, 0.0, 1.0, 0.0, 1.0], "round robin");
+    assert!(told.contains("[6/6] find · 2 users · repeat 3"), "{told}");
+}
+
+#[test]
+fn load_before_the_first_point_is_no_point_of_the_ladder() {
+    let place = Place::new();
+    let step = "users = [1, 2]\nprecondition = { users = 5, lasts = \"10m\" }";
+    place.write("plan.toml", &plan(step).replace("10ms", "500ms"));
+    let outcome = place
+        .run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"])
+        .succeeded();
+    let (json, told) = (
+        place.opens("x.run"),
+        outcome.stdout.clone() + &outcome.stderr,
+    );
+    let summary = &json["summary"];
+    let precondition = &summary["preconditions"][0];
+    assert_eq!(
+        (&precondition["users"], &precondition["lasted_s"]),
+        (&5.into(), &600.0.into()),
+        "{precondition}"
+    );
+    assert_eq!(
+        (&precondition["complete"], &precondition["failed"]),
+        (&true.into(), &0.into())
+    );
+    let rate = |key: &str| precondition[key].as_f64().unwrap();
+    assert!(
+        (rate("first_per_second") - 10.0).abs() < 0.1
+            && (rate("last_per_second") - 10.0).abs() < 0.1
+    );
+    assert_eq!(summary["ladders"][0]["points"].as_array().unwrap().len(), 2);
+    // The run as a whole is doubtful: windows of ten seconds have no interval.
+    assert_eq!(
+        summary["ladders"][0]["points"][0]["verdict"], "sound",
+        "{summary}"
+    );
+    assert!(
+        told.contains("Before the first point of find on db, load ran for 600 s with 5 users."),
+        "{told}"
+    );
+    assert!(
+        told.contains("find · precondition: 5 users · warm for 10m"),
+        "{told}"
+    );
+    assert!(told.contains("[2/2] find · 2 users"), "{told}");
+}

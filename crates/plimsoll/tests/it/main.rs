@@ -1,0 +1,34 @@
+//! The tests of the command line, as one program: each links SQLite, TLS and both database drivers.
+
+mod audit;
+mod backup;
+mod block;
+mod block_device;
+mod catalogue;
+mod common;
+mod compare;
+mod disk_full;
+mod doctor;
+mod drive;
+mod drive_learn;
+mod emulated;
+mod equal_runs;
+mod existing;
+mod fleet;
+mod import;
+mod interrupt;
+mod kill;
+mod limits;
+mod line;
+mod mariadb;
+mod matrix;
+mod mock;
+mod neighbours;
+mod options;
+mod outages;
+mod postgres;
+mod profile;
+mod refused;
+mod reset;
+mod sqlite;
+mod sysbench;

@@ -1,0 +1,361 @@
+//! A server that exists and goes away while it is measured: for a while, for good, or in part.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use crate::common::server::Server;
+use crate::common::{Background, Place, processes_in, send, wait_for};
+use plimsoll_load::engine::mariadb::ManagedMariadb;
+use plimsoll_load::scratch::Scratch;
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// A window that no test waits for the end of.
+fn plan(place: &Place, port: u16, password: &str, step: &str) {
+    place.write(
+        "plan.toml",
+        &format!(
+            "title = \"Outage\"\n[system.db]\nurl = \"postgres://tester:{password}@127.0.0.1:{port}/db\"\n\
+             schema = \"load_test\"\n[workload.oltp.tpcc]\nwarehouses = 1\nmode = \"procedures\"\n[[step]]\n\
+             run = \"oltp\"\nsystem = \"db\"\nramp = \"1s\"\nmeasure = \"30m\"\n{step}\n"
+        ),
+    );
+}
+
+/// Starts the plan and returns when it measures and transactions have been committed since.
+fn measuring(place: &Place, server: &Server, run_file: &str) -> Background {
+    let mut run = place.start(&["run", "plan.toml", "-o", run_file]);
+    run.until_it_says("· measure for 30m");
+    commits(server);
+    run
+}
+
+/// Waits until some more orders have been committed.
+fn commits(server: &Server) {
+    let orders = || {
+        server
+            .psql_in("db", "SELECT count(*) FROM load_test.orders")
+            .parse::<u64>()
+            .unwrap()
+    };
+    let before = orders();
+    wait_for("commits", || (orders() > before + 20).then_some(()));
+}
+
+/// The texts of the events of this code.
+fn told<'a>(json: &'a Value, code: &str) -> Vec<&'a str> {
+    let events = json["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["code"] == code);
+    events
+        .map(|event| event["text"].as_str().unwrap())
+        .collect()
+}
+
+/// What was measured is kept, and every intent is accounted for. Gives the number of the failed.
+fn expect_kept(json: &Value) -> u64 {
+    assert_eq!(told(json, "conservation"), [""; 0]);
+    let point = &json["summary"]["ladders"][0]["points"][0];
+    assert!(point["nopm"].as_f64().unwrap() > 0.0, "{point}");
+    let counts = &point["overall"]["counts"];
+    let n = |name: &str| counts[name].as_u64().unwrap();
+    assert!(n("committed") > 0, "{counts}");
+    assert!(
+        n("offered").abs_diff(n("committed") + n("rolled_back") + n("failed") + n("dropped")) <= 12,
+        "{counts}"
+    );
+    n("failed")
+}
+
+/// The time without a server is a part of the point, which it makes invalid, and Little's law leaves it out.
+fn expect_outage(json: &Value) {
+    let point = &json["summary"]["ladders"][0]["points"][0];
+    let s = point["outage"]["server_s"].as_f64().unwrap();
+    assert!(
+        s > 0.1 && point["outage"]["percent"].as_f64().unwrap() > 1.0,
+        "{point}"
+    );
+    let is_away =
+        |finding: &&Value| finding["finding"] == "server_away" && finding["severity"] == "error";
+    assert!(
+        point["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|finding| is_away(&finding)),
+        "{point}"
+    );
+    assert_eq!(point["verdict"], "invalid");
+    let response = point["overall"]["response"]["max_ms"].as_f64().unwrap();
+    assert!(response >= s * 900.0, "who waited says so: {point}");
+    expect_little(json);
+}
+
+fn expect_little(json: &Value) {
+    let judged = json["summary"]["audit"]["judged"].as_array().unwrap();
+    let little = judged
+        .iter()
+        .find(|judged| judged["rule"] == "LITTLE")
+        .unwrap();
+    assert_ne!(little["outcome"], "fired", "{little}");
+}
+
+/// All of its processes: PostgreSQL's answer apart from the one that listens.
+fn signal_servers(place: &Place, signal: Signal) {
+    let servers = processes_in(&place.medium())
+        .into_iter()
+        .filter(|(_, command)| !command.contains("plimsoll run"));
+    servers.for_each(|(pid, _)| send(pid, signal));
+}
+
+/// A server that stops answering for a while: nothing is lost, and response times contain it.
+fn stopped_for_a_while(place: &Place, mut run: Background) {
+    run.until_measured("stopped.run");
+    signal_servers(place, Signal::STOP);
+    std::thread::sleep(Duration::from_secs(2));
+    signal_servers(place, Signal::CONT);
+    run.until_measured_for("stopped.run", 5);
+    run.signal(Signal::INT);
+    run.wait().failed(1, &["interrupted"]);
+    let json = place.opens("stopped.run");
+    let point = &json["summary"]["ladders"][0]["points"][0];
+    assert!(
+        point["overall"]["response"]["max_ms"].as_f64().unwrap() >= 1_900.0,
+        "{point}"
+    );
+    assert_eq!(
+        (told(&json, "connection_lost"), told(&json, "conservation")),
+        (vec![], vec![])
+    );
+    assert_eq!(
+        (&point["overall"]["counts"]["failed"], &point["outage"]),
+        (&0.into(), &Value::Null),
+        "{point}"
+    );
+    expect_little(&json);
+}
+
+/// Twice: nobody waits for a server that answers nothing.
+fn interrupted_while_stopped(place: &Place, mut run: Background) {
+    run.until_measured("ctrl-c.run");
+    signal_servers(place, Signal::STOP);
+    std::thread::sleep(Duration::from_millis(500));
+    run.signal(Signal::INT);
+    run.until_it_says("Ctrl-C again");
+    run.signal(Signal::INT);
+    let outcome = run.wait();
+    signal_servers(place, Signal::CONT);
+    outcome.failed(1, &["interrupted"]);
+    let json = place.opens("ctrl-c.run");
+    assert_eq!(json["run"]["status"], "interrupted");
+    let point = &json["summary"]["ladders"][0]["points"][0];
+    assert!(
+        point["completed_per_second"].as_f64().unwrap() > 0.0,
+        "{point}"
+    );
+    assert_eq!(told(&json, "conservation"), [""; 0]);
+}
+
+/// Tables that are loaded in a moment: what happens to a server does not depend on them.
+fn small_plan(place: &Place, url: &str) {
+    place.write(
+        "plan.toml",
+        &format!(
+            "title = \"Outage\"\n[system.db]\nurl = \"{url}\"\nschema = \"load_test\"\n[workload.mix.sysbench]\n\
+             script = \"read_write\"\ntables = 1\nrows = 1000\n[[step]]\nrun = \"mix\"\nsystem = \"db\"\nusers = 3\n\
+             ramp = \"1s\"\nmeasure = \"30m\"\ncool = \"30m\"\ncheck = \"off\"\n"
+        ),
+    );
+}
+
+#[test]
+fn a_mariadb_that_goes_away() {
+    let place = Place::new();
+    fs::set_permissions(place.medium(), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut scratch = Scratch::create(&place.medium(), "server").unwrap();
+    let server = ManagedMariadb::start(&mut scratch, &Default::default(), "", None);
+    let server = server.unwrap_or_else(|error| panic!("{error}"));
+    small_plan(&place, &server.conninfo());
+    let mut run = place.start(&["run", "plan.toml", "-o", "killed.run"]);
+    run.until_measured("killed.run");
+    server.process().crash().unwrap();
+    run.until_it_says("was lost and is opened again");
+    server.restart(&|| false).unwrap();
+    run.until_it_says("the server was away from");
+    run.signal(Signal::INT);
+    run.wait().failed(1, &["interrupted"]);
+    expect_outage(&place.opens("killed.run"));
+
+    stopped_for_a_while(
+        &place,
+        place.start(&["run", "plan.toml", "-o", "stopped.run"]),
+    );
+    interrupted_while_stopped(
+        &place,
+        place.start(&["run", "plan.toml", "-o", "ctrl-c.run"]),
+    );
+}
+
+/// One server for all that needs one; each scenario leaves it as the next one wants it.
+#[test]
+fn a_server_that_goes_away() {
+    let place = Place::new();
+    let server = Server::start(&place.medium());
+    server.psql("CREATE ROLE tester LOGIN PASSWORD 'first'; CREATE DATABASE db OWNER tester");
+    server.require_passwords();
+
+    restarted_within_the_window(&place, &server);
+    let start = |run: &str| {
+        small_plan(
+            &place,
+            &format!("postgres://tester:first@127.0.0.1:{}/db", server.port()),
+        );
+        let text = fs::read_to_string(place.path("plan.toml")).unwrap();
+        place.write("plan.toml", &text.replace("load_test", "stop_test"));
+        place.start(&["run", "plan.toml", "-o", run])
+    };
+    stopped_for_a_while(&place, start("stopped.run"));
+    interrupted_while_stopped(&place, start("ctrl-c.run"));
+    the_password_was_changed(&place, &server);
+    it_takes_fewer_connections(&place, &server);
+    a_privilege_was_revoked(&place, &server);
+    a_table_was_dropped(&place, &server);
+}
+
+fn restarted_within_the_window(place: &Place, server: &Server) {
+    plan(place, server.port(), "first", "users = 12\nconnections = 4");
+    let mut run = measuring(place, server, "restart.run");
+    server.crash();
+    run.until_it_says("was lost and is opened again");
+    server.restart();
+    run.until_it_says("the server was away from");
+    commits(server);
+    run.signal(Signal::INT);
+    run.wait().failed(1, &["interrupted"]);
+    let json = place.opens("restart.run");
+    assert_eq!(
+        json["run"]["status"], "interrupted",
+        "by the test, and not failed"
+    );
+    let failed = expect_kept(&json);
+    assert!((1..=8).contains(&failed), "what was under way: {failed}");
+    assert_eq!(
+        (
+            told(&json, "connection_lost").len(),
+            told(&json, "reconnected").len()
+        ),
+        (1, 1),
+        "{}",
+        json["events"]
+    );
+    let away = told(&json, "reconnected")[0];
+    assert!(
+        away.contains(" of this point: connections were lost") && away.contains("failed attempts"),
+        "{away}"
+    );
+    expect_outage(&json);
+}
+
+fn the_password_was_changed(place: &Place, server: &Server) {
+    plan(place, server.port(), "first", "users = 3");
+    let run = measuring(place, server, "password.run");
+    server.psql("ALTER ROLE tester PASSWORD 'second'");
+    server.psql(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'tester'",
+    );
+    let outcome = run.wait();
+    assert!(
+        !outcome.stderr.contains("first") && !outcome.stderr.contains("second"),
+        "{outcome:?}"
+    );
+    outcome.failed(
+        1,
+        &[
+            "a connection was lost at",
+            "terminating connection due to administrator command",
+            "could not be opened again",
+            "password authentication failed for user \"tester\"",
+            "Give the right password of \"tester\" in PGPASSWORD or in the URL",
+        ],
+    );
+    let json = place.opens("password.run");
+    assert_eq!(json["run"]["status"], "failed");
+    assert!(
+        json["run"]["failure"]
+            .as_str()
+            .unwrap()
+            .contains("refuses this user"),
+        "{}",
+        json["run"]
+    );
+    expect_kept(&json);
+}
+
+fn it_takes_fewer_connections(place: &Place, server: &Server) {
+    server.psql("ALTER ROLE tester CONNECTION LIMIT 5");
+    plan(place, server.port(), "second", "users = 40");
+    let outcome = place.run(&["run", "plan.toml", "-o", "many.run"]);
+    let phrases = [
+        "takes no more connections",
+        "and the plan wants 40",
+        "SQLSTATE 53300",
+        "share them: connections = ",
+    ];
+    outcome.failed(1, &phrases);
+    assert_eq!(place.opens("many.run")["run"]["status"], "failed");
+    plan(place, server.port(), "second", "rate = 10\nusers = 40");
+    let outcome = place.run(&["run", "plan.toml", "-o", "rate.run"]);
+    outcome.failed(
+        1,
+        &[
+            "have fewer under way at once: users = ",
+            "Raise max_connections",
+        ],
+    );
+    server.psql("ALTER ROLE tester CONNECTION LIMIT -1");
+}
+
+fn a_privilege_was_revoked(place: &Place, server: &Server) {
+    plan(place, server.port(), "second", "users = 3");
+    let run = measuring(place, server, "revoked.run");
+    server.psql_in("db", "REVOKE ALL ON load_test.stock FROM tester");
+    let phrases = [
+        "the server forbids this user",
+        "permission denied for table stock",
+        "Grant this user what was revoked",
+    ];
+    run.wait().failed(1, &phrases);
+    let json = place.opens("revoked.run");
+    assert_eq!(json["run"]["status"], "failed");
+    assert!(expect_kept(&json) <= 9, "ended at once");
+    server.psql_in("db", "GRANT ALL ON load_test.stock TO tester");
+}
+
+fn a_table_was_dropped(place: &Place, server: &Server) {
+    plan(place, server.port(), "second", "users = 3");
+    let run = measuring(place, server, "dropped.run");
+    server.psql_in("db", "DROP TABLE load_test.stock CASCADE");
+    let outcome = run.wait();
+    outcome.failed(
+        1,
+        &[
+            "the workload's tables are no longer as they were",
+            "\"stock\" does not exist",
+            "were dropped or changed",
+        ],
+    );
+    let json = place.opens("dropped.run");
+    assert_eq!(json["run"]["status"], "failed");
+    assert!(
+        json["run"]["failure"]
+            .as_str()
+            .unwrap()
+            .contains("SQLSTATE 42P01"),
+        "{}",
+        json["run"]
+    );
+    assert!(expect_kept(&json) <= 9, "ended at once");
+}

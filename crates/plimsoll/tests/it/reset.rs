@@ -1,0 +1,90 @@
+//! Data sets that are brought back to their first state before each point.
+
+use crate::common::{Place, worked};
+use serde_json::Value;
+
+fn run(engine: &str, keys: &str) -> (Place, Value) {
+    let place = Place::new();
+    place.plan(
+        engine,
+        &format!(
+            "users = [1, 2, 1]\nramp = \"1s\"\nmeasure = \"2s\"\nreset = \"each_point\"\n{keys}"
+        ),
+    );
+    let (outcome, json) = place.run_until(worked);
+    outcome.succeeded();
+    (place, json)
+}
+
+/// Before the first point the data are as they were loaded; before each of the others they are made so.
+fn expect_resets(json: &Value, method: &str) {
+    let resets = json["summary"]["resets"].as_array().unwrap();
+    assert_eq!(resets.len(), 1, "{resets:?}");
+    assert_eq!(
+        (&resets[0]["method"], &resets[0]["times"]),
+        (&method.into(), &2.into()),
+        "{resets:?}"
+    );
+    assert!(
+        resets[0]["verified"]
+            .as_str()
+            .unwrap()
+            .ends_with("12 conditions hold"),
+        "{resets:?}"
+    );
+    let points = json["summary"]["ladders"][0]["points"].as_array().unwrap();
+    assert_eq!(points.len(), 3);
+    for point in points {
+        assert!(
+            point["completed_per_second"].as_f64().unwrap() > 0.0 && point["complete"] == true,
+            "{point}"
+        );
+    }
+    assert!(
+        json["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|check| check["holds"] == true),
+        "{}",
+        json["checks"]
+    );
+}
+
+#[test]
+fn an_embedded_database_by_its_files() {
+    let (place, json) = run("sqlite", "");
+    expect_resets(&json, "files");
+    place.expect_clean();
+}
+
+#[test]
+fn a_server_by_its_files_is_stopped_and_started_and_watched_again() {
+    let (place, json) = run("postgres", "");
+    expect_resets(&json, "files");
+    let cpu = |point: &Value| point["resources"]["system_cpu_percent"].as_f64();
+    let points = json["summary"]["ladders"][0]["points"].as_array().unwrap();
+    assert!(
+        points
+            .iter()
+            .all(|point| cpu(point).is_some_and(|percent| percent > 0.0)),
+        "the new server is watched"
+    );
+    place.expect_clean();
+}
+
+#[test]
+fn a_database_by_its_template() {
+    let (place, json) = run("postgres", "reset_by = \"template\"");
+    expect_resets(&json, "template");
+    place.expect_clean();
+}
+
+#[test]
+fn a_way_that_the_system_does_not_have_is_told() {
+    let place = Place::new();
+    place.plan("sqlite", "users = 1\nramp = \"1s\"\nmeasure = \"1s\"\nreset = \"each_point\"\nreset_by = \"template\"");
+    let outcome = place.run(&["run", "plan.toml", "-o", "x.run"]);
+    outcome.failed(1, &["reset_by = \"template\"", "SQLite has files, reload"]);
+    place.expect_clean();
+}
