@@ -7,6 +7,7 @@ pub mod mock;
 mod opener;
 pub mod postgres;
 pub mod server;
+pub(crate) mod sql;
 pub mod sqlite;
 
 use std::sync::Arc;

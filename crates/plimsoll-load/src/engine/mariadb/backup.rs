@@ -6,13 +6,12 @@ use std::path::Path;
 use std::process::Command;
 
 use mysql::prelude::Queryable;
-use mysql::{Error, TxOpts};
 use plimsoll_model::plan::resolved::BackupMethod;
 
+use super::DIALECT;
 use super::binaries::{self, Programs};
-use super::connect::{connect, connect_to, parse, server_error};
+use super::connect::{connect, parse, server_error};
 use super::managed::ManagedMariadb;
-use super::quote_ident;
 use crate::backup::program::{Program, version};
 use crate::backup::{Taken, Task, Timed, files};
 use crate::clock::monotonic;
@@ -136,7 +135,7 @@ impl ManagedMariadb {
         from: &Path,
     ) -> Result<Timed, LoadError> {
         let program = binaries::client(Some(&self.programs), &CLIENT)?;
-        let schema = quote_ident(MANAGED_SCHEMA);
+        let schema = DIALECT.identifier(MANAGED_SCHEMA);
         let made = connect(&self.conninfo())?.query_drop(format!("CREATE DATABASE {schema}"));
         made.map_err(|error| server_error("restoring", &error))?;
         let mut command = if as_server {
@@ -282,24 +281,6 @@ fn access(command: &mut Command, conninfo: &str) -> Result<(), LoadError> {
         command.env("MYSQL_PWD", password);
     }
     Ok(())
-}
-
-/// How many rows each of the schema's tables has, in one snapshot.
-pub(crate) fn row_counts(conninfo: &str, schema: &str) -> Result<BTreeMap<String, u64>, LoadError> {
-    const TABLES: &str = "SELECT TABLE_NAME FROM information_schema.TABLES
-        WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'";
-    let error = |error: Error| server_error("counting rows", &error);
-    let mut conn = connect_to(conninfo, schema)?;
-    let tables: Vec<String> = conn.query(TABLES).map_err(error)?;
-    let snapshot = TxOpts::default().set_with_consistent_snapshot(true);
-    let mut snapshot = conn.start_transaction(snapshot).map_err(error)?;
-    let mut counts = BTreeMap::new();
-    for table in tables {
-        let count = format!("SELECT COUNT(*) FROM {}", quote_ident(&table));
-        let rows: Option<u64> = snapshot.query_first(count).map_err(error)?;
-        counts.insert(table, rows.unwrap_or_default());
-    }
-    Ok(counts)
 }
 
 #[cfg(test)]

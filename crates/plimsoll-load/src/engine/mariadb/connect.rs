@@ -6,7 +6,8 @@ use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Opts, OptsBuilder};
 
 use crate::engine::server::is_disk_full;
-use crate::error::{LoadError, SERVERS_DISK};
+use crate::engine::sql::error::{ErrorKind, ServerError};
+use crate::error::LoadError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -124,19 +125,9 @@ fn open(opts: Opts) -> Result<Conn, LoadError> {
 /// Opens a connection with `schema` as its database, which must be there.
 pub fn connect_to(conninfo: &str, schema: &str) -> Result<Conn, LoadError> {
     let mut conn = connect(conninfo)?;
-    conn.select_db(schema).map_err(|error| match code(&error) {
-        Some(UNKNOWN_DATABASE) => not_loaded(schema, &error_text(&error)),
-        _ => server_error(&format!("schema {schema}"), &error),
-    })?;
+    conn.select_db(schema)
+        .map_err(|error| server_error(&format!("schema {schema}"), &error))?;
     Ok(conn)
-}
-
-pub fn not_loaded(schema: &str, searched: &str) -> LoadError {
-    LoadError::Missing {
-        what: format!("The workload's data in schema {schema}"),
-        searched: searched.into(),
-        next: "Load it first: plimsoll run.".into(),
-    }
 }
 
 /// Where the options lead, without the password.
@@ -175,23 +166,21 @@ pub fn code(error: &Error) -> Option<u16> {
 }
 
 // Numbers of errors (the manual's "MariaDB Error Codes").
-pub const UNKNOWN_DATABASE: u16 = 1049;
-pub const UNKNOWN_TABLE: u16 = 1146;
-pub const UNKNOWN_PROCEDURE: u16 = 1305;
-pub const UNKNOWN_COLUMN: u16 = 1054;
-pub const DEADLOCK: u16 = 1213;
-pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
-/// With innodb_snapshot_isolation: another session has changed the row since the snapshot.
-pub const RECORD_CHANGED: u16 = 1020;
-pub const ACCESS_DENIED: [u16; 7] = [1044, 1045, 1142, 1143, 1227, 1370, 1698];
+const UNKNOWN_DATABASE: u16 = 1049;
+/// Table, procedure, column, database.
+const MISSING: [u16; 4] = [1146, 1305, 1054, UNKNOWN_DATABASE];
+/// Deadlock, a long wait for a lock, and, with innodb_snapshot_isolation, a row that another session has changed since
+/// the snapshot.
+const CONFLICTS: [u16; 3] = [1213, 1205, 1020];
+const ACCESS_DENIED: [u16; 7] = [1044, 1045, 1142, 1143, 1227, 1370, 1698];
 const NOT_ALLOWED_FROM_HERE: u16 = 1130;
 const TOO_MANY_CONNECTIONS: [u16; 2] = [1040, 1203];
-pub const DISK_FULL: [u16; 2] = [1021, 1114];
+const DISK_FULL: [u16; 2] = [1021, 1114];
 const SHUTDOWN: [u16; 5] = [1053, 1077, 1927, 2006, 2013];
 const LOCAL_INFILE_OFF: [u16; 3] = [1148, 3948, 4166];
 
 /// Whether the connection is gone, or will be.
-pub fn is_lost(error: &Error) -> bool {
+fn is_lost(error: &Error) -> bool {
     match error {
         Error::MySqlError(reply) => SHUTDOWN.contains(&reply.code),
         Error::IoError(_) | Error::CodecError(_) | Error::DriverError(_) => true,
@@ -239,28 +228,25 @@ fn explain(opts: &Opts, error: &Error) -> LoadError {
 
 /// An error of a statement, with the next step where there is one.
 pub fn server_error(what: &str, error: &Error) -> LoadError {
-    let (what, why) = (what.to_owned(), error_text(error));
-    match code(error) {
-        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&why) => {
-            LoadError::disk_full(SERVERS_DISK, format!("{what}: {why}"))
-        }
-        Some(code) if ACCESS_DENIED.contains(&code) => LoadError::Refused {
-            what,
-            why,
-            next: "Let this user have the schema (GRANT ALL ON schema.* TO …), or connect as another one.".into(),
-        },
-        Some(code) if LOCAL_INFILE_OFF.contains(&code) => LoadError::Refused {
-            what,
-            why,
-            next: "Let clients load data (SET GLOBAL local_infile = 1), if only while plimsoll loads.".into(),
-        },
-        _ if is_lost(error) => LoadError::Died {
-            what: format!("{what}: the server's connection"),
-            why,
-            next: "Read the server's log.".into(),
-        },
-        _ => LoadError::Other { what, why },
-    }
+    classify(error).at(what)
+}
+
+pub(crate) fn classify(error: &Error) -> ServerError {
+    let message = error_text(error);
+    let kind = match code(error) {
+        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&message) => ErrorKind::DiskFull,
+        _ if is_lost(error) => ErrorKind::Lost,
+        Some(code) if CONFLICTS.contains(&code) => ErrorKind::Conflict,
+        Some(code) if MISSING.contains(&code) => ErrorKind::Missing,
+        Some(code) if ACCESS_DENIED.contains(&code) => ErrorKind::Denied(
+            "Let this user have the schema (GRANT ALL ON schema.* TO …), or connect as another one.",
+        ),
+        Some(code) if LOCAL_INFILE_OFF.contains(&code) => ErrorKind::Denied(
+            "Let clients load data (SET GLOBAL local_infile = 1), if only while plimsoll loads.",
+        ),
+        _ => ErrorKind::Other,
+    };
+    ServerError { kind, message }
 }
 
 #[cfg(test)]

@@ -4,30 +4,20 @@
 
 mod backup;
 pub mod binaries;
-mod bulk;
-pub mod check;
+mod client;
 pub mod connect;
 mod dialect;
-pub mod facts;
-mod guard;
 mod insight;
-pub mod load;
 pub mod managed;
 pub mod session;
-pub mod sysbench;
+mod statements;
+mod sysbench;
 #[cfg(test)]
 mod tests;
 mod tsv;
 
-pub(crate) use backup::{dump, restore_elsewhere, row_counts};
-pub use check::{books, check, orders_added};
-pub use facts::facts;
+pub(crate) use backup::{dump, restore_elsewhere};
+pub(crate) use dialect::DIALECT;
 pub use insight::Insight;
-pub use load::{forget, load};
 pub use managed::ManagedMariadb;
 pub use session::MariadbSession;
-
-/// A name as SQL quotes it.
-fn quote_ident(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}

@@ -4,14 +4,12 @@ use mysql::prelude::{Protocol, Queryable};
 use mysql::{Conn, Error, Params, QueryResult, Row, Statement, Value};
 use plimsoll_model::plan::resolved::TxnMode;
 
-use super::connect::{
-    ACCESS_DENIED, DEADLOCK, DISK_FULL, LOCK_WAIT_TIMEOUT, RECORD_CHANGED, UNKNOWN_COLUMN,
-    UNKNOWN_DATABASE, UNKNOWN_PROCEDURE, UNKNOWN_TABLE, code, connect_to, error_text, is_lost,
-    not_loaded, server_error,
-};
-use super::dialect::{Text, Texts, amount, param, texts, values};
-use super::guard::{self, Use};
-use crate::engine::server::is_disk_full;
+use super::DIALECT;
+use super::client::MariadbClient;
+use super::connect::classify;
+use super::statements::{Text, Texts, amount, param, texts, values};
+use crate::engine::sql::error::not_loaded;
+use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
 use crate::session::{Session, SessionError, TxnEnd};
 use crate::workload::tpcc::input::{self, CustomerBy};
@@ -56,7 +54,7 @@ pub(super) struct Prepared {
 impl MariadbSession {
     /// Opens a connection and keeps loaders out of the schema as long as it lives.
     pub fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
-        let mut conn = open(conninfo, schema)?;
+        let mut conn = open(conninfo, schema, "TPC-C")?;
         let work = match mode {
             // Fails where the procedure is not.
             TxnMode::Procedures => conn
@@ -64,7 +62,7 @@ impl MariadbSession {
                 .map(|()| Work::Procedures),
             TxnMode::Statements => prepare_all(&mut conn),
         };
-        let work = work.map_err(|e| unprepared(schema, &e))?;
+        let work = work.map_err(|e| unprepared("TPC-C", schema, &e))?;
         Ok(Self::new(conn, work))
     }
 
@@ -115,18 +113,18 @@ impl MariadbSession {
 }
 
 /// A connection to the schema that keeps loaders out of it as long as it lives.
-pub(super) fn open(conninfo: &str, schema: &str) -> Result<Conn, LoadError> {
-    let mut conn = connect_to(conninfo, schema)?;
-    guard::take(&mut conn, schema, Use::Keep)?;
-    Ok(conn)
+pub(super) fn open(conninfo: &str, schema: &str, data: &str) -> Result<Conn, LoadError> {
+    let mut client = MariadbClient::connect(conninfo)?;
+    let sql = DIALECT.of_schema(DIALECT.use_schema, schema);
+    let used = client.0.query_drop(sql);
+    used.map_err(|error| unprepared(data, schema, &error))?;
+    guard::take(&mut client, &DIALECT, schema, Use::Keep)?;
+    Ok(client.0)
 }
 
 /// An error of preparing what a session needs.
-pub(super) fn unprepared(schema: &str, error: &Error) -> LoadError {
-    match code(error) {
-        Some(UNKNOWN_TABLE | UNKNOWN_PROCEDURE) => not_loaded(schema, &error_text(error)),
-        _ => server_error("preparing a session", error),
-    }
+pub(super) fn unprepared(data: &str, schema: &str, error: &Error) -> LoadError {
+    classify(error).of_preparing(|searched| not_loaded(data, schema, searched))
 }
 
 /// Sends one request and hands its rows to `each`; gives how many rows it changed.
@@ -271,19 +269,7 @@ fn write_call(out: &mut String, input: &input::Input) {
 }
 
 fn error(error: &Error) -> SessionError {
-    let message = error_text(error);
-    match code(error) {
-        Some(code) if DISK_FULL.contains(&code) || is_disk_full(&message) => {
-            SessionError::server_full(message)
-        }
-        _ if is_lost(error) => SessionError::Lost(message),
-        Some(DEADLOCK | LOCK_WAIT_TIMEOUT | RECORD_CHANGED) => SessionError::Retry(message),
-        Some(UNKNOWN_DATABASE | UNKNOWN_TABLE | UNKNOWN_PROCEDURE | UNKNOWN_COLUMN) => {
-            SessionError::gone(&message)
-        }
-        Some(code) if ACCESS_DENIED.contains(&code) => SessionError::forbidden(&message),
-        _ => SessionError::Failed(message),
-    }
+    classify(error).of_session()
 }
 
 impl Session for MariadbSession {

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
-use plimsoll_model::plan::resolved::{Home, Tpcc, TxnMode};
+use plimsoll_model::plan::resolved::{Home, ServerKind, Tpcc, TxnMode, Workload};
 use tempfile::TempDir;
 
 use super::connect::connect_to;
 use super::*;
 use crate::clock::Clock;
-use crate::engine::server::{IfOther, MANAGED_SCHEMA};
-use crate::engine::{LoadControl, Loaded};
+use crate::engine::server::{Facts, IfOther, MANAGED_SCHEMA, Target};
+use crate::engine::{CheckedData, ConditionResult, LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::scratch::Scratch;
 use crate::session::{Session, SessionError, TxnEnd};
@@ -34,6 +34,37 @@ const POPULATION: Population = Population {
     seed: 42,
 };
 const SCHEMA: &str = MANAGED_SCHEMA;
+
+fn target(conninfo: &str, schema: &str) -> Target {
+    Target {
+        engine: ServerKind::Mariadb,
+        conninfo: conninfo.into(),
+        schema: schema.into(),
+    }
+}
+
+fn load(
+    conninfo: &str,
+    schema: &str,
+    population: Population,
+    if_other: IfOther,
+    control: &LoadControl,
+) -> Result<Loaded, LoadError> {
+    let workload = Workload::Tpcc(Tpcc {
+        warehouses: population.warehouses,
+        mode: TxnMode::Statements,
+        home: Home::Fixed,
+    });
+    target(conninfo, schema).load(&workload, population.seed, if_other, control)
+}
+
+fn check(conninfo: &str, schema: &str) -> Result<Vec<ConditionResult>, LoadError> {
+    target(conninfo, schema).check(CheckedData::Tpcc)
+}
+
+fn facts(conninfo: &str) -> Result<Facts, LoadError> {
+    target(conninfo, SCHEMA).facts()
+}
 
 /// One loaded server for all tests that run at the time. Fields are dropped in this order.
 struct Shared {

@@ -3,20 +3,12 @@
 use std::io::{self, Write};
 
 use crate::engine::LoadControl;
+use crate::engine::sql::bulk::{PartSink, Pieces};
 use crate::workload::tpcc::rows::RowSink;
 
-/// Rows are handed on in pieces of about this size.
-const BATCH: usize = 256 << 10;
-/// Room for the longest row beyond a full batch.
-const SPARE: usize = 4 << 10;
-
-/// Writes rows and counts those that were taken. A failure is reported at the end; the rest of the rows then goes nowhere.
+/// Encodes the rows of one LOAD DATA.
 pub struct TsvSink<'a, W: Write> {
-    out: Vec<u8>,
-    rows: u64,
-    to: W,
-    control: &'a LoadControl,
-    failed: Option<io::Error>,
+    pieces: Pieces<'a, W>,
     /// The last timestamp and its text: a load has one.
     time: (i64, String),
 }
@@ -24,55 +16,36 @@ pub struct TsvSink<'a, W: Write> {
 impl<'a, W: Write> TsvSink<'a, W> {
     pub fn new(to: W, control: &'a LoadControl) -> Self {
         Self {
-            out: Vec::with_capacity(BATCH + SPARE),
-            rows: 0,
-            to,
-            control,
-            failed: None,
+            pieces: Pieces::new(to, control),
             time: (0, datetime(0)),
         }
     }
 
-    fn flush(&mut self) {
-        if self.failed.is_none() {
-            let written = if self.control.is_cancelled() {
-                Err(io::Error::new(io::ErrorKind::Interrupted, "cancelled"))
-            } else {
-                self.to.write_all(&self.out)
-            };
-            match written {
-                Ok(()) => self.control.add(self.rows),
-                Err(error) => self.failed = Some(error),
-            }
-        }
-        self.out.clear();
-        self.rows = 0;
-    }
-
-    /// Whether further rows would go nowhere.
-    pub fn is_closed(&self) -> bool {
-        self.failed.is_some()
-    }
-
-    pub fn end(mut self) -> io::Result<()> {
-        self.flush();
-        self.failed.map_or(Ok(()), Err)
+    pub fn end(self) -> io::Result<()> {
+        self.pieces.end()
     }
 
     fn tab(&mut self) {
-        self.out.push(b'\t');
+        self.pieces.out.push(b'\t');
     }
 
     fn decimal(&mut self, value: i64, unit: i64, places: usize) {
+        let out = &mut self.pieces.out;
         if value < 0 {
-            self.out.push(b'-');
+            out.push(b'-');
         }
         let magnitude = value.unsigned_abs();
         let unit = unit.unsigned_abs();
-        put(&mut self.out, magnitude / unit, 1);
-        self.out.push(b'.');
-        put(&mut self.out, magnitude % unit, places);
+        put(out, magnitude / unit, 1);
+        out.push(b'.');
+        put(out, magnitude % unit, places);
         self.tab();
+    }
+}
+
+impl<W: Write> PartSink for TsvSink<'_, W> {
+    fn is_closed(&self) -> bool {
+        self.pieces.is_closed()
     }
 }
 
@@ -92,9 +65,9 @@ impl<W: Write> RowSink for TsvSink<'_, W> {
     #[inline]
     fn int(&mut self, value: i32) {
         if value < 0 {
-            self.out.push(b'-');
+            self.pieces.out.push(b'-');
         }
-        put(&mut self.out, u64::from(value.unsigned_abs()), 1);
+        put(&mut self.pieces.out, u64::from(value.unsigned_abs()), 1);
         self.tab();
     }
 
@@ -111,7 +84,7 @@ impl<W: Write> RowSink for TsvSink<'_, W> {
     /// The population is made of letters, digits and blanks (clause 4.3.2.2): nothing to escape.
     #[inline]
     fn text(&mut self, value: &str) {
-        self.out.extend_from_slice(value.as_bytes());
+        self.pieces.out.extend_from_slice(value.as_bytes());
         self.tab();
     }
 
@@ -120,25 +93,22 @@ impl<W: Write> RowSink for TsvSink<'_, W> {
         if self.time.0 != micros {
             self.time = (micros, datetime(micros));
         }
-        self.out.extend_from_slice(self.time.1.as_bytes());
+        self.pieces.out.extend_from_slice(self.time.1.as_bytes());
         self.tab();
     }
 
     #[inline]
     fn null(&mut self) {
-        self.out.extend_from_slice(b"\\N\t");
+        self.pieces.out.extend_from_slice(b"\\N\t");
     }
 
     #[inline]
     fn end_row(&mut self) {
         // In the place of the last column's tab.
-        if let Some(last) = self.out.last_mut() {
+        if let Some(last) = self.pieces.out.last_mut() {
             *last = b'\n';
         }
-        self.rows += 1;
-        if self.out.len() >= BATCH {
-            self.flush();
-        }
+        self.pieces.end_row();
     }
 }
 

@@ -5,12 +5,11 @@ use std::path::Path;
 use std::process::Command;
 
 use plimsoll_model::plan::resolved::BackupMethod;
-use tokio_postgres::Error;
 use tokio_postgres::config::{Host, SslMode};
 
 use super::connect::{connect, parse, server_error};
 use super::managed::ManagedPostgres;
-use super::{binaries, blocking, quote_ident};
+use super::{DIALECT, binaries, blocking};
 use crate::backup::program::{Program, version};
 use crate::backup::{Taken, Task, Timed, files};
 use crate::clock::monotonic;
@@ -179,8 +178,8 @@ impl ManagedPostgres {
         let rename = (schema != MANAGED_SCHEMA).then(|| {
             format!(
                 "ALTER SCHEMA {} RENAME TO {}",
-                quote_ident(schema),
-                quote_ident(MANAGED_SCHEMA)
+                DIALECT.identifier(schema),
+                DIALECT.identifier(MANAGED_SCHEMA)
             )
         });
         blocking(|| async move {
@@ -242,7 +241,7 @@ fn dump_by(
         .arg(format!("--jobs={jobs}"));
     // The option takes a pattern, in which quotes take every sign for itself.
     command
-        .arg(format!("--schema={}", quote_ident(schema)))
+        .arg(format!("--schema={}", DIALECT.identifier(schema)))
         .arg("--file")
         .arg(to);
     Program {
@@ -317,38 +316,6 @@ fn host(host: &Host) -> String {
         Host::Tcp(name) => name.clone(),
         Host::Unix(path) => path.display().to_string(),
     }
-}
-
-/// How many rows each of the schema's tables has, in one snapshot.
-pub(crate) fn row_counts(conninfo: &str, schema: &str) -> Result<BTreeMap<String, u64>, LoadError> {
-    const TABLES: &str =
-        "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE n.nspname = $1 AND c.relkind = 'r'";
-    blocking(|| async {
-        let mut client = connect(conninfo).await?;
-        let error = |e: Error| server_error("counting rows", &e);
-        let snapshot = client.build_transaction().read_only(true);
-        let snapshot = snapshot
-            .isolation_level(tokio_postgres::IsolationLevel::RepeatableRead)
-            .start()
-            .await;
-        let snapshot = snapshot.map_err(error)?;
-        let mut counts = BTreeMap::new();
-        for row in snapshot.query(TABLES, &[&schema]).await.map_err(error)? {
-            let table: String = row.try_get(0).map_err(error)?;
-            let count = format!(
-                "SELECT count(*) FROM {}.{}",
-                quote_ident(schema),
-                quote_ident(&table)
-            );
-            let row = snapshot.query_one(&count, &[]).await.map_err(error)?;
-            counts.insert(
-                table,
-                row.try_get::<_, i64>(0).map_err(error)?.unsigned_abs(),
-            );
-        }
-        Ok(counts)
-    })
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ const BASE: u64 = 10_000;
 const MAX_DIGITS: usize = 6;
 
 /// A fixed-point number as NUMERIC: `value / 10^scale`, for a scale of 2 or 4. Returns the bytes written.
-fn put_numeric(value: i64, scale: u16, out: &mut BytesMut) -> i32 {
+fn put_numeric(value: i64, scale: u16, out: &mut impl BufMut) -> i32 {
     let unit = if scale == CENTS { 100 } else { BASE };
     let magnitude = value.unsigned_abs();
     let mut digits = [0u16; MAX_DIGITS];
@@ -64,7 +64,7 @@ fn put_numeric(value: i64, scale: u16, out: &mut BytesMut) -> i32 {
 
 /// A NUMERIC column of COPY's binary format: its length, then itself.
 #[inline]
-pub fn copy_numeric(value: i64, scale: u16, out: &mut BytesMut) {
+pub fn copy_numeric(value: i64, scale: u16, out: &mut Vec<u8>) {
     let at = out.len();
     out.put_i32(0);
     let length = put_numeric(value, scale, out);

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Error, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::socket::QuietSocket;
 use crate::engine::server::is_disk_full;
-use crate::error::{LoadError, SERVERS_DISK};
+use crate::engine::sql::error::{ErrorKind, ServerError};
+use crate::error::LoadError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -242,37 +243,59 @@ fn explain(config: &Config, error: &Error) -> LoadError {
         let next = "Try again when the server has started, or read its log.".into();
         return LoadError::Unreachable { what, why, next };
     }
-    server_error(&what, error)
+    if is_shutdown(code) {
+        return server_error(&what, error);
+    }
+    LoadError::Other { what, why }
 }
 
 /// An error of a statement, with the next step where there is one.
 pub fn server_error(what: &str, error: &Error) -> LoadError {
-    let (what, why) = (what.to_owned(), error_text(error));
-    match error.code() {
-        Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&why) => {
-            LoadError::disk_full(SERVERS_DISK, format!("{what}: {why}"))
-        }
-        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => LoadError::Refused {
-            what,
-            why,
-            next: "Let this user create a schema (GRANT CREATE ON DATABASE …), or connect as another one.".into(),
-        },
-        Some(code) if is_shutdown(code) => died(what, why),
-        None if error.is_closed() || why.contains("communicating with the server") => died(what, why),
-        _ => LoadError::Other { what, why },
-    }
+    classify(error).at(what)
 }
 
-fn died(what: String, why: String) -> LoadError {
-    LoadError::Died {
-        what: format!("{what}: the server's connection"),
-        why,
-        next: "Read the server's log.".into(),
+const CONFLICTS: [SqlState; 3] = [
+    SqlState::T_R_SERIALIZATION_FAILURE,
+    SqlState::T_R_DEADLOCK_DETECTED,
+    SqlState::LOCK_NOT_AVAILABLE,
+];
+const MISSING: [SqlState; 4] = [
+    SqlState::UNDEFINED_TABLE,
+    SqlState::UNDEFINED_COLUMN,
+    SqlState::UNDEFINED_FUNCTION,
+    SqlState::INVALID_SCHEMA_NAME,
+];
+const NEXT_WHEN_DENIED: &str =
+    "Let this user create a schema (GRANT CREATE ON DATABASE …), or connect as another one.";
+
+pub(crate) fn classify(error: &Error) -> ServerError {
+    let message = error_text(error);
+    let kind = match error.code() {
+        Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&message) => ErrorKind::DiskFull,
+        _ if is_lost(error, &message) => ErrorKind::Lost,
+        Some(code) if CONFLICTS.contains(code) => ErrorKind::Conflict,
+        Some(code) if MISSING.contains(code) => ErrorKind::Missing,
+        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => {
+            ErrorKind::Denied(NEXT_WHEN_DENIED)
+        }
+        _ => ErrorKind::Other,
+    };
+    ServerError { kind, message }
+}
+
+fn is_lost(error: &Error, message: &str) -> bool {
+    match error.as_db_error() {
+        // Whatever the reason: after these the server ends the session.
+        Some(db) => {
+            let severity = db.parsed_severity();
+            matches!(severity, Some(Severity::Fatal | Severity::Panic)) || is_shutdown(db.code())
+        }
+        None => error.is_closed() || message.contains("communicating with the server"),
     }
 }
 
 /// The server ended this session, and more than this session may be gone.
-pub fn is_shutdown(code: &SqlState) -> bool {
+fn is_shutdown(code: &SqlState) -> bool {
     [
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,

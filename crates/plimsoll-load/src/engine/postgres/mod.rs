@@ -1,7 +1,6 @@
 //! PostgreSQL: a server that plimsoll creates on a medium, or one that exists.
 //!
-//! [`load`], [`check`] and [`facts`] block their caller; a [`PostgresSession`] is asynchronous, many of them on one
-//! current-thread runtime.
+//! A [`PostgresSession`] is asynchronous, many of them on one current-thread runtime; everything else blocks its caller.
 
 use std::future::Future;
 use std::thread;
@@ -10,28 +9,23 @@ use crate::error::LoadError;
 
 mod backup;
 pub mod binaries;
-mod bulk;
-pub mod check;
+mod client;
 pub mod codec;
 pub mod connect;
 mod copy;
-pub mod facts;
-mod guard;
+mod dialect;
 mod insight;
-pub mod load;
 pub mod managed;
 pub mod session;
 mod socket;
-pub mod sysbench;
+mod sysbench;
 mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use backup::{dump, restore_elsewhere, row_counts};
-pub use check::{books, check, orders_added};
-pub use facts::facts;
+pub(crate) use backup::{dump, restore_elsewhere};
+pub(crate) use dialect::DIALECT;
 pub use insight::Insight;
-pub use load::{forget, load};
 pub use managed::ManagedPostgres;
 pub use session::PostgresSession;
 pub use template::template;
@@ -64,14 +58,4 @@ pub(crate) fn batch(conninfo: &str, sql: &str) -> Result<(), LoadError> {
             .await
             .map_err(|error| connect::server_error(sql, &error))
     })
-}
-
-/// A name as SQL quotes it.
-fn quote_ident(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// Makes unqualified names mean this schema's, and no other's.
-fn search_path(schema: &str) -> String {
-    format!("SET search_path TO {}", quote_ident(schema))
 }

@@ -7,15 +7,16 @@ use std::task::Poll;
 use futures_util::TryStreamExt;
 use futures_util::future::{Fuse, FutureExt, join, try_join_all};
 use plimsoll_model::plan::resolved::TxnMode;
-use tokio_postgres::error::{Severity, SqlState};
+use plimsoll_model::units::Nanos;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Statement};
 
 use super::codec::{SqlParam, values};
-use super::connect::{Driver, connect_with_driver, error_text, is_shutdown, server_error};
-use super::guard::{self, Use};
-use super::search_path;
-use crate::engine::server::is_disk_full;
+use super::connect::{Driver, classify, connect_with_driver, server_error};
+use super::dialect::{search_path, try_lock};
+use crate::clock::Clock;
+use crate::engine::sql::error::{ErrorKind, not_loaded};
+use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
 use crate::session::{Session, SessionError, TxnEnd};
 use crate::workload::sysbench::sql::Prepared;
@@ -110,23 +111,17 @@ impl PostgresSession {
         wire.carry(client.batch_execute(&search_path(schema)))
             .await
             .map_err(error)?;
-        wire.carry(guard::take(&client, schema, Use::Keep)).await?;
-        let (data, absent) = match &work {
-            Work::Tpcc(TxnMode::Procedures) => ("TPC-C", SqlState::UNDEFINED_FUNCTION),
-            Work::Tpcc(TxnMode::Statements) => ("TPC-C", SqlState::UNDEFINED_TABLE),
-            Work::Sysbench(_) => ("sysbench", SqlState::UNDEFINED_TABLE),
+        wire.carry(keep(&client, schema)).await?;
+        let data = match &work {
+            Work::Tpcc(_) => "TPC-C",
+            Work::Sysbench(_) => "sysbench",
         };
         let prepared = wire
             .carry(try_join_all(texts.iter().map(|text| client.prepare(text))))
-            .await;
-        let prepared = prepared.map_err(|error| match error.code() {
-            Some(code) if *code == absent => LoadError::Missing {
-                what: format!("{data} data in schema {schema}"),
-                searched: error_text(&error),
-                next: "Load it first.".into(),
-            },
-            _ => server_error("preparing a session", &error),
-        })?;
+            .await
+            .map_err(|error| {
+                classify(&error).of_preparing(|searched| not_loaded(data, schema, searched))
+            })?;
         Ok(Self {
             client,
             wire,
@@ -217,57 +212,33 @@ impl PostgresSession {
     }
 
     pub(super) fn error(&self, error: &Error) -> SessionError {
-        const AGAIN: [SqlState; 3] = [
-            SqlState::T_R_SERIALIZATION_FAILURE,
-            SqlState::T_R_DEADLOCK_DETECTED,
-            SqlState::LOCK_NOT_AVAILABLE,
-        ];
-        let message = error_text(error);
-        match error.code() {
-            // Before it takes the server with it.
-            Some(code) if *code == SqlState::DISK_FULL || is_disk_full(&message) => {
-                SessionError::server_full(message)
-            }
-            _ if self.is_lost(error, &message) => SessionError::Lost(match &self.wire.last_words {
-                Some(last) => format!("{message}; before that the server reported: {last}"),
-                None => message,
-            }),
-            Some(code) if AGAIN.contains(code) => SessionError::Retry(message),
-            Some(code) => permanent(code, &message).unwrap_or(SessionError::Failed(message)),
-            None => SessionError::Failed(message),
+        let mut error = classify(error);
+        if error.kind == ErrorKind::Other && self.client.is_closed() {
+            error.kind = ErrorKind::Lost;
         }
-    }
-
-    fn is_lost(&self, error: &Error, message: &str) -> bool {
-        match error.as_db_error() {
-            // Whatever the reason: after these the server ends the session.
-            Some(db) => {
-                matches!(
-                    db.parsed_severity(),
-                    Some(Severity::Fatal | Severity::Panic)
-                ) || is_shutdown(db.code())
-            }
-            None => {
-                error.is_closed()
-                    || self.client.is_closed()
-                    || message.contains("communicating with the server")
-            }
+        if let (ErrorKind::Lost, Some(last)) = (error.kind, &self.wire.last_words) {
+            error.message = format!("{}; before that the server reported: {last}", error.message);
         }
+        error.of_session()
     }
 }
 
-/// What will be so for every further transaction: the workload's tables and functions are gone, or out of reach.
-fn permanent(code: &SqlState, message: &str) -> Option<SessionError> {
-    const GONE: [SqlState; 4] = [
-        SqlState::UNDEFINED_TABLE,
-        SqlState::UNDEFINED_COLUMN,
-        SqlState::UNDEFINED_FUNCTION,
-        SqlState::INVALID_SCHEMA_NAME,
-    ];
-    if *code == SqlState::INSUFFICIENT_PRIVILEGE {
-        return Some(SessionError::forbidden(message));
+/// Keeps loaders out of the schema as long as the connection lives, as [`guard::take`] does.
+async fn keep(client: &Client, schema: &str) -> Result<(), LoadError> {
+    const STEP: Nanos = Nanos::from_millis(100);
+    let failed = |error: Error| server_error(&guard::what(schema), &error);
+    let lock = try_lock(schema, Use::Keep);
+    let clock = Clock::real();
+    loop {
+        let locked = client.query_one(&lock, &[]).await;
+        if locked.and_then(|row| row.try_get(0)).map_err(failed)? {
+            return Ok(());
+        }
+        if clock.now() >= Nanos::from_secs(guard::PATIENCE_SECONDS) {
+            return Err(guard::in_use(schema, Use::Keep));
+        }
+        clock.sleep(STEP).await;
     }
-    GONE.contains(code).then(|| SessionError::gone(message))
 }
 
 /// One of the two is given, the other is NULL.

@@ -1,27 +1,18 @@
-//! sysbench's OLTP scripts on PostgreSQL: loading, sessions, checking.
+//! Sessions of sysbench's OLTP scripts on PostgreSQL.
 
-mod load;
-
-use futures_util::future::try_join_all;
 use plimsoll_model::plan::resolved::Sysbench;
+use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, Error, Row};
 
 use super::codec::SqlParam;
-use super::connect::{connect, error_text, server_error};
-use super::guard::{self, Use};
+use super::connect::error_text;
 use super::session::{PostgresSession, Work};
-use super::{blocking, search_path};
-use crate::engine::ConditionResult;
 use crate::error::LoadError;
 use crate::session::SessionError;
-use crate::workload::sysbench::check::{self, TableCheck};
 use crate::workload::sysbench::input::NewRow;
 use crate::workload::sysbench::sql::{Dialect, Prepared, Stmt};
 use crate::workload::sysbench::transactions::Connection;
 use crate::workload::tpcc::statement::Param;
-
-pub use load::load;
 
 impl PostgresSession {
     /// Opens a connection with the script's statements prepared, and keeps loaders out of the schema as long as it lives.
@@ -89,59 +80,4 @@ impl Connection for PostgresSession {
             .await;
         done.map_err(|error| self.conflict(&error))
     }
-}
-
-/// Tables that are checked at the same time.
-const CHECKERS: usize = 2;
-
-/// What holds of the tables in `schema` after the plan's script; see [`check::verdicts`]. No other session should write meanwhile.
-/// Blocks the calling thread.
-pub fn check(
-    conninfo: &str,
-    schema: &str,
-    sysbench: &Sysbench,
-) -> Result<Vec<ConditionResult>, LoadError> {
-    blocking(|| async {
-        let tables: Vec<u32> = (1..=sysbench.tables).collect();
-        let share = tables.len().div_ceil(CHECKERS);
-        let halves = tables
-            .chunks(share)
-            .map(|tables| found_in(conninfo, schema, sysbench, tables));
-        Ok(check::verdicts(
-            sysbench,
-            &try_join_all(halves).await?.concat(),
-        ))
-    })
-}
-
-async fn found_in(
-    conninfo: &str,
-    schema: &str,
-    sysbench: &Sysbench,
-    tables: &[u32],
-) -> Result<Vec<TableCheck>, LoadError> {
-    let client = connect(conninfo).await?;
-    let error = |e: Error| server_error("checking sysbench's tables", &e);
-    client
-        .batch_execute(&search_path(schema))
-        .await
-        .map_err(error)?;
-    guard::take(&client, schema, Use::Keep).await?;
-    let mut all = Vec::new();
-    for &table in tables {
-        all.push(found(&client, sysbench, table).await.map_err(error)?);
-    }
-    Ok(all)
-}
-
-async fn found(client: &Client, sysbench: &Sysbench, table: u32) -> Result<TableCheck, Error> {
-    let row: Row = client
-        .query_one(&check::sql(sysbench, table, Dialect::Postgres), &[])
-        .await?;
-    Ok(TableCheck {
-        rows: row.try_get(0)?,
-        loaded: row.try_get(1)?,
-        sum: row.try_get(2)?,
-        whole: row.try_get(3)?,
-    })
 }

@@ -1,7 +1,7 @@
 //! A database kept as a template: PostgreSQL makes a new one of it in no more than the time that copying takes.
 
 use super::connect::{parse, server_error};
-use super::{blocking, quote_ident};
+use super::{DIALECT, blocking};
 use crate::clock::Clock;
 use crate::engine::server::TemplateTask;
 use crate::error::LoadError;
@@ -41,11 +41,14 @@ pub fn template(conninfo: &str, task: TemplateTask) -> Result<(), LoadError> {
         let strategy = if is_new { "STRATEGY file_copy" } else { "" };
         let make = format!(
             "CREATE DATABASE {} TEMPLATE {} {strategy}",
-            quote_ident(to),
-            quote_ident(from)
+            DIALECT.identifier(to),
+            DIALECT.identifier(from)
         );
         let steps = [
-            format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", quote_ident(to)),
+            format!(
+                "DROP DATABASE IF EXISTS {} WITH (FORCE)",
+                DIALECT.identifier(to)
+            ),
             make,
             // What was copied is on the medium, and not written back into the next measurement.
             "CHECKPOINT".to_owned(),

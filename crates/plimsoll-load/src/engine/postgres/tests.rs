@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use plimsoll_model::plan::resolved::{Home, Tpcc, TxnMode};
+use plimsoll_model::plan::resolved::{Home, ServerKind, Tpcc, TxnMode, Workload};
 use plimsoll_model::units::Nanos;
 use tempfile::TempDir;
 use tokio_postgres::types::{FromSqlOwned, ToSql};
@@ -12,10 +12,11 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::codec::{SqlParam, values};
 use super::connect::connect;
+use super::dialect::search_path;
 use super::*;
 use crate::clock::Clock;
-use crate::engine::server::{IfOther, MANAGED_SCHEMA};
-use crate::engine::{LoadControl, Loaded};
+use crate::engine::server::{Facts, IfOther, MANAGED_SCHEMA, Target};
+use crate::engine::{CheckedData, ConditionResult, LoadControl, Loaded};
 use crate::scratch::Scratch;
 use crate::session::{Session, SessionError, TxnEnd};
 use crate::workload::Input;
@@ -37,6 +38,37 @@ const POPULATION: Population = Population {
     seed: 42,
 };
 const SCHEMA: &str = MANAGED_SCHEMA;
+
+fn target(conninfo: &str, schema: &str) -> Target {
+    Target {
+        engine: ServerKind::Postgres,
+        conninfo: conninfo.into(),
+        schema: schema.into(),
+    }
+}
+
+fn load(
+    conninfo: &str,
+    schema: &str,
+    population: Population,
+    if_other: IfOther,
+    control: &LoadControl,
+) -> Result<Loaded, LoadError> {
+    let workload = Workload::Tpcc(Tpcc {
+        warehouses: population.warehouses,
+        mode: TxnMode::Statements,
+        home: Home::Fixed,
+    });
+    target(conninfo, schema).load(&workload, population.seed, if_other, control)
+}
+
+fn check(conninfo: &str, schema: &str) -> Result<Vec<ConditionResult>, LoadError> {
+    target(conninfo, schema).check(CheckedData::Tpcc)
+}
+
+fn facts(conninfo: &str) -> Result<Facts, LoadError> {
+    target(conninfo, SCHEMA).facts()
+}
 
 /// One loaded server for all tests that run at the time. Fields are dropped in this order.
 struct Shared {

@@ -1,6 +1,5 @@
 //! Backups of servers: one arm per engine.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use plimsoll_model::plan::resolved::{BackupMethod, ServerKind};
@@ -75,14 +74,6 @@ impl Target {
                 let restored = mariadb::restore_elsewhere(task, from, scratch, cgroup);
                 restored.map(|(server, timed)| (ManagedServer::Mariadb(server), timed))
             }
-        }
-    }
-
-    /// How many rows each table of the schema has.
-    pub(crate) fn row_counts(&self) -> Result<BTreeMap<String, u64>, LoadError> {
-        match self.engine {
-            ServerKind::Postgres => postgres::row_counts(&self.conninfo, &self.schema),
-            ServerKind::Mariadb => mariadb::row_counts(&self.conninfo, &self.schema),
         }
     }
 }

@@ -3,22 +3,23 @@
 //! All functions block their caller.
 
 use std::collections::BTreeMap;
+use std::thread;
 
 use plimsoll_model::plan::resolved::{ServerKind, Workload};
 use plimsoll_model::receipt::CommitCounts;
 use plimsoll_model::units::Bytes;
 
+use super::sql::error::not_loaded;
+use super::sql::{self, Dialect, ServerClient, TextRow, guard};
 use super::{CheckedData, ConditionResult, LoadControl, Loaded, mariadb, postgres};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
 use crate::scratch::copy::put_back;
-use crate::workload::tpcc::population::Population;
 
 mod backup;
 mod log;
 mod process;
-pub(crate) mod sysbench;
 mod unprivileged;
 
 pub use log::LogTail;
@@ -32,16 +33,6 @@ pub(crate) use unprivileged::unprivileged;
 
 /// The schema on a server of plimsoll's own.
 pub const MANAGED_SCHEMA: &str = "plimsoll";
-
-/// What a load of TPC-C's tables finds in its schema.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum TpccSchemaState {
-    Nothing,
-    Same,
-    /// Something else that plimsoll loaded, described.
-    Other(String),
-    Unfinished,
-}
 
 /// What becomes of a finished load of another population.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,6 +169,52 @@ pub struct Target {
 }
 
 impl Target {
+    pub(crate) fn dialect(&self) -> &'static Dialect {
+        Dialect::of(self.engine)
+    }
+
+    pub(crate) fn connect(&self) -> Result<Box<dyn ServerClient>, LoadError> {
+        (self.dialect().connect)(&self.conninfo)
+    }
+
+    /// A connection to the schema, which holds this data.
+    pub(crate) fn open(&self, data: &str) -> Result<Box<dyn ServerClient>, LoadError> {
+        let mut client = self.connect()?;
+        if !self.exists(client.as_mut())? {
+            return Err(self.not_loaded(data, "there is no such schema"));
+        }
+        let sql = self
+            .dialect()
+            .of_schema(self.dialect().use_schema, &self.schema);
+        client.execute(&guard::what(&self.schema), &sql)?;
+        Ok(client)
+    }
+
+    /// Whether the schema is there.
+    pub(crate) fn exists(&self, client: &mut dyn ServerClient) -> Result<bool, LoadError> {
+        let sql = self
+            .dialect()
+            .of_schema(self.dialect().schema_exists, &self.schema);
+        let rows = client.rows(&guard::what(&self.schema), &sql)?;
+        Ok(!rows.is_empty())
+    }
+
+    /// Names of all that is in the schema.
+    pub(crate) fn relations(
+        &self,
+        client: &mut dyn ServerClient,
+    ) -> Result<Vec<String>, LoadError> {
+        let sql = self
+            .dialect()
+            .of_schema(self.dialect().relations, &self.schema);
+        let rows = client.rows("inspecting the schema", &sql)?;
+        Ok(rows.into_iter().flat_map(TextRow::into_texts).collect())
+    }
+
+    pub(crate) fn not_loaded(&self, data: &str, searched: &str) -> LoadError {
+        not_loaded(data, &self.schema, searched)
+    }
+
     /// Loads the workload's data set unless the schema holds it.
     pub fn load(
         &self,
@@ -186,81 +223,43 @@ impl Target {
         if_other: IfOther,
         control: &LoadControl,
     ) -> Result<Loaded, LoadError> {
-        let Self {
-            engine,
-            conninfo,
-            schema,
-        } = self;
-        match (engine, workload) {
-            (ServerKind::Postgres, Workload::Tpcc(tpcc)) => {
-                let population = Population {
-                    warehouses: tpcc.warehouses,
-                    seed,
-                };
-                postgres::load(conninfo, schema, population, if_other, control)
-            }
-            (ServerKind::Postgres, Workload::Sysbench(sysbench)) => {
-                postgres::sysbench::load(conninfo, schema, sysbench, seed, if_other, control)
-            }
-            (ServerKind::Mariadb, Workload::Tpcc(tpcc)) => {
-                let population = Population {
-                    warehouses: tpcc.warehouses,
-                    seed,
-                };
-                mariadb::load(conninfo, schema, population, if_other, control)
-            }
-            (ServerKind::Mariadb, Workload::Sysbench(sysbench)) => {
-                mariadb::sysbench::load(conninfo, schema, sysbench, seed, if_other, control)
-            }
-        }
+        on_own_thread(|| sql::load::load(self, workload, seed, if_other, control))
     }
 
     /// Makes the next load begin anew although its data are there.
     pub fn forget(&self) -> Result<(), LoadError> {
-        match self.engine {
-            ServerKind::Postgres => postgres::forget(&self.conninfo, &self.schema),
-            ServerKind::Mariadb => mariadb::forget(&self.conninfo, &self.schema),
-        }
+        on_own_thread(|| sql::load::forget(self))
     }
 
     /// The verdicts on all consistency conditions, in their order. No other session should write meanwhile.
     pub fn check(&self, data: CheckedData<'_>) -> Result<Vec<ConditionResult>, LoadError> {
-        let Self {
-            engine,
-            conninfo,
-            schema,
-        } = self;
-        match (engine, data) {
-            (ServerKind::Postgres, CheckedData::Tpcc) => postgres::check(conninfo, schema),
-            (ServerKind::Postgres, CheckedData::Sysbench(sysbench)) => {
-                postgres::sysbench::check(conninfo, schema, sysbench)
-            }
-            (ServerKind::Mariadb, CheckedData::Tpcc) => mariadb::check(conninfo, schema),
-            (ServerKind::Mariadb, CheckedData::Sysbench(sysbench)) => {
-                mariadb::sysbench::check(conninfo, schema, sysbench)
-            }
-        }
+        on_own_thread(|| match data {
+            CheckedData::Tpcc => sql::check::tpcc(self),
+            CheckedData::Sysbench(sysbench) => sql::check::sysbench(self, sysbench),
+        })
     }
 
     /// What the workload's transactions have left in the database, by place.
     pub fn books(&self) -> Result<CommitCounts, LoadError> {
-        match self.engine {
-            ServerKind::Postgres => postgres::books(&self.conninfo, &self.schema),
-            ServerKind::Mariadb => mariadb::books(&self.conninfo, &self.schema),
-        }
+        on_own_thread(|| sql::check::books(self))
     }
 
     pub fn orders_added(&self) -> Result<u64, LoadError> {
-        match self.engine {
-            ServerKind::Postgres => postgres::orders_added(&self.conninfo, &self.schema),
-            ServerKind::Mariadb => mariadb::orders_added(&self.conninfo, &self.schema),
-        }
+        on_own_thread(|| sql::check::orders_added(self))
     }
 
     pub fn facts(&self) -> Result<Facts, LoadError> {
-        match self.engine {
-            ServerKind::Postgres => postgres::facts(&self.conninfo),
-            ServerKind::Mariadb => mariadb::facts(&self.conninfo),
-        }
+        on_own_thread(|| sql::facts::facts(self))
     }
+
+    /// How many rows each table of the schema has.
+    pub(crate) fn row_counts(&self) -> Result<BTreeMap<String, u64>, LoadError> {
+        on_own_thread(|| sql::facts::row_counts(self))
+    }
+}
+
+/// Clients must not be used by a thread that drives a runtime, as a caller's may.
+fn on_own_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| scope.spawn(work).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

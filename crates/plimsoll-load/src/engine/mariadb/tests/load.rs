@@ -60,8 +60,15 @@ fn a_schema_in_use_is_not_loaded_and_other_data_is_not_replaced() {
         "{error}"
     );
     drop(session);
-    let mut loader = shared.client();
-    guard::take(&mut loader, SCHEMA, guard::Use::Load).unwrap();
+    let loader = shared.client();
+    let mut loader = super::client::MariadbClient(loader);
+    crate::engine::sql::guard::take(
+        &mut loader,
+        &DIALECT,
+        SCHEMA,
+        crate::engine::sql::guard::Use::Load,
+    )
+    .unwrap();
     for mode in MODES {
         let refused = MariadbSession::open(&shared.conninfo(), SCHEMA, mode)
             .err()

@@ -3,12 +3,30 @@
 
 use std::process::Command;
 
-use plimsoll_model::plan::resolved::{Distribution, Script, Sysbench, Workload};
+use plimsoll_model::plan::resolved::{Distribution, Script, Sysbench};
 
 use super::*;
-use crate::engine::mariadb::sysbench::{check, load};
 use crate::workload::Source;
 use crate::workload::sysbench::input::Operation;
+
+fn load(
+    conninfo: &str,
+    schema: &str,
+    sysbench: &Sysbench,
+    seed: u64,
+    if_other: IfOther,
+    control: &LoadControl,
+) -> Result<Loaded, LoadError> {
+    target(conninfo, schema).load(&Workload::Sysbench(*sysbench), seed, if_other, control)
+}
+
+fn check(
+    conninfo: &str,
+    schema: &str,
+    sysbench: &Sysbench,
+) -> Result<Vec<ConditionResult>, LoadError> {
+    target(conninfo, schema).check(CheckedData::Sysbench(sysbench))
+}
 
 const SMALL: Sysbench = Sysbench {
     script: Script::ReadWrite,
@@ -149,7 +167,9 @@ fn a_data_set_is_used_again_while_its_rows_are_all_there() {
     };
     assert_eq!(load(Script::ReadWrite), Loaded::Fresh);
     assert_eq!(load(Script::UpdateIndex), Loaded::Reused);
-    forget(&sbtest.shared.conninfo(), sbtest.schema).unwrap();
+    target(&sbtest.shared.conninfo(), sbtest.schema)
+        .forget()
+        .unwrap();
     assert_eq!(load(Script::UpdateIndex), Loaded::Fresh, "forgotten");
     assert_eq!(load(Script::Insert), Loaded::Reused);
     assert_eq!(load(Script::Insert), Loaded::Fresh, "rows were added");
@@ -205,7 +225,7 @@ fn tpcc_and_sysbench_share_a_schema() {
         warehouses: 1,
         seed: 1,
     };
-    let load = crate::engine::mariadb::load;
+    let load = super::load;
     let loaded = load(
         &sbtest.shared.conninfo(),
         sbtest.schema,

@@ -3,11 +3,29 @@
 
 use std::process::Command;
 
-use plimsoll_model::plan::resolved::{Distribution, Script, Sysbench, Workload};
+use plimsoll_model::plan::resolved::{Distribution, Script, Sysbench};
 
 use super::*;
-use crate::engine::postgres::sysbench::{check, load};
 use crate::workload::Source;
+
+fn load(
+    conninfo: &str,
+    schema: &str,
+    sysbench: &Sysbench,
+    seed: u64,
+    if_other: IfOther,
+    control: &LoadControl,
+) -> Result<Loaded, LoadError> {
+    target(conninfo, schema).load(&Workload::Sysbench(*sysbench), seed, if_other, control)
+}
+
+fn check(
+    conninfo: &str,
+    schema: &str,
+    sysbench: &Sysbench,
+) -> Result<Vec<ConditionResult>, LoadError> {
+    target(conninfo, schema).check(CheckedData::Sysbench(sysbench))
+}
 
 const SMALL: Sysbench = Sysbench {
     script: Script::ReadWrite,

@@ -1,0 +1,242 @@
+//! The client-side transactions' statements as MariaDB takes them.
+//!
+//! It has no `UPDATE … RETURNING`: such a statement becomes an UPDATE, which locks the row, and a SELECT of what it has
+//! left there, one more round trip. Parameters are `?` in order of appearance.
+
+use mysql::Value as Sql;
+use mysql::consts::ColumnType;
+use mysql::{Column, Row};
+
+use crate::workload::tpcc::sql::Stmt;
+use crate::workload::tpcc::statement::{Param, Value};
+
+/// One or two requests that do what a statement does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Texts {
+    /// Changes rows before [`Self::text`] asks for them.
+    pub change: Option<Text>,
+    pub text: Text,
+}
+
+/// A statement's text, and which parameter stands at each `?`, counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    pub sql: String,
+    pub params: Vec<usize>,
+}
+
+/// Oldest order first, and a second delivery waits for the first: locking reads see what is committed.
+const TAKE_NEW_ORDER: &str = "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1 RETURNING no_o_id";
+
+/// As it is now, and not in the transaction's snapshot.
+const ANY_NEW_ORDER: &str =
+    "SELECT 1 FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 LIMIT 1 LOCK IN SHARE MODE";
+
+pub fn texts(stmt: Stmt) -> Texts {
+    let sql = match stmt {
+        Stmt::TakeNewOrder => TAKE_NEW_ORDER,
+        Stmt::AnyNewOrder => ANY_NEW_ORDER,
+        other => other.sql(),
+    };
+    let sql = sql.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+    match sql
+        .strip_prefix("UPDATE ")
+        .and_then(|rest| rest.split_once(" RETURNING "))
+    {
+        Some((update, returning)) => {
+            let table = update.split(' ').next().unwrap_or_default();
+            let filter = update
+                .rsplit_once(" WHERE ")
+                .map_or("", |(_, filter)| filter);
+            let show = format!("SELECT {returning} FROM {table} WHERE {filter}");
+            Texts {
+                change: Some(text(stmt, &format!("UPDATE {update}"))),
+                text: text(stmt, &show),
+            }
+        }
+        None => Texts {
+            change: None,
+            text: text(stmt, &sql),
+        },
+    }
+}
+
+/// The parameter that is an amount of money, counted from 1. A text in arithmetic would count as a floating-point number.
+fn money(stmt: Stmt) -> Option<usize> {
+    match stmt {
+        Stmt::PayWarehouse => Some(2),
+        Stmt::PayDistrict => Some(3),
+        Stmt::PayCustomer | Stmt::DeliverCustomer => Some(4),
+        Stmt::InsertHistory => Some(6),
+        Stmt::InsertOrderLine => Some(8),
+        _ => None,
+    }
+}
+
+fn text(stmt: Stmt, sql: &str) -> Text {
+    let sql = sql
+        .replace("{now}", "UTC_TIMESTAMP(6)")
+        .replace(" AS INTEGER)", " AS SIGNED)");
+    let mut parts = sql.split('$');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    let mut params = Vec::new();
+    for part in parts {
+        let digits = part
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(part.len());
+        let number: usize = part[..digits].parse().unwrap_or_default();
+        out += if money(stmt) == Some(number) {
+            "CAST(? AS DECIMAL(12,2))"
+        } else {
+            "?"
+        };
+        out += &part[digits..];
+        params.push(number.saturating_sub(1));
+    }
+    Text { sql: out, params }
+}
+
+/// A parameter as the driver sends it.
+pub fn param(param: Param<'_>) -> Sql {
+    match param {
+        Param::Null => Sql::NULL,
+        Param::Int(n) => Sql::Int(n),
+        Param::Cents(cents) => Sql::Bytes(amount(cents).into_bytes()),
+        Param::Text(text) => Sql::Bytes(text.as_bytes().to_vec()),
+    }
+}
+
+/// `-12.05` for −1205 cents.
+pub fn amount(cents: i64) -> String {
+    let magnitude = cents.unsigned_abs();
+    format!(
+        "{}{}.{:02}",
+        if cents < 0 { "-" } else { "" },
+        magnitude / 100,
+        magnitude % 100
+    )
+}
+
+/// A row's columns, by their types.
+pub fn values(row: Row) -> Result<Vec<Value>, String> {
+    let columns = row.columns();
+    // Takes the row apart; a column that was taken before would be missing.
+    Row::unwrap(row)
+        .into_iter()
+        .zip(columns.iter())
+        .map(|(value, column)| one(value, column))
+        .collect()
+}
+
+fn one(value: Sql, column: &Column) -> Result<Value, String> {
+    match value {
+        Sql::NULL => Ok(Value::Null),
+        Sql::Int(n) => Ok(Value::Int(n)),
+        Sql::UInt(n) => i64::try_from(n)
+            .map(Value::Int)
+            .map_err(|_| format!("{n} is out of range")),
+        Sql::Bytes(bytes) => {
+            let text =
+                String::from_utf8(bytes).map_err(|_| "a text that is not ASCII".to_owned())?;
+            let decimal = matches!(
+                column.column_type(),
+                ColumnType::MYSQL_TYPE_NEWDECIMAL | ColumnType::MYSQL_TYPE_DECIMAL
+            );
+            if decimal {
+                number(&text).ok_or_else(|| format!("{text} is no amount"))
+            } else {
+                Ok(Value::Text(text))
+            }
+        }
+        Sql::Date(year, month, day, hour, minute, second, micros) => {
+            let days = days(i64::from(year), i64::from(month), i64::from(day));
+            let seconds = (i64::from(hour) * 60 + i64::from(minute)) * 60 + i64::from(second);
+            Ok(Value::Int(
+                (days * 86_400 + seconds) * 1_000_000 + i64::from(micros),
+            ))
+        }
+        other => Err(format!("a value of an unexpected type: {other:?}")),
+    }
+}
+
+/// A decimal with up to two places is cents, with up to four a rate.
+fn number(text: &str) -> Option<Value> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let places = if part.len() <= 2 { 2 } else { 4 };
+    let scaled: i64 = format!("{whole}{part:0<places$}").parse().ok()?;
+    if part.len() > 4 {
+        return None;
+    }
+    Some(if places == 2 {
+        Value::Cents(sign * scaled)
+    } else {
+        Value::Rate(sign * scaled)
+    })
+}
+
+/// Days since 1970-01-01: Howard Hinnant's `days_from_civil` (<https://howardhinnant.github.io/date_algorithms.html>).
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let shifted = if month > 2 { month - 3 } else { month + 9 };
+    let of_year = (153 * shifted + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_update_that_returns_is_two_statements() {
+        let Texts { change, text } = texts(Stmt::PayDistrict);
+        let change = change.unwrap();
+        assert_eq!(
+            change.sql,
+            "UPDATE district SET d_ytd = d_ytd + CAST(? AS DECIMAL(12,2)) WHERE d_w_id = ? AND d_id = ?"
+        );
+        assert_eq!(change.params, [2, 0, 1]);
+        let columns = "d_name, d_street_1, d_street_2, d_city, d_state, d_zip";
+        assert_eq!(
+            text.sql,
+            format!("SELECT {columns} FROM district WHERE d_w_id = ? AND d_id = ?")
+        );
+        assert_eq!(text.params, [0, 1]);
+        for stmt in Stmt::ALL {
+            let Texts { change, text } = texts(stmt);
+            let updates = text.sql.starts_with("UPDATE") && text.sql.contains("RETURNING");
+            assert!(!updates && !text.sql.contains(['$', '{']), "{text:?}");
+            assert_eq!(text.sql.matches('?').count(), text.params.len());
+            assert!(
+                change.is_none_or(|change| !change.sql.contains("RETURNING")),
+                "{stmt:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_and_dates_come_back() {
+        assert_eq!(number("-12.05"), Some(Value::Cents(-1_205)));
+        assert_eq!(
+            [number("0.1234"), number("7"), number("0.12345")],
+            [Some(Value::Rate(1_234)), Some(Value::Cents(700)), None]
+        );
+        assert_eq!(
+            [days(1970, 1, 1), days(2000, 2, 29), days(2026, 1, 1)],
+            [0, 11_016, 20_454]
+        );
+        for cents in [0, 5, -5, 123_456, -100] {
+            assert_eq!(number(&amount(cents)), Some(Value::Cents(cents)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(text in ".*") {
+            let _ = number(&text);
+        }
+    }
+}

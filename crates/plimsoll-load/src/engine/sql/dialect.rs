@@ -1,0 +1,121 @@
+//! What servers write differently.
+
+use plimsoll_model::plan::resolved::ServerKind;
+
+use super::guard::Use;
+use super::{ServerClient, SqlClient};
+use crate::engine::{mariadb, postgres};
+use crate::error::LoadError;
+use crate::workload::sysbench::sql::Dialect as SysbenchDialect;
+
+/// A server's SQL as data. In texts, `{schema}` stands for the schema's name as a literal, `{name}` for it as an
+/// identifier.
+pub(crate) struct Dialect {
+    pub sysbench: SysbenchDialect,
+    pub connect: fn(&str) -> Result<Box<dyn ServerClient>, LoadError>,
+    /// Takes the lock of the schema if it is free.
+    pub try_lock: fn(&mut dyn SqlClient, &str, Use) -> Result<bool, LoadError>,
+    pub unlock: &'static str,
+    /// The mark around an identifier.
+    pub quote: char,
+    /// Whether a backslash begins an escape in a literal.
+    pub escapes: bool,
+    pub schema_exists: &'static str,
+    pub create_schema: &'static str,
+    pub use_schema: &'static str,
+    /// Names of all that is in the schema and could be in a table's way.
+    pub relations: &'static str,
+    pub tables: &'static str,
+    /// Whether plimsoll's tables may stand beside the user's.
+    pub shares_schemas: bool,
+    /// Whether tables can be made in a transaction.
+    pub transactional_tables: bool,
+    pub timestamp: &'static str,
+    pub now: &'static str,
+    /// Microseconds since 1970.
+    pub now_micros: &'static str,
+    /// `{id}` is the connection whose work is to end.
+    pub cancel: &'static str,
+    /// Comes before a table's name.
+    pub analyze: &'static str,
+    /// Lets inserts go on behind the rows that were loaded into `{table}`, which has `{rows}`.
+    pub continue_ids: Option<&'static str>,
+    /// For a connection that verifies conditions.
+    pub check_setup: &'static str,
+    /// Types of CASTs that PostgreSQL's SQL has and this one has not.
+    pub casts: &'static [(&'static str, &'static str)],
+    /// Begins a transaction that reads one snapshot.
+    pub snapshot: &'static str,
+    /// Version and size of the data.
+    pub about: &'static str,
+    pub settings: &'static str,
+    pub scripts: Scripts,
+}
+
+/// TPC-C's tables and transactions.
+pub(crate) struct Scripts {
+    pub tables: &'static str,
+    pub indexes: &'static str,
+    /// Each is sent as a whole; they are separated by lines of this text.
+    pub procedures: &'static str,
+    pub separator: &'static str,
+    /// How a new schema for them is made.
+    pub schema_options: &'static str,
+}
+
+impl Dialect {
+    pub fn of(kind: ServerKind) -> &'static Self {
+        match kind {
+            ServerKind::Postgres => &postgres::DIALECT,
+            ServerKind::Mariadb => &mariadb::DIALECT,
+        }
+    }
+
+    /// A name as SQL quotes it.
+    pub fn identifier(&self, name: &str) -> String {
+        let quote = self.quote;
+        let doubled = name.replace(quote, &format!("{quote}{quote}"));
+        format!("{quote}{doubled}{quote}")
+    }
+
+    pub fn literal(&self, text: &str) -> String {
+        let doubled = text.replace('\'', "''");
+        if self.escapes {
+            format!("'{}'", doubled.replace('\\', "\\\\"))
+        } else {
+            format!("'{doubled}'")
+        }
+    }
+
+    /// A text of this dialect for a schema.
+    pub fn of_schema(&self, text: &str, schema: &str) -> String {
+        text.replace("{schema}", &self.literal(schema))
+            .replace("{name}", &self.identifier(schema))
+    }
+
+    /// SQL that is written for PostgreSQL.
+    pub fn translated(&self, sql: &str) -> String {
+        let replace = |sql: String, (from, to): &(&str, &str)| sql.replace(from, to);
+        self.casts.iter().fold(sql.to_owned(), replace)
+    }
+}
+
+impl Scripts {
+    pub fn procedures(&self) -> impl Iterator<Item = String> {
+        self.procedures.split(self.separator).map(str::to_owned)
+    }
+}
+
+/// The statements of a file, without its comments.
+pub(super) fn statements(text: &str) -> Vec<String> {
+    let code: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.starts_with("--"))
+        .collect();
+    let code = code.join("\n");
+    let statements = code.split(';').map(str::trim);
+    statements
+        .filter(|sql| !sql.is_empty())
+        .map(str::to_owned)
+        .collect()
+}

@@ -1,0 +1,280 @@
+//! Loading a data set into a server's schema: tables, bulk copy over several connections, then indexes, then statistics.
+//!
+//! A marker table records what was loaded. It is there before all other tables, or with them in one transaction, so a
+//! load that was cut off is known as plimsoll's own and begins again; other tables are the user's and are left alone.
+
+use plimsoll_model::plan::resolved::Workload;
+
+use super::bulk::{self, Job, Part};
+use super::guard::{self, Use};
+use super::sysbench::SysbenchData;
+use super::tpcc::TpccData;
+use super::{Dialect, ServerClient, TextRow, sysbench, tpcc};
+use crate::engine::server::{IfOther, Target};
+use crate::engine::{LoadControl, Loaded};
+use crate::error::LoadError;
+
+/// What a schema is loaded with, beside the table that marks it.
+pub(super) trait DataSet {
+    fn marker(&self) -> &'static MarkerTable;
+    /// The marker's row for a load that begins, as an INSERT's values, but for the time.
+    fn marker_values(&self) -> String;
+    /// How a schema for it is made.
+    fn schema_options(&self, dialect: &Dialect) -> &'static str;
+    fn classify(&self, contents: &Contents<'_>, dialect: &Dialect) -> Result<State, LoadError>;
+    /// Before it uses tables that plimsoll did not make.
+    fn verify_foreign(
+        &self,
+        contents: &Contents<'_>,
+        client: &mut dyn ServerClient,
+        control: &LoadControl,
+    ) -> Result<(), LoadError>;
+    /// Statements that make a data set which is there ready for a run.
+    fn reuse(&self, dialect: &Dialect) -> Vec<String>;
+    /// Completes "remove this data yourself: ".
+    fn removal(&self, schema: &str) -> String;
+    fn rows(&self) -> u64;
+    fn tables(&self, dialect: &Dialect) -> Vec<String>;
+    fn parts(&self, now_micros: i64) -> Vec<Part>;
+    /// Statements after the rows are in: those of a round can run at the same time.
+    fn rounds(&self, dialect: &Dialect) -> Vec<Vec<String>>;
+    /// Statements that end the load.
+    fn finish(&self, dialect: &Dialect) -> Vec<String>;
+}
+
+/// A table that records what was loaded. All have a column `state`, and end with one for the time.
+pub(super) struct MarkerTable {
+    pub name: &'static str,
+    /// Names and types.
+    pub columns: &'static [(&'static str, &'static str)],
+}
+
+/// What a schema holds.
+pub(super) struct Contents<'a> {
+    pub schema: &'a str,
+    /// Names of tables, others among them.
+    pub names: Vec<String>,
+    /// The marker's row; `None` also where the marker is empty.
+    pub marker: Option<TextRow>,
+}
+
+impl Contents<'_> {
+    pub fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|there| there == name)
+    }
+}
+
+/// What a schema's contents are to a load.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Nothing,
+    /// Tables that plimsoll did not make, and may use if they are as the plan wants them.
+    Foreign,
+    /// A finished load of this very data set.
+    Same,
+    /// Of plimsoll's, in need of a new load, which drops these tables.
+    Stale(Vec<String>),
+    /// A finished load of another data set: its tables, and what it is.
+    Other(Vec<String>, String),
+}
+
+/// Loads the workload's data set into the target's schema, which is created when it is missing. What an unfinished load
+/// of plimsoll left there is replaced, and a finished one unless it is of this very data set or `if_other` forbids it.
+/// Refused while any plimsoll uses the schema.
+pub(crate) fn load(
+    target: &Target,
+    workload: &Workload,
+    seed: u64,
+    if_other: IfOther,
+    control: &LoadControl,
+) -> Result<Loaded, LoadError> {
+    let data: &dyn DataSet = match workload {
+        Workload::Tpcc(tpcc) => &TpccData::new(tpcc, seed),
+        Workload::Sysbench(sysbench) => &SysbenchData::new(sysbench, seed),
+    };
+    let load = Load {
+        target,
+        data,
+        control,
+        main: target.connect()?,
+    };
+    load.run(if_other)
+}
+
+/// Makes the next [`load`] begin anew although its data are there.
+pub(crate) fn forget(target: &Target) -> Result<(), LoadError> {
+    let doing = guard::what(&target.schema);
+    let mut client = target.open("The workload's")?;
+    guard::take(client.as_mut(), target.dialect(), &target.schema, Use::Load)?;
+    let there = target.relations(client.as_mut())?;
+    for marker in [&tpcc::MARKER_TABLE, &sysbench::MARKER_TABLE] {
+        if there.iter().any(|name| name == marker.name) {
+            client.execute(&doing, &marker.unfinished())?;
+        }
+    }
+    Ok(())
+}
+
+impl MarkerTable {
+    fn unfinished(&self) -> String {
+        format!("UPDATE {} SET state = 'started'", self.name)
+    }
+
+    fn create(&self, dialect: &Dialect) -> String {
+        let columns: Vec<String> = self
+            .columns
+            .iter()
+            .map(|(name, kind)| format!("{} {kind}", dialect.identifier(name)))
+            .collect();
+        let (columns, timestamp) = (columns.join(", "), dialect.timestamp);
+        format!("CREATE TABLE {} ({columns}, since {timestamp})", self.name)
+    }
+
+    fn select(&self, dialect: &Dialect) -> String {
+        let names: Vec<String> = self
+            .columns
+            .iter()
+            .map(|(name, _)| dialect.identifier(name))
+            .collect();
+        format!("SELECT {} FROM {}", names.join(", "), self.name)
+    }
+}
+
+struct Load<'a> {
+    target: &'a Target,
+    data: &'a dyn DataSet,
+    control: &'a LoadControl,
+    /// Held for the lock, the marker, and cancelling.
+    main: Box<dyn ServerClient>,
+}
+
+impl<'a> Load<'a> {
+    fn run(mut self, if_other: IfOther) -> Result<Loaded, LoadError> {
+        let (dialect, schema) = (self.dialect(), &self.target.schema);
+        self.take_schema()?;
+        let contents = self.contents()?;
+        let loaded = match self.data.classify(&contents, dialect)? {
+            State::Foreign => {
+                let (client, control) = (self.main.as_mut(), self.control);
+                self.data.verify_foreign(&contents, client, control)?;
+                Loaded::Reused
+            }
+            State::Same => {
+                self.execute_all("using the loaded data again", &self.data.reuse(dialect))?;
+                Loaded::Reused
+            }
+            State::Other(_, holds) if if_other == IfOther::Refuse => {
+                return Err(self.occupied(holds));
+            }
+            State::Nothing => self.fresh(&contents, &[])?,
+            State::Stale(earlier) | State::Other(earlier, _) => self.fresh(&contents, &earlier)?,
+        };
+        guard::release(self.main.as_mut(), dialect, schema)?;
+        Ok(loaded)
+    }
+
+    fn dialect(&self) -> &'static Dialect {
+        self.target.dialect()
+    }
+
+    fn execute_all(&mut self, doing: &str, statements: &[String]) -> Result<(), LoadError> {
+        statements
+            .iter()
+            .try_for_each(|sql| self.main.execute(doing, sql))
+    }
+
+    /// Makes the schema if need be, and keeps other plimsolls out of it until this connection ends.
+    fn take_schema(&mut self) -> Result<(), LoadError> {
+        let (dialect, schema) = (self.dialect(), self.target.schema.as_str());
+        let doing = guard::what(schema);
+        guard::take(self.main.as_mut(), dialect, schema, Use::Load)?;
+        if !self.target.exists(self.main.as_mut())? {
+            let create = dialect.of_schema(dialect.create_schema, schema);
+            let options = self.data.schema_options(dialect);
+            self.main.execute(&doing, &format!("{create}{options}"))?;
+        }
+        let sql = dialect.of_schema(dialect.use_schema, schema);
+        self.main.execute(&doing, &sql)
+    }
+
+    fn contents(&mut self) -> Result<Contents<'a>, LoadError> {
+        let table = self.data.marker();
+        let mut contents = Contents {
+            schema: &self.target.schema,
+            names: self.target.relations(self.main.as_mut())?,
+            marker: None,
+        };
+        if contents.has(table.name) {
+            let sql = table.select(self.dialect());
+            let rows = self.main.rows("inspecting the loaded data", &sql)?;
+            contents.marker = rows.into_iter().next();
+        }
+        Ok(contents)
+    }
+
+    fn occupied(&self, holds: String) -> LoadError {
+        let schema = &self.target.schema;
+        let removal = self.data.removal(&self.dialect().identifier(schema));
+        LoadError::Occupied {
+            what: format!("Schema {schema}"),
+            holds,
+            next: format!(
+                "Name another `schema` in the plan, or remove this data yourself: {removal}"
+            ),
+        }
+    }
+
+    /// Drops the tables that an earlier load made, and makes and fills those of this one.
+    fn fresh(&mut self, contents: &Contents<'_>, earlier: &[String]) -> Result<Loaded, LoadError> {
+        let (dialect, marker) = (self.dialect(), self.data.marker());
+        self.control.start(self.data.rows());
+        let create = self.create(contents, earlier);
+        self.execute_all("creating tables", &create)?;
+        let now = self
+            .main
+            .row("asking for the time", dialect.now_micros)?
+            .get(0)?;
+        self.share_out(self.data.parts(now).into_iter().map(Job::Fill).collect())?;
+        for round in self.data.rounds(dialect) {
+            self.share_out(round.into_iter().map(Job::Run).collect())?;
+        }
+        self.execute_all("creating procedures", &self.data.finish(dialect))?;
+        let (name, now) = (marker.name, dialect.now);
+        let finished = format!(
+            "UPDATE {name} SET state = '{}', since = {now}",
+            tpcc::FINISHED
+        );
+        self.main.execute("finishing the load", &finished)?;
+        Ok(Loaded::Fresh)
+    }
+
+    fn share_out(&mut self, jobs: Vec<Job>) -> Result<(), LoadError> {
+        bulk::share_out(self.target, &jobs, self.main.as_mut(), self.control)
+    }
+
+    /// The marker, then empty tables; before them what an earlier load left. Where each statement is a transaction of
+    /// its own, a marker shows as long as there is a table of plimsoll's that it is, and unfinished.
+    fn create(&self, contents: &Contents<'_>, earlier: &[String]) -> Vec<String> {
+        let (dialect, marker) = (self.dialect(), self.data.marker());
+        let mut statements = Vec::new();
+        if contents.has(marker.name) {
+            statements.push(marker.unfinished());
+            if !earlier.is_empty() {
+                statements.push(format!("DROP TABLE IF EXISTS {}", earlier.join(", ")));
+            }
+            statements.push(format!("DROP TABLE {}", marker.name));
+        }
+        let (values, now) = (self.data.marker_values(), dialect.now);
+        statements.push(marker.create(dialect));
+        statements.push(format!(
+            "INSERT INTO {} VALUES ({values}, {now})",
+            marker.name
+        ));
+        statements.extend(self.data.tables(dialect));
+        if dialect.transactional_tables {
+            statements.insert(0, "BEGIN".into());
+            statements.push("COMMIT".into());
+        }
+        statements
+    }
+}

@@ -1,0 +1,345 @@
+//! What a server's schema holds of sysbench's tables: plimsoll's own beside a marker table, or the user's, which are
+//! used as they are if they are of the plan's size, and never replaced.
+
+use plimsoll_model::plan::resolved::{Script, Sysbench};
+
+use super::bulk::Part;
+use super::load::{Contents, DataSet, MarkerTable, State};
+use super::{Dialect, FINISHED, ServerClient, TextRow};
+use crate::engine::LoadControl;
+use crate::error::LoadError;
+use crate::workload::sysbench::population::Population;
+use crate::workload::sysbench::sql::{create_index, table_name};
+
+pub(super) const MARKER: &str = "plimsoll_sysbench";
+/// Of the marker's and the tables' layout: data of another version is loaded again.
+const VERSION: i32 = 1;
+
+pub(super) static MARKER_TABLE: MarkerTable = MarkerTable {
+    name: MARKER,
+    columns: &[
+        ("version", "integer"),
+        ("state", "varchar(10)"),
+        ("tables", "integer"),
+        ("rows", "integer"),
+        ("distribution", "varchar(20)"),
+        ("seed", "varchar(20)"),
+        ("rows_kept", "boolean"),
+    ],
+};
+
+/// Whether a table has a name that sysbench gives.
+pub(super) fn is_table(name: &str) -> bool {
+    let number = name.strip_prefix("sbtest").unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+}
+
+/// The marker's only row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Marker {
+    version: i32,
+    state: String,
+    /// How many tables were made, numbered from 1.
+    tables: u32,
+    rows: u32,
+    distribution: String,
+    seed: String,
+    /// Whether every row is still there.
+    rows_kept: bool,
+}
+
+impl Marker {
+    fn read(row: &TextRow) -> Result<Self, LoadError> {
+        Ok(Self {
+            version: row.get(0)?,
+            state: row.get(1)?,
+            tables: row.get(2)?,
+            rows: row.get(3)?,
+            distribution: row.get(4)?,
+            seed: row.get(5)?,
+            rows_kept: row.flag(6),
+        })
+    }
+
+    /// A load whose tables are all there.
+    fn classify(&self, population: &Population) -> State {
+        let made = (1..=self.tables).map(table_name).collect();
+        if self.state != FINISHED {
+            return State::Stale(made);
+        }
+        let same = (self.version, self.tables, self.rows)
+            == (VERSION, population.tables, population.rows)
+            && self.distribution == population.distribution.name()
+            && self.seed == population.seed.to_string();
+        if !same {
+            let Self {
+                version,
+                tables,
+                rows,
+                distribution,
+                seed,
+                ..
+            } = self;
+            let holds = format!(
+                "sysbench's tables: {tables} of {rows} rows, {distribution}, seed {seed}, layout {version}"
+            );
+            return State::Other(made, holds);
+        }
+        if self.rows_kept {
+            State::Same
+        } else {
+            State::Stale(made)
+        }
+    }
+}
+
+pub(super) struct SysbenchData {
+    script: Script,
+    population: Population,
+}
+
+impl SysbenchData {
+    pub fn new(sysbench: &Sysbench, seed: u64) -> Self {
+        Self {
+            script: sysbench.script,
+            population: Population::new(sysbench, seed),
+        }
+    }
+
+    fn table_names(&self) -> impl Iterator<Item = String> {
+        (1..=self.population.tables).map(table_name)
+    }
+
+    /// Tables that plimsoll did not make are used if there are as many as the plan wants.
+    fn expect_tables(&self, contents: &Contents<'_>) -> Result<(), LoadError> {
+        let tables = self.population.tables;
+        let missing: Vec<String> = self
+            .table_names()
+            .filter(|name| !contents.has(name))
+            .collect();
+        let Some(first) = missing.first() else {
+            return Ok(());
+        };
+        let there = tables as usize - missing.len();
+        let holds = format!("{there} of {tables} tables, {first} is missing");
+        Err(other_size(contents.schema, &holds))
+    }
+}
+
+fn other_size(schema: &str, holds: &str) -> LoadError {
+    LoadError::Occupied {
+        what: format!("Schema {schema}"),
+        holds: format!("sysbench's tables that plimsoll did not make: {holds}"),
+        next: "Write `tables` and `rows` in the plan as they are there, prepare them anew with sysbench, or name \
+               another schema."
+            .into(),
+    }
+}
+
+impl DataSet for SysbenchData {
+    fn marker(&self) -> &'static MarkerTable {
+        &MARKER_TABLE
+    }
+
+    /// None of the texts has anything to escape.
+    fn marker_values(&self) -> String {
+        let Population {
+            tables,
+            rows,
+            distribution,
+            seed,
+        } = self.population;
+        let (distribution, kept) = (distribution.name(), self.script.keeps_rows());
+        format!("{VERSION}, 'started', {tables}, {rows}, '{distribution}', '{seed}', {kept}")
+    }
+
+    /// Characters are the server's default, as for whoever makes a database for sysbench.
+    fn schema_options(&self, _: &Dialect) -> &'static str {
+        ""
+    }
+
+    /// An error when there are tables of the plan's names that plimsoll's last load did not make.
+    fn classify(&self, contents: &Contents<'_>, _: &Dialect) -> Result<State, LoadError> {
+        let there = || self.table_names().filter(|name| contents.has(name));
+        if !contents.has(MARKER) {
+            return Ok(match there().next() {
+                None => State::Nothing,
+                Some(_) => State::Foreign,
+            });
+        }
+        let marker = contents.marker.as_ref().map(Marker::read).transpose()?;
+        let tables = marker.as_ref().map_or(0, |marker| marker.tables);
+        let made: Vec<String> = (1..=tables).map(table_name).collect();
+        if let Some(foreign) = there().find(|name| !made.contains(name)) {
+            return Err(LoadError::Foreign {
+                what: format!("Table {foreign} in schema {}", contents.schema),
+                next: "Name another schema in the plan, or move this table away.".into(),
+            });
+        }
+        match marker {
+            Some(marker) if made.iter().all(|name| contents.has(name)) => {
+                Ok(marker.classify(&self.population))
+            }
+            _ => Ok(State::Stale(made)),
+        }
+    }
+
+    /// Each of them has to have as many rows as the plan wants.
+    fn verify_foreign(
+        &self,
+        contents: &Contents<'_>,
+        client: &mut dyn ServerClient,
+        control: &LoadControl,
+    ) -> Result<(), LoadError> {
+        let rows = self.population.rows;
+        self.expect_tables(contents)?;
+        for name in self.table_names() {
+            let doing = format!("counting the rows of {name}");
+            let count = client.row(&doing, &format!("SELECT count(*) FROM {name}"))?;
+            let found: u64 = count.get(0)?;
+            if found != u64::from(rows) {
+                let holds = format!("{found} rows in {name}, and the plan wants {rows}");
+                return Err(other_size(contents.schema, &holds));
+            }
+            control.check()?;
+        }
+        Ok(())
+    }
+
+    /// The marker records that rows will change.
+    fn reuse(&self, _: &Dialect) -> Vec<String> {
+        if self.script.keeps_rows() {
+            return Vec::new();
+        }
+        vec![format!("UPDATE {MARKER} SET rows_kept = false")]
+    }
+
+    fn removal(&self, schema: &str) -> String {
+        format!("its tables sbtest… and {schema}.{MARKER}.")
+    }
+
+    fn rows(&self) -> u64 {
+        self.population.total()
+    }
+
+    fn tables(&self, dialect: &Dialect) -> Vec<String> {
+        (1..=self.population.tables)
+            .map(|table| dialect.sysbench.create_table(table))
+            .collect()
+    }
+
+    fn parts(&self, _: i64) -> Vec<Part> {
+        let population = self.population;
+        (1..=population.tables)
+            .map(|table| Part::Table { population, table })
+            .collect()
+    }
+
+    fn rounds(&self, dialect: &Dialect) -> Vec<Vec<String>> {
+        let rows = self.population.rows.to_string();
+        let continue_ids = |text: &str| -> Vec<String> {
+            self.table_names()
+                .map(|table| text.replace("{table}", &table).replace("{rows}", &rows))
+                .collect()
+        };
+        let analyze = self
+            .table_names()
+            .map(|table| format!("{} {table}", dialect.analyze));
+        vec![
+            (1..=self.population.tables).map(create_index).collect(),
+            dialect.continue_ids.map(continue_ids).unwrap_or_default(),
+            analyze.collect(),
+        ]
+    }
+
+    fn finish(&self, _: &Dialect) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::sql::Dialect;
+    use crate::workload::sysbench::population::testing::SMALL;
+    use plimsoll_model::plan::resolved::ServerKind;
+
+    const FINISHED_ROW: [&str; 7] = ["1", "finished", "2", "100", "special", "7", "t"];
+
+    /// The marker's row with one column changed.
+    fn row(column: usize, value: &str) -> Option<TextRow> {
+        let mut row = FINISHED_ROW.map(|text| Some(text.to_owned()));
+        row[column] = Some(value.into());
+        Some(TextRow(row.to_vec()))
+    }
+
+    fn finished() -> Option<TextRow> {
+        row(1, "finished")
+    }
+
+    fn classify(names: &[&str], marker: Option<TextRow>) -> Result<State, LoadError> {
+        let contents = Contents {
+            schema: "s",
+            names: names.iter().map(|&name| name.into()).collect(),
+            marker,
+        };
+        SysbenchData::new(&SMALL, 7).classify(&contents, Dialect::of(ServerKind::Postgres))
+    }
+
+    fn stale(tables: u32) -> State {
+        State::Stale((1..=tables).map(table_name).collect())
+    }
+
+    #[test]
+    fn a_schema_is_classified_by_its_marker_and_tables() {
+        let both = ["sbtest1", "sbtest2", MARKER];
+        let found = |names, marker| classify(names, marker).unwrap();
+        assert_eq!(found(&["sbtest3", "other"], None), State::Nothing);
+        assert_eq!(found(&["sbtest2"], None), State::Foreign);
+        assert_eq!(found(&both, finished()), State::Same);
+        assert_eq!(found(&both[1..], finished()), stale(2));
+        assert_eq!(found(&[MARKER], None), stale(0));
+        assert_eq!(found(&both, row(1, "started")), stale(2));
+        assert_eq!(found(&both, row(6, "0")), stale(2));
+        for (column, value) in [(0, "0"), (3, "99"), (4, "uniform"), (5, "8")] {
+            let other = found(&both, row(column, value));
+            assert!(
+                matches!(&other, State::Other(tables, _) if tables.len() == 2),
+                "{other:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_table_beyond_the_markers_is_the_users() {
+        for marker in [None, row(2, "1")] {
+            let found = classify(&["sbtest2", MARKER], marker);
+            assert!(
+                matches!(&found, Err(LoadError::Foreign { what, .. }) if what.contains("sbtest2")),
+                "{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_beginning_load_writes_the_row_that_is_read() {
+        let data = SysbenchData::new(&SMALL, 7);
+        let values: Vec<String> = data
+            .marker_values()
+            .split(", ")
+            .map(|value| value.trim_matches('\'').to_owned())
+            .collect();
+        assert_eq!(values[..6], ["1", "started", "2", "100", "special", "7"]);
+        assert_eq!(values.len(), MARKER_TABLE.columns.len());
+    }
+
+    #[test]
+    fn names_are_sysbenchs() {
+        assert!(["sbtest1", "sbtest20"].into_iter().all(is_table));
+        assert!(
+            !["sbtest", "sbtest1_pkey", "sbtest_1", "test1"]
+                .into_iter()
+                .any(is_table)
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! TPC-C's tables as a server's schema holds them.
+
+use plimsoll_model::plan::resolved::Tpcc;
+
+use super::bulk::Part;
+use super::dialect::statements;
+use super::load::{Contents, DataSet, MarkerTable, State};
+use super::{Dialect, ServerClient, sysbench};
+use crate::engine::LoadControl;
+use crate::error::LoadError;
+use crate::workload::tpcc::population::{Population, VERSION};
+use crate::workload::tpcc::rows::Table;
+
+pub(super) const MARKER: &str = "plimsoll_load";
+/// A marker's state when everything is in the tables.
+pub(crate) const FINISHED: &str = "finished";
+
+pub(super) static MARKER_TABLE: MarkerTable = MarkerTable {
+    name: MARKER,
+    columns: &[
+        ("version", "integer"),
+        ("state", "varchar(10)"),
+        ("warehouses", "integer"),
+        ("seed", "varchar(20)"),
+    ],
+};
+
+pub(super) struct TpccData(Population);
+
+impl TpccData {
+    pub fn new(tpcc: &Tpcc, seed: u64) -> Self {
+        Self(Population {
+            warehouses: tpcc.warehouses,
+            seed,
+        })
+    }
+}
+
+/// Names of the tables that a load makes.
+fn all_tables() -> impl Iterator<Item = &'static str> {
+    Table::ALL.into_iter().map(Table::name).chain([MARKER])
+}
+
+/// The tables that hold the most rows come first, so that all connections end at about the same time.
+fn largest_first() -> impl Iterator<Item = Table> {
+    const LARGEST: [Table; 5] = [
+        Table::OrderLine,
+        Table::Stock,
+        Table::Customer,
+        Table::Orders,
+        Table::History,
+    ];
+    let rest = Table::ALL
+        .into_iter()
+        .filter(|table| !LARGEST.contains(table));
+    LARGEST.into_iter().chain(rest)
+}
+
+/// What could be in a load's way: what has a name of its tables, or anything where it needs a schema of its own.
+fn in_the_way<'a>(contents: &'a Contents<'_>, dialect: &Dialect) -> Vec<&'a str> {
+    let names = contents.names.iter().map(String::as_str);
+    if dialect.shares_schemas {
+        return names
+            .filter(|name| all_tables().any(|own| own == *name))
+            .collect();
+    }
+    // Tables of sysbench's beside their marker are plimsoll's own, and no obstacle.
+    let beside_sysbench = contents.has(sysbench::MARKER);
+    let is_sysbenchs = |name: &str| name == sysbench::MARKER || sysbench::is_table(name);
+    names
+        .filter(|name| !(beside_sysbench && is_sysbenchs(name)))
+        .collect()
+}
+
+impl DataSet for TpccData {
+    fn marker(&self) -> &'static MarkerTable {
+        &MARKER_TABLE
+    }
+
+    fn marker_values(&self) -> String {
+        let Population { warehouses, seed } = self.0;
+        format!("{VERSION}, 'started', {warehouses}, '{seed}'")
+    }
+
+    fn schema_options(&self, dialect: &Dialect) -> &'static str {
+        dialect.scripts.schema_options
+    }
+
+    fn classify(&self, contents: &Contents<'_>, dialect: &Dialect) -> Result<State, LoadError> {
+        let in_the_way = in_the_way(contents, dialect);
+        if in_the_way.is_empty() {
+            return Ok(State::Nothing);
+        }
+        if !contents.has(MARKER) {
+            let shown = in_the_way[..in_the_way.len().min(10)].join(", ");
+            return Err(LoadError::Foreign {
+                what: format!("Table {shown} in schema {}", contents.schema),
+                next: if dialect.shares_schemas {
+                    "Name another schema in the plan, or move these tables away.".into()
+                } else {
+                    "Name another schema in the plan: plimsoll needs one of its own.".into()
+                },
+            });
+        }
+        let earlier = Table::ALL.map(|table| table.name().to_owned()).to_vec();
+        let marker = contents.marker.as_ref();
+        let Some(marker) = marker.filter(|marker| marker.text(1) == Some(FINISHED)) else {
+            return Ok(State::Stale(earlier));
+        };
+        let (version, warehouses): (i32, u32) = (marker.get(0)?, marker.get(2)?);
+        let seed: String = marker.get(3)?;
+        let same = (version, warehouses) == (VERSION, self.0.warehouses)
+            && seed == self.0.seed.to_string();
+        if same && all_tables().all(|name| contents.has(name)) {
+            return Ok(State::Same);
+        }
+        let holds =
+            format!("a finished load of {warehouses} warehouses, seed {seed}, layout {version}");
+        Ok(State::Other(earlier, holds))
+    }
+
+    /// [`Self::classify`] gives none.
+    fn verify_foreign(
+        &self,
+        _: &Contents<'_>,
+        _: &mut dyn ServerClient,
+        _: &LoadControl,
+    ) -> Result<(), LoadError> {
+        Ok(())
+    }
+
+    /// The procedures' names are plimsoll's in a schema with its marker.
+    fn reuse(&self, dialect: &Dialect) -> Vec<String> {
+        dialect.scripts.procedures().collect()
+    }
+
+    fn removal(&self, schema: &str) -> String {
+        let tables: Vec<String> = all_tables()
+            .map(|name| format!("{schema}.{name}"))
+            .collect();
+        format!("DROP TABLE IF EXISTS {};", tables.join(", "))
+    }
+
+    fn rows(&self) -> u64 {
+        self.0.rows()
+    }
+
+    fn tables(&self, dialect: &Dialect) -> Vec<String> {
+        statements(dialect.scripts.tables)
+    }
+
+    fn parts(&self, now_micros: i64) -> Vec<Part> {
+        let population = self.0;
+        let part = |chunk| Part::Chunk {
+            population,
+            chunk,
+            now_micros,
+        };
+        population.chunks().into_iter().map(part).collect()
+    }
+
+    fn rounds(&self, dialect: &Dialect) -> Vec<Vec<String>> {
+        let analyze = largest_first().map(|table| format!("{} {}", dialect.analyze, table.name()));
+        vec![statements(dialect.scripts.indexes), analyze.collect()]
+    }
+
+    fn finish(&self, dialect: &Dialect) -> Vec<String> {
+        self.reuse(dialect)
+    }
+}
