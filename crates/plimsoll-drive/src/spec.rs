@@ -215,8 +215,8 @@ impl DriveSpec {
             .file
             .figures()
             .iter()
-            .filter(|(_, _, figure)| !figure.is_verified())
-            .map(|(_, key, _)| *key)
+            .filter(|entry| !entry.figure.is_verified())
+            .map(|entry| entry.key)
             .collect();
         if matches!(
             self.file.write_cache.source.as_str(),

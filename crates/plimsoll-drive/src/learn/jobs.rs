@@ -195,17 +195,8 @@ pub fn profiles(options: &Options) -> Vec<Profile> {
 /// All runs of fio in their order. The repeats of a load are apart: what else goes on then hits one of them.
 pub fn steps(options: &Options) -> Vec<Step> {
     let profiles = profiles(options);
-    let (reads, writes): (Vec<Profile>, Vec<Profile>) =
-        profiles.into_iter().partition(|profile| !profile.write);
-    let repeated = |profiles: &[Profile]| {
-        let repeat = |repeat| {
-            profiles
-                .iter()
-                .map(move |profile| Step::Load(*profile, repeat))
-                .collect::<Vec<_>>()
-        };
-        (0..REPEATS).flat_map(repeat).collect::<Vec<_>>()
-    };
+    let (writes, reads): (Vec<Profile>, Vec<Profile>) =
+        profiles.into_iter().partition(|profile| profile.write);
     // Writes that are faster than the drive fill its buffer: they come last, and latencies while it is empty.
     let (single, filling): (Vec<Profile>, Vec<Profile>) = writes
         .into_iter()
@@ -213,14 +204,22 @@ pub fn steps(options: &Options) -> Vec<Step> {
     let first = options.writes.then_some(Step::LayOut);
     let burst = options.writes.then_some(Step::Burst);
     let settle = filling.into_iter().map(|profile| Step::Settle(profile, 0));
-    let (reads, single) = (repeated(&reads), repeated(&single));
     first
         .into_iter()
-        .chain(reads)
+        .chain(repeated(&reads))
         .chain(burst)
-        .chain(single)
+        .chain(repeated(&single))
         .chain(settle)
         .collect()
+}
+
+/// All of them once, and all of them again.
+fn repeated(profiles: &[Profile]) -> impl Iterator<Item = Step> {
+    (0..REPEATS).flat_map(move |repeat| {
+        profiles
+            .iter()
+            .map(move |profile| Step::Load(*profile, repeat))
+    })
 }
 
 /// fio's arguments for the `number`th step.
@@ -230,16 +229,9 @@ pub fn arguments(
     place: &MeasuredArea,
     options: &Options,
 ) -> Vec<String> {
-    let size =
-        |share: f64, block: u64| ((place.size.0 as f64 * share) as u64 / block).max(1) * block;
     let mut args = common(number, place, options, engine(step, options));
-    let mut add = |list: &[String]| args.extend_from_slice(list);
-    let timed = [
-        "--time_based=1".to_owned(),
-        format!("--runtime={}ms", step.millis(options)),
-    ];
     match step {
-        Step::LayOut => add(&[
+        Step::LayOut => args.extend([
             "--name=layout".into(),
             "--rw=write".into(),
             "--bs=1M".into(),
@@ -248,50 +240,51 @@ pub fn arguments(
             "--end_fsync=1".into(),
         ]),
         Step::Rest(_) => {
-            add(&[
+            args.extend([
                 "--name=rest".into(),
                 "--rw=randread".into(),
                 "--bs=4k".into(),
                 "--rate_iops=1".into(),
+                format!("--size={}", place.size.0),
+                "--readonly".into(),
             ]);
-            add(&[format!("--size={}", place.size.0), "--readonly".into()]);
-            add(&timed);
+            args.extend(timed(step, options));
         }
         Step::Burst => {
-            add(&[
+            args.extend([
                 "--name=burst".into(),
                 "--rw=write".into(),
                 "--bs=128k".into(),
+                format!("--size={}", place.size.0),
             ]);
-            add(&[format!("--size={}", place.size.0)]);
-            add(&logged(place));
-            add(&timed);
+            args.extend(logged(place));
+            args.extend(timed(step, options));
         }
         Step::Load(profile, _) | Step::Settle(profile, _) => {
             if matches!(step, Step::Settle(..)) {
-                add(&logged(place));
+                args.extend(logged(place));
             }
             let direction = if profile.write { "write" } else { "read" };
             let random = if profile.random { "rand" } else { "" };
-            add(&[
+            let block = profile.block.0;
+            let blocks = ((place.size.0 as f64 * profile.span) as u64 / block).max(1);
+            args.extend([
                 format!("--name={}", profile.name()),
                 format!("--rw={random}{direction}"),
+                format!("--bs={block}"),
+                format!("--size={}", blocks * block),
             ]);
-            add(&[
-                format!("--bs={}", profile.block.0),
-                format!("--size={}", size(profile.span, profile.block.0)),
-            ]);
-            add(&timed);
+            args.extend(timed(step, options));
             if profile.random {
-                add(&["--norandommap=1".into()]);
+                args.push("--norandommap=1".into());
             }
             if profile.flush {
                 // fdatasync: a file's time stamps would make the filesystem write its journal as well.
-                add(&["--fdatasync=1".into()]);
+                args.push("--fdatasync=1".into());
             }
             if !profile.write {
                 // fio itself then refuses to write.
-                add(&["--readonly".into()]);
+                args.push("--readonly".into());
             }
         }
     }
@@ -307,6 +300,13 @@ pub fn arguments(
         }
     }
     args
+}
+
+fn timed(step: &Step, options: &Options) -> [String; 2] {
+    [
+        "--time_based=1".to_owned(),
+        format!("--runtime={}ms", step.millis(options)),
+    ]
 }
 
 /// The speed every 100 ms, of all threads in one file.

@@ -26,23 +26,26 @@ impl Logs {
     /// Makes it in a directory; what a killed process with our number left is taken away before.
     pub fn create(directory: &Path) -> Result<Self, BlockError> {
         let path = directory.join(format!("{PREFIX}{}", std::process::id()));
-        let make = || DirBuilder::new().mode(0o700).create(&path);
-        let made = match make() {
+        let made = match make_private(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                remove(&path).and_then(|()| make())
+                remove(&path).and_then(|()| make_private(&path))
             }
             other => other,
         };
-        let next =
-            "Set TMPDIR to a directory that this user may write to, or remove what is in the way.";
-        let fault = |error: io::Error| BlockError::TestFile {
-            path: path.clone(),
-            why: error.to_string(),
-            next: next.into(),
-        };
-        made.map_err(fault)?;
-        Ok(Self(path))
+        match made {
+            Ok(()) => Ok(Self(path)),
+            Err(error) => Err(BlockError::TestFile {
+                path,
+                why: error.to_string(),
+                next: "Set TMPDIR to a directory that this user may write to, or remove what is in the way."
+                    .into(),
+            }),
+        }
     }
+}
+
+fn make_private(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
 }
 
 impl Drop for Logs {
@@ -69,25 +72,20 @@ fn remove(path: &Path) -> io::Result<()> {
 
 /// Removes those of processes that are no more.
 pub fn sweep(directory: &Path) -> Vec<PathBuf> {
-    let is_left = |path: &PathBuf| {
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        let owner = name
-            .strip_prefix(PREFIX)
-            .and_then(|pid| pid.parse::<u32>().ok());
-        owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
-    };
-    let entries = fs::read_dir(directory)
+    fs::read_dir(directory)
         .into_iter()
         .flatten()
         .flatten()
-        .map(|entry| entry.path());
-    entries
-        .filter(is_left)
-        .filter(|path| remove(path).is_ok())
+        .map(|entry| entry.path())
+        .filter(|path| is_orphaned(path) && remove(path).is_ok())
         .collect()
+}
+
+fn is_orphaned(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_prefix(PREFIX)
+        .and_then(|pid| pid.parse::<u32>().ok())
+        .is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
 }
 
 #[cfg(test)]

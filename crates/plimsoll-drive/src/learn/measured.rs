@@ -1,6 +1,7 @@
 //! What the runs gave, by load.
 
 use plimsoll_model::fio::{FioJob, LogLine};
+use plimsoll_model::hist::Hist;
 use plimsoll_model::stat::t_975;
 use plimsoll_model::units::Nanos;
 
@@ -39,7 +40,6 @@ impl LoadResult {
         } else {
             0.0
         };
-        let us = |q: f64| inside + hist.quantile(q).map_or(0.0, Nanos::as_micros_f64);
         // The latencies are counted; `total_ios` of fio 3.33 stays 0 with fdatasync.
         let flush = job
             .sync
@@ -47,23 +47,24 @@ impl LoadResult {
             .filter(|sync| profile.flush && sync.latency.n > 0)
             .map(|sync| Flush {
                 mean_us: sync.latency.mean_ns / 1e3,
-                median_us: sync
-                    .latency
-                    .hist()
-                    .quantile(0.5)
-                    .map_or(sync.latency.mean_ns / 1e3, Nanos::as_micros_f64),
+                median_us: quantile_us(&sync.latency.hist(), 0.5)
+                    .unwrap_or(sync.latency.mean_ns / 1e3),
             });
         (side.total_ios > 0 && !hist.is_empty()).then(|| Self {
             ops: side.total_ios,
             iops: side.iops,
             bytes_per_second: side.bytes_per_second,
             mean_us: inside + side.completion.mean_ns / 1e3,
-            median_us: us(0.5),
-            p99_us: us(0.99),
+            median_us: inside + quantile_us(&hist, 0.5).unwrap_or_default(),
+            p99_us: inside + quantile_us(&hist, 0.99).unwrap_or_default(),
             floor_us: inside + side.completion.min.as_micros_f64(),
             flush,
         })
     }
+}
+
+fn quantile_us(hist: &Hist, q: f64) -> Option<f64> {
+    hist.quantile(q).map(Nanos::as_micros_f64)
 }
 
 /// One load with all its runs.

@@ -40,16 +40,21 @@ pub fn inspect(path: &Path, overwrite: bool, size: Option<Bytes>) -> Result<Inte
     }
 }
 
+fn not_there(path: &Path) -> impl Fn(Errno) -> BlockError {
+    |error| BlockError::NotThere {
+        path: path.to_owned(),
+        why: error.to_string(),
+    }
+}
+
 fn in_directory(
     directory: PathBuf,
     overwrite: bool,
     asked: Option<Bytes>,
 ) -> Result<Intent, BlockError> {
-    let not_there = |error: Errno| BlockError::NotThere {
-        path: directory.clone(),
-        why: error.to_string(),
-    };
-    let kind = rustix::fs::statfs(&directory).map_err(not_there)?.f_type;
+    let kind = rustix::fs::statfs(&directory)
+        .map_err(not_there(&directory))?
+        .f_type;
     if let Some(name) = memory(kind as u32) {
         return Err(BlockError::TestFile {
             path: directory,
@@ -57,7 +62,7 @@ fn in_directory(
             next: "Give a directory on a filesystem that lies on the drive.".into(),
         });
     }
-    let stat = rustix::fs::statvfs(&directory).map_err(not_there)?;
+    let stat = rustix::fs::statvfs(&directory).map_err(not_there(&directory))?;
     let free = Bytes(stat.f_bavail.saturating_mul(stat.f_frsize));
     let size = testfile::size(asked, free, &directory)?;
     let target = Target::Directory(directory);
@@ -105,30 +110,15 @@ fn device(
     asked: Option<Bytes>,
 ) -> Result<Intent, BlockError> {
     let (evidence, claim) = gather(given, &node)?;
-    let (writes, notices) = match decide(&evidence, overwrite) {
-        Decision::ReadOnly(why) => (
-            false,
-            vec![format!(
-                "{} is only read: {}",
-                node.display(),
-                why.join("; ")
-            )],
-        ),
-        Decision::Overwrite(lost) if lost.is_empty() => (
-            true,
-            vec![format!(
-                "{} is overwritten; nothing was recognised on it",
-                node.display()
-            )],
-        ),
-        Decision::Overwrite(lost) => (
-            true,
-            vec![format!(
-                "{} is overwritten: {}",
-                node.display(),
-                lost.join("; ")
-            )],
-        ),
+    let decision = decide(&evidence, overwrite);
+    let writes = matches!(decision, Decision::Overwrite(_));
+    let shown = node.display();
+    let notice = match decision {
+        Decision::ReadOnly(why) => format!("{shown} is only read: {}", why.join("; ")),
+        Decision::Overwrite(lost) if lost.is_empty() => {
+            format!("{shown} is overwritten; nothing was recognised on it")
+        }
+        Decision::Overwrite(lost) => format!("{shown} is overwritten: {}", lost.join("; ")),
         Decision::Refused { why, remedy } => {
             let next = remedy.or("leave out --overwrite: then it is only read");
             return Err(BlockError::Refused {
@@ -167,7 +157,7 @@ fn device(
         about,
         size,
         writes,
-        notices,
+        notices: vec![notice],
         claim: writes.then_some(claim),
     })
 }

@@ -51,8 +51,9 @@ pub fn replay(spec: &DriveSpec, profile: &Profile, options: &ReplayOptions) -> L
     for _ in 0..warm_up(spec, profile) {
         load.one();
     }
-    let (from, mut latencies, mut flushes) =
-        (load.now, Vec::with_capacity(options.ops), Vec::new());
+    let from = load.now;
+    let mut latencies = Vec::with_capacity(options.ops);
+    let mut flushes = Vec::new();
     for _ in 0..options.ops.max(1) {
         let (latency, flush) = load.one();
         latencies.push(latency);
@@ -60,26 +61,46 @@ pub fn replay(spec: &DriveSpec, profile: &Profile, options: &ReplayOptions) -> L
     }
     let seconds = Nanos(load.next().saturating_sub(from).max(1)).as_secs_f64();
     let iops = latencies.len() as f64 / seconds;
-    let [mean_us, median_us, p99_us, floor_us] = summary(&mut latencies);
-    let flush = (!flushes.is_empty()).then(|| summary(&mut flushes));
+    let all = Summary::of(&mut latencies);
+    let flush = (!flushes.is_empty()).then(|| Summary::of(&mut flushes));
     LoadResult {
         ops: latencies.len() as u64,
         iops,
         bytes_per_second: iops * profile.block.0 as f64,
-        mean_us,
-        median_us,
-        p99_us,
-        floor_us,
-        flush: flush.map(|[mean_us, median_us, ..]| Flush { mean_us, median_us }),
+        mean_us: all.mean_us,
+        median_us: all.median_us,
+        p99_us: all.p99_us,
+        floor_us: all.floor_us,
+        flush: flush.map(|flush| Flush {
+            mean_us: flush.mean_us,
+            median_us: flush.median_us,
+        }),
     }
 }
 
-/// Mean, median, 99th percentile and least of some nanoseconds, in microseconds.
-fn summary(ns: &mut [u64]) -> [f64; 4] {
-    ns.sort_unstable();
-    let at = |q: f64| ns[((ns.len() as f64 * q) as usize).min(ns.len() - 1)] as f64 / 1e3;
-    let mean = ns.iter().map(|ns| *ns as f64).sum::<f64>() / ns.len() as f64 / 1e3;
-    [mean, at(0.5), at(0.99), at(0.0)]
+struct Summary {
+    mean_us: f64,
+    median_us: f64,
+    p99_us: f64,
+    floor_us: f64,
+}
+
+impl Summary {
+    /// Sorts the nanoseconds.
+    fn of(ns: &mut [u64]) -> Self {
+        ns.sort_unstable();
+        Self {
+            mean_us: ns.iter().map(|ns| *ns as f64).sum::<f64>() / ns.len() as f64 / 1e3,
+            median_us: quantile_us(ns, 0.5),
+            p99_us: quantile_us(ns, 0.99),
+            floor_us: quantile_us(ns, 0.0),
+        }
+    }
+}
+
+fn quantile_us(sorted_ns: &[u64], q: f64) -> f64 {
+    let at = (sorted_ns.len() as f64 * q) as usize;
+    sorted_ns[at.min(sorted_ns.len() - 1)] as f64 / 1e3
 }
 
 struct ClosedLoop<'p> {

@@ -134,18 +134,17 @@ impl<B: FnMut(usize, &Step), T: FnMut() -> Flow> Runner<'_, B, T> {
         profile: &Profile,
         output: &FioOutput,
     ) -> Result<LoadResult, BlockError> {
-        let outcome = output
+        output
             .jobs
             .first()
-            .and_then(|job| LoadResult::of(profile, job));
-        let nothing = || {
-            failed(
-                &step.name(),
-                &self.arguments(number, step),
-                "not one request was answered in the time it had",
-            )
-        };
-        outcome.ok_or_else(nothing)
+            .and_then(|job| LoadResult::of(profile, job))
+            .ok_or_else(|| {
+                failed(
+                    &step.name(),
+                    &self.arguments(number, step),
+                    "not one request was answered in the time it had",
+                )
+            })
     }
 
     fn log_path(&self) -> PathBuf {

@@ -36,8 +36,11 @@ pub fn settled(log: &[LogLine]) -> Option<Settled> {
         return None;
     }
     // The last interval may be cut short: what is too much for whole windows is left out at the end.
-    let mean = |window: &[f64]| window.iter().sum::<f64>() / window.len() as f64;
-    let windows: Vec<f64> = half.chunks_exact(size).take(WINDOWS).map(mean).collect();
+    let windows: Vec<f64> = half
+        .chunks_exact(size)
+        .take(WINDOWS)
+        .map(|window| window.iter().sum::<f64>() / size as f64)
+        .collect();
     let steady = rounds::fit(&windows, &RULE).is_some_and(|fit| fit.steady);
     Some(Settled { windows, steady })
 }
@@ -51,7 +54,8 @@ fn sums(log: &[LogLine]) -> Vec<f64> {
             .or_insert((line.at_ms, 0.0));
         sum.1 += line.value as f64 * 1024.0;
     }
-    let (mut rates, mut last) = (Vec::new(), 0);
+    let mut rates = Vec::new();
+    let mut last = 0;
     for (at_ms, rate) in by_interval.into_values() {
         // fio writes no line for an interval in which nothing was done.
         let missing =

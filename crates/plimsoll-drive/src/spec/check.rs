@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use plimsoll_model::plan::{PlanError, PlanErrors, SLOWER, read_toml, suggestion};
 
 use super::figure::{ASSUMED, Figure, UNVERIFIED};
-use super::file::{DriveFile, DriveKind, with_unit};
+use super::file::{DriveFile, DriveKind, FileFigure, with_unit};
 
 /// Ends of keys, and between what their values have to lie. Wide enough for any drive, narrow enough that no sum of
 /// times overflows. The first that fits counts.
@@ -74,7 +74,7 @@ impl Faults<'_> {
     }
 
     fn of_figures(&mut self, file: &DriveFile) {
-        for (table, key, figure) in file.figures() {
+        for FileFigure { table, key, figure } in file.figures() {
             self.of_range(key, figure);
             self.of_source(file, figure);
             if table != "datasheet" && (figure.block_kib.is_some() || figure.depth.is_some()) {
@@ -182,7 +182,10 @@ impl Faults<'_> {
         };
         let there = file.figures();
         for (table, key) in needed {
-            if !there.iter().any(|(t, k, _)| t == table && k == key) {
+            if !there
+                .iter()
+                .any(|entry| entry.table == *table && entry.key == *key)
+            {
                 let help = format!(
                     "[{table}] of a drive of kind `{}` requires it",
                     file.kind.name()

@@ -216,14 +216,20 @@ pub struct DriveFile {
     pub endurance: Endurance,
 }
 
+/// A figure with its table, empty for the capacity, and its key.
+pub struct FileFigure<'f> {
+    pub table: &'static str,
+    pub key: &'static str,
+    pub figure: &'f Figure,
+}
+
 impl DriveFile {
-    /// All figures by table and key. The capacity has no table.
-    pub fn figures(&self) -> Vec<(&'static str, &'static str, &Figure)> {
+    pub fn figures(&self) -> Vec<FileFigure<'_>> {
         let flash = self.flash.iter().flat_map(Flash::figures);
         let disk = self.disk.iter().flat_map(Disk::figures);
         let volume = self.volume.iter().flat_map(Volume::figures);
-        let capacity = std::iter::once(("", "capacity_gb", &self.capacity_gb));
-        capacity
+        std::iter::once(("capacity_gb", &self.capacity_gb))
+            .map(in_table(""))
             .chain(
                 self.datasheet
                     .figures()
@@ -267,7 +273,7 @@ impl DriveFile {
             out.push_str(&format!("{} = {}\n", key(id), quoted(text)));
         }
         let mut last = "";
-        for (table, key, figure) in self.figures().into_iter().skip(1) {
+        for FileFigure { table, key, figure } in self.figures().into_iter().skip(1) {
             if table != last {
                 out.push_str(&format!("\n[{table}]\n"));
                 last = table;
@@ -287,10 +293,8 @@ fn key(id: &str) -> String {
     if is_bare { id.to_owned() } else { quoted(id) }
 }
 
-type InTable<'f> = (&'static str, &'static str, &'f Figure);
-
-fn in_table<'f>(table: &'static str) -> impl Fn((&'static str, &'f Figure)) -> InTable<'f> {
-    move |(key, figure)| (table, key, figure)
+fn in_table<'f>(table: &'static str) -> impl Fn((&'static str, &'f Figure)) -> FileFigure<'f> {
+    move |(key, figure)| FileFigure { table, key, figure }
 }
 
 /// `value unit`, the unit being the end of the key: `3100 mb_s`.

@@ -44,17 +44,16 @@ const LEAST_AFTER: usize = 5;
 /// out of the fit.
 pub fn bend(log: &[LogLine]) -> Burst {
     let rates: Vec<f64> = log.iter().map(|line| line.value as f64 * 1024.0).collect();
-    let seconds: Vec<f64> = log
+    let bytes: Vec<f64> = log
         .iter()
         .scan(0, |last, line| {
             let since = line.at_ms.saturating_sub(*last);
             *last = line.at_ms;
-            Some(since as f64 / 1e3)
+            Some(line.value as f64 * 1024.0 * (since as f64 / 1e3))
         })
         .collect();
-    let bytes = |range: std::ops::Range<usize>| range.map(|i| rates[i] * seconds[i]).sum::<f64>();
     let even = Burst::Even {
-        bytes: bytes(0..rates.len()),
+        bytes: bytes.iter().sum(),
     };
     let fitted = rates.get(1..).unwrap_or_default();
     let total = squares(fitted);
@@ -65,15 +64,16 @@ pub fn bend(log: &[LogLine]) -> Burst {
     let Some((at, left)) = candidates.min_by(|a, b| a.1.total_cmp(&b.1)) else {
         return even;
     };
-    let (fast, slow) = (mean(&fitted[..at]), mean(&fitted[at..]));
+    let fast = mean(&fitted[..at]);
+    let slow = mean(&fitted[at..]);
     if fast < slow * LEAST_RATIO || left > total * (1.0 - LEAST_EXPLAINED) || slow <= 0.0 {
         return even;
     }
     Burst::Bend {
-        bytes_before: bytes(0..at + 1),
+        bytes_before: bytes[..at + 1].iter().sum(),
         fast,
         slow,
-        within: rates[at] * seconds[at],
+        within: bytes[at],
     }
 }
 

@@ -35,13 +35,10 @@ fn span(measured: &Measured, span: f64) -> Option<&Point> {
 pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
     let narrow = SPANS.iter().find_map(|share| span(measured, *share))?;
     let all = span(measured, 1.0)?;
-    let (kib, depth, read) = sequential(measured, false)?;
-    fit.file.datasheet.sequential_read_mb_s =
-        Some(fit.written("sequential_read_mb_s", read).at(kib, depth));
-    if let Some((kib, depth, write)) = sequential(measured, true) {
-        fit.file.datasheet.sequential_write_mb_s =
-            Some(fit.written("sequential_write_mb_s", write).at(kib, depth));
-    }
+    let read = sequential(measured, false)?.written(fit, "sequential_read_mb_s");
+    fit.file.datasheet.sequential_read_mb_s = Some(read);
+    fit.file.datasheet.sequential_write_mb_s =
+        sequential(measured, true).map(|rate| rate.written(fit, "sequential_write_mb_s"));
     let rate = all.figure(|run| run.iops)?;
     fit.file.datasheet.random_read_iops = Some(fit.written("random_read_iops", rate).at(4.0, 1.0));
     let rpm = speed(narrow)?;
@@ -157,15 +154,14 @@ fn score_of(fit: &Fit, points: &[&Point], quantity: Quantity) -> f64 {
         ops: 3_000,
         ..fit.care
     };
-    let of = |point: &&Point| {
-        let measured = point.figure(|run| quantity.of(run))?.value;
-        Some(
-            (quantity.of(&outcome(&spec, point, &care)).max(1e-9) / measured.max(1e-9))
-                .ln()
-                .powi(2),
-        )
-    };
-    points.iter().filter_map(of).sum()
+    points
+        .iter()
+        .filter_map(|point| {
+            let measured = point.figure(|run| quantity.of(run))?.value;
+            let model = quantity.of(&outcome(&spec, point, &care));
+            Some((model.max(1e-9) / measured.max(1e-9)).ln().powi(2))
+        })
+        .sum()
 }
 
 /// Whether a row depends on a parameter.

@@ -13,7 +13,7 @@ const KIB: u64 = 1 << 10;
 /// Of the time of a read at depth 1, so much at most is commands and transfer: the rest is the flash.
 const MOST_OVERHEAD: f64 = 0.8;
 /// A burst that goes on for longer than this came from fast flash, not from a buffer of RAM.
-const RAM_AT_MOST: f64 = 2e9;
+const RAM_AT_MOST_MB: f64 = 2e3;
 /// Numbers of units that are tried.
 const UNITS: [u32; 19] = [
     1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024,
@@ -23,7 +23,8 @@ const FIRMWARE: [f64; 7] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9];
 
 /// Fills in the tables of a flash drive. `None`: a measurement that it takes is missing.
 pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
-    let (mut sheet, mut flash) = (Datasheet::default(), Flash::default());
+    let mut sheet = Datasheet::default();
+    let mut flash = Flash::default();
     reads(fit, measured, &mut sheet, &mut flash)?;
     if fit.subject.writes {
         writes(fit, measured, &mut sheet, &mut flash)?;
@@ -38,32 +39,41 @@ pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
 
 /// The point of the curve with the highest rate.
 fn fastest(measured: &Measured) -> Option<(u32, Figure)> {
-    let rate = |depth: &u32| {
-        let figure = measured.figure(Profile::read(4 * KIB, *depth), |run| run.iops)?;
-        Some((*depth, figure))
-    };
     DEPTHS
         .iter()
-        .filter_map(rate)
+        .filter_map(|depth| {
+            let figure = measured.figure(Profile::read(4 * KIB, *depth), |run| run.iops)?;
+            Some((*depth, figure))
+        })
         .max_by(|a, b| a.1.value.total_cmp(&b.1.value))
 }
 
-/// The fastest of the sequential loads: block size in KiB, depth, MB/s.
-pub fn sequential(measured: &Measured, write: bool) -> Option<(f64, f64, Figure)> {
-    let of = measured
+pub struct SequentialRate {
+    pub block_kib: f64,
+    pub depth: f64,
+    pub mb_s: Figure,
+}
+
+impl SequentialRate {
+    pub fn written(&self, fit: &mut Fit, key: &'static str) -> Written {
+        fit.written(key, self.mb_s).at(self.block_kib, self.depth)
+    }
+}
+
+/// The fastest of the sequential loads.
+pub fn sequential(measured: &Measured, write: bool) -> Option<SequentialRate> {
+    measured
         .points
         .iter()
-        .filter(|point| !point.profile.random && point.profile.write == write);
-    let rate = |point: &Point| {
-        let figure = point.figure(|run| run.bytes_per_second / 1e6)?;
-        Some((
-            point.profile.block.0 as f64 / 1024.0,
-            f64::from(point.profile.depth),
-            figure,
-        ))
-    };
-    of.filter_map(rate)
-        .max_by(|a, b| a.2.value.total_cmp(&b.2.value))
+        .filter(|point| !point.profile.random && point.profile.write == write)
+        .filter_map(|point| {
+            Some(SequentialRate {
+                block_kib: point.profile.block.0 as f64 / 1024.0,
+                depth: f64::from(point.profile.depth),
+                mb_s: point.figure(|run| run.bytes_per_second / 1e6)?,
+            })
+        })
+        .max_by(|a, b| a.mb_s.value.total_cmp(&b.mb_s.value))
 }
 
 fn reads(
@@ -73,24 +83,22 @@ fn reads(
     flash: &mut Flash,
 ) -> Option<()> {
     let single = measured.point(Profile::read(4 * KIB, 1))?;
-    let (median, p99) = (
-        single.figure(|run| run.median_us)?,
-        single.figure(|run| run.p99_us)?,
-    );
+    let median = single.figure(|run| run.median_us)?;
+    let p99 = single.figure(|run| run.p99_us)?;
     let (depth, rate) = fastest(measured)?;
-    let (kib, at, sequential) = sequential(measured, false)?;
+    let sequential = sequential(measured, false)?;
     if depth == DEPTHS[DEPTHS.len() - 1] {
         fit.note(format!(
             "random_read_iops still rose at depth {depth}: the drive may do more"
         ));
     }
     // The model makes of a request what the rate leaves: at depth 1 that has to fit into the latency.
-    let possible = 1e6 / (MOST_OVERHEAD * median.value - 4096.0 / sequential.value).max(1.0);
+    let possible = 1e6 / (MOST_OVERHEAD * median.value - 4096.0 / sequential.mb_s.value).max(1.0);
     let rate = Figure {
         value: rate.value.max(possible),
         ..rate
     };
-    let least = (1e6 / rate.value + 4096.0 / sequential.value) * 1.01;
+    let least = (1e6 / rate.value + 4096.0 / sequential.mb_s.value) * 1.01;
     if median.value < least {
         fit.note(
             "read_us is shorter than what the other read figures leave; it was raised to that"
@@ -101,7 +109,7 @@ fn reads(
         value: median.value.max(least),
         ..median
     };
-    sheet.sequential_read_mb_s = Some(fit.written("sequential_read_mb_s", sequential).at(kib, at));
+    sheet.sequential_read_mb_s = Some(sequential.written(fit, "sequential_read_mb_s"));
     sheet.random_read_iops = Some(
         fit.written("random_read_iops", rate)
             .at(4.0, f64::from(depth)),
@@ -124,24 +132,21 @@ fn writes(
     flash: &mut Flash,
 ) -> Option<()> {
     let single = measured.point(Profile::write(4 * KIB, 1))?;
-    let (median, p99) = (
-        single.figure(|run| run.median_us)?,
-        single.figure(|run| run.p99_us)?,
-    );
+    let median = single.figure(|run| run.median_us)?;
+    let p99 = single.figure(|run| run.p99_us)?;
     let rate = measured.figure(Profile::write(4 * KIB, 32), |run| run.iops)?;
     let flush = measured.figure(Profile::write(4 * KIB, 1).flushed(), |run| {
         Quantity::FlushUs.of(run)
     })?;
-    let (kib, at, sequential) = sequential(measured, true)?;
-    sheet.sequential_write_mb_s =
-        Some(fit.written("sequential_write_mb_s", sequential).at(kib, at));
+    let sequential = sequential(measured, true)?;
+    sheet.sequential_write_mb_s = Some(sequential.written(fit, "sequential_write_mb_s"));
     sheet.random_write_iops = Some(fit.written("random_write_iops", rate).at(4.0, 32.0));
     let slowest = sheet
         .random_read_iops
         .as_ref()
         .map_or(0.0, |read| 1e6 / read.value.max(rate.value));
     // A write is at least its command and its transfer.
-    let least = (slowest + 4096.0 / sequential.value) * 1.01;
+    let least = (slowest + 4096.0 / sequential.mb_s.value) * 1.01;
     if median.value < least {
         fit.note(
             "write_us is shorter than what the write rate leaves; it was raised to that".to_owned(),
@@ -182,24 +187,19 @@ fn burst(fit: &mut Fit, measured: &Measured, sheet: &mut Datasheet, flash: &mut 
         } => {
             let size = found.buffer_bytes().unwrap_or_default();
             let error_percent = within / bytes_before * 100.0;
-            if size <= RAM_AT_MOST {
-                let figure = Figure {
-                    value: size / 1e6,
+            let [size, filled, slow, fast] =
+                [size / 1e6, bytes_before / 1e9, slow / 1e6, fast / 1e6].map(|value| Figure {
+                    value,
                     error_percent,
-                };
-                flash.buffer_mb = Some(fit.written("buffer_mb", figure));
+                });
+            if size.value <= RAM_AT_MOST_MB {
+                flash.buffer_mb = Some(fit.written("buffer_mb", size));
                 return;
             }
-            let figure = |value| Figure {
-                value,
-                error_percent,
-            };
-            flash.slc_gb = Some(fit.written("slc_gb", figure(bytes_before / 1e9)));
-            flash.folded_write_mb_s = Some(fit.written("folded_write_mb_s", figure(slow / 1e6)));
-            sheet.sequential_write_mb_s = Some(
-                fit.written("sequential_write_mb_s", figure(fast / 1e6))
-                    .at(128.0, 32.0),
-            );
+            flash.slc_gb = Some(fit.written("slc_gb", filled));
+            flash.folded_write_mb_s = Some(fit.written("folded_write_mb_s", slow));
+            sheet.sequential_write_mb_s =
+                Some(fit.written("sequential_write_mb_s", fast).at(128.0, 32.0));
         }
     }
 }
@@ -216,35 +216,16 @@ fn search(fit: &mut Fit, measured: &Measured) {
         ops: 1_500,
         ..fit.care
     };
-    let base = fit.file.clone();
-    let value = |figure: &Option<Written>| figure.as_ref().map_or(1.0, |figure| figure.value);
-    let overhead = 1e6 / value(&base.datasheet.random_read_iops)
-        + 4096.0 / value(&base.datasheet.sequential_read_mb_s);
-    let inside = base
-        .flash
-        .as_ref()
-        .map_or(0.0, |flash| (value(&flash.read_us) - overhead).max(0.0));
-    let with = |units: u32, share: f64| {
-        let mut file = base.clone();
-        let flash = file.flash.get_or_insert_default();
-        flash.units = Some(Written::new(f64::from(units), super::SOURCE));
-        flash.firmware_us = Some(Written::new(super::digits(inside * share), super::SOURCE));
-        let score = fit
-            .spec_of(&file)
-            .map_or(f64::INFINITY, |spec| score(&spec, &reads, &care));
-        (score, units, file)
+    let trials = Trials { fit, reads, care };
+    let coarse = UNITS
+        .into_iter()
+        .flat_map(|units| [trials.trial(units, 0.0), trials.trial(units, 0.45)]);
+    let Some(Trial { units, .. }) = best(coarse) else {
+        return;
     };
-    let best = |tried: &mut dyn Iterator<Item = (f64, u32, DriveFile)>| {
-        tried.min_by(|a, b| a.0.total_cmp(&b.0))
-    };
-    let coarse = best(
-        &mut UNITS
-            .into_iter()
-            .flat_map(|units| [with(units, 0.0), with(units, 0.45)]),
-    );
-    let Some((_, units, _)) = coarse else { return };
-    if let Some((_, _, file)) = best(&mut FIRMWARE.into_iter().map(|share| with(units, share))) {
-        fit.file = file;
+    let fine = FIRMWARE.into_iter().map(|share| trials.trial(units, share));
+    if let Some(best) = best(fine) {
+        fit.file = best.file;
     }
     fit.parameters.extend([
         Parameter {
@@ -285,20 +266,58 @@ fn weight(profile: &Profile) -> f64 {
     if profile.random { 1.0 } else { 2.0 }
 }
 
-/// Weighted sum of the squared logarithms of model ÷ measured.
-fn score(spec: &DriveSpec, points: &[&Point], care: &Care) -> f64 {
-    let of = |point: &&Point| {
-        let model = outcome(spec, point, care);
-        let first = quantities(&point.profile).first()?;
-        let measured = point.figure(|run| first.of(run))?.value;
-        Some(
-            weight(&point.profile)
-                * (first.of(&model).max(1e-9) / measured.max(1e-9))
-                    .ln()
-                    .powi(2),
-        )
-    };
-    points.iter().filter_map(of).sum()
+/// What is varied, and the reads that the model is compared with.
+struct Trials<'a> {
+    fit: &'a Fit,
+    reads: Vec<&'a Point>,
+    care: Care,
+}
+
+struct Trial {
+    units: u32,
+    file: DriveFile,
+    score: f64,
+}
+
+fn best(trials: impl Iterator<Item = Trial>) -> Option<Trial> {
+    trials.min_by(|a, b| a.score.total_cmp(&b.score))
+}
+
+impl Trials<'_> {
+    /// With so many units, and firmware that takes this share of the latency of a read.
+    fn trial(&self, units: u32, share: f64) -> Trial {
+        let mut file = self.fit.file.clone();
+        let overhead = 1e6 / value(&file.datasheet.random_read_iops)
+            + 4096.0 / value(&file.datasheet.sequential_read_mb_s);
+        let flash = file.flash.get_or_insert_default();
+        let inside = (value(&flash.read_us) - overhead).max(0.0);
+        flash.units = Some(Written::new(f64::from(units), super::SOURCE));
+        flash.firmware_us = Some(Written::new(super::digits(inside * share), super::SOURCE));
+        let spec = self.fit.spec_of(&file);
+        Trial {
+            units,
+            file,
+            score: spec.map_or(f64::INFINITY, |spec| self.score(&spec)),
+        }
+    }
+
+    /// Weighted sum of the squared logarithms of model ÷ measured.
+    fn score(&self, spec: &DriveSpec) -> f64 {
+        self.reads
+            .iter()
+            .filter_map(|point| {
+                let model = outcome(spec, point, &self.care);
+                let first = quantities(&point.profile).first()?;
+                let measured = point.figure(|run| first.of(run))?.value;
+                let ratio = first.of(&model).max(1e-9) / measured.max(1e-9);
+                Some(weight(&point.profile) * ratio.ln().powi(2))
+            })
+            .sum()
+    }
+}
+
+fn value(figure: &Option<Written>) -> f64 {
+    figure.as_ref().map_or(1.0, |figure| figure.value)
 }
 
 /// Whether a row depends on a parameter.

@@ -221,12 +221,11 @@ impl Fit {
             else {
                 continue;
             };
-            let governs = |row: &&Row| {
-                flash::governs(key, row) || disk::governs(key, row) || volume::governs(key, row)
-            };
             let model = rows
                 .iter()
-                .filter(governs)
+                .filter(|row| {
+                    flash::governs(key, row) || disk::governs(key, row) || volume::governs(key, row)
+                })
                 .map(|row| row.deviation_percent().abs());
             let worst = model.fold(parameter.repeats_percent, f64::max);
             figure.error_percent = Some((worst * 10.0).round() / 10.0);

@@ -85,13 +85,12 @@ pub struct Care {
 /// What the host takes per request, by Little's law from the measurement: N/X − R. It is no part of the drive, and the
 /// model's loop gets the same.
 pub fn think_us(point: &Point) -> f64 {
-    let of = |run: &LoadResult| {
-        let inside = run.mean_us + run.flush.map_or(0.0, |flush| flush.mean_us);
-        f64::from(point.profile.depth) * 1e6 / run.iops.max(1e-9) - inside
-    };
     // No host takes longer than ten seconds.
     point
-        .figure(of)
+        .figure(|run| {
+            let inside = run.mean_us + run.flush.map_or(0.0, |flush| flush.mean_us);
+            f64::from(point.profile.depth) * 1e6 / run.iops.max(1e-9) - inside
+        })
         .map_or(0.0, |figure| figure.value.clamp(0.0, 1e7))
 }
 
@@ -113,16 +112,17 @@ pub fn outcome(spec: &DriveSpec, point: &Point, care: &Care) -> LoadResult {
 /// All rows of one load.
 pub fn rows_of(spec: &DriveSpec, point: &Point, care: &Care) -> Vec<Row> {
     let model = outcome(spec, point, care);
-    let row = |quantity: &Quantity| {
-        let measured = point.figure(|run| quantity.of(run))?;
-        Some(Row {
-            profile: point.profile,
-            quantity: *quantity,
-            measured,
-            model: quantity.of(&model),
+    quantities(&point.profile)
+        .iter()
+        .filter_map(|quantity| {
+            Some(Row {
+                profile: point.profile,
+                quantity: *quantity,
+                measured: point.figure(|run| quantity.of(run))?,
+                model: quantity.of(&model),
+            })
         })
-    };
-    quantities(&point.profile).iter().filter_map(row).collect()
+        .collect()
 }
 
 /// Every load that was measured; writes only where the spec has figures for them.
@@ -141,14 +141,13 @@ pub fn table(rows: &[Row]) -> String {
         "", "measured", "model", "", "deviation"
     );
     for row in rows {
-        let (measured, model) = (number(row.measured.value), number(row.model));
-        let (name, unit, off) = (
-            row.profile.name(),
-            row.quantity.unit(),
-            row.deviation_percent(),
-        );
         out.push_str(&format!(
-            "{name:<28} {measured:>12} {model:>12}   {unit:<9} {off:>+8.1}%\n"
+            "{:<28} {:>12} {:>12}   {:<9} {:>+8.1}%\n",
+            row.profile.name(),
+            number(row.measured.value),
+            number(row.model),
+            row.quantity.unit(),
+            row.deviation_percent()
         ));
     }
     out

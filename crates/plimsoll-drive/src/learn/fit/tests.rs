@@ -227,7 +227,7 @@ fn without_writes_their_figures_are_left_out() {
         .file
         .figures()
         .iter()
-        .map(|(_, key, _)| *key)
+        .map(|entry| entry.key)
         .collect();
     assert!(
         keys.contains(&"read_us") && !keys.iter().any(|key| key.contains("write")),

@@ -21,31 +21,27 @@ pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
         .filter_map(|depth| measured.figure(Profile::read(4 * KIB, *depth), |run| run.iops));
     let read = reads.max_by(|a, b| a.value.total_cmp(&b.value))?;
     let write = measured.figure(Profile::write(4 * KIB, 32), |run| run.iops)?;
-    let (kib, depth, sequential_read) = sequential(measured, false)?;
-    let (_, _, sequential_write) = sequential(measured, true)?;
-    if !same(read, write) || !same(sequential_read, sequential_write) {
+    let sequential_read = sequential(measured, false)?;
+    let sequential_write = sequential(measured, true)?;
+    if !same(read, write) || !same(sequential_read.mb_s, sequential_write.mb_s) {
         return None;
     }
-    let single =
-        |profile: Profile, quantity: Quantity| measured.figure(profile, |run| quantity.of(run));
-    let (one_read, one_write) = (Profile::read(4 * KIB, 1), Profile::write(4 * KIB, 1));
+    let one_read = Profile::read(4 * KIB, 1);
+    let one_write = Profile::write(4 * KIB, 1);
     fit.file.kind = DriveKind::Volume;
     fit.file.datasheet = Datasheet {
-        sequential_read_mb_s: Some(
-            fit.written("sequential_read_mb_s", sequential_read)
-                .at(kib, depth),
-        ),
+        sequential_read_mb_s: Some(sequential_read.written(fit, "sequential_read_mb_s")),
         sequential_write_mb_s: Some(
-            fit.written("sequential_write_mb_s", sequential_write)
-                .at(kib, depth),
+            fit.written("sequential_write_mb_s", sequential_write.mb_s)
+                .at(sequential_read.block_kib, sequential_read.depth),
         ),
         random_read_iops: Some(fit.written("random_read_iops", read).at(4.0, 128.0)),
         random_write_iops: Some(fit.written("random_write_iops", write).at(4.0, 32.0)),
         written_share: None,
     };
     let mib_s = Figure {
-        value: sequential_read.value * 1e6 / MIB,
-        ..sequential_read
+        value: sequential_read.mb_s.value * 1e6 / MIB,
+        ..sequential_read.mb_s
     };
     fit.file.volume = Some(Volume {
         iops: Some(fit.written("iops", read)),
@@ -53,11 +49,17 @@ pub fn fit(fit: &mut Fit, measured: &Measured) -> Option<()> {
         unit_kib: Some(Written::new(256.0, ASSUMED)),
         burst_ios: Some(Written::new(30.0, ASSUMED)),
         burst_mib: Some(Written::new(2.0, ASSUMED)),
-        read_us: Some(fit.written("read_us", single(one_read, Quantity::MedianUs)?)),
-        read_p99_us: Some(fit.written("read_p99_us", single(one_read, Quantity::P99Us)?)),
-        write_us: Some(fit.written("write_us", single(one_write, Quantity::MedianUs)?)),
-        write_p99_us: Some(fit.written("write_p99_us", single(one_write, Quantity::P99Us)?)),
-        flush_us: Some(fit.written("flush_us", single(one_write.flushed(), Quantity::FlushUs)?)),
+        read_us: Some(fit.written("read_us", single(measured, one_read, Quantity::MedianUs)?)),
+        read_p99_us: Some(fit.written("read_p99_us", single(measured, one_read, Quantity::P99Us)?)),
+        write_us: Some(fit.written("write_us", single(measured, one_write, Quantity::MedianUs)?)),
+        write_p99_us: Some(fit.written(
+            "write_p99_us",
+            single(measured, one_write, Quantity::P99Us)?,
+        )),
+        flush_us: Some(fit.written(
+            "flush_us",
+            single(measured, one_write.flushed(), Quantity::FlushUs)?,
+        )),
     });
     fit.note(
         "unit_kib, burst_ios and burst_mib are usual for such volumes and were not measured".into(),
@@ -79,6 +81,10 @@ pub fn governs(key: &str, row: &Row) -> bool {
         "mib_s" => !profile.random,
         _ => false,
     }
+}
+
+fn single(measured: &Measured, profile: Profile, quantity: Quantity) -> Option<Figure> {
+    measured.figure(profile, |run| quantity.of(run))
 }
 
 /// How far off the model is over all rows: the sum of the squared logarithms of model ÷ measured.
