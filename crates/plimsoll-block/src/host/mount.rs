@@ -77,7 +77,7 @@ fn parse_mount(line: &str) -> Option<Mount> {
 }
 
 /// Space, tab, newline and backslash are written as `\040`, `\011`, `\012`, `\134`.
-fn unescape(text: &str) -> Vec<u8> {
+pub fn unescape(text: &str) -> Vec<u8> {
     let mut rest = text.as_bytes();
     let mut bytes = Vec::with_capacity(rest.len());
     while let [first, after @ ..] = rest {

@@ -20,18 +20,21 @@ impl Awake {
     }
 
     fn at(device: &Path) -> Self {
-        let wish = || {
-            let mut file = OpenOptions::new().write(true).open(device)?;
-            file.write_all(&0i32.to_ne_bytes())?;
-            std::io::Result::Ok(file)
-        };
-        Self { wish: wish().ok() }
+        Self {
+            wish: request_no_latency(device).ok(),
+        }
     }
 
     /// Whether the kernel took the request.
     pub fn is_granted(&self) -> bool {
         self.wish.is_some()
     }
+}
+
+fn request_no_latency(device: &Path) -> std::io::Result<File> {
+    let mut file = OpenOptions::new().write(true).open(device)?;
+    file.write_all(&0i32.to_ne_bytes())?;
+    Ok(file)
 }
 
 #[cfg(test)]

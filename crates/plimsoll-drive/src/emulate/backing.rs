@@ -1,5 +1,6 @@
 //! Whether a disk that holds the data can keep up with the drive that is emulated on it.
 
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
@@ -52,7 +53,8 @@ pub fn check(dir: &Path, model: &Drive, capacity: u64) -> Result<Option<String>,
     let probe = names::probe(dir);
     let measured = measure(&probe).map_err(EmulatorError::at(&probe));
     std::fs::remove_file(&probe).map_err(EmulatorError::at(&probe))?;
-    let (backing, model) = (measured?, speed_of(model, capacity));
+    let backing = measured?;
+    let model = speed_of(model, capacity);
     let speeds = format!(
         "The disk below {} writes {:.0} MB/s and reads 4 KiB in {:.0} us; the emulated drive writes {:.0} MB/s and reads \
          in {:.0} us.",
@@ -92,7 +94,8 @@ fn measure(path: &Path) -> rustix::io::Result<Speed> {
     let mut memory = vec![0x5a; 2 * LARGE];
     let start = memory.as_ptr().align_offset(SMALL);
     let block = &mut memory[start..start + LARGE];
-    let (began, mut written) = (clock::now(), 0);
+    let began = clock::now();
+    let mut written = 0;
     while written < WRITES && clock::now().saturating_sub(began) < TIME {
         rustix::io::pwrite(&file, block, written * LARGE as u64)?;
         written += 1;
@@ -114,31 +117,48 @@ fn measure(path: &Path) -> rustix::io::Result<Speed> {
     })
 }
 
+const DEPTH: usize = 8;
+
+/// Large writes one after the other, as many in flight as `ends` has places.
+struct WriteStream {
+    drive: Drive,
+    spread: u64,
+    ends: [Nanos; DEPTH],
+}
+
+impl WriteStream {
+    /// When the last of these writes is done.
+    fn write(&mut self, numbers: Range<usize>) -> Nanos {
+        let mut last = Nanos::ZERO;
+        for n in numbers {
+            let op = Op {
+                kind: DriveOp::Write,
+                offset: (n * LARGE) as u64 % self.spread,
+                len: LARGE as u64,
+            };
+            let end = &mut self.ends[n % DEPTH];
+            *end = self.drive.submit(*end, op);
+            last = last.max(*end);
+        }
+        last
+    }
+}
+
 /// The same, by the model, beginning with an idle drive; its buffer has filled before it counts.
 fn speed_of(model: &Drive, capacity: u64) -> Speed {
-    const DEPTH: usize = 8;
-    let (mut drive, spread) = (model.clone(), capacity.saturating_sub(LARGE as u64).max(1));
-    let mut ends = [Nanos::ZERO; DEPTH];
-    let mut at = |n: usize, ends: &mut [Nanos; DEPTH]| {
-        let op = Op {
-            kind: DriveOp::Write,
-            offset: (n * LARGE) as u64 % spread,
-            len: LARGE as u64,
-        };
-        ends[n % DEPTH] = drive.submit(ends[n % DEPTH], op);
-        ends[n % DEPTH]
+    let spread = capacity.saturating_sub(LARGE as u64).max(1);
+    let mut stream = WriteStream {
+        drive: model.clone(),
+        spread,
+        ends: [Nanos::ZERO; DEPTH],
     };
     let writes = 4096;
-    let halfway = (0..writes / 2)
-        .map(|n| at(n, &mut ends))
-        .max()
-        .unwrap_or_default();
-    let end = (writes / 2..writes)
-        .map(|n| at(n, &mut ends))
-        .max()
-        .unwrap_or_default();
+    let halfway = stream.write(0..writes / 2);
+    let end = stream.write(writes / 2..writes);
     let seconds = end.saturating_sub(halfway).as_secs_f64().max(1e-9);
-    let (mut drive, mut now, mut times) = (model.clone(), Nanos::ZERO, Vec::new());
+    let mut drive = model.clone();
+    let mut now = Nanos::ZERO;
+    let mut times = Vec::new();
     for n in 0..READS {
         let op = Op {
             kind: DriveOp::Read,

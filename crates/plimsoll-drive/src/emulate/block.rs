@@ -76,26 +76,23 @@ impl Block {
                 "Give the drive form = \"directory\" (or \"auto\"), or run as root.",
             ));
         }
-        let (session, device, is_down) = (None, None, false);
         let mut block = Self {
             dir: dir.to_owned(),
             filesystem,
-            engine,
-            store,
-            session,
-            device,
-            is_down,
+            engine: Arc::clone(&engine),
+            store: Arc::clone(&store),
+            session: None,
+            device: None,
+            is_down: false,
         };
         make_dir(&names::mount(dir), 0o755)?;
         make_dir(&names::fuse(dir), 0o700)?;
-        let (engine, store) = (Arc::clone(&block.engine), Arc::clone(&block.store));
         let image = Image {
-            engine,
+            engine: Arc::clone(&engine),
             store,
             name: names::image(dir),
             full,
         };
-        let engine = Arc::clone(&block.engine);
         block.session = Some(Mounted::new(
             image,
             &names::fuse(dir),
@@ -253,13 +250,10 @@ impl Block {
             let detached = tool::run("losetup", &["-d".as_ref(), device.as_os_str()]);
             failures.extend(detached.err().map(|error| error.why));
             // The kernel lets go of the image only after the command has ended.
-            let gone = || {
-                !Path::new("/sys/block")
-                    .join(device.file_name().unwrap_or_default())
-                    .join("loop")
-                    .exists()
-            };
-            clock::wait_until(PATIENCE, gone);
+            let image_in_use = Path::new("/sys/block")
+                .join(device.file_name().unwrap_or_default())
+                .join("loop");
+            clock::wait_until(PATIENCE, || !image_in_use.exists());
         }
         if let Some(session) = self.session.take() {
             match session.unmount(Nanos::SECOND) {

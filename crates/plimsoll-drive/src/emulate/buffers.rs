@@ -1,7 +1,7 @@
 //! Memory for data between a read's arrival and its answer. Taking it from the system for each read would cost as much
 //! as the read: large blocks come from mmap and go back to it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Two sizes are kept apart, so that small reads do not hold large memory.
 const SMALL: usize = 64 << 10;
@@ -36,22 +36,17 @@ impl Buffer {
 }
 
 impl Buffers {
-    fn shelf(&self, len: usize) -> (&Mutex<Vec<Vec<u8>>>, usize) {
-        if len <= SMALL {
-            (&self.small, KEPT_SMALL)
+    fn shelf(&self, len: usize) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        let shelf = if len <= SMALL {
+            &self.small
         } else {
-            (&self.large, KEPT_LARGE)
-        }
+            &self.large
+        };
+        shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn take(&self, len: usize) -> Buffer {
-        let kept = self
-            .shelf(len)
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
-        let mut memory = kept.unwrap_or_default();
+        let mut memory = self.shelf(len).pop().unwrap_or_default();
         if memory.len() < len {
             memory.resize(len, 0);
         }
@@ -59,8 +54,9 @@ impl Buffers {
     }
 
     pub fn give_back(&self, buffer: Buffer) {
-        let (shelf, most) = self.shelf(buffer.memory.len());
-        let mut shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let len = buffer.memory.len();
+        let most = if len <= SMALL { KEPT_SMALL } else { KEPT_LARGE };
+        let mut shelf = self.shelf(len);
         if shelf.len() < most {
             shelf.push(buffer.memory);
         }

@@ -3,7 +3,6 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use plimsoll_model::hist::Hist;
 use plimsoll_model::units::Nanos;
 use rustix::fs::{Mode, OFlags};
 
@@ -84,6 +83,15 @@ fn median(mut times: Vec<Nanos>) -> Nanos {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
+fn unreadable(file: &Path) -> impl Fn(rustix::io::Errno) -> EmulatorError {
+    move |why| {
+        EmulatorError::new(
+            format!("{} cannot be read: {why}", file.display()),
+            "`dmesg` may show why.",
+        )
+    }
+}
+
 /// Measures on `used`, the file that programs use; `bare` is the same without the loop device. Sets the engine's costs and
 /// leaves the timing off. Takes about a second.
 pub fn calibrate(
@@ -92,17 +100,11 @@ pub fn calibrate(
     bare: &Path,
     size: u64,
 ) -> Result<Calibration, EmulatorError> {
-    let failed = |why: rustix::io::Errno| {
-        EmulatorError::new(
-            format!("{} cannot be read: {why}", used.display()),
-            "`dmesg` may show why.",
-        )
-    };
     let mut through_loop = Reader::open(used, size)?;
     let mut without_loop = Reader::open(bare, size)?;
     engine.set_timing(Timing::Off);
-    let at_once = through_loop.median(BATCHES).map_err(failed)?;
-    let bare = without_loop.median(BATCHES).map_err(failed)?;
+    let at_once = through_loop.median(BATCHES).map_err(unreadable(used))?;
+    let bare = without_loop.median(BATCHES).map_err(unreadable(used))?;
     let mut steps = vec![Step {
         quiet: Nanos::ZERO,
         around: at_once,
@@ -113,12 +115,12 @@ pub fn calibrate(
         let delay = Nanos::from_micros(delay);
         engine.end_second();
         engine.set_timing(Timing::Fixed(delay));
-        let around = through_loop.median(batches).map_err(failed)?;
+        let around = through_loop.median(batches).map_err(unreadable(used))?;
         engine.set_timing(Timing::Off);
         let reads = &engine.end_second().tallies[0];
-        let half = |hist: &Hist| hist.quantile(0.5).unwrap_or_default();
         // What the engine took for modelled and real here: until the answer was written, and with that.
-        let (begun, written) = (half(&reads.modelled), half(&reads.real));
+        let begun = reads.modelled.quantile(0.5).unwrap_or_default();
+        let written = reads.real.quantile(0.5).unwrap_or_default();
         let writing = written.saturating_sub(begun);
         steps.push(Step {
             quiet: delay,

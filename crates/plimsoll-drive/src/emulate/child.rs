@@ -99,11 +99,9 @@ impl Child {
                 "Install plimsoll anew.",
             )
         })?;
-        let (stdin, stdout, stderr) = (
-            process.stdin.take(),
-            process.stdout.take(),
-            process.stderr.take(),
-        );
+        let stdin = process.stdin.take();
+        let stdout = process.stdout.take();
+        let stderr = process.stderr.take();
         let (answer, answers) = channel();
         let ending = Arc::new(AtomicBool::new(false));
         let is_ending = Arc::clone(&ending);

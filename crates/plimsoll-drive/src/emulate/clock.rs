@@ -79,7 +79,8 @@ impl Alarm {
     /// Sleeps until `due` or a ring since the ticket; for ever without a time. May end early.
     pub fn sleep_until(&self, ticket: u32, due: Option<Nanos>) {
         self.asleep.store(true, Ordering::SeqCst);
-        let (due, any) = (due.map(timespec), NonZeroU32::MAX);
+        let due = due.map(timespec);
+        let any = NonZeroU32::MAX;
         // Every error means: check again.
         let _ = futex::wait_bitset(&self.word, futex::Flags::PRIVATE, ticket, due.as_ref(), any);
         self.asleep.store(false, Ordering::SeqCst);
@@ -94,7 +95,8 @@ pub fn busy(thread: i32) -> Option<Nanos> {
 
 fn parse_schedstat(text: &str) -> Option<Nanos> {
     let mut numbers = text.split_whitespace().map(str::parse::<u64>);
-    let (ran, waited) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    let ran = numbers.next()?.ok()?;
+    let waited = numbers.next()?.ok()?;
     Some(Nanos(ran.checked_add(waited)?))
 }
 

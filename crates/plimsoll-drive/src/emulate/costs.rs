@@ -50,21 +50,18 @@ impl Costs {
             (Some(below), Some(above)) => {
                 let span = (above.quiet.0 - below.quiet.0).max(1) as f64;
                 let share = (quiet.0 - below.quiet.0) as f64 / span;
-                let between = |a: Nanos, b: Nanos| {
-                    Nanos((a.0 as f64 + (b.0 as f64 - a.0 as f64) * share) as u64)
-                };
-                let (around, writing) = (
-                    between(below.around, above.around),
-                    between(below.writing, above.writing),
-                );
                 Step {
                     quiet,
-                    around,
-                    writing,
+                    around: between(below.around, above.around, share),
+                    writing: between(below.writing, above.writing, share),
                 }
             }
         }
     }
+}
+
+fn between(a: Nanos, b: Nanos, share: f64) -> Nanos {
+    Nanos((a.0 as f64 + (b.0 as f64 - a.0 as f64) * share) as u64)
 }
 
 #[cfg(test)]

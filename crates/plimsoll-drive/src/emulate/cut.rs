@@ -115,16 +115,20 @@ impl ControlSocket {
 
 /// Asks the emulator of the drive in `dir` for a power cut, waits until the power is back and returns what was lost.
 pub fn request(dir: &Path) -> Result<Lost, EmulatorError> {
-    let no_answer = |error: io::Error| {
+    let stream = ask_for_cut(dir).map_err(|error| {
         EmulatorError::new(
             format!("no emulated drive answers in {}: {error}", dir.display()),
             "Give the directory that `plimsoll drive mount` was given, as the same user.",
         )
-    };
-    let (_dir, path) = short(dir).map_err(no_answer)?;
-    let mut stream = UnixStream::connect(path).map_err(no_answer)?;
-    writeln!(stream, "{CUT}").map_err(no_answer)?;
+    })?;
     conclude(BufReader::new(stream))
+}
+
+fn ask_for_cut(dir: &Path) -> io::Result<UnixStream> {
+    let (_dir, path) = short(dir)?;
+    let mut stream = UnixStream::connect(path)?;
+    writeln!(stream, "{CUT}")?;
+    Ok(stream)
 }
 
 /// Asks which drive is emulated in `dir`; `None` where no emulator answers.

@@ -200,15 +200,18 @@ pub fn no_power_switch() -> EmulatorError {
 
 /// Before anything is made there.
 pub fn check_empty(dir: &Path) -> Result<(), EmulatorError> {
-    let mut inside = fs::read_dir(dir).map_err(EmulatorError::at(dir))?;
-    let ours = |name: &std::ffi::OsStr| names::socket(dir).file_name() == Some(name);
-    match inside.find(|entry| entry.as_ref().is_ok_and(|entry| !ours(&entry.file_name()))) {
-        None => Ok(()),
-        Some(_) => Err(EmulatorError::new(
-            format!("{} is not empty", dir.display()),
-            "Give the drive an empty directory; what a killed emulator left there goes with the next run.",
-        )),
+    let socket = names::socket(dir);
+    let inside = fs::read_dir(dir).map_err(EmulatorError::at(dir))?;
+    if inside
+        .flatten()
+        .all(|entry| Some(entry.file_name().as_os_str()) == socket.file_name())
+    {
+        return Ok(());
     }
+    Err(EmulatorError::new(
+        format!("{} is not empty", dir.display()),
+        "Give the drive an empty directory; what a killed emulator left there goes with the next run.",
+    ))
 }
 
 fn drive_of(spec: &MountSpec) -> Result<DriveSpec, EmulatorError> {

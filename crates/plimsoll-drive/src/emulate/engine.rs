@@ -50,6 +50,17 @@ pub enum Timing {
     Model,
 }
 
+/// What became of a request, with the times at which writing its answer began and ended.
+struct Answered {
+    op: Op,
+    arrived: Nanos,
+    modelled: Nanos,
+    begins: Nanos,
+    ends: Nanos,
+    /// How long nothing had happened before the answer.
+    quiet: Nanos,
+}
+
 struct Pending {
     op: Op,
     arrived: Nanos,
@@ -230,53 +241,73 @@ impl Engine {
 
     /// The timer thread's life.
     pub fn answer_when_due(&self) {
-        let mut times = Vec::new();
-        let hand_out = |batch: &mut Vec<Pending>| {
-            self.leaving.store(batch.len() as u64, Ordering::Relaxed);
-            self.acknowledged
-                .writes(batch.iter().filter_map(|pending| pending.undo));
-            for Pending {
+        let mut answered = Vec::new();
+        self.timer.run(
+            |due| self.lead(due),
+            |batch| {
+                self.answer(batch, &mut answered);
+                self.count(&mut answered);
+            },
+        );
+    }
+
+    fn answer(&self, batch: &mut Vec<Pending>, answered: &mut Vec<Answered>) {
+        self.leaving.store(batch.len() as u64, Ordering::Relaxed);
+        self.acknowledged
+            .writes(batch.iter().filter_map(|pending| pending.undo));
+        for Pending {
+            op,
+            arrived,
+            modelled,
+            flush,
+            data,
+            reply,
+            ..
+        } in batch.drain(..)
+        {
+            if flush.is_some_and(|covered| !self.acknowledged.flush(covered)) {
+                self.recorder().failed(op.kind);
+                reply.fail(Errno::EIO);
+                continue;
+            }
+            let begins = clock::now();
+            reply.succeed(data.data(), op.len);
+            let ends = clock::now();
+            answered.push(Answered {
                 op,
                 arrived,
                 modelled,
-                flush,
-                data,
-                reply,
-                ..
-            } in batch.drain(..)
-            {
-                if flush.is_some_and(|covered| !self.acknowledged.flush(covered)) {
-                    self.recorder().failed(op.kind);
-                    reply.fail(Errno::EIO);
-                    continue;
-                }
-                let begins = clock::now();
-                reply.succeed(data.data(), op.len);
-                let ends = clock::now();
-                times.push((
-                    op,
-                    modelled,
-                    arrived,
-                    begins,
-                    ends,
-                    self.quiet_before(begins),
-                ));
-                self.last_activity.fetch_max(ends.0, Ordering::Relaxed);
-                self.buffers.give_back(data);
+                begins,
+                ends,
+                quiet: self.quiet_before(begins),
+            });
+            self.last_activity.fetch_max(ends.0, Ordering::Relaxed);
+            self.buffers.give_back(data);
+        }
+        self.leaving.store(0, Ordering::Relaxed);
+    }
+
+    /// Counted after the whole batch, so that no answer waits for the lock.
+    fn count(&self, answered: &mut Vec<Answered>) {
+        let mut recorder = self.recorder();
+        for answer in answered.drain(..) {
+            let took = answer.ends.saturating_sub(answer.arrived);
+            match self.costs.get().map(|costs| costs.after(answer.quiet)) {
+                Some(step) => recorder.answered(
+                    answer.op.kind,
+                    answer.op.len,
+                    answer.modelled,
+                    took + step.around.saturating_sub(step.writing),
+                ),
+                // For the calibration: until the answer is written, and with the writing.
+                None => recorder.answered(
+                    answer.op.kind,
+                    answer.op.len,
+                    answer.begins.saturating_sub(answer.arrived),
+                    took,
+                ),
             }
-            self.leaving.store(0, Ordering::Relaxed);
-            let mut recorder = self.recorder();
-            for (op, modelled, arrived, begins, ends, quiet) in times.drain(..) {
-                let took = ends.saturating_sub(arrived);
-                let (modelled, real) = match self.costs.get().map(|costs| costs.after(quiet)) {
-                    Some(step) => (modelled, took + step.around.saturating_sub(step.writing)),
-                    // For the calibration: until the answer is written, and with the writing.
-                    None => (begins.saturating_sub(arrived), took),
-                };
-                recorder.answered(op.kind, op.len, modelled, real);
-            }
-        };
-        self.timer.run(|due| self.lead(due), hand_out);
+        }
     }
 
     /// How long nothing has happened at this time.

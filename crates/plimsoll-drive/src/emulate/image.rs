@@ -165,8 +165,9 @@ impl Filesystem for Image {
             Engine::write_op(offset, len),
             Reply::Written(reply),
             |undo| {
-                let write = || self.note_if_full(self.store.write(offset, data));
-                let undo = UndoLog::write(undo, &self.store, (offset, len), write)?;
+                let undo = UndoLog::write(undo, &self.store, (offset, len), || {
+                    self.note_if_full(self.store.write(offset, data))
+                })?;
                 Ok(Done {
                     undo,
                     ..Done::default()
@@ -210,16 +211,17 @@ impl Filesystem for Image {
             },
             Reply::Empty(reply),
             |log| {
-                let punch = || self.store.punch(offset, len);
                 if zeroes {
-                    let undo = UndoLog::write(log, &self.store, (offset, len), punch)?;
+                    let undo = UndoLog::write(log, &self.store, (offset, len), || {
+                        self.store.punch(offset, len)
+                    })?;
                     return Ok(Done {
                         undo,
                         ..Done::default()
                     });
                 }
                 log.into_iter().for_each(|log| log.trimmed(offset, len));
-                punch()?;
+                self.store.punch(offset, len)?;
                 Ok(Done::default())
             },
         );

@@ -1,10 +1,13 @@
 //! Mounts and loop devices that belong to one directory: taking them down, also after an emulator that is gone.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+use plimsoll_block::host::mount::unescape;
 use plimsoll_model::units::Nanos;
 use rustix::mount::{UnmountFlags, unmount};
 
@@ -38,7 +41,7 @@ fn parse_mountinfo(line: &str) -> Option<Mounted> {
     let (mount, filesystem) = line.split_once(" - ")?;
     let mut fields = mount.split(' ').skip(2);
     let minor = fields.next()?.split_once(':')?.1.parse().ok()?;
-    let at = unescape(fields.nth(1)?);
+    let at = PathBuf::from(OsString::from_vec(unescape(fields.nth(1)?)));
     let mut of_filesystem = filesystem.split(' ');
     let kind = of_filesystem.next()?.to_owned();
     Some(Mounted {
@@ -47,20 +50,6 @@ fn parse_mountinfo(line: &str) -> Option<Mounted> {
         kind,
         source: of_filesystem.next()?.to_owned(),
     })
-}
-
-/// The kernel writes blanks, tabs, newlines and backslashes as three octal digits.
-fn unescape(text: &str) -> PathBuf {
-    let (mut out, bytes) = (Vec::with_capacity(text.len()), text.as_bytes());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digits = bytes.get(at + 1..at + 4).filter(|_| bytes[at] == b'\\');
-        let code =
-            digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
-        out.push(code.unwrap_or(bytes[at]));
-        at += if code.is_some() { 4 } else { 1 };
-    }
-    PathBuf::from(std::ffi::OsString::from_vec(out))
 }
 
 fn all() -> Vec<Mounted> {
@@ -125,10 +114,8 @@ pub fn take_down(at: &Path, patience: Nanos) -> io::Result<Unmounted> {
     }
     // Neither helpers nor links are resolved: both ask the filesystem, which may be one that does not answer. The
     // program's message differs between versions; whether it is mounted does not.
-    let gone =
-        |how: &str| tool::run("umount", &[how.as_ref(), at.as_os_str()]).is_ok() || !is_mounted(at);
     let wholly = clock::wait_until(patience, || {
-        let gone = gone("-ic");
+        let gone = umount("-ic", at);
         if !gone {
             clock::pause(Nanos::from_millis(50));
         }
@@ -136,19 +123,25 @@ pub fn take_down(at: &Path, patience: Nanos) -> io::Result<Unmounted> {
     });
     match wholly {
         true => Ok(Unmounted::Wholly),
-        false if gone("-icl") => Ok(Unmounted::Lazily),
+        false if umount("-icl", at) => Ok(Unmounted::Lazily),
         // In a container root may lack the right.
         false => fusermount(at),
     }
 }
 
+fn umount(how: &str, at: &Path) -> bool {
+    tool::run("umount", &[how.as_ref(), at.as_os_str()]).is_ok() || !is_mounted(at)
+}
+
 /// Users other than root unmount what they mounted with a program that has the right to.
 fn fusermount(at: &Path) -> io::Result<Unmounted> {
-    let run =
-        |how| tool::run("fusermount3", &[how, &*at.to_string_lossy()]).map_err(io::Error::other);
-    run("-u")
-        .map(|_| Unmounted::Wholly)
-        .or_else(|_| run("-uz").map(|_| Unmounted::Lazily))
+    let at = at.to_string_lossy();
+    if tool::run("fusermount3", &["-u", &*at]).is_ok() {
+        return Ok(Unmounted::Wholly);
+    }
+    tool::run("fusermount3", &["-uz", &*at])
+        .map(|_| Unmounted::Lazily)
+        .map_err(io::Error::other)
 }
 
 /// Loop devices over this directory's image, also when the filesystem that holds it can no longer be reached.
@@ -168,15 +161,14 @@ fn loops_of(dir: &Path) -> Vec<PathBuf> {
 /// An emulator's mounts among those below its directory, and whatever is mounted inside them.
 fn of_emulator(dir: &Path, devices: &[PathBuf], mut mounts: Vec<Mounted>) -> Vec<Mounted> {
     let points = [names::fuse(dir), names::mount(dir)];
-    let is_ours = |mounted: &&Mounted| {
-        let from_device = devices
-            .iter()
-            .any(|device| *device == Path::new(&mounted.source));
-        points.contains(&mounted.at) && (from_device || mounted.is_emulators_fuse())
-    };
     let ours: Vec<PathBuf> = mounts
         .iter()
-        .filter(is_ours)
+        .filter(|mounted| {
+            let from_device = devices
+                .iter()
+                .any(|device| *device == Path::new(&mounted.source));
+            points.contains(&mounted.at) && (from_device || mounted.is_emulators_fuse())
+        })
         .map(|mounted| mounted.at.clone())
         .collect();
     mounts.retain(|mounted| ours.iter().any(|at| mounted.at.starts_with(at)));
@@ -205,20 +197,23 @@ pub fn clear(dir: &Path, patience: Nanos) -> io::Result<Vec<String>> {
         // The directory itself is a mount of an emulator that is gone.
         Err(_) => std::path::absolute(dir)?,
     };
-    let mut claimed = claim::lock(&dir);
-    let mut free = || {
+    let unmounting = Nanos(patience.0 / 4);
+    let _claim = lock_within(unmounting, &dir).or_else(|_| {
+        abort_all(&dir);
+        lock_within(patience.saturating_sub(unmounting), &dir)
+    })?;
+    clear_claimed(&dir)
+}
+
+fn lock_within(patience: Nanos, dir: &Path) -> io::Result<Option<OwnedFd>> {
+    let mut claimed = claim::lock(dir);
+    clock::wait_until(patience, || {
         if claimed.is_err() {
-            claimed = claim::lock(&dir);
+            claimed = claim::lock(dir);
         }
         claimed.is_ok()
-    };
-    let unmounting = Nanos(patience.0 / 4);
-    if !clock::wait_until(unmounting, &mut free) {
-        abort_all(&dir);
-        clock::wait_until(patience.saturating_sub(unmounting), &mut free);
-    }
-    let _claim = claimed?;
-    clear_claimed(&dir)
+    });
+    claimed
 }
 
 /// As [`clear`], for whoever has the directory's lock. The path is canonical.
@@ -228,13 +223,8 @@ pub fn clear_claimed(dir: &Path) -> io::Result<Vec<String>> {
     let mounts = of_emulator(dir, &devices, below(dir));
     // This may unmount already.
     abort_all(dir);
-    let (fuse, others): (Vec<_>, Vec<_>) = mounts.into_iter().partition(Mounted::is_emulators_fuse);
-    for mounted in &others {
-        take_down(&mounted.at, Nanos::SECOND)?;
-        done.push(format!(
-            "Unmounted {}, left by an emulated drive.",
-            mounted.at.display()
-        ));
+    for mounted in mounts.iter().filter(|mounted| !mounted.is_emulators_fuse()) {
+        done.push(take_down_left(&mounted.at)?);
     }
     for device in devices {
         tool::run("losetup", &["-d".as_ref(), device.as_os_str()]).map_err(io::Error::other)?;
@@ -243,15 +233,19 @@ pub fn clear_claimed(dir: &Path) -> io::Result<Vec<String>> {
             device.display()
         ));
     }
-    for mounted in &fuse {
-        take_down(&mounted.at, Nanos::SECOND)?;
-        done.push(format!(
-            "Unmounted {}, left by an emulated drive.",
-            mounted.at.display()
-        ));
+    for mounted in mounts.iter().filter(|mounted| mounted.is_emulators_fuse()) {
+        done.push(take_down_left(&mounted.at)?);
     }
     names::remove_all(dir)?;
     Ok(done)
+}
+
+fn take_down_left(at: &Path) -> io::Result<String> {
+    take_down(at, Nanos::SECOND)?;
+    Ok(format!(
+        "Unmounted {}, left by an emulated drive.",
+        at.display()
+    ))
 }
 
 #[cfg(test)]
@@ -327,7 +321,7 @@ mod tests {
     proptest! {
         #[test]
         fn rubbish_never_panics(line in ".*", fields in "[0-9: /\\\\-]*") {
-            let _ = (parse_mountinfo(&line), parse_mountinfo(&fields), unescape(&line), unescape(&fields));
+            let _ = (parse_mountinfo(&line), parse_mountinfo(&fields));
         }
     }
 }

@@ -53,7 +53,9 @@ fn keep(
 ) -> Result<(), EmulatorError> {
     let ends = Arc::new(AtomicBool::new(false));
     let account = {
-        let (watch, send, ends) = (emulation.watch(), Arc::clone(send), Arc::clone(&ends));
+        let watch = emulation.watch();
+        let send = Arc::clone(send);
+        let ends = Arc::clone(&ends);
         let thread = std::thread::Builder::new().name("drive-account".into());
         thread
             .spawn(move || report_seconds(watch, &send, &ends))
@@ -68,10 +70,7 @@ fn keep(
     ends.store(true, Ordering::SeqCst);
     account.thread().unpark();
     for text in emulation.stop() {
-        send(Message::Warning {
-            code: "teardown".into(),
-            text,
-        });
+        send(warning("teardown", text));
     }
     // It panics only when sending does.
     let _ = account.join();
@@ -118,12 +117,6 @@ pub struct Watch {
 }
 
 fn report_seconds(watch: Watch, send: &MessageSender, ends: &AtomicBool) {
-    let warn = |code: &str, text: String| {
-        send(Message::Warning {
-            code: code.into(),
-            text,
-        })
-    };
     let mut full_reported = false;
     let mut reader = Reader {
         busy: watch.engine.reader_busy(),
@@ -137,26 +130,33 @@ fn report_seconds(watch: Watch, send: &MessageSender, ends: &AtomicBool) {
         if let Some(share) =
             reader.saturated(watch.engine.reader_busy(), watch.engine.is_timed(), length)
         {
-            warn(
+            send(warning(
                 "saturated",
                 format!(
                     "The emulator's reader was busy for {:.0} % of a second: requests wait before they are read, which \
                  their lateness does not show. Ask less of the drive, or use a machine with more idle cores.",
                     100.0 * share
                 ),
-            );
+            ));
         }
         send(Message::Second(Box::new(second)));
         if !full_reported && watch.full.load(Ordering::Relaxed) {
             full_reported = true;
-            warn(
+            send(warning(
                 "backing_full",
                 format!(
                     "The drive's backing store reached its limit of {}: writes to new places fail with \"no space left\".",
                     watch.limit
                 ),
-            );
+            ));
         }
+    }
+}
+
+fn warning(code: &str, text: String) -> Message {
+    Message::Warning {
+        code: code.into(),
+        text,
     }
 }
 

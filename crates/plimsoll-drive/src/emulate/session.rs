@@ -21,6 +21,18 @@ pub struct Mounted {
     connection: Option<u32>,
 }
 
+fn not_mounted(at: &Path) -> impl Fn(io::Error) -> EmulatorError {
+    move |error| {
+        EmulatorError::no_fuse(
+            format!(
+                "{} could not be mounted through FUSE: {error}",
+                at.display()
+            ),
+            "In a container, start it with `--device /dev/fuse --cap-add SYS_ADMIN`.",
+        )
+    }
+}
+
 /// The error, with what to do, where FUSE is not available.
 pub fn check_fuse() -> Result<(), EmulatorError> {
     use rustix::fs::{Mode, OFlags, open};
@@ -47,8 +59,7 @@ pub fn check_fuse() -> Result<(), EmulatorError> {
     }
     let is_root = rustix::process::geteuid().is_root();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let has_helper = || std::env::split_paths(&path).any(|dir| dir.join("fusermount3").is_file());
-    if !is_root && !has_helper() {
+    if !is_root && !std::env::split_paths(&path).any(|dir| dir.join("fusermount3").is_file()) {
         return Err(EmulatorError::no_fuse(
             "fusermount3 is not installed, and users other than root mount with it",
             format!("Install it (`apt install fuse3`), {directory}"),
@@ -66,29 +77,21 @@ impl Mounted {
         acl: SessionACL,
         mut options: Vec<MountOption>,
     ) -> Result<Self, EmulatorError> {
-        let failed = |error: io::Error| {
-            EmulatorError::no_fuse(
-                format!(
-                    "{} could not be mounted through FUSE: {error}",
-                    at.display()
-                ),
-                "In a container, start it with `--device /dev/fuse --cap-add SYS_ADMIN`.",
-            )
-        };
         options.extend([
             MountOption::FSName(mounts::SOURCE.into()),
             MountOption::Subtype("plimsoll".into()),
         ]);
         let mut config = Config::default();
-        (config.mount_options, config.acl) = (options, acl);
+        config.mount_options = options;
+        config.acl = acl;
         let session = Session::new(filesystem, at, &config)
             .and_then(Session::spawn)
-            .map_err(failed)?;
+            .map_err(not_mounted(at))?;
         let answering = Arc::clone(&engine);
         let timer = std::thread::Builder::new().name("drive-timer".into());
         let timer = timer
             .spawn(move || answering.answer_when_due())
-            .map_err(failed)?;
+            .map_err(not_mounted(at))?;
         let connection = mounts::connection(at);
         Ok(Self {
             at: at.to_owned(),

@@ -113,7 +113,9 @@ impl Store {
 
     /// How much of the range takes no space yet.
     fn holes(&self, offset: u64, len: u64) -> rustix::io::Result<u64> {
-        let (mut at, end, mut found) = (offset, offset + len, 0);
+        let mut at = offset;
+        let end = offset + len;
+        let mut found = 0;
         while at < end {
             let data = match rustix::fs::seek(&self.file, SeekFrom::Data(at)) {
                 Ok(data) => data.min(end),

@@ -137,7 +137,8 @@ impl<T> Timer<T> {
     /// something that is due at a time has to be handed out; it must not fall for later times.
     pub fn run(&self, lead: impl Fn(Nanos) -> Nanos, mut hand_out: impl FnMut(&mut Vec<T>)) {
         clock::be_punctual();
-        let (mut batch, mut awake_until) = (Vec::new(), Nanos::ZERO);
+        let mut batch = Vec::new();
+        let mut awake_until = Nanos::ZERO;
         while !self.ends.load(Ordering::SeqCst) {
             let ticket = self.alarm.ticket();
             let now = clock::now();

@@ -21,6 +21,12 @@ fn package(program: &str) -> &'static str {
     }
 }
 
+fn command_line<S: AsRef<OsStr>>(program: &str, args: &[S]) -> String {
+    args.iter().fold(program.to_owned(), |line, arg| {
+        line + " " + &arg.as_ref().to_string_lossy()
+    })
+}
+
 /// Runs a program to its end and returns what it printed.
 pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, EmulatorError> {
     // A user who became root by su may lack them.
@@ -31,18 +37,18 @@ pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, Emulato
     if let Ok(path) = std::env::join_paths(path) {
         command.env("PATH", path);
     }
-    let line = || {
-        args.iter().fold(program.to_owned(), |line, arg| {
-            line + " " + &arg.as_ref().to_string_lossy()
-        })
-    };
     match command.output() {
         Ok(out) if out.status.success() => {
             Ok(String::from_utf8_lossy(&out.stdout).trim().to_owned())
         }
         Ok(out) => {
             let errors = String::from_utf8_lossy(&out.stderr);
-            let why = format!("`{}` ended with {}: {}", line(), out.status, errors.trim());
+            let why = format!(
+                "`{}` ended with {}: {}",
+                command_line(program, args),
+                out.status,
+                errors.trim()
+            );
             Err(EmulatorError::new(
                 why,
                 "Run the command by hand to see more.",
@@ -58,7 +64,10 @@ pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, Emulato
         Err(error) => {
             let next = format!("Check the permissions of {program}.");
             Err(EmulatorError::new(
-                format!("`{}` could not be started: {error}", line()),
+                format!(
+                    "`{}` could not be started: {error}",
+                    command_line(program, args)
+                ),
                 next,
             ))
         }

@@ -112,7 +112,8 @@ impl UndoLog {
     pub fn trimmed(&mut self, offset: u64, len: u64) {
         let end = offset.saturating_add(len);
         for entry in &mut self.entries {
-            let (from, to) = (offset.max(entry.offset), end.min(entry.offset + entry.len));
+            let from = offset.max(entry.offset);
+            let to = end.min(entry.offset + entry.len);
             if let Some(before) = &mut entry.before
                 && from < to
             {
@@ -136,13 +137,9 @@ impl UndoLog {
 
     fn flush(&mut self, covered: &Covered) {
         if self.ignores_flush {
-            let promised = |entry: &&mut Entry| {
-                entry.id < covered.upto && !covered.unanswered.contains(&entry.id)
-            };
-            self.entries
-                .iter_mut()
-                .filter(promised)
-                .for_each(|entry| entry.flushed = true);
+            for entry in &mut self.entries {
+                entry.flushed |= entry.id < covered.upto && !covered.unanswered.contains(&entry.id);
+            }
             return;
         }
         while let Some(entry) = self.entries.pop_front_if(|entry| entry.id < covered.upto) {

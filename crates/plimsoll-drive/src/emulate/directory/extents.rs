@@ -24,13 +24,16 @@ impl Pages {
     /// Of the extent with this number: pages that lie between two of the file.
     fn between(index: u64, from: u64, to: u64) -> Self {
         let first = index * (EXTENT / PAGE);
-        let (from, to) = (from.saturating_sub(first), to.saturating_sub(first));
-        let below = |page: u64, word: u64| match page.saturating_sub(word * 64) {
-            64.. => u64::MAX,
-            bits => (1 << bits) - 1,
-        };
+        Self::below(to.saturating_sub(first)).without(Self::below(from.saturating_sub(first)))
+    }
+
+    /// The first pages of an extent, so many.
+    fn below(pages: u64) -> Self {
         Self(std::array::from_fn(|word| {
-            below(to, word as u64) & !below(from, word as u64)
+            match pages.saturating_sub(word as u64 * 64) {
+                64.. => u64::MAX,
+                bits => (1 << bits) - 1,
+            }
         }))
     }
 
@@ -77,12 +80,8 @@ impl Extents {
     }
 
     /// Bytes in use.
-    pub fn used(&self) -> u64 {
-        self.used
-    }
-
-    pub fn limit(&self) -> u64 {
-        self.limit
+    pub fn free_bytes(&self) -> u64 {
+        self.limit.saturating_sub(self.used)
     }
 
     /// Position on the drive; none where nothing was written.
@@ -94,17 +93,16 @@ impl Extents {
     /// Position on the drive of a write. One that goes on into the next piece is timed as if that followed.
     pub fn write(&mut self, node: u64, offset: u64, len: u64) -> Result<u64, Full> {
         let end = offset.saturating_add(len.max(1));
-        let (indexes, pages) = (
-            offset / EXTENT..=(end - 1) / EXTENT,
-            (offset / PAGE, end.div_ceil(PAGE)),
-        );
+        let indexes = offset / EXTENT..=(end - 1) / EXTENT;
+        let first_page = offset / PAGE;
+        let end_page = end.div_ceil(PAGE);
         // All or nothing: who is refused has used nothing.
         let mut more = 0;
         for index in indexes.clone() {
             let used = self
                 .known(node, index)
                 .map_or_else(Pages::default, |extent| extent.used);
-            more += Pages::between(index, pages.0, pages.1)
+            more += Pages::between(index, first_page, end_page)
                 .without(used)
                 .bytes();
             if self.used + more > self.limit {
@@ -114,16 +112,19 @@ impl Extents {
         self.used += more;
         let mut position = None;
         for index in indexes {
-            let written = Pages::between(index, pages.0, pages.1);
-            let (at, used) = match self.known(node, index) {
-                Some(extent) => (extent.at, extent.used.with(written)),
-                None => (self.give_out(), written),
+            let written = Pages::between(index, first_page, end_page);
+            let extent = match self.known(node, index) {
+                Some(extent) => Extent {
+                    at: extent.at,
+                    used: extent.used.with(written),
+                },
+                None => Extent {
+                    at: self.give_out(),
+                    used: written,
+                },
             };
-            self.of
-                .entry(node)
-                .or_default()
-                .insert(index, Extent { at, used });
-            position = position.or(Some(at * EXTENT + offset % EXTENT));
+            self.of.entry(node).or_default().insert(index, extent);
+            position = position.or(Some(extent.at * EXTENT + offset % EXTENT));
         }
         Ok(position.unwrap_or_default())
     }
@@ -162,7 +163,8 @@ impl Extents {
         if from >= to {
             return;
         }
-        let (first, last) = (from * PAGE / EXTENT, (to - 1) / (EXTENT / PAGE));
+        let first = from * PAGE / EXTENT;
+        let last = (to - 1) / (EXTENT / PAGE);
         let touched: Vec<u64> = match last - first < file.len() as u64 {
             true => (first..=last).collect(),
             false => file
@@ -213,7 +215,7 @@ mod tests {
             Ok(EXTENT),
             "a freed piece is used again"
         );
-        assert_eq!(extents.used(), EXTENT / 2 + 2 * PAGE);
+        assert_eq!(extents.used, EXTENT / 2 + 2 * PAGE);
     }
 
     #[test]
@@ -226,7 +228,7 @@ mod tests {
         extents.truncate(2, 0);
         assert_eq!(extents.write(3, 0, 1), Ok(0));
         assert_eq!(
-            (extents.write(4, 0, 1 << 60), extents.used()),
+            (extents.write(4, 0, 1 << 60), extents.used),
             (Err(Full), EXTENT / 2 + PAGE),
             "nothing of it"
         );
@@ -238,11 +240,11 @@ mod tests {
         assert_eq!(extents.write(1, 0, 2 * EXTENT), Ok(0));
         assert_eq!(extents.write(2, 0, 1), Err(Full));
         extents.punch(1, 1, 2 * PAGE - 1);
-        assert_eq!(extents.used(), 2 * EXTENT - PAGE, "half a page stays");
+        assert_eq!(extents.used, 2 * EXTENT - PAGE, "half a page stays");
         extents.punch(1, EXTENT / 2, EXTENT);
         extents.punch(1, 0, u64::MAX);
         assert_eq!(
-            (extents.used(), extents.find(1, 0), extents.of.len()),
+            (extents.used, extents.find(1, 0), extents.of.len()),
             (0, None, 0)
         );
     }
@@ -263,7 +265,7 @@ mod tests {
                     1 => pages.retain(|(of, at)| *of != node || !(page..page + len).contains(at)),
                     _ => pages.extend((page..page + len).map(|at| (node, at))),
                 }
-                prop_assert_eq!(extents.used(), pages.len() as u64 * PAGE);
+                prop_assert_eq!(extents.used, pages.len() as u64 * PAGE);
                 let mut pieces: Vec<u64> = extents.of.values().flat_map(|file| file.values().map(|e| e.at)).collect();
                 let count = pieces.len();
                 pieces.sort_unstable();

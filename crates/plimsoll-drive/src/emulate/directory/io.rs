@@ -1,5 +1,6 @@
 //! What is timed: reads, writes, flushes, and giving space back.
 
+use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
 use fuser::{Errno, FileHandle, ReplyData, ReplyEmpty, ReplyWrite};
@@ -16,29 +17,29 @@ const JOURNALLED: u64 = 4096;
 const JOURNAL: u64 = 64 << 20;
 
 impl Directory {
+    fn read_at(&self, file: &OwnedFd, offset: u64, size: u32) -> rustix::io::Result<Done> {
+        let mut data = self.engine.buffers.take(size as usize);
+        let mut done = 0;
+        while done < data.data().len() {
+            match rustix::io::pread(file, &mut data.space()[done..], offset + done as u64) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        data.shorten(done);
+        Ok(Done {
+            data,
+            ..Done::default()
+        })
+    }
+
     /// Where nothing was ever written a real filesystem would not ask its drive.
     pub(super) fn read_file(&self, handle: FileHandle, offset: u64, size: u32, reply: ReplyData) {
         let open = match self.opened(handle) {
             Ok(open) => open,
             Err(error) => return reply.error(errno(error)),
-        };
-        let read = || {
-            let mut data = self.engine.buffers.take(size as usize);
-            let mut done = 0;
-            while done < data.data().len() {
-                match rustix::io::pread(&open.file, &mut data.space()[done..], offset + done as u64)
-                {
-                    Ok(0) => break,
-                    Ok(n) => done += n,
-                    Err(rustix::io::Errno::INTR) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            data.shorten(done);
-            Ok(Done {
-                data,
-                ..Done::default()
-            })
         };
         let position = lock(&self.extents).find(open.node.0, offset);
         match position {
@@ -46,10 +47,10 @@ impl Directory {
                 self.engine.ask(
                     Engine::read_op(position, size.into()),
                     Reply::Data(reply),
-                    |_| read(),
+                    |_| self.read_at(&open.file, offset, size),
                 );
             }
-            None => match read() {
+            None => match self.read_at(&open.file, offset, size) {
                 Ok(done) => {
                     reply.data(done.data.data());
                     self.engine.buffers.give_back(done.data);
@@ -126,23 +127,30 @@ impl Directory {
             Ok(open) => open,
             Err(error) => return reply.error(errno(error)),
         };
-        let (node, asked) = (open.node.0, flags - FallocateFlags::KEEP_SIZE);
-        let allocate = || rustix::fs::fallocate(&open.file, flags, offset, len);
+        let node = open.node.0;
+        let asked = flags - FallocateFlags::KEEP_SIZE;
         if asked == FallocateFlags::PUNCH_HOLE {
             let position = lock(&self.extents).find(node, offset);
-            let punch = || allocate().map(|()| lock(&self.extents).punch(node, offset, len));
             return match position {
-                Some(offset) => {
+                Some(position) => {
                     let op = Op {
                         kind: DriveOp::Trim,
-                        offset,
+                        offset: position,
                         len,
                     };
                     self.engine.ask(op, Reply::Empty(reply), |_| {
-                        punch().map(|()| Done::default())
+                        rustix::fs::fallocate(&open.file, flags, offset, len)?;
+                        lock(&self.extents).punch(node, offset, len);
+                        Ok(Done::default())
                     });
                 }
-                None => super::empty(reply, punch()),
+                None => {
+                    let punched = rustix::fs::fallocate(&open.file, flags, offset, len);
+                    if punched.is_ok() {
+                        lock(&self.extents).punch(node, offset, len);
+                    }
+                    super::empty(reply, punched)
+                }
             };
         }
         if !asked.is_empty() && asked != FallocateFlags::ZERO_RANGE {
@@ -153,6 +161,6 @@ impl Directory {
             return reply.error(Errno::ENOSPC);
         }
         self.changed();
-        super::empty(reply, allocate());
+        super::empty(reply, rustix::fs::fallocate(&open.file, flags, offset, len));
     }
 }

@@ -71,13 +71,6 @@ fn mode(bits: u32) -> Mode {
 }
 
 fn timespec(time: Option<TimeOrNow>) -> Timespec {
-    let exactly = |time: SystemTime| {
-        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timespec {
-            tv_sec: since.as_secs() as i64,
-            tv_nsec: i64::from(since.subsec_nanos()),
-        }
-    };
     match time {
         None => Timespec {
             tv_sec: 0,
@@ -87,7 +80,13 @@ fn timespec(time: Option<TimeOrNow>) -> Timespec {
             tv_sec: 0,
             tv_nsec: UTIME_NOW,
         },
-        Some(TimeOrNow::SpecificTime(time)) => exactly(time),
+        Some(TimeOrNow::SpecificTime(time)) => {
+            let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+            Timespec {
+                tv_sec: since.as_secs() as i64,
+                tv_nsec: i64::from(since.subsec_nanos()),
+            }
+        }
     }
 }
 
@@ -166,13 +165,12 @@ impl Directory {
             lock(&self.extents).truncate(node.0, size);
         }
         if wanted.atime.is_some() || wanted.mtime.is_some() {
-            let (last_access, last_modification) = (timespec(wanted.atime), timespec(wanted.mtime));
             rustix::fs::utimensat(
                 CWD,
                 &path,
                 &Timestamps {
-                    last_access,
-                    last_modification,
+                    last_access: timespec(wanted.atime),
+                    last_modification: timespec(wanted.mtime),
                 },
                 AtFlags::empty(),
             )?;
@@ -350,11 +348,10 @@ impl Filesystem for Directory {
         reply: ReplyEntry,
     ) {
         let kind = rustix::fs::FileType::from_raw_mode(bits);
-        let make = |fd: Arc<OwnedFd>| rustix::fs::mknodat(&*fd, name, kind, mode(bits), dev.into());
         entry(
             reply,
             self.fd(parent)
-                .and_then(make)
+                .and_then(|fd| rustix::fs::mknodat(&*fd, name, kind, mode(bits), dev.into()))
                 .and_then(|()| self.made(request, parent, name)),
         );
     }
@@ -368,11 +365,10 @@ impl Filesystem for Directory {
         _: u32,
         reply: ReplyEntry,
     ) {
-        let make = |fd: Arc<OwnedFd>| rustix::fs::mkdirat(&*fd, name, mode(bits));
         entry(
             reply,
             self.fd(parent)
-                .and_then(make)
+                .and_then(|fd| rustix::fs::mkdirat(&*fd, name, mode(bits)))
                 .and_then(|()| self.made(request, parent, name)),
         );
     }
@@ -385,11 +381,10 @@ impl Filesystem for Directory {
         target: &Path,
         reply: ReplyEntry,
     ) {
-        let make = |fd: Arc<OwnedFd>| rustix::fs::symlinkat(target, &*fd, name);
         entry(
             reply,
             self.fd(parent)
-                .and_then(make)
+                .and_then(|fd| rustix::fs::symlinkat(target, &*fd, name))
                 .and_then(|()| self.made(request, parent, name)),
         );
     }
@@ -466,11 +461,10 @@ impl Filesystem for Directory {
         reply: ReplyCreate,
     ) {
         // Kept: a file may be made with rights by which it could not be opened a second time.
-        let make = |fd: Arc<OwnedFd>| {
+        let made = self.fd(parent).and_then(|fd| {
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             rustix::fs::openat(&*fd, name, flags, mode(bits))
-        };
-        let made = self.fd(parent).and_then(make);
+        });
         match made.and_then(|file| Ok((file, self.made(request, parent, name)?))) {
             Ok((file, made)) => {
                 let asked = OFlags::from_bits_retain(flags as u32);
@@ -601,11 +595,8 @@ impl Filesystem for Directory {
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
-        let (used, limit) = {
-            let extents = lock(&self.extents);
-            (extents.used(), extents.limit())
-        };
-        let (all, free) = (self.capacity / 4096, limit.saturating_sub(used) / 4096);
+        let all = self.capacity / 4096;
+        let free = lock(&self.extents).free_bytes() / 4096;
         reply.statfs(all, free, free, 1 << 20, 1 << 19, 4096, 255, 4096);
     }
 }
